@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_engine.h
+ *	  The interface of the engine: HashGraphs of keys and row numbers.
+ *
+ * The engine knows keys and row numbers only: neither PostgreSQL nor SQL nor
+ * CUDA.  Three things implement this interface:
+ *
+ *	cpu		engine/cpu, in the calling process;
+ *	cuda	cuda/, inside the device process hashgraph_device;
+ *	remote	engine/wire, which forwards every call to an engine in another
+ *			process.  A session reaches the cuda engine through it.
+ *
+ * A HashGraph (O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph
+ * Data Structure", ACM TOPC 2021) is a hash table laid out as a sparse graph in
+ * CSR form: hash values are the vertices 0..V-1, rows are the edges, and the
+ * rows of one vertex are one contiguous adjacency list:
+ *
+ *	offsets[V + 1]	offsets[v] .. offsets[v + 1] - 1 are the edges of vertex v
+ *	edges[N]		(key, row number), here as two arrays
+ *
+ * LIFE OF A JOB
+ *
+ *	open -> append* (both sides, any order) -> build -> any number of
+ *	{ match -> next* | count | describe | export_graph } -> close
+ *
+ * A job belongs to one thread of one process.  Any call may fail; after a
+ * failure other than HG_CANCELLED only close is allowed.  After HG_CANCELLED
+ * only close is allowed as well.  close never fails and frees everything.
+ *
+ * Row numbers are positions in the order of append, from 0, a side at a time.
+ * Rows whose key is NULL are never appended.
+ *
+ * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
+ * returns a status and, when that is not HG_OK, fills *error (which may be
+ * NULL).  Memory comes from the caller's no-throw callbacks, and the caller's
+ * cancelled() is polled between pieces of work of at most 10 ms.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_ENGINE_H
+#define HG_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
+#define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
+
+/* Limits of the number of vertices and bins; both are powers of two. */
+#define HG_MAX_VERTICES_LOG2 31
+#define HG_MAX_BINS_LOG2 20
+
+	typedef enum HgStatus
+	{
+		HG_OK = 0,
+		HG_INVALID,				 /* the caller broke the contract or a limit */
+		HG_OUT_OF_MEMORY,		 /* host memory refused, or over memory_limit */
+		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, or over its budget */
+		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
+		HG_CANCELLED,			 /* host->cancelled() said so */
+		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
+		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
+		HG_CONNECTION_LOST		 /* the device process is gone */
+	} HgStatus;
+
+	/* What went wrong, for a human: message without newline, detail may be "". */
+	typedef struct HgError
+	{
+		HgStatus status;
+		char message[160];
+		char detail[240];
+	} HgError;
+
+	typedef enum HgSide
+	{
+		HG_OUTER = 0,
+		HG_INNER = 1
+	} HgSide;
+
+	typedef enum HgBuildAlgorithm
+	{
+		HG_BUILD_AUTO = 0,
+		HG_BUILD_V1, /* Algorithm 1: count, prefix sum, scatter */
+		HG_BUILD_V2	 /* Algorithm 2: into bins, then V1 in each bin */
+	} HgBuildAlgorithm;
+
+	typedef enum HgProbeAlgorithm
+	{
+		HG_PROBE_AUTO = 0,
+		HG_PROBE_STANDARD, /* look up every outer row in the inner graph */
+		HG_PROBE_INTERSECT /* Algorithm 3: intersect the lists of both graphs */
+	} HgProbeAlgorithm;
+
+	typedef enum HgMatchMode
+	{
+		HG_MATCH_ALL = 0, /* every pair of rows with equal keys */
+		HG_MATCH_FIRST	  /* at most one inner row for each outer row */
+	} HgMatchMode;
+
+	/*
+	 * What the caller lends to a job.  All callbacks get arg; none may unwind.
+	 */
+	typedef struct HgHost
+	{
+		/* bytes of memory aligned to 64, or NULL.  The contents are undefined. */
+		void *(*alloc)(void *arg, size_t bytes);
+		void (*free)(void *arg, void *ptr, size_t bytes);
+
+		/* true when the work should stop; cheap, called every few milliseconds */
+		bool (*cancelled)(void *arg);
+
+		/*
+		 * Wait until fd is readable (returns true), or until cancelled() would be
+		 * true (returns false).  Only the remote engine waits; others may have NULL.
+		 */
+		bool (*wait_readable)(void *arg, int fd);
+
+		void *arg;
+	} HgHost;
+
+	/* What is asked of a job.  Zero everywhere but key_width is a good default. */
+	typedef struct HgJobSpec
+	{
+		uint32_t key_width; /* bytes of a key: 4 or 8 */
+		HgBuildAlgorithm build;
+		HgProbeAlgorithm probe;
+		double load_factor;		   /* wanted C = N / V; 0 means 1 */
+		uint32_t bins;			   /* wanted number of bins; 0 = automatic */
+		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
+									* the engine has one; 0 = no limit of its own */
+		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown */
+		int32_t device;			   /* device ordinal; -1 = any */
+	} HgJobSpec;
+
+	/* Matches leave in arrays of the caller: outer[i] joins inner[i]. */
+	typedef struct HgMatches
+	{
+		uint32_t *outer; /* [capacity] row numbers of the outer side */
+		uint32_t *inner; /* [capacity] row numbers of the inner side */
+		size_t capacity; /* at least 1; set by the caller */
+		size_t count;	 /* set by next(): 0 means the stream has ended */
+	} HgMatches;
+
+	/* Where the time of a job went. */
+	typedef enum HgPhase
+	{
+		HG_PHASE_TRANSFER = 0, /* keys to the device */
+		HG_PHASE_BIN,		   /* into bins (build v2) */
+		HG_PHASE_BUILD,		   /* count, prefix sum, scatter */
+		HG_PHASE_MATCH,		   /* probe or intersect; pairs back to the host */
+		HG_PHASE_COUNT		   /* number of phases, not a phase */
+	} HgPhase;
+
+	/* What a job did: filled by stats() at any time after open. */
+	typedef struct HgJobStats
+	{
+		uint64_t rows[2];		/* by HgSide */
+		uint64_t vertices;		/* V, of both graphs; 0 before build */
+		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
+		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
+		HgProbeAlgorithm probe;
+		uint64_t matches;		/* pairs delivered by next() or count() so far */
+		uint64_t comparisons;	/* keys compared with keys, so far */
+		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
+								 * standard: probes of a non-empty list */
+		uint64_t peak_bytes;	/* most memory held: device memory for cuda */
+		double phase_ms[HG_PHASE_COUNT];
+	} HgJobStats;
+
+	/* The shape of one built HashGraph: filled by describe(), which walks it. */
+	typedef struct HgGraphStats
+	{
+		uint64_t vertices;
+		uint64_t edges;
+		uint64_t empty_vertices;
+		uint64_t longest_list;
+		uint64_t distinct_keys;
+		uint64_t bytes; /* of offsets and edges */
+	} HgGraphStats;
+
+	typedef struct HgJob HgJob; /* an engine's own; never looked into */
+	typedef struct HgEngine HgEngine;
+
+	/*
+	 * An engine: a table of calls, first member of an implementation's own struct.
+	 */
+	struct HgEngine
+	{
+		const char *name; /* "cpu" or "cuda" */
+
+		/* Start a job.  host must outlive it.  *job is set on HG_OK only. */
+		HgStatus (*open)(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+						 HgError *error);
+
+		/*
+		 * Add count keys of spec.key_width bytes each (native byte order) to a side.
+		 * They are numbered on from the rows that the side already has.  The array
+		 * stays the caller's, who keeps it in place and unchanged until build has
+		 * returned.  HG_TOO_MANY_ROWS past HG_MAX_ROWS.
+		 */
+		HgStatus (*append)(HgJob *job, HgSide side, const void *keys, uint64_t count,
+						   HgError *error);
+
+		/*
+		 * Build the HashGraphs that the probe needs: of both sides for intersect, of
+		 * the inner side for standard.  No append afterwards.  The number of
+		 * vertices is the same for both sides (hg_shape.h says how it is chosen).
+		 */
+		HgStatus (*build)(HgJob *job, HgError *error);
+
+		/* Start the stream of matches, or start it again from the beginning. */
+		HgStatus (*match)(HgJob *job, HgMatchMode mode, HgError *error);
+
+		/*
+		 * The next matches, at most matches->capacity; count 0 at the end.  All
+		 * matches of one outer row follow each other in the stream; apart from
+		 * that the order is the engine's.
+		 */
+		HgStatus (*next)(HgJob *job, HgMatches *matches, HgError *error);
+
+		/* The number of matches of a mode; no pair is written. */
+		HgStatus (*count)(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error);
+
+		/* Describe the graph of a side; HG_INVALID where build made none. */
+		HgStatus (*describe)(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error);
+
+		/*
+		 * Copy the graph of a side out: offsets[vertices + 1], edge_keys[rows] of
+		 * key_width bytes each, edge_rows[rows].  HG_INVALID where build made none.
+		 */
+		HgStatus (*export_graph)(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
+								 uint32_t *edge_rows, HgError *error);
+
+		/* What the job did so far.  Never fails; unknown values are 0. */
+		void (*stats)(HgJob *job, HgJobStats *stats);
+
+		/* Free the job, whatever state it is in.  Never fails or waits long. */
+		void (*close)(HgJob *job);
+	};
+
+	/* Fill *error (if not NULL) printf-like and return status. */
+	extern HgStatus hg_error_set(HgError *error, HgStatus status, const char *detail,
+								 const char *format, ...)
+#if defined(__GNUC__)
+		__attribute__((format(printf, 4, 5)))
+#endif
+		;
+
+	/* Names as users write them: "v1", "v2", "auto"; "standard", "intersect", "auto". */
+	extern const char *hg_build_name(HgBuildAlgorithm build);
+	extern const char *hg_probe_name(HgProbeAlgorithm probe);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_ENGINE_H */

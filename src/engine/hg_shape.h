@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_shape.h
+ *	  The shape of a job's HashGraphs: algorithms, vertices and bins.
+ *
+ * Every backend takes the shape from here, so that the same input with the same
+ * spec gives the same graph everywhere, up to the order within a list.  Only the
+ * size of the nearest fast memory differs, and with it the number of bins.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SHAPE_H
+#define HG_SHAPE_H
+
+#include "hg_engine.h"
+
+typedef struct HgShape
+{
+	HgBuildAlgorithm build; /* never AUTO */
+	HgProbeAlgorithm probe; /* never AUTO */
+	uint32_t vertices_log2; /* V = 2^this */
+	uint32_t bins_log2;		/* B = 2^this, at most vertices_log2; 0 for v1 */
+} HgShape;
+
+/* What a backend knows of itself. */
+typedef struct HgShapeLimits
+{
+	uint64_t bin_bytes;		/* what one bin's rows of both sides and offsets
+							 * may take in the nearest fast memory */
+	uint64_t binned_from;	/* total bytes of a job below which nothing is
+							 * gained by bins */
+	uint32_t max_bins_log2; /* at most HG_MAX_BINS_LOG2 */
+} HgShapeLimits;
+
+/*
+ * Choose the shape of a job with outer_rows and inner_rows rows.  spec is valid
+ * (see hg_spec_check).  A side without rows does not count: a job with one side
+ * gets the shape that fits this side.
+ */
+extern HgShape hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits,
+							   uint64_t outer_rows, uint64_t inner_rows);
+
+/* HG_OK, or HG_INVALID with an explanation. */
+extern HgStatus hg_spec_check(const HgJobSpec *spec, HgError *error);
+
+#endif /* HG_SHAPE_H */

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_client.h
+ *	  The remote engine: a session's end of the connection to a device process.
+ *
+ * A client owns one connected Unix socket and the mapping of the staging area
+ * that the device process sends over it.  Its engine implements hg_engine.h by
+ * forwarding every call.  hg_wire.h describes the messages.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_WIRE_CLIENT_H
+#define HG_WIRE_CLIENT_H
+
+#include "../hg_engine.h"
+
+typedef struct HgWireClient HgWireClient;
+
+/* What the device process says of one of its devices. */
+typedef struct HgDeviceInfo
+{
+	int32_t ordinal;
+	char name[96];
+	int32_t capability_major;
+	int32_t capability_minor;
+	uint64_t memory_total;	/* bytes */
+	uint64_t memory_free;	/* bytes, when asked */
+	uint64_t memory_budget; /* bytes that jobs may hold together */
+	int32_t driver_version; /* as cudaDriverGetVersion gives it */
+	int32_t runtime_version;
+	char state[32]; /* "ready", or why not */
+} HgDeviceInfo;
+
+typedef enum HgWireState
+{
+	HG_WIRE_STARTING, /* the device process has not said hello yet */
+	HG_WIRE_READY,
+	HG_WIRE_UNAVAILABLE, /* it said that it has no usable device */
+	HG_WIRE_LOST		 /* the connection is gone, or spoke nonsense */
+} HgWireState;
+
+/*
+ * Take over the connected, non-blocking socket fd (closed by destroy; on failure
+ * the caller keeps it).  Returns NULL when out of memory (malloc).
+ */
+extern HgWireClient *hg_wire_client_create(int fd);
+
+/*
+ * Take in what has arrived and say how things stand; never waits.  *error (may
+ * be NULL) says why, for UNAVAILABLE and LOST.
+ */
+extern HgWireState hg_wire_client_state(HgWireClient *client, HgError *error);
+
+/* The socket, for the caller's own waits. */
+extern int hg_wire_client_socket(const HgWireClient *client);
+
+/*
+ * Ask for the devices as they are now: fills at most capacity of infos and sets
+ * *count.  Waits for the answer through host (only wait_readable, cancelled and
+ * arg are used).
+ */
+extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
+									   HgDeviceInfo *infos, int capacity, int *count,
+									   HgError *error);
+
+/* The engine whose jobs run over this connection; lives as long as the client. */
+extern HgEngine *hg_wire_client_engine(HgWireClient *client);
+
+/*
+ * Close the socket and unmap the staging area.  Jobs that are still open become
+ * orphans: every call on them but close answers HG_CONNECTION_LOST.
+ */
+extern void hg_wire_client_destroy(HgWireClient *client);
+
+#endif /* HG_WIRE_CLIENT_H */
