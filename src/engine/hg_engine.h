@@ -204,8 +204,8 @@ extern "C"
 		/*
 		 * Add count keys of spec.key_width bytes each (native byte order) to a side.
 		 * They are numbered on from the rows that the side already has.  The array
-		 * stays the caller's, who keeps it in place and unchanged until build has
-		 * returned.  HG_TOO_MANY_ROWS past HG_MAX_ROWS.
+		 * stays the caller's, who keeps it in place and unchanged until close.
+		 * HG_TOO_MANY_ROWS past HG_MAX_ROWS.
 		 */
 		HgStatus (*append)(HgJob *job, HgSide side, const void *keys, uint64_t count,
 						   HgError *error);

@@ -1,0 +1,78 @@
+# hashgraph: build, install and test with PGXS.
+#
+#   make                 hashgraph.so, and hashgraph_device where CUDA is found
+#   make install         into the PostgreSQL that PG_CONFIG belongs to
+#   make installcheck    pg_regress and isolation tests against a running server, and
+#                        the TAP tests where Perl has IPC::Run
+#   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan)
+#   make lint            rules of the source tree
+#   make bench           build the benchmark programs (test/bench)
+#
+#   PG_CONFIG=...        the PostgreSQL to build for (default: pg_config in PATH)
+#   WITH_CUDA=auto|yes|no, CUDA_HOME=..., CUDA_ARCH=...    see cuda/cuda.mk
+#
+# Building happens in the source tree; ./quickstart works in a copy.
+
+PG_CONFIG ?= pg_config
+
+MODULE_big = hashgraph
+EXTENSION = hashgraph
+PGFILEDESC = "hashgraph - joins with hash tables laid out as sparse graphs"
+DATA = $(wildcard sql/hashgraph--*.sql)
+
+# src/ is the library; cuda/ is the program hashgraph_device and never linked here.
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
+
+# Headers are tracked: each object leaves a list of what it read beside itself.
+PG_CPPFLAGS = -Isrc -MMD -MP
+PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers -Wno-declaration-after-statement
+
+# Bitcode would let PostgreSQL inline our functions into JIT-compiled expressions: none of
+# them is called from there, and without it no clang is needed.
+override with_llvm = no
+
+# The topics of sql/ are tests, but for the scripts that install the extension.
+REGRESS := $(filter-out hashgraph--%,$(basename $(notdir $(sort $(wildcard sql/*.sql)))))
+REGRESS_OPTS = --load-extension=hashgraph
+ISOLATION := $(basename $(notdir $(sort $(wildcard test/isolation/specs/*.spec))))
+ISOLATION_OPTS = --inputdir=test/isolation --load-extension=hashgraph
+ifneq ($(and $(wildcard test/t/*.pl),$(shell perl -MIPC::Run -e 'print 1' 2>/dev/null)),)
+TAP_TESTS := 1
+PROVE_TESTS = test/t/*.pl
+endif
+
+EXTRA_CLEAN = $(OBJS:.o=.d) hashgraph_device
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifeq ($(PGXS),)
+$(error $(PG_CONFIG) was not found: install PostgreSQL's server development package (Debian and \
+Ubuntu: postgresql-server-dev-NN) or say PG_CONFIG=/path/to/pg_config)
+endif
+-include cuda/cuda.mk
+include $(PGXS)
+-include $(OBJS:.o=.d)
+
+.DEFAULT_GOAL := all
+
+# Every session of the tests loads the library, however the server is set up.  The tests
+# connect as a superuser, whom PostgreSQL allows this.
+installcheck: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
+
+.PHONY: unit lint bench
+
+unit:
+	$(MAKE) -C test/unit check
+
+lint: all
+	perl test/lint/hg_lint_selftest.pl
+	perl test/lint/hg_lint.pl
+
+bench:
+	$(MAKE) -C test/bench
+
+clean: clean-tests
+
+.PHONY: clean-tests
+clean-tests:
+	rm -rf test/unit/build test/bench/build

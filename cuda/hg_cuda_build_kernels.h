@@ -1,0 +1,394 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_build_kernels.h
+ *	  The kernels that build a HashGraph: hg_cuda_graph.cu tells when each runs.
+ *
+ * Word is uint32_t or uint64_t, a mixed word.  shift is 32 - log2 of the number of
+ * vertices (see hg_cuda_word.h).  n counts rows, and is below 2^32.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_BUILD_KERNELS_H
+#define HG_CUDA_BUILD_KERNELS_H
+
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+#include <cub/cub.cuh>
+
+/* ------------------------------------------------------------------------
+ * Streams
+ * ------------------------------------------------------------------------ */
+
+/* words[i] = mix(keys[i]), or the reverse; keys may be words. */
+template <typename Word, bool FORWARD>
+__global__ void
+hg_mix_kernel(const Word *keys, Word *words, uint64_t n)
+{
+	uint64_t first = (uint64_t) blockIdx.x * (HG_STREAM_THREADS * HG_STREAM_ITEMS) + threadIdx.x;
+	Word word[HG_STREAM_ITEMS];
+
+#pragma unroll
+	for (int k = 0; k < HG_STREAM_ITEMS; k++)
+		if (first + k * HG_STREAM_THREADS < n)
+			word[k] = keys[first + k * HG_STREAM_THREADS];
+#pragma unroll
+	for (int k = 0; k < HG_STREAM_ITEMS; k++)
+		if (first + k * HG_STREAM_THREADS < n)
+			words[first + k * HG_STREAM_THREADS] =
+				FORWARD ? hg_word_mix(word[k]) : hg_word_unmix(word[k]);
+}
+
+/* rows[i] = i */
+static __global__ void
+hg_number_kernel(uint32_t *rows, uint64_t n)
+{
+	uint64_t first = (uint64_t) blockIdx.x * (HG_STREAM_THREADS * HG_STREAM_ITEMS) + threadIdx.x;
+
+#pragma unroll
+	for (int k = 0; k < HG_STREAM_ITEMS; k++)
+		if (first + k * HG_STREAM_THREADS < n)
+			rows[first + k * HG_STREAM_THREADS] = (uint32_t) (first + k * HG_STREAM_THREADS);
+}
+
+/* ------------------------------------------------------------------------
+ * Algorithm 1 over the whole device
+ * ------------------------------------------------------------------------ */
+
+/*
+ * counters[vertex] += 1 for each thread of a warp that is in active; returns what each
+ * of them found there.  Threads with the same vertex add up first: one key in millions
+ * of rows would otherwise queue all of them before one word of memory.
+ */
+__device__ __forceinline__ uint32_t
+hg_take_place(uint32_t active, uint32_t *counters, uint32_t vertex)
+{
+	uint32_t peers = __match_any_sync(active, vertex);
+	uint32_t lane;
+	int leader = __ffs(peers) - 1;
+	uint32_t base = 0;
+
+	asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+	if ((int) lane == leader)
+		base = atomicAdd(&counters[vertex], (uint32_t) __popc(peers));
+	base = __shfl_sync(peers, base, leader);
+	return base + __popc(peers & ((1u << lane) - 1));
+}
+
+/* Phase 1: counters[v] = rows of vertex v.  counters start at 0. */
+template <typename Word>
+__global__ void
+hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, uint32_t *counters)
+{
+	uint64_t i = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t active = __ballot_sync(UINT32_MAX, i < n);
+
+	if (i < n)
+		hg_take_place(active, counters, hg_word_vertex(words[i], shift));
+}
+
+/* Phase 3: put every row into the next free place of its list.  cursors[v] start at offsets[v]. */
+template <typename Word>
+__global__ void
+hg_scatter_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, uint32_t *cursors,
+				  Word *edge_words, uint32_t *edge_rows)
+{
+	uint64_t i = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t active = __ballot_sync(UINT32_MAX, i < n);
+
+	if (i < n)
+	{
+		Word word = words[i];
+		uint32_t place = hg_take_place(active, cursors, hg_word_vertex(word, shift));
+
+		edge_words[place] = word;
+		edge_rows[place] = (uint32_t) i;
+	}
+}
+
+/*
+ * Put the edges low .. high - 1, one list, in the order of their words.  Returns false,
+ * leaving them as they are, where that would take one thread too long.  A list of one
+ * key is in order however long it is.
+ */
+template <typename Word>
+__device__ __forceinline__ bool
+hg_order_list(Word *words, uint32_t *rows, uint32_t low, uint32_t high)
+{
+	if (high - low > HG_LIST_SORTED_ALONE)
+	{
+		for (uint32_t i = low + 1; i < high; i++)
+			if (words[i] != words[low])
+				return false;
+		return true;
+	}
+
+	for (uint32_t i = low + 1; i < high; i++)
+	{
+		Word word = words[i];
+		uint32_t row = rows[i];
+		uint32_t place = i;
+
+		while (place > low && words[place - 1] > word)
+		{
+			words[place] = words[place - 1];
+			rows[place] = rows[place - 1];
+			place--;
+		}
+		words[place] = word;
+		rows[place] = row;
+	}
+	return true;
+}
+
+/* Order the lists of vertices first .. ; *unordered counts the lists that were left. */
+template <typename Word>
+__global__ void
+hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word *edge_words,
+				uint32_t *edge_rows, uint32_t *unordered)
+{
+	uint64_t v = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (v < vertices)
+	{
+		uint32_t low = offsets[v];
+		uint32_t high = offsets[v + 1];
+
+		/* a list of millions is not for one thread to walk */
+		if (high - low > HG_BIN_ROWS)
+			atomicAdd(unordered, 1);
+		else if (high - low > 1 && !hg_order_list(edge_words, edge_rows, low, high))
+			atomicAdd(unordered, 1);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Algorithm 2: bins
+ * ------------------------------------------------------------------------ */
+
+/*
+ * starts[b] = the first row of bin b, for b = 0 .. 2^log2, in words that are sorted by
+ * their top log2 bits.
+ */
+template <typename Word>
+__global__ void
+hg_bin_starts_kernel(const Word *words, uint32_t n, uint32_t log2, uint32_t *starts)
+{
+	uint32_t bin = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t bins = 1u << log2;
+
+	if (bin > bins)
+		return;
+	if (bin == 0 || bin == bins)
+		starts[bin] = bin == 0 ? 0 : n;
+	else
+	{
+		/* within a bin words are in any order, but each is on its side of the boundary */
+		starts[bin] = hg_word_lower_bound(words, 0, n, hg_word_first<Word>(bin, log2));
+	}
+}
+
+/* Where counter i lies in shared memory: 33 words for 32, against bank conflicts. */
+__device__ __forceinline__ uint32_t
+hg_padded(uint32_t i)
+{
+	return i + (i >> 5);
+}
+
+/* What hg_bin_build_kernel needs of dynamic shared memory. */
+template <typename Word>
+constexpr size_t
+hg_bin_shared_bytes(uint32_t bin_vertices)
+{
+	return HG_BIN_ROWS * (sizeof(Word) + sizeof(uint32_t)) +
+		   (bin_vertices + bin_vertices / 32 + 2) * sizeof(uint32_t);
+}
+
+/*
+ * Algorithm 1 inside one bin, in shared memory: a block a bin.  It reads the rows
+ * starts[bin] .. starts[bin + 1] - 1 of words and rows, and writes the same places back
+ * as edges, and the offsets of the bin's vertices.  A bin with too many rows, or with
+ * a list that one thread can't order, is counted in *unordered, and then whatever
+ * was written of it, its places hold the same rows as before, in any order.
+ */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_BIN_THREADS)
+	hg_bin_build_kernel(const uint32_t *starts, uint32_t first_bin, uint32_t shift,
+						uint32_t bin_vertices, Word *words, uint32_t *rows, uint32_t *offsets,
+						uint32_t *unordered)
+{
+	typedef cub::BlockScan<uint32_t, HG_BIN_THREADS> Scan;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	__shared__ typename Scan::TempStorage scan_storage;
+
+	Word *bin_words = reinterpret_cast<Word *>(hg_shared);
+	uint32_t *bin_rows = reinterpret_cast<uint32_t *>(bin_words + HG_BIN_ROWS);
+	uint32_t *counts = bin_rows + HG_BIN_ROWS;
+
+	const uint32_t bin = first_bin + blockIdx.x;
+	const uint32_t thread = threadIdx.x;
+	const uint32_t start = starts[bin];
+	const uint32_t n = starts[bin + 1] - start;
+	const uint32_t first_vertex = bin * bin_vertices;
+	const uint32_t per_thread = (bin_vertices + HG_BIN_THREADS - 1) / HG_BIN_THREADS;
+	Word word[HG_BIN_ITEMS];
+	uint32_t row[HG_BIN_ITEMS];
+	uint32_t place[HG_BIN_ITEMS];
+	uint32_t sum = 0;
+	uint32_t before;
+	bool ordered = true;
+
+	if (n > HG_BIN_ROWS)
+	{
+		if (thread == 0)
+			atomicAdd(unordered, 1);
+		return;
+	}
+
+#pragma unroll
+	for (int k = 0; k < HG_BIN_ITEMS; k++)
+	{
+		uint32_t i = k * HG_BIN_THREADS + thread;
+
+		if (i < n)
+		{
+			word[k] = words[start + i];
+			row[k] = rows[start + i];
+		}
+	}
+	for (uint32_t v = thread; v < bin_vertices; v += HG_BIN_THREADS)
+		counts[hg_padded(v)] = 0;
+	__syncthreads();
+
+	/* count; what the counter was is the row's place within its list */
+#pragma unroll
+	for (int k = 0; k < HG_BIN_ITEMS; k++)
+		if (k * HG_BIN_THREADS + thread < n)
+			place[k] =
+				atomicAdd(&counts[hg_padded(hg_word_vertex(word[k], shift) - first_vertex)], 1);
+	__syncthreads();
+
+	/* prefix sum; a thread sums up neighbours */
+	for (uint32_t j = 0; j < per_thread; j++)
+	{
+		uint32_t v = thread * per_thread + j;
+
+		if (v < bin_vertices)
+			sum += counts[hg_padded(v)];
+	}
+	Scan(scan_storage).ExclusiveSum(sum, before);
+	for (uint32_t j = 0; j < per_thread; j++)
+	{
+		uint32_t v = thread * per_thread + j;
+
+		if (v < bin_vertices)
+		{
+			uint32_t count = counts[hg_padded(v)];
+
+			counts[hg_padded(v)] = before;
+			before += count;
+		}
+	}
+	__syncthreads();
+
+	/* scatter */
+#pragma unroll
+	for (int k = 0; k < HG_BIN_ITEMS; k++)
+		if (k * HG_BIN_THREADS + thread < n)
+		{
+			uint32_t vertex = hg_word_vertex(word[k], shift) - first_vertex;
+			uint32_t i = counts[hg_padded(vertex)] + place[k];
+
+			bin_words[i] = word[k];
+			bin_rows[i] = row[k];
+		}
+	__syncthreads();
+
+	/* also the offset behind the last: the next bin writes the same, where there is one */
+	if (thread == 0)
+		offsets[first_vertex + bin_vertices] = start + n;
+	for (uint32_t v = thread; v < bin_vertices; v += HG_BIN_THREADS)
+	{
+		uint32_t low = counts[hg_padded(v)];
+		uint32_t high = v + 1 < bin_vertices ? counts[hg_padded(v + 1)] : n;
+
+		offsets[first_vertex + v] = start + low;
+		if (high - low > 1)
+			ordered &= hg_order_list(bin_words, bin_rows, low, high);
+	}
+	if (!ordered)
+		atomicAdd(unordered, 1);
+	__syncthreads();
+
+#pragma unroll
+	for (int k = 0; k < HG_BIN_ITEMS; k++)
+	{
+		uint32_t i = k * HG_BIN_THREADS + thread;
+
+		if (i < n)
+		{
+			words[start + i] = bin_words[i];
+			rows[start + i] = bin_rows[i];
+		}
+	}
+}
+
+/* offsets[v] for v = first .. vertices, in words that are sorted. */
+template <typename Word>
+__global__ void
+hg_offsets_kernel(const Word *words, uint32_t n, uint64_t first, uint32_t vertices_log2,
+				  uint32_t *offsets)
+{
+	uint64_t vertices = UINT64_C(1) << vertices_log2;
+	uint64_t v = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (v > vertices)
+		return;
+	if (v == 0 || v == vertices)
+		offsets[v] = v == 0 ? 0 : n;
+	else
+		offsets[v] =
+			hg_word_lower_bound(words, 0, n, hg_word_first<Word>((uint32_t) v, vertices_log2));
+}
+
+/* ------------------------------------------------------------------------
+ * Description
+ * ------------------------------------------------------------------------ */
+
+/* Add the empty vertices to sums[0], the longest list to sums[1] as a maximum. */
+static __global__ void
+hg_describe_lists_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices,
+						 unsigned long long *sums)
+{
+	uint64_t v = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t length = v < vertices ? offsets[v + 1] - offsets[v] : 0;
+	int empty = __syncthreads_count(v < vertices && length == 0);
+	typedef cub::BlockReduce<uint32_t, HG_STREAM_THREADS> Reduce;
+	__shared__ typename Reduce::TempStorage storage;
+	uint32_t longest =
+		Reduce(storage).Reduce(length, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+
+	if (threadIdx.x == 0)
+	{
+		if (empty > 0)
+			atomicAdd(&sums[0], (unsigned long long) empty);
+		atomicMax(&sums[1], (unsigned long long) longest);
+	}
+}
+
+/* Add the keys that differ from the one before them to sums[2]: the different keys. */
+template <typename Word>
+__global__ void
+hg_describe_keys_kernel(const Word *words, uint64_t first, uint64_t n, unsigned long long *sums)
+{
+	uint64_t i = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	int fresh = __syncthreads_count(i < n && (i == 0 || words[i] != words[i - 1]));
+
+	if (threadIdx.x == 0 && fresh > 0)
+		atomicAdd(&sums[2], (unsigned long long) fresh);
+}
+
+#endif /* HG_CUDA_BUILD_KERNELS_H */

@@ -1,0 +1,477 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_graph.cu
+ *	  Building HashGraphs in device memory.
+ *
+ * V1 is Algorithm 1 of the paper over the whole device: count the rows of every
+ * vertex with atomics, prefix-sum the counts, scatter the rows with atomics.  Each
+ * row touches memory at random twice, which is as fast as anything while the graph
+ * fits the L2 cache, and several times slower beyond.
+ *
+ * V2 is Algorithm 2: rows go into bins first, and Algorithm 1 runs inside every bin,
+ * in shared memory.  A mixed word is its own hash (hg_hash.h), so that cutting into
+ * bins is a radix sort by the top bits of the word, one or two passes of
+ * eight bits each, and a bin is a consecutive range of vertices.  A block reads its
+ * bin once and writes edges and offsets once, all in order.
+ *
+ * Either way the lists are put in the order of their words at last.  It makes the
+ * edges of one key neighbours, so that the matches of a row are one range of edges
+ * and writing them is copying, however many they are: matching counts on it.
+ *
+ * SKEW.  A bin can have more rows than shared memory, and a list can be too long for
+ * one thread to order.  Where that happens, all edges of the graph are sorted by the
+ * whole word: that is linear, does not care for duplicates, and costs about what the
+ * bins cost.  Vertices then find their offsets by bisection.  (Lists of V1 stay where
+ * they are, since sorting by the word sorts by vertex first: its offsets hold.)
+ *
+ * MEMORY of a side while it is built: words and row numbers, twice, and the offsets;
+ * V2 sorts between the two and gives the other one back.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_graph.h"
+
+#include "hg_cuda_build_kernels.h"
+
+#include <cstring>
+
+/* Threads of kernels with one row or vertex a thread. */
+static constexpr int THREADS = HG_STREAM_THREADS;
+
+static unsigned
+blocks_for(uint64_t n, uint64_t per_block)
+{
+	return (unsigned) ((n + per_block - 1) / per_block);
+}
+
+/* ------------------------------------------------------------------------
+ * Shape
+ * ------------------------------------------------------------------------ */
+
+HgShapeLimits
+hg_cuda_shape_limits(uint32_t key_width)
+{
+	HgShapeLimits limits;
+
+	/* at load factor 1 a row is an edge and an offset */
+	limits.bin_bytes = (uint64_t) 2 * HG_BIN_MEAN_ROWS * (key_width + 2 * sizeof(uint32_t));
+	limits.binned_from = HG_BINNED_FROM_BYTES;
+	limits.max_bins_log2 = HG_MAX_BINS_LOG2;
+	return limits;
+}
+
+HgShape
+hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
+{
+	HgShapeLimits limits = hg_cuda_shape_limits(spec->key_width);
+	HgShape shape = hg_shape_choose(spec, &limits, outer_rows, inner_rows);
+	uint64_t longer =
+		outer_rows > inner_rows && shape.probe == HG_PROBE_INTERSECT ? outer_rows : inner_rows;
+
+	if (shape.build == HG_BUILD_V2 && spec->bins == 0)
+	{
+		while (shape.bins_log2 < limits.max_bins_log2 && shape.bins_log2 < shape.vertices_log2 &&
+			   (longer >> shape.bins_log2) > HG_BIN_MEAN_ROWS)
+			shape.bins_log2++;
+		while (shape.bins_log2 < limits.max_bins_log2 &&
+			   (UINT64_C(1) << (shape.vertices_log2 - shape.bins_log2)) > HG_BIN_VERTICES)
+			shape.bins_log2++;
+	}
+	return shape;
+}
+
+/* ------------------------------------------------------------------------
+ * Streams
+ * ------------------------------------------------------------------------ */
+
+template <typename Word, bool FORWARD>
+static HgStatus
+launch_mix(HgCudaWork *work, const void *from, void *to, uint64_t count, HgError *error)
+{
+	if (count == 0)
+		return HG_OK;
+	hg_mix_kernel<Word, FORWARD>
+		<<<blocks_for(count, HG_STREAM_THREADS * HG_STREAM_ITEMS), HG_STREAM_THREADS, 0,
+		   work->stream>>>(static_cast<const Word *>(from), static_cast<Word *>(to), count);
+	HG_CUDA_LAUNCHED(hg_mix_kernel, error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_mix(HgCudaWork *work, uint32_t key_width, const void *keys, void *words, uint64_t count,
+			HgError *error)
+{
+	return key_width == 4 ? launch_mix<uint32_t, true>(work, keys, words, count, error)
+						  : launch_mix<uint64_t, true>(work, keys, words, count, error);
+}
+
+HgStatus
+hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, void *keys, uint64_t count,
+			  HgError *error)
+{
+	return key_width == 4 ? launch_mix<uint32_t, false>(work, words, keys, count, error)
+						  : launch_mix<uint64_t, false>(work, words, keys, count, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Sorting
+ * ------------------------------------------------------------------------ */
+
+/* Rows and their words, twice: a sort goes back and forth between the two. */
+template <typename Word> struct SortedRows
+{
+	cub::DoubleBuffer<Word> words;
+	cub::DoubleBuffer<uint32_t> rows;
+	uint64_t n;
+};
+
+/* Get the second half of the buffers. */
+template <typename Word>
+static HgStatus
+open_sort(HgCudaWork *work, Word *words, uint32_t *rows, uint64_t n, SortedRows<Word> *sorted,
+		  HgError *error)
+{
+	Word *other_words;
+	uint32_t *other_rows;
+
+	HG_TRY(hg_cuda_alloc_array(work, n, &other_words, error));
+	HG_TRY(hg_cuda_alloc_array(work, n, &other_rows, error));
+	sorted->words = cub::DoubleBuffer<Word>(words, other_words);
+	sorted->rows = cub::DoubleBuffer<uint32_t>(rows, other_rows);
+	sorted->n = n;
+	return HG_OK;
+}
+
+/* Give the half back that the last sort did not end in. */
+template <typename Word>
+static void
+close_sort(HgCudaWork *work, SortedRows<Word> *sorted)
+{
+	hg_cuda_free(work, sorted->words.Alternate());
+	hg_cuda_free(work, sorted->rows.Alternate());
+}
+
+/* Sort by the top bits of the words; stable. */
+template <typename Word>
+static HgStatus
+sort_rows(HgCudaWork *work, SortedRows<Word> *sorted, int bits, HgError *error)
+{
+	const int width = 8 * sizeof(Word);
+	const uint32_t n = (uint32_t) sorted->n; /* as 64 bits it would cost CUB more registers */
+	size_t bytes = 0;
+	void *temporary;
+
+	HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(nullptr, bytes, sorted->words, sorted->rows, n,
+												width - bits, width, work->stream),
+				error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(temporary, bytes, sorted->words, sorted->rows, n,
+												width - bits, width, work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Algorithm 1
+ * ------------------------------------------------------------------------ */
+
+template <typename Word>
+static HgStatus
+build_v1(HgCudaWork *work, uint32_t vertices_log2, Word *words, uint64_t n, HgCudaGraph *graph,
+		 uint32_t *unordered, HgError *error)
+{
+	const uint64_t vertices = UINT64_C(1) << vertices_log2;
+	const uint32_t shift = 32 - vertices_log2;
+	Word *edge_words;
+	uint32_t *cursors;
+	void *temporary;
+	size_t bytes = 0;
+
+	HG_TRY(hg_cuda_alloc_array(work, n, &edge_words, error));
+	HG_TRY(hg_cuda_alloc_array(work, n, &graph->edge_rows, error));
+	HG_TRY(hg_cuda_alloc_array(work, vertices + 1, &cursors, error));
+
+	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, (vertices + 1) * sizeof(uint32_t), work->stream),
+				error);
+	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
+
+		hg_count_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			words, first, first + piece, shift, cursors);
+		HG_CUDA_LAUNCHED(hg_count_kernel, error);
+		if (first + piece < n)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, bytes, cursors, graph->offsets, vertices + 1,
+											  work->stream),
+				error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, cursors, graph->offsets,
+											  vertices + 1, work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	HG_CUDA_TRY(cudaMemcpyAsync(cursors, graph->offsets, vertices * sizeof(uint32_t),
+								cudaMemcpyDeviceToDevice, work->stream),
+				error);
+
+	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
+
+		hg_scatter_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			words, first, first + piece, shift, cursors, edge_words, graph->edge_rows);
+		HG_CUDA_LAUNCHED(hg_scatter_kernel, error);
+		if (first + piece < n)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	hg_cuda_free(work, cursors);
+	hg_cuda_free(work, words);
+	graph->edge_words = edge_words;
+
+	for (uint64_t first = 0; first < vertices; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
+
+		hg_order_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unordered);
+		HG_CUDA_LAUNCHED(hg_order_kernel, error);
+		if (first + piece < vertices)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Algorithm 2
+ * ------------------------------------------------------------------------ */
+
+/* Run Algorithm 1 inside every bin of rows that are sorted by bin. */
+template <typename Word>
+static HgStatus
+build_bins(HgCudaWork *work, const HgShape *shape, SortedRows<Word> *sorted, uint32_t *offsets,
+		   uint32_t *unordered, HgError *error)
+{
+	const uint32_t bins = UINT32_C(1) << shape->bins_log2;
+	const uint32_t bin_vertices = UINT32_C(1) << (shape->vertices_log2 - shape->bins_log2);
+	const size_t shared = hg_bin_shared_bytes<Word>(bin_vertices);
+	const uint64_t mean_rows = sorted->n / bins + 1;
+	const uint64_t piece_bins =
+		HG_PIECE_ROWS / mean_rows < bins ? HG_PIECE_ROWS / mean_rows + 1 : bins;
+	uint32_t *starts;
+
+	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) bins + 1, &starts, error));
+	hg_bin_starts_kernel<<<blocks_for((uint64_t) bins + 1, THREADS), THREADS, 0, work->stream>>>(
+		sorted->words.Current(), (uint32_t) sorted->n, shape->bins_log2, starts);
+	HG_CUDA_LAUNCHED(hg_bin_starts_kernel, error);
+
+	HG_CUDA_TRY(cudaFuncSetAttribute(hg_bin_build_kernel<Word>,
+									 cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
+				error);
+	for (uint64_t first = 0; first < bins; first += piece_bins)
+	{
+		uint64_t piece = bins - first < piece_bins ? bins - first : piece_bins;
+
+		hg_bin_build_kernel<<<(unsigned) piece, HG_BIN_THREADS, shared, work->stream>>>(
+			starts, (uint32_t) first, 32 - shape->vertices_log2, bin_vertices,
+			sorted->words.Current(), sorted->rows.Current(), offsets, unordered);
+		HG_CUDA_LAUNCHED(hg_bin_build_kernel, error);
+		if (first + piece < bins)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	hg_cuda_free(work, starts);
+	return HG_OK;
+}
+
+/* Does every bin fit a block as far as its vertices go? */
+static bool
+bins_fit(const HgShape *shape)
+{
+	return (UINT64_C(1) << (shape->vertices_log2 - shape->bins_log2)) <= HG_BIN_VERTICES;
+}
+
+template <typename Word>
+static HgStatus
+find_offsets(HgCudaWork *work, uint32_t vertices_log2, const Word *words, uint64_t n,
+			 uint32_t *offsets, HgError *error)
+{
+	const uint64_t entries = (UINT64_C(1) << vertices_log2) + 1;
+
+	for (uint64_t first = 0; first < entries; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = entries - first < HG_PIECE_ROWS ? entries - first : HG_PIECE_ROWS;
+
+		hg_offsets_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			words, (uint32_t) n, first, vertices_log2, offsets);
+		HG_CUDA_LAUNCHED(hg_offsets_kernel, error);
+		if (first + piece < entries)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Either
+ * ------------------------------------------------------------------------ */
+
+/* Read the number of lists and bins that were left unordered, waiting for it. */
+static HgStatus
+read_unordered(HgCudaWork *work, uint32_t *unordered, uint32_t *count, HgError *error)
+{
+	const void *host;
+
+	HG_TRY(hg_cuda_read_back(work, unordered, sizeof(*count), &host, error));
+	memcpy(count, host, sizeof(*count));
+	return HG_OK;
+}
+
+template <typename Word>
+static HgStatus
+build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGraph *graph,
+	  HgError *error)
+{
+	const bool binned = shape->build == HG_BUILD_V2;
+	SortedRows<Word> sorted;
+	uint32_t *unordered;
+	uint32_t unordered_count;
+
+	HG_TRY(hg_cuda_alloc_array(work, 1, &unordered, error));
+	HG_CUDA_TRY(cudaMemsetAsync(unordered, 0, sizeof(*unordered), work->stream), error);
+
+	if (binned)
+	{
+		uint32_t *rows;
+
+		HG_TRY(hg_cuda_alloc_array(work, n, &rows, error));
+		hg_number_kernel<<<blocks_for(n, HG_STREAM_THREADS * HG_STREAM_ITEMS), HG_STREAM_THREADS, 0,
+						   work->stream>>>(rows, n);
+		HG_CUDA_LAUNCHED(hg_number_kernel, error);
+		HG_TRY(open_sort(work, words, rows, n, &sorted, error));
+		if (bins_fit(shape))
+		{
+			if (shape->bins_log2 > 0)
+				HG_TRY(sort_rows(work, &sorted, (int) shape->bins_log2, error));
+			HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
+			HG_TRY(build_bins(work, shape, &sorted, graph->offsets, unordered, error));
+			HG_TRY(read_unordered(work, unordered, &unordered_count, error));
+		}
+		else
+		{
+			HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
+			unordered_count = 1;
+		}
+	}
+	else
+	{
+		HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
+		HG_TRY(build_v1(work, shape->vertices_log2, words, n, graph, unordered, error));
+		HG_TRY(read_unordered(work, unordered, &unordered_count, error));
+		if (unordered_count > 0)
+			HG_TRY(open_sort(work, static_cast<Word *>(graph->edge_words), graph->edge_rows, n,
+							 &sorted, error));
+	}
+	hg_cuda_free(work, unordered);
+
+	if (unordered_count > 0)
+	{
+		HG_TRY(sort_rows(work, &sorted, 8 * sizeof(Word), error));
+		if (binned)
+			HG_TRY(find_offsets(work, shape->vertices_log2, sorted.words.Current(), n,
+								graph->offsets, error));
+	}
+	if (binned || unordered_count > 0)
+	{
+		close_sort(work, &sorted);
+		graph->edge_words = sorted.words.Current();
+		graph->edge_rows = sorted.rows.Current();
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *words,
+					uint64_t rows, HgCudaGraph *graph, HgError *error)
+{
+	const uint64_t entries = (UINT64_C(1) << shape->vertices_log2) + 1;
+
+	memset(graph, 0, sizeof(*graph));
+	graph->key_width = key_width;
+	graph->vertices_log2 = shape->vertices_log2;
+	graph->rows = rows;
+	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[0], work->stream), error);
+	HG_TRY(hg_cuda_alloc_array(work, entries, &graph->offsets, error));
+
+	if (rows == 0)
+	{
+		HG_CUDA_TRY(cudaMemsetAsync(graph->offsets, 0, entries * sizeof(uint32_t), work->stream),
+					error);
+		HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
+	}
+	else if (key_width == 4)
+		HG_TRY(build(work, shape, static_cast<uint32_t *>(words), rows, graph, error));
+	else
+		HG_TRY(build(work, shape, static_cast<uint64_t *>(words), rows, graph, error));
+
+	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[2], work->stream), error);
+	return hg_cuda_wait(work, error);
+}
+
+void
+hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph)
+{
+	hg_cuda_free(work, graph->offsets);
+	hg_cuda_free(work, graph->edge_words);
+	hg_cuda_free(work, graph->edge_rows);
+	memset(graph, 0, sizeof(*graph));
+}
+
+HgStatus
+hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,
+					   HgError *error)
+{
+	const uint64_t vertices = UINT64_C(1) << graph->vertices_log2;
+	unsigned long long *sums;
+	unsigned long long result[3];
+	const void *host;
+
+	HG_TRY(hg_cuda_alloc_array(work, 3, &sums, error));
+	HG_CUDA_TRY(cudaMemsetAsync(sums, 0, sizeof(result), work->stream), error);
+	for (uint64_t first = 0; first < vertices; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
+
+		hg_describe_lists_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			graph->offsets, first, first + piece, sums);
+		HG_CUDA_LAUNCHED(hg_describe_lists_kernel, error);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = graph->rows - first < HG_PIECE_ROWS ? graph->rows - first : HG_PIECE_ROWS;
+
+		if (graph->key_width == 4)
+			hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+				static_cast<const uint32_t *>(graph->edge_words), first, first + piece, sums);
+		else
+			hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+				static_cast<const uint64_t *>(graph->edge_words), first, first + piece, sums);
+		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	HG_TRY(hg_cuda_read_back(work, sums, sizeof(result), &host, error));
+	memcpy(result, host, sizeof(result));
+	hg_cuda_free(work, sums);
+
+	stats->vertices = vertices;
+	stats->edges = graph->rows;
+	stats->empty_vertices = result[0];
+	stats->longest_list = result[1];
+	stats->distinct_keys = result[2];
+	stats->bytes =
+		(vertices + 1) * sizeof(uint32_t) + graph->rows * (graph->key_width + sizeof(uint32_t));
+	return HG_OK;
+}

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_graph.h
+ *	  Building HashGraphs in device memory, from mixed keys in device memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_GRAPH_H
+#define HG_CUDA_GRAPH_H
+
+#include "../src/engine/hg_shape.h"
+#include "hg_cuda_work.h"
+
+/*
+ * A HashGraph.  All arrays are in device memory and belong to the work that they were
+ * built with.  Edges carry the mixed word of the key in place of the key (hg_hash.h:
+ * it can be mixed back), so that nothing is ever hashed twice.  Equal keys stand next
+ * to each other in their list, which is sorted by the mixed word.
+ */
+struct HgCudaGraph
+{
+	uint32_t key_width;
+	uint32_t vertices_log2;
+	uint64_t rows;
+	uint32_t *offsets;	 /* [vertices + 1] */
+	void *edge_words;	 /* [rows], key_width bytes each */
+	uint32_t *edge_rows; /* [rows] */
+};
+
+/* The fast memory of the device, for hg_shape_choose. */
+HgShapeLimits hg_cuda_shape_limits(uint32_t key_width);
+
+/*
+ * The shape of a job.  Like hg_shape_choose, but where the bins are ours to choose
+ * they are small enough for the longer of both sides too.
+ */
+HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
+
+/* words[i] = the mixed word of keys[i]; in place where both are one array. */
+HgStatus hg_cuda_mix(HgCudaWork *work, uint32_t key_width, const void *keys, void *words,
+					 uint64_t count, HgError *error);
+
+/* The reverse. */
+HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, void *keys,
+					   uint64_t count, HgError *error);
+
+/*
+ * Build a graph of rows rows, whose mixed words are words[0 .. rows - 1]: a block of
+ * work, which becomes part of the graph or is given back (NULL where rows is 0).  Marks
+ * of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the end.  It
+ * returns when the graph is complete.
+ */
+HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width,
+							 void *words, uint64_t rows, HgCudaGraph *graph, HgError *error);
+
+/* Give the arrays back. */
+void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);
+
+/* Describe a graph, walking it. */
+HgStatus hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,
+								HgError *error);
+
+#endif /* HG_CUDA_GRAPH_H */

@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_tuning.h
+ *	  Numbers that were chosen by measuring: sizes of blocks, tiles and pieces.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_TUNING_H
+#define HG_CUDA_TUNING_H
+
+#include <cstdint>
+
+/* Kernels that stream over arrays. */
+constexpr int HG_STREAM_THREADS = 256;
+constexpr int HG_STREAM_ITEMS = 4;
+
+/*
+ * Building a bin: a block holds HG_BIN_ROWS rows at most.  The mean is at most half
+ * that, so that a uniform hash and a few dozen duplicates a key stay well below it,
+ * and two or three blocks run on a multiprocessor at a time.
+ */
+constexpr int HG_BIN_THREADS = 512;
+constexpr int HG_BIN_ITEMS = 8;
+constexpr int HG_BIN_ROWS = HG_BIN_THREADS * HG_BIN_ITEMS;
+constexpr int HG_BIN_MEAN_ROWS = HG_BIN_ROWS / 2;
+constexpr int HG_BIN_VERTICES = 8192; /* per bin, at most */
+
+/*
+ * A list up to this long is put in the order of its keys by one thread.  Longer
+ * ones of more than one key are sorted by the whole device.
+ */
+constexpr uint32_t HG_LIST_SORTED_ALONE = 64;
+
+/* Lists up to this long are searched from the front, longer ones by bisection. */
+constexpr uint32_t HG_LIST_WALKED = 16;
+
+/*
+ * Matching: a block looks up HG_TILE_ITEMS rows.  A block that writes pairs writes
+ * HG_UNIT_PAIRS of one tile at most.
+ */
+constexpr int HG_TILE_THREADS = 256;
+constexpr int HG_TILE_ITEMS_PER_THREAD = 8;
+constexpr int HG_TILE_ITEMS = HG_TILE_THREADS * HG_TILE_ITEMS_PER_THREAD;
+constexpr uint32_t HG_UNIT_PAIRS = 8192;
+
+/* Counters are spread over this many places, so that blocks seldom meet. */
+constexpr int HG_COUNTER_STRIPES = 64;
+
+/*
+ * Rows that one launch works on at most: some milliseconds on a current device.  The
+ * host looks at cancellation while it waits, but work that was launched runs on.
+ */
+constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
+
+/* Keys that one append copies at a time, and pairs that one chunk holds at most. */
+constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
+constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
+
+/* Jobs smaller than this stay in the L2 cache anyway: v1 is as good there. */
+constexpr uint64_t HG_BINNED_FROM_BYTES = UINT64_C(24) << 20;
+
+#endif /* HG_CUDA_TUNING_H */

@@ -1,0 +1,287 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_work.cu
+ *	  What a job holds on a device: a stream, memory under a budget, a way to wait.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_work.h"
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <unistd.h>
+
+/* Blocks are rounded up to this, as the pool does. */
+static constexpr uint64_t BLOCK_ALIGNMENT = 512;
+
+/* How a wait spends its time: at first it asks at once again, then it sleeps. */
+static constexpr double SPIN_MS = 0.5;
+static constexpr double POLL_MS = 1.0;
+static constexpr useconds_t SLEEP_US = 50;
+
+HgStatus
+hg_cuda_error(cudaError_t code, const char *call, HgError *error)
+{
+	char detail[sizeof(error->detail)];
+
+	snprintf(detail, sizeof(detail), "%.*s: %s", (int) strcspn(call, "(<"), call,
+			 cudaGetErrorString(code));
+	cudaGetLastError(); /* an error that can pass has now passed */
+	if (code == cudaErrorMemoryAllocation)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail, "out of device memory");
+	return hg_error_set(error, HG_DEVICE_FAILED, detail, "the device failed");
+}
+
+/* ------------------------------------------------------------------------
+ * Devices
+ * ------------------------------------------------------------------------ */
+
+/* A pool of our own, or none where the device can't have one. */
+static HgStatus
+create_pool(HgCudaDevice *device, HgError *error)
+{
+	cudaMemPoolProps properties;
+	uint64_t threshold = device->budget;
+	int supported = 0;
+
+	HG_CUDA_TRY(
+		cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device->ordinal),
+		error);
+	if (!supported)
+		return HG_OK;
+
+	memset(&properties, 0, sizeof(properties));
+	properties.allocType = cudaMemAllocationTypePinned;
+	properties.handleTypes = cudaMemHandleTypeNone;
+	properties.location.type = cudaMemLocationTypeDevice;
+	properties.location.id = device->ordinal;
+	HG_CUDA_TRY(cudaMemPoolCreate(&device->pool, &properties), error);
+	HG_CUDA_TRY(cudaMemPoolSetAttribute(device->pool, cudaMemPoolAttrReleaseThreshold, &threshold),
+				error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error)
+{
+	size_t available;
+	size_t total;
+
+	memset(device, 0, sizeof(*device));
+	device->ordinal = ordinal;
+	HG_CUDA_TRY(cudaSetDevice(ordinal), error);
+	HG_CUDA_TRY(cudaMemGetInfo(&available, &total), error);
+	device->budget = budget > 0 ? budget : (uint64_t) total / 5 * 4;
+	return create_pool(device, error);
+}
+
+static void
+destroy_kit(HgCudaKit *kit)
+{
+	if (kit->readback != nullptr)
+		cudaFreeHost(kit->readback);
+	for (cudaEvent_t mark : kit->marks)
+		if (mark != nullptr)
+			cudaEventDestroy(mark);
+	if (kit->done != nullptr)
+		cudaEventDestroy(kit->done);
+	if (kit->stream != nullptr)
+		cudaStreamDestroy(kit->stream);
+	memset(kit, 0, sizeof(*kit));
+}
+
+static HgStatus
+create_kit(HgCudaKit *kit, HgError *error)
+{
+	HG_CUDA_TRY(cudaStreamCreateWithFlags(&kit->stream, cudaStreamNonBlocking), error);
+	HG_CUDA_TRY(cudaEventCreateWithFlags(&kit->done, cudaEventDisableTiming), error);
+	for (cudaEvent_t &mark : kit->marks)
+		HG_CUDA_TRY(cudaEventCreate(&mark), error);
+	HG_CUDA_TRY(cudaMallocHost(&kit->readback, HG_READBACK_BYTES), error);
+	return HG_OK;
+}
+
+void
+hg_cuda_device_close(HgCudaDevice *device)
+{
+	while (device->idle_count > 0)
+		destroy_kit(&device->idle[--device->idle_count]);
+	if (device->pool != nullptr)
+		cudaMemPoolDestroy(device->pool);
+	device->pool = nullptr;
+}
+
+/* ------------------------------------------------------------------------
+ * Work
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host, uint64_t limit,
+				  HgError *error)
+{
+	memset(work, 0, sizeof(*work));
+	work->device = device;
+	work->host = host;
+	work->limit = limit;
+	HG_CUDA_TRY(cudaSetDevice(device->ordinal), error);
+
+	if (device->idle_count > 0)
+		work->kit = device->idle[--device->idle_count];
+	else
+	{
+		HgStatus status = create_kit(&work->kit, error);
+
+		if (status != HG_OK)
+		{
+			destroy_kit(&work->kit);
+			return status;
+		}
+	}
+	work->stream = work->kit.stream;
+	return HG_OK;
+}
+
+void
+hg_cuda_work_close(HgCudaWork *work)
+{
+	HgCudaDevice *device = work->device;
+
+	while (work->block_count > 0)
+		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
+
+	/* what was launched before a cancellation may still run: the next job waits its turn */
+	if (device->idle_count < HG_IDLE_KITS)
+		device->idle[device->idle_count++] = work->kit;
+	else
+		destroy_kit(&work->kit);
+	memset(&work->kit, 0, sizeof(work->kit));
+}
+
+HgStatus
+hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
+{
+	HgCudaDevice *device = work->device;
+	uint64_t rounded = (bytes / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
+	char detail[120];
+	cudaError_t code;
+
+	*ptr = nullptr;
+	if (work->limit > 0 && (rounded > work->limit || work->held > work->limit - rounded))
+	{
+		snprintf(detail, sizeof(detail), "%llu bytes more were needed, the limit is %llu.",
+				 (unsigned long long) rounded, (unsigned long long) work->limit);
+		return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
+							"the join's limit of device memory was reached");
+	}
+	if (rounded > device->budget || device->held > device->budget - rounded)
+	{
+		snprintf(detail, sizeof(detail), "%llu bytes more were needed, the budget is %llu.",
+				 (unsigned long long) rounded, (unsigned long long) device->budget);
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+							"the budget of device memory was reached");
+	}
+	if (work->block_count == HG_WORK_BLOCKS)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The job's list of blocks is full.",
+							"out of device memory");
+
+	code = device->pool != nullptr
+			   ? cudaMallocFromPoolAsync(ptr, rounded, device->pool, work->stream)
+			   : cudaMalloc(ptr, rounded);
+	if (code != cudaSuccess)
+		return hg_cuda_error(code, "cudaMalloc", error);
+
+	work->blocks[work->block_count].ptr = *ptr;
+	work->blocks[work->block_count].bytes = rounded;
+	work->block_count++;
+	work->held += rounded;
+	device->held += rounded;
+	if (work->held > work->peak)
+		work->peak = work->held;
+	return HG_OK;
+}
+
+void
+hg_cuda_free(HgCudaWork *work, void *ptr)
+{
+	HgCudaDevice *device = work->device;
+
+	for (int i = 0; i < work->block_count; i++)
+	{
+		if (work->blocks[i].ptr != ptr)
+			continue;
+		if (device->pool != nullptr)
+			cudaFreeAsync(ptr, work->stream);
+		else
+			cudaFree(ptr); /* waits for the device */
+		work->held -= work->blocks[i].bytes;
+		device->held -= work->blocks[i].bytes;
+		work->blocks[i] = work->blocks[--work->block_count];
+		return;
+	}
+}
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
+}
+
+static bool
+is_cancelled(const HgCudaWork *work)
+{
+	return work->host != nullptr && work->host->cancelled != nullptr &&
+		   work->host->cancelled(work->host->arg);
+}
+
+HgStatus
+hg_cuda_wait(HgCudaWork *work, HgError *error)
+{
+	double started = now_ms();
+	double polled = started - POLL_MS;
+
+	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
+	for (;;)
+	{
+		cudaError_t code;
+		double now = now_ms();
+
+		if (now - polled >= POLL_MS)
+		{
+			if (is_cancelled(work))
+				return hg_error_set(error, HG_CANCELLED, nullptr, "the join was cancelled");
+			polled = now;
+		}
+		code = cudaEventQuery(work->kit.done);
+		if (code == cudaSuccess)
+			return HG_OK;
+		if (code != cudaErrorNotReady)
+			return hg_cuda_error(code, "cudaEventQuery", error);
+		if (now - started > SPIN_MS)
+			usleep(SLEEP_US);
+	}
+}
+
+HgStatus
+hg_cuda_finish(HgCudaWork *work, HgError *error)
+{
+	HG_CUDA_TRY(cudaStreamSynchronize(work->stream), error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_read_back(HgCudaWork *work, const void *from, size_t bytes, const void **host,
+				  HgError *error)
+{
+	HG_CUDA_TRY(
+		cudaMemcpyAsync(work->kit.readback, from, bytes, cudaMemcpyDeviceToHost, work->stream),
+		error);
+	HG_TRY(hg_cuda_wait(work, error));
+	*host = work->kit.readback;
+	return HG_OK;
+}

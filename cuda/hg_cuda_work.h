@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_work.h
+ *	  What a job holds on a device: a stream, memory under a budget, a way to wait.
+ *
+ * DEVICE MEMORY comes from one pool per device, whose release threshold is the
+ * budget: memory that a job gave back stays with the process and is reused without
+ * a call to the driver.  Where the device has no pools, plain cudaMalloc serves.  We
+ * account for what is held ourselves: what all jobs hold stays within the device's
+ * budget, and what one job holds within its own limit.
+ *
+ * Every block that a job holds is listed in its HgCudaWork, so that functions which
+ * fail half-way need not give back anything: closing the work does.  All work of a
+ * job is in one stream, and memory is given back in the order of that stream, so
+ * that a block can be given back while kernels that use it are still to run.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_WORK_H
+#define HG_CUDA_WORK_H
+
+#include "hg_cuda_check.h"
+
+/* Blocks of device memory that one job holds at most. */
+constexpr int HG_WORK_BLOCKS = 48;
+
+/* Bytes of pinned host memory that a job reads results of kernels back into. */
+constexpr size_t HG_READBACK_BYTES = 8192;
+
+/* Jobs whose stream and pinned memory are kept for the next ones. */
+constexpr int HG_IDLE_KITS = 4;
+
+/* What is slow to make and is passed on from job to job. */
+struct HgCudaKit
+{
+	cudaStream_t stream;
+	cudaEvent_t done;	  /* to wait for */
+	cudaEvent_t marks[3]; /* to measure phases */
+	void *readback;		  /* pinned, HG_READBACK_BYTES */
+};
+
+struct HgCudaDevice
+{
+	int ordinal;
+	cudaMemPool_t pool; /* NULL where there are no pools */
+	uint64_t budget;	/* bytes that all jobs may hold together */
+	uint64_t held;
+	HgCudaKit idle[HG_IDLE_KITS];
+	int idle_count;
+};
+
+struct HgCudaWork
+{
+	HgCudaDevice *device;
+	HgCudaKit kit;
+	cudaStream_t stream; /* of the kit */
+	const HgHost *host;	 /* for cancelled(); may be NULL */
+	uint64_t limit;		 /* bytes; 0 = none of its own */
+	uint64_t held;
+	uint64_t peak;
+	struct
+	{
+		void *ptr;
+		uint64_t bytes;
+	} blocks[HG_WORK_BLOCKS];
+	int block_count;
+};
+
+/* Get a device ready; budget 0 means 80 % of its memory. */
+HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
+void hg_cuda_device_close(HgCudaDevice *device);
+
+/* Start and end the work of one job.  close frees all its memory, and never fails. */
+HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
+						   uint64_t limit, HgError *error);
+void hg_cuda_work_close(HgCudaWork *work);
+
+/*
+ * bytes of device memory, aligned to 256, in stream order.  HG_OUT_OF_MEMORY over the
+ * job's limit, HG_DEVICE_OUT_OF_MEMORY over the device's budget or when refused.
+ */
+HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error);
+
+/* Give a block back; NULL is none. */
+void hg_cuda_free(HgCudaWork *work, void *ptr);
+
+/* The same with a type: count elements. */
+template <typename T>
+static inline HgStatus
+hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
+{
+	void *ptr = nullptr;
+	HgStatus status = hg_cuda_alloc(work, count * sizeof(T), &ptr, error);
+
+	*array = static_cast<T *>(ptr);
+	return status;
+}
+
+/* Wait until the stream is idle, polling cancelled(). */
+HgStatus hg_cuda_wait(HgCudaWork *work, HgError *error);
+
+/*
+ * Wait until the stream is idle, cancelled or not: for copies to memory of the caller,
+ * who may do with it what he likes once the call has returned.
+ */
+HgStatus hg_cuda_finish(HgCudaWork *work, HgError *error);
+
+/* Copy bytes <= HG_READBACK_BYTES from the device, wait, and return where they are. */
+HgStatus hg_cuda_read_back(HgCudaWork *work, const void *from, size_t bytes, const void **host,
+						   HgError *error);
+
+#endif /* HG_CUDA_WORK_H */

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device.h
+ *	  This session's device process.
+ *
+ * CUDA lives in the program hashgraph_device alone.  A session starts it with
+ * posix_spawn when it first wants a device, talks to it over one socket (see
+ * engine/wire) and keeps it until the session ends or the process does.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_H
+#define HG_DEVICE_H
+
+#include "engine/wire/hg_wire_client.h"
+
+typedef enum HgDeviceState
+{
+	HG_DEVICE_STARTING,
+	HG_DEVICE_READY,
+	HG_DEVICE_UNAVAILABLE /* no program, no driver, no device; remembered */
+} HgDeviceState;
+
+/* Start the device process unless it runs or is known to be of no use. */
+extern void hg_device_start(void);
+
+/*
+ * How things stand; starts the process where hg_device_start would.  With wait,
+ * STARTING is not returned: the call waits (interruptibly, a minute at most) for the
+ * process to make up its mind.  *error says why, where UNAVAILABLE.
+ */
+extern HgDeviceState hg_device_state(bool wait, HgError *error);
+
+/* The engine of a READY device process; NULL otherwise. */
+extern HgEngine *hg_device_engine(void);
+
+/*
+ * The name of the device that jobs run on; "" where there is none.  Asks the process
+ * the first time.
+ */
+extern const char *hg_device_name(void);
+
+/*
+ * Fill at most capacity of infos, returning their number; 0 with *error filled where
+ * there is no device.  Waits for a process that is starting.
+ */
+extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error);
+
+/* Give up a process that was lost, so that the next start makes a new one. */
+extern void hg_device_discard(void);
+
+#endif /* HG_DEVICE_H */

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host.c
+ *	  What PostgreSQL lends to the engine: memory, interrupts, waits.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "storage/latch.h"
+
+#include "backend/hg_host.h"
+#include "backend/hg_memory.h"
+
+static uint32 hg_host_wait_event;
+
+static void *
+hg_host_alloc(void *arg, size_t bytes)
+{
+	HgPgHost *host = arg;
+
+	return hg_block_alloc(host->context, bytes);
+}
+
+static void
+hg_host_free(void *arg pg_attribute_unused(), void *ptr, size_t bytes pg_attribute_unused())
+{
+	hg_block_free(ptr);
+}
+
+/* Serve interrupts; true when one of them is an error, which is kept. */
+static bool
+hg_host_cancelled(void *arg)
+{
+	HgPgHost *host = arg;
+
+	if (host->caught != NULL)
+		return true;
+	if (!INTERRUPTS_PENDING_CONDITION())
+		return false;
+	PG_TRY();
+	{
+		CHECK_FOR_INTERRUPTS();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(host->context);
+		host->caught = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return host->caught != NULL;
+}
+
+static bool
+hg_host_wait_readable(void *arg, int fd)
+{
+	while (!hg_host_cancelled(arg))
+	{
+		int events =
+			WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH, fd,
+							  -1, HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDevice"));
+
+		if (events & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		if (events & WL_SOCKET_READABLE)
+			return true;
+	}
+	return false;
+}
+
+void
+hg_host_init(HgPgHost *host, MemoryContext context)
+{
+	host->host.alloc = hg_host_alloc;
+	host->host.free = hg_host_free;
+	host->host.cancelled = hg_host_cancelled;
+	host->host.wait_readable = hg_host_wait_readable;
+	host->host.arg = host;
+	host->context = context;
+	host->caught = NULL;
+}
+
+void
+hg_host_rethrow(HgPgHost *host)
+{
+	ErrorData *caught = host->caught;
+
+	if (caught != NULL)
+	{
+		host->caught = NULL;
+		ReThrowError(caught);
+	}
+}
+
+void
+hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
+{
+	int sqlstate = ERRCODE_INTERNAL_ERROR;
+	const char *hint = NULL;
+
+	hg_host_rethrow(host);
+	switch (status)
+	{
+		case HG_OUT_OF_MEMORY:
+			sqlstate = ERRCODE_OUT_OF_MEMORY;
+			break;
+		case HG_DEVICE_OUT_OF_MEMORY:
+			sqlstate = ERRCODE_INSUFFICIENT_RESOURCES;
+			hint = "Set hashgraph.backend to auto or cpu, or raise hashgraph.gpu_memory_limit or "
+				   "hashgraph.gpu_memory_budget.";
+			break;
+		case HG_TOO_MANY_ROWS:
+			sqlstate = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+			hint = "Set hashgraph.enabled to off for this query.";
+			break;
+		case HG_UNAVAILABLE:
+			sqlstate = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+			hint = "Set hashgraph.backend to auto or cpu.";
+			break;
+		case HG_DEVICE_FAILED:
+		case HG_CONNECTION_LOST:
+			sqlstate = ERRCODE_SYSTEM_ERROR;
+			hint =
+				"The next join starts a new device process. Set hashgraph.backend to auto to let "
+				"the CPU take over in such a case.";
+			break;
+		case HG_OK:
+		case HG_INVALID:
+		case HG_CANCELLED:
+			break;
+	}
+	ereport(ERROR, (errcode(sqlstate), errmsg("%s", error->message),
+					error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
+					hint != NULL ? errhint("%s", hint) : 0));
+}

@@ -1,0 +1,466 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_matcher.c
+ *	  Match the keys of two sides on whichever backend there is.
+ *
+ * FALLING BACK IN THE MIDDLE
+ *
+ * Under backend auto a device that fails hands over to the CPU, even when part of
+ * its matches have been delivered already.  The CPU enumerates the same matches in
+ * another order, so that the delivered ones must be left out.  What makes that
+ * cheap is the engine's promise that all matches of one outer row follow each other:
+ * it is enough to remember, while the device delivers,
+ *
+ *	delivered	a bit for each outer row of which a match was delivered,
+ *	last_outer	the outer row of the last match, which may have more to come,
+ *	last_inner	the inner rows that were delivered for it.
+ *
+ * The CPU's matches are then dropped where their outer row was delivered, unless it
+ * is the last one and the inner row is new.
+ *
+ * WHO FREES WHAT
+ *
+ * A matcher lives in a memory context of its own, from which a CPU job has its
+ * memory too.  A job on the device is a promise to a process elsewhere, which has
+ * to be told: by hg_matcher_destroy, by the context's reset callback, or at the
+ * release of the resource owner.  Whichever comes first closes the job; the others
+ * then find none.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "lib/ilist.h"
+#include "portability/instr_time.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "backend/hg_device.h"
+#include "backend/hg_host.h"
+#include "backend/hg_matcher.h"
+#include "backend/hg_stats.h"
+#include "engine/cpu/hg_cpu.h"
+#include "hg_guc.h"
+
+/* Matches taken from the engine at a time. */
+#define HG_LEAST_CHUNK 1024
+#define HG_LARGEST_CHUNK 65536
+
+/*
+ * Under backend auto a join of fewer rows than this stays on the CPU, which is done
+ * before a device process could have started.
+ */
+#define HG_DEVICE_ROWS 500000
+
+struct HgMatcher
+{
+	dlist_node node; /* in hg_matchers */
+	ResourceOwner owner;
+	MemoryContext context;
+	MemoryContextCallback callback;
+	HgPgHost host;
+
+	HgMatcherSpec spec;
+	HgKeySet sides[2];
+	HgEngine *engine; /* of job */
+	HgJob *job;		  /* NULL once closed */
+	HgMatcherReport report;
+	bool streaming; /* match() was called for the current stream */
+
+	uint32 *outer; /* [capacity] */
+	uint32 *inner;
+	size_t capacity;
+
+	/* where the matches of a device must be remembered; see above */
+	bool remember;
+	bool filter; /* the CPU has taken over in the middle of a stream */
+	uint8 *delivered;
+	bool any_delivered;
+	uint32 last_outer;
+	uint32 *last_inner;
+	size_t last_count;
+	size_t last_capacity;
+};
+
+static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
+
+/* Close the job and leave the list; may be called in any state and any number of times. */
+static void
+hg_matcher_close(HgMatcher *matcher)
+{
+	if (matcher->job != NULL)
+	{
+		HgJob *job = matcher->job;
+
+		matcher->job = NULL;
+		matcher->engine->close(job);
+	}
+	if (matcher->owner != NULL)
+	{
+		matcher->owner = NULL;
+		dlist_delete(&matcher->node);
+	}
+}
+
+static void
+hg_matcher_context_reset(void *arg)
+{
+	hg_matcher_close(arg);
+}
+
+static void
+hg_matcher_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
+						 bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
+{
+	dlist_mutable_iter iter;
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	dlist_foreach_modify(iter, &hg_matchers)
+	{
+		HgMatcher *matcher = dlist_container(HgMatcher, node, iter.cur);
+
+		if (matcher->owner == CurrentResourceOwner)
+			hg_matcher_close(matcher);
+	}
+}
+
+/* Does a failure of the device with this status leave the CPU a chance? */
+static bool
+hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
+{
+	if (hg_backend != HG_BACKEND_AUTO || matcher->engine == hg_cpu_engine())
+		return false;
+	return status == HG_DEVICE_OUT_OF_MEMORY || status == HG_UNAVAILABLE ||
+		   status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
+}
+
+/* Open a job on the matcher's engine, give it the keys and build. */
+static HgStatus
+hg_matcher_build(HgMatcher *matcher, HgError *error)
+{
+	bool on_cpu = matcher->engine == hg_cpu_engine();
+	HgJobSpec spec = {0};
+	HgStatus status;
+
+	spec.key_width = matcher->spec.key_width;
+	spec.build = (HgBuildAlgorithm) hg_build;
+	spec.probe = (HgProbeAlgorithm) hg_probe;
+	spec.load_factor = hg_load_factor;
+	spec.bins = (uint32) hg_bins;
+	spec.memory_limit = on_cpu ? matcher->spec.memory_limit : (uint64) hg_gpu_memory_limit * 1024;
+	spec.device = hg_gpu_device;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = matcher->sides[side].rows;
+
+	status =
+		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeySet *set = &matcher->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status = matcher->engine->append(matcher->job, (HgSide) side, set->pieces[i].keys,
+											 set->pieces[i].count, error);
+	}
+	if (status == HG_OK)
+		status = matcher->engine->build(matcher->job, error);
+	return status;
+}
+
+/*
+ * Fail, or go over to the CPU with its HashGraphs built, as status and
+ * hashgraph.backend want it.
+ */
+static void
+hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError *why)
+{
+	HgError error;
+
+	if (status == HG_CONNECTION_LOST)
+		hg_device_discard();
+	if (!hg_matcher_may_fall_back(matcher, status))
+	{
+		if (matcher->engine != hg_cpu_engine() && status != HG_CANCELLED)
+			hg_stats_count_error();
+		hg_host_throw(&matcher->host, status, why);
+	}
+	ereport(DEBUG1, (errmsg_internal("hashgraph falls back to the CPU: %s", why->message),
+					 errdetail_internal("%s", why->detail)));
+	if (matcher->job != NULL)
+		matcher->engine->close(matcher->job);
+	matcher->job = NULL;
+	matcher->engine = hg_cpu_engine();
+	strlcpy(matcher->report.fallback, why->message, sizeof(matcher->report.fallback));
+	matcher->filter = matcher->any_delivered;
+	matcher->remember = false;
+	matcher->streaming = false;
+	status = hg_matcher_build(matcher, &error);
+	if (status != HG_OK)
+		hg_host_throw(&matcher->host, status, &error);
+}
+
+/* Choose the engine, as hashgraph.backend says. */
+static void
+hg_matcher_choose(HgMatcher *matcher)
+{
+	HgError error;
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+
+	matcher->engine = hg_cpu_engine();
+	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small)
+		return;
+	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
+		return;
+	switch (hg_device_state(wanted, &error))
+	{
+		case HG_DEVICE_READY:
+			matcher->engine = hg_device_engine();
+			strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
+			matcher->remember = !wanted;
+			break;
+		case HG_DEVICE_STARTING:
+			strlcpy(matcher->report.fallback, "the device process is still starting",
+					sizeof(matcher->report.fallback));
+			break;
+		case HG_DEVICE_UNAVAILABLE:
+			if (wanted)
+			{
+				hg_stats_count_error();
+				hg_host_throw(&matcher->host, HG_UNAVAILABLE, &error);
+			}
+			strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
+			break;
+	}
+}
+
+HgMatcher *
+hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
+{
+	static bool release_callback_registered = false;
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph matcher", ALLOCSET_SMALL_SIZES);
+	HgMatcher *matcher = MemoryContextAllocZero(context, sizeof(HgMatcher));
+	instr_time start;
+	instr_time elapsed;
+	HgStatus status;
+	HgError error;
+
+	if (!release_callback_registered)
+	{
+		RegisterResourceReleaseCallback(hg_matcher_owner_release, NULL);
+		release_callback_registered = true;
+	}
+	matcher->context = context;
+	matcher->owner = CurrentResourceOwner;
+	dlist_push_head(&hg_matchers, &matcher->node);
+	matcher->callback.func = hg_matcher_context_reset;
+	matcher->callback.arg = matcher;
+	MemoryContextRegisterResetCallback(context, &matcher->callback);
+	hg_host_init(&matcher->host, context);
+	matcher->spec = *spec;
+	matcher->sides[HG_OUTER] = *outer;
+	matcher->sides[HG_INNER] = *inner;
+
+	INSTR_TIME_SET_CURRENT(start);
+	hg_matcher_choose(matcher);
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, start);
+	matcher->report.start_ms = INSTR_TIME_GET_MILLISEC(elapsed);
+
+	status = hg_matcher_build(matcher, &error);
+	if (status != HG_OK)
+		hg_matcher_fail_or_fall_back(matcher, status, &error);
+	return matcher;
+}
+
+/* Remember what is about to be delivered. */
+static void
+hg_matcher_remember(HgMatcher *matcher, size_t count)
+{
+	uint32 last = matcher->outer[count - 1];
+	size_t tail = count;
+
+	if (matcher->delivered == NULL)
+		matcher->delivered =
+			MemoryContextAllocExtended(matcher->context, matcher->sides[HG_OUTER].rows / 8 + 1,
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (size_t i = 0; i < count; i++)
+		matcher->delivered[matcher->outer[i] / 8] |= 1 << (matcher->outer[i] % 8);
+
+	/* the run of the last outer row, which may go on from the chunk before */
+	while (tail > 0 && matcher->outer[tail - 1] == last)
+		tail--;
+	if (tail > 0 || !matcher->any_delivered || matcher->last_outer != last)
+		matcher->last_count = 0;
+	if (matcher->last_count + (count - tail) > matcher->last_capacity)
+	{
+		size_t capacity = Max(matcher->last_count + (count - tail), 2 * matcher->last_capacity);
+
+		if (matcher->last_inner == NULL)
+			matcher->last_inner =
+				MemoryContextAllocHuge(matcher->context, capacity * sizeof(uint32));
+		else
+			matcher->last_inner = repalloc_huge(matcher->last_inner, capacity * sizeof(uint32));
+		matcher->last_capacity = capacity;
+	}
+	memcpy(matcher->last_inner + matcher->last_count, matcher->inner + tail,
+		   (count - tail) * sizeof(uint32));
+	matcher->last_count += count - tail;
+	matcher->last_outer = last;
+	matcher->any_delivered = true;
+}
+
+static int
+hg_compare_rows(const void *a, const void *b)
+{
+	uint32 left = *(const uint32 *) a;
+	uint32 right = *(const uint32 *) b;
+
+	return (left > right) - (left < right);
+}
+
+/* Drop the matches that a device delivered before it failed; returns how many are left. */
+static size_t
+hg_matcher_filter(HgMatcher *matcher, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32 outer = matcher->outer[i];
+		uint32 inner = matcher->inner[i];
+
+		if (matcher->delivered[outer / 8] & (1 << (outer % 8)))
+		{
+			if (outer != matcher->last_outer || matcher->spec.mode == HG_MATCH_FIRST ||
+				bsearch(&inner, matcher->last_inner, matcher->last_count, sizeof(uint32),
+						hg_compare_rows) != NULL)
+				continue;
+		}
+		matcher->outer[kept] = outer;
+		matcher->inner[kept] = inner;
+		kept++;
+	}
+	return kept;
+}
+
+/* One chunk from the engine; a failure is returned. */
+static HgStatus
+hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
+{
+	HgMatches matches = {matcher->outer, matcher->inner, matcher->capacity, 0};
+	HgStatus status = HG_OK;
+
+	if (!matcher->streaming)
+		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
+	if (status == HG_OK)
+	{
+		matcher->streaming = true;
+		status = matcher->engine->next(matcher->job, &matches, error);
+	}
+	*count = matches.count;
+	return status;
+}
+
+bool
+hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, size_t *count)
+{
+	if (matcher->job == NULL)
+		elog(ERROR, "the job of a HashGraph join was closed under it");
+	if (matcher->outer == NULL)
+	{
+		uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
+
+		matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows, HG_LARGEST_CHUNK));
+		matcher->outer = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
+		matcher->inner = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
+	}
+	for (;;)
+	{
+		HgError error;
+		HgStatus status = hg_matcher_fetch(matcher, count, &error);
+
+		if (status != HG_OK)
+		{
+			hg_matcher_fail_or_fall_back(matcher, status, &error);
+			if (matcher->filter)
+				qsort(matcher->last_inner, matcher->last_count, sizeof(uint32), hg_compare_rows);
+			continue;
+		}
+		if (*count == 0)
+			return false;
+		if (matcher->filter)
+			*count = hg_matcher_filter(matcher, *count);
+		else if (matcher->remember)
+			hg_matcher_remember(matcher, *count);
+		if (*count > 0)
+			break;
+	}
+	*outer = matcher->outer;
+	*inner = matcher->inner;
+	return true;
+}
+
+void
+hg_matcher_rewind(HgMatcher *matcher)
+{
+	matcher->streaming = false;
+	matcher->filter = false;
+	matcher->any_delivered = false;
+	matcher->last_count = 0;
+	if (matcher->delivered != NULL)
+		memset(matcher->delivered, 0, matcher->sides[HG_OUTER].rows / 8 + 1);
+}
+
+uint64
+hg_matcher_count(HgMatcher *matcher)
+{
+	uint64 matches = 0;
+	HgStatus status;
+	HgError error;
+
+	if (matcher->job == NULL)
+		elog(ERROR, "the job of a HashGraph join was closed under it");
+	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
+		   HG_OK)
+		hg_matcher_fail_or_fall_back(matcher, status, &error);
+	return matches;
+}
+
+bool
+hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
+{
+	HgStatus status;
+	HgError error;
+
+	while ((status = matcher->engine->describe(matcher->job, side, stats, &error)) != HG_OK)
+	{
+		if (status == HG_INVALID)
+			return false;
+		hg_matcher_fail_or_fall_back(matcher, status, &error);
+	}
+	return true;
+}
+
+void
+hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
+{
+	bool on_cpu = matcher->engine == hg_cpu_engine();
+
+	if (matcher->job != NULL)
+		matcher->engine->stats(matcher->job, &matcher->report.job);
+	*report = matcher->report;
+	strlcpy(report->backend, on_cpu ? "cpu" : "cuda", sizeof(report->backend));
+	if (on_cpu)
+		report->device[0] = '\0';
+}
+
+void
+hg_matcher_destroy(HgMatcher *matcher)
+{
+	/* the reset callback closes the job */
+	MemoryContextDelete(matcher->context);
+}

@@ -1,0 +1,89 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_matcher.h
+ *	  Match the keys of two sides on whichever backend there is.
+ *
+ * A matcher is the border between PostgreSQL and the engine.  It chooses the
+ * backend (hashgraph.backend), runs one engine job on it, turns statuses into
+ * errors, answers cancels, and under backend auto carries on with the CPU when
+ * the device is absent, full or lost, even in the middle of the stream: no match
+ * is delivered twice and none is left out.
+ *
+ * Every function may ereport.  Whatever a matcher holds is freed by
+ * hg_matcher_destroy, by the reset of the memory context that it was created in,
+ * or by the release of the resource owner that was current then, whichever comes
+ * first.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCHER_H
+#define HG_MATCHER_H
+
+#include "engine/hg_engine.h"
+
+/* The keys of a side, in pieces; row numbers count through the pieces. */
+typedef struct HgKeyPiece
+{
+	const void *keys; /* [count] words of the key width */
+	uint64 count;
+} HgKeyPiece;
+
+typedef struct HgKeySet
+{
+	const HgKeyPiece *pieces;
+	int npieces;
+	uint64 rows; /* sum of the counts */
+} HgKeySet;
+
+typedef struct HgMatcherSpec
+{
+	uint32 key_width;	 /* bytes: 4 or 8 */
+	HgMatchMode mode;	 /* all matches, or the first of each outer row */
+	bool small;			 /* a few rows: use the CPU and nothing else */
+	uint64 memory_limit; /* bytes of this process's memory; 0 = no limit */
+} HgMatcherSpec;
+
+typedef struct HgMatcher HgMatcher;
+
+/* What a matcher did and where. */
+typedef struct HgMatcherReport
+{
+	char backend[8];	/* "cpu" or "cuda": where the matches came from */
+	char device[96];	/* name of the device, "" on the CPU */
+	char fallback[160]; /* why auto used the CPU although it tried the device,
+						 * "" where it did not */
+	HgJobStats job;
+	double start_ms; /* choosing the backend, waiting for the device */
+} HgMatcherReport;
+
+/*
+ * Build the HashGraphs of the two sides.  The key pieces must stay in place until
+ * the matcher is destroyed.  Memory comes from CurrentMemoryContext.
+ */
+extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,
+									const HgKeySet *inner);
+
+/*
+ * The next matches: *outer and *inner point to arrays of *count row numbers that
+ * stay valid until the next call.  False at the end.  All matches of one outer
+ * row follow each other.
+ */
+extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
+							size_t *count);
+
+/* Start the stream again from its beginning. */
+extern void hg_matcher_rewind(HgMatcher *matcher);
+
+/* The number of matches; nothing is streamed. */
+extern uint64 hg_matcher_count(HgMatcher *matcher);
+
+/* Describe the HashGraph of a side; false where build made none. */
+extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
+
+extern void hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report);
+
+extern void hg_matcher_destroy(HgMatcher *matcher);
+
+#endif /* HG_MATCHER_H */

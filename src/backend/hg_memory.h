@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_memory.h
+ *	  Large blocks of memory, from PostgreSQL's memory contexts.
+ *
+ * First touch of fresh memory costs more than most of what a join does with it,
+ * so that large blocks are aligned to huge pages and ask for them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MEMORY_H
+#define HG_MEMORY_H
+
+/*
+ * bytes of memory from context, aligned to a cache line, or NULL when there is none.
+ * Freed by hg_block_free or with the context.
+ */
+extern void *hg_block_alloc(MemoryContext context, Size bytes);
+extern void hg_block_free(void *block);
+
+#endif /* HG_MEMORY_H */

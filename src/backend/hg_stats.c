@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_stats.c
+ *	  What HashGraph joins did: this session's last ones, and shared counters.
+ *
+ * THE SESSION'S LIST holds the joins of the last statement that had one.  A
+ * statement is what runs at the outermost level of the executor or of utility
+ * commands; whatever it runs inside (functions, triggers, EXPLAIN, DO) belongs to
+ * it.  Hooks count these levels and number the statements.  A join that is filed
+ * under a new number makes the list start afresh, so that statements without a
+ * join, the one that reads the list among them, leave it as it is.  A join is filed
+ * when it ends, which may be after its statement's last row was fetched, but always
+ * before the next statement starts to run.  The joins of a cursor belong to the
+ * statement that closed it.
+ *
+ * THE COUNTERS live in shared memory, an entry for each database, where the library
+ * is in shared_preload_libraries.  There is room for HG_STAT_DATABASES databases;
+ * one more takes the entry that was used least recently, and starts from zero.  They
+ * are not kept over a restart.  The hash table is protected by a lightweight lock:
+ * shared to find an entry, exclusive to add one.  An entry's own spinlock protects
+ * its counters.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "storage/spin.h"
+#include "tcop/utility.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "backend/hg_stats.h"
+#include "hg_compat.h"
+
+/* Databases that have counters at the same time. */
+#define HG_STAT_DATABASES 1024
+
+/* Joins of one statement that the session's list keeps: the first ones. */
+#define HG_LAST_JOINS 1000
+
+/* The counters of one database. */
+typedef struct HgStatEntry
+{
+	Oid database; /* hash key; must be first */
+	slock_t mutex;
+	TimestampTz used_at;
+	HgStatCounters counters;
+} HgStatEntry;
+
+typedef struct HgStatShared
+{
+	LWLock *lock;	   /* protects the hash table, and since */
+	TimestampTz since; /* no counter that was dropped is younger than this */
+} HgStatShared;
+
+static HgStatShared *shared = NULL;
+static HTAB *entries = NULL;
+
+static struct
+{
+	MemoryContext context;
+	HgJoinRecord *records; /* [allocated] */
+	int count;
+	int allocated;
+	uint64 statement; /* that the records belong to */
+} last_joins;
+
+/* The statement that runs or ran last, and how deep inside it we are. */
+static uint64 statement_number = 0;
+static int statement_depth = 0;
+
+static shmem_request_hook_type previous_shmem_request = NULL;
+static shmem_startup_hook_type previous_shmem_startup = NULL;
+static ExecutorRun_hook_type previous_executor_run = NULL;
+static ExecutorFinish_hook_type previous_executor_finish = NULL;
+static ProcessUtility_hook_type previous_process_utility = NULL;
+
+static void
+hg_stats_shmem_request(void)
+{
+	if (previous_shmem_request)
+		previous_shmem_request();
+
+	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(HgStatShared)),
+									hash_estimate_size(HG_STAT_DATABASES, sizeof(HgStatEntry))));
+	RequestNamedLWLockTranche("hashgraph", 1);
+}
+
+static void
+hg_stats_shmem_startup(void)
+{
+	HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(HgStatEntry)};
+	bool found;
+
+	if (previous_shmem_startup)
+		previous_shmem_startup();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("hashgraph statistics", sizeof(HgStatShared), &found);
+	if (!found)
+	{
+		shared->lock = &(GetNamedLWLockTranche("hashgraph"))->lock;
+		shared->since = GetCurrentTimestamp();
+	}
+	entries = ShmemInitHash("hashgraph counters", HG_STAT_DATABASES, HG_STAT_DATABASES, &control,
+							HASH_ELEM | HASH_BLOBS);
+	LWLockRelease(AddinShmemInitLock);
+}
+
+/* Go one level deeper, into a new statement where this is the outermost level. */
+static void
+hg_stats_enter_statement(void)
+{
+	if (statement_depth++ == 0)
+		statement_number++;
+}
+
+static void
+hg_stats_executor_run(HG_EXECUTOR_RUN_PARAMETERS)
+{
+	hg_stats_enter_statement();
+	PG_TRY();
+	{
+		if (previous_executor_run)
+			previous_executor_run(HG_EXECUTOR_RUN_ARGUMENTS);
+		else
+			standard_ExecutorRun(HG_EXECUTOR_RUN_ARGUMENTS);
+	}
+	PG_FINALLY();
+	{
+		statement_depth--;
+	}
+	PG_END_TRY();
+}
+
+/* AFTER triggers run here, after the statement's last row: still the same one. */
+static void
+hg_stats_executor_finish(QueryDesc *query)
+{
+	statement_depth++;
+	PG_TRY();
+	{
+		if (previous_executor_finish)
+			previous_executor_finish(query);
+		else
+			standard_ExecutorFinish(query);
+	}
+	PG_FINALLY();
+	{
+		statement_depth--;
+	}
+	PG_END_TRY();
+}
+
+static void
+hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
+						 ProcessUtilityContext context, ParamListInfo params,
+						 QueryEnvironment *environment, DestReceiver *dest,
+						 QueryCompletion *completion)
+{
+	hg_stats_enter_statement();
+	PG_TRY();
+	{
+		if (previous_process_utility)
+			previous_process_utility(statement, query, read_only_tree, context, params, environment,
+									 dest, completion);
+		else
+			standard_ProcessUtility(statement, query, read_only_tree, context, params, environment,
+									dest, completion);
+	}
+	PG_FINALLY();
+	{
+		statement_depth--;
+	}
+	PG_END_TRY();
+}
+
+/*
+ * Install the hooks that number statements and, where the library is in
+ * shared_preload_libraries, those that request shared memory.
+ */
+void
+hg_stats_init(void)
+{
+	previous_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = hg_stats_executor_run;
+	previous_executor_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = hg_stats_executor_finish;
+	previous_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = hg_stats_process_utility;
+
+	if (process_shared_preload_libraries_in_progress)
+	{
+		previous_shmem_request = shmem_request_hook;
+		shmem_request_hook = hg_stats_shmem_request;
+		previous_shmem_startup = shmem_startup_hook;
+		shmem_startup_hook = hg_stats_shmem_startup;
+	}
+}
+
+/* Drop the entry that was used least recently.  The lock is held exclusively. */
+static void
+hg_stats_drop_oldest(void)
+{
+	HASH_SEQ_STATUS scan;
+	HgStatEntry *entry;
+	Oid oldest = InvalidOid;
+	TimestampTz oldest_used_at = DT_NOEND;
+
+	hash_seq_init(&scan, entries);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (entry->used_at < oldest_used_at)
+		{
+			oldest_used_at = entry->used_at;
+			oldest = entry->database;
+		}
+	}
+	if (OidIsValid(oldest))
+		hash_search(entries, &oldest, HASH_REMOVE, NULL);
+	shared->since = GetCurrentTimestamp();
+}
+
+/*
+ * This database's entry, made where there is none.  Returns with the lock held, in
+ * whichever mode, and the entry's spinlock not.
+ */
+static HgStatEntry *
+hg_stats_lock_entry(void)
+{
+	HgStatEntry *entry;
+	bool found;
+
+	LWLockAcquire(shared->lock, LW_SHARED);
+	entry = hash_search(entries, &MyDatabaseId, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry;
+	LWLockRelease(shared->lock);
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	if (hash_get_num_entries(entries) >= HG_STAT_DATABASES &&
+		hash_search(entries, &MyDatabaseId, HASH_FIND, NULL) == NULL)
+		hg_stats_drop_oldest();
+	entry = hash_search(entries, &MyDatabaseId, HASH_ENTER, &found);
+	if (!found)
+	{
+		SpinLockInit(&entry->mutex);
+		entry->used_at = GetCurrentTimestamp();
+		memset(&entry->counters, 0, sizeof(HgStatCounters));
+		entry->counters.reset_at = shared->since;
+	}
+	return entry;
+}
+
+static void
+hg_stats_count_join(const HgJoinRecord *record)
+{
+	const HgJobStats *job = &record->report.job;
+	TimestampTz now = GetCurrentTimestamp();
+	bool on_cpu = strcmp(record->report.backend, "cpu") == 0;
+	HgStatEntry *entry = hg_stats_lock_entry();
+	HgStatCounters *counters = &entry->counters;
+
+	SpinLockAcquire(&entry->mutex);
+	entry->used_at = now;
+	counters->joins++;
+	if (on_cpu)
+		counters->cpu_joins++;
+	else
+		counters->cuda_joins++;
+	if (record->report.fallback[0] != '\0')
+		counters->fallbacks++;
+	counters->outer_rows += job->rows[HG_OUTER] + record->null_keys[HG_OUTER];
+	counters->inner_rows += job->rows[HG_INNER] + record->null_keys[HG_INNER];
+	counters->matches += job->matches;
+	counters->rows_out += record->rows_out;
+	if (record->spilled_bytes > 0)
+		counters->spilled_joins++;
+	counters->spilled_bytes += record->spilled_bytes;
+	counters->scan_ms += record->scan_ms;
+	counters->transfer_ms += job->phase_ms[HG_PHASE_TRANSFER];
+	counters->bin_ms += job->phase_ms[HG_PHASE_BIN];
+	counters->build_ms += job->phase_ms[HG_PHASE_BUILD];
+	counters->match_ms += job->phase_ms[HG_PHASE_MATCH];
+	counters->total_ms += record->total_ms;
+	SpinLockRelease(&entry->mutex);
+	LWLockRelease(shared->lock);
+}
+
+/* Append to the session's list, which starts afresh with every statement. */
+static void
+hg_stats_remember_join(const HgJoinRecord *record)
+{
+	if (last_joins.context == NULL)
+		last_joins.context =
+			AllocSetContextCreate(TopMemoryContext, "hashgraph last joins", ALLOCSET_SMALL_SIZES);
+
+	if (last_joins.statement != statement_number)
+	{
+		last_joins.statement = statement_number;
+		last_joins.count = 0;
+	}
+	if (last_joins.count >= HG_LAST_JOINS)
+		return;
+	if (last_joins.count == last_joins.allocated)
+	{
+		int wanted = last_joins.allocated == 0 ? 4 : Min(2 * last_joins.allocated, HG_LAST_JOINS);
+
+		if (last_joins.records == NULL)
+			last_joins.records =
+				MemoryContextAlloc(last_joins.context, wanted * sizeof(HgJoinRecord));
+		else
+			last_joins.records = repalloc(last_joins.records, wanted * sizeof(HgJoinRecord));
+		last_joins.allocated = wanted;
+	}
+	last_joins.records[last_joins.count++] = *record;
+}
+
+void
+hg_stats_record(const HgJoinRecord *record)
+{
+	hg_stats_remember_join(record);
+	if (entries != NULL)
+		hg_stats_count_join(record);
+}
+
+void
+hg_stats_count_error(void)
+{
+	TimestampTz now;
+	HgStatEntry *entry;
+
+	if (entries == NULL)
+		return;
+	now = GetCurrentTimestamp();
+	entry = hg_stats_lock_entry();
+	SpinLockAcquire(&entry->mutex);
+	entry->used_at = now;
+	entry->counters.errors++;
+	SpinLockRelease(&entry->mutex);
+	LWLockRelease(shared->lock);
+}
+
+const HgJoinRecord *
+hg_stats_last_joins(int *count)
+{
+	*count = last_joins.count;
+	return last_joins.records;
+}
+
+bool
+hg_stats_read(HgStatCounters *counters)
+{
+	HgStatEntry *entry;
+
+	if (entries == NULL)
+		return false;
+	entry = hg_stats_lock_entry();
+	SpinLockAcquire(&entry->mutex);
+	*counters = entry->counters;
+	SpinLockRelease(&entry->mutex);
+	LWLockRelease(shared->lock);
+	return true;
+}
+
+bool
+hg_stats_reset(void)
+{
+	TimestampTz now;
+	HgStatEntry *entry;
+
+	if (entries == NULL)
+		return false;
+	now = GetCurrentTimestamp();
+	entry = hg_stats_lock_entry();
+	SpinLockAcquire(&entry->mutex);
+	memset(&entry->counters, 0, sizeof(HgStatCounters));
+	entry->counters.reset_at = now;
+	entry->used_at = now;
+	SpinLockRelease(&entry->mutex);
+	LWLockRelease(shared->lock);
+	return true;
+}

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_stats.h
+ *	  What HashGraph joins did: this session's last ones, and shared counters.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_STATS_H
+#define HG_STATS_H
+
+#include "datatype/timestamp.h"
+
+#include "backend/hg_matcher.h"
+
+/* One finished join, of a plan node or of a function. */
+typedef struct HgJoinRecord
+{
+	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
+	char join_type[16];		/* "Inner", "Left", "Semi", "Anti" */
+	HgMatcherReport report; /* of the last execution */
+	uint64 executions;		/* how often the node built its graphs */
+	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
+	uint64 rows_out;		/* rows that the node returned */
+	uint64 partitions;		/* 1 where everything stayed in memory */
+	uint64 memory_bytes;	/* most work memory held */
+	uint64 spilled_bytes;	/* written to temporary files */
+	bool recheck;			/* keys were hashes, and every match was rechecked */
+	double scan_ms;			/* reading both sides and encoding their keys */
+	double total_ms;		/* from the first row asked for to the end */
+} HgJoinRecord;
+
+/* Counters since the last reset, of one database. */
+typedef struct HgStatCounters
+{
+	uint64 joins;	   /* HgJoinRecords */
+	uint64 cpu_joins;  /* ... that ran on the CPU */
+	uint64 cuda_joins; /* ... that ran on a GPU */
+	uint64 fallbacks;  /* ... that turned from the device to the CPU */
+	uint64 errors;	   /* device failures that became an error */
+	uint64 outer_rows;
+	uint64 inner_rows;
+	uint64 matches;
+	uint64 rows_out;
+	uint64 spilled_joins;
+	uint64 spilled_bytes;
+	double scan_ms;
+	double transfer_ms;
+	double bin_ms;
+	double build_ms;
+	double match_ms;
+	double total_ms;
+	TimestampTz reset_at;
+} HgStatCounters;
+
+/* Request shared memory where the library is in shared_preload_libraries. */
+extern void hg_stats_init(void);
+
+/* File one finished join: into this session's list and into the counters. */
+extern void hg_stats_record(const HgJoinRecord *record);
+
+/* Count a device failure that ended in an error. */
+extern void hg_stats_count_error(void);
+
+/*
+ * The joins of this session's last statement that had one, oldest first.  The array
+ * lives until the next hg_stats_record.
+ */
+extern const HgJoinRecord *hg_stats_last_joins(int *count);
+
+/* This database's counters; false where the library is not preloaded by the server. */
+extern bool hg_stats_read(HgStatCounters *counters);
+
+/* Reset this database's counters; false as above. */
+extern bool hg_stats_reset(void);
+
+#endif /* HG_STATS_H */

@@ -1,0 +1,284 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input.c
+ *	  One input of a join: read, encoded, and kept as columns.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_input.h"
+
+/*
+ * What the engine takes for a row beside its word: the edge (word and row number)
+ * twice while rows are binned, and its share of the offsets.
+ */
+#define HG_ENGINE_ROW_BYTES(width) (2 * ((width) + sizeof(uint32)) + 2 * sizeof(uint32))
+
+/* Rows between two looks at the memory that is held. */
+#define HG_ROWS_PER_LOOK 256
+
+HgInput *
+hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
+				List *key_exprs, int ncolumns, const int *attnos, const int *to,
+				bool keep_null_keys)
+{
+	HgInput *input = palloc0(sizeof(HgInput));
+	TupleDesc desc = ExecGetResultType(plan);
+	ListCell *lc;
+
+	input->side = side;
+	input->plan = plan;
+	input->keep_null_keys = keep_null_keys;
+
+	input->encoder = encoder;
+	input->econtext = CreateExprContext(parent->state);
+	input->key_attnos = palloc0(encoder->nparts * sizeof(AttrNumber));
+	input->key_exprs = palloc0(encoder->nparts * sizeof(ExprState *));
+	input->key_values = palloc0(encoder->nparts * sizeof(Datum));
+	input->key_nulls = palloc0(encoder->nparts * sizeof(bool));
+	foreach (lc, key_exprs)
+	{
+		Expr *expr = lfirst(lc);
+		int i = foreach_current_index(lc);
+
+		/* a type that is only relabelled (varchar as text) is the column itself */
+		while (IsA(expr, RelabelType))
+			expr = ((RelabelType *) expr)->arg;
+		if (IsA(expr, Var) && ((Var *) expr)->varattno > 0)
+		{
+			input->key_attnos[i] = ((Var *) expr)->varattno;
+			input->last_attno = Max(input->last_attno, input->key_attnos[i]);
+		}
+		else
+			input->key_exprs[i] = ExecInitExpr(lfirst(lc), parent);
+	}
+
+	input->ncolumns = ncolumns;
+	input->from = palloc(Max(ncolumns, 1) * sizeof(int));
+	input->to = palloc(Max(ncolumns, 1) * sizeof(int));
+	input->dense = palloc(Max(ncolumns, 1) * sizeof(int));
+	for (int i = 0; i < ncolumns; i++)
+	{
+		input->from[i] = attnos[i] - 1;
+		input->to[i] = to[i];
+		input->dense[i] = i;
+		input->last_attno = Max(input->last_attno, attnos[i]);
+	}
+	input->words = hg_key_column_create(CurrentMemoryContext, encoder->width);
+	input->rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
+	input->null_rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
+	return input;
+}
+
+uint64
+hg_input_bytes(const HgInput *input)
+{
+	return hg_key_column_bytes(input->words) +
+		   input->words->rows * HG_ENGINE_ROW_BYTES(input->words->width) +
+		   hg_column_store_bytes(input->rows) + hg_column_store_bytes(input->null_rows);
+}
+
+uint64
+hg_input_row_bytes(uint32 key_width, int row_width)
+{
+	return key_width + HG_ENGINE_ROW_BYTES(key_width) + row_width;
+}
+
+/* The word of the child's current row; false when its key is NULL. */
+static inline bool
+hg_input_encode(HgInput *input, TupleTableSlot *slot, uint64 *word)
+{
+	HgKeyEncoder *encoder = input->encoder;
+	MemoryContext old = NULL;
+	bool valid;
+
+	for (int i = 0; i < encoder->nparts; i++)
+	{
+		if (input->key_exprs[i] == NULL)
+		{
+			input->key_values[i] = slot->tts_values[input->key_attnos[i] - 1];
+			input->key_nulls[i] = slot->tts_isnull[input->key_attnos[i] - 1];
+			continue;
+		}
+		if (input->side == HG_OUTER)
+			input->econtext->ecxt_outertuple = slot;
+		else
+			input->econtext->ecxt_innertuple = slot;
+		input->key_values[i] =
+			ExecEvalExprSwitchContext(input->key_exprs[i], input->econtext, &input->key_nulls[i]);
+	}
+	if (encoder->exact)
+		return hg_key_encode(encoder, input->side, input->key_values, input->key_nulls, word);
+
+	/* hash functions detoast into the current context */
+	old = MemoryContextSwitchTo(input->econtext->ecxt_per_tuple_memory);
+	valid = hg_key_encode(encoder, input->side, input->key_values, input->key_nulls, word);
+	MemoryContextSwitchTo(old);
+	return valid;
+}
+
+/*
+ * The child's next row that the join has a use for, its needed attributes deformed,
+ * with its word; NULL at the end.
+ */
+static TupleTableSlot *
+hg_input_next(HgInput *input, HgSpillRow *row)
+{
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(input->plan);
+
+		if (TupIsNull(slot))
+		{
+			input->at_end = true;
+			return NULL;
+		}
+		input->rows_read++;
+		ResetExprContext(input->econtext);
+		slot_getsomeattrs(slot, input->last_attno);
+		row->word = 0;
+		row->null_key = !hg_input_encode(input, slot, &row->word);
+		if (!row->null_key)
+			return slot;
+		input->null_keys++;
+		if (input->keep_null_keys)
+			return slot;
+	}
+}
+
+/* Keep one row; column i is values[at[i]], nulls[at[i]]. */
+static inline void
+hg_input_keep(HgInput *input, const HgSpillRow *row, const Datum *values, const bool *nulls,
+			  const int *at)
+{
+	if (row->null_key)
+	{
+		hg_column_store_add(input->null_rows, values, nulls, at);
+		return;
+	}
+	hg_key_column_add(input->words, row->word);
+	hg_column_store_add(input->rows, values, nulls, at);
+}
+
+void
+hg_input_fill(HgInput *input, uint64 limit)
+{
+	HgSpillRow row;
+
+	for (uint64 i = 1; !input->at_end; i++)
+	{
+		if (input->source != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (hg_spill_read(input->source, input->partition, &row))
+				hg_input_keep(input, &row, input->source->values, input->source->nulls,
+							  input->dense);
+			else
+				input->at_end = true;
+		}
+		else
+		{
+			TupleTableSlot *slot = hg_input_next(input, &row);
+
+			if (slot != NULL)
+				hg_input_keep(input, &row, slot->tts_values, slot->tts_isnull, input->from);
+		}
+		if (i % HG_ROWS_PER_LOOK == 0 && hg_input_bytes(input) > limit)
+			return;
+	}
+}
+
+/* Move the rows that are held in memory to a spill set. */
+static void
+hg_input_unload(HgInput *input, HgSpill *spill)
+{
+	HgKeySet set = hg_key_column_set(input->words);
+	Datum *values = spill->values;
+	bool *nulls = spill->nulls;
+	HgSpillRow row = {0, false};
+	uint64 number = 0;
+
+	for (int p = 0; p < set.npieces; p++)
+		for (uint64 i = 0; i < set.pieces[p].count; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (input->words->width == 4)
+				row.word = ((const uint32 *) set.pieces[p].keys)[i];
+			else
+				row.word = ((const uint64 *) set.pieces[p].keys)[i];
+			hg_column_store_get(input->rows, number++, values, nulls, input->dense);
+			hg_spill_write(spill, row, values, nulls, input->dense);
+		}
+	row.word = 0;
+	row.null_key = true;
+	for (number = 0; number < input->null_rows->rows; number++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hg_column_store_get(input->null_rows, number, values, nulls, input->dense);
+		hg_spill_write(spill, row, values, nulls, input->dense);
+	}
+	hg_key_column_release(input->words);
+	hg_column_store_release(input->rows);
+	hg_column_store_release(input->null_rows);
+}
+
+void
+hg_input_spill(HgInput *input, HgSpill *spill)
+{
+	HgSpillRow row;
+
+	hg_input_unload(input, spill);
+	while (!input->at_end)
+	{
+		if (input->source != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (hg_spill_read(input->source, input->partition, &row))
+				hg_spill_write(spill, row, input->source->values, input->source->nulls,
+							   input->dense);
+			else
+				input->at_end = true;
+		}
+		else
+		{
+			TupleTableSlot *slot = hg_input_next(input, &row);
+
+			if (slot != NULL)
+				hg_spill_write(spill, row, slot->tts_values, slot->tts_isnull, input->from);
+		}
+	}
+}
+
+void
+hg_input_set_source(HgInput *input, HgSpill *source, int partition)
+{
+	hg_input_clear(input);
+	hg_spill_rewind(source, partition);
+	input->source = source;
+	input->partition = partition;
+	input->at_end = false;
+}
+
+void
+hg_input_clear(HgInput *input)
+{
+	hg_key_column_clear(input->words);
+	hg_column_store_clear(input->rows);
+	hg_column_store_clear(input->null_rows);
+}
+
+void
+hg_input_restart(HgInput *input)
+{
+	hg_input_clear(input);
+	input->source = NULL;
+	input->at_end = false;
+}

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input.h
+ *	  One input of a join: read, encoded, and kept as columns.
+ *
+ * An input reads rows from its child plan, or back from a partition of a spill set,
+ * into
+ *
+ *	words		the key words, which the engine joins by row number;
+ *	rows		the columns that are needed above, under the same row numbers;
+ *	null_rows	the same for rows whose key is NULL, where the join returns them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_INPUT_H
+#define HG_INPUT_H
+
+#include "nodes/execnodes.h"
+
+#include "batch/hg_column_store.h"
+#include "batch/hg_key.h"
+#include "batch/hg_key_column.h"
+#include "batch/hg_spill.h"
+
+typedef struct HgInput
+{
+	HgSide side;
+	PlanState *plan;	 /* the child */
+	bool keep_null_keys; /* rows with a NULL key are returned by the join */
+
+	HgKeyEncoder *encoder;	/* shared by both sides */
+	AttrNumber *key_attnos; /* [nparts] where a key is a plain column of the child, or 0 */
+	ExprState **key_exprs;	/* [nparts] where it is an expression, or NULL */
+	ExprContext *econtext;	/* of the expressions and of the hash functions */
+	Datum *key_values;		/* [nparts] of the current row */
+	bool *key_nulls;
+
+	int ncolumns;	/* columns needed above */
+	int *from;		/* [ncolumns] their places in the child's slot, from 0 */
+	int *to;		/* [ncolumns] their places in the join's scan slot, from 0 */
+	int *dense;		/* [ncolumns] 0, 1, 2, ... */
+	int last_attno; /* attributes of the child's slot that must be deformed */
+
+	HgKeyColumn *words;
+	HgColumnStore *rows;
+	HgColumnStore *null_rows;
+
+	HgSpill *source; /* read from here, not from the child; or NULL */
+	int partition;	 /* of the source */
+	bool at_end;	 /* the source, or the child, has no more rows */
+
+	uint64 rows_read; /* from the child, over all its scans */
+	uint64 null_keys; /* ... whose key was NULL */
+} HgInput;
+
+/*
+ * Make an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
+ * the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them.  Column i
+ * is attribute attnos[i] of the child's rows and place to[i] of the scan slot.
+ */
+extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
+								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
+								const int *attnos, const int *to, bool keep_null_keys);
+
+/* Work memory of what is held, including what the engine needs to join it. */
+extern uint64 hg_input_bytes(const HgInput *input);
+
+/* Bytes a row will take, for estimates before there is one; width is the plan's. */
+extern uint64 hg_input_row_bytes(uint32 key_width, int row_width);
+
+/* Number of rows held, those with a NULL key included. */
+static inline uint64
+hg_input_rows(const HgInput *input)
+{
+	return input->words->rows + input->null_rows->rows;
+}
+
+/*
+ * Read on until the end (at_end is set) or until more than limit bytes are held.
+ */
+extern void hg_input_fill(HgInput *input, uint64 limit);
+
+/*
+ * Read on to the end, into a spill set instead of memory; what is held in memory goes
+ * there first and its memory is freed.
+ */
+extern void hg_input_spill(HgInput *input, HgSpill *spill);
+
+/* Read from a partition from now on; what is held is forgotten. */
+extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
+
+/* Forget what is held, keep its memory for the next rows; at_end stays as it is. */
+extern void hg_input_clear(HgInput *input);
+
+/* Forget what is held, and read from the child again, which the caller rescans. */
+extern void hg_input_restart(HgInput *input);
+
+#endif /* HG_INPUT_H */

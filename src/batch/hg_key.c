@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_key.c
+ *	  Join keys as words of a fixed width.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/htup_details.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "batch/hg_key.h"
+
+/*
+ * The built-in equality functions that compare integer images.  The function, not
+ * the type, tells that equality is equality of the image: a user's operator on int4
+ * may mean something else.
+ */
+typedef struct HgExactFunction
+{
+	Oid function;
+	uint8 outer_bits;
+	uint8 inner_bits;
+} HgExactFunction;
+
+static const HgExactFunction hg_exact_functions[] = {
+	{F_INT2EQ, 16, 16},	 {F_INT24EQ, 16, 32}, {F_INT28EQ, 16, 64},		{F_INT42EQ, 32, 16},
+	{F_INT4EQ, 32, 32},	 {F_INT48EQ, 32, 64}, {F_INT82EQ, 64, 16},		{F_INT84EQ, 64, 32},
+	{F_INT8EQ, 64, 64},	 {F_OIDEQ, 32, 32},	  {F_BOOLEQ, 8, 8},			{F_CHAREQ, 8, 8},
+	{F_DATE_EQ, 32, 32}, {F_TIME_EQ, 64, 64}, {F_TIMESTAMP_EQ, 64, 64}, {F_TIMESTAMPTZ_EQ, 64, 64},
+	{F_ENUM_EQ, 32, 32},
+};
+
+static const HgExactFunction *
+hg_key_exact_function(Oid operator_oid)
+{
+	Oid function = get_opcode(operator_oid);
+
+	for (int i = 0; i < (int) lengthof(hg_exact_functions); i++)
+		if (hg_exact_functions[i].function == function)
+			return &hg_exact_functions[i];
+	return NULL;
+}
+
+/*
+ * The hash functions of an operator's family for its two input types: extended ones
+ * where both sides have them, else the 32-bit ones.  False where there are none.
+ *
+ * The extended function of a container (array, range, record) is in the catalog
+ * whatever its elements are, and fails for elements that have none.  Containers
+ * therefore hash with 32 bits, as in PostgreSQL's own joins: whatever made the
+ * operator hashable vouches for that.
+ */
+static bool
+hg_key_hash_functions(Oid operator_oid, Oid functions[2], bool *extended)
+{
+	CatCList *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator_oid));
+	bool found = false;
+
+	for (int i = 0; i < list->n_members && !(found && *extended); i++)
+	{
+		HeapTuple tuple = &list->members[i]->tuple;
+		Form_pg_amop amop = (Form_pg_amop) GETSTRUCT(tuple);
+		Oid left = amop->amoplefttype;
+		Oid right = amop->amoprighttype;
+		Oid outer;
+		Oid inner;
+
+		if (amop->amopmethod != HASH_AM_OID || amop->amopstrategy != HTEqualStrategyNumber)
+			continue;
+
+		outer = get_opfamily_proc(amop->amopfamily, left, left, HASHEXTENDED_PROC);
+		inner = get_opfamily_proc(amop->amopfamily, right, right, HASHEXTENDED_PROC);
+		if (OidIsValid(outer) && OidIsValid(inner) && !IsPolymorphicType(left) &&
+			!IsPolymorphicType(right) && left != RECORDOID && right != RECORDOID)
+		{
+			functions[HG_OUTER] = outer;
+			functions[HG_INNER] = inner;
+			*extended = true;
+			found = true;
+			continue;
+		}
+		if (found)
+			continue;
+		outer = get_opfamily_proc(amop->amopfamily, left, left, HASHSTANDARD_PROC);
+		inner = get_opfamily_proc(amop->amopfamily, right, right, HASHSTANDARD_PROC);
+		if (OidIsValid(outer) && OidIsValid(inner))
+		{
+			functions[HG_OUTER] = outer;
+			functions[HG_INNER] = inner;
+			*extended = false;
+			found = true;
+		}
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
+bool
+hg_key_operator_usable(Oid operator_oid)
+{
+	Oid functions[2];
+	bool extended;
+
+	return hg_key_hash_functions(operator_oid, functions, &extended);
+}
+
+bool
+hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
+{
+	int bits = 0;
+
+	for (int i = 0; i < nclauses; i++)
+	{
+		const HgExactFunction *exact = hg_key_exact_function(clauses[i].operator_oid);
+
+		if (exact == NULL)
+			bits = 65;
+		else
+			bits += Max(exact->outer_bits, exact->inner_bits);
+	}
+	if (width != NULL)
+		*width = bits <= 32 ? 4 : 8;
+	return bits <= 64;
+}
+
+HgKeyEncoder *
+hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
+{
+	HgKeyEncoder *encoder = palloc0(offsetof(HgKeyEncoder, parts) + nclauses * sizeof(HgKeyPart));
+	uint8 shift = 0;
+
+	encoder->nparts = nclauses;
+	encoder->exact = hg_key_is_exact(nclauses, clauses, &encoder->width);
+	for (int i = 0; i < nclauses; i++)
+	{
+		Oid operator_oid = clauses[i].operator_oid;
+		HgKeyPart *part = &encoder->parts[i];
+
+		part->collation = clauses[i].collation;
+		part->strict = op_strict(operator_oid);
+		if (!part->strict)
+			encoder->nulls = true;
+		if (encoder->exact)
+		{
+			const HgExactFunction *exact = hg_key_exact_function(operator_oid);
+
+			part->encoding = HG_KEY_BITS;
+			part->value_bits[HG_OUTER] = exact->outer_bits;
+			part->value_bits[HG_INNER] = exact->inner_bits;
+			part->bits = Max(exact->outer_bits, exact->inner_bits);
+			part->shift = shift;
+			shift += part->bits;
+		}
+		else
+		{
+			Oid functions[2];
+			bool extended;
+
+			if (!hg_key_hash_functions(operator_oid, functions, &extended))
+				elog(ERROR, "operator %u has no hash functions", operator_oid);
+			part->encoding = extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
+			fmgr_info(functions[HG_OUTER], &part->hash[HG_OUTER]);
+			fmgr_info(functions[HG_INNER], &part->hash[HG_INNER]);
+		}
+	}
+	return encoder;
+}
+
+/* The integer image of a value, sign-extended. */
+static inline uint64
+hg_key_image(Datum value, uint8 bits)
+{
+	switch (bits)
+	{
+		case 8:
+			return (uint64) (int64) (int8) DatumGetChar(value);
+		case 16:
+			return (uint64) (int64) DatumGetInt16(value);
+		case 32:
+			return (uint64) (int64) DatumGetInt32(value);
+		default:
+			return (uint64) DatumGetInt64(value);
+	}
+}
+
+bool
+hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values, const bool *nulls,
+			  uint64 *word)
+{
+	uint64 result = 0;
+
+	for (int i = 0; i < encoder->nparts; i++)
+	{
+		HgKeyPart *part = &encoder->parts[i];
+		uint64 hash;
+
+		if (nulls[i])
+		{
+			if (part->strict)
+				return false;
+			hash = 0;
+		}
+		else if (part->encoding == HG_KEY_BITS)
+		{
+			uint64 image = hg_key_image(values[i], part->value_bits[side]);
+
+			if (part->bits < 64)
+				image &= (UINT64CONST(1) << part->bits) - 1;
+			result |= image << part->shift;
+			continue;
+		}
+		else if (part->encoding == HG_KEY_HASH_64)
+			hash = DatumGetUInt64(
+				FunctionCall2Coll(&part->hash[side], part->collation, values[i], Int64GetDatum(0)));
+		else
+			hash = DatumGetUInt32(FunctionCall1Coll(&part->hash[side], part->collation, values[i]));
+		result = hash_combine64(result, hash);
+	}
+	*word = result;
+	return true;
+}

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_key.h
+ *	  Join keys as words of a fixed width.
+ *
+ * The engine joins words.  An encoder turns the values of a row's join clauses
+ * into one word, the same on both sides wherever the clauses' operators say that
+ * the values are equal:
+ *
+ *	exact	every operator is a built-in one whose equality is equality of an
+ *			integer image of at most 64 bits.  The images, sign-extended to the
+ *			wider of the two types, are packed side by side; equal words mean
+ *			equal values.
+ *	hash	anything else: a 64-bit hash by the hash functions of the operator's
+ *			family, under its collation.  Equal words mean nothing until the
+ *			operators have been asked ("recheck").
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_KEY_H
+#define HG_KEY_H
+
+#include "fmgr.h"
+
+#include "engine/hg_engine.h"
+
+/* One join clause: outer expression OPERATOR inner expression. */
+typedef struct HgKeyClause
+{
+	Oid operator_oid; /* hashable, with the outer side on its left */
+	Oid collation;	  /* input collation of the operator */
+} HgKeyClause;
+
+typedef enum HgKeyEncoding
+{
+	HG_KEY_BITS,	/* the value's own bits */
+	HG_KEY_HASH_64, /* extended hash function */
+	HG_KEY_HASH_32	/* hash function, where there is no extended one */
+} HgKeyEncoding;
+
+/* How one clause takes part in the word. */
+typedef struct HgKeyPart
+{
+	HgKeyEncoding encoding;
+	bool strict;		 /* NULL matches nothing */
+	uint8 value_bits[2]; /* HG_KEY_BITS: width of the value by HgSide */
+	uint8 bits;			 /* HG_KEY_BITS: width in the word */
+	uint8 shift;		 /* HG_KEY_BITS: its place in the word */
+	Oid collation;
+	FmgrInfo hash[2]; /* otherwise: hash function by HgSide */
+} HgKeyPart;
+
+typedef struct HgKeyEncoder
+{
+	uint32 width; /* bytes of a word: 4 or 8 */
+	bool exact;	  /* equal words mean equal values */
+	bool nulls;	  /* some operator is not strict: rows with NULLs may match */
+	int nparts;
+	HgKeyPart parts[FLEXIBLE_ARRAY_MEMBER];
+} HgKeyEncoder;
+
+/*
+ * True when an operator has hash functions for both of its sides, so that an
+ * encoder can be made for it.  Never fails.
+ */
+extern bool hg_key_operator_usable(Oid operator_oid);
+
+/*
+ * True when an encoder of these clauses would be exact; *width (may be NULL) is
+ * the width of its words.
+ */
+extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width);
+
+/* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
+extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
+
+/*
+ * Encode values[nparts] of one row of a side.  False when the key is NULL: the row
+ * matches nothing.  May leave garbage in CurrentMemoryContext (detoasted values).
+ */
+extern bool hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values,
+						  const bool *nulls, uint64 *word);
+
+#endif /* HG_KEY_H */

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_key_column.h
+ *	  The key words of one side, in the order of its rows.
+ *
+ * Words lie in pieces that never move, so that an engine may read them in place.
+ * The first piece is small and each following one twice as large, up to a limit.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_KEY_COLUMN_H
+#define HG_KEY_COLUMN_H
+
+#include "backend/hg_matcher.h"
+
+typedef struct HgKeyColumn
+{
+	MemoryContext context; /* owns everything below */
+	uint32 width;		   /* bytes of a word: 4 or 8 */
+	uint64 rows;
+	HgKeyPiece *pieces; /* [npieces], the ones in use */
+	uint64 *capacities; /* [allocated], words that each piece has room for */
+	int npieces;
+	int allocated;	/* pieces there are, some unused after a clear */
+	int max_pieces; /* length of the arrays */
+	void *next;		/* where the next word goes ... */
+	void *end;		/* ... and where the current piece ends */
+} HgKeyColumn;
+
+/* An empty column of words of width bytes, in a context of its own below parent. */
+extern HgKeyColumn *hg_key_column_create(MemoryContext parent, uint32 width);
+
+/* Forget the words, keep the memory for the next ones. */
+extern void hg_key_column_clear(HgKeyColumn *column);
+
+/* Free the words and their memory; the column itself stays usable. */
+extern void hg_key_column_release(HgKeyColumn *column);
+
+/* The column as a matcher takes it; valid until the next add, clear or release. */
+extern HgKeySet hg_key_column_set(HgKeyColumn *column);
+
+/* Bytes of the words held. */
+static inline uint64
+hg_key_column_bytes(const HgKeyColumn *column)
+{
+	return column->rows * column->width;
+}
+
+extern void hg_key_column_grow(HgKeyColumn *column);
+
+/* Append one word. */
+static inline void
+hg_key_column_add(HgKeyColumn *column, uint64 word)
+{
+	if (column->next == column->end)
+		hg_key_column_grow(column);
+	if (column->width == 4)
+		*(uint32 *) column->next = (uint32) word;
+	else
+		*(uint64 *) column->next = word;
+	column->next = (char *) column->next + column->width;
+	column->rows++;
+}
+
+#endif /* HG_KEY_COLUMN_H */

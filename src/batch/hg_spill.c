@@ -1,0 +1,209 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_spill.c
+ *	  Rows of one side in temporary files, partitioned by their key words.
+ *
+ * A row in a file:
+ *
+ *	uint32	length of all that follows
+ *	uint8	1 where the key is NULL
+ *	uint64	word
+ *	uint8[]	bitmap of the columns that are not NULL
+ *	...		their values in turn, each at its type's alignment from the start of the
+ *			row: fixed-width ones as they are, others behind a uint32 length
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "commands/tablespace.h"
+#include "common/hashfn.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+
+#include "batch/hg_spill.h"
+
+/* Where the parts of a row begin, from its start (the length word included). */
+#define HG_SPILL_FLAG 4
+#define HG_SPILL_WORD 8
+#define HG_SPILL_BITMAP 16
+
+/*
+ * The vertices of a partition's HashGraphs come from the word's mixer in hg_hash.h.
+ * Partitions must cut by a hash that is independent of it, or a partition's rows
+ * would share a few vertices.
+ */
+#define HG_SPILL_SEED UINT64CONST(0x9e3779b97f4a7c15)
+
+HgSpill *
+hg_spill_create(const HgColumnStore *layout, int level, int bits)
+{
+	HgSpill *spill = palloc0(sizeof(HgSpill));
+
+	Assert(bits > 0 && bits <= HG_SPILL_MAX_BITS && level < HG_SPILL_LEVELS);
+	/* set the tablespaces that BufFileCreateTemp takes its files from */
+	PrepareTempTablespaces();
+	spill->layout = layout;
+	spill->level = level;
+	spill->bits = bits;
+	spill->files = palloc0(sizeof(BufFile *) << bits);
+	spill->rows = palloc0(sizeof(uint64) << bits);
+	spill->buffer_size = 1024;
+	spill->buffer = palloc(spill->buffer_size);
+	spill->values = palloc0(Max(layout->ncolumns, 1) * sizeof(Datum));
+	spill->nulls = palloc0(Max(layout->ncolumns, 1) * sizeof(bool));
+	return spill;
+}
+
+int
+hg_spill_partition(const HgSpill *spill, uint64 word)
+{
+	uint64 hash = hash_bytes_extended((const unsigned char *) &word, sizeof(word), HG_SPILL_SEED);
+
+	return (int) ((hash >> (HG_SPILL_MAX_BITS * spill->level)) &
+				  ((UINT64CONST(1) << spill->bits) - 1));
+}
+
+/* Make the row buffer hold at least size bytes, keeping its first used ones. */
+static inline void
+hg_spill_reserve(HgSpill *spill, Size size)
+{
+	if (size > spill->buffer_size)
+	{
+		spill->buffer_size = Max(size, 2 * spill->buffer_size);
+		spill->buffer = repalloc_huge(spill->buffer, spill->buffer_size);
+	}
+}
+
+/* Append a variable-length value at offset; returns where it ends. */
+static Size
+hg_spill_put_varlen(HgSpill *spill, Size offset, const HgColumn *column, Datum value)
+{
+	bool expanded = column->attlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
+	Size size = expanded ? EOH_get_flat_size(DatumGetEOHP(value))
+						 : datumGetSize(value, false, column->attlen);
+
+	offset = TYPEALIGN(sizeof(uint32), offset);
+	hg_spill_reserve(spill, offset + sizeof(uint32) + MAXIMUM_ALIGNOF + size);
+	*(uint32 *) (spill->buffer + offset) = (uint32) size;
+	offset = att_align_nominal(offset + sizeof(uint32), column->attalign);
+	if (expanded)
+		EOH_flatten_into(DatumGetEOHP(value), spill->buffer + offset, size);
+	else
+		memcpy(spill->buffer + offset, DatumGetPointer(value), size);
+	return offset + size;
+}
+
+void
+hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *nulls,
+			   const int *at)
+{
+	const HgColumnStore *layout = spill->layout;
+	int partition = hg_spill_partition(spill, row.word);
+	Size bitmap_bytes = (layout->ncolumns + 7) / 8;
+	Size offset = HG_SPILL_BITMAP + bitmap_bytes;
+
+	hg_spill_reserve(spill, offset);
+	spill->buffer[HG_SPILL_FLAG] = row.null_key;
+	*(uint64 *) (spill->buffer + HG_SPILL_WORD) = row.word;
+	memset(spill->buffer + HG_SPILL_BITMAP, 0, bitmap_bytes);
+	for (int c = 0; c < layout->ncolumns; c++)
+	{
+		const HgColumn *column = &layout->columns[c];
+
+		if (nulls[at[c]])
+			continue;
+		spill->buffer[HG_SPILL_BITMAP + c / 8] |= 1 << (c % 8);
+		if (column->attlen < 0)
+		{
+			offset = hg_spill_put_varlen(spill, offset, column, values[at[c]]);
+			continue;
+		}
+		offset = att_align_nominal(offset, column->attalign);
+		hg_spill_reserve(spill, offset + column->attlen);
+		if (column->attbyval)
+			store_att_byval(spill->buffer + offset, values[at[c]], column->attlen);
+		else
+			memcpy(spill->buffer + offset, DatumGetPointer(values[at[c]]), column->attlen);
+		offset += column->attlen;
+	}
+	*(uint32 *) spill->buffer = (uint32) (offset - sizeof(uint32));
+
+	if (spill->files[partition] == NULL)
+		spill->files[partition] = BufFileCreateTemp(false);
+	BufFileWrite(spill->files[partition], spill->buffer, offset);
+	spill->rows[partition]++;
+	spill->total_rows++;
+	spill->bytes += offset;
+}
+
+void
+hg_spill_rewind(HgSpill *spill, int partition)
+{
+	if (spill->files[partition] != NULL &&
+		BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not rewind the temporary file of a join")));
+}
+
+bool
+hg_spill_read(HgSpill *spill, int partition, HgSpillRow *row)
+{
+	const HgColumnStore *layout = spill->layout;
+	BufFile *file = spill->files[partition];
+	uint32 length;
+	Size offset;
+
+	if (file == NULL || hg_buffile_read_maybe_eof(file, &length, sizeof(length)) == 0)
+		return false;
+	hg_spill_reserve(spill, length + sizeof(uint32));
+	hg_buffile_read_exact(file, spill->buffer + sizeof(uint32), (Size) length);
+
+	row->null_key = spill->buffer[HG_SPILL_FLAG] != 0;
+	row->word = *(uint64 *) (spill->buffer + HG_SPILL_WORD);
+	offset = HG_SPILL_BITMAP + (layout->ncolumns + 7) / 8;
+	for (int c = 0; c < layout->ncolumns; c++)
+	{
+		const HgColumn *column = &layout->columns[c];
+		Size size = column->attlen;
+
+		spill->nulls[c] = (spill->buffer[HG_SPILL_BITMAP + c / 8] & (1 << (c % 8))) == 0;
+		spill->values[c] = (Datum) 0;
+		if (spill->nulls[c])
+			continue;
+		if (column->attlen < 0)
+		{
+			offset = TYPEALIGN(sizeof(uint32), offset);
+			size = *(uint32 *) (spill->buffer + offset);
+			offset += sizeof(uint32);
+		}
+		offset = att_align_nominal(offset, column->attalign);
+		spill->values[c] = fetch_att(spill->buffer + offset, column->attbyval, column->attlen);
+		offset += size;
+	}
+	return true;
+}
+
+void
+hg_spill_drop(HgSpill *spill, int partition)
+{
+	if (spill->files[partition] != NULL)
+		BufFileClose(spill->files[partition]);
+	spill->files[partition] = NULL;
+	spill->rows[partition] = 0;
+}
+
+void
+hg_spill_destroy(HgSpill *spill)
+{
+	for (int partition = 0; partition < 1 << spill->bits; partition++)
+		hg_spill_drop(spill, partition);
+	pfree(spill->files);
+	pfree(spill->rows);
+	pfree(spill->buffer);
+	pfree(spill->values);
+	pfree(spill->nulls);
+	pfree(spill);
+}

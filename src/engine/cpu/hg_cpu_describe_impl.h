@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_describe_impl.h
+ *	  Describe and export for one key width: included by hg_cpu_describe.c only.
+ *
+ * Wants HG_KEY_BITS.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define KEY HG_CPU_T(HgCpuKey)
+#define EDGE HG_CPU_T(HgCpuEdge)
+#define MIXED HG_CPU_T(hg_cpu_mixed)
+
+/*
+ * Add the different keys in the lists of vertices first .. first + n - 1 to
+ * *distinct: in a short list those that no earlier edge has, in a sorted one
+ * those that differ from the edge before.
+ */
+static HgStatus
+HG_CPU_T(count_distinct)(HgJob *job, const HgCpuSide *side, uint64_t first, uint64_t n,
+						 uint64_t *distinct, HgError *error)
+{
+	const EDGE *edges = side->edges;
+	uint32_t work = 0;
+
+	for (uint64_t v = first; v < first + n; v++)
+	{
+		uint32_t low = side->offsets[v];
+		uint32_t high = side->offsets[v + 1];
+		bool sorted = high - low > HG_CPU_SORTED_LIST;
+
+		for (uint32_t i = low; i < high; i++)
+		{
+			uint32_t k = sorted && i > low ? i - 1 : low;
+
+			while (k < i && MIXED(&edges[k]) != MIXED(&edges[i]))
+				k++;
+			*distinct += k == i;
+			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
+			{
+				HgStatus status = hg_cpu_poll(job, error);
+
+				if (status != HG_OK)
+					return status;
+				work = 0;
+			}
+		}
+	}
+	return HG_OK;
+}
+
+static HgStatus
+HG_CPU_T(export_edges)(HgJob *job, const HgCpuSide *side, void *edge_keys, uint32_t *edge_rows,
+					   HgError *error)
+{
+	const EDGE *edges = side->edges;
+	KEY *keys = edge_keys;
+
+	for (uint64_t i = 0; i < side->rows; i++)
+	{
+		if (i % HG_CPU_POLL_ROWS == 0)
+		{
+			HgStatus status = hg_cpu_poll(job, error);
+
+			if (status != HG_OK)
+				return status;
+		}
+		keys[i] = HG_CPU_T(hg_unmix)(MIXED(&edges[i]));
+		edge_rows[i] = edges[i].row;
+	}
+	return HG_OK;
+}
+
+#undef KEY
+#undef EDGE
+#undef MIXED

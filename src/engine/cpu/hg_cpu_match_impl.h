@@ -1,0 +1,397 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_match_impl.h
+ *	  Matching for one key width: included by hg_cpu_match.c only.
+ *
+ * Wants HG_KEY_BITS.  Functions with a mode argument are inlined into one for
+ * each mode, so that the mode costs nothing in their loops.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define KEY HG_CPU_T(HgCpuKey)
+#define EDGE HG_CPU_T(HgCpuEdge)
+#define MIXED HG_CPU_T(hg_cpu_mixed)
+#define VERTEX(mixed, log2) hg_vertex_of_hash(HG_CPU_T(hg_hash_of_mixed)(mixed), log2)
+#define GROUP_KEYS(cursor) ((cursor)->u.HG_CPU_T(mixed))
+
+/*
+ * Take the next group of outer rows and find their inner lists.  cursor->count is
+ * 0 when there are no more.
+ */
+static HgStatus
+HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
+{
+	const uint32_t *offsets = job->sides[HG_INNER].offsets;
+	const EDGE *inner = job->sides[HG_INNER].edges;
+	uint32_t log2 = job->shape.vertices_log2;
+	bool standard = job->shape.probe == HG_PROBE_STANDARD;
+	KEY *mixed = GROUP_KEYS(cursor);
+	uint32_t count;
+
+	if (standard)
+	{
+		const void *chunk;
+		const KEY *keys;
+		uint32_t row;
+
+		count = hg_cpu_scan_next(&cursor->scan, sizeof(KEY), HG_CPU_GROUP, &chunk, &row);
+		keys = chunk;
+		for (uint32_t i = 0; i < count; i++)
+		{
+			mixed[i] = HG_CPU_T(hg_mix)(keys[i]);
+			cursor->rows[i] = row + i;
+			HG_CPU_PREFETCH(&offsets[VERTEX(mixed[i], log2)]);
+		}
+	}
+	else
+	{
+		const EDGE *outer = (const EDGE *) job->sides[HG_OUTER].edges + cursor->next_edge;
+		uint64_t left = job->sides[HG_OUTER].rows - cursor->next_edge;
+
+		count = left < HG_CPU_GROUP ? (uint32_t) left : HG_CPU_GROUP;
+		for (uint32_t i = 0; i < count; i++)
+		{
+			mixed[i] = MIXED(&outer[i]);
+			cursor->rows[i] = outer[i].row;
+		}
+		cursor->next_edge += count;
+	}
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint64_t vertex = VERTEX(mixed[i], log2);
+
+		cursor->low[i] = offsets[vertex];
+		cursor->high[i] = offsets[vertex + 1];
+		if (standard)
+			HG_CPU_PREFETCH(&inner[cursor->low[i]]);
+	}
+
+	/*
+	 * Intersect meets the rows of one list one after the other: a pair of lists is
+	 * counted at the first.
+	 */
+	for (uint32_t i = 0; i < count; i++)
+	{
+		bool filled = cursor->high[i] > cursor->low[i];
+
+		cursor->lists += filled & (standard | (cursor->low[i] != cursor->last_low));
+		cursor->last_low = filled ? cursor->low[i] : cursor->last_low;
+	}
+
+	cursor->count = count;
+	cursor->at = 0;
+	return cursor_work(job, cursor, count, error);
+}
+
+/* In edges[low .. high), sorted: the first whose mixed key is not below mixed. */
+static inline uint32_t
+HG_CPU_T(lower_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
+					  uint64_t *comparisons)
+{
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		++*comparisons;
+		if (MIXED(&edges[middle]) < mixed)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* In edges[low .. high), sorted: the first whose mixed key is above mixed. */
+static inline uint32_t
+HG_CPU_T(upper_bound)(const EDGE *edges, uint32_t low, uint32_t high, KEY mixed,
+					  uint64_t *comparisons)
+{
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		++*comparisons;
+		if (MIXED(&edges[middle]) <= mixed)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How many edges of a list that is not short match row i of the group. */
+static uint64_t
+HG_CPU_T(count_list)(const EDGE *edges, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode)
+{
+	KEY mixed = GROUP_KEYS(cursor)[i];
+	uint32_t low = cursor->low[i];
+	uint32_t high = cursor->high[i];
+	uint64_t equal = 0;
+
+	if (high - low > HG_CPU_SORTED_LIST)
+	{
+		/* rows with the key of a long outer list come one after the other */
+		if (low != cursor->run_low || mixed != (KEY) cursor->run_mixed)
+		{
+			uint32_t first = HG_CPU_T(lower_bound)(edges, low, high, mixed, &cursor->comparisons);
+			uint32_t end = HG_CPU_T(upper_bound)(edges, first, high, mixed, &cursor->comparisons);
+
+			cursor->run_low = low;
+			cursor->run_mixed = mixed;
+			cursor->run_count = end - first;
+		}
+		equal = cursor->run_count;
+		return mode == HG_MATCH_FIRST ? equal > 0 : equal;
+	}
+
+	for (uint32_t k = low; k < high; k++)
+	{
+		cursor->comparisons++;
+		equal += MIXED(&edges[k]) == mixed;
+		if (mode == HG_MATCH_FIRST && equal > 0)
+			break;
+	}
+	return equal;
+}
+
+static inline HgStatus
+HG_CPU_T(count_mode)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, uint64_t *matches,
+					 HgError *error)
+{
+	const EDGE *edges = job->sides[HG_INNER].edges;
+	const KEY *mixed = GROUP_KEYS(cursor);
+	uint64_t total = 0;
+
+	for (;;)
+	{
+		HgStatus status = HG_CPU_T(fill_group)(job, cursor, error);
+
+		if (status != HG_OK)
+			return status;
+		if (cursor->count == 0)
+			break;
+
+		for (uint32_t i = 0; i < cursor->count; i++)
+		{
+			const EDGE *list = edges + cursor->low[i];
+			uint32_t length = cursor->high[i] - cursor->low[i];
+			uint32_t first;
+			uint32_t second;
+
+			if (HG_CPU_UNLIKELY(length > SHORT_LIST))
+			{
+				total += HG_CPU_T(count_list)(edges, cursor, i, mode);
+				continue;
+			}
+			first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
+			second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
+			if (mode == HG_MATCH_FIRST)
+			{
+				total += first | second;
+				cursor->comparisons += length - ((length > 1) & first);
+			}
+			else
+			{
+				total += first + second;
+				cursor->comparisons += length;
+			}
+		}
+	}
+	*matches = total;
+	return HG_OK;
+}
+
+static HgStatus
+HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error)
+{
+	if (cursor->mode == HG_MATCH_FIRST)
+		return HG_CPU_T(count_mode)(job, cursor, HG_MATCH_FIRST, matches, error);
+	return HG_CPU_T(count_mode)(job, cursor, HG_MATCH_ALL, matches, error);
+}
+
+/*
+ * Write the matches of row i of the group in a sorted list, from cursor->list_at
+ * on; *done tells whether all of them found room.
+ */
+static HgStatus
+HG_CPU_T(write_sorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
+					   HgMatches *matches, bool *done, HgError *error)
+{
+	const EDGE *edges = job->sides[HG_INNER].edges;
+	KEY mixed = GROUP_KEYS(cursor)[i];
+	uint32_t row = cursor->rows[i];
+	uint32_t low = cursor->low[i];
+	uint32_t high = cursor->high[i];
+	uint32_t at = low + cursor->list_at;
+	uint32_t end;
+
+	if (cursor->list_at == 0)
+		at = HG_CPU_T(lower_bound)(edges, low, high, mixed, &cursor->comparisons);
+	if (mode == HG_MATCH_ALL)
+		end = HG_CPU_T(upper_bound)(edges, at, high, mixed, &cursor->comparisons);
+	else
+		end = at + (at < high && MIXED(&edges[at]) == mixed);
+
+	while (at < end && matches->count < matches->capacity)
+	{
+		size_t room = matches->capacity - matches->count;
+		uint32_t *outer = matches->outer + matches->count;
+		uint32_t *inner = matches->inner + matches->count;
+		uint32_t step = end - at;
+		HgStatus status;
+
+		if (step > HG_CPU_POLL_ROWS)
+			step = HG_CPU_POLL_ROWS;
+		if (step > room)
+			step = (uint32_t) room;
+		for (uint32_t k = 0; k < step; k++)
+		{
+			outer[k] = row;
+			inner[k] = edges[at + k].row;
+		}
+		matches->count += step;
+		at += step;
+		status = cursor_work(job, cursor, step, error);
+		if (status != HG_OK)
+			return status;
+	}
+
+	*done = at == end;
+	cursor->list_at = at - low;
+	return HG_OK;
+}
+
+/* The same in a list that is not sorted. */
+static void
+HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
+						 HgMatches *matches, bool *done)
+{
+	const EDGE *edges = job->sides[HG_INNER].edges;
+	KEY mixed = GROUP_KEYS(cursor)[i];
+	uint32_t high = cursor->high[i];
+	uint32_t at;
+
+	*done = true;
+	for (at = cursor->low[i] + cursor->list_at; at < high; at++)
+	{
+		if (MIXED(&edges[at]) == mixed)
+		{
+			if (matches->count == matches->capacity)
+			{
+				*done = false;
+				break;
+			}
+			matches->outer[matches->count] = cursor->rows[i];
+			matches->inner[matches->count] = edges[at].row;
+			matches->count++;
+		}
+		cursor->comparisons++;
+		if (mode == HG_MATCH_FIRST && MIXED(&edges[at]) == mixed)
+			break;
+	}
+	cursor->list_at = at - cursor->low[i];
+}
+
+/*
+ * Write the matches of the rows of the group from cursor->at on, until its end or
+ * until there is no room.
+ */
+static inline HgStatus
+HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches,
+					  HgError *error)
+{
+	const EDGE *edges = job->sides[HG_INNER].edges;
+	const KEY *mixed = GROUP_KEYS(cursor);
+
+	while (cursor->at < cursor->count && matches->count < matches->capacity)
+	{
+		uint32_t i = cursor->at;
+		const EDGE *list = edges + cursor->low[i];
+		uint32_t length = cursor->high[i] - cursor->low[i];
+
+		if (length <= SHORT_LIST && matches->capacity - matches->count >= SHORT_LIST &&
+			cursor->list_at == 0)
+		{
+			uint32_t *outer = matches->outer + matches->count;
+			uint32_t *inner = matches->inner + matches->count;
+			uint32_t first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
+			uint32_t second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
+
+			/*
+			 * There is room for two.  A row that does not match is written too, and
+			 * then written over by what follows.
+			 */
+			outer[0] = cursor->rows[i];
+			if (mode == HG_MATCH_FIRST)
+			{
+				inner[0] = list[first ? 0 : 1].row;
+				matches->count += first | second;
+				cursor->comparisons += length - ((length > 1) & first);
+			}
+			else
+			{
+				inner[0] = list[0].row;
+				outer[first] = cursor->rows[i];
+				inner[first] = list[second].row;
+				matches->count += first + second;
+				cursor->comparisons += length;
+			}
+		}
+		else
+		{
+			bool done;
+
+			if (length > HG_CPU_SORTED_LIST)
+			{
+				HgStatus status =
+					HG_CPU_T(write_sorted)(job, cursor, i, mode, matches, &done, error);
+
+				if (status != HG_OK)
+					return status;
+			}
+			else
+				HG_CPU_T(write_unsorted)(job, cursor, i, mode, matches, &done);
+			if (!done)
+				break;
+			cursor->list_at = 0;
+		}
+		cursor->at++;
+	}
+	return HG_OK;
+}
+
+static HgStatus
+HG_CPU_T(next)(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error)
+{
+	while (matches->count < matches->capacity)
+	{
+		HgStatus status = HG_OK;
+
+		if (cursor->at == cursor->count)
+		{
+			status = HG_CPU_T(fill_group)(job, cursor, error);
+			if (status == HG_OK && cursor->count == 0)
+				break;
+		}
+		if (status == HG_OK)
+			status = cursor->mode == HG_MATCH_FIRST
+						 ? HG_CPU_T(write_group)(job, cursor, HG_MATCH_FIRST, matches, error)
+						 : HG_CPU_T(write_group)(job, cursor, HG_MATCH_ALL, matches, error);
+		if (status != HG_OK)
+		{
+			matches->count = 0;
+			return status;
+		}
+	}
+	return HG_OK;
+}
+
+#undef KEY
+#undef EDGE
+#undef MIXED
+#undef VERTEX
+#undef GROUP_KEYS

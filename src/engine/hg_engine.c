@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_engine.c
+ *	  What every engine shares: errors and the names of algorithms.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+HgStatus
+hg_error_set(HgError *error, HgStatus status, const char *detail, const char *format, ...)
+{
+	va_list args;
+
+	if (error == NULL)
+		return status;
+
+	error->status = status;
+	va_start(args, format);
+	vsnprintf(error->message, sizeof(error->message), format, args);
+	va_end(args);
+	snprintf(error->detail, sizeof(error->detail), "%s", detail != NULL ? detail : "");
+	return status;
+}
+
+const char *
+hg_build_name(HgBuildAlgorithm build)
+{
+	switch (build)
+	{
+		case HG_BUILD_AUTO:
+			return "auto";
+		case HG_BUILD_V1:
+			return "v1";
+		case HG_BUILD_V2:
+			return "v2";
+	}
+	return "unknown";
+}
+
+const char *
+hg_probe_name(HgProbeAlgorithm probe)
+{
+	switch (probe)
+	{
+		case HG_PROBE_AUTO:
+			return "auto";
+		case HG_PROBE_STANDARD:
+			return "standard";
+		case HG_PROBE_INTERSECT:
+			return "intersect";
+	}
+	return "unknown";
+}

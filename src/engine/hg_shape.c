@@ -1,0 +1,194 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_shape.c
+ *	  The shape of a job's HashGraphs: algorithms, vertices and bins.
+ *
+ * What the caller asks for is honoured; what it leaves open is chosen here from
+ * the numbers of rows, which are exact by the time of build.
+ *
+ * Probe.  Intersecting needs the graph of both sides, and pays for the second
+ * one by touching memory in order afterwards.  Where the inner graph stays in
+ * fast memory anyway, its lists can be looked up in any order at little cost, and
+ * a graph of a much bigger outer side would be work for nothing: then, and only
+ * then, the probe is standard.
+ *
+ * Vertices.  The paper sizes V by the load factor C = N / V.  A join has two N
+ * and one V.  Sized by the bigger side, V would make the smaller one a graph of
+ * empty lists, whose offsets cost more than its edges: V follows the smaller
+ * side.  Sized by a very small one, it would let the lists of the bigger side
+ * grow long, and every row that has no partner would be compared with rows of
+ * other keys: V is also at least a 32nd of what the bigger side would get.
+ *
+ * Bins.  Building touches offsets and edges at random.  As long as they stay in
+ * cache that is cheap and bins only add a pass (v1); beyond it, rows are first
+ * moved into bins small enough for the nearest fast memory (v2).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_shape.h"
+
+#include <stdio.h>
+
+/* The outer side is "much bigger" from this many times the inner side on. */
+#define STANDARD_MIN_RATIO 4
+
+/* The longest mean list, in units of C, that a bigger side may get. */
+#define MAX_LIST_RATIO 32
+
+/* Limits of the load factor. */
+#define MIN_LOAD_FACTOR 0.25
+#define MAX_LOAD_FACTOR 16.0
+
+/* The smallest e with 2^e >= n, for n <= 2^63. */
+static uint32_t
+ceil_log2(uint64_t n)
+{
+	uint32_t log2 = 0;
+
+	while ((UINT64_C(1) << log2) < n)
+		log2++;
+	return log2;
+}
+
+/* log2 of the vertices for rows rows at load factor c. */
+static uint32_t
+vertices_log2_for(uint64_t rows, double c)
+{
+	uint64_t wanted = (uint64_t) ((double) rows / c);
+	uint32_t log2;
+
+	if ((double) wanted * c < (double) rows)
+		wanted++; /* round up; ceil() would need the mathematics library */
+	log2 = ceil_log2(wanted);
+	return log2 < HG_MAX_VERTICES_LOG2 ? log2 : HG_MAX_VERTICES_LOG2;
+}
+
+/* Bytes of a graph: edges and offsets. */
+static uint64_t
+graph_bytes(uint32_t key_width, uint64_t rows, uint32_t vertices_log2)
+{
+	return rows * (key_width + sizeof(uint32_t)) +
+		   ((UINT64_C(1) << vertices_log2) + 1) * sizeof(uint32_t);
+}
+
+/* Standard, where the inner graph is small beside fast memory and the outer side. */
+static HgProbeAlgorithm
+choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint64_t outer_rows,
+			 uint64_t inner_rows)
+{
+	uint64_t bytes;
+
+	if (spec->probe != HG_PROBE_AUTO)
+		return spec->probe;
+
+	bytes = graph_bytes(spec->key_width, inner_rows, vertices_log2_for(inner_rows, c));
+	if (inner_rows > 0 && outer_rows / STANDARD_MIN_RATIO >= inner_rows &&
+		bytes <= limits->binned_from)
+		return HG_PROBE_STANDARD;
+	return HG_PROBE_INTERSECT;
+}
+
+/* The number of rows that V is sized by: see the head of this file. */
+static uint64_t
+sizing_rows(HgProbeAlgorithm probe, uint64_t outer_rows, uint64_t inner_rows)
+{
+	uint64_t smaller = outer_rows < inner_rows ? outer_rows : inner_rows;
+	uint64_t bigger = outer_rows < inner_rows ? inner_rows : outer_rows;
+
+	if (smaller == 0)
+		return bigger;
+	if (probe == HG_PROBE_STANDARD)
+		return inner_rows; /* the only graph there is */
+	if (smaller < bigger / MAX_LIST_RATIO)
+		return bigger / MAX_LIST_RATIO;
+	return smaller;
+}
+
+HgShape
+hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t outer_rows,
+				uint64_t inner_rows)
+{
+	HgShape shape;
+	double c = spec->load_factor > 0 ? spec->load_factor : 1.0;
+	uint64_t bytes;
+
+	shape.probe = choose_probe(spec, limits, c, outer_rows, inner_rows);
+	shape.vertices_log2 = vertices_log2_for(sizing_rows(shape.probe, outer_rows, inner_rows), c);
+
+	bytes = graph_bytes(spec->key_width, inner_rows, shape.vertices_log2);
+	if (shape.probe == HG_PROBE_INTERSECT)
+		bytes += graph_bytes(spec->key_width, outer_rows, shape.vertices_log2);
+
+	if (spec->build != HG_BUILD_AUTO)
+		shape.build = spec->build;
+	else if (spec->bins > 0)
+		shape.build = spec->bins > 1 ? HG_BUILD_V2 : HG_BUILD_V1;
+	else
+		shape.build = bytes > limits->binned_from ? HG_BUILD_V2 : HG_BUILD_V1;
+
+	shape.bins_log2 = 0;
+	if (shape.build == HG_BUILD_V2)
+	{
+		if (spec->bins > 0)
+			shape.bins_log2 = ceil_log2(spec->bins);
+		else
+			while (shape.bins_log2 < limits->max_bins_log2 &&
+				   (bytes >> shape.bins_log2) > limits->bin_bytes)
+				shape.bins_log2++;
+
+		/* a bin is a range of whole vertices, and a backend has its limit */
+		if (shape.bins_log2 > limits->max_bins_log2)
+			shape.bins_log2 = limits->max_bins_log2;
+		if (shape.bins_log2 > shape.vertices_log2)
+			shape.bins_log2 = shape.vertices_log2;
+	}
+	return shape;
+}
+
+HgStatus
+hg_spec_check(const HgJobSpec *spec, HgError *error)
+{
+	char detail[80];
+
+	if (spec->key_width != 4 && spec->key_width != 8)
+	{
+		snprintf(detail, sizeof(detail), "Keys of %u bytes were asked for.", spec->key_width);
+		return hg_error_set(error, HG_INVALID, detail, "keys must be 4 or 8 bytes wide");
+	}
+	if (spec->build != HG_BUILD_AUTO && spec->build != HG_BUILD_V1 && spec->build != HG_BUILD_V2)
+	{
+		snprintf(detail, sizeof(detail), "Its number is %d.", (int) spec->build);
+		return hg_error_set(error, HG_INVALID, detail, "unknown build algorithm");
+	}
+	if (spec->probe != HG_PROBE_AUTO && spec->probe != HG_PROBE_STANDARD &&
+		spec->probe != HG_PROBE_INTERSECT)
+	{
+		snprintf(detail, sizeof(detail), "Its number is %d.", (int) spec->probe);
+		return hg_error_set(error, HG_INVALID, detail, "unknown probe algorithm");
+	}
+
+	/* written so that a NaN fails */
+	if (spec->load_factor != 0 &&
+		!(spec->load_factor >= MIN_LOAD_FACTOR && spec->load_factor <= MAX_LOAD_FACTOR))
+	{
+		snprintf(detail, sizeof(detail), "It must be from %g to %g, or 0 for the default.",
+				 MIN_LOAD_FACTOR, MAX_LOAD_FACTOR);
+		return hg_error_set(error, HG_INVALID, detail, "load factor out of range: %g",
+							spec->load_factor);
+	}
+	if (spec->bins > UINT32_C(1) << HG_MAX_BINS_LOG2)
+	{
+		snprintf(detail, sizeof(detail), "At most %u are possible.",
+				 UINT32_C(1) << HG_MAX_BINS_LOG2);
+		return hg_error_set(error, HG_INVALID, detail, "too many bins: %u", spec->bins);
+	}
+	if (spec->device < -1)
+	{
+		snprintf(detail, sizeof(detail), "It must be -1 for any device, or an ordinal.");
+		return hg_error_set(error, HG_INVALID, detail, "device out of range: %d",
+							(int) spec->device);
+	}
+	return HG_OK;
+}

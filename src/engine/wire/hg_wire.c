@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire.c
+ *	  Sending and receiving messages: what both ends share.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* struct ucred */
+#endif
+
+#include "hg_wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The size of messages of a type; 0 for a type that does not exist. */
+static size_t
+size_of_type(uint16_t type)
+{
+	switch ((HgWireType) type)
+	{
+		case HG_WIRE_HELLO:
+		case HG_WIRE_DEVICES:
+			return sizeof(HgWireDevices);
+		case HG_WIRE_REPLY:
+			return sizeof(HgWireReply);
+		case HG_WIRE_LIST:
+		case HG_WIRE_OPEN:
+		case HG_WIRE_APPEND:
+		case HG_WIRE_BUILD:
+		case HG_WIRE_MATCH:
+		case HG_WIRE_NEXT:
+		case HG_WIRE_COUNT:
+		case HG_WIRE_DESCRIBE:
+		case HG_WIRE_EXPORT:
+		case HG_WIRE_CANCEL:
+		case HG_WIRE_CLOSE:
+			return sizeof(HgWireRequest);
+	}
+	return 0;
+}
+
+void
+hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t sequence)
+{
+	header->magic = HG_WIRE_MAGIC;
+	header->version = HG_WIRE_VERSION;
+	header->type = (uint16_t) type;
+	header->length = (uint32_t) size_of_type((uint16_t) type);
+	header->job = job;
+	header->sequence = sequence;
+}
+
+/* What a failed call on the socket means. */
+static HgWireResult
+result_of_errno(void)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return HG_WIRE_NOTHING;
+	if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+		return HG_WIRE_EOF;
+	return HG_WIRE_ERROR;
+}
+
+HgWireResult
+hg_wire_send(int fd, const HgWireMessage *message, int attached)
+{
+	union
+	{
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part;
+	struct msghdr packet;
+	ssize_t sent;
+
+	memset(&packet, 0, sizeof(packet));
+	part.iov_base = (void *) message;
+	part.iov_len = message->header.length;
+	packet.msg_iov = &part;
+	packet.msg_iovlen = 1;
+
+	if (attached >= 0)
+	{
+		struct cmsghdr *rights;
+
+		memset(&control, 0, sizeof(control));
+		packet.msg_control = control.bytes;
+		packet.msg_controllen = sizeof(control.bytes);
+		rights = CMSG_FIRSTHDR(&packet);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(rights), &attached, sizeof(int));
+	}
+
+	do
+		sent = sendmsg(fd, &packet, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+
+	return sent < 0 ? result_of_errno() : HG_WIRE_DONE;
+}
+
+/*
+ * The descriptor that came with a packet, or -1.  Should more than one have come,
+ * the others are closed, so that no sender can fill our table.
+ */
+static int
+take_descriptor(struct msghdr *packet)
+{
+	int taken = -1;
+
+	for (struct cmsghdr *rights = CMSG_FIRSTHDR(packet); rights != NULL;
+		 rights = CMSG_NXTHDR(packet, rights))
+	{
+		size_t count;
+
+		if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++)
+		{
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(rights) + i * sizeof(int), sizeof(int));
+			if (taken < 0)
+				taken = fd;
+			else
+				close(fd);
+		}
+	}
+	return taken;
+}
+
+HgWireResult
+hg_wire_receive(int fd, HgWireMessage *message, int *attached)
+{
+	union
+	{
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control;
+	struct iovec part;
+	struct msghdr packet;
+	const HgWireHeader *header = &message->header;
+	ssize_t received;
+
+	*attached = -1;
+	memset(&packet, 0, sizeof(packet));
+	part.iov_base = message;
+	part.iov_len = sizeof(*message);
+	packet.msg_iov = &part;
+	packet.msg_iovlen = 1;
+	packet.msg_control = control.bytes;
+	packet.msg_controllen = sizeof(control.bytes);
+
+	do
+		received = recvmsg(fd, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (received < 0 && errno == EINTR);
+
+	if (received < 0)
+		return result_of_errno();
+	*attached = take_descriptor(&packet);
+
+	/* an empty packet can't be told from the end, and nobody sends one */
+	if (received == 0)
+		return HG_WIRE_EOF;
+
+	if ((packet.msg_flags & MSG_TRUNC) != 0 || (size_t) received < sizeof(HgWireHeader) ||
+		header->magic != HG_WIRE_MAGIC || header->version != HG_WIRE_VERSION ||
+		header->length != (size_t) received || size_of_type(header->type) != (size_t) received)
+	{
+		if (*attached >= 0)
+			close(*attached);
+		*attached = -1;
+		return HG_WIRE_NONSENSE;
+	}
+	return HG_WIRE_DONE;
+}
+
+HgWireResult
+hg_wire_peek(int fd, HgWireHeader *header)
+{
+	ssize_t received;
+
+	do
+		received = recv(fd, header, sizeof(*header), MSG_PEEK | MSG_DONTWAIT);
+	while (received < 0 && errno == EINTR);
+
+	if (received < 0)
+		return result_of_errno();
+	if (received == 0)
+		return HG_WIRE_EOF;
+	return (size_t) received == sizeof(*header) ? HG_WIRE_DONE : HG_WIRE_NONSENSE;
+}
+
+bool
+hg_wire_peer_is_trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && length == sizeof(peer) &&
+		   peer.uid == geteuid();
+}

@@ -1,0 +1,826 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join.c
+ *	  The join node: Custom Scan (HashGraphJoin).
+ *
+ * The node joins two inputs with two HashGraphs (see engine/hg_engine.h):
+ *
+ *	READ_INNER		All rows of the inner child become columns and key words.
+ *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
+ *					Then the HashGraphs of the chunk and of the inner input are built.
+ *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
+ *					columns of both rows are gathered, quals are evaluated, rows returned.
+ *	UNMATCHED		Left and anti joins return the chunk's outer rows without a match,
+ *	NULL_KEYS		... and those that could not have one.
+ *					Then the next chunk, until the outer child has no more rows.
+ *
+ * Cutting the outer input into chunks is right for the join types that the node
+ * takes (inner, left, semi, anti): what becomes of an outer row depends on that row
+ * and on the whole inner input.  The inner HashGraph is built again for each chunk, which
+ * costs less than the chunk's own work, because the inner input has half of the work
+ * memory at most.
+ *
+ * An inner input that is larger goes to temporary files, and so does then the outer
+ * one, both cut into the same partitions by a hash of the key:
+ *
+ *	NEXT_PARTITION	The inner rows of the next partition take the place of the inner
+ *					input, the partition's outer rows that of the outer child.  A partition
+ *					that is still too large is cut again.  Rows of one key cannot be
+ *					cut; a partition of that kind is joined in memory at whatever size.
+ *
+ * Where nothing but the number of rows is asked for (count(*)), keys alone are kept
+ * and the engine counts: COUNT returns that many empty rows.
+ *
+ * KEYS AND QUALS.  Exact keys match when the words match.  Hashed ones do not: the
+ * hash clauses are then part of join_qual and every match is rechecked.  join_qual
+ * decides whether an outer row is matched; plan.qual filters what is returned.
+ *
+ * MEMORY.  Inputs, spill sets and the bitmap live in state->context, matchers in
+ * state->matcher_context, which is reset after each chunk.  Both are children of the
+ * query's context, so that an error frees them; temporary files belong to the
+ * resource owner; what a matcher holds elsewhere is its own affair (hg_matcher.c).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "executor/hg_join.h"
+#include "hg_guc.h"
+
+/* How many matches ahead the columns of a match are asked for. */
+#define HG_PREFETCH_DISTANCE 16
+
+static Node *hg_join_create_state(CustomScan *cscan);
+static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *hg_join_exec(CustomScanState *node);
+static void hg_join_end(CustomScanState *node);
+static void hg_join_rescan(CustomScanState *node);
+
+const CustomScanMethods hg_join_scan_methods = {
+	.CustomName = "HashGraphJoin",
+	.CreateCustomScanState = hg_join_create_state,
+};
+
+static const CustomExecMethods hg_join_exec_methods = {
+	.CustomName = "HashGraphJoin",
+	.BeginCustomScan = hg_join_begin,
+	.ExecCustomScan = hg_join_exec,
+	.EndCustomScan = hg_join_end,
+	.ReScanCustomScan = hg_join_rescan,
+	.ExplainCustomScan = hg_join_explain,
+};
+
+void
+hg_executor_init(void)
+{
+	RegisterCustomScanMethods(&hg_join_scan_methods);
+}
+
+const char *
+hg_join_type_name(JoinType join_type)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+			return "Inner";
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			elog(ERROR, "unexpected join type %d", (int) join_type);
+			return NULL;
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+static Node *
+hg_join_create_state(CustomScan *cscan pg_attribute_unused())
+{
+	HgJoinState *state = (HgJoinState *) newNode(sizeof(HgJoinState), T_CustomScanState);
+
+	state->css.methods = &hg_join_exec_methods;
+	return (Node *) state;
+}
+
+/* Collect the places in the scan slot that an expression uses. */
+static bool
+hg_collect_columns(Node *node, Bitmapset **columns)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+
+		Assert(var->varno == INDEX_VAR && var->varattno > 0);
+		*columns = bms_add_member(*columns, var->varattno - 1);
+		return false;
+	}
+	return expression_tree_walker(node, hg_collect_columns, columns);
+}
+
+/* Collect the PARAM_EXEC parameters that an expression uses. */
+static bool
+hg_collect_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_collect_params, params);
+}
+
+/* A key over the scan slot as a key over its own child's rows. */
+typedef struct HgChildKeyContext
+{
+	int varno;		  /* OUTER_VAR or INNER_VAR */
+	int first_column; /* of that child in the scan slot */
+} HgChildKeyContext;
+
+static Node *
+hg_child_key_mutator(Node *node, HgChildKeyContext *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var *var = copyObject((Var *) node);
+
+		var->varno = context->varno;
+		var->varattno -= context->first_column;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, hg_child_key_mutator, context);
+}
+
+/* Make the input of a side. */
+static void
+hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List *keys,
+					Bitmapset *columns)
+{
+	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	int outer_columns = intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS));
+	HgChildKeyContext child = {side == HG_OUTER ? OUTER_VAR : INNER_VAR,
+							   side == HG_OUTER ? 0 : outer_columns};
+	int all_columns = list_length(cscan->custom_scan_tlist);
+	int *attnos = palloc(Max(all_columns, 1) * sizeof(int));
+	int *to = palloc(Max(all_columns, 1) * sizeof(int));
+	int ncolumns = 0;
+
+	for (int column = child.first_column; column < (side == HG_OUTER ? outer_columns : all_columns);
+		 column++)
+		if (bms_is_member(column, columns))
+		{
+			attnos[ncolumns] = column - child.first_column + 1;
+			to[ncolumns++] = column;
+		}
+	/* what a subplan depends on does not show in the expression: assume the most */
+	if (contain_subplans((Node *) keys))
+		state->params[side] = bms_copy(cscan->scan.plan.allParam);
+	else
+		hg_collect_params((Node *) keys, &state->params[side]);
+	state->inputs[side] =
+		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
+						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
+						side == HG_OUTER && state->keep_unmatched);
+	pfree(attnos);
+	pfree(to);
+}
+
+static void
+hg_join_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List *operators = list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS);
+	List *collations = list_nth(cscan->custom_private, HG_PRIVATE_COLLATIONS);
+	int nclauses = list_length(operators);
+	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	bool inner_unique;
+	HgKeyEncoder *encoder;
+	List *join_qual;
+	Bitmapset *columns = NULL;
+	MemoryContext old;
+	ListCell *lc;
+
+	Assert(list_length(cscan->custom_exprs) == HG_EXPRS_COUNT);
+	Assert(list_length(cscan->custom_private) == HG_PRIVATE_COUNT);
+
+	foreach (lc, cscan->custom_plans)
+		node->custom_ps =
+			lappend(node->custom_ps, ExecInitNode(lfirst(lc), estate, eflags & ~EXEC_FLAG_REWIND));
+
+	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
+	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
+	state->single_match =
+		inner_unique || state->join_type == JOIN_SEMI || state->join_type == JOIN_ANTI;
+	state->keep_unmatched = state->join_type == JOIN_LEFT || state->join_type == JOIN_ANTI;
+	state->return_matched = state->join_type != JOIN_ANTI;
+
+	state->context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
+	state->matcher_context =
+		AllocSetContextCreate(state->context, "HashGraphJoin chunk", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(state->context);
+
+	for (int i = 0; i < nclauses; i++)
+	{
+		clauses[i].operator_oid = list_nth_oid(operators, i);
+		clauses[i].collation = list_nth_oid(collations, i);
+	}
+	encoder = hg_key_encoder_create(nclauses, clauses);
+	state->hash_clauses = list_nth(cscan->custom_exprs, HG_EXPRS_HASH_CLAUSES);
+	state->join_filter = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
+	join_qual = encoder->exact ? state->join_filter
+							   : list_concat_copy(state->hash_clauses, state->join_filter);
+	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
+
+	hg_collect_columns((Node *) cscan->scan.plan.targetlist, &columns);
+	hg_collect_columns((Node *) cscan->scan.plan.qual, &columns);
+	hg_collect_columns((Node *) join_qual, &columns);
+	state->rows_wanted = columns != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	hg_join_begin_input(state, HG_OUTER, encoder,
+						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), columns);
+	hg_join_begin_input(state, HG_INNER, encoder,
+						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), columns);
+
+	/* columns that nothing needs stay NULL in the scan slot */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+
+	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
+	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
+			sizeof(state->record.join_type));
+	state->record.recheck = !encoder->exact;
+	state->phase = HG_JOIN_READ_INNER;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---------------------------------------------------------------------
+ * Chunks and partitions
+ * ---------------------------------------------------------------------
+ */
+
+static double
+hg_join_elapsed_ms(instr_time since)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/* Add what a matcher did to a record: sums over all chunks of the node. */
+static void
+hg_join_add_report(HgJoinRecord *record, const HgMatcherReport *report)
+{
+	HgJobStats *sum = &record->report.job;
+	HgJobStats before = *sum;
+	double start_ms = record->report.start_ms;
+	char fallback[sizeof(record->report.fallback)];
+
+	strlcpy(fallback, record->report.fallback, sizeof(fallback));
+	record->report = *report;
+	if (report->fallback[0] == '\0')
+		strlcpy(record->report.fallback, fallback, sizeof(fallback));
+	record->report.start_ms += start_ms;
+	sum->matches += before.matches;
+	sum->comparisons += before.comparisons;
+	sum->intersections += before.intersections;
+	sum->peak_bytes = Max(sum->peak_bytes, before.peak_bytes);
+	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+		sum->phase_ms[phase] += before.phase_ms[phase];
+	record->executions++;
+}
+
+void
+hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
+{
+	*record = state->record;
+	if (state->matcher != NULL)
+	{
+		HgMatcherReport report;
+
+		hg_matcher_report(state->matcher, &report);
+		hg_join_add_report(record, &report);
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		record->report.job.rows[side] = state->inputs[side]->rows_read;
+		record->null_keys[side] = state->inputs[side]->null_keys;
+	}
+	record->partitions = Max(record->partitions, 1);
+	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
+		record->total_ms += hg_join_elapsed_ms(state->started);
+}
+
+/* Done with the matcher: keep its figures, free what it holds. */
+static void
+hg_join_retire_matcher(HgJoinState *state)
+{
+	if (state->matcher != NULL)
+	{
+		HgMatcherReport report;
+
+		hg_matcher_report(state->matcher, &report);
+		hg_join_add_report(&state->record, &report);
+		state->matcher = NULL;
+	}
+	MemoryContextReset(state->matcher_context);
+	state->match_count = state->match_next = 0;
+	state->skip = false;
+}
+
+static uint64
+hg_join_memory_limit(void)
+{
+	return get_hash_memory_limit();
+}
+
+/* Read rows of a side until there are no more or limit bytes are held. */
+static void
+hg_join_fill(HgJoinState *state, HgSide side, uint64 limit)
+{
+	instr_time start;
+	uint64 bytes;
+
+	INSTR_TIME_SET_CURRENT(start);
+	hg_input_fill(state->inputs[side], limit);
+	state->record.scan_ms += hg_join_elapsed_ms(start);
+	bytes = hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]);
+	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
+}
+
+/*
+ * Spill both sides, cut alike at a level, reading each from wherever it is read now.
+ * The inner input holds its first rows in memory.
+ */
+static void
+hg_join_partition(HgJoinState *state, int level)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *outer = state->inputs[HG_OUTER];
+	uint64 limit = hg_join_memory_limit() / 2;
+	Plan *plan = inner->plan->plan;
+	double expected = 2.0 * hg_input_bytes(inner);
+	HgPartitions *partitions;
+	int bits = 2;
+	instr_time start;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	/* enough partitions that one fits; the plan's estimate may be low */
+	if (level == 0)
+		expected = Max(expected, plan->plan_rows *
+									 hg_input_row_bytes(inner->encoder->width, plan->plan_width));
+	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 2)
+		bits++;
+
+	partitions = palloc0(sizeof(HgPartitions));
+	partitions->inner = hg_spill_create(inner->rows, level, bits);
+	partitions->outer = hg_spill_create(outer->rows, level, bits);
+	state->partitions = lcons(partitions, state->partitions);
+	INSTR_TIME_SET_CURRENT(start);
+	hg_input_spill(inner, partitions->inner);
+	hg_input_spill(outer, partitions->outer);
+	state->record.scan_ms += hg_join_elapsed_ms(start);
+	state->record.partitions += 1 << bits;
+	state->record.spilled_bytes += partitions->inner->bytes + partitions->outer->bytes;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+hg_join_drop_partitions(HgJoinState *state)
+{
+	HgPartitions *partitions = linitial(state->partitions);
+
+	hg_spill_destroy(partitions->outer);
+	hg_spill_destroy(partitions->inner);
+	pfree(partitions);
+	state->partitions = list_delete_first(state->partitions);
+}
+
+/* Read the inner child; returns the next phase. */
+static HgJoinPhase
+hg_join_read_inner(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	uint64 limit = hg_join_memory_limit() / 2;
+
+	if (!inner->at_end)
+		hg_join_fill(state, HG_INNER, limit);
+	if (!inner->at_end)
+	{
+		hg_join_partition(state, 0);
+		return HG_JOIN_NEXT_PARTITION;
+	}
+	if (inner->words->rows == 0 && !state->keep_unmatched)
+		return HG_JOIN_DONE;
+	return HG_JOIN_READ_OUTER;
+}
+
+/* Take the next partition's inner rows; returns the next phase. */
+static HgJoinPhase
+hg_join_next_partition(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *outer = state->inputs[HG_OUTER];
+	uint64 limit = hg_join_memory_limit() / 2;
+
+	while (state->partitions != NIL)
+	{
+		HgPartitions *partitions = linitial(state->partitions);
+		int partition = partitions->next++;
+		int level = partitions->inner->level + 1;
+
+		if (partition == 1 << partitions->inner->bits)
+		{
+			hg_join_drop_partitions(state);
+			continue;
+		}
+		if (partitions->outer->files[partition] == NULL ||
+			(partitions->inner->files[partition] == NULL && !state->keep_unmatched))
+		{
+			hg_spill_drop(partitions->outer, partition);
+			hg_spill_drop(partitions->inner, partition);
+			continue;
+		}
+		hg_input_set_source(inner, partitions->inner, partition);
+		hg_input_set_source(outer, partitions->outer, partition);
+		hg_join_fill(state, HG_INNER, limit);
+		if (inner->at_end)
+			return HG_JOIN_READ_OUTER;
+		if (level < HG_SPILL_LEVELS &&
+			partitions->inner->rows[partition] < partitions->inner->total_rows)
+		{
+			hg_join_partition(state, level);
+			hg_spill_drop(partitions->outer, partition);
+			hg_spill_drop(partitions->inner, partition);
+			continue;
+		}
+		/* cutting did not part these rows: they have one key, and go on as they are */
+		hg_join_fill(state, HG_INNER, PG_UINT64_MAX);
+		return HG_JOIN_READ_OUTER;
+	}
+	return HG_JOIN_DONE;
+}
+
+/* The HashGraphs are built: start the stream of matches; returns the next phase. */
+static HgJoinPhase
+hg_join_start_output(HgJoinState *state)
+{
+	Size bytes = state->inputs[HG_OUTER]->words->rows / 8 + 1;
+
+	if (state->keep_unmatched)
+	{
+		if (bytes > state->matched_bytes)
+		{
+			if (state->matched != NULL)
+				pfree(state->matched);
+			state->matched = MemoryContextAllocHuge(state->context, bytes);
+			state->matched_bytes = bytes;
+		}
+		memset(state->matched, 0, bytes);
+	}
+	if (!state->rows_wanted && !state->keep_unmatched)
+	{
+		state->count_left = hg_matcher_count(state->matcher);
+		return HG_JOIN_COUNT;
+	}
+	return HG_JOIN_MATCH;
+}
+
+/* Read a chunk of the outer side and build the HashGraphs; returns the next phase. */
+static HgJoinPhase
+hg_join_read_outer(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *outer = state->inputs[HG_OUTER];
+	HgMatcherSpec spec = {0};
+	HgKeySet outer_set;
+	HgKeySet inner_set;
+	uint64 limit = hg_join_memory_limit();
+	uint64 used = hg_input_bytes(inner);
+	MemoryContext old;
+
+	hg_join_retire_matcher(state);
+	if (state->outer_ready)
+		state->outer_ready = false;
+	else
+	{
+		if (!outer->at_end)
+		{
+			hg_input_clear(outer);
+			hg_join_fill(state, HG_OUTER, used < limit / 2 ? limit - used : limit / 2);
+			state->chunks++;
+		}
+		else
+			hg_input_clear(outer);
+		if (hg_input_rows(outer) == 0)
+			return state->partitions != NIL ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
+	}
+
+	outer_set = hg_key_column_set(outer->words);
+	inner_set = hg_key_column_set(inner->words);
+	spec.key_width = inner->words->width;
+	spec.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
+	spec.small = state->css.ss.ps.state->es_epq_active != NULL;
+	old = MemoryContextSwitchTo(state->matcher_context);
+	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
+	MemoryContextSwitchTo(old);
+
+	return hg_join_start_output(state);
+}
+
+/* ---------------------------------------------------------------------
+ * Rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Return the scan slot's row, projected; NULL where plan.qual refuses it. */
+static inline TupleTableSlot *
+hg_join_emit(HgJoinState *state)
+{
+	ScanState *ss = &state->css.ss;
+
+	if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, ss->ps.ps_ExprContext))
+	{
+		InstrCountFiltered1(ss, 1);
+		return NULL;
+	}
+	state->record.rows_out++;
+	if (ss->ps.ps_ProjInfo != NULL)
+		return ExecProject(ss->ps.ps_ProjInfo);
+	return ss->ss_ScanTupleSlot;
+}
+
+/* Start a row in the scan slot. */
+static inline TupleTableSlot *
+hg_join_start_row(HgJoinState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = slot;
+	return ExecClearTuple(slot);
+}
+
+/* The next row that a match gives, or NULL when there are no more matches. */
+static TupleTableSlot *
+hg_join_next_match(HgJoinState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	const HgInput *outer = state->inputs[HG_OUTER];
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	for (;;)
+	{
+		TupleTableSlot *slot;
+		uint32 outer_row;
+		uint32 inner_row;
+
+		CHECK_FOR_INTERRUPTS();
+		if (state->match_next == state->match_count)
+		{
+			state->match_next = 0;
+			if (!hg_matcher_next(state->matcher, &state->match_outer, &state->match_inner,
+								 &state->match_count))
+			{
+				state->match_count = 0;
+				return NULL;
+			}
+		}
+		if (state->match_next + HG_PREFETCH_DISTANCE < state->match_count)
+		{
+			size_t ahead = state->match_next + HG_PREFETCH_DISTANCE;
+
+			hg_column_store_prefetch(outer->rows, state->match_outer[ahead]);
+			hg_column_store_prefetch(inner->rows, state->match_inner[ahead]);
+		}
+		outer_row = state->match_outer[state->match_next];
+		inner_row = state->match_inner[state->match_next++];
+		if (state->skip && outer_row == state->skip_outer)
+			continue;
+
+		slot = hg_join_start_row(state);
+		hg_column_store_get(outer->rows, outer_row, slot->tts_values, slot->tts_isnull, outer->to);
+		hg_column_store_get(inner->rows, inner_row, slot->tts_values, slot->tts_isnull, inner->to);
+		ExecStoreVirtualTuple(slot);
+		if (state->join_qual != NULL && !ExecQual(state->join_qual, econtext))
+		{
+			InstrCountFiltered2(&state->css.ss, 1);
+			continue;
+		}
+		if (state->keep_unmatched)
+			state->matched[outer_row / 8] |= 1 << (outer_row % 8);
+		if (state->single_match)
+		{
+			state->skip = true;
+			state->skip_outer = outer_row;
+		}
+		if (!state->return_matched)
+			continue;
+		slot = hg_join_emit(state);
+		if (slot != NULL)
+			return slot;
+	}
+}
+
+/*
+ * The next outer row of a store, null-extended; NULL when there are no more.  With
+ * skip_matched, rows whose bit is set are left out.
+ */
+static TupleTableSlot *
+hg_join_next_unmatched(HgJoinState *state, const HgColumnStore *rows, bool skip_matched)
+{
+	const HgInput *outer = state->inputs[HG_OUTER];
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	while (state->next_row < rows->rows)
+	{
+		uint64 row = state->next_row++;
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		if (skip_matched && (state->matched[row / 8] & (1 << (row % 8))) != 0)
+			continue;
+		slot = hg_join_start_row(state);
+		hg_column_store_get(rows, row, slot->tts_values, slot->tts_isnull, outer->to);
+		for (int c = 0; c < inner->ncolumns; c++)
+		{
+			slot->tts_values[inner->to[c]] = (Datum) 0;
+			slot->tts_isnull[inner->to[c]] = true;
+		}
+		ExecStoreVirtualTuple(slot);
+		slot = hg_join_emit(state);
+		if (slot != NULL)
+			return slot;
+	}
+	return NULL;
+}
+
+/* An empty row. */
+static TupleTableSlot *
+hg_join_empty_row(HgJoinState *state)
+{
+	ExecStoreVirtualTuple(hg_join_start_row(state));
+	return hg_join_emit(state);
+}
+
+static TupleTableSlot *
+hg_join_exec(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	TupleTableSlot *slot;
+
+	if (INSTR_TIME_IS_ZERO(state->started))
+		INSTR_TIME_SET_CURRENT(state->started);
+	for (;;)
+	{
+		switch (state->phase)
+		{
+			case HG_JOIN_READ_INNER:
+				state->phase = hg_join_read_inner(state);
+				break;
+
+			case HG_JOIN_NEXT_PARTITION:
+				state->phase = hg_join_next_partition(state);
+				break;
+
+			case HG_JOIN_READ_OUTER:
+				state->phase = hg_join_read_outer(state);
+				if (state->phase == HG_JOIN_DONE)
+					state->record.total_ms += hg_join_elapsed_ms(state->started);
+				break;
+
+			case HG_JOIN_MATCH:
+				slot = hg_join_next_match(state);
+				if (slot != NULL)
+					return slot;
+				state->next_row = 0;
+				state->phase = state->keep_unmatched ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
+				break;
+
+			case HG_JOIN_COUNT:
+				if (state->count_left > 0)
+				{
+					state->count_left--;
+					return hg_join_empty_row(state);
+				}
+				state->phase = HG_JOIN_READ_OUTER;
+				break;
+
+			case HG_JOIN_UNMATCHED:
+				slot = hg_join_next_unmatched(state, state->inputs[HG_OUTER]->rows, true);
+				if (slot != NULL)
+					return slot;
+				state->next_row = 0;
+				state->phase = HG_JOIN_NULL_KEYS;
+				break;
+
+			case HG_JOIN_NULL_KEYS:
+				slot = hg_join_next_unmatched(state, state->inputs[HG_OUTER]->null_rows, false);
+				if (slot != NULL)
+					return slot;
+				state->phase = HG_JOIN_READ_OUTER;
+				break;
+
+			case HG_JOIN_DONE:
+				return NULL;
+		}
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Again, and the end
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Start again.  An input whose child and keys depend on no changed parameter is kept
+ * where all of it is in memory, and so are the HashGraphs where both inputs are.
+ */
+static void
+hg_join_rescan(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	Bitmapset *changed = node->ss.ps.chgParam;
+	bool in_memory = state->partitions == NIL && state->record.spilled_bytes == 0;
+	bool kept[2];
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgInput *input = state->inputs[side];
+
+		/* the core does this for outer and inner plans, but not for custom ones */
+		if (changed != NULL)
+			UpdateChangedParamSet(input->plan, changed);
+		kept[side] = in_memory && input->at_end && input->plan->chgParam == NULL &&
+					 !bms_overlap(changed, state->params[side]);
+	}
+	if (state->chunks != 1)
+		kept[HG_OUTER] = false;
+	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
+		state->record.total_ms += hg_join_elapsed_ms(state->started);
+	INSTR_TIME_SET_ZERO(state->started);
+
+	if (kept[HG_OUTER] && kept[HG_INNER] && state->matcher != NULL)
+	{
+		hg_matcher_rewind(state->matcher);
+		state->match_count = state->match_next = 0;
+		state->skip = false;
+		state->outer_ready = false;
+		state->phase = hg_join_start_output(state);
+		return;
+	}
+	hg_join_retire_matcher(state);
+	while (state->partitions != NIL)
+		hg_join_drop_partitions(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!kept[side])
+		{
+			hg_input_restart(state->inputs[side]);
+			/* a child with changed parameters rescans itself */
+			if (state->inputs[side]->plan->chgParam == NULL)
+				ExecReScan(state->inputs[side]->plan);
+		}
+	state->outer_ready = kept[HG_OUTER];
+	if (!kept[HG_OUTER])
+		state->chunks = 0;
+	state->phase = HG_JOIN_READ_INNER;
+}
+
+static void
+hg_join_end(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinRecord record;
+
+	hg_join_current_record(state, &record);
+	if (record.executions > 0)
+		hg_stats_record(&record);
+	hg_join_retire_matcher(state);
+	while (state->partitions != NIL)
+		hg_join_drop_partitions(state);
+	MemoryContextDelete(state->context);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		ExecEndNode(list_nth(node->custom_ps, side));
+}

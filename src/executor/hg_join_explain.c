@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_explain.c
+ *	  EXPLAIN of the join node: one property for each fact.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "executor/hg_join.h"
+
+/* Show a list of clauses as core shows a qual. */
+static void
+hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *ancestors,
+				ExplainState *es)
+{
+	List *context;
+	bool use_prefix = list_length(es->rtable) > 1 || es->verbose;
+
+	if (clauses == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+	ExplainPropertyText(
+		label, deparse_expression((Node *) make_ands_explicit(clauses), context, use_prefix, false),
+		es);
+}
+
+static int64
+hg_kilobytes(uint64 bytes)
+{
+	return (int64) ((bytes + 1023) / 1024);
+}
+
+/* What the last execution did. */
+static void
+hg_explain_record(const HgJoinRecord *record, ExplainState *es)
+{
+	const HgJobStats *job = &record->report.job;
+
+	ExplainPropertyText("Backend", record->report.backend, es);
+	if (record->report.device[0] != '\0')
+		ExplainPropertyText("Device", record->report.device, es);
+	if (record->report.fallback[0] != '\0')
+		ExplainPropertyText("Fallback", record->report.fallback, es);
+	ExplainPropertyText("Build", hg_build_name(job->build), es);
+	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
+	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);
+	ExplainPropertyUInteger("Bins", NULL, job->bins, es);
+	ExplainPropertyUInteger("Outer Rows", NULL, job->rows[HG_OUTER], es);
+	ExplainPropertyUInteger("Inner Rows", NULL, job->rows[HG_INNER], es);
+	ExplainPropertyUInteger("Null Keys", NULL,
+							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
+	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
+	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
+	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
+	ExplainPropertyInteger("Memory Usage", "kB", hg_kilobytes(record->memory_bytes), es);
+	if (record->report.device[0] != '\0')
+		ExplainPropertyInteger("Device Memory Usage", "kB", hg_kilobytes(job->peak_bytes), es);
+	if (record->spilled_bytes > 0)
+		ExplainPropertyInteger("Disk Usage", "kB", hg_kilobytes(record->spilled_bytes), es);
+	if (!es->timing)
+		return;
+	ExplainPropertyFloat("Scan Time", "ms", record->scan_ms, 3, es);
+	ExplainPropertyFloat("Start Time", "ms", record->report.start_ms, 3, es);
+	if (record->report.device[0] != '\0')
+		ExplainPropertyFloat("Transfer Time", "ms", job->phase_ms[HG_PHASE_TRANSFER], 3, es);
+	ExplainPropertyFloat("Bin Time", "ms", job->phase_ms[HG_PHASE_BIN], 3, es);
+	ExplainPropertyFloat("Build Time", "ms", job->phase_ms[HG_PHASE_BUILD], 3, es);
+	ExplainPropertyFloat("Match Time", "ms", job->phase_ms[HG_PHASE_MATCH], 3, es);
+}
+
+void
+hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinRecord record;
+
+	ExplainPropertyText("Join Type", hg_join_type_name(state->join_type), es);
+	hg_explain_qual(node, state->hash_clauses, "Hash Cond", ancestors, es);
+	hg_explain_qual(node, state->join_filter, "Join Filter", ancestors, es);
+	if (es->verbose)
+	{
+		ExplainPropertyText("Key", state->record.recheck ? "hash" : "exact", es);
+		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->words->width, es);
+	}
+	if (!es->analyze)
+		return;
+	if (state->join_filter != NIL && node->ss.ps.instrument != NULL)
+		ExplainPropertyFloat(
+			"Rows Removed by Join Filter", NULL,
+			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);
+	hg_join_current_record(state, &record);
+	if (record.executions > 0)
+		hg_explain_record(&record, es);
+}

@@ -1,0 +1,126 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_compat.h
+ *	  The only place that tests PG_VERSION_NUM.
+ *
+ * Where versions of PostgreSQL differ, a wrapper here has the signature of the
+ * newest version.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_COMPAT_H
+#define HG_COMPAT_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/paths.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 150000
+#error "hashgraph needs PostgreSQL 15 or later"
+#endif
+
+/* 16 split variable-length macros off postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* 18 split the formatting of EXPLAIN off explain.h */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+/* 18 names an extension's library and version */
+#if PG_VERSION_NUM >= 180000
+#define HG_MODULE_MAGIC(n, v) PG_MODULE_MAGIC_EXT(.name = (n), .version = (v))
+#else
+#define HG_MODULE_MAGIC(n, v) PG_MODULE_MAGIC
+#endif
+
+/*
+ * Since 16 a Var or PlaceHolderVar says which outer joins may have made it NULL,
+ * and setrefs.c insists that a custom scan's expressions agree in that with its
+ * custom_scan_tlist.
+ */
+#if PG_VERSION_NUM >= 160000
+#define HG_HAVE_NULLINGRELS 1
+#define HG_VAR_NULLINGRELS(var) ((var)->varnullingrels)
+#define HG_PHV_NULLINGRELS(phv) ((phv)->phnullingrels)
+#else
+#define HG_HAVE_NULLINGRELS 0
+#endif
+
+/*
+ * Since 17 a custom join path carries its restrict list, without which a
+ * pseudoconstant clause would be lost; before, such a join must be declined.
+ */
+#if PG_VERSION_NUM >= 170000
+#define HG_HAVE_CUSTOM_RESTRICTINFO 1
+#else
+#define HG_HAVE_CUSTOM_RESTRICTINFO 0
+#endif
+
+/* 17 lets extensions name their wait events */
+#if PG_VERSION_NUM >= 170000
+#define HG_WAIT_EVENT(cache, name)                                                                 \
+	((cache) != 0 ? (cache) : ((cache) = WaitEventExtensionNew(name)))
+#else
+#define HG_WAIT_EVENT(cache, name) ((void) (cache), (uint32) PG_WAIT_EXTENSION)
+#endif
+
+/* 16 tells exact reads of temporary files from those that may meet the end */
+#if PG_VERSION_NUM >= 160000
+#define hg_buffile_read_maybe_eof(file, ptr, size) BufFileReadMaybeEOF(file, ptr, size, true)
+#define hg_buffile_read_exact(file, ptr, size) BufFileReadExact(file, ptr, size)
+#else
+#define hg_buffile_read_maybe_eof(file, ptr, size) BufFileRead(file, ptr, size)
+#define hg_buffile_read_exact(file, ptr, size)                                                     \
+	do                                                                                             \
+	{                                                                                              \
+		if (BufFileRead(file, ptr, size) != (size))                                                \
+			ereport(ERROR, (errcode_for_file_access(),                                             \
+							errmsg("could not read from temporary file: %m")));                    \
+	} while (0)
+#endif
+
+/* 18 counts disabled nodes apart from the cost */
+static inline void
+hg_path_set_disabled_nodes(Path *path, int disabled_nodes)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = disabled_nodes;
+#else
+	(void) path;
+	(void) disabled_nodes;
+#endif
+}
+
+static inline int
+hg_path_disabled_nodes(const Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	return path->disabled_nodes;
+#else
+	(void) path;
+	return 0;
+#endif
+}
+
+/* 18 took execute_once from ExecutorRun: an executor-run hook's parameters, and how it
+ * passes them on */
+#if PG_VERSION_NUM >= 180000
+#define HG_EXECUTOR_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
+#define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count
+#else
+#define HG_EXECUTOR_RUN_PARAMETERS                                                                 \
+	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
+#define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
+#endif
+
+#endif /* HG_COMPAT_H */

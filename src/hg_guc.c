@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_guc.c
+ *	  The settings of hashgraph, each declared once.
+ *
+ * Settings that a session may change are PGC_USERSET.  Those that belong to the
+ * device process of the whole server are PGC_SIGHUP: the library must load in a
+ * session too (session_preload_libraries, LOAD), where a PGC_POSTMASTER setting
+ * could not be declared, so a running device process keeps the values it started
+ * with, and the next one takes the new.
+ *
+ * GUC_EXPLAIN marks what can change a plan or the shape of its HashGraphs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "engine/hg_engine.h"
+#include "hg_guc.h"
+
+bool hg_enabled = true;
+bool hg_force = false;
+int hg_backend = HG_BACKEND_AUTO;
+int hg_build = HG_BUILD_AUTO;
+int hg_probe = HG_PROBE_AUTO;
+double hg_load_factor = 1.0;
+int hg_bins = 0;
+int hg_min_rows = 50000;
+int hg_gpu_memory_limit = 0;
+int hg_gpu_memory_budget = 0;
+int hg_staging_size = 256 * 1024;
+int hg_gpu_idle_timeout = 0;
+int hg_gpu_device = -1;
+char *hg_device_program = NULL;
+
+/* Highest device ordinal that can be asked for. */
+#define HG_MAX_DEVICE 1023
+
+static const struct config_enum_entry hg_guc_backend_options[] = {{"auto", HG_BACKEND_AUTO, false},
+																  {"cpu", HG_BACKEND_CPU, false},
+																  {"cuda", HG_BACKEND_CUDA, false},
+																  {NULL, 0, false}};
+
+static const struct config_enum_entry hg_guc_build_options[] = {{"auto", HG_BUILD_AUTO, false},
+																{"v1", HG_BUILD_V1, false},
+																{"v2", HG_BUILD_V2, false},
+																{NULL, 0, false}};
+
+static const struct config_enum_entry hg_guc_probe_options[] = {
+	{"auto", HG_PROBE_AUTO, false},
+	{"standard", HG_PROBE_STANDARD, false},
+	{"intersect", HG_PROBE_INTERSECT, false},
+	{NULL, 0, false}};
+
+static void
+hg_guc_declare_planner(void)
+{
+	DefineCustomBoolVariable("hashgraph.enabled",
+							 "Enables the planner's use of HashGraph join plans.", NULL,
+							 &hg_enabled, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.force", "Forces the planner's use of HashGraph join plans.",
+							 "A HashGraph join is taken wherever it is possible, whatever it is "
+							 "estimated to cost. This is meant for testing.",
+							 &hg_force, false, PGC_USERSET, GUC_EXPLAIN | GUC_NOT_IN_SAMPLE, NULL,
+							 NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.min_rows",
+							"Sets the number of rows from which on a HashGraph join is "
+							"considered.",
+							"Joins whose two inputs together are estimated to have fewer rows are "
+							"left to other join methods.",
+							&hg_min_rows, 50000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
+							NULL);
+}
+
+static void
+hg_guc_declare_engine(void)
+{
+	DefineCustomEnumVariable("hashgraph.backend", "Selects where HashGraphs are built and joined.",
+							 "\"auto\" uses a GPU where one is ready and the CPU otherwise; "
+							 "\"cuda\" raises an error where no GPU can be used.",
+							 &hg_backend, HG_BACKEND_AUTO, hg_guc_backend_options, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomEnumVariable("hashgraph.build", "Selects the algorithm that builds HashGraphs.",
+							 "\"v1\" counts and scatters in one go; \"v2\" splits the rows into "
+							 "bins that fit fast memory first.",
+							 &hg_build, HG_BUILD_AUTO, hg_guc_build_options, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomEnumVariable("hashgraph.probe", "Selects the algorithm that finds matching rows.",
+							 "\"standard\" looks every outer row up in the inner side's HashGraph; "
+							 "\"intersect\" builds a HashGraph of each side and intersects their "
+							 "adjacency lists.",
+							 &hg_probe, HG_PROBE_AUTO, hg_guc_probe_options, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomRealVariable(
+		"hashgraph.load_factor", "Sets the wanted number of rows per vertex of a HashGraph.",
+		"The number of vertices is rounded to a power of two.", &hg_load_factor, 1.0, 0.25, 16.0,
+		PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.bins", "Sets the number of bins that rows are split into.",
+							"The number is rounded to a power of two. 0 chooses it by the size of "
+							"the fast memory.",
+							&hg_bins, 0, 0, 1 << HG_MAX_BINS_LOG2, PGC_USERSET, GUC_EXPLAIN, NULL,
+							NULL, NULL);
+}
+
+static void
+hg_guc_declare_device(void)
+{
+	DefineCustomIntVariable("hashgraph.gpu_memory_limit",
+							"Sets the maximum GPU memory to be used by one join.",
+							"0 means no limit of its own.", &hg_gpu_memory_limit, 0, 0,
+							MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.gpu_memory_budget",
+							"Sets the maximum GPU memory to be used by all joins together.",
+							"0 means 80 % of the memory of the device. It takes effect when the "
+							"device process starts.",
+							&hg_gpu_memory_budget, 0, 0, MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.staging_size",
+							"Sets the size of the memory through which keys and matches travel "
+							"to and from a GPU.",
+							"It takes effect when the device process starts.", &hg_staging_size,
+							256 * 1024, 1024, MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL,
+							NULL);
+
+	DefineCustomIntVariable("hashgraph.gpu_idle_timeout",
+							"Sets the time after which an idle device process gives up its GPU.",
+							"0 means never. It takes effect when the device process starts.",
+							&hg_gpu_idle_timeout, 0, 0, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.gpu_device", "Selects the GPU to use, by its number.",
+							"-1 means any.", &hg_gpu_device, -1, -1, HG_MAX_DEVICE, PGC_USERSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomStringVariable(
+		"hashgraph.device_program", "Sets the path of the program that runs joins on a GPU.",
+		"An empty string means hashgraph_device in the directory of the "
+		"server's own programs.",
+		&hg_device_program, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+}
+
+/*
+ * Declare every setting and reserve the prefix, so that a misspelt one is an
+ * error.  Call once, from _PG_init.
+ */
+void
+hg_guc_init(void)
+{
+	hg_guc_declare_planner();
+	hg_guc_declare_engine();
+	hg_guc_declare_device();
+	MarkGUCPrefixReserved("hashgraph");
+}

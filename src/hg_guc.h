@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_guc.h
+ *	  The settings of hashgraph; hg_guc.c declares each once.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_GUC_H
+#define HG_GUC_H
+
+typedef enum HgBackendChoice
+{
+	HG_BACKEND_AUTO, /* the device where it is ready, else the CPU */
+	HG_BACKEND_CPU,
+	HG_BACKEND_CUDA /* the device, or an error */
+} HgBackendChoice;
+
+extern bool hg_enabled;
+extern bool hg_force;
+extern int hg_backend; /* HgBackendChoice */
+extern int hg_build;   /* HgBuildAlgorithm */
+extern int hg_probe;   /* HgProbeAlgorithm */
+extern double hg_load_factor;
+extern int hg_bins; /* 0 = automatic */
+extern int hg_min_rows;
+extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit of its own */
+extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
+extern int hg_staging_size;		 /* kB */
+extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
+extern int hg_gpu_device;		 /* -1 = any */
+extern char *hg_device_program;	 /* "" = beside the server's own programs */
+
+extern void hg_guc_init(void);
+
+#endif /* HG_GUC_H */

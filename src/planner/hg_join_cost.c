@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_cost.c
+ *	  What the join node costs.
+ *
+ * In the planner's units, for O outer and I inner rows, c hash clauses and R result
+ * rows, over the total costs of both inputs:
+ *
+ *	keys		(O + I) * c * cpu_operator_cost
+ *				encode each key; hashed keys count twice, for their hash function
+ *	graphs		(O + I) * cpu_operator_cost
+ *				store the row, bin it, build and intersect
+ *	columns		(O + I) * columns * cpu_operator_cost / 4
+ *				copy the needed columns; R * columns * cpu_operator_cost / 4 to gather
+ *				them again
+ *	quals		as core charges them, for each match; hash clauses again where keys are
+ *				hashed and rechecked
+ *	rows		R * cpu_tuple_cost
+ *	disk		what is over work memory is written and read once, sequentially
+ *
+ * Nothing is returned before both inputs have been read (the outer one a chunk at a
+ * time), so that all but quals and rows belongs to the startup cost.  Core charges
+ * its hash join cpu_tuple_cost + cpu_operator_cost for each inner row and
+ * cpu_operator_cost for each outer one, which is more where the inner side is large
+ * and less where it is small; its merge join on sorted inputs is cheaper than both.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+
+#include "batch/hg_input.h"
+#include "hg_guc.h"
+#include "planner/hg_planner.h"
+
+/* Cost of copying one column of one row, in units of cpu_operator_cost. */
+#define HG_COLUMN_COST 0.25
+
+/* How many of a child's columns somebody above the join needs. */
+static int
+hg_needed_columns(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo *child)
+{
+	int columns = 0;
+	ListCell *lc;
+
+	foreach (lc, joinrel->reltarget->exprs)
+	{
+		Relids relids = pull_varnos(root, lfirst(lc));
+
+		if (bms_overlap(relids, child->relids))
+			columns++;
+		bms_free(relids);
+	}
+	return columns;
+}
+
+void
+hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
+{
+	Path *out = &path->custom.path;
+	Path *outer = linitial(path->custom.custom_paths);
+	Path *inner = lsecond(path->custom.custom_paths);
+	int nclauses = list_length(path->hash_clauses);
+	double input_rows = outer->rows + inner->rows;
+	double matches;
+	double memory;
+	double limit = (double) get_hash_memory_limit();
+	int outer_columns = hg_needed_columns(root, out->parent, outer->parent);
+	int inner_columns = hg_needed_columns(root, out->parent, inner->parent);
+	int columns = outer_columns + inner_columns;
+	QualCost quals;
+	Cost startup;
+	Cost run = 0;
+
+	out->rows = out->param_info != NULL ? out->param_info->ppi_rows : out->parent->rows;
+	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
+
+	/* force: cheaper than anything else can be, whatever it would really cost */
+	if (hg_force)
+	{
+		out->startup_cost = out->total_cost = 0;
+		hg_path_set_disabled_nodes(out, 0);
+		return;
+	}
+
+	startup = outer->total_cost + inner->total_cost;
+	startup += input_rows * nclauses * cpu_operator_cost * (exact ? 1 : 2);
+	startup += input_rows * cpu_operator_cost;
+	startup += (outer->rows * outer_columns + inner->rows * inner_columns) * cpu_operator_cost *
+			   HG_COLUMN_COST;
+
+	/* rows that must go to disk, once out and once back */
+	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
+	if (memory > limit / 2)
+	{
+		double pages = (outer->rows * outer->pathtarget->width +
+						inner->rows * inner->pathtarget->width + input_rows * 16) /
+					   BLCKSZ;
+
+		startup += 2 * seq_page_cost * pages;
+	}
+
+	/* matches meet the quals; semi and anti joins and unique inner rows stop at the first */
+	matches = Max(out->rows, 1.0);
+	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
+		matches = Min(Max(outer->rows, 1.0), Max(matches, outer->rows * 0.5));
+	cost_qual_eval(&quals, path->restrictlist, root);
+	startup += quals.startup;
+	if (!exact || list_length(path->restrictlist) > nclauses)
+		run += matches * quals.per_tuple;
+	run += out->rows * (cpu_tuple_cost + columns * cpu_operator_cost * HG_COLUMN_COST);
+
+	startup += out->pathtarget->cost.startup;
+	run += out->pathtarget->cost.per_tuple * out->rows;
+	out->startup_cost = startup;
+	out->total_cost = startup + run;
+}

@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_plan.c
+ *	  Turn a path of the join node into a plan.
+ *
+ * The plan's custom_scan_tlist is the outer child's target list followed by the
+ * inner one's, so that a place in the scan slot tells the child and its column.
+ * executor/hg_join.h says what else the plan carries.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "executor/hg_join.h"
+#include "planner/hg_planner.h"
+
+/* The children's target lists as one. */
+static List *
+hg_scan_tlist(List *custom_plans)
+{
+	List *result = NIL;
+	ListCell *plan;
+	ListCell *lc;
+
+	foreach (plan, custom_plans)
+		foreach (lc, ((Plan *) lfirst(plan))->targetlist)
+		{
+			TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+			result = lappend(result, makeTargetEntry(copyObject(tle->expr), list_length(result) + 1,
+													 NULL, false));
+		}
+	return result;
+}
+
+#if HG_HAVE_NULLINGRELS
+/*
+ * Which outer joins may have made a Var or PlaceHolderVar NULL depends on where it is
+ * looked at: the inner columns of a left join do not yet carry the join's mark in its
+ * ON clause and in the child, but do above it.  In this node one slot serves all of
+ * these, and setrefs.c wants one marking: that of the node's own target list.
+ */
+typedef struct HgNullingContext
+{
+	List *used; /* Vars and PlaceHolderVars as the target list and the quals have them */
+} HgNullingContext;
+
+static bool
+hg_nulling_collect(Node *node, HgNullingContext *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		context->used = lappend(context->used, node);
+		return false;
+	}
+	if (IsA(node, PlaceHolderVar))
+		context->used = lappend(context->used, node);
+	return expression_tree_walker(node, hg_nulling_collect, context);
+}
+
+/* Give every Var and PlaceHolderVar the marks that it has in context->used. */
+static Node *
+hg_nulling_mutator(Node *node, HgNullingContext *context)
+{
+	ListCell *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+
+		foreach (lc, context->used)
+		{
+			Var *used = lfirst(lc);
+
+			if (IsA(used, Var) && used->varno == var->varno && used->varattno == var->varattno)
+			{
+				var = copyObject(var);
+				HG_VAR_NULLINGRELS(var) = bms_copy(HG_VAR_NULLINGRELS(used));
+				break;
+			}
+		}
+		return (Node *) var;
+	}
+	if (IsA(node, PlaceHolderVar))
+	{
+		PlaceHolderVar *phv =
+			(PlaceHolderVar *) expression_tree_mutator(node, hg_nulling_mutator, context);
+
+		foreach (lc, context->used)
+		{
+			PlaceHolderVar *used = lfirst(lc);
+
+			if (IsA(used, PlaceHolderVar) && used->phid == phv->phid)
+			{
+				HG_PHV_NULLINGRELS(phv) = bms_copy(HG_PHV_NULLINGRELS(used));
+				break;
+			}
+		}
+		return (Node *) phv;
+	}
+	return expression_tree_mutator(node, hg_nulling_mutator, context);
+}
+
+/* Make the marks in the scan target list and the expressions agree with tlist's. */
+static void
+hg_nulling_unify(List *tlist, List **quals, List **exprs, List **scan_tlist)
+{
+	HgNullingContext context = {NIL};
+
+	/* the first marking of a Var found counts: the target list's, then the quals' */
+	hg_nulling_collect((Node *) tlist, &context);
+	hg_nulling_collect((Node *) *quals, &context);
+	hg_nulling_collect((Node *) *exprs, &context);
+	*quals = (List *) hg_nulling_mutator((Node *) *quals, &context);
+	*exprs = (List *) hg_nulling_mutator((Node *) *exprs, &context);
+	*scan_tlist = (List *) hg_nulling_mutator((Node *) *scan_tlist, &context);
+}
+#endif
+
+/* A clause with what decides when it is evaluated. */
+typedef struct HgRankedClause
+{
+	Node *clause;
+	Index security_level;
+	Cost cost;
+	int position;
+} HgRankedClause;
+
+static int
+hg_compare_ranked(const ListCell *a, const ListCell *b)
+{
+	const HgRankedClause *left = lfirst(a);
+	const HgRankedClause *right = lfirst(b);
+
+	if (left->security_level != right->security_level)
+		return left->security_level < right->security_level ? -1 : 1;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? -1 : 1;
+	return left->position - right->position;
+}
+
+/*
+ * The bare clauses of RestrictInfos in the order of evaluation: security levels first,
+ * so that no leaky function sees a row that a security barrier hides, then cheap ones
+ * first.  A cheap leakproof clause may go before all levels.
+ */
+static List *
+hg_ordered_clauses(PlannerInfo *root, List *rinfos)
+{
+	List *ranked = NIL;
+	List *result = NIL;
+	ListCell *lc;
+
+	foreach (lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		HgRankedClause *clause = palloc(sizeof(HgRankedClause));
+		QualCost cost;
+
+		cost_qual_eval_node(&cost, (Node *) rinfo, root);
+		clause->clause = (Node *) rinfo->clause;
+		clause->cost = cost.per_tuple;
+		clause->security_level = rinfo->security_level;
+		if (rinfo->leakproof && cost.per_tuple <= 10 * cpu_operator_cost)
+			clause->security_level = 0;
+		clause->position = foreach_current_index(lc);
+		ranked = lappend(ranked, clause);
+	}
+	list_sort(ranked, hg_compare_ranked);
+	foreach (lc, ranked)
+		result = lappend(result, ((HgRankedClause *) lfirst(lc))->clause);
+	return result;
+}
+
+/* Split a join's clauses other than its hash clauses into ON and WHERE. */
+static void
+hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **qual)
+{
+	Relids joinrelids = path->custom.path.parent->relids;
+	List *join_rinfos = NIL;
+	List *other_rinfos = NIL;
+	ListCell *lc;
+
+	foreach (lc, path->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		/* a gating Result above takes care of pseudoconstants */
+		if (rinfo->pseudoconstant || list_member_ptr(path->hash_clauses, rinfo))
+			continue;
+		if (IS_OUTER_JOIN(path->join_type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrelids))
+			other_rinfos = lappend(other_rinfos, rinfo);
+		else
+			join_rinfos = lappend(join_rinfos, rinfo);
+	}
+	*join_qual = hg_ordered_clauses(root, join_rinfos);
+	*qual = hg_ordered_clauses(root, other_rinfos);
+}
+
+Plan *
+hg_join_plan(PlannerInfo *root, RelOptInfo *rel pg_attribute_unused(), CustomPath *best_path,
+			 List *tlist, List *clauses pg_attribute_unused(), List *custom_plans)
+{
+	HgJoinPath *path = (HgJoinPath *) best_path;
+	CustomScan *cscan = makeNode(CustomScan);
+	List *outer_keys = NIL;
+	List *inner_keys = NIL;
+	List *hash_clauses = NIL;
+	List *operators = NIL;
+	List *collations = NIL;
+	List *join_qual;
+	List *qual;
+	List *exprs;
+	List *scan_tlist = hg_scan_tlist(custom_plans);
+	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
+	ListCell *lc;
+
+	foreach (lc, path->hash_clauses)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		OpExpr *clause = copyObject(castNode(OpExpr, rinfo->clause));
+
+		if (!bms_is_subset(rinfo->left_relids,
+						   ((Path *) linitial(best_path->custom_paths))->parent->relids))
+			CommuteOpExpr(clause);
+		hash_clauses = lappend(hash_clauses, clause);
+		outer_keys = lappend(outer_keys, copyObject(linitial(clause->args)));
+		inner_keys = lappend(inner_keys, copyObject(lsecond(clause->args)));
+		operators = lappend_oid(operators, clause->opno);
+		collations = lappend_oid(collations, clause->inputcollid);
+	}
+	hg_split_clauses(root, path, &join_qual, &qual);
+	exprs = list_make4(outer_keys, inner_keys, hash_clauses, join_qual);
+#if HG_HAVE_NULLINGRELS
+	hg_nulling_unify(tlist, &qual, &exprs, &scan_tlist);
+#endif
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = qual;
+	cscan->scan.scanrelid = 0;
+	cscan->flags = best_path->flags;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_exprs = exprs;
+	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_private =
+		list_make5(makeInteger(path->join_type), makeInteger(path->inner_unique),
+				   makeInteger(outer_columns), operators, collations);
+	cscan->methods = &hg_join_scan_methods;
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 5,
+					 "the plan's lists have as many members as their enums");
+	return &cscan->scan.plan;
+}

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_planner.h
+ *	  Is a join eligible, what does it cost, and what plan does it become.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_PLANNER_H
+#define HG_PLANNER_H
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+/* A path of the join node. */
+typedef struct HgJoinPath
+{
+	CustomPath custom; /* must be first; custom_paths are outer and inner */
+	JoinType join_type;
+	bool inner_unique;
+	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
+	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
+} HgJoinPath;
+
+/* Hook into the planner. */
+extern void hg_planner_init(void);
+
+/*
+ * Fill in rows and costs of a path whose other fields are set; exact tells whether the
+ * keys need no recheck, key_width is in bytes.
+ */
+extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width);
+
+/* Turn a path into a plan: the PlanCustomPath method. */
+extern Plan *hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+						  List *clauses, List *custom_plans);
+
+#endif /* HG_PLANNER_H */

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_devices.c
+ *	  hashgraph_devices() and hashgraph_version().
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_extension.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "backend/hg_device.h"
+#include "sql/hg_sql_row.h"
+
+PG_FUNCTION_INFO_V1(hashgraph_devices);
+PG_FUNCTION_INFO_V1(hashgraph_version);
+
+/* The library's version, the one that hashgraph.control installs with it. */
+#define HG_VERSION "0.1.0"
+
+/* Devices of one machine that are listed. */
+#define HG_MAX_LISTED_DEVICES 64
+
+/* Numbers of the columns of hashgraph_devices(). */
+typedef enum HgDevicesColumn
+{
+	DEVICE_ORDINAL = 0,
+	DEVICE_NAME,
+	DEVICE_COMPUTE_CAPABILITY,
+	DEVICE_MEMORY_TOTAL,
+	DEVICE_MEMORY_FREE,
+	DEVICE_MEMORY_BUDGET,
+	DEVICE_DRIVER,
+	DEVICE_STATE,
+	DEVICE_COLUMNS
+} HgDevicesColumn;
+
+/* Numbers of the columns of hashgraph_version(). */
+typedef enum HgVersionColumn
+{
+	VERSION_EXTENSION = 0,
+	VERSION_LIBRARY,
+	VERSION_CUDA_BUILD,
+	VERSION_DRIVER,
+	VERSION_COLUMNS
+} HgVersionColumn;
+
+/* A version as CUDA numbers it: 12040 is 12.4. */
+static char *
+hg_sql_cuda_version(int32 version)
+{
+	return psprintf("%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* Ask the device process for its devices; says why at DEBUG1 where there is none. */
+static int
+hg_sql_list_devices(HgDeviceInfo *infos)
+{
+	HgError error = {0};
+	int count = hg_device_list(infos, HG_MAX_LISTED_DEVICES, &error);
+
+	if (count == 0)
+		ereport(DEBUG1, (errmsg_internal("no GPU can be used: %s", error.message),
+						 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
+	return count;
+}
+
+/* hashgraph_devices(): one row a GPU, none where there is none that can be used. */
+Datum
+hashgraph_devices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
+	int count;
+
+	InitMaterializedSRF(fcinfo, 0);
+	count = hg_sql_list_devices(infos);
+	for (int i = 0; i < count; i++)
+	{
+		const HgDeviceInfo *info = &infos[i];
+		HgSqlRow row = hg_sql_row_start(fcinfo, DEVICE_COLUMNS);
+
+		hg_sql_row_set(&row, DEVICE_ORDINAL, Int32GetDatum(info->ordinal));
+		hg_sql_row_set_text(&row, DEVICE_NAME, info->name);
+		hg_sql_row_set_text(&row, DEVICE_COMPUTE_CAPABILITY,
+							psprintf("%d.%d", info->capability_major, info->capability_minor));
+		hg_sql_row_set_count(&row, DEVICE_MEMORY_TOTAL, info->memory_total);
+		hg_sql_row_set_count(&row, DEVICE_MEMORY_FREE, info->memory_free);
+		hg_sql_row_set_count(&row, DEVICE_MEMORY_BUDGET, info->memory_budget);
+		hg_sql_row_set_text(&row, DEVICE_DRIVER, hg_sql_cuda_version(info->driver_version));
+		hg_sql_row_set_text(&row, DEVICE_STATE, info->state);
+		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
+	}
+	return (Datum) 0;
+}
+
+/* Fill in the version of the extension as it is installed in this database. */
+static void
+hg_sql_set_extension_version(HgSqlRow *row)
+{
+	Relation catalog = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("hashgraph"));
+	scan = systable_beginscan(catalog, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool is_null;
+		Datum version =
+			heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(catalog), &is_null);
+
+		if (!is_null)
+			hg_sql_row_set_text(row, VERSION_EXTENSION, TextDatumGetCString(version));
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * hashgraph_version(): versions of the installed extension, of the library, of the
+ * CUDA that the device program was built with, and of the driver; NULL for the last
+ * two where there is none.
+ */
+Datum
+hashgraph_version(PG_FUNCTION_ARGS)
+{
+	HgSqlRow row = hg_sql_row_start(fcinfo, VERSION_COLUMNS);
+	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
+
+	hg_sql_set_extension_version(&row);
+	hg_sql_row_set_text(&row, VERSION_LIBRARY, HG_VERSION);
+#ifdef HG_CUDA_BUILD
+	hg_sql_row_set_text(&row, VERSION_CUDA_BUILD, HG_CUDA_BUILD);
+#endif
+	if (hg_sql_list_devices(infos) > 0)
+		hg_sql_row_set_text(&row, VERSION_DRIVER, hg_sql_cuda_version(infos[0].driver_version));
+	PG_RETURN_DATUM(hg_sql_row_finish(&row));
+}

@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_match.c
+ *	  Two key columns read and matched, for the functions over tables.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "sql/hg_sql_match.h"
+
+/* Calls of the operator whose garbage may pile up before it is thrown away. */
+#define RESET_CALLS 64
+
+double
+hg_sql_ms_since(instr_time start)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/*
+ * Make the operator ready to be called.  It gets an expression to look at: a
+ * polymorphic function may ask for the types of its arguments.
+ */
+static void
+hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const HgSqlKey *left,
+							 const HgSqlKey *right, bool keep_ctid)
+{
+	Var *left_var = makeVar(1, 1, left->type, -1, left->collation, 0);
+	Var *right_var = makeVar(2, 1, right->type, -1, right->collation, 0);
+	Expr *expression = make_opclause(clause->operator_oid, BOOLOID, false, (Expr *) left_var,
+									 (Expr *) right_var, InvalidOid, clause->collation);
+
+	set_opfuncid((OpExpr *) expression);
+	fmgr_info(((OpExpr *) expression)->opfuncid, &match->equality);
+	fmgr_info_set_expr((Node *) expression, &match->equality);
+	match->collation = clause->collation;
+	match->key_at[HG_OUTER] = match->key_at[HG_INNER] = keep_ctid ? HG_SQL_KEY : 0;
+	match->temporary =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph recheck", ALLOCSET_DEFAULT_SIZES);
+}
+
+void
+hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
+				  const char *right_key, bool keep_ctid)
+{
+	HgSqlKey keys[2] = {hg_sql_key_check(left, left_key), hg_sql_key_check(right, right_key)};
+	HgKeyClause clause = hg_sql_key_clause(&keys[HG_OUTER], &keys[HG_INNER]);
+	HgKeyEncoder *encoder = hg_key_encoder_create(1, &clause);
+	HgMatcherSpec spec = {.key_width = encoder->width, .mode = HG_MATCH_ALL};
+	HgKeySet sets[2];
+
+	memset(match, 0, sizeof(*match));
+	INSTR_TIME_SET_CURRENT(match->start);
+	match->exact = encoder->exact;
+	if (!match->exact)
+		hg_sql_match_prepare_recheck(match, &clause, &keys[HG_OUTER], &keys[HG_INNER], keep_ctid);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_sql_side_read(&match->sides[side], &keys[side], encoder, (HgSide) side, keep_ctid,
+						 !match->exact);
+		sets[side] = hg_key_column_set(match->sides[side].keys);
+	}
+	match->scan_ms = hg_sql_ms_since(match->start);
+	match->matcher = hg_matcher_create(&spec, &sets[HG_OUTER], &sets[HG_INNER]);
+}
+
+/* The key of a row, as the operator takes it. */
+static NullableDatum
+hg_sql_match_key(const HgSqlMatch *match, HgSide side, uint32 row)
+{
+	static const int in_place[HG_SQL_COLUMNS] = {HG_SQL_CTID, HG_SQL_KEY};
+	Datum values[HG_SQL_COLUMNS];
+	bool nulls[HG_SQL_COLUMNS];
+	int at = match->key_at[side];
+
+	hg_column_store_get(match->sides[side].rows, row, values, nulls, in_place);
+	return (NullableDatum){.value = values[at], .isnull = nulls[at]};
+}
+
+bool
+hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right)
+{
+	LOCAL_FCINFO(call, 2);
+	MemoryContext caller;
+	Datum equal;
+
+	if (++match->dirty >= RESET_CALLS)
+	{
+		MemoryContextReset(match->temporary);
+		match->dirty = 0;
+	}
+	caller = MemoryContextSwitchTo(match->temporary);
+	InitFunctionCallInfoData(*call, &match->equality, 2, match->collation, NULL, NULL);
+	call->args[0] = hg_sql_match_key(match, HG_OUTER, left);
+	call->args[1] = hg_sql_match_key(match, HG_INNER, right);
+	equal = FunctionCallInvoke(call);
+	MemoryContextSwitchTo(caller);
+	return !call->isnull && DatumGetBool(equal);
+}

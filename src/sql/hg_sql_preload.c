@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_preload.c
+ *	  Does a new session load the library?  Asked at the end of CREATE EXTENSION.
+ *
+ * Joins are planned by a hook of the library's, so that a session which has not
+ * loaded it plans them without.  Nothing is changed here: the user is told what to
+ * run.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_db_role_setting.h"
+#include "commands/dbcommands.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+PG_FUNCTION_INFO_V1(hashgraph_check_preload);
+
+#define PRELOAD_SETTING "session_preload_libraries"
+
+/* Does a list of libraries, as a setting holds it, name this one? */
+static bool
+hg_sql_list_has_library(const char *value)
+{
+	List *libraries;
+	ListCell *cell;
+
+	/* the server complains of a malformed list when it loads it */
+	if (value == NULL || !SplitDirectoriesString(pstrdup(value), ',', &libraries))
+		return false;
+	foreach (cell, libraries)
+	{
+		const char *name = last_dir_separator(lfirst(cell));
+
+		name = name == NULL ? lfirst(cell) : name + 1;
+		if (strcmp(name, "hashgraph") == 0 || strcmp(name, "hashgraph.so") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A setting's value among those that ALTER DATABASE or ALTER ROLE stored, or NULL. */
+static char *
+hg_sql_stored_setting(Relation catalog, Oid database, Oid role, const char *name)
+{
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple tuple;
+	char *value = NULL;
+
+	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(database));
+	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(role));
+	scan = systable_beginscan(catalog, DbRoleSettingDatidRolidIndexId, true, NULL, 2, keys);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool is_null;
+		Datum stored = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig,
+									RelationGetDescr(catalog), &is_null);
+		Datum *settings;
+		int count = 0;
+		size_t length = strlen(name);
+
+		if (!is_null)
+			deconstruct_array(DatumGetArrayTypeP(stored), TEXTOID, -1, false, TYPALIGN_INT,
+							  &settings, NULL, &count);
+		for (int i = 0; i < count && value == NULL; i++)
+		{
+			char *setting = TextDatumGetCString(settings[i]);
+
+			if (strncmp(setting, name, length) == 0 && setting[length] == '=')
+				value = setting + length + 1;
+		}
+	}
+	systable_endscan(scan);
+	return value;
+}
+
+/* The line that makes new sessions of this database load the library too. */
+static char *
+hg_sql_preload_line(const char *value)
+{
+	StringInfoData line;
+	List *libraries;
+	ListCell *cell;
+
+	initStringInfo(&line);
+	appendStringInfo(&line, "ALTER DATABASE %s SET " PRELOAD_SETTING " = ",
+					 quote_identifier(get_database_name(MyDatabaseId)));
+	/* what is there stays; each is a string of its own, or it would be one name */
+	if (value != NULL && SplitDirectoriesString(pstrdup(value), ',', &libraries))
+		foreach (cell, libraries)
+			appendStringInfo(&line, "%s, ", quote_literal_cstr(lfirst(cell)));
+	appendStringInfoString(&line, "'hashgraph'");
+	return line.data;
+}
+
+/*
+ * hashgraph_check_preload(): warn where new sessions of this database will not load
+ * the library.
+ */
+Datum
+hashgraph_check_preload(PG_FUNCTION_ARGS)
+{
+	Oid role = GetUserId();
+	Oid places[][2] = {{MyDatabaseId, role},
+					   {InvalidOid, role},
+					   {MyDatabaseId, InvalidOid},
+					   {InvalidOid, InvalidOid}};
+	const char *current = GetConfigOption(PRELOAD_SETTING, true, false);
+	const char *kept = NULL; /* what holds for the database, whatever the role */
+	Relation catalog;
+	bool loads = false;
+
+	if (IsBinaryUpgrade)
+		PG_RETURN_VOID();
+
+	loads = hg_sql_list_has_library(GetConfigOption("shared_preload_libraries", true, false)) ||
+			hg_sql_list_has_library(current);
+	catalog = table_open(DbRoleSettingRelationId, AccessShareLock);
+	for (int i = 0; i < lengthof(places); i++)
+	{
+		const char *value =
+			hg_sql_stored_setting(catalog, places[i][0], places[i][1], PRELOAD_SETTING);
+
+		if (hg_sql_list_has_library(value))
+			loads = true;
+		if (kept == NULL && !OidIsValid(places[i][1]))
+			kept = value;
+	}
+	table_close(catalog, AccessShareLock);
+
+	if (!loads)
+		ereport(WARNING,
+				(errmsg("hashgraph is loaded in this session only"),
+				 errdetail("Sessions that do not preload the library plan their joins without it."),
+				 errhint("Run: %s", hg_sql_preload_line(kept != NULL ? kept : current))));
+	PG_RETURN_VOID();
+}

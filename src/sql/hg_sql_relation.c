@@ -1,0 +1,351 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_relation.c
+ *	  The tables and key columns that SQL functions are given: checking and reading.
+ *
+ * Rows are read by an ordinary query, run through SPI as the caller under the active
+ * snapshot, so that privileges, row security and visibility are PostgreSQL's own.
+ * Its text is made of quoted names of the catalog's, never of what the caller wrote.
+ * The rows stream into a receiver of ours: nothing but keys, and what is asked to be
+ * kept beside them, is held.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/hash.h"
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "sql/hg_sql_relation.h"
+
+/* Position of the columns in the rows of the query that reads a side. */
+#define QUERY_KEY 0
+#define QUERY_CTID 1
+
+/* Rows whose detoasted keys may pile up before their memory is reset. */
+#define RESET_ROWS 64
+
+/* A receiver of the rows of one side. */
+typedef struct HgSqlReceiver
+{
+	DestReceiver base;
+	HgSqlSide *side;
+	HgKeyEncoder *encoder;
+	HgSide which;
+	bool keep_ctid;
+	bool keep_key;
+	MemoryContext parent;	 /* of the columns */
+	MemoryContext temporary; /* reset every few rows */
+	int dirty;				 /* rows since then */
+} HgSqlReceiver;
+
+/* Why relations of a kind are not taken, and what to do instead. */
+static void
+hg_sql_reject_kind(const char *table, char kind)
+{
+	const char *hint;
+
+	switch (kind)
+	{
+		case RELKIND_VIEW:
+			hint = "Rows of a view have no ctid. Name the table below it, or a materialized view.";
+			break;
+		case RELKIND_FOREIGN_TABLE:
+			hint = "Rows of a foreign table have no ctid of this server. Copy them to a table or a "
+				   "materialized view.";
+			break;
+		case RELKIND_PARTITIONED_TABLE:
+			hint = "A ctid names a row within one partition only. Name the partitions one by one.";
+			break;
+		default:
+			hint = "Name an ordinary table or a materialized view.";
+			break;
+	}
+	ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					errmsg("%s is not an ordinary table or materialized view", table),
+					errhint("%s", hint)));
+}
+
+/* May the current user read a column and the ctid of a relation? */
+static bool
+hg_sql_may_read(Oid relation, AttrNumber attribute)
+{
+	Oid user = GetUserId();
+
+	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	return pg_attribute_aclcheck(relation, attribute, user, ACL_SELECT) == ACLCHECK_OK &&
+		   pg_attribute_aclcheck(relation, SelfItemPointerAttributeNumber, user, ACL_SELECT) ==
+			   ACLCHECK_OK;
+}
+
+HgSqlKey
+hg_sql_key_check(Oid relation, const char *column)
+{
+	HgSqlKey key = {0};
+	Relation rel = try_relation_open(relation, AccessShareLock);
+	char kind;
+	HeapTuple tuple;
+	Form_pg_attribute attribute;
+	AttrNumber number;
+
+	if (rel == NULL)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						errmsg("relation with OID %u does not exist", relation),
+						errhint("Name an ordinary table or a materialized view.")));
+	kind = rel->rd_rel->relkind;
+	key.relation = relation;
+	key.table = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+										   RelationGetRelationName(rel));
+	key.column = quote_identifier(column);
+	relation_close(rel, NoLock);
+
+	if (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW)
+		hg_sql_reject_kind(key.table, kind);
+	if (has_subclass(relation) && find_inheritance_children(relation, NoLock) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("table %s has child tables", key.table),
+				 errhint("A ctid names a row within one table only. Name tables without "
+						 "children, one by one.")));
+
+	tuple = SearchSysCacheAttName(relation, column);
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("column %s of relation %s does not exist", key.column, key.table),
+						errhint("Column names are case-sensitive here and take no quotes.")));
+	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
+	number = attribute->attnum;
+	key.type = getBaseType(attribute->atttypid);
+	key.collation = attribute->attcollation;
+	ReleaseSysCache(tuple);
+
+	if (number < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column %s of relation %s is a system column", key.column, key.table),
+				 errhint("Name an ordinary column.")));
+	if (!hg_sql_may_read(relation, number))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", key.table),
+				 errhint("Reading keys and ctids takes the SELECT privilege on the table, or "
+						 "on its columns %s and ctid.",
+						 key.column)));
+	return key;
+}
+
+/* The type's cache entry; an error where its values can't be hashed. */
+static TypeCacheEntry *
+hg_sql_lookup_hashable(const HgSqlKey *key)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC |
+															TYPECACHE_HASH_OPFAMILY);
+
+	if (!OidIsValid(type->eq_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify an equality operator for type %s",
+						format_type_be(key->type)),
+				 errdetail("Column %s of relation %s has this type.", key->column, key->table),
+				 errhint("A key column's type must have a default hash operator class.")));
+	if (!OidIsValid(type->hash_proc))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("could not identify a hash function for type %s", format_type_be(key->type)),
+			 errdetail("Column %s of relation %s has this type.", key->column, key->table),
+			 errhint("A key column's type must have a default hash operator class.")));
+	return type;
+}
+
+/*
+ * The equality operator of a hash operator family between the types of two of its
+ * operator classes, or InvalidOid.  What is polymorphic (arrays, enums, ranges) is
+ * equal to nothing but its own type, whatever the family says.
+ */
+static Oid
+hg_sql_family_equality(Oid family, const TypeCacheEntry *left, const TypeCacheEntry *right)
+{
+	if (IsPolymorphicType(left->hash_opintype) || IsPolymorphicType(right->hash_opintype))
+		return InvalidOid;
+	return get_opfamily_member(family, left->hash_opintype, right->hash_opintype,
+							   HTEqualStrategyNumber);
+}
+
+/*
+ * The collation of "left = right", as the parser derives it from two columns: one that
+ * is not the database's default wins over one that is, and two such must agree.
+ */
+static Oid
+hg_sql_key_collation(const HgSqlKey *left, const HgSqlKey *right)
+{
+	if (left->collation == right->collation || !OidIsValid(right->collation) ||
+		right->collation == DEFAULT_COLLATION_OID)
+		return OidIsValid(left->collation) ? left->collation : right->collation;
+	if (!OidIsValid(left->collation) || left->collation == DEFAULT_COLLATION_OID)
+		return right->collation;
+
+	ereport(
+		ERROR,
+		(errcode(ERRCODE_INDETERMINATE_COLLATION),
+		 errmsg("could not determine which collation to use for the comparison of key columns"),
+		 errdetail("Column %s of relation %s has collation %s, column %s of relation %s has "
+				   "collation %s.",
+				   left->column, left->table, quote_identifier(get_collation_name(left->collation)),
+				   right->column, right->table,
+				   quote_identifier(get_collation_name(right->collation))),
+		 errhint("Give both columns the same collation, or write the join in SQL with a COLLATE "
+				 "clause.")));
+}
+
+HgKeyClause
+hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right)
+{
+	HgKeyClause clause = {0};
+	TypeCacheEntry *left_type = hg_sql_lookup_hashable(left);
+	TypeCacheEntry *right_type = hg_sql_lookup_hashable(right);
+
+	if (left->type == right->type)
+		clause.operator_oid = left_type->eq_opr;
+	else
+	{
+		clause.operator_oid = hg_sql_family_equality(left_type->hash_opf, left_type, right_type);
+		if (!OidIsValid(clause.operator_oid))
+			clause.operator_oid =
+				hg_sql_family_equality(right_type->hash_opf, left_type, right_type);
+	}
+	if (!OidIsValid(clause.operator_oid) || !hg_key_operator_usable(clause.operator_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("no hashable equality operator compares types %s and %s",
+						format_type_be(left->type), format_type_be(right->type)),
+				 errhint("Give both key columns the same type, or write the join in SQL with "
+						 "a cast.")));
+	clause.collation = hg_sql_key_collation(left, right);
+	return clause;
+}
+
+/* Lay the columns out, now that the types of the query's rows are known. */
+static void
+hg_sql_receive_startup(DestReceiver *self, int operation pg_attribute_unused(), TupleDesc desc)
+{
+	HgSqlReceiver *receiver = (HgSqlReceiver *) self;
+	HgSqlSide *side = receiver->side;
+	int attributes[HG_SQL_COLUMNS];
+	int count = 0;
+
+	if (receiver->keep_ctid)
+	{
+		side->at[count] = QUERY_CTID;
+		attributes[count++] = QUERY_CTID + 1;
+	}
+	if (receiver->keep_key)
+	{
+		side->at[count] = QUERY_KEY;
+		attributes[count++] = QUERY_KEY + 1;
+	}
+	if (count > 0)
+		side->rows = hg_column_store_create(receiver->parent, desc, count, attributes);
+}
+
+static bool
+hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	HgSqlReceiver *receiver = (HgSqlReceiver *) self;
+	HgSqlSide *side = receiver->side;
+	MemoryContext caller;
+	uint64 word;
+	bool has_key;
+
+	slot_getallattrs(slot);
+	caller = MemoryContextSwitchTo(receiver->temporary);
+	has_key = hg_key_encode(receiver->encoder, receiver->which, &slot->tts_values[QUERY_KEY],
+							&slot->tts_isnull[QUERY_KEY], &word);
+	MemoryContextSwitchTo(caller);
+	if (++receiver->dirty >= RESET_ROWS)
+	{
+		MemoryContextReset(receiver->temporary);
+		receiver->dirty = 0;
+	}
+
+	if (!has_key)
+	{
+		side->null_keys++;
+		return true;
+	}
+	if (side->keys->rows >= HG_MAX_ROWS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many rows"),
+				 errdetail("A side of a HashGraph join holds at most %u rows.", HG_MAX_ROWS)));
+	hg_key_column_add(side->keys, word);
+	if (side->rows != NULL)
+		hg_column_store_add(side->rows, slot->tts_values, slot->tts_isnull, side->at);
+	return true;
+}
+
+static void
+hg_sql_receive_nothing(DestReceiver *self pg_attribute_unused())
+{
+}
+
+void
+hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, HgSide which,
+				 bool keep_ctid, bool keep_key)
+{
+	HgSqlReceiver receiver = {
+		.base = {.receiveSlot = hg_sql_receive_row,
+				 .rStartup = hg_sql_receive_startup,
+				 .rShutdown = hg_sql_receive_nothing,
+				 .rDestroy = hg_sql_receive_nothing,
+				 .mydest = DestNone},
+		.side = side,
+		.encoder = encoder,
+		.which = which,
+		.keep_ctid = keep_ctid,
+		.keep_key = keep_key,
+		.parent = CurrentMemoryContext,
+	};
+	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.base};
+	char *query = psprintf("SELECT %s, ctid FROM ONLY %s", key->column, key->table);
+	int status;
+
+	memset(side, 0, sizeof(*side));
+	side->keys = hg_key_column_create(CurrentMemoryContext, encoder->width);
+	receiver.temporary = AllocSetContextCreate(CurrentMemoryContext, "HashGraph key encoding",
+											   ALLOCSET_DEFAULT_SIZES);
+
+	SPI_connect();
+	status = SPI_execute_extended(query, &options);
+	if (status != SPI_OK_SELECT)
+		elog(ERROR, "could not read keys: %s", SPI_result_code_string(status));
+	SPI_finish();
+
+	MemoryContextDelete(receiver.temporary);
+	pfree(query);
+}
+
+uint64
+hg_sql_side_bytes(const HgSqlSide *side)
+{
+	uint64 bytes = hg_key_column_bytes(side->keys);
+
+	if (side->rows != NULL)
+		bytes += hg_column_store_bytes(side->rows);
+	return bytes;
+}

@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_relation.h
+ *	  The tables and key columns that SQL functions are given: checking and reading.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SQL_RELATION_H
+#define HG_SQL_RELATION_H
+
+#include "batch/hg_column_store.h"
+#include "batch/hg_key.h"
+#include "batch/hg_key_column.h"
+
+/* A key column of a table. */
+typedef struct HgSqlKey
+{
+	Oid relation;
+	const char *table;	/* schema-qualified and quoted as needed */
+	const char *column; /* quoted as needed */
+	Oid type;			/* base type, where the column's is a domain */
+	Oid collation;
+} HgSqlKey;
+
+/* The columns of a row that are kept beside its key word, in this order. */
+typedef enum HgSqlColumn
+{
+	HG_SQL_CTID = 0,
+	HG_SQL_KEY,
+	HG_SQL_COLUMNS /* number of columns, not a column */
+} HgSqlColumn;
+
+/* The rows of a key column, in the order they were read. */
+typedef struct HgSqlSide
+{
+	HgKeyColumn *keys;	 /* a word for each row that has a key */
+	HgColumnStore *rows; /* what was asked to be kept of the same rows; else NULL */
+	int at[HG_SQL_COLUMNS];
+	uint64 null_keys; /* rows left out because their key is NULL */
+} HgSqlSide;
+
+/*
+ * Check that relation is a table or materialized view whose rows a ctid names, that
+ * it has a column of that name, and that the caller may read it.  Errors otherwise.
+ * The relation stays locked to the end of the transaction.
+ */
+extern HgSqlKey hg_sql_key_check(Oid relation, const char *column);
+
+/*
+ * The clause "left = right" by the default operators of the columns' types, never by
+ * the search path.  Errors where there is none that can be hashed, or where the
+ * collations conflict.
+ */
+extern HgKeyClause hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right);
+
+/*
+ * Read a key column as the caller, under the active snapshot.  Rows whose key matches
+ * nothing are counted and left out; of the others the words are kept, and ctid and
+ * key where asked for.  Everything lies in CurrentMemoryContext.
+ */
+extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
+							 HgSide which, bool keep_ctid, bool keep_key);
+
+/* Bytes that the rows of a side take. */
+extern uint64 hg_sql_side_bytes(const HgSqlSide *side);
+
+#endif /* HG_SQL_RELATION_H */

@@ -1,0 +1,186 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_stat.c
+ *	  hashgraph_last_joins(), hashgraph_stat() and hashgraph_stat_reset().
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/timestamp.h"
+
+#include "backend/hg_stats.h"
+#include "sql/hg_sql_row.h"
+
+PG_FUNCTION_INFO_V1(hashgraph_last_joins);
+PG_FUNCTION_INFO_V1(hashgraph_stat);
+PG_FUNCTION_INFO_V1(hashgraph_stat_reset);
+
+/* Numbers of the columns of hashgraph_last_joins(). */
+typedef enum HgLastJoinsColumn
+{
+	JOIN_ORDINAL = 0,
+	JOIN_NODE,
+	JOIN_TYPE,
+	JOIN_BACKEND,
+	JOIN_DEVICE,
+	JOIN_FALLBACK,
+	JOIN_BUILD,
+	JOIN_PROBE,
+	JOIN_EXECUTIONS,
+	JOIN_OUTER_ROWS,
+	JOIN_INNER_ROWS,
+	JOIN_OUTER_NULL_KEYS,
+	JOIN_INNER_NULL_KEYS,
+	JOIN_VERTICES,
+	JOIN_BINS,
+	JOIN_MATCHES,
+	JOIN_RECHECK,
+	JOIN_ROWS_OUT,
+	JOIN_COMPARISONS,
+	JOIN_INTERSECTIONS,
+	JOIN_PARTITIONS,
+	JOIN_MEMORY_BYTES,
+	JOIN_ENGINE_BYTES,
+	JOIN_SPILLED_BYTES,
+	JOIN_START_MS,
+	JOIN_SCAN_MS,
+	JOIN_TRANSFER_MS,
+	JOIN_BIN_MS,
+	JOIN_BUILD_MS,
+	JOIN_MATCH_MS,
+	JOIN_TOTAL_MS,
+	JOIN_COLUMNS
+} HgLastJoinsColumn;
+
+/* Numbers of the columns of hashgraph_stat(). */
+typedef enum HgStatColumn
+{
+	STAT_JOINS = 0,
+	STAT_CPU_JOINS,
+	STAT_CUDA_JOINS,
+	STAT_FALLBACKS,
+	STAT_ERRORS,
+	STAT_OUTER_ROWS,
+	STAT_INNER_ROWS,
+	STAT_MATCHES,
+	STAT_ROWS_OUT,
+	STAT_SPILLED_JOINS,
+	STAT_SPILLED_BYTES,
+	STAT_SCAN_MS,
+	STAT_TRANSFER_MS,
+	STAT_BIN_MS,
+	STAT_BUILD_MS,
+	STAT_MATCH_MS,
+	STAT_TOTAL_MS,
+	STAT_STATS_RESET,
+	STAT_COLUMNS
+} HgStatColumn;
+
+static void
+hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
+{
+	const HgMatcherReport *report = &record->report;
+	const HgJobStats *job = &report->job;
+
+	hg_sql_row_set(row, JOIN_ORDINAL, Int32GetDatum(ordinal));
+	hg_sql_row_set_text(row, JOIN_NODE, record->node);
+	hg_sql_row_set_text(row, JOIN_TYPE, record->join_type);
+	hg_sql_row_set_text(row, JOIN_BACKEND, report->backend);
+	hg_sql_row_set_text(row, JOIN_DEVICE, report->device);
+	hg_sql_row_set_text(row, JOIN_FALLBACK, report->fallback);
+	hg_sql_row_set_text(row, JOIN_BUILD, hg_build_name(job->build));
+	hg_sql_row_set_text(row, JOIN_PROBE, hg_probe_name(job->probe));
+	hg_sql_row_set_count(row, JOIN_EXECUTIONS, record->executions);
+	hg_sql_row_set_count(row, JOIN_OUTER_ROWS, job->rows[HG_OUTER] + record->null_keys[HG_OUTER]);
+	hg_sql_row_set_count(row, JOIN_INNER_ROWS, job->rows[HG_INNER] + record->null_keys[HG_INNER]);
+	hg_sql_row_set_count(row, JOIN_OUTER_NULL_KEYS, record->null_keys[HG_OUTER]);
+	hg_sql_row_set_count(row, JOIN_INNER_NULL_KEYS, record->null_keys[HG_INNER]);
+	hg_sql_row_set_count(row, JOIN_VERTICES, job->vertices);
+	hg_sql_row_set_count(row, JOIN_BINS, job->bins);
+	hg_sql_row_set_count(row, JOIN_MATCHES, job->matches);
+	hg_sql_row_set(row, JOIN_RECHECK, BoolGetDatum(record->recheck));
+	hg_sql_row_set_count(row, JOIN_ROWS_OUT, record->rows_out);
+	hg_sql_row_set_count(row, JOIN_COMPARISONS, job->comparisons);
+	hg_sql_row_set_count(row, JOIN_INTERSECTIONS, job->intersections);
+	hg_sql_row_set_count(row, JOIN_PARTITIONS, record->partitions);
+	hg_sql_row_set_count(row, JOIN_MEMORY_BYTES, record->memory_bytes);
+	hg_sql_row_set_count(row, JOIN_ENGINE_BYTES, job->peak_bytes);
+	hg_sql_row_set_count(row, JOIN_SPILLED_BYTES, record->spilled_bytes);
+	hg_sql_row_set_number(row, JOIN_START_MS, report->start_ms);
+	hg_sql_row_set_number(row, JOIN_SCAN_MS, record->scan_ms);
+	hg_sql_row_set_number(row, JOIN_TRANSFER_MS, job->phase_ms[HG_PHASE_TRANSFER]);
+	hg_sql_row_set_number(row, JOIN_BIN_MS, job->phase_ms[HG_PHASE_BIN]);
+	hg_sql_row_set_number(row, JOIN_BUILD_MS, job->phase_ms[HG_PHASE_BUILD]);
+	hg_sql_row_set_number(row, JOIN_MATCH_MS, job->phase_ms[HG_PHASE_MATCH]);
+	hg_sql_row_set_number(row, JOIN_TOTAL_MS, record->total_ms);
+}
+
+/* hashgraph_last_joins(): the joins of this session's last statement that had one. */
+Datum
+hashgraph_last_joins(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	const HgJoinRecord *records;
+	int count;
+
+	InitMaterializedSRF(fcinfo, 0);
+	records = hg_stats_last_joins(&count);
+	for (int i = 0; i < count; i++)
+	{
+		HgSqlRow row = hg_sql_row_start(fcinfo, JOIN_COLUMNS);
+
+		hg_sql_last_joins_fill(&row, i + 1, &records[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
+	}
+	return (Datum) 0;
+}
+
+static void
+hg_sql_stat_check(bool counted)
+{
+	if (!counted)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("hashgraph counts joins only if loaded via \"shared_preload_libraries\""),
+				 errhint("Add hashgraph to shared_preload_libraries and restart the server.")));
+}
+
+/* hashgraph_stat(): this database's counters since the last reset. */
+Datum
+hashgraph_stat(PG_FUNCTION_ARGS)
+{
+	HgSqlRow row = hg_sql_row_start(fcinfo, STAT_COLUMNS);
+	HgStatCounters counters;
+
+	hg_sql_stat_check(hg_stats_read(&counters));
+	hg_sql_row_set_count(&row, STAT_JOINS, counters.joins);
+	hg_sql_row_set_count(&row, STAT_CPU_JOINS, counters.cpu_joins);
+	hg_sql_row_set_count(&row, STAT_CUDA_JOINS, counters.cuda_joins);
+	hg_sql_row_set_count(&row, STAT_FALLBACKS, counters.fallbacks);
+	hg_sql_row_set_count(&row, STAT_ERRORS, counters.errors);
+	hg_sql_row_set_count(&row, STAT_OUTER_ROWS, counters.outer_rows);
+	hg_sql_row_set_count(&row, STAT_INNER_ROWS, counters.inner_rows);
+	hg_sql_row_set_count(&row, STAT_MATCHES, counters.matches);
+	hg_sql_row_set_count(&row, STAT_ROWS_OUT, counters.rows_out);
+	hg_sql_row_set_count(&row, STAT_SPILLED_JOINS, counters.spilled_joins);
+	hg_sql_row_set_count(&row, STAT_SPILLED_BYTES, counters.spilled_bytes);
+	hg_sql_row_set_number(&row, STAT_SCAN_MS, counters.scan_ms);
+	hg_sql_row_set_number(&row, STAT_TRANSFER_MS, counters.transfer_ms);
+	hg_sql_row_set_number(&row, STAT_BIN_MS, counters.bin_ms);
+	hg_sql_row_set_number(&row, STAT_BUILD_MS, counters.build_ms);
+	hg_sql_row_set_number(&row, STAT_MATCH_MS, counters.match_ms);
+	hg_sql_row_set_number(&row, STAT_TOTAL_MS, counters.total_ms);
+	hg_sql_row_set(&row, STAT_STATS_RESET, TimestampTzGetDatum(counters.reset_at));
+	PG_RETURN_DATUM(hg_sql_row_finish(&row));
+}
+
+/* hashgraph_stat_reset(): this database's counters to zero. */
+Datum
+hashgraph_stat_reset(PG_FUNCTION_ARGS)
+{
+	hg_sql_stat_check(hg_stats_reset());
+	PG_RETURN_VOID();
+}

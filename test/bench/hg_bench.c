@@ -1,0 +1,437 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_bench.c
+ *	  Measure the engines on the workloads of hg_workload.h, and check them.
+ *
+ * One line for each workload and backend: rows, pairs, the median time from keys
+ * to written pairs, and the rate in rows of both sides.  Every run's number of
+ * pairs is compared with the right one, and the checksum of the pairs of one run
+ * outside the measured ones; a difference makes the exit status 1.
+ *
+ * The CPU engine is measured in one thread, from append to the last chunk of
+ * pairs, fresh memory included; a chunk of 64K pairs is written over and over, as
+ * a consumer of a stream would have it.  With --count nothing is written.  What
+ * the CUDA engine is measured on stands in hg_bench.h.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _DEFAULT_SOURCE /* madvise, strsep */
+
+#include "hg_bench.h"
+
+#include "../../src/engine/cpu/hg_cpu.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define CHUNK 65536
+#define MAX_REPEAT 101
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+typedef struct Options
+{
+	bool cpu;
+	bool cuda;
+	bool count; /* --count: count pairs, write none */
+	bool phases;
+	const char *workloads; /* NULL: those of the published table */
+	unsigned scale;
+	int repeat;
+	HgJobSpec spec;
+} Options;
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+}
+
+/* Memory in huge pages where it is big, as a session hands it out. */
+static void *
+host_alloc(void *arg, size_t bytes)
+{
+	bool big = bytes >= 2 * HUGE_PAGE;
+	void *ptr;
+
+	(void) arg;
+	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	if (big)
+		madvise(ptr, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
+	return ptr;
+}
+
+static void
+host_free(void *arg, void *ptr, size_t bytes)
+{
+	(void) arg;
+	(void) bytes;
+	free(ptr);
+}
+
+static bool
+host_cancelled(void *arg)
+{
+	(void) arg;
+	return false;
+}
+
+static const HgHost bench_host = {
+	.alloc = host_alloc, .free = host_free, .cancelled = host_cancelled};
+
+/* Read the whole stream; returns its checksum if that is wanted, else 0. */
+static HgStatus
+read_stream(HgEngine *engine, HgJob *job, HgMatches *matches, bool sum, HgBenchResult *result,
+			HgError *error)
+{
+	HgStatus status = engine->match(job, HG_MATCH_ALL, error);
+
+	result->pairs = 0;
+	result->checksum = 0;
+	while (status == HG_OK)
+	{
+		status = engine->next(job, matches, error);
+		if (status != HG_OK || matches->count == 0)
+			break;
+		result->pairs += matches->count;
+		for (size_t i = 0; sum && i < matches->count; i++)
+			result->checksum += hg_workload_pair(matches->inner[i], matches->outer[i]);
+	}
+	return status;
+}
+
+/* One run: A is the inner side, B the outer. */
+static HgStatus
+run_cpu(const HgWorkload *workload, const Options *options, bool sum, HgMatches *matches,
+		HgBenchResult *result, HgError *error)
+{
+	HgEngine *engine = hg_cpu_engine();
+	HgJobSpec spec = options->spec;
+	HgJobStats stats;
+	HgJob *job;
+	HgStatus status;
+	double start;
+
+	spec.key_width = workload->key_width;
+	spec.device = -1;
+	start = now_ms();
+	status = engine->open(engine, &bench_host, &spec, &job, error);
+	if (status != HG_OK)
+		return status;
+	status = engine->append(job, HG_INNER, workload->keys_a, workload->rows_a, error);
+	if (status == HG_OK)
+		status = engine->append(job, HG_OUTER, workload->keys_b, workload->rows_b, error);
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status == HG_OK && options->count && !sum)
+		status = engine->count(job, HG_MATCH_ALL, &result->pairs, error);
+	else if (status == HG_OK)
+		status = read_stream(engine, job, matches, sum, result, error);
+	result->total_ms = now_ms() - start;
+
+	engine->stats(job, &stats);
+	memcpy(result->phase_ms, stats.phase_ms, sizeof(result->phase_ms));
+	result->peak_bytes = stats.peak_bytes;
+	snprintf(result->device, sizeof(result->device), "%s %s, 2^%u bins", hg_build_name(stats.build),
+			 hg_probe_name(stats.probe), (unsigned) __builtin_ctzll(stats.bins));
+	engine->close(job);
+	return status;
+}
+
+static int
+compare_totals(const void *a, const void *b)
+{
+	const HgBenchResult *left = a;
+	const HgBenchResult *right = b;
+
+	return left->total_ms < right->total_ms ? -1 : left->total_ms > right->total_ms;
+}
+
+/* The median of repeat runs, with the checksum of one run before them. */
+static HgStatus
+bench_cpu(const HgWorkload *workload, const Options *options, HgBenchResult *result, HgError *error)
+{
+	static uint32_t outer[CHUNK];
+	static uint32_t inner[CHUNK];
+	HgMatches matches = {outer, inner, CHUNK, 0};
+	HgBenchResult runs[MAX_REPEAT];
+	HgBenchResult checked;
+	HgStatus status;
+
+	status = run_cpu(workload, options, true, &matches, &checked, error);
+	for (int i = 0; i < options->repeat && status == HG_OK; i++)
+	{
+		status = run_cpu(workload, options, false, &matches, &runs[i], error);
+		if (status == HG_OK && runs[i].pairs != checked.pairs)
+			checked.checksum = ~workload->checksum; /* runs differ: not verified */
+	}
+	if (status != HG_OK)
+		return status;
+
+	qsort(runs, (size_t) options->repeat, sizeof(runs[0]), compare_totals);
+	*result = runs[options->repeat / 2];
+	result->pairs = checked.pairs;
+	result->checksum = checked.checksum;
+	return HG_OK;
+}
+
+/* Print one line of the table; returns whether the result is right. */
+static bool
+report(const HgWorkload *workload, const char *backend, const Options *options,
+	   const HgBenchResult *result, bool valid)
+{
+	double rate = (double) (workload->rows_a + workload->rows_b) / result->total_ms / 1e6;
+
+	valid &= result->pairs == workload->pairs && result->checksum == workload->checksum;
+	printf("%-14s %-12s %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10.2f %8.3f  %-8s %s\n",
+		   workload->name, backend, workload->rows_a, workload->rows_b, result->pairs,
+		   result->total_ms, rate, valid ? "yes" : "NO", result->device);
+	if (options->phases)
+		printf("%-14s %-12s transfer %.2f, bin %.2f, build %.2f, match %.2f ms; %.0f MB\n", "", "",
+			   result->phase_ms[HG_PHASE_TRANSFER], result->phase_ms[HG_PHASE_BIN],
+			   result->phase_ms[HG_PHASE_BUILD], result->phase_ms[HG_PHASE_MATCH],
+			   (double) result->peak_bytes / 1e6);
+	fflush(stdout);
+	return valid;
+}
+
+static bool
+report_failure(const HgWorkload *workload, const char *backend, HgStatus status,
+			   const HgError *error)
+{
+	printf("%-14s %-12s failed with status %d: %s %s\n", workload->name, backend, (int) status,
+		   error->message, error->detail);
+	fflush(stdout);
+	return false;
+}
+
+#ifdef HG_WITH_CUDA
+static bool
+report_cuda(const HgWorkload *workload, const Options *options)
+{
+	static const char *const names[] = {"cuda graphs", "cuda auto"};
+	bool right = true;
+
+	for (int layout = HG_BENCH_GRAPHS; layout <= HG_BENCH_AUTO; layout++)
+	{
+		HgBenchResult result;
+		HgError error;
+		HgStatus status;
+
+		memset(&result, 0, sizeof(result));
+		status = hg_bench_cuda(workload, (HgBenchLayout) layout, options->repeat, &result, &error);
+		right &= status == HG_OK ? report(workload, names[layout], options, &result,
+										  layout == HG_BENCH_AUTO || result.graphs_valid)
+								 : report_failure(workload, names[layout], status, &error);
+	}
+	return right;
+}
+#endif
+
+/* Measure one workload on every backend asked for; returns whether all is right. */
+static bool
+bench_workload(int index, const Options *options)
+{
+	HgWorkload workload;
+	bool right = true;
+
+	if (!hg_workload_generate(index, options->scale, &workload))
+	{
+		fprintf(stderr, "hg_bench: out of memory for workload %s\n", hg_workload_name(index));
+		return false;
+	}
+	if (options->cpu)
+	{
+		HgBenchResult result;
+		HgError error;
+		HgStatus status = bench_cpu(&workload, options, &result, &error);
+
+		right = status == HG_OK ? report(&workload, options->count ? "cpu count" : "cpu", options,
+										 &result, true)
+								: report_failure(&workload, "cpu", status, &error);
+	}
+#ifdef HG_WITH_CUDA
+	if (options->cuda)
+		right &= report_cuda(&workload, options);
+#endif
+	hg_workload_free(&workload);
+	return right;
+}
+
+static void
+usage(FILE *file)
+{
+	fprintf(file, "Usage: hg_bench [option]...\n"
+				  "  --backend cpu|cuda|all   what to measure (all that was built in)\n"
+				  "  --workload LIST          names with commas, or all (the main table)\n"
+				  "  --scale N                shrink every workload by 2^N (0)\n"
+				  "  --repeat N               measured runs of each, at most 101 (5)\n"
+				  "  --count                  cpu: count pairs, write none\n"
+				  "  --phases                 print the time of each phase, and memory\n"
+				  "  --build v1|v2            cpu: build algorithm\n"
+				  "  --probe standard|intersect  cpu: probe algorithm\n"
+				  "  --bins N                 cpu: number of bins\n"
+				  "  --load-factor C          cpu: rows for each vertex\n"
+				  "  --list                   print the names of all workloads\n"
+				  "Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
+}
+
+/* A number of an option, or the end of the program. */
+static unsigned long
+parse_number(const char *option, const char *text, unsigned long max)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text == '\0' || *end != '\0' || number > max)
+	{
+		fprintf(stderr, "hg_bench: --%s takes a number up to %lu, not \"%s\"\n", option, max, text);
+		exit(2);
+	}
+	return number;
+}
+
+/* The position of text in a list of two names, or the end of the program. */
+static int
+parse_choice(const char *option, const char *text, const char *first, const char *second)
+{
+	if (strcmp(text, first) == 0)
+		return 1;
+	if (strcmp(text, second) == 0)
+		return 2;
+	fprintf(stderr, "hg_bench: --%s takes %s or %s, not \"%s\"\n", option, first, second, text);
+	exit(2);
+}
+
+static void
+parse_options(int argc, char **argv, Options *options)
+{
+	static const struct option names[] = {{"backend", required_argument, NULL, 'b'},
+										  {"workload", required_argument, NULL, 'w'},
+										  {"scale", required_argument, NULL, 's'},
+										  {"repeat", required_argument, NULL, 'r'},
+										  {"count", no_argument, NULL, 'c'},
+										  {"phases", no_argument, NULL, 'p'},
+										  {"build", required_argument, NULL, 'B'},
+										  {"probe", required_argument, NULL, 'P'},
+										  {"bins", required_argument, NULL, 'N'},
+										  {"load-factor", required_argument, NULL, 'C'},
+										  {"list", no_argument, NULL, 'l'},
+										  {"help", no_argument, NULL, 'h'},
+										  {NULL, 0, NULL, 0}};
+	int option;
+
+	*options = (Options){.cpu = true, .cuda = true, .repeat = 5};
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		switch (option)
+		{
+			case 'b':
+				options->cpu = strcmp(optarg, "cpu") == 0 || strcmp(optarg, "all") == 0;
+				options->cuda = strcmp(optarg, "cuda") == 0 || strcmp(optarg, "all") == 0;
+				if (!options->cpu && !options->cuda)
+				{
+					fprintf(stderr, "hg_bench: unknown backend \"%s\"\n", optarg);
+					exit(2);
+				}
+				break;
+			case 'w':
+				options->workloads = strcmp(optarg, "all") == 0 ? NULL : optarg;
+				break;
+			case 's':
+				options->scale = (unsigned) parse_number("scale", optarg, 27);
+				break;
+			case 'r':
+				options->repeat = (int) parse_number("repeat", optarg, MAX_REPEAT);
+				if (options->repeat == 0)
+					options->repeat = 1;
+				break;
+			case 'c':
+				options->count = true;
+				break;
+			case 'p':
+				options->phases = true;
+				break;
+			case 'B':
+				options->spec.build = (HgBuildAlgorithm) parse_choice("build", optarg, "v1", "v2");
+				break;
+			case 'P':
+				options->spec.probe =
+					(HgProbeAlgorithm) parse_choice("probe", optarg, "standard", "intersect");
+				break;
+			case 'N':
+				options->spec.bins = (uint32_t) parse_number("bins", optarg, UINT32_MAX);
+				break;
+			case 'C':
+				options->spec.load_factor = strtod(optarg, NULL);
+				break;
+			case 'l':
+				for (int i = 0; i < hg_workload_count(); i++)
+					printf("%s\n", hg_workload_name(i));
+				exit(0);
+			case 'h':
+				usage(stdout);
+				exit(0);
+			default:
+				usage(stderr);
+				exit(2);
+		}
+#ifndef HG_WITH_CUDA
+	if (!options->cpu)
+	{
+		fprintf(stderr, "hg_bench: built without CUDA (make WITH_CUDA=yes)\n");
+		exit(2);
+	}
+#endif
+}
+
+/* The index of a workload, or the end of the program. */
+static int
+find_workload(const char *name)
+{
+	for (int i = 0; i < hg_workload_count(); i++)
+		if (strcmp(hg_workload_name(i), name) == 0)
+			return i;
+	fprintf(stderr, "hg_bench: unknown workload \"%s\" (--list shows them)\n", name);
+	exit(2);
+}
+
+int
+main(int argc, char **argv)
+{
+	Options options;
+	bool right = true;
+
+	parse_options(argc, argv, &options);
+	printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
+		   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
+	if (options.workloads == NULL)
+	{
+		for (int i = 0; i < hg_workload_count(); i++)
+			if (hg_workload_is_main(i))
+				right &= bench_workload(i, &options);
+	}
+	else
+	{
+		char *list = strdup(options.workloads);
+		char *rest = list;
+		char *name;
+
+		while (list != NULL && (name = strsep(&rest, ",")) != NULL)
+			right &= bench_workload(find_workload(name), &options);
+		right &= list != NULL;
+		free(list);
+	}
+	return right ? 0 : 1;
+}

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_bench.h
+ *	  What the benchmark asks of a backend: one workload, measured.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_BENCH_H
+#define HG_BENCH_H
+
+#include "../../src/engine/hg_engine.h"
+#include "hg_workload.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	typedef enum HgBenchLayout
+	{
+		HG_BENCH_GRAPHS, /* both HashGraphs are built and left in memory */
+		HG_BENCH_AUTO	 /* whatever the backend does by itself */
+	} HgBenchLayout;
+
+	/* A measurement.  Times are of the run whose total is the median of all runs. */
+	typedef struct HgBenchResult
+	{
+		char device[96];				 /* what it ran on */
+		double total_ms;				 /* build, probe and write; for cuda without transfers */
+		double phase_ms[HG_PHASE_COUNT]; /* 0 where unknown */
+		uint64_t peak_bytes;			 /* memory held at most; 0 where unknown */
+		uint64_t pairs;					 /* found, to be compared with the workload's */
+		uint64_t checksum;				 /* of the pairs written */
+		bool graphs_valid; /* layout graphs: offsets and edges were checked and are right */
+	} HgBenchResult;
+
+	/*
+	 * Measure a workload with the CUDA engine on the current device: keys and pairs
+	 * in device memory, each run from keys to written pairs, repeat runs after one to
+	 * warm up.  Checksum (hg_workload_pair) and graphs are checked outside the time
+	 * measured.  Returns HG_UNAVAILABLE where there is no usable device.
+	 *
+	 * Defined in hg_bench_cuda.cu, and only where HG_WITH_CUDA is defined.
+	 */
+	extern HgStatus hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat,
+								  HgBenchResult *result, HgError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_BENCH_H */

@@ -1,0 +1,438 @@
+#!/usr/bin/perl
+#
+# hg_lint.pl
+#     Rules of the source tree that no compiler checks.
+#
+#   hg_lint.pl [ROOT]      (default: the checkout that this file is in)
+#
+# Prints TAP: one test a rule, with every violation as a diagnostic line
+# "file:line: what".  hg_lint_selftest.pl breaks each rule on purpose.
+#
+# The rooms of src/ form layers, and includes point down:
+#
+#   hashgraph.c > sql > planner > executor > batch > backend > engine/{cpu,wire} > engine
+#
+# (engine/cpu and engine/wire implement the interface in engine/ and do not know
+# each other.)  hg_guc.h and hg_compat.h belong to no room: every room above the
+# engine may include them, and they include nothing above the engine.  cuda/ sees
+# the engine's headers and its own.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
+use File::Find qw(find);
+
+my $root = abs_path($ARGV[0] // dirname(__FILE__) . '/../..');
+
+my %layer = (
+	'hashgraph'   => 0,
+	'sql'         => 1,
+	'planner'     => 2,
+	'executor'    => 3,
+	'batch'       => 4,
+	'backend'     => 5,
+	'common'      => 6,
+	'engine/cpu'  => 7,
+	'engine/wire' => 7,
+	'engine'      => 8,);
+
+my @rules = (
+	[ 'includes point down the layers' => \&check_layers ],
+	[ 'the engine includes the C library and itself' => \&check_engine_headers ],
+	[ 'cuda/ includes CUDA, the C library, the engine and itself' => \&check_cuda_headers ],
+	[ 'CUDA stays in cuda/ and test/' => \&check_cuda_elsewhere ],
+	[ 'PostgreSQL versions are tested in hg_compat.h alone' => \&check_versions ],
+	[ 'files are named for their room' => \&check_file_names ],
+	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
+	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
+	[ 'nothing is left to be done' => \&check_leftovers ],
+	[ 'the settings in README.md are those of hg_guc.c' => \&check_settings ],
+	[ 'every SQL object is in README.md' => \&check_sql_objects ],
+	[ 'every regression topic has its expected output' => \&check_regress ],
+	[ 'the version is the same everywhere' => \&check_release ],
+	[ 'links between pages lead somewhere' => \&check_links ],
+	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],);
+
+my @files = list_files();
+my %lines = map { $_ => read_lines($_) } @files;
+
+my $failed = 0;
+print "1..", scalar(@rules), "\n";
+for my $number (1 .. @rules)
+{
+	my ($name, $check) = @{ $rules[ $number - 1 ] };
+	my ($skip, @violations) = $check->();
+	if (@violations)
+	{
+		$failed++;
+		print "not ok $number - $name\n";
+		print "# $_\n" for @violations;
+	}
+	else
+	{
+		print "ok $number - $name", (defined $skip ? " # SKIP $skip" : ''), "\n";
+	}
+}
+exit($failed ? 1 : 0);
+
+# The files of the project, relative to the root.
+sub list_files
+{
+	my @found;
+	find(
+		{
+			no_chdir => 1,
+			wanted   => sub {
+				return if $File::Find::name eq $root;
+				my $name = substr($File::Find::name, length($root) + 1);
+				if (-d $_ && $name =~ m{^(?:\.git|\.device|results|.*/build|.*tmp_check.*)$})
+				{
+					$File::Find::prune = 1;
+				}
+				elsif (-f $_
+					&& ($name =~ /\.(?:c|h|cu|cuh|mk|sql|out|spec|pl|pm|md|json|control|sh)$/
+						|| $name =~ m{(?:^|/)(?:Makefile|quickstart|run|demo|hg_sql_bench)$}))
+				{
+					push @found, $name;
+				}
+			},
+		},
+		$root);
+	return sort @found;
+}
+
+sub read_lines
+{
+	my ($name) = @_;
+	open my $in, '<', "$root/$name" or die "$name: $!";
+	my @read = <$in>;
+	chomp @read;
+	return \@read;
+}
+
+# Every line of the files that match, as [file, line number, text].
+sub matching_lines
+{
+	my ($files_like, $line_like) = @_;
+	my @found;
+	for my $file (grep { $_ =~ $files_like } @files)
+	{
+		my $number = 0;
+		for my $text (@{ $lines{$file} })
+		{
+			$number++;
+			push @found, [ $file, $number, $text ] if $text =~ $line_like;
+		}
+	}
+	return @found;
+}
+
+# Every include of the files that match, as [file, line number, text, style, name,
+# path of the project's file or undef].
+sub includes
+{
+	my ($files_like) = @_;
+	my @found;
+	for my $line (matching_lines($files_like, qr/^\s*#\s*include\b/))
+	{
+		my ($file, $number, $text) = @$line;
+		my ($style, $name) = $text =~ /include\s*([<"])([^>"]+)/ or next;
+		my $path;
+		for my $base (dirname($file), 'src', 'src/engine', 'cuda', '.')
+		{
+			my $try = normalise("$base/$name");
+			next unless -f "$root/$try";
+			$path = $try;
+			last;
+		}
+		push @found, [ $file, $number, $text, $style, $name, $style eq '"' ? $path : undef ];
+	}
+	return @found;
+}
+
+sub normalise
+{
+	my @parts;
+	for my $part (split m{/}, shift)
+	{
+		next if $part eq '.' || $part eq '';
+		if   ($part eq '..' && @parts && $parts[-1] ne '..') { pop @parts; }
+		else                                                 { push @parts, $part; }
+	}
+	return join '/', @parts;
+}
+
+# The room of a file of src/, or undef.
+sub room
+{
+	my ($file) = @_;
+	return 'hashgraph' if $file =~ m{^src/hashgraph\.[ch]$};
+	return 'common'    if $file =~ m{^src/[^/]+$};
+	return "engine/$1" if $file =~ m{^src/engine/(cpu|wire)/};
+	return $1          if $file =~ m{^src/(sql|planner|executor|batch|backend|engine)/};
+	return undef;
+}
+
+sub c_library
+{
+	my ($name) = @_;
+	return $name =~ m{^(?:sys|linux|netinet|arpa)/\w+\.h$}
+	  || $name =~ m{^(?:assert|ctype|dirent|dlfcn|errno|fcntl|float|getopt|inttypes|limits|locale
+		|math|poll|pthread|sched|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio
+		|stdlib|string|strings|threads|time|unistd|immintrin|x86intrin|emmintrin|arm_neon|arm_acle)\.h$}x;
+}
+
+sub check_layers
+{
+	my @violations;
+	for my $include (includes(qr{^src/.*\.[ch]$}))
+	{
+		my ($file, $number, $text, undef, undef, $path) = @$include;
+		next unless defined $path;
+		my $from = room($file);
+		my $to   = room($path);
+		if (!defined $from || !defined $to)
+		{
+			push @violations, "$file:$number: outside the rooms of src/: $text";
+		}
+		elsif ($from ne $to && $layer{$to} <= $layer{$from})
+		{
+			push @violations, "$file:$number: $from must not include $to: $text";
+		}
+		elsif ($to eq 'common' && $layer{$from} > $layer{'common'})
+		{
+			push @violations, "$file:$number: $from must not include $path";
+		}
+	}
+	return (undef, @violations);
+}
+
+sub check_engine_headers
+{
+	my @violations;
+	for my $include (includes(qr{^src/engine/.*\.[ch]$}))
+	{
+		my ($file, $number, $text, $style, $name, $path) = @$include;
+		next if $style eq '"' ? defined $path && $path =~ m{^src/engine/} : c_library($name);
+		push @violations, "$file:$number: $text";
+	}
+	return (undef, @violations);
+}
+
+sub check_cuda_headers
+{
+	my @violations;
+	for my $include (includes(qr{^cuda/}))
+	{
+		my ($file, $number, $text, $style, $name, $path) = @$include;
+		next
+		  if $style eq '"'
+		  ? defined $path && $path =~ m{^(?:cuda|src/engine)/}
+		  : c_library($name)
+		  || $name =~ m{^(?:cuda\w*\.h|cuda_runtime\w*\.h|cub/.*|cuda/.*|cooperative_groups.*)$}
+		  || $name =~ m{^(?:c?(?:std\w+|limits|string|math|assert|time|errno|inttypes)|new|algorithm|utility|type_traits)$};
+		push @violations, "$file:$number: $text";
+	}
+	return (undef, @violations);
+}
+
+sub check_cuda_elsewhere
+{
+	# The hash function is the one thing that host and device share as source.
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { !($_->[0] eq 'src/engine/hg_hash.h' && $_->[2] =~ /^#define HG_HOST_DEVICE\b/) }
+		  matching_lines(
+			qr{^src/.*\.[ch]$},
+			qr{<<<|__global__|__device__\s+\w|\bcuda[A-Z]\w*\s*\(|
+			   ^\s*\#\s*include\s*[<"](?:cuda|cub/|cooperative_groups|nv)}x));
+}
+
+sub check_versions
+{
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] ne 'src/hg_compat.h' }
+		  matching_lines(qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
+}
+
+sub check_file_names
+{
+	my @violations;
+	for my $file (@files)
+	{
+		my $base = basename($file);
+		if ($file =~ m{^src/} && $file ne 'src/hashgraph.c' && $file ne 'src/README.md')
+		{
+			push @violations, $file unless $base =~ /^hg_[a-z0-9_]+\.[ch]$/ && defined room($file);
+		}
+		elsif ($file =~ m{^cuda/})
+		{
+			push @violations, $file
+			  unless $base =~ /^hg_[a-z0-9_]+\.(?:c|h|cu|cuh)$/ || $base eq 'cuda.mk' || $base =~ /\.md$/;
+		}
+		elsif ($file =~ m{^test/(?:unit|bench)/.*\.(?:c|h|cu)$})
+		{
+			push @violations, $file unless $base =~ /^(?:hg|test)_[a-z0-9_]+\.(?:c|h|cu)$/;
+		}
+		elsif ($file =~ m{^test/t/} && $file =~ /\.pl$/)
+		{
+			push @violations, $file unless $base =~ /^\d{3}_[a-z0-9_]+\.pl$/;
+		}
+		elsif ($file =~ m{^sql/})
+		{
+			push @violations, $file
+			  unless $base =~ /^hashgraph--\d+\.\d+\.\d+(?:--\d+\.\d+\.\d+)?\.sql$|^[a-z0-9_]+\.sql$/;
+		}
+	}
+	return (undef, @violations);
+}
+
+sub check_file_headers
+{
+	my @violations;
+	for my $file (grep { m{^(?:src|cuda|test)/.*\.(?:c|h|cu|cuh)$} } @files)
+	{
+		my $base  = basename($file);
+		my @start = @{ $lines{$file} }[ 0 .. 5 ];
+		my $start = join "\n", map { $_ // '' } @start;
+		push @violations, $file unless $start =~ m{\A/\*-{10,}\n \*\n \* \Q$base\E\n \*\s+\S};
+	}
+	return (undef, @violations);
+}
+
+sub check_file_sizes
+{
+	my @violations;
+	for my $file (grep { m{^(?:src|cuda|test)/|^quickstart$} && !/\.out$/ } @files)
+	{
+		my $count = @{ $lines{$file} };
+		push @violations, "$file: $count lines" if $count > 800;
+	}
+	return (undef, @violations);
+}
+
+sub check_leftovers
+{
+	# Written so that this file does not find itself.
+	my $words = join '|', map { "\\b$_\\b" } 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'HA' . 'CK';
+	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
+		  matching_lines(qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
+}
+
+# hashgraph.<name> => default as text, of README.md's table.
+sub documented_settings
+{
+	my %found;
+	for my $line (matching_lines(qr{^README\.md$}, qr{^\|\s*`hashgraph\.}))
+	{
+		my ($name, $rest) = $line->[2] =~ /^\|\s*`(hashgraph\.\w+)`\s*\|(.*)/ or next;
+		my ($default) = split /\s*\|/, $rest;
+		$default =~ s/^\s+|`//g;
+		$found{$name} = $default;
+	}
+	return %found;
+}
+
+sub check_settings
+{
+	my $guc = 'src/hg_guc.c';
+	my %documented = documented_settings();
+	return (undef, "$guc: not there") unless $lines{$guc};
+	my $code = join "\n", @{ $lines{$guc} };
+	my %declared = map { $_ => 1 } $code =~ /DefineCustom\w+Variable\(\s*"(hashgraph\.\w+)"/g;
+	my @violations;
+	push @violations, "$guc: declares nothing" unless %declared;
+	push @violations, map { "$_ is declared, but not in README.md" }
+	  grep { !exists $documented{$_} } sort keys %declared;
+	push @violations, map { "$_ is in README.md, but not declared" }
+	  grep { !exists $declared{$_} } sort keys %documented;
+	push @violations, map { "$_ has no default in README.md" }
+	  grep { $documented{$_} eq '' } sort keys %documented;
+	return (undef, @violations);
+}
+
+sub check_sql_objects
+{
+	my $readme = join "\n", @{ $lines{'README.md'} // [] };
+	my %objects;
+	for my $line (matching_lines(qr{^sql/hashgraph--[\d.]+\.sql$},
+			qr{^\s*create\s+(?:or\s+replace\s+)?(?:function|view)\s+\w}i))
+	{
+		my ($name) = $line->[2] =~ /(?:function|view)\s+(\w+)/i;
+		$objects{$name} = "$line->[0]:$line->[1]";
+	}
+	my @violations = map { "$objects{$_}: $_" }
+	  grep { $readme !~ /\b\Q$_\E\b/ } sort keys %objects;
+	push @violations, 'sql/: creates nothing' unless %objects;
+	return (undef, @violations);
+}
+
+sub check_regress
+{
+	my %topics = map { basename($_, '.sql') => 1 } grep { m{^sql/(?!hashgraph--)[^/]+\.sql$} } @files;
+	my %expected = map { basename($_, '.out') => 1 } grep { m{^expected/[^/]+\.out$} } @files;
+	return (
+		undef,
+		(map { "sql/$_.sql has no expected/$_.out" } grep { !$expected{$_} } sort keys %topics),
+		(map { "expected/$_.out has no sql/$_.sql" }
+			  grep { !$topics{$_} && !(/^(.*)_\d$/ && $topics{$1}) } sort keys %expected));
+}
+
+sub check_release
+{
+	my ($control) = map { /default_version\s*=\s*'([^']+)'/ ? $1 : () }
+	  @{ $lines{'hashgraph.control'} // [] };
+	return (undef, 'hashgraph.control: no default_version') unless defined $control;
+	my @violations;
+	push @violations, "sql/hashgraph--$control.sql: not there"
+	  unless -f "$root/sql/hashgraph--$control.sql";
+	push @violations, "CHANGELOG.md: no heading for $control"
+	  unless grep { /^## \Q$control\E\b/ } @{ $lines{'CHANGELOG.md'} // [] };
+	my @meta = map { /"version"\s*:\s*"([^"]+)"/ ? $1 : () } @{ $lines{'META.json'} // [] };
+	push @violations, "META.json: versions @meta, not $control"
+	  if !@meta || grep { $_ ne $control && $_ ne '1.0.0' } @meta;
+	for my $line (matching_lines(qr{^(?:src|cuda)/}, qr{^\s*#\s*define\s+HG_VERSION\s}))
+	{
+		push @violations, "$line->[0]:$line->[1]: not $control" unless $line->[2] =~ /"\Q$control\E"/;
+	}
+	return (undef, @violations);
+}
+
+sub check_links
+{
+	my @violations;
+	for my $line (matching_lines(qr{\.md$}, qr{\]\(}))
+	{
+		my ($file, $number, $text) = @$line;
+		while ($text =~ /\]\(([^)#\s]+)(?:#[^)]*)?\)/g)
+		{
+			my $target = $1;
+			next if $target =~ m{^[a-z]+:};
+			push @violations, "$file:$number: $target"
+			  unless -e "$root/" . normalise(dirname($file) . "/$target");
+		}
+	}
+	return (undef, @violations);
+}
+
+sub check_libraries
+{
+	my $library = $ENV{HG_LINT_LIBRARY} // "$root/hashgraph.so";
+	return ("$library is not built") unless -e $library;
+	open my $ldd, '-|', 'ldd', $library or return ('no ldd here');
+	my @violations;
+	while (my $line = <$ldd>)
+	{
+		next if $line =~ m{linux-vdso\.so|\blibc\.so\.6\b|/ld-linux|\bstatically linked\b};
+		chomp $line;
+		$line =~ s/^\s+|\s+\(0x.*//g;
+		push @violations, "hashgraph.so: $line";
+	}
+	close $ldd;
+	return (undef, @violations);
+}

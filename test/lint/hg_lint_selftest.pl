@@ -1,0 +1,159 @@
+#!/usr/bin/perl
+#
+# hg_lint_selftest.pl
+#     Break each rule of hg_lint.pl on purpose, and see that it notices.
+#
+# A small tree that keeps every rule is written to a temporary directory.  Each
+# case changes one file of it and names the rule that must fail, and what the
+# diagnostics must mention; no other rule may fail.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+
+my $lint = dirname(__FILE__) . '/hg_lint.pl';
+
+sub source
+{
+	my ($name, @body) = @_;
+	return join "\n", "/*" . '-' x 20, " *", " * $name", " *\t  A file.", " *", " */", @body, '';
+}
+
+sub include
+{
+	return '#include ' . shift;
+}
+
+my %clean = (
+	'src/hashgraph.c'           => source('hashgraph.c', include('"planner/hg_plan.h"')),
+	'src/hg_guc.c'              => source('hg_guc.c', include('"hg_guc.h"'),
+		'DefineCustomBoolVariable("hashgraph.enabled",'),
+	'src/hg_guc.h'              => source('hg_guc.h'),
+	'src/hg_compat.h'           => source('hg_compat.h', '#if PG_VERSION_' . 'NUM >= 170000', '#endif'),
+	'src/planner/hg_plan.h'     => source('hg_plan.h', include('"executor/hg_node.h"')),
+	'src/executor/hg_node.h'    => source('hg_node.h', include('"hg_compat.h"')),
+	'src/backend/hg_matcher.h'  => source('hg_matcher.h', include('"engine/hg_engine.h"')),
+	'src/engine/hg_engine.h'    => source('hg_engine.h', include('<stdint.h>')),
+	'src/engine/cpu/hg_cpu.h'   => source('hg_cpu.h', include('"../hg_engine.h"')),
+	'src/engine/wire/hg_wire.h' => source('hg_wire.h', include('"../hg_engine.h"')),
+	'cuda/hg_build.cu'          => source('hg_build.cu', include('"engine/hg_engine.h"'),
+		include('<cub/cub.cuh>'), 'hg_build_kernel<<<1, 1>>>();'),
+	'sql/hashgraph--0.1.0.sql' => "CREATE FUNCTION hashgraph_version()\n",
+	'sql/topic.sql'            => "select 1;\n",
+	'expected/topic.out'       => "select 1;\n",
+	'hashgraph.control'        => "default_version = '0.1.0'\n",
+	'META.json'                => qq("version": "0.1.0"\n),
+	'CHANGELOG.md'             => "## 0.1.0\n",
+	'README.md' => "| `hashgraph.enabled` | on | |\nhashgraph_version [changes](CHANGELOG.md)\n",);
+
+# name, file, what is added to it (or its new contents as a reference), rule, diagnostic
+my @cases = (
+	[ 'an include that points up', 'src/executor/hg_node.h', include('"planner/hg_plan.h"'),
+		'includes point down', 'executor must not include planner' ],
+	[ 'the engine including the CPU backend', 'src/engine/hg_engine.h', include('"cpu/hg_cpu.h"'),
+		'includes point down', 'engine must not include engine/cpu' ],
+	[ 'the CPU backend including the wire', 'src/engine/cpu/hg_cpu.h', include('"../wire/hg_wire.h"'),
+		'includes point down', 'engine/cpu must not include engine/wire' ],
+	[ 'settings including a room', 'src/hg_guc.h', include('"planner/hg_plan.h"'),
+		'includes point down', 'common must not include planner' ],
+	[ 'postgres.h in the engine', 'src/engine/hg_engine.h', include('"postgres.h"'),
+		'the engine includes', 'postgres.h' ],
+	[ 'a PostgreSQL header in cuda/', 'cuda/hg_build.cu', include('"utils/memutils.h"'),
+		'cuda/ includes', 'memutils.h' ],
+	[ 'cuda/ including the backend', 'cuda/hg_build.cu', include('"backend/hg_matcher.h"'),
+		'cuda/ includes', 'hg_matcher.h' ],
+	[ 'a kernel launch in src/', 'src/backend/hg_matcher.h', 'f<<' . '<1, 1>>>();',
+		'CUDA stays', 'hg_matcher.h:' ],
+	[ 'a CUDA header in src/', 'src/backend/hg_matcher.h', include('<cuda_runtime.h>'),
+		'CUDA stays', 'cuda_runtime' ],
+	[ 'a version test outside hg_compat.h', 'src/executor/hg_node.h', '#if PG_VERSION_' . 'NUM < 160000',
+		'PostgreSQL versions', 'hg_node.h:' ],
+	[ 'a misnamed file', 'src/batch/scan.c', \source('scan.c'), 'files are named', 'src/batch/scan.c' ],
+	[ 'a file outside the rooms', 'src/misc/hg_misc.c', \source('hg_misc.c'),
+		'files are named', 'src/misc/hg_misc.c' ],
+	[ 'a file with another name in its header', 'src/batch/hg_scan.c', \source('hg_copy.c'),
+		'files of C and CUDA', 'src/batch/hg_scan.c' ],
+	[ 'a file that is too long', 'src/batch/hg_scan.c', \source('hg_scan.c', ('') x 900),
+		'no file has outgrown', 'src/batch/hg_scan.c' ],
+	[ 'something left to be done', 'src/executor/hg_node.h', '/* TO' . 'DO: more */',
+		'nothing is left', 'hg_node.h:' ],
+	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
+	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins",',
+		'the settings', 'hashgraph.bins is declared' ],
+	[ 'a setting that is documented only', 'README.md', '| `hashgraph.force` | off | |',
+		'the settings', 'hashgraph.force is in README.md' ],
+	[ 'a setting without its default', 'README.md',
+		\"| `hashgraph.enabled` | | |\nhashgraph_version\n", 'the settings', 'has no default' ],
+	[ 'a function that is not documented', 'sql/hashgraph--0.1.0.sql', 'CREATE FUNCTION hashgraph_more()',
+		'every SQL object', 'hashgraph_more' ],
+	[ 'a topic without expected output', 'sql/other.sql', \"select 2;\n",
+		'every regression topic', 'sql/other.sql' ],
+	[ 'expected output without a topic', 'expected/other.out', \"select 2;\n",
+		'every regression topic', 'expected/other.out' ],
+	[ 'another version', 'META.json', \qq("version": "0.2.0"\n), 'the version', 'META.json' ],
+	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
+	[ 'a library that needs more than the C library', 'hashgraph.so', undef,
+		'hashgraph.so needs', 'hashgraph.so: ' ],);
+
+print "1..", @cases + 1, "\n";
+my $number = 0;
+my $bad    = 0;
+
+sub report
+{
+	my ($good, $name, @notes) = @_;
+	$number++;
+	$bad++ unless $good;
+	print $good ? 'ok' : 'not ok', " $number - $name\n";
+	print "# $_\n" for $good ? () : @notes;
+}
+
+sub write_tree
+{
+	my ($change, $contents) = @_;
+	my $root = tempdir(CLEANUP => 1);
+	my %tree = (%clean);
+	if (ref $contents) { $tree{$change} = $$contents; }
+	elsif (defined $contents) { $tree{$change} .= "$contents\n"; }
+	for my $file (keys %tree)
+	{
+		make_path(dirname("$root/$file"));
+		open my $out, '>', "$root/$file" or die "$root/$file: $!";
+		print $out $tree{$file};
+		close $out;
+	}
+	return $root;
+}
+
+# A library of this system that links against more than libc: Perl's interpreter or its
+# own program will do.
+sub other_library
+{
+	return $^X;
+}
+
+{
+	my $root   = write_tree();
+	my @output = qx{$^X '$lint' '$root' 2>&1};
+	report($? == 0 && !scalar(grep { /^not ok/ } @output), 'a clean tree keeps every rule', @output);
+}
+
+for my $case (@cases)
+{
+	my ($name, $file, $contents, $rule, $note) = @$case;
+	my $root = write_tree($file, $contents);
+	local $ENV{HG_LINT_LIBRARY} = $file eq 'hashgraph.so' ? other_library() : "$root/none.so";
+	my @output = qx{$^X '$lint' '$root' 2>&1};
+	my @broken = grep { /^not ok/ } @output;
+	report(
+		$? != 0
+		  && @broken == 1
+		  && $broken[0] =~ /^not ok \d+ - \Q$rule\E/
+		  && scalar(grep { /^# .*\Q$note\E/ } @output),
+		"$name is noticed",
+		map { s/\n//r } @output);
+}
+exit($bad ? 1 : 0);

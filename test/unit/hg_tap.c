@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_tap.c
+ *	  Test results in the Test Anything Protocol, on stdout.
+ *
+ * Every line is flushed, so that the output of a program that crashes ends where
+ * it crashed; the plan is missing then, which a TAP reader counts as a failure.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_tap.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static int tests;
+static int failures;
+
+bool
+hg_tap_ok(bool passed, const char *format, ...)
+{
+	va_list args;
+
+	tests++;
+	if (!passed)
+		failures++;
+	printf("%s %d - ", passed ? "ok" : "not ok", tests);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+	return passed;
+}
+
+void
+hg_tap_skip(const char *reason, const char *format, ...)
+{
+	va_list args;
+
+	tests++;
+	printf("ok %d - ", tests);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf(" # SKIP %s\n", reason);
+	fflush(stdout);
+}
+
+void
+hg_tap_diag(const char *format, ...)
+{
+	va_list args;
+
+	printf("# ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+}
+
+int
+hg_tap_failures(void)
+{
+	return failures;
+}
+
+int
+hg_tap_done(void)
+{
+	printf("1..%d\n", tests);
+	if (failures > 0)
+		hg_tap_diag("%d of %d tests failed", failures, tests);
+	fflush(stdout);
+	return failures > 0 ? 1 : 0;
+}

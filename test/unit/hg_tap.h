@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_tap.h
+ *	  Test results in the Test Anything Protocol, on stdout.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_TAP_H
+#define HG_TAP_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#if defined(__GNUC__)
+#define HG_TAP_PRINTF(string, first) __attribute__((format(printf, string, first)))
+#else
+#define HG_TAP_PRINTF(string, first)
+#endif
+
+	/* Report one test, named printf-like; returns passed. */
+	extern bool hg_tap_ok(bool passed, const char *format, ...) HG_TAP_PRINTF(2, 3);
+
+	/* Report a test that this machine or engine cannot run, and why. */
+	extern void hg_tap_skip(const char *reason, const char *format, ...) HG_TAP_PRINTF(2, 3);
+
+	/* Explain a failure: a comment line of the output. */
+	extern void hg_tap_diag(const char *format, ...) HG_TAP_PRINTF(1, 2);
+
+	/* The number of failures so far. */
+	extern int hg_tap_failures(void);
+
+	/* Print the plan; returns the exit status of the program: 0 or 1. */
+	extern int hg_tap_done(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_TAP_H */

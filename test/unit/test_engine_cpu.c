@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_cpu.c
+ *	  The CPU engine: the conformity suite, and what is its own promise.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_tap.h"
+#include "test_engine_suite.h"
+
+#include "../../src/engine/cpu/hg_cpu.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Build and close; returns the status and what the job said of itself. */
+static HgStatus
+build_once(const TestRun *run, HgJobStats *stats, HgError *error)
+{
+	HgJob *job;
+	HgStatus status = test_run_build(run, &job, error);
+
+	if (job != NULL)
+	{
+		run->engine->stats(job, stats);
+		run->engine->close(job);
+	}
+	return status;
+}
+
+/* peak_bytes is what the host saw, and a limit holds to the byte. */
+static void
+test_memory_account(HgBuildAlgorithm build)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {hg_cpu_engine(), &host.host, &data, {.key_width = 4, .device = -1}, 100, 1};
+	HgJobStats stats;
+	HgError error;
+	HgStatus status;
+	uint64_t peak;
+
+	run.spec.build = build;
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 100000, 50000);
+
+	test_host_init(&host, test_host_plain());
+	status = build_once(&run, &stats, &error);
+	peak = stats.peak_bytes;
+	hg_tap_ok(status == HG_OK && peak == host.peak_bytes && peak > 0,
+			  "cpu: the peak of memory is accounted for, build %s", hg_build_name(build));
+
+	run.spec.memory_limit = peak;
+	hg_tap_ok(build_once(&run, &stats, &error) == HG_OK && stats.peak_bytes == peak,
+			  "cpu: a job runs in the memory that it needs, build %s", hg_build_name(build));
+
+	run.spec.memory_limit = peak - 1;
+	hg_tap_ok(build_once(&run, &stats, &error) == HG_OUT_OF_MEMORY &&
+				  stats.peak_bytes <= run.spec.memory_limit && host.held_bytes == 0,
+			  "cpu: a job does not run in a byte less, build %s", hg_build_name(build));
+	test_data_destroy(&data);
+}
+
+/* Rows of one list stand in ascending order, so that gathering reads forward. */
+static void
+test_row_order(void)
+{
+	enum
+	{
+		ROWS = 5000
+	};
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, {.key_width = 4, .device = -1}, 0, 1};
+	uint32_t *rows = test_malloc(ROWS * sizeof(uint32_t));
+	uint32_t *keys = test_malloc(ROWS * sizeof(uint32_t));
+	uint32_t *offsets = test_malloc((UINT64_C(1) << 16) * sizeof(uint32_t));
+	HgError error;
+	bool ascending = true;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, ROWS, ROWS);
+	for (int build = HG_BUILD_V1; build <= HG_BUILD_V2; build++)
+	{
+		HgStatus status;
+		HgJob *job;
+
+		run.spec.build = (HgBuildAlgorithm) build;
+		run.spec.bins = build == HG_BUILD_V2 ? 16 : 0;
+		status = test_run_build(&run, &job, &error);
+		if (status == HG_OK)
+			status = run.engine->export_graph(job, HG_INNER, offsets, keys, rows, &error);
+		ascending &= status == HG_OK;
+		for (uint32_t i = 1; i < ROWS && status == HG_OK; i++)
+			ascending &= keys[i] != keys[i - 1] || rows[i] > rows[i - 1];
+		if (job != NULL)
+			run.engine->close(job);
+	}
+	hg_tap_ok(ascending, "cpu: equal keys keep the order of their rows in short lists");
+	free(offsets);
+	free(keys);
+	free(rows);
+	test_data_destroy(&data);
+}
+
+/*
+ * 30000 different keys in one list, on both sides: 9 * 10^8 comparisons, were the
+ * list not searched.
+ */
+static void
+test_collisions(void)
+{
+	enum
+	{
+		ROWS = 30000
+	};
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, {.key_width = 8, .device = -1}, 0, 1};
+	uint64_t counted = 0;
+	HgStatus status;
+	HgJobStats stats;
+	HgError error;
+	HgJob *job;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 8, ROWS, ROWS);
+	for (uint64_t i = 0; i < ROWS; i++)
+	{
+		((uint64_t *) data.keys[HG_OUTER])[i] = hg_unmix64(i * 3);
+		((uint64_t *) data.keys[HG_INNER])[i] = hg_unmix64(i * 2);
+	}
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+	if (job != NULL)
+	{
+		run.engine->stats(job, &stats);
+		run.engine->close(job);
+	}
+	hg_tap_ok(status == HG_OK && counted == ROWS * 2 / 3 / 2 && stats.comparisons < ROWS * 40,
+			  "cpu: keys that collide are found in %" PRIu64 " comparisons", stats.comparisons);
+	test_data_destroy(&data);
+}
+
+int
+main(void)
+{
+	hg_engine_suite(hg_cpu_engine(), test_host_plain());
+	test_memory_account(HG_BUILD_V1);
+	test_memory_account(HG_BUILD_V2);
+	test_row_order();
+	test_collisions();
+	return hg_tap_done();
+}

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_suite.h
+ *	  The conformity suite: what every engine must do.
+ *
+ *	test_engine_suite.c		the cases
+ *	test_engine_run.c		one job, checked in every respect
+ *	test_host.c				a host that counts, and that cancels or fails on demand
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_ENGINE_SUITE_H
+#define TEST_ENGINE_SUITE_H
+
+#include "../../src/engine/hg_engine.h"
+#include "test_data.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/*
+	 * Run the suite on an engine and report each test by hg_tap_ok.  host is where
+	 * memory and, for a remote engine, waiting come from; its cancelled() must be
+	 * false.  Returns the number of failures.
+	 *
+	 * The environment variable HG_SUITE=small leaves out everything that is big or
+	 * repeats itself: for tools that make a program much slower.
+	 */
+	extern int hg_engine_suite(HgEngine *engine, const HgHost *host);
+
+	/*
+	 * A host for tests: it hands out memory of another host, filled with rubbish,
+	 * and keeps account of it.
+	 */
+	typedef struct TestHost
+	{
+		HgHost host; /* to be lent to a job; arg is the TestHost */
+		const HgHost *base;
+
+		uint64_t held_bytes;
+		uint64_t peak_bytes;
+		uint64_t allocations; /* asked for so far */
+		uint64_t polls;		  /* of cancelled() or wait_readable() so far */
+		bool misused;		  /* memory was freed with a wrong size */
+
+		uint64_t fail_allocation; /* this one fails, from 1; 0 = none */
+		uint64_t cancel_poll;	  /* cancelled from this poll on, from 1; 0 = never */
+	} TestHost;
+
+	extern void test_host_init(TestHost *host, const HgHost *base);
+
+	/* A host with the memory of malloc, that never cancels. */
+	extern const HgHost *test_host_plain(void);
+
+	/* What of a job is to be checked, beside what always is. */
+	typedef struct TestRun
+	{
+		HgEngine *engine;
+		const HgHost *host;
+		const TestData *data;
+		HgJobSpec spec;
+		uint64_t piece;	 /* keys in one append; 0 = all of a side */
+		size_t capacity; /* of a chunk of matches */
+	} TestRun;
+
+	/*
+	 * Run a job and check everything that hg_engine.h promises of it.  Returns false
+	 * after explaining by hg_tap_diag.
+	 */
+	extern bool test_run(const TestRun *run);
+
+	/*
+	 * Append the keys of data and build.  The job is open afterwards whatever is
+	 * returned, unless *job is NULL.
+	 */
+	extern HgStatus test_run_build(const TestRun *run, HgJob **job, HgError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEST_ENGINE_SUITE_H */
