@@ -23,8 +23,10 @@ DATA = $(wildcard sql/hashgraph--*.sql)
 # src/ is the library; cuda/ is the program hashgraph_device and never linked here.
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 
+HG_VERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" hashgraph.control)
+
 # Headers are tracked: each object leaves a list of what it read beside itself.
-PG_CPPFLAGS = -Isrc -MMD -MP
+PG_CPPFLAGS = -Isrc -MMD -MP -DHG_VERSION='"$(HG_VERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-declaration-after-statement
 

@@ -183,11 +183,8 @@ hg_bin_starts_kernel(const Word *words, uint32_t n, uint32_t log2, uint32_t *sta
 		return;
 	if (bin == 0 || bin == bins)
 		starts[bin] = bin == 0 ? 0 : n;
-	else
-	{
-		/* within a bin words are in any order, but each is on its side of the boundary */
+	else /* within a bin words are in any order, but each is on its side of the boundary */
 		starts[bin] = hg_word_lower_bound(words, 0, n, hg_word_first<Word>(bin, log2));
-	}
 }
 
 /* Where counter i lies in shared memory: 33 words for 32, against bank conflicts. */

@@ -10,8 +10,12 @@
 #ifndef HG_CUDA_GRAPH_H
 #define HG_CUDA_GRAPH_H
 
-#include "../src/engine/hg_shape.h"
 #include "hg_cuda_work.h"
+
+extern "C"
+{
+#include "../src/engine/hg_shape.h"
+}
 
 /*
  * A HashGraph.  All arrays are in device memory and belong to the work that they were

@@ -141,7 +141,7 @@ HgStatus
 hg_cuda_join_count(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inner,
 				   HgMatchMode mode, HgCudaMatchCounts *counts, HgError *error)
 {
-	uint64_t longest_tile;
+	uint64_t longest_tile = 0;
 
 	return look_up_counted(work, outer, inner, mode, nullptr, counts, &longest_tile, error);
 }
@@ -151,7 +151,7 @@ hg_cuda_join_open(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph 
 				  HgMatchMode mode, HgCudaJoin *join, HgError *error)
 {
 	const uint64_t tiles = (outer->count + HG_TILE_ITEMS - 1) / HG_TILE_ITEMS;
-	uint64_t longest_tile;
+	uint64_t longest_tile = 0;
 
 	memset(join, 0, sizeof(*join));
 	join->outer = *outer;

@@ -18,6 +18,7 @@
 #include "commands/explain.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "utils/wait_event.h"
 
@@ -122,5 +123,18 @@ hg_path_disabled_nodes(const Path *path)
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
 #endif
+
+static inline bool
+hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cost total_cost,
+					 List *pathkeys, Relids required_outer)
+{
+#if PG_VERSION_NUM >= 180000
+	return add_path_precheck(rel, disabled_nodes, startup_cost, total_cost, pathkeys,
+							 required_outer);
+#else
+	(void) disabled_nodes;
+	return add_path_precheck(rel, startup_cost, total_cost, pathkeys, required_outer);
+#endif
+}
 
 #endif /* HG_COMPAT_H */

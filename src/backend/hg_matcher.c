@@ -64,7 +64,9 @@ struct HgMatcher
 
 	HgMatcherSpec spec;
 	HgKeySet sides[2];
-	HgEngine *engine; /* of job */
+	bool on_cpu;
+	HgEngine *engine; /* that opens the job; gone once the device process is */
+	HgEngine calls;	  /* the engine's calls, which the job outlives it by */
 	HgJob *job;		  /* NULL once closed */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
@@ -95,7 +97,7 @@ hg_matcher_close(HgMatcher *matcher)
 		HgJob *job = matcher->job;
 
 		matcher->job = NULL;
-		matcher->engine->close(job);
+		matcher->calls.close(job);
 	}
 	if (matcher->owner != NULL)
 	{
@@ -127,11 +129,19 @@ hg_matcher_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute
 	}
 }
 
+static void
+hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
+{
+	matcher->engine = engine;
+	matcher->calls = *engine;
+	matcher->on_cpu = engine == hg_cpu_engine();
+}
+
 /* Does a failure of the device with this status leave the CPU a chance? */
 static bool
 hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 {
-	if (hg_backend != HG_BACKEND_AUTO || matcher->engine == hg_cpu_engine())
+	if (hg_backend != HG_BACKEND_AUTO || matcher->on_cpu)
 		return false;
 	return status == HG_DEVICE_OUT_OF_MEMORY || status == HG_UNAVAILABLE ||
 		   status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
@@ -141,7 +151,6 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 static HgStatus
 hg_matcher_build(HgMatcher *matcher, HgError *error)
 {
-	bool on_cpu = matcher->engine == hg_cpu_engine();
 	HgJobSpec spec = {0};
 	HgStatus status;
 
@@ -150,23 +159,23 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 	spec.probe = (HgProbeAlgorithm) hg_probe;
 	spec.load_factor = hg_load_factor;
 	spec.bins = (uint32) hg_bins;
-	spec.memory_limit = on_cpu ? matcher->spec.memory_limit : (uint64) hg_gpu_memory_limit * 1024;
+	spec.memory_limit =
+		matcher->on_cpu ? matcher->spec.memory_limit : (uint64) hg_gpu_memory_limit * 1024;
 	spec.device = hg_gpu_device;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = matcher->sides[side].rows;
 
-	status =
-		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
+	status = matcher->calls.open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgKeySet *set = &matcher->sides[side];
 
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
-			status = matcher->engine->append(matcher->job, (HgSide) side, set->pieces[i].keys,
-											 set->pieces[i].count, error);
+			status = matcher->calls.append(matcher->job, (HgSide) side, set->pieces[i].keys,
+										   set->pieces[i].count, error);
 	}
 	if (status == HG_OK)
-		status = matcher->engine->build(matcher->job, error);
+		status = matcher->calls.build(matcher->job, error);
 	return status;
 }
 
@@ -183,16 +192,16 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 		hg_device_discard();
 	if (!hg_matcher_may_fall_back(matcher, status))
 	{
-		if (matcher->engine != hg_cpu_engine() && status != HG_CANCELLED)
+		if (!matcher->on_cpu && status != HG_CANCELLED)
 			hg_stats_count_error();
 		hg_host_throw(&matcher->host, status, why);
 	}
 	ereport(DEBUG1, (errmsg_internal("hashgraph falls back to the CPU: %s", why->message),
 					 errdetail_internal("%s", why->detail)));
 	if (matcher->job != NULL)
-		matcher->engine->close(matcher->job);
+		matcher->calls.close(matcher->job);
 	matcher->job = NULL;
-	matcher->engine = hg_cpu_engine();
+	hg_matcher_set_engine(matcher, hg_cpu_engine());
 	strlcpy(matcher->report.fallback, why->message, sizeof(matcher->report.fallback));
 	matcher->filter = matcher->any_delivered;
 	matcher->remember = false;
@@ -206,10 +215,11 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 static void
 hg_matcher_choose(HgMatcher *matcher)
 {
-	HgError error;
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgEngine *engine = NULL;
+	HgError error;
 
-	matcher->engine = hg_cpu_engine();
+	hg_matcher_set_engine(matcher, hg_cpu_engine());
 	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small)
 		return;
 	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
@@ -217,23 +227,30 @@ hg_matcher_choose(HgMatcher *matcher)
 	switch (hg_device_state(wanted, &error))
 	{
 		case HG_DEVICE_READY:
-			matcher->engine = hg_device_engine();
 			strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
-			matcher->remember = !wanted;
+			engine = hg_device_engine();
+			if (engine == NULL)
+				hg_error_set(&error, HG_CONNECTION_LOST, NULL,
+							 "the device process ended before the join began");
 			break;
 		case HG_DEVICE_STARTING:
-			strlcpy(matcher->report.fallback, "the device process is still starting",
-					sizeof(matcher->report.fallback));
+			hg_error_set(&error, HG_UNAVAILABLE, NULL, "the device process is still starting");
 			break;
 		case HG_DEVICE_UNAVAILABLE:
-			if (wanted)
-			{
-				hg_stats_count_error();
-				hg_host_throw(&matcher->host, HG_UNAVAILABLE, &error);
-			}
-			strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
 			break;
 	}
+	if (engine != NULL)
+	{
+		hg_matcher_set_engine(matcher, engine);
+		matcher->remember = !wanted;
+		return;
+	}
+	if (wanted)
+	{
+		hg_stats_count_error();
+		hg_host_throw(&matcher->host, error.status, &error);
+	}
+	strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
 }
 
 HgMatcher *
@@ -355,11 +372,11 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	HgStatus status = HG_OK;
 
 	if (!matcher->streaming)
-		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
+		status = matcher->calls.match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
 	{
 		matcher->streaming = true;
-		status = matcher->engine->next(matcher->job, &matches, error);
+		status = matcher->calls.next(matcher->job, &matches, error);
 	}
 	*count = matches.count;
 	return status;
@@ -424,7 +441,7 @@ hg_matcher_count(HgMatcher *matcher)
 
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
-	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
+	while ((status = matcher->calls.count(matcher->job, matcher->spec.mode, &matches, &error)) !=
 		   HG_OK)
 		hg_matcher_fail_or_fall_back(matcher, status, &error);
 	return matches;
@@ -436,7 +453,7 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 	HgStatus status;
 	HgError error;
 
-	while ((status = matcher->engine->describe(matcher->job, side, stats, &error)) != HG_OK)
+	while ((status = matcher->calls.describe(matcher->job, side, stats, &error)) != HG_OK)
 	{
 		if (status == HG_INVALID)
 			return false;
@@ -448,13 +465,11 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 void
 hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 {
-	bool on_cpu = matcher->engine == hg_cpu_engine();
-
 	if (matcher->job != NULL)
-		matcher->engine->stats(matcher->job, &matcher->report.job);
+		matcher->calls.stats(matcher->job, &matcher->report.job);
 	*report = matcher->report;
-	strlcpy(report->backend, on_cpu ? "cpu" : "cuda", sizeof(report->backend));
-	if (on_cpu)
+	strlcpy(report->backend, matcher->on_cpu ? "cpu" : "cuda", sizeof(report->backend));
+	if (matcher->on_cpu)
 		report->device[0] = '\0';
 }
 

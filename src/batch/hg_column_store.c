@@ -141,7 +141,7 @@ hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls
 	chunk = store->chunks[store->rows >> HG_CHUNK_ROWS_LOG2];
 	for (int c = 0; c < store->ncolumns; c++)
 	{
-		const HgColumn *column = &store->columns[c];
+		HgColumn *column = &store->columns[c];
 		char *place = chunk + column->values_offset + i * column->stride;
 		uint8 *validity = (uint8 *) chunk + column->validity_offset + i / 8;
 		uint8 bit = 1 << (i % 8);
@@ -149,6 +149,7 @@ hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls
 		if (nulls[at[c]])
 		{
 			*validity &= ~bit;
+			column->has_nulls = true;
 			continue;
 		}
 		*validity |= bit;
@@ -176,9 +177,10 @@ hg_column_store_get(const HgColumnStore *store, uint64 row, Datum *values, bool 
 	{
 		const HgColumn *column = &store->columns[c];
 		const char *place = chunk + column->values_offset + i * column->stride;
-		uint8 validity = ((const uint8 *) chunk + column->validity_offset)[i / 8];
 
-		nulls[at[c]] = (validity & (1 << (i % 8))) == 0;
+		nulls[at[c]] =
+			column->has_nulls &&
+			(((const uint8 *) chunk + column->validity_offset)[i / 8] & (1 << (i % 8))) == 0;
 		if (nulls[at[c]])
 			values[at[c]] = (Datum) 0;
 		else if (column->attlen > 0)
@@ -201,18 +203,19 @@ void
 hg_column_store_clear(HgColumnStore *store)
 {
 	store->rows = 0;
+	for (int c = 0; c < store->ncolumns; c++)
+		store->columns[c].has_nulls = false;
 	hg_column_store_unpack(store);
 }
 
 void
 hg_column_store_release(HgColumnStore *store)
 {
-	store->rows = 0;
+	hg_column_store_clear(store);
+	/* this deletes packed_context too */
 	MemoryContextReset(store->context);
 	store->packed_context =
 		AllocSetContextCreate(store->context, "HashGraph packed values", ALLOCSET_SMALL_SIZES);
-	store->packed_next = store->packed_end = NULL;
-	store->packed_bytes = 0;
 	store->chunks = NULL;
 	store->nchunks = store->max_chunks = 0;
 }

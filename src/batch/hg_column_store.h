@@ -29,6 +29,7 @@ typedef struct HgColumn
 	int16 attlen;
 	bool attbyval;
 	char attalign;
+	bool has_nulls;		  /* some row is NULL here; else nobody looks at the bitmaps */
 	uint32 stride;		  /* bytes from one value to the next */
 	Size values_offset;	  /* of the value array in a chunk */
 	Size validity_offset; /* of the bitmap in a chunk */
@@ -99,7 +100,8 @@ hg_column_store_prefetch(const HgColumnStore *store, uint64 row)
 			const HgColumn *column = &store->columns[c];
 
 			__builtin_prefetch(chunk + column->values_offset + i * column->stride);
-			__builtin_prefetch(chunk + column->validity_offset + i / 8);
+			if (column->has_nulls)
+				__builtin_prefetch(chunk + column->validity_offset + i / 8);
 		}
 	}
 #endif

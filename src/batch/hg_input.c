@@ -191,7 +191,8 @@ hg_input_fill(HgInput *input, uint64 limit)
 			if (slot != NULL)
 				hg_input_keep(input, &row, slot->tts_values, slot->tts_isnull, input->from);
 		}
-		if (i % HG_ROWS_PER_LOOK == 0 && hg_input_bytes(input) > limit)
+		if (i % HG_ROWS_PER_LOOK == 0 &&
+			(hg_input_bytes(input) > limit || input->words->rows > HG_MAX_ROWS - HG_ROWS_PER_LOOK))
 			return;
 	}
 }

@@ -78,7 +78,8 @@ hg_input_rows(const HgInput *input)
 }
 
 /*
- * Read on until the end (at_end is set) or until more than limit bytes are held.
+ * Read on until the end (at_end is set), or until more than limit bytes or as many rows
+ * as an engine takes are held.
  */
 extern void hg_input_fill(HgInput *input, uint64 limit);
 

@@ -17,6 +17,8 @@
 #include "common/hashfn.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -42,16 +44,18 @@ static const HgExactFunction hg_exact_functions[] = {
 	{F_ENUM_EQ, 32, 32},
 };
 
-static const HgExactFunction *
-hg_key_exact_function(Oid operator_oid)
+/* An operator as this room sees it; kept, since the planner asks for it again and again. */
+typedef struct HgOperator
 {
-	Oid function = get_opcode(operator_oid);
+	Oid operator_oid; /* hash key */
+	bool usable;	  /* it has hash functions for both sides: */
+	bool extended;	  /* ... the 64-bit ones */
+	Oid hash[2];	  /* ... by HgSide */
+	bool strict;
+	const HgExactFunction *exact; /* or NULL */
+} HgOperator;
 
-	for (int i = 0; i < (int) lengthof(hg_exact_functions); i++)
-		if (hg_exact_functions[i].function == function)
-			return &hg_exact_functions[i];
-	return NULL;
-}
+static HTAB *hg_operators;
 
 /*
  * The hash functions of an operator's family for its two input types: extended ones
@@ -107,13 +111,57 @@ hg_key_hash_functions(Oid operator_oid, Oid functions[2], bool *extended)
 	return found;
 }
 
+static void
+hg_key_forget_operators(Datum arg pg_attribute_unused(), int cache pg_attribute_unused(),
+						uint32 hash pg_attribute_unused())
+{
+	HASH_SEQ_STATUS scan;
+	HgOperator *entry;
+
+	hash_seq_init(&scan, hg_operators);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+		hash_search(hg_operators, &entry->operator_oid, HASH_REMOVE, NULL);
+}
+
+/* What there is to know of an operator. */
+static const HgOperator *
+hg_key_operator(Oid operator_oid)
+{
+	HgOperator *entry;
+	HgOperator found = {0};
+	Oid function;
+
+	if (hg_operators == NULL)
+	{
+		HASHCTL ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(HgOperator)};
+
+		hg_operators = hash_create("HashGraph operators", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+		CacheRegisterSyscacheCallback(OPEROID, hg_key_forget_operators, (Datum) 0);
+		CacheRegisterSyscacheCallback(AMOPOPID, hg_key_forget_operators, (Datum) 0);
+		CacheRegisterSyscacheCallback(AMPROCNUM, hg_key_forget_operators, (Datum) 0);
+	}
+	entry = hash_search(hg_operators, &operator_oid, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry;
+
+	found.operator_oid = operator_oid;
+	found.usable = hg_key_hash_functions(operator_oid, found.hash, &found.extended);
+	found.strict = op_strict(operator_oid);
+	function = get_opcode(operator_oid);
+	for (int i = 0; i < (int) lengthof(hg_exact_functions); i++)
+		if (hg_exact_functions[i].function == function)
+			found.exact = &hg_exact_functions[i];
+
+	/* the catalog lookups may have emptied the table: enter only now */
+	entry = hash_search(hg_operators, &operator_oid, HASH_ENTER, NULL);
+	*entry = found;
+	return entry;
+}
+
 bool
 hg_key_operator_usable(Oid operator_oid)
 {
-	Oid functions[2];
-	bool extended;
-
-	return hg_key_hash_functions(operator_oid, functions, &extended);
+	return hg_key_operator(operator_oid)->usable;
 }
 
 bool
@@ -123,7 +171,7 @@ hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 
 	for (int i = 0; i < nclauses; i++)
 	{
-		const HgExactFunction *exact = hg_key_exact_function(clauses[i].operator_oid);
+		const HgExactFunction *exact = hg_key_operator(clauses[i].operator_oid)->exact;
 
 		if (exact == NULL)
 			bits = 65;
@@ -145,34 +193,30 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 	encoder->exact = hg_key_is_exact(nclauses, clauses, &encoder->width);
 	for (int i = 0; i < nclauses; i++)
 	{
-		Oid operator_oid = clauses[i].operator_oid;
+		/* a copy: looking functions up may empty the table of operators */
+		const HgOperator operator= * hg_key_operator(clauses[i].operator_oid);
 		HgKeyPart *part = &encoder->parts[i];
 
 		part->collation = clauses[i].collation;
-		part->strict = op_strict(operator_oid);
+		part->strict = operator.strict;
 		if (!part->strict)
 			encoder->nulls = true;
 		if (encoder->exact)
 		{
-			const HgExactFunction *exact = hg_key_exact_function(operator_oid);
-
 			part->encoding = HG_KEY_BITS;
-			part->value_bits[HG_OUTER] = exact->outer_bits;
-			part->value_bits[HG_INNER] = exact->inner_bits;
-			part->bits = Max(exact->outer_bits, exact->inner_bits);
+			part->value_bits[HG_OUTER] = operator.exact->outer_bits;
+			part->value_bits[HG_INNER] = operator.exact->inner_bits;
+			part->bits = Max(operator.exact->outer_bits, operator.exact->inner_bits);
 			part->shift = shift;
 			shift += part->bits;
 		}
 		else
 		{
-			Oid functions[2];
-			bool extended;
-
-			if (!hg_key_hash_functions(operator_oid, functions, &extended))
-				elog(ERROR, "operator %u has no hash functions", operator_oid);
-			part->encoding = extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
-			fmgr_info(functions[HG_OUTER], &part->hash[HG_OUTER]);
-			fmgr_info(functions[HG_INNER], &part->hash[HG_INNER]);
+			if (!operator.usable)
+				elog(ERROR, "operator %u has no hash functions", operator.operator_oid);
+			part->encoding = operator.extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
+			fmgr_info(operator.hash[HG_OUTER], &part->hash[HG_OUTER]);
+			fmgr_info(operator.hash[HG_INNER], &part->hash[HG_INNER]);
 		}
 	}
 	return encoder;

@@ -233,6 +233,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 		inner_unique || state->join_type == JOIN_SEMI || state->join_type == JOIN_ANTI;
 	state->keep_unmatched = state->join_type == JOIN_LEFT || state->join_type == JOIN_ANTI;
 	state->return_matched = state->join_type != JOIN_ANTI;
+	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
@@ -520,19 +521,23 @@ hg_join_read_outer(HgJoinState *state)
 	uint64 used = hg_input_bytes(inner);
 	MemoryContext old;
 
+	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
+	if (state->rewind && outer->at_end && state->chunks == 1 && state->partitions == NIL &&
+		!state->outer_ready)
+		return HG_JOIN_DONE;
 	hg_join_retire_matcher(state);
 	if (state->outer_ready)
 		state->outer_ready = false;
 	else
 	{
-		if (!outer->at_end)
+		bool at_end = outer->at_end;
+
+		hg_input_clear(outer);
+		if (!at_end)
 		{
-			hg_input_clear(outer);
 			hg_join_fill(state, HG_OUTER, used < limit / 2 ? limit - used : limit / 2);
 			state->chunks++;
 		}
-		else
-			hg_input_clear(outer);
 		if (hg_input_rows(outer) == 0)
 			return state->partitions != NIL ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
 	}
@@ -776,7 +781,8 @@ hg_join_rescan(CustomScanState *node)
 		kept[side] = in_memory && input->at_end && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]);
 	}
-	if (state->chunks != 1)
+	/* it was read in several chunks, or released at the end */
+	if (state->chunks != 1 || (state->phase == HG_JOIN_DONE && !state->rewind))
 		kept[HG_OUTER] = false;
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		state->record.total_ms += hg_join_elapsed_ms(state->started);

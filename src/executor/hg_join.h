@@ -78,6 +78,7 @@ typedef struct HgJoinState
 	bool keep_unmatched;  /* outer rows without a match are returned */
 	bool return_matched;  /* matches are returned */
 	bool rows_wanted;	  /* columns or quals are needed: not just their number */
+	bool rewind;		  /* rescans without changed parameters are expected */
 	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
 	List *hash_clauses;	  /* for EXPLAIN */
 	List *join_filter;	  /* for EXPLAIN */

@@ -44,22 +44,34 @@
 /* Cost of copying one column of one row, in units of cpu_operator_cost. */
 #define HG_COLUMN_COST 0.25
 
-/* How many of a child's columns somebody above the join needs. */
-static int
-hg_needed_columns(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo *child)
+/*
+ * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
+ * for the side that computes it; one that the join itself computes counts for none.
+ */
+static void
+hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 {
-	int columns = 0;
 	ListCell *lc;
 
-	foreach (lc, joinrel->reltarget->exprs)
-	{
-		Relids relids = pull_varnos(root, lfirst(lc));
+	columns[HG_OUTER] = columns[HG_INNER] = 0;
+	foreach (lc, out->pathtarget->exprs)
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+		{
+			const Relids relids = inputs[side]->parent->relids;
 
-		if (bms_overlap(relids, child->relids))
-			columns++;
-		bms_free(relids);
-	}
-	return columns;
+			if (IsA(lfirst(lc), Var) ? bms_is_member(((Var *) lfirst(lc))->varno, relids)
+									 : list_member(inputs[side]->pathtarget->exprs, lfirst(lc)))
+				columns[side]++;
+		}
+}
+
+Cost
+hg_join_least_cost(const Path *outer, const Path *inner)
+{
+	if (hg_force)
+		return 0;
+	return outer->total_cost + inner->total_cost +
+		   (outer->rows + inner->rows) * 2 * cpu_operator_cost;
 }
 
 void
@@ -73,9 +85,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	double matches;
 	double memory;
 	double limit = (double) get_hash_memory_limit();
-	int outer_columns = hg_needed_columns(root, out->parent, outer->parent);
-	int inner_columns = hg_needed_columns(root, out->parent, inner->parent);
-	int columns = outer_columns + inner_columns;
+	int columns[2];
 	QualCost quals;
 	Cost startup;
 	Cost run = 0;
@@ -91,11 +101,11 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 		return;
 	}
 
-	startup = outer->total_cost + inner->total_cost;
-	startup += input_rows * nclauses * cpu_operator_cost * (exact ? 1 : 2);
-	startup += input_rows * cpu_operator_cost;
-	startup += (outer->rows * outer_columns + inner->rows * inner_columns) * cpu_operator_cost *
-			   HG_COLUMN_COST;
+	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
+	startup = hg_join_least_cost(outer, inner);
+	startup += input_rows * (nclauses * (exact ? 1 : 2) - 1) * cpu_operator_cost;
+	startup += (outer->rows * columns[HG_OUTER] + inner->rows * columns[HG_INNER]) *
+			   cpu_operator_cost * HG_COLUMN_COST;
 
 	/* rows that must go to disk, once out and once back */
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
@@ -116,7 +126,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	startup += quals.startup;
 	if (!exact || list_length(path->restrictlist) > nclauses)
 		run += matches * quals.per_tuple;
-	run += out->rows * (cpu_tuple_cost + columns * cpu_operator_cost * HG_COLUMN_COST);
+	run += out->rows * (cpu_tuple_cost + (columns[HG_OUTER] + columns[HG_INNER]) *
+											 cpu_operator_cost * HG_COLUMN_COST);
 
 	startup += out->pathtarget->cost.startup;
 	run += out->pathtarget->cost.per_tuple * out->rows;

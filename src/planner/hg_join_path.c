@@ -127,6 +127,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	List *restrictlist;
 	List *hash_clauses;
 	Relids required_outer;
+	Cost least_cost;
 	HgJoinPath *path;
 	uint32 key_width;
 	bool exact;
@@ -137,10 +138,6 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (hg_has_pseudoconstant(extra->restrictlist))
 		return;
 #endif
-	hash_clauses =
-		hg_find_hash_clauses(joinrel, outerrel, innerrel, join_type, extra->restrictlist);
-	if (hash_clauses == NIL)
-		return;
 
 	/* inputs that need each other's rows want a nested loop */
 	if (bms_overlap(PATH_REQ_OUTER(outer_path), innerrel->relids) ||
@@ -148,6 +145,17 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	required_outer = calc_non_nestloop_required_outer(outer_path, inner_path);
 	if (required_outer != NULL && !bms_overlap(required_outer, extra->param_source_rels))
+		return;
+
+	/* most pairs of inputs can't win: find out before anything is looked at closely */
+	least_cost = hg_join_least_cost(outer_path, inner_path);
+	if (!hg_add_path_precheck(
+			joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
+			least_cost, least_cost, NIL, required_outer))
+		return;
+	hash_clauses =
+		hg_find_hash_clauses(joinrel, outerrel, innerrel, join_type, extra->restrictlist);
+	if (hash_clauses == NIL)
 		return;
 
 	restrictlist = list_copy(extra->restrictlist);

@@ -21,9 +21,6 @@
 PG_FUNCTION_INFO_V1(hashgraph_devices);
 PG_FUNCTION_INFO_V1(hashgraph_version);
 
-/* The library's version, the one that hashgraph.control installs with it. */
-#define HG_VERSION "0.1.0"
-
 /* Devices of one machine that are listed. */
 #define HG_MAX_LISTED_DEVICES 64
 

@@ -313,7 +313,7 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 				 .rStartup = hg_sql_receive_startup,
 				 .rShutdown = hg_sql_receive_nothing,
 				 .rDestroy = hg_sql_receive_nothing,
-				 .mydest = DestNone},
+				 .mydest = DestTuplestore}, /* SPI has a use of its own for DestNone */
 		.side = side,
 		.encoder = encoder,
 		.which = which,

@@ -366,6 +366,12 @@ sub check_sql_objects
 		my ($name) = $line->[2] =~ /(?:function|view)\s+(\w+)/i;
 		$objects{$name} = "$line->[0]:$line->[1]";
 	}
+	# What the script drops again is its own.
+	for my $line (matching_lines(qr{^sql/hashgraph--[\d.]+\.sql$}, qr{^\s*drop\s+function\s}i))
+	{
+		my ($name) = $line->[2] =~ /function\s+(\w+)/i;
+		delete $objects{$name};
+	}
 	my @violations = map { "$objects{$_}: $_" }
 	  grep { $readme !~ /\b\Q$_\E\b/ } sort keys %objects;
 	push @violations, 'sql/: creates nothing' unless %objects;
@@ -398,7 +404,8 @@ sub check_release
 	  if !@meta || grep { $_ ne $control && $_ ne '1.0.0' } @meta;
 	for my $line (matching_lines(qr{^(?:src|cuda)/}, qr{^\s*#\s*define\s+HG_VERSION\s}))
 	{
-		push @violations, "$line->[0]:$line->[1]: not $control" unless $line->[2] =~ /"\Q$control\E"/;
+		push @violations, "$line->[0]:$line->[1]: not $control"
+		  if $line->[2] =~ /"\d/ && $line->[2] !~ /"\Q$control\E"/;
 	}
 	return (undef, @violations);
 }

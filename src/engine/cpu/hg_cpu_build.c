@@ -52,8 +52,8 @@
  */
 #define BIN_BYTES (256 * 1024)
 
-/* Up to this size everything stays near enough for bins to be a loss. */
-#define BINNED_FROM (2 * 1024 * 1024)
+/* Up to this size the level 3 cache holds everything, and bins are a loss. */
+#define BINNED_FROM (16 * 1024 * 1024)
 
 static const HgShapeLimits cpu_limits = {
 	.bin_bytes = BIN_BYTES,

@@ -36,7 +36,7 @@
  * Rows worked on between two polls of cancelled().  Where each of them faults in
  * a fresh 4 kB page that is still within 10 ms.
  */
-#define HG_CPU_POLL_ROWS 16384
+#define HG_CPU_POLL_ROWS 4096
 
 /* Lists longer than this are sorted; shorter ones are compared one by one. */
 #define HG_CPU_SORTED_LIST 32

@@ -297,6 +297,53 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 }
 
 /*
+ * Write the matches of the rows of the group from cursor->at on, as long as their
+ * lists are short and there is room for two matches.
+ */
+static inline void
+HG_CPU_T(write_short)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches)
+{
+	const EDGE *edges = job->sides[HG_INNER].edges;
+	const KEY *mixed = GROUP_KEYS(cursor);
+	uint32_t *outer = matches->outer;
+	uint32_t *inner = matches->inner;
+	size_t n = matches->count;
+	uint64_t comparisons = 0;
+	uint32_t i;
+
+	for (i = cursor->at; i < cursor->count && matches->capacity - n >= SHORT_LIST; i++)
+	{
+		const EDGE *list = edges + cursor->low[i];
+		uint32_t length = cursor->high[i] - cursor->low[i];
+		uint32_t first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
+		uint32_t second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
+
+		if (HG_CPU_UNLIKELY(length > SHORT_LIST))
+			break;
+
+		/* a row that does not match is written too, and written over later */
+		outer[n] = cursor->rows[i];
+		if (mode == HG_MATCH_FIRST)
+		{
+			inner[n] = list[first ? 0 : 1].row;
+			n += first | second;
+			comparisons += length - ((length > 1) & first);
+		}
+		else
+		{
+			inner[n] = list[0].row;
+			outer[n + first] = cursor->rows[i];
+			inner[n + first] = list[second].row;
+			n += first + second;
+			comparisons += length;
+		}
+	}
+	cursor->at = i;
+	cursor->comparisons += comparisons;
+	matches->count = n;
+}
+
+/*
  * Write the matches of the rows of the group from cursor->at on, until its end or
  * until there is no room.
  */
@@ -304,64 +351,32 @@ static inline HgStatus
 HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches,
 					  HgError *error)
 {
-	const EDGE *edges = job->sides[HG_INNER].edges;
-	const KEY *mixed = GROUP_KEYS(cursor);
-
-	while (cursor->at < cursor->count && matches->count < matches->capacity)
+	for (;;)
 	{
-		uint32_t i = cursor->at;
-		const EDGE *list = edges + cursor->low[i];
-		uint32_t length = cursor->high[i] - cursor->low[i];
+		uint32_t i;
+		bool done;
 
-		if (length <= SHORT_LIST && matches->capacity - matches->count >= SHORT_LIST &&
-			cursor->list_at == 0)
+		/* the rest of a list goes before whole ones */
+		if (cursor->list_at == 0)
+			HG_CPU_T(write_short)(job, cursor, mode, matches);
+		i = cursor->at;
+		if (i == cursor->count || matches->count == matches->capacity)
+			return HG_OK;
+
+		if (cursor->high[i] - cursor->low[i] > HG_CPU_SORTED_LIST)
 		{
-			uint32_t *outer = matches->outer + matches->count;
-			uint32_t *inner = matches->inner + matches->count;
-			uint32_t first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
-			uint32_t second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
+			HgStatus status = HG_CPU_T(write_sorted)(job, cursor, i, mode, matches, &done, error);
 
-			/*
-			 * There is room for two.  A row that does not match is written too, and
-			 * then written over by what follows.
-			 */
-			outer[0] = cursor->rows[i];
-			if (mode == HG_MATCH_FIRST)
-			{
-				inner[0] = list[first ? 0 : 1].row;
-				matches->count += first | second;
-				cursor->comparisons += length - ((length > 1) & first);
-			}
-			else
-			{
-				inner[0] = list[0].row;
-				outer[first] = cursor->rows[i];
-				inner[first] = list[second].row;
-				matches->count += first + second;
-				cursor->comparisons += length;
-			}
+			if (status != HG_OK)
+				return status;
 		}
 		else
-		{
-			bool done;
-
-			if (length > HG_CPU_SORTED_LIST)
-			{
-				HgStatus status =
-					HG_CPU_T(write_sorted)(job, cursor, i, mode, matches, &done, error);
-
-				if (status != HG_OK)
-					return status;
-			}
-			else
-				HG_CPU_T(write_unsorted)(job, cursor, i, mode, matches, &done);
-			if (!done)
-				break;
-			cursor->list_at = 0;
-		}
+			HG_CPU_T(write_unsorted)(job, cursor, i, mode, matches, &done);
+		if (!done)
+			return HG_OK;
+		cursor->list_at = 0;
 		cursor->at++;
 	}
-	return HG_OK;
 }
 
 static HgStatus

@@ -44,6 +44,8 @@ struct RemoteJob
 	const HgHost *host;
 	uint32_t id;
 	uint32_t key_width;
+	uint64_t rows[2]; /* sent so far, by HgSide */
+	bool built;
 	HgError failure;  /* status HG_OK while all is well */
 	HgJobStats stats; /* as of the last answer */
 };
@@ -463,6 +465,17 @@ remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 	const unsigned char *from = keys;
 	HgStatus status = job_usable(job, error);
 
+	/* what the engine would refuse must be told now: its answer comes too late for us */
+	if (status != HG_OK)
+		return status;
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+	if (count > HG_MAX_ROWS - job->rows[side])
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	job->rows[side] += count;
+
 	while (status == HG_OK && count > 0)
 	{
 		HgWireClient *client = job->client;
@@ -508,7 +521,11 @@ remote_ask(RemoteJob *job, HgWireType type, uint32_t side, uint32_t mode, HgErro
 static HgStatus
 remote_build(HgJob *handle, HgError *error)
 {
-	return remote_ask((RemoteJob *) handle, HG_WIRE_BUILD, 0, 0, error);
+	RemoteJob *job = (RemoteJob *) handle;
+	HgStatus status = remote_ask(job, HG_WIRE_BUILD, 0, 0, error);
+
+	job->built = status == HG_OK;
+	return status;
 }
 
 static HgStatus
@@ -531,6 +548,8 @@ remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	HgStatus status = job_usable(job, error);
 
 	matches->count = 0;
+	if (status == HG_OK && capacity == 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
 	if (status == HG_OK)
 		status = job_take_slot(job, &slot, error);
 	if (status != HG_OK)

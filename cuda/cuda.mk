@@ -1,0 +1,87 @@
+# Building hashgraph_device, the program that joins on NVIDIA GPUs.
+#
+#   WITH_CUDA=auto|yes|no   auto (the default): where nvcc is found
+#   CUDA_HOME=...           where CUDA is (default: that of nvcc in PATH, else /usr/local/cuda)
+#   CUDA_ARCH=...           the devices to build for, as nvcc names them, e.g. sm_90 or
+#                           "sm_80 sm_90" (default: all that nvcc knows from sm_70 on)
+#
+# For the newest of the devices there is PTX as well, which runs on newer ones.  A
+# makefile that includes this one gets the choice in CUDA_FOUND (yes or no), the objects
+# in CUDA_OBJS, and says how to compile a .cu file with CUDA_COMPILE.
+
+WITH_CUDA ?= auto
+CUDA_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+CUDA_TOP := $(CUDA_DIR)/..
+ifeq ($(CUDA_DIR),cuda)
+CUDA_TOP := .
+endif
+
+ifeq ($(filter auto yes no,$(WITH_CUDA)),)
+$(error WITH_CUDA is auto, yes or no, not "$(WITH_CUDA)")
+endif
+
+CUDA_FOUND := no
+ifneq ($(WITH_CUDA),no)
+CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v nvcc 2>/dev/null))),/usr/local/cuda)
+NVCC := $(wildcard $(CUDA_HOME)/bin/nvcc)
+ifneq ($(NVCC),)
+CUDA_FOUND := yes
+else ifeq ($(WITH_CUDA),yes)
+$(error nvcc was not found in $(CUDA_HOME)/bin: install the CUDA toolkit, 11.8 or newer (Debian \
+and Ubuntu: nvidia-cuda-toolkit, or NVIDIA's cuda-toolkit), or say CUDA_HOME=/path/to/cuda)
+endif
+endif
+
+CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_cuda_*.cu)))
+CUDA_PROCESS_OBJS = $(addprefix $(CUDA_DIR)/,hg_device_main.o hg_device_process.o hg_server.o)
+CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
+CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
+
+.PHONY: clean-cuda
+clean-cuda:
+	rm -f $(CUDA_TOP)/hashgraph_device $(CUDA_OBJS) $(CUDA_OBJS:.o=.d)
+clean: clean-cuda
+
+ifeq ($(CUDA_FOUND),yes)
+
+CUDA_KNOWN := $(filter-out sm_3% sm_5% sm_6%,$(shell $(NVCC) --list-gpu-code 2>/dev/null))
+CUDA_ARCH ?= $(CUDA_KNOWN)
+CUDA_NUMBERS := $(shell for a in $(patsubst sm_%,%,$(CUDA_ARCH)); do echo $$a; done | sort -n)
+CUDA_NEWEST := $(lastword $(CUDA_NUMBERS))
+CUDA_GENCODE = $(foreach n,$(CUDA_NUMBERS),-gencode arch=compute_$(n),code=sm_$(n)) \
+	-gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
+
+# hashgraph.control knows the version
+CUDA_VERSION_FLAG = -DHG_VERSION='"$(shell sed -n \
+	"s/^default_version *= *'\(.*\)'.*/\1/p" $(CUDA_TOP)/hashgraph.control 2>/dev/null)"'
+CUDA_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -MMD -MP $(CUDA_VERSION_FLAG)
+NVCCFLAGS = -std=c++17 -O3 --threads 0 -Xcompiler -Wall,-Wextra -lineinfo
+CUDA_COMPILE = $(NVCC) $(NVCCFLAGS) $(CUDA_GENCODE) -MD
+
+$(info CUDA: $(CUDA_HOME), for $(addprefix sm_,$(CUDA_NUMBERS)) and PTX of the newest)
+
+all: $(CUDA_TOP)/hashgraph_device
+
+# linked statically, but for libc: the program must start where there is no CUDA
+$(CUDA_TOP)/hashgraph_device: $(CUDA_OBJS)
+	$(NVCC) $(CUDA_GENCODE) -cudart static \
+		-Xcompiler -static-libstdc++ -Xcompiler -static-libgcc -o $@ $(CUDA_OBJS)
+
+$(CUDA_ENGINE_OBJS): %.o: %.cu
+	$(CUDA_COMPILE) -MF $*.d -c $< -o $@
+
+$(CUDA_PROCESS_OBJS): %.o: %.c
+	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+$(CUDA_DIR)/engine_hg_wire.o: $(CUDA_TOP)/src/engine/wire/hg_wire.c
+	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+$(CUDA_DIR)/engine_%.o: $(CUDA_TOP)/src/engine/%.c
+	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+-include $(CUDA_OBJS:.o=.d)
+
+else
+$(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)
+endif

@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_devices.cu
+ *	  The devices of this machine: what they are and whether they can be used.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_devices.h"
+
+#include <cstdio>
+#include <cstring>
+
+/* Any kernel of this program: the build makes code for the same devices for all. */
+static __global__ void
+hg_devices_kernel()
+{
+}
+
+/* The number of devices, or why there are none. */
+static HgStatus
+count_devices(int *count, HgError *error)
+{
+	cudaError_t code = cudaGetDeviceCount(count);
+
+	if (code == cudaSuccess && *count > 0)
+		return HG_OK;
+	*count = 0;
+	cudaGetLastError();
+	switch (code)
+	{
+		case cudaSuccess:
+		case cudaErrorNoDevice:
+			return hg_error_set(error, HG_UNAVAILABLE, nullptr, "no CUDA device was found");
+		case cudaErrorInsufficientDriver:
+			return hg_error_set(error, HG_UNAVAILABLE,
+								"The driver is missing, or older than this program needs.",
+								"no usable NVIDIA driver was found");
+		default:
+			return hg_error_set(error, HG_UNAVAILABLE, cudaGetErrorString(code),
+								"CUDA could not be initialised");
+	}
+}
+
+/* Is there code in this program that runs on the current device? */
+static bool
+has_code()
+{
+	cudaFuncAttributes attributes;
+	bool found = cudaFuncGetAttributes(&attributes, hg_devices_kernel) == cudaSuccess;
+
+	cudaGetLastError();
+	return found;
+}
+
+/* Fill in what is known of a device without touching its memory. */
+static void
+describe_device(int ordinal, HgDeviceInfo *info)
+{
+	cudaDeviceProp properties;
+	cudaError_t code = cudaGetDeviceProperties(&properties, ordinal);
+
+	memset(info, 0, sizeof(*info));
+	info->ordinal = ordinal;
+	cudaDriverGetVersion(&info->driver_version);
+	cudaRuntimeGetVersion(&info->runtime_version);
+	if (code != cudaSuccess)
+	{
+		snprintf(info->state, sizeof(info->state), "%s", cudaGetErrorName(code));
+		cudaGetLastError();
+		return;
+	}
+	snprintf(info->name, sizeof(info->name), "%.95s", properties.name);
+	info->capability_major = properties.major;
+	info->capability_minor = properties.minor;
+	info->memory_total = properties.totalGlobalMem;
+	info->memory_budget = info->memory_total / 5 * 4;
+}
+
+int
+hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error)
+{
+	int count;
+
+	if (count_devices(&count, error) != HG_OK)
+		return 0;
+	if (count > capacity)
+		count = capacity;
+	for (int ordinal = 0; ordinal < count; ordinal++)
+	{
+		HgDeviceInfo *info = &infos[ordinal];
+		size_t available;
+		size_t total;
+
+		describe_device(ordinal, info);
+		if (info->state[0] != '\0')
+			continue;
+		if (cudaSetDevice(ordinal) != cudaSuccess ||
+			cudaMemGetInfo(&available, &total) != cudaSuccess)
+		{
+			snprintf(info->state, sizeof(info->state), "%s", cudaGetErrorName(cudaGetLastError()));
+			continue;
+		}
+		info->memory_free = available;
+		snprintf(info->state, sizeof(info->state), has_code() ? "ready" : "not supported");
+	}
+	return count;
+}
+
+HgStatus
+hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error)
+{
+	uint64_t most = 0;
+	int count;
+
+	HG_TRY(count_devices(&count, error));
+	if (wanted >= count)
+		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "there is no device %d", wanted);
+
+	*ordinal = wanted;
+	for (int i = 0; i < count; i++)
+	{
+		size_t available;
+		size_t total;
+
+		/* asking for free memory makes a context, which costs memory itself */
+		if (wanted >= 0 || count == 1)
+		{
+			*ordinal = wanted >= 0 ? wanted : 0;
+			break;
+		}
+		if (cudaSetDevice(i) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess &&
+			has_code() && available >= most)
+		{
+			most = available;
+			*ordinal = i;
+		}
+		cudaDeviceReset();
+	}
+	if (*ordinal < 0)
+		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "no device can be used");
+
+	if (cudaSetDevice(*ordinal) != cudaSuccess || cudaFree(nullptr) != cudaSuccess)
+		return hg_error_set(error, HG_UNAVAILABLE, cudaGetErrorString(cudaGetLastError()),
+							"device %d can not be used", *ordinal);
+	if (!has_code())
+		return hg_error_set(error, HG_UNAVAILABLE,
+							"Build it with CUDA_ARCH set to the device's compute capability.",
+							"this program has no code for device %d", *ordinal);
+	return HG_OK;
+}

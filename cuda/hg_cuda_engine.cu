@@ -1,0 +1,541 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_engine.cu
+ *	  The CUDA engine: the life of a job on the host's side.
+ *
+ * Keys are copied to the device piece by piece as they are appended, and mixed in
+ * place there; nothing of the caller's is read after append has returned.  Build makes
+ * the graphs (hg_cuda_graph.cu), match finds all matches (hg_cuda_join.cu), and next
+ * has one chunk of them written in device memory and copied out.
+ *
+ * One thread uses an engine, so that jobs need no locks; each job has a stream and
+ * memory of its own (hg_cuda_work.h).  Every wait polls the job's cancelled().  What was
+ * launched before runs on after a cancellation: a piece of some milliseconds, or a
+ * radix sort of one side, which takes about 40 ms for 2^30 rows on an H200.  Copies to
+ * the caller's memory are always waited for.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_devices.h"
+#include "hg_cuda_join.h"
+#include "hg_cuda_tuning.h"
+
+#include <cstring>
+#include <ctime>
+#include <new>
+
+struct CudaEngine
+{
+	HgEngine engine; /* first: engine calls get its address */
+	HgCudaDevice device;
+};
+
+/* One side of a job until it is built. */
+struct CudaColumn
+{
+	void *words; /* [capacity] mixed words in device memory, or NULL */
+	uint64_t rows;
+	uint64_t capacity;
+};
+
+struct CudaJob
+{
+	CudaEngine *engine;
+	HgJobSpec spec;
+	HgCudaWork work;
+	CudaColumn columns[2]; /* by HgSide; empty once the side has its graph */
+	HgCudaGraph graphs[2]; /* by HgSide; offsets NULL where none was built */
+	bool built;
+
+	HgCudaJoin join; /* of the last match() */
+	HgMatchMode mode;
+	bool joined;
+	uint64_t position; /* the next match to be delivered */
+	uint32_t *chunk;   /* [2 * chunk_capacity]: outer rows, then inner rows */
+	uint64_t chunk_capacity;
+
+	HgJobStats stats;
+};
+
+/* Columns that grow step by step are at least this big. */
+static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
+
+/* Adds the time of its life to a phase. */
+class PhaseTimer
+{
+  public:
+	PhaseTimer(double *phase_ms) : phase(phase_ms), started(now())
+	{
+	}
+
+	~PhaseTimer()
+	{
+		*phase += now() - started;
+	}
+
+  private:
+	static double
+	now()
+	{
+		struct timespec time;
+
+		clock_gettime(CLOCK_MONOTONIC, &time);
+		return (double) time.tv_sec * 1e3 + (double) time.tv_nsec * 1e-6;
+	}
+
+	double *phase;
+	double started;
+};
+
+static CudaJob *
+job_of(HgJob *handle)
+{
+	return reinterpret_cast<CudaJob *>(handle);
+}
+
+/* Make the job's device the current one: another job may have used another. */
+static HgStatus
+enter(CudaJob *job, HgError *error)
+{
+	HG_CUDA_TRY(cudaSetDevice(job->engine->device.ordinal), error);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * From open to build
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+		  HgError *error)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+	CudaJob *job;
+	HgStatus status;
+
+	HG_TRY(hg_spec_check(spec, error));
+	if (spec->device >= 0 && spec->device != self->device.ordinal)
+		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
+							self->device.ordinal, (int) spec->device);
+
+	job = static_cast<CudaJob *>(host->alloc(host->arg, sizeof(*job)));
+	if (job == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	memset(job, 0, sizeof(*job));
+	job->engine = self;
+	job->spec = *spec;
+	status = hg_cuda_work_open(&job->work, &self->device, host, spec->memory_limit, error);
+	if (status != HG_OK)
+	{
+		host->free(host->arg, job, sizeof(*job));
+		return status;
+	}
+	*handle = reinterpret_cast<HgJob *>(job);
+	return HG_OK;
+}
+
+/* Make room for rows rows in a column, keeping what it has. */
+static HgStatus
+reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgError *error)
+{
+	uint64_t capacity = column->capacity == 0 ? FIRST_CAPACITY : column->capacity;
+	void *words;
+
+	if (rows <= column->capacity)
+		return HG_OK;
+	if (column->capacity == 0 && expected > capacity && expected <= HG_MAX_ROWS)
+		capacity = expected;
+	while (capacity < rows)
+		capacity *= 2;
+	if (capacity > HG_MAX_ROWS)
+		capacity = HG_MAX_ROWS;
+
+	HG_TRY(hg_cuda_alloc(&job->work, capacity * job->spec.key_width, &words, error));
+	if (column->rows > 0)
+		HG_CUDA_TRY(cudaMemcpyAsync(words, column->words, column->rows * job->spec.key_width,
+									cudaMemcpyDeviceToDevice, job->work.stream),
+					error);
+	hg_cuda_free(&job->work, column->words);
+	column->words = words;
+	column->capacity = capacity;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	CudaColumn *column = &job->columns[side];
+	const unsigned char *from = static_cast<const unsigned char *>(keys);
+	const uint32_t width = job->spec.key_width;
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
+	if (count > HG_MAX_ROWS - column->rows)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
+							"too many rows in one side of a join");
+	HG_TRY(enter(job, error));
+	HG_TRY(reserve(job, column, column->rows + count, job->spec.expected_rows[side], error));
+
+	while (count > 0)
+	{
+		uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
+		unsigned char *to = static_cast<unsigned char *>(column->words) + column->rows * width;
+
+		HG_CUDA_TRY(
+			cudaMemcpyAsync(to, from, piece * width, cudaMemcpyHostToDevice, job->work.stream),
+			error);
+		HG_TRY(hg_cuda_mix(&job->work, width, to, to, piece, error));
+		HG_TRY(hg_cuda_wait(&job->work, error));
+		column->rows += piece;
+		job->stats.rows[side] += piece;
+		from += piece * width;
+		count -= piece;
+	}
+	return HG_OK;
+}
+
+/* Build the graph of one side, and note the time its phases took. */
+static HgStatus
+build_side(CudaJob *job, const HgShape *shape, HgSide side, HgError *error)
+{
+	CudaColumn *column = &job->columns[side];
+	const cudaEvent_t *marks = job->work.kit.marks;
+	float bin_ms;
+	float build_ms;
+
+	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->words, column->rows,
+							   &job->graphs[side], error));
+	memset(column, 0, sizeof(*column));
+	HG_CUDA_TRY(cudaEventElapsedTime(&bin_ms, marks[0], marks[1]), error);
+	HG_CUDA_TRY(cudaEventElapsedTime(&build_ms, marks[1], marks[2]), error);
+	job->stats.phase_ms[HG_PHASE_BIN] += bin_ms;
+	job->stats.phase_ms[HG_PHASE_BUILD] += build_ms;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_build(HgJob *handle, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	HgShape shape;
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
+	HG_TRY(enter(job, error));
+	shape =
+		hg_cuda_shape_choose(&job->spec, job->columns[HG_OUTER].rows, job->columns[HG_INNER].rows);
+	HG_TRY(build_side(job, &shape, HG_INNER, error));
+	if (shape.probe == HG_PROBE_INTERSECT)
+		HG_TRY(build_side(job, &shape, HG_OUTER, error));
+
+	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
+	job->stats.bins = UINT64_C(1) << shape.bins_log2;
+	job->stats.build = shape.build;
+	job->stats.probe = shape.probe;
+	job->built = true;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Matches
+ * ------------------------------------------------------------------------ */
+
+static HgCudaOuter
+outer_of(const CudaJob *job)
+{
+	HgCudaOuter outer;
+
+	outer.in_lists = job->stats.probe == HG_PROBE_INTERSECT;
+	outer.count = job->stats.rows[HG_OUTER];
+	if (outer.in_lists)
+	{
+		outer.words = job->graphs[HG_OUTER].edge_words;
+		outer.rows = job->graphs[HG_OUTER].edge_rows;
+	}
+	else
+	{
+		outer.words = job->columns[HG_OUTER].words;
+		outer.rows = nullptr;
+	}
+	return outer;
+}
+
+static HgStatus
+check_built(const CudaJob *job, HgError *error)
+{
+	if (!job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "the join is not built yet");
+	return HG_OK;
+}
+
+static void
+add_counts(CudaJob *job, const HgCudaMatchCounts *counts)
+{
+	job->stats.comparisons += counts->comparisons;
+	job->stats.intersections += counts->intersections;
+}
+
+static HgStatus
+cuda_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+	HgCudaOuter outer;
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	if (!job->joined || job->mode != mode)
+	{
+		hg_cuda_join_close(&job->work, &job->join);
+		job->joined = false;
+		outer = outer_of(job);
+		HG_TRY(
+			hg_cuda_join_open(&job->work, &outer, &job->graphs[HG_INNER], mode, &job->join, error));
+		add_counts(job, &job->join.counts);
+		job->mode = mode;
+		job->joined = true;
+	}
+	job->position = 0;
+	return HG_OK;
+}
+
+/* Have a chunk buffer for wanted pairs, or for as many as a chunk may have. */
+static HgStatus
+reserve_chunk(CudaJob *job, uint64_t wanted, HgError *error)
+{
+	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
+
+	if (capacity <= job->chunk_capacity)
+		return HG_OK;
+	hg_cuda_free(&job->work, job->chunk);
+	job->chunk = nullptr;
+	job->chunk_capacity = 0;
+	HG_TRY(hg_cuda_alloc_array(&job->work, 2 * capacity, &job->chunk, error));
+	job->chunk_capacity = capacity;
+	return HG_OK;
+}
+
+/* Copy count pairs of the chunk to the caller, and wait even where that fails. */
+static HgStatus
+copy_chunk(CudaJob *job, uint64_t count, HgMatches *matches, HgError *error)
+{
+	const size_t bytes = count * sizeof(uint32_t);
+	cudaError_t code = cudaMemcpyAsync(matches->outer, job->chunk, bytes, cudaMemcpyDeviceToHost,
+									   job->work.stream);
+
+	if (code == cudaSuccess)
+		code = cudaMemcpyAsync(matches->inner, job->chunk + job->chunk_capacity, bytes,
+							   cudaMemcpyDeviceToHost, job->work.stream);
+	HG_TRY(hg_cuda_finish(&job->work, error));
+	HG_CUDA_TRY(code, error);
+	return HG_OK;
+}
+
+static HgStatus
+cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+	uint64_t count;
+
+	matches->count = 0;
+	if (!job->joined)
+		return hg_error_set(error, HG_INVALID, nullptr, "no stream of matches was started");
+	if (matches->capacity == 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "a chunk of matches needs room for one");
+	count = job->join.counts.matches - job->position;
+	if (count > matches->capacity)
+		count = matches->capacity;
+	if (count == 0)
+		return HG_OK;
+
+	HG_TRY(enter(job, error));
+	HG_TRY(reserve_chunk(job, count, error));
+	if (count > job->chunk_capacity)
+		count = job->chunk_capacity;
+	HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
+							  job->chunk + job->chunk_capacity, error));
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	HG_TRY(copy_chunk(job, count, matches, error));
+
+	job->position += count;
+	job->stats.matches += count;
+	matches->count = count;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+	HgCudaMatchCounts counts;
+	HgCudaOuter outer;
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	outer = outer_of(job);
+	HG_TRY(hg_cuda_join_count(&job->work, &outer, &job->graphs[HG_INNER], mode, &counts, error));
+	add_counts(job, &counts);
+	job->stats.matches += counts.matches;
+	*matches = counts.matches;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Graphs
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+check_graph(const CudaJob *job, HgSide side, HgError *error)
+{
+	HG_TRY(check_built(job, error));
+	if (job->graphs[side].offsets == nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no graph");
+	return HG_OK;
+}
+
+static HgStatus
+cuda_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+
+	HG_TRY(check_graph(job, side, error));
+	HG_TRY(enter(job, error));
+	return hg_cuda_graph_describe(&job->work, &job->graphs[side], stats, error);
+}
+
+/* Copy an array to the caller, in pieces, with cancelled() polled between them. */
+static HgStatus
+copy_out(CudaJob *job, const void *from, void *to, uint64_t bytes, HgError *error)
+{
+	const uint64_t piece_bytes = HG_APPEND_KEYS * sizeof(uint64_t);
+
+	for (uint64_t at = 0; at < bytes; at += piece_bytes)
+	{
+		uint64_t piece = bytes - at < piece_bytes ? bytes - at : piece_bytes;
+
+		HG_TRY(hg_cuda_wait(&job->work, error));
+		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<unsigned char *>(to) + at,
+									static_cast<const unsigned char *>(from) + at, piece,
+									cudaMemcpyDeviceToHost, job->work.stream),
+					error);
+		HG_TRY(hg_cuda_finish(&job->work, error));
+	}
+	return HG_OK;
+}
+
+static HgStatus
+cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+				  uint32_t *edge_rows, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	const HgCudaGraph *graph = &job->graphs[side];
+	const uint32_t width = job->spec.key_width;
+	void *keys;
+
+	HG_TRY(check_graph(job, side, error));
+	HG_TRY(enter(job, error));
+	HG_TRY(copy_out(job, graph->offsets, offsets, (job->stats.vertices + 1) * sizeof(uint32_t),
+					error));
+	HG_TRY(copy_out(job, graph->edge_rows, edge_rows, graph->rows * sizeof(uint32_t), error));
+
+	/* edges carry mixed words; the caller gets keys */
+	HG_TRY(hg_cuda_alloc(&job->work, HG_APPEND_KEYS * width, &keys, error));
+	for (uint64_t at = 0; at < graph->rows; at += HG_APPEND_KEYS)
+	{
+		uint64_t piece = graph->rows - at < HG_APPEND_KEYS ? graph->rows - at : HG_APPEND_KEYS;
+
+		HG_TRY(hg_cuda_unmix(&job->work, width,
+							 static_cast<unsigned char *>(graph->edge_words) + at * width, keys,
+							 piece, error));
+		HG_TRY(copy_out(job, keys, static_cast<unsigned char *>(edge_keys) + at * width,
+						piece * width, error));
+	}
+	hg_cuda_free(&job->work, keys);
+	return HG_OK;
+}
+
+static void
+cuda_stats(HgJob *handle, HgJobStats *stats)
+{
+	CudaJob *job = job_of(handle);
+
+	*stats = job->stats;
+	stats->peak_bytes = job->work.peak;
+}
+
+static void
+cuda_close(HgJob *handle)
+{
+	CudaJob *job = job_of(handle);
+	const HgHost *host = job->work.host;
+
+	cudaSetDevice(job->engine->device.ordinal);
+	hg_cuda_work_close(&job->work);
+	host->free(host->arg, job, sizeof(*job));
+}
+
+/* ------------------------------------------------------------------------
+ * The engine
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgError *error)
+{
+	CudaEngine *self;
+	HgStatus status;
+	int ordinal;
+
+	HG_TRY(hg_cuda_devices_choose(device, &ordinal, error));
+	self = new (std::nothrow) CudaEngine();
+	if (self == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	status = hg_cuda_device_open(&self->device, ordinal, memory_budget, error);
+	if (status != HG_OK)
+	{
+		hg_cuda_device_close(&self->device);
+		delete self;
+		return status;
+	}
+
+	self->engine.name = "cuda";
+	self->engine.open = cuda_open;
+	self->engine.append = cuda_append;
+	self->engine.build = cuda_build;
+	self->engine.match = cuda_match;
+	self->engine.next = cuda_next;
+	self->engine.count = cuda_count;
+	self->engine.describe = cuda_describe;
+	self->engine.export_graph = cuda_export_graph;
+	self->engine.stats = cuda_stats;
+	self->engine.close = cuda_close;
+	*engine = &self->engine;
+	return HG_OK;
+}
+
+void
+hg_cuda_engine_stop(HgEngine *engine)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+
+	hg_cuda_device_close(&self->device);
+	delete self;
+}
+
+HgStatus
+hg_cuda_engine_register(void *memory, uint64_t bytes, HgError *error)
+{
+	HG_CUDA_TRY(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), error);
+	return HG_OK;
+}
+
+int
+hg_cuda_engine_build_version(void)
+{
+	return CUDART_VERSION;
+}

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_engine.h
+ *	  The CUDA engine, and the devices that it can run on.
+ *
+ * A C interface: what includes it needs no CUDA.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_ENGINE_H
+#define HG_CUDA_ENGINE_H
+
+#include "../src/engine/wire/hg_wire_client.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/*
+	 * Get a device ready (-1: the one with the most free memory) and give the engine that
+	 * uses it: one for the process, for one thread.  memory_budget is what all jobs
+	 * together may hold of device memory; 0 means 80 % of it.  HG_UNAVAILABLE, with the
+	 * reason, where there is no driver, device, or none that this build has code for.
+	 *
+	 * The engine's append copies the keys before it returns.
+	 */
+	extern HgStatus hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine,
+										 HgError *error);
+
+	/* Give everything back; jobs must be closed. */
+	extern void hg_cuda_engine_stop(HgEngine *engine);
+
+	/*
+	 * Register host memory with the device, so that copies are fast and asynchronous.
+	 * It must stay mapped while the process lives.
+	 */
+	extern HgStatus hg_cuda_engine_register(void *memory, uint64_t bytes, HgError *error);
+
+	/*
+	 * Fill at most capacity of infos with the devices of this machine, and return their
+	 * number; 0, with *error filled (if not NULL), where there is none.
+	 */
+	extern int hg_cuda_engine_list(HgDeviceInfo *infos, int capacity, HgError *error);
+
+	/* The version of CUDA that this was built with: 13000 for 13.0. */
+	extern int hg_cuda_engine_build_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_CUDA_ENGINE_H */

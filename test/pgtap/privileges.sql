@@ -1,0 +1,135 @@
+-- The functions read as their caller: privileges, row security, schemas, temporary tables.
+\unset ECHO
+\set QUIET 1
+\pset format unaligned
+\pset tuples_only true
+\pset pager off
+\set ON_ERROR_ROLLBACK 1
+\set ON_ERROR_STOP true
+BEGIN;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS hashgraph;
+SELECT plan(29);
+
+CREATE ROLE hashgraph_test_alice;
+CREATE ROLE hashgraph_test_bob;
+CREATE ROLE hashgraph_test_owner;
+CREATE SCHEMA vault AUTHORIZATION hashgraph_test_owner;
+GRANT USAGE ON SCHEMA vault TO hashgraph_test_alice, hashgraph_test_bob;
+-- pgTAP keeps its state in temporary tables of the role that planned
+GRANT hashgraph_test_alice, hashgraph_test_bob, hashgraph_test_owner TO CURRENT_USER;
+
+SET ROLE hashgraph_test_owner;
+CREATE TABLE vault.account (id int, owner name, secret int);
+INSERT INTO vault.account
+	SELECT g, CASE g % 3 WHEN 0 THEN 'hashgraph_test_alice' WHEN 1 THEN 'hashgraph_test_bob'
+		ELSE 'hashgraph_test_owner' END, g * 10
+	FROM generate_series(1, 300) g;
+CREATE TABLE vault.entry AS SELECT g AS id, g % 400 AS account FROM generate_series(1, 1000) g;
+ALTER TABLE vault.account ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON vault.account USING (owner = current_user);
+CREATE TABLE vault.plain (id int, secret int);
+INSERT INTO vault.plain SELECT g, g FROM generate_series(1, 10) g;
+GRANT SELECT ON vault.account, vault.entry TO hashgraph_test_alice;
+GRANT SELECT (id) ON vault.plain TO hashgraph_test_alice;
+RESET ROLE;
+
+CREATE FUNCTION pg_temp.sqlstate_of(role name, query text) RETURNS text LANGUAGE plpgsql AS
+$$
+BEGIN
+	PERFORM set_config('role', role, true);
+	EXECUTE query;
+	PERFORM set_config('role', 'none', true);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END
+$$;
+
+-- What a role sees through hashgraph_join(), and through a join of its own.
+CREATE FUNCTION pg_temp.compared(role name) RETURNS TABLE (ours bigint, theirs bigint, differing bigint)
+LANGUAGE plpgsql SET hashgraph.enabled = off AS
+$$
+BEGIN
+	PERFORM set_config('role', role, true);
+	RETURN QUERY
+		WITH o AS MATERIALIZED (
+			SELECT left_ctid, right_ctid
+			FROM hashgraph_join('vault.account', 'id', 'vault.entry', 'account')),
+		t AS MATERIALIZED (
+			SELECT a.ctid, e.ctid FROM vault.account a JOIN vault.entry e ON a.id = e.account)
+		SELECT (SELECT count(*) FROM o), (SELECT count(*) FROM t),
+			(SELECT count(*) FROM ((TABLE o EXCEPT ALL TABLE t) UNION ALL (TABLE t EXCEPT ALL TABLE o)) d);
+	PERFORM set_config('role', 'none', true);
+END
+$$;
+
+-- Tables
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
+	$$SELECT hashgraph_join('vault.entry', 'id', 'vault.entry', 'id')$$), '42501',
+	'hashgraph_join takes the SELECT privilege');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
+	$$SELECT hashgraph_build_stats('vault.entry', 'id')$$), '42501',
+	'so does hashgraph_build_stats');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
+	$$SELECT hashgraph_probe_stats('vault.entry', 'id', 'vault.entry', 'id')$$), '42501',
+	'and hashgraph_probe_stats');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	$$SELECT hashgraph_join('vault.entry', 'id', 'vault.entry', 'id')$$), 'no error',
+	'with the privilege they work');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	$$SELECT hashgraph_join('vault.entry', 'id', 'vault.plain', 'id')$$), '42501',
+	'a column without the ctid is not enough');
+GRANT SELECT (ctid) ON vault.plain TO hashgraph_test_alice;
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	$$SELECT hashgraph_join('vault.entry', 'id', 'vault.plain', 'id')$$), 'no error',
+	'a column and the ctid are');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	$$SELECT hashgraph_join('vault.entry', 'id', 'vault.plain', 'secret')$$), '42501',
+	'for that column alone');
+
+-- Schemas
+SELECT 'vault.entry'::regclass::oid AS entry \gset
+REVOKE USAGE ON SCHEMA vault FROM hashgraph_test_alice;
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	format('SELECT hashgraph_join(%1$s, %2$L, %1$s, %2$L)', :entry, 'id')), '42501',
+	'an OID is no way round the schema''s privilege');
+GRANT USAGE ON SCHEMA vault TO hashgraph_test_alice;
+
+-- Row security
+SELECT results_eq($$SELECT * FROM pg_temp.compared('hashgraph_test_owner')$$,
+	'VALUES (800::bigint, 800::bigint, 0::bigint)', 'the owner sees every row');
+SELECT results_eq($$SELECT * FROM pg_temp.compared('hashgraph_test_alice')$$,
+	'VALUES (267::bigint, 267::bigint, 0::bigint)', 'another role its own');
+SELECT is((SELECT bool_and(a.owner = 'hashgraph_test_alice')
+		FROM (SELECT set_config('role', 'hashgraph_test_alice', true)) r,
+			LATERAL hashgraph_join('vault.account', 'id', 'vault.entry', 'account') j,
+			LATERAL (SELECT set_config('role', 'none', true)) n
+		JOIN vault.account a ON true
+		WHERE a.ctid = j.left_ctid), true, 'no ctid of a hidden row comes out');
+RESET ROLE;
+ALTER TABLE vault.account FORCE ROW LEVEL SECURITY;
+SELECT results_eq($$SELECT * FROM pg_temp.compared('hashgraph_test_owner')$$,
+	'VALUES (267::bigint, 267::bigint, 0::bigint)', 'forced, the owner sees its own rows only');
+SET ROLE hashgraph_test_alice;
+SELECT rows AS alice_rows, distinct_keys AS alice_keys FROM hashgraph_build_stats('vault.account', 'id') \gset
+SELECT left_rows AS alice_left, matches AS alice_matches
+FROM hashgraph_probe_stats('vault.account', 'id', 'vault.entry', 'account') \gset
+RESET ROLE;
+SELECT is(:alice_rows, 100, 'hashgraph_build_stats counts visible rows');
+SELECT is(:alice_keys, 100, 'and their keys');
+SELECT is(:alice_left, 100, 'so does hashgraph_probe_stats');
+SELECT is(:alice_matches, 267, 'and their matches');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
+	$$SELECT set_config('row_security', 'off', true), hashgraph_build_stats('vault.account', 'id')$$),
+	'42501', 'row_security off is an error, not more rows');
+
+-- Functions of other roles
+SET ROLE hashgraph_test_owner;
+CREATE FUNCTION vault.entries() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
+	$$SELECT count(*) FROM @extschema@.hashgraph_join('vault.entry', 'id', 'vault.entry', 'id')$$;
+RESET ROLE;
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,907 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_wire.c
+ *	  The wire between a session and a device process: both ends, and their ends.
+ *
+ * The device process is the stand-in (hg_device_standin.c), which lies beside this
+ * program.  Where an end must break the rules, this program plays it by hand.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _GNU_SOURCE /* memfd_create, SOCK_SEQPACKET pairs */
+
+#include "../../src/engine/wire/hg_wire.h"
+#include "hg_tap.h"
+#include "test_engine_suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STAGING "262144"
+
+/* Longer than anything may take that must not take long. */
+#define PATIENCE_MS 1000
+
+static char standin_path[4096];
+
+/* A stand-in that runs, and a client of it. */
+typedef struct Session
+{
+	pid_t process;
+	HgWireClient *client;
+	HgEngine *engine;
+	int fd; /* of a session without a client */
+} Session;
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
+}
+
+/* ------------------------------------------------------------------------
+ * Processes
+ * ------------------------------------------------------------------------ */
+
+/* Start a stand-in; its socket's other end is returned.  inherited stays open in it. */
+static int
+start_process(pid_t *process, const char *option, const char *value)
+{
+	int pair[2];
+	char number[16];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		abort();
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	*process = fork();
+	if (*process < 0)
+		abort();
+	if (*process == 0)
+	{
+		fcntl(pair[1], F_SETFD, 0);
+		snprintf(number, sizeof(number), "%d", pair[1]);
+		execl(standin_path, standin_path, "--socket-fd", number, "--staging-bytes", STAGING, option,
+			  value, (char *) NULL);
+		_exit(127);
+	}
+	close(pair[1]);
+	return pair[0];
+}
+
+/* Has the process ended within PATIENCE_MS?  *status as of waitpid. */
+static bool
+process_ends(pid_t process, int *status)
+{
+	double deadline = now_ms() + PATIENCE_MS;
+
+	while (now_ms() < deadline)
+	{
+		if (waitpid(process, status, WNOHANG) == process)
+			return true;
+		usleep(1000);
+	}
+	kill(process, SIGKILL);
+	waitpid(process, status, 0);
+	return false;
+}
+
+/* Wait until the process has said hello, or can't any more. */
+static HgWireState
+settled_state(HgWireClient *client, HgError *error)
+{
+	HgWireState state;
+	struct pollfd readable = {.fd = hg_wire_client_socket(client), .events = POLLIN};
+
+	while ((state = hg_wire_client_state(client, error)) == HG_WIRE_STARTING)
+		poll(&readable, 1, -1);
+	return state;
+}
+
+static void
+start_session(Session *session, const char *option, const char *value)
+{
+	session->fd = start_process(&session->process, option, value);
+	session->client = hg_wire_client_create(session->fd);
+	if (session->client == NULL)
+		abort();
+	session->engine = hg_wire_client_engine(session->client);
+}
+
+/* A session whose process is ready. */
+static void
+start_ready_session(Session *session)
+{
+	HgError error;
+
+	start_session(session, NULL, NULL);
+	if (settled_state(session->client, &error) != HG_WIRE_READY)
+	{
+		hg_tap_diag("the stand-in did not start: %s (%s)", error.message, error.detail);
+		abort();
+	}
+}
+
+/* Leave, and report whether the process then ends in time and as it should. */
+static bool
+end_session(Session *session)
+{
+	int status;
+
+	hg_wire_client_destroy(session->client);
+	return process_ends(session->process, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ------------------------------------------------------------------------
+ * Jobs
+ * ------------------------------------------------------------------------ */
+
+static const HgJobSpec plain_spec = {.key_width = 4};
+
+/* A job with these keys, appended and built; NULL with *error filled on failure. */
+static HgJob *
+build_job(HgEngine *engine, const HgHost *host, const TestData *data, HgError *error)
+{
+	TestRun run = {.engine = engine, .host = host, .data = data, .spec = plain_spec};
+	HgJob *job;
+
+	run.spec.key_width = data->key_width;
+	if (test_run_build(&run, &job, error) == HG_OK)
+		return job;
+	if (job != NULL)
+		engine->close(job);
+	return NULL;
+}
+
+/* Does a whole job on this engine give the right answer? */
+static bool
+job_works(HgEngine *engine, const TestData *data)
+{
+	TestRun run = {.engine = engine,
+				   .host = test_host_plain(),
+				   .data = data,
+				   .spec = plain_spec,
+				   .capacity = 1000};
+
+	return test_run(&run);
+}
+
+/* Keys whose join takes seconds to count: 2^33 pairs, all of them compared. */
+static void
+create_long_data(TestData *data)
+{
+	test_data_create(data, TEST_KEYS_EQUAL, 4, UINT64_C(1) << 20, UINT64_C(1) << 13);
+}
+
+/* A host that gives up waiting after the first few milliseconds. */
+typedef struct Impatient
+{
+	HgHost host;
+	double deadline;
+	pid_t victim; /* killed when the deadline is over, rather than cancelled; 0 = none */
+} Impatient;
+
+static bool
+impatient_wait(void *arg, int fd)
+{
+	Impatient *impatient = arg;
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	double left = impatient->deadline - now_ms();
+
+	if (poll(&readable, 1, left > 0 ? (int) left + 1 : 0) > 0)
+		return true;
+	if (impatient->victim == 0)
+		return false;
+	kill(impatient->victim, SIGKILL);
+	poll(&readable, 1, PATIENCE_MS);
+	return true;
+}
+
+static bool
+impatient_cancelled(void *arg)
+{
+	Impatient *impatient = arg;
+
+	return impatient->victim == 0 && now_ms() > impatient->deadline;
+}
+
+static void
+init_impatient(Impatient *impatient, double wait_ms)
+{
+	impatient->host = *test_host_plain();
+	impatient->host.wait_readable = impatient_wait;
+	impatient->host.cancelled = impatient_cancelled;
+	impatient->host.arg = impatient;
+	impatient->deadline = now_ms() + wait_ms;
+	impatient->victim = 0;
+}
+
+/* ------------------------------------------------------------------------
+ * The device process as it should be
+ * ------------------------------------------------------------------------ */
+
+static void
+test_suite(void)
+{
+	Session session;
+
+	start_ready_session(&session);
+	hg_engine_suite(session.engine, test_host_plain());
+	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
+			  "the connection survives the suite");
+	hg_tap_ok(end_session(&session), "the process ends when the session does");
+}
+
+static void
+test_starting(void)
+{
+	Session session;
+	HgError error = {0};
+	HgJob *job;
+	HgDeviceInfo info;
+	int count = 0;
+
+	setenv("HG_STANDIN_START_DELAY_MS", "300", 1);
+	start_session(&session, NULL, NULL);
+	unsetenv("HG_STANDIN_START_DELAY_MS");
+	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_STARTING,
+			  "a process without a hello is starting");
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &job, &error) ==
+				  HG_UNAVAILABLE,
+			  "no job starts before the hello");
+	hg_tap_ok(settled_state(session.client, &error) == HG_WIRE_READY, "then it is ready");
+	hg_tap_ok(hg_wire_client_devices(session.client, test_host_plain(), &info, 1, &count, &error) ==
+					  HG_OK &&
+				  count == 1 && strcmp(info.name, "stand-in (CPU)") == 0,
+			  "it lists its devices");
+	hg_tap_ok(end_session(&session), "it ends with the session");
+}
+
+static void
+test_unavailable(void)
+{
+	Session session;
+	HgError error = {0};
+	HgJob *job;
+	int status;
+
+	setenv("HG_STANDIN_UNAVAILABLE", "1", 1);
+	start_session(&session, NULL, NULL);
+	unsetenv("HG_STANDIN_UNAVAILABLE");
+	hg_tap_ok(settled_state(session.client, &error) == HG_WIRE_UNAVAILABLE &&
+				  strcmp(error.message, "no device") == 0,
+			  "a process without a device says why");
+	hg_tap_ok(process_ends(session.process, &status), "and ends");
+	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_UNAVAILABLE,
+			  "which does not change the reason");
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &job, &error) ==
+				  HG_UNAVAILABLE,
+			  "jobs are refused for that reason");
+	hg_wire_client_destroy(session.client);
+}
+
+static void
+test_several_jobs(void)
+{
+	Session session;
+	TestData data[3];
+	HgJob *jobs[3];
+	uint64_t found[3] = {0};
+	uint32_t outer[7];
+	uint32_t inner[7];
+	HgError error = {0};
+	bool good = true;
+	bool more = true;
+
+	start_ready_session(&session);
+	test_data_create(&data[0], TEST_KEYS_UNIQUE, 4, 1000, 1000);
+	test_data_create(&data[1], TEST_KEYS_DUPLICATES, 8, 2000, 500);
+	test_data_create(&data[2], TEST_KEYS_SKEWED, 4, 300, 300);
+	for (int i = 0; i < 3; i++)
+		jobs[i] = build_job(session.engine, test_host_plain(), &data[i], &error);
+	for (int i = 0; i < 3; i++)
+		good = good && session.engine->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
+	while (good && more)
+	{
+		more = false;
+		for (int i = 0; i < 3; i++)
+		{
+			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 7};
+
+			good = good && session.engine->next(jobs[i], &matches, &error) == HG_OK;
+			for (size_t k = 0; good && k < matches.count; k++)
+				good = test_data_key(&data[i], HG_OUTER, outer[k]) ==
+					   test_data_key(&data[i], HG_INNER, inner[k]);
+			found[i] += matches.count;
+			more = more || matches.count > 0;
+		}
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		good = good && found[i] == data[i].pairs;
+		session.engine->close(jobs[i]);
+		test_data_destroy(&data[i]);
+	}
+	hg_tap_ok(good, "three jobs take turns on one connection");
+	hg_tap_ok(end_session(&session), "the process ends after them");
+}
+
+static void
+test_cancel(void)
+{
+	Session session;
+	TestData small;
+	TestData large;
+	bool good = true;
+
+	start_ready_session(&session);
+	test_data_create(&small, TEST_KEYS_DUPLICATES, 4, 5000, 5000);
+	create_long_data(&large);
+	for (int round = 0; round < 5; round++)
+	{
+		Impatient impatient;
+		HgError error = {0};
+		uint64_t matches;
+		HgStatus status;
+		double started;
+		HgJob *job = build_job(session.engine, test_host_plain(), &large, &error);
+
+		session.engine->close(job);
+		init_impatient(&impatient, 1e6);
+		job = build_job(session.engine, &impatient.host, &large, &error);
+		if (job == NULL)
+		{
+			good = false;
+			break;
+		}
+		impatient.deadline = now_ms() + 5 * round;
+		started = now_ms();
+		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+		good = good && status == HG_CANCELLED && now_ms() - started < PATIENCE_MS;
+		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+		good = good && status == HG_CANCELLED;
+		session.engine->close(job);
+
+		/* at once, on the same connection */
+		started = now_ms();
+		good = good && job_works(session.engine, &small) && now_ms() - started < PATIENCE_MS;
+	}
+	hg_tap_ok(good, "a cancelled job answers in time and leaves the connection to the next");
+	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
+			  "cancelling loses no connection");
+
+	/* cancelled in the middle of appending, when slots are under way */
+	good = true;
+	for (int round = 0; round < 20; round++)
+	{
+		Impatient impatient;
+		HgError error = {0};
+		HgJob *job;
+
+		init_impatient(&impatient, 0.2 * round);
+		job = build_job(session.engine, &impatient.host, &large, &error);
+		if (job != NULL)
+			session.engine->close(job);
+		else
+			good = good && error.status == HG_CANCELLED;
+		good = good && job_works(session.engine, &small);
+	}
+	hg_tap_ok(good,
+			  "a job that is cancelled while it appends leaves nothing in the next one's keys");
+	hg_tap_ok(end_session(&session), "the process ends after cancellations");
+	test_data_destroy(&small);
+	test_data_destroy(&large);
+}
+
+static void
+test_leaving(void)
+{
+	Session session;
+	TestData large;
+	Impatient impatient;
+	HgError error = {0};
+	uint64_t matches;
+	HgJob *job;
+
+	/* the session vanishes while the process works, without a word */
+	start_ready_session(&session);
+	create_long_data(&large);
+	job = build_job(session.engine, test_host_plain(), &large, &error);
+	session.engine->close(job);
+	init_impatient(&impatient, 1e6);
+	job = build_job(session.engine, &impatient.host, &large, &error);
+	impatient.deadline = now_ms() + 20;
+	session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+	hg_tap_ok(end_session(&session), "the process ends in time in the middle of a count");
+	hg_tap_ok(session.engine != NULL && job != NULL, "the job is an orphan now");
+	test_data_destroy(&large);
+
+	/* the orphan's engine is gone: its calls are reached through another session's */
+	start_ready_session(&session);
+	hg_tap_ok(session.engine->count(job, HG_MATCH_ALL, &matches, &error) == HG_CONNECTION_LOST,
+			  "calls on an orphan answer that the connection is lost");
+	session.engine->close(job);
+	hg_tap_ok(end_session(&session), "an orphan can be closed");
+}
+
+static void
+test_idle(void)
+{
+	Session session;
+	HgError error;
+	int status = -1;
+
+	start_session(&session, "--idle-timeout", "1");
+	settled_state(session.client, &error);
+	usleep(900 * 1000);
+	hg_tap_ok(waitpid(session.process, &status, WNOHANG) == 0, "an idle process waits its time");
+	hg_tap_ok(process_ends(session.process, &status) && WIFEXITED(status) &&
+				  WEXITSTATUS(status) == 0,
+			  "and ends then");
+	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST, "which is noticed");
+	hg_wire_client_destroy(session.client);
+}
+
+static void
+test_inherited(void)
+{
+	Session session;
+	struct pollfd readable;
+	int ends[2];
+
+	/* no O_CLOEXEC: as careless as a process that starts another can be */
+	if (pipe(ends) != 0)
+		abort();
+	start_ready_session(&session);
+	close(ends[1]);
+	readable = (struct pollfd){.fd = ends[0], .events = POLLIN};
+	hg_tap_ok(poll(&readable, 1, PATIENCE_MS) == 1 && (readable.revents & POLLHUP) != 0,
+			  "the process keeps no descriptor that it inherited");
+	close(ends[0]);
+
+	kill(session.process, SIGINT);
+	kill(session.process, SIGHUP);
+	usleep(20 * 1000);
+	hg_tap_ok(waitpid(session.process, NULL, WNOHANG) == 0, "it does not mind ^C or a hang-up");
+	hg_tap_ok(end_session(&session), "it ends with its session all the same");
+}
+
+/* ------------------------------------------------------------------------
+ * The device process in trouble
+ * ------------------------------------------------------------------------ */
+
+static void
+test_death(void)
+{
+	Session session;
+	TestData data;
+	TestData large;
+	Impatient impatient;
+	HgError error = {0};
+	HgJob *job;
+	HgJob *other;
+	uint32_t outer[10];
+	uint32_t inner[10];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 10};
+	uint64_t count;
+	HgStatus status = HG_OK;
+	int chunks = 0;
+	int exit_status;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 1000, 1000);
+	setenv("HG_STANDIN_DIE_AFTER_CHUNKS", "3", 1);
+	start_ready_session(&session);
+	unsetenv("HG_STANDIN_DIE_AFTER_CHUNKS");
+	other = build_job(session.engine, test_host_plain(), &data, &error);
+	job = build_job(session.engine, test_host_plain(), &data, &error);
+	session.engine->match(job, HG_MATCH_ALL, &error);
+	while (status == HG_OK && chunks < 10)
+	{
+		status = session.engine->next(job, &matches, &error);
+		chunks++;
+	}
+	hg_tap_ok(chunks == 4 && status == HG_CONNECTION_LOST && error.status == HG_CONNECTION_LOST,
+			  "a process that dies while it streams is a lost connection");
+	hg_tap_ok(session.engine->next(job, &matches, &error) == HG_CONNECTION_LOST &&
+				  session.engine->count(other, HG_MATCH_ALL, &count, &error) == HG_CONNECTION_LOST,
+			  "and stays one, for every job");
+	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST, "its state says so");
+	session.engine->close(job);
+	session.engine->close(other);
+	hg_wire_client_destroy(session.client);
+	process_ends(session.process, &exit_status);
+	test_data_destroy(&data);
+
+	create_long_data(&large);
+	start_ready_session(&session);
+	init_impatient(&impatient, 1e6);
+	impatient.victim = session.process;
+	job = build_job(session.engine, &impatient.host, &large, &error);
+	impatient.deadline = now_ms() + 20;
+	status = session.engine->count(job, HG_MATCH_ALL, &count, &error);
+	hg_tap_ok(status == HG_CONNECTION_LOST, "so is one that is killed while it counts");
+	session.engine->close(job);
+	hg_wire_client_destroy(session.client);
+	process_ends(session.process, &exit_status);
+	test_data_destroy(&large);
+}
+
+static void
+test_refusals(void)
+{
+	Session session;
+	TestData data;
+	HgError error = {0};
+	HgJob *job;
+	HgJob *opened;
+	int status;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 100, 100);
+	setenv("HG_STANDIN_OUT_OF_MEMORY", "1", 1);
+	start_ready_session(&session);
+	unsetenv("HG_STANDIN_OUT_OF_MEMORY");
+	job = build_job(session.engine, test_host_plain(), &data, &error);
+	hg_tap_ok(job == NULL && error.status == HG_DEVICE_OUT_OF_MEMORY &&
+				  strcmp(error.message, "out of device memory") == 0,
+			  "a full device is an error of the job");
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &opened,
+								   &error) == HG_OK,
+			  "and not of the connection");
+	hg_tap_ok(end_session(&session), "the process ends with a job open");
+
+	setenv("HG_STANDIN_FAIL", "1", 1);
+	start_ready_session(&session);
+	unsetenv("HG_STANDIN_FAIL");
+	job = build_job(session.engine, test_host_plain(), &data, &error);
+	hg_tap_ok(job == NULL && error.status == HG_DEVICE_FAILED, "a failing device is told");
+	hg_tap_ok(process_ends(session.process, &status), "and ends its process");
+	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST,
+			  "so that the connection is lost");
+	hg_wire_client_destroy(session.client);
+	session.engine->close(opened);
+	test_data_destroy(&data);
+}
+
+/* ------------------------------------------------------------------------
+ * A session that breaks the rules
+ * ------------------------------------------------------------------------ */
+
+/* What a session can get wrong. */
+typedef enum Mistake
+{
+	MISTAKE_NONE,
+	MISTAKE_MAGIC,
+	MISTAKE_VERSION,
+	MISTAKE_TYPE,
+	MISTAKE_LENGTH,
+	MISTAKE_SHORT,
+	MISTAKE_SEQUENCE,
+	MISTAKE_REPLY,
+	MISTAKE_NO_JOB,
+	MISTAKE_JOB_TWICE,
+	MISTAKE_SIDE,
+	MISTAKE_BEYOND,
+	MISTAKE_OVERFLOW,
+	MISTAKE_UNALIGNED,
+	MISTAKE_NO_ROOM,
+	MISTAKE_MODE,
+	MISTAKE_DESCRIPTOR,
+	MISTAKE_COUNT
+} Mistake;
+
+static const char *const mistake_names[MISTAKE_COUNT] = {
+	"no mistake",
+	"a wrong magic number",
+	"another version",
+	"an unknown type",
+	"a wrong length",
+	"a truncated message",
+	"a wrong sequence number",
+	"an answer instead of a request",
+	"an unknown job",
+	"a job's number used twice",
+	"an unknown side",
+	"keys beyond staging",
+	"an offset that overflows",
+	"an offset that is not aligned",
+	"a chunk without room",
+	"an unknown mode",
+	"a descriptor nobody asked for",
+};
+
+/* Receive a message of the process, waiting; its descriptor is closed. */
+static HgWireResult
+receive_slowly(int fd, HgWireMessage *message)
+{
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	HgWireResult result;
+	int attached;
+
+	poll(&readable, 1, PATIENCE_MS);
+	result = hg_wire_receive(fd, message, &attached);
+	if (attached >= 0)
+		close(attached);
+	return result;
+}
+
+/* Say hello, open job 1, then make a mistake.  Does the process end, and for it? */
+static bool
+process_rejects(Mistake mistake)
+{
+	HgWireMessage message;
+	HgWireMessage answer;
+	pid_t process;
+	int status = -1;
+	int attached = -1;
+	int fd = start_process(&process, NULL, NULL);
+	size_t length;
+	bool started;
+
+	started = receive_slowly(fd, &answer) == HG_WIRE_DONE;
+	memset(&message, 0, sizeof(message));
+	message.request.spec = plain_spec;
+	hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 1);
+	hg_wire_send(fd, &message, -1);
+	started = started && receive_slowly(fd, &answer) == HG_WIRE_DONE &&
+			  answer.reply.error.status == HG_OK;
+
+	hg_wire_header(&message.header, HG_WIRE_APPEND, 1, 2);
+	message.request.count = 16;
+	length = message.header.length;
+	switch (mistake)
+	{
+		case MISTAKE_MAGIC:
+			message.header.magic++;
+			break;
+		case MISTAKE_VERSION:
+			message.header.version++;
+			break;
+		case MISTAKE_TYPE:
+			message.header.type = 999;
+			break;
+		case MISTAKE_LENGTH:
+			message.header.length++;
+			break;
+		case MISTAKE_SHORT:
+			length /= 2;
+			break;
+		case MISTAKE_SEQUENCE:
+			message.header.sequence = 3;
+			break;
+		case MISTAKE_REPLY:
+			hg_wire_header(&message.header, HG_WIRE_REPLY, 1, 2);
+			length = message.header.length;
+			break;
+		case MISTAKE_NO_JOB:
+			message.header.job = 2;
+			break;
+		case MISTAKE_JOB_TWICE:
+			hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 2);
+			break;
+		case MISTAKE_SIDE:
+			message.request.side = 2;
+			break;
+		case MISTAKE_BEYOND:
+			message.request.offset = 262144 - 32;
+			break;
+		case MISTAKE_OVERFLOW:
+			message.request.offset = 64;
+			message.request.count = UINT64_C(1) << 62;
+			break;
+		case MISTAKE_UNALIGNED:
+			message.request.offset = 4;
+			break;
+		case MISTAKE_NO_ROOM:
+			hg_wire_header(&message.header, HG_WIRE_NEXT, 1, 2);
+			message.request.count = 0;
+			break;
+		case MISTAKE_MODE:
+			hg_wire_header(&message.header, HG_WIRE_MATCH, 1, 2);
+			message.request.mode = 2;
+			break;
+		case MISTAKE_DESCRIPTOR:
+			attached = STDERR_FILENO;
+			break;
+		case MISTAKE_NONE:
+		case MISTAKE_COUNT:
+			break;
+	}
+	if (attached >= 0)
+		hg_wire_send(fd, &message, attached);
+	else
+		started = started && send(fd, &message, length, MSG_NOSIGNAL) == (ssize_t) length;
+
+	if (mistake == MISTAKE_NONE)
+	{
+		started = started && receive_slowly(fd, &answer) == HG_WIRE_DONE &&
+				  answer.header.sequence == 2 && answer.reply.error.status == HG_OK;
+		close(fd);
+		return process_ends(process, &status) && started && WIFEXITED(status) &&
+			   WEXITSTATUS(status) == 0;
+	}
+	started =
+		process_ends(process, &status) && started && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	close(fd);
+	return started;
+}
+
+static void
+test_bad_session(void)
+{
+	hg_tap_ok(process_rejects(MISTAKE_NONE), "the process serves a session without a mistake");
+	for (int mistake = MISTAKE_NONE + 1; mistake < MISTAKE_COUNT; mistake++)
+		hg_tap_ok(process_rejects((Mistake) mistake), "the process ends over %s",
+				  mistake_names[mistake]);
+}
+
+/* ------------------------------------------------------------------------
+ * A device process that breaks the rules
+ * ------------------------------------------------------------------------ */
+
+/* What a device process can get wrong. */
+typedef enum Lie
+{
+	LIE_NONE,
+	LIE_MAGIC,
+	LIE_NO_DESCRIPTOR,
+	LIE_SMALL_STAGING,
+	LIE_UNSEALED,
+	LIE_TOO_MANY_DEVICES,
+	LIE_UNASKED_REPLY,
+	LIE_SEQUENCE,
+	LIE_KIND_OF_ANSWER,
+	LIE_TOO_MANY_PAIRS,
+	LIE_COUNT
+} Lie;
+
+static const char *const lie_names[LIE_COUNT] = {
+	"no lie",
+	"a wrong magic number",
+	"no staging area",
+	"a staging area smaller than it says",
+	"a staging area that can shrink",
+	"more devices than a message holds",
+	"an answer to no question",
+	"an answer with a wrong sequence number",
+	"a list of devices for an answer",
+	"more pairs than there is room for",
+};
+
+/* A device process played by the host's own waiting. */
+typedef struct Liar
+{
+	HgHost host;
+	int fd;
+	Lie lie;
+} Liar;
+
+/* The client waits: answer its request, with the lie. */
+static bool
+liar_wait(void *arg, int fd)
+{
+	Liar *liar = arg;
+	HgWireMessage request;
+	HgWireMessage answer;
+
+	(void) fd;
+	if (receive_slowly(liar->fd, &request) != HG_WIRE_DONE)
+		return false;
+	memset(&answer, 0, sizeof(answer));
+	hg_wire_header(&answer.header,
+				   liar->lie == LIE_KIND_OF_ANSWER ? HG_WIRE_DEVICES : HG_WIRE_REPLY,
+				   request.header.job, request.header.sequence);
+	if (liar->lie == LIE_SEQUENCE)
+		answer.header.sequence++;
+	if (request.header.type == HG_WIRE_NEXT)
+		answer.reply.count =
+			liar->lie == LIE_TOO_MANY_PAIRS ? request.request.count + 1 : request.request.count;
+	hg_wire_send(liar->fd, &answer, -1);
+	return true;
+}
+
+/* Play a device process that lies.  How does the client end up? */
+static HgWireState
+state_after_lie(Lie lie)
+{
+	Liar liar = {.lie = lie};
+	HgWireMessage hello;
+	HgWireClient *client;
+	HgEngine *engine;
+	HgWireState state;
+	HgError error;
+	HgJob *job = NULL;
+	uint32_t outer[4];
+	uint32_t inner[4];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 4};
+	int pair[2];
+	int staging = memfd_create("staging", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (staging < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0 ||
+		ftruncate(staging, lie == LIE_SMALL_STAGING ? 65536 : 262144) != 0)
+		abort();
+	if (lie != LIE_UNSEALED)
+		fcntl(staging, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+
+	client = hg_wire_client_create(pair[0]);
+	engine = hg_wire_client_engine(client);
+	liar.host = *test_host_plain();
+	liar.host.wait_readable = liar_wait;
+	liar.host.arg = &liar;
+	liar.fd = pair[1];
+
+	memset(&hello, 0, sizeof(hello));
+	hg_wire_header(&hello.header, HG_WIRE_HELLO, 0, 0);
+	if (lie == LIE_MAGIC)
+		hello.header.magic++;
+	hello.devices.staging_bytes = 262144;
+	hello.devices.count = lie == LIE_TOO_MANY_DEVICES ? HG_WIRE_MAX_DEVICES + 1 : 1;
+	hg_wire_send(pair[1], &hello, lie == LIE_NO_DESCRIPTOR ? -1 : staging);
+	if (lie == LIE_UNASKED_REPLY)
+	{
+		HgWireMessage reply;
+
+		memset(&reply, 0, sizeof(reply));
+		hg_wire_header(&reply.header, HG_WIRE_REPLY, 0, 1);
+		hg_wire_send(pair[1], &reply, -1);
+	}
+
+	if (engine->open(engine, &liar.host, &plain_spec, &job, &error) == HG_OK)
+	{
+		if (engine->next(job, &matches, &error) != HG_OK)
+			matches.count = 0;
+		engine->close(job);
+	}
+	state = hg_wire_client_state(client, &error);
+	hg_wire_client_destroy(client);
+	close(pair[1]);
+	close(staging);
+	return state;
+}
+
+static void
+test_bad_process(void)
+{
+	hg_tap_ok(state_after_lie(LIE_NONE) == HG_WIRE_READY,
+			  "the client trusts a process without a lie");
+	for (int lie = LIE_NONE + 1; lie < LIE_COUNT; lie++)
+		hg_tap_ok(state_after_lie((Lie) lie) == HG_WIRE_LOST, "the client drops a process over %s",
+				  lie_names[lie]);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *slash = strrchr(argv[0], '/');
+
+	(void) argc;
+	snprintf(standin_path, sizeof(standin_path), "%.*shg_device_standin",
+			 slash != NULL ? (int) (slash - argv[0] + 1) : 0, argv[0]);
+
+	test_starting();
+	test_unavailable();
+	test_several_jobs();
+	test_cancel();
+	test_leaving();
+	test_idle();
+	test_inherited();
+	test_death();
+	test_refusals();
+	test_bad_session();
+	test_bad_process();
+	test_suite();
+	return hg_tap_done();
+}
