@@ -44,18 +44,46 @@ TAP_TESTS := 1
 PROVE_TESTS = test/t/*.pl
 endif
 
-EXTRA_CLEAN = $(OBJS:.o=.d) hashgraph_device
+EXTRA_CLEAN = $(OBJS:.o=.d) .cuda_release
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 ifeq ($(PGXS),)
 $(error $(PG_CONFIG) was not found: install PostgreSQL's server development package (Debian and \
 Ubuntu: postgresql-server-dev-NN) or say PG_CONFIG=/path/to/pg_config)
 endif
--include cuda/cuda.mk
+include cuda/cuda.mk
+ifeq ($(CUDA_FOUND),yes)
+# hashgraph_version() says what hashgraph_device was built with.
+CUDA_RELEASE := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+PG_CPPFLAGS += -DHG_CUDA_BUILD='"$(CUDA_RELEASE)"'
+endif
 include $(PGXS)
 -include $(OBJS:.o=.d)
 
 .DEFAULT_GOAL := all
+
+# Compile again what speaks of CUDA when the choice of CUDA has changed.
+src/sql/hg_sql_devices.o: .cuda_release
+.cuda_release: FORCE
+	@echo '$(CUDA_RELEASE)' | cmp -s - $@ || echo '$(CUDA_RELEASE)' >$@
+
+.PHONY: FORCE
+FORCE:
+
+ifeq ($(CUDA_FOUND),yes)
+install: install-device
+endif
+
+.PHONY: install-device
+install-device: all
+	$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	$(INSTALL_PROGRAM) hashgraph_device '$(DESTDIR)$(bindir)/'
+
+uninstall: uninstall-device
+
+.PHONY: uninstall-device
+uninstall-device:
+	rm -f '$(DESTDIR)$(bindir)/hashgraph_device'
 
 # Every session of the tests loads the library, however the server is set up.  The tests
 # connect as a superuser, whom PostgreSQL allows this.

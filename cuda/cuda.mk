@@ -38,8 +38,15 @@ CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o,
 	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
 CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
 
+# the unit tests of the CUDA engine, which skip themselves where there is no device
+CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
+CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
+CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_data.o \
+	test_host.o test_engine_run.o test_engine_suite.o)
+
 .PHONY: clean-cuda
 clean-cuda:
+	rm -rf $(CUDA_TEST_BUILD)
 	rm -f $(CUDA_TOP)/hashgraph_device $(CUDA_OBJS) $(CUDA_OBJS:.o=.d)
 clean: clean-cuda
 
@@ -80,7 +87,19 @@ $(CUDA_DIR)/engine_hg_wire.o: $(CUDA_TOP)/src/engine/wire/hg_wire.c
 $(CUDA_DIR)/engine_%.o: $(CUDA_TOP)/src/engine/%.c
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
--include $(CUDA_OBJS:.o=.d)
+$(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS)
+	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
+
+.PHONY: unit-cuda
+unit-cuda: $(CUDA_TEST_BUILD)/test_engine_cuda
+	@if command -v prove >/dev/null 2>&1; then prove --exec '' $<; else $<; fi
+unit: unit-cuda
+
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

@@ -323,6 +323,23 @@ SELECT * FROM compare('coarse_l', 'key', 'coarse_r', 'key');
 SELECT matches, recheck, rows_out FROM hashgraph_last_joins();
 SELECT rows, edges, distinct_keys, longest_list FROM hashgraph_build_stats('coarse_r', 'key');
 
+-- An operator that is not strict: its NULLs are equal, and so they are here
+CREATE TYPE loose;
+CREATE FUNCTION loose_in(cstring) RETURNS loose LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION loose_out(loose) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE loose (INPUT = loose_in, OUTPUT = loose_out, LIKE = int4);
+CREATE FUNCTION loose_eq(loose, loose) RETURNS bool LANGUAGE sql IMMUTABLE AS
+	'SELECT $1::text IS NOT DISTINCT FROM $2::text';
+CREATE FUNCTION loose_hash(loose) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'hashint4';
+CREATE OPERATOR = (LEFTARG = loose, RIGHTARG = loose, FUNCTION = loose_eq, COMMUTATOR = =, HASHES);
+CREATE OPERATOR CLASS loose_ops DEFAULT FOR TYPE loose USING hash AS
+	OPERATOR 1 =, FUNCTION 1 loose_hash(loose);
+CREATE TABLE loose_l AS SELECT nullif(g % 5, 0)::text::loose AS key FROM generate_series(1, 20) g;
+CREATE TABLE loose_r AS SELECT nullif(g % 7, 0)::text::loose AS key FROM generate_series(1, 21) g;
+SELECT * FROM compare('loose_l', 'key', 'loose_r', 'key');
+SELECT matches, left_null_keys, right_null_keys
+FROM hashgraph_probe_stats('loose_l', 'key', 'loose_r', 'key');
+
 --
 -- The last statement's joins
 --

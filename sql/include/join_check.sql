@@ -7,7 +7,7 @@
 --
 
 -- How many HashGraph joins the plan of a query has.
-create function join_nodes(query text) returns int language plpgsql as $$
+create or replace function join_nodes(query text) returns int language plpgsql as $$
 declare
   line text;
   nodes int := 0;
@@ -22,7 +22,7 @@ end
 $$;
 
 -- Compare; returns e.g. 'same, 12 rows, by HashGraphJoin'.
-create function join_check(query text) returns text language plpgsql as $$
+create or replace function join_check(query text) returns text language plpgsql as $$
 declare
   collect constant text := 'select array_agg(r::text order by r::text collate "C") from (%s) r';
   ours text[];
@@ -50,5 +50,40 @@ begin
     from (select unnest(ours) r except all select unnest(theirs) limit 5) s;
   return format('DIFFERENT, %s rows instead of %s; missing: %s; surplus: %s',
                 coalesce(cardinality(ours), 0), coalesce(cardinality(theirs), 0), missing, surplus);
+end
+$$;
+
+-- Run a statement that changes a table both ways, undo it each time, and compare what
+-- the table held in between.
+create or replace function join_check_dml(statement text, changed text) returns text
+language plpgsql as $$
+declare
+  collect constant text := 'select array_agg(r::text order by r::text collate "C") from %s r';
+  found_rows text[];
+  ours text[];
+  nodes int;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  foreach nodes in array array[1, 0] loop
+    perform set_config('hashgraph.enabled', case nodes when 1 then 'on' else 'off' end, true);
+    if sign(join_nodes(statement)) <> nodes then
+      raise exception 'the plan has % nodes', join_nodes(statement);
+    end if;
+    begin
+      execute statement;
+      execute format(collect, changed) into found_rows;
+      raise sqlstate 'ZZ001';
+    exception when sqlstate 'ZZ001' then
+      null;
+    end;
+    if nodes = 1 then
+      ours := found_rows;
+    end if;
+  end loop;
+  perform set_config('hashgraph.enabled', 'on', true);
+  if ours is not distinct from found_rows then
+    return format('same, %s rows then', coalesce(cardinality(ours), 0));
+  end if;
+  return format('DIFFERENT: %s instead of %s', ours, found_rows);
 end
 $$;

@@ -223,9 +223,12 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	Assert(list_length(cscan->custom_exprs) == HG_EXPRS_COUNT);
 	Assert(list_length(cscan->custom_private) == HG_PRIVATE_COUNT);
 
+	/* a child is read once forward, and again from the start after a rescan */
 	foreach (lc, cscan->custom_plans)
-		node->custom_ps =
-			lappend(node->custom_ps, ExecInitNode(lfirst(lc), estate, eflags & ~EXEC_FLAG_REWIND));
+		node->custom_ps = lappend(
+			node->custom_ps,
+			ExecInitNode(lfirst(lc), estate,
+						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
 
 	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
 	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
@@ -251,6 +254,9 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->join_filter = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
 	join_qual = encoder->exact ? state->join_filter
 							   : list_concat_copy(state->hash_clauses, state->join_filter);
+	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
+	if (encoder->exact && contain_subplans((Node *) state->hash_clauses))
+		(void) ExecInitExprList(state->hash_clauses, &node->ss.ps);
 	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
 
 	hg_collect_columns((Node *) cscan->scan.plan.targetlist, &columns);
@@ -690,6 +696,15 @@ hg_join_empty_row(HgJoinState *state)
 	return hg_join_emit(state);
 }
 
+/* Go on with a phase. */
+static inline void
+hg_join_enter(HgJoinState *state, HgJoinPhase phase)
+{
+	if (phase == HG_JOIN_DONE)
+		state->record.total_ms += hg_join_elapsed_ms(state->started);
+	state->phase = phase;
+}
+
 static TupleTableSlot *
 hg_join_exec(CustomScanState *node)
 {
@@ -703,17 +718,15 @@ hg_join_exec(CustomScanState *node)
 		switch (state->phase)
 		{
 			case HG_JOIN_READ_INNER:
-				state->phase = hg_join_read_inner(state);
+				hg_join_enter(state, hg_join_read_inner(state));
 				break;
 
 			case HG_JOIN_NEXT_PARTITION:
-				state->phase = hg_join_next_partition(state);
+				hg_join_enter(state, hg_join_next_partition(state));
 				break;
 
 			case HG_JOIN_READ_OUTER:
-				state->phase = hg_join_read_outer(state);
-				if (state->phase == HG_JOIN_DONE)
-					state->record.total_ms += hg_join_elapsed_ms(state->started);
+				hg_join_enter(state, hg_join_read_outer(state));
 				break;
 
 			case HG_JOIN_MATCH:

@@ -24,6 +24,15 @@
  * cpu_operator_cost for each outer one, which is more where the inner side is large
  * and less where it is small; its merge join on sorted inputs is cheaper than both.
  *
+ * AGAINST PARALLEL HASH JOINS.  Core prices hash joins as if their tables lay in cache.
+ * For large inputs they do not, and every build and probe waits for memory, which
+ * this node does not: one process of it is as fast as several of core's.  Between
+ * serial joins that does not matter, since this node is the cheaper one anyway.  But a
+ * parallel hash join has its price divided by its processes, which no serial plan can
+ * match that pays for the same scans.  Where core offers one, this node therefore asks
+ * no more than the parallel join would cost if the measured speed were in its price.
+ * EXPLAIN then shows a join that costs less than its inputs.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -36,6 +45,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/float.h"
 
 #include "batch/hg_input.h"
 #include "hg_guc.h"
@@ -43,6 +53,46 @@
 
 /* Cost of copying one column of one row, in units of cpu_operator_cost. */
 #define HG_COLUMN_COST 0.25
+
+/*
+ * How many processes of core's hash join do the work of one of this node, where both
+ * sides have at least HG_UNCACHED_ROWS rows.  Measured: 3.5 to 6 with exact keys, 3 with
+ * hashed ones (which depends on the type).
+ */
+#define HG_SPEED_EXACT 4.0
+#define HG_SPEED_HASHED 2.0
+#define HG_UNCACHED_ROWS 500000
+
+/* By how much core divides the cost of a partial path: its processes. */
+static double
+hg_parallel_divisor(const Path *path)
+{
+	double divisor = path->parallel_workers;
+
+	if (parallel_leader_participation)
+		divisor += Max(0.0, 1.0 - 0.3 * divisor);
+	return Max(divisor, 1.0);
+}
+
+/* The most to ask for a join, given core's parallel hash joins of the same relations. */
+static Cost
+hg_parallel_limit(const RelOptInfo *joinrel, const Path *outer, const Path *inner, bool exact)
+{
+	Cost limit = get_float8_infinity();
+	ListCell *lc;
+
+	if (outer->rows < HG_UNCACHED_ROWS || inner->rows < HG_UNCACHED_ROWS)
+		return limit;
+	foreach (lc, joinrel->partial_pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (IsA(path, HashPath))
+			limit = Min(limit, path->total_cost * hg_parallel_divisor(path) /
+								   (exact ? HG_SPEED_EXACT : HG_SPEED_HASHED));
+	}
+	return limit;
+}
 
 /*
  * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
@@ -65,13 +115,20 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 		}
 }
 
+/* What any join of two paths costs before it returns a row. */
+static Cost
+hg_join_base_cost(const Path *outer, const Path *inner)
+{
+	return outer->total_cost + inner->total_cost +
+		   (outer->rows + inner->rows) * 2 * cpu_operator_cost;
+}
+
 Cost
-hg_join_least_cost(const Path *outer, const Path *inner)
+hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner)
 {
 	if (hg_force)
 		return 0;
-	return outer->total_cost + inner->total_cost +
-		   (outer->rows + inner->rows) * 2 * cpu_operator_cost;
+	return Min(hg_join_base_cost(outer, inner), hg_parallel_limit(joinrel, outer, inner, true));
 }
 
 void
@@ -84,7 +141,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	double input_rows = outer->rows + inner->rows;
 	double matches;
 	double memory;
-	double limit = (double) get_hash_memory_limit();
+	Cost limit;
 	int columns[2];
 	QualCost quals;
 	Cost startup;
@@ -102,14 +159,14 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	startup = hg_join_least_cost(outer, inner);
+	startup = hg_join_base_cost(outer, inner);
 	startup += input_rows * (nclauses * (exact ? 1 : 2) - 1) * cpu_operator_cost;
 	startup += (outer->rows * columns[HG_OUTER] + inner->rows * columns[HG_INNER]) *
 			   cpu_operator_cost * HG_COLUMN_COST;
 
 	/* rows that must go to disk, once out and once back */
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
-	if (memory > limit / 2)
+	if (memory > get_hash_memory_limit() / 2)
 	{
 		double pages = (outer->rows * outer->pathtarget->width +
 						inner->rows * inner->pathtarget->width + input_rows * 16) /
@@ -131,6 +188,12 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 
 	startup += out->pathtarget->cost.startup;
 	run += out->pathtarget->cost.per_tuple * out->rows;
+	limit = hg_parallel_limit(out->parent, outer, inner, exact);
+	if (startup + run > limit)
+	{
+		startup *= limit / (startup + run);
+		run = limit - startup;
+	}
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
 }

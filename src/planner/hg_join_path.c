@@ -148,10 +148,11 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	least_cost = hg_join_least_cost(outer_path, inner_path);
-	if (!hg_add_path_precheck(
-			joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
-			least_cost, least_cost, NIL, required_outer))
+	least_cost = hg_join_least_cost(joinrel, outer_path, inner_path);
+	if (!hg_force && !hg_add_path_precheck(joinrel,
+										   hg_path_disabled_nodes(outer_path) +
+											   hg_path_disabled_nodes(inner_path),
+										   0, least_cost, NIL, required_outer))
 		return;
 	hash_clauses =
 		hg_find_hash_clauses(joinrel, outerrel, innerrel, join_type, extra->restrictlist);

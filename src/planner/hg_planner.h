@@ -26,8 +26,8 @@ typedef struct HgJoinPath
 /* Hook into the planner. */
 extern void hg_planner_init(void);
 
-/* A lower bound of the startup cost of a join of two paths. */
-extern Cost hg_join_least_cost(const Path *outer, const Path *inner);
+/* A lower bound of the cost of a join of two paths. */
+extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
 
 /*
  * Fill in rows and costs of a path whose other fields are set; exact tells whether the

@@ -338,21 +338,49 @@ sub documented_settings
 	return %found;
 }
 
+# hashgraph.<name> => default as README.md would say it, of hg_guc.c.
+sub declared_settings
+{
+	my $code = join "\n", @{ $lines{'src/hg_guc.c'} // [] };
+	my %found;
+	while ($code =~ /DefineCustom\w+Variable\(\s*"(hashgraph\.\w+)"(.*?)\)\s*;/gs)
+	{
+		my ($name,  $arguments) = ($1, $2);
+		my ($value) = $arguments =~ /&hg_\w+,\s*([^,]+),/;
+		next unless defined $value;
+		$value =~ s/\s+$//;
+		$value = 'on' if $value eq 'true';
+		$value = 'off' if $value eq 'false';
+		$value = '(empty)' if $value eq '""';
+		$value = lc $1 if $value =~ /^HG_\w*_([A-Z]+)$/;
+		$value = $1 * $2 if $value =~ /^(\d+) \* (\d+)$/;
+		$value += 0 if $value =~ /^-?[\d.]+$/;
+		$value = $value / 1024 . 'MB' if $arguments =~ /GUC_UNIT_KB/ && $value && $value % 1024 == 0;
+		$found{$name} = $value;
+	}
+	return %found;
+}
+
 sub check_settings
 {
-	my $guc = 'src/hg_guc.c';
 	my %documented = documented_settings();
-	return (undef, "$guc: not there") unless $lines{$guc};
-	my $code = join "\n", @{ $lines{$guc} };
-	my %declared = map { $_ => 1 } $code =~ /DefineCustom\w+Variable\(\s*"(hashgraph\.\w+)"/g;
+	my %declared   = declared_settings();
 	my @violations;
-	push @violations, "$guc: declares nothing" unless %declared;
-	push @violations, map { "$_ is declared, but not in README.md" }
-	  grep { !exists $documented{$_} } sort keys %declared;
+	push @violations, "src/hg_guc.c: declares nothing" unless %declared;
+	for my $name (sort keys %declared)
+	{
+		if (!exists $documented{$name})
+		{
+			push @violations, "$name is declared, but not in README.md";
+		}
+		elsif ($documented{$name} ne $declared{$name})
+		{
+			push @violations,
+			  "$name has default $declared{$name}, in README.md \"$documented{$name}\"";
+		}
+	}
 	push @violations, map { "$_ is in README.md, but not declared" }
 	  grep { !exists $declared{$_} } sort keys %documented;
-	push @violations, map { "$_ has no default in README.md" }
-	  grep { $documented{$_} eq '' } sort keys %documented;
 	return (undef, @violations);
 }
 

@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(55);
+SELECT plan(57);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -27,8 +27,9 @@ SELECT is((SELECT extversion FROM pg_extension WHERE extname = 'hashgraph'),
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'hashgraph'), true,
 	'the extension is relocatable');
 SELECT is((SELECT count(*)::int FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
-		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass),
-	10, 'the extension has no more objects than these');
+		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass
+			AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)),
+	10, 'the extension has no more functions and relations than these');
 
 SELECT has_function('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_join', ARRAY['bigint[]', 'bigint[]']);
@@ -90,13 +91,12 @@ SELECT col_type_is('hashgraph_stat', 'joins', 'bigint', 'counters are bigints');
 SELECT col_type_is('hashgraph_stat', 'total_ms', 'double precision', 'times are in milliseconds');
 SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 'stats_reset is a time');
 
-SELECT volatility_is(oid::regproc::name, 'volatile') FROM pg_proc
-WHERE proname = 'hashgraph_join' AND pronargs = 4;
+SELECT volatility_is('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name'], 'volatile');
 SELECT is((SELECT bool_and(proisstrict) FROM pg_proc WHERE proname LIKE 'hashgraph\_%'), true,
 	'no function is called with a NULL');
 SELECT is((SELECT bool_or(prosecdef) FROM pg_proc WHERE proname LIKE 'hashgraph\_%'), false,
 	'every function runs as its caller');
-SELECT is((SELECT string_agg(proname || ' ' || proparallel, ', ' ORDER BY proname, pronargs)
+SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY proname, pronargs)
 		FROM pg_proc WHERE proname LIKE 'hashgraph\_%'),
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
 	'hashgraph_last_joins r, hashgraph_probe_stats u, hashgraph_stat s, hashgraph_stat_reset s, '

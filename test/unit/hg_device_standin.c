@@ -12,6 +12,7 @@
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_COUNT_MS=n				every count takes that long, and can be cancelled
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,7 +31,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static HgEngine engine;
 static uint64_t memory_budget;
 static long chunks_to_live = -1;
 
@@ -43,10 +43,26 @@ switch_value(const char *name)
 	return text != NULL ? strtol(text, NULL, 10) : 0;
 }
 
+/* A job of the CPU engine, and the host that it was opened with. */
+typedef struct StandinJob
+{
+	HgJob *job;
+	const HgHost *host;
+} StandinJob;
+
+static HgJob *
+inside(HgJob *job)
+{
+	return ((StandinJob *) job)->job;
+}
+
 static HgStatus
-standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
+standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
+			 HgError *error)
 {
 	HgJobSpec limited = *spec;
+	StandinJob *job;
+	HgStatus status;
 
 	(void) self;
 	if (spec->device > 0)
@@ -54,7 +70,25 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 							(int) spec->device);
 	if (memory_budget > 0 && (limited.memory_limit == 0 || limited.memory_limit > memory_budget))
 		limited.memory_limit = memory_budget;
-	return hg_cpu_engine()->open(hg_cpu_engine(), host, &limited, job, error);
+
+	job = malloc(sizeof(*job));
+	if (job == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	job->host = host;
+	status = hg_cpu_engine()->open(hg_cpu_engine(), host, &limited, &job->job, error);
+	if (status != HG_OK)
+	{
+		free(job);
+		return status;
+	}
+	*opened = (HgJob *) job;
+	return HG_OK;
+}
+
+static HgStatus
+standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	return hg_cpu_engine()->append(inside(job), side, keys, count, error);
 }
 
 static HgStatus
@@ -66,7 +100,13 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_FAIL") != 0)
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
-	return hg_cpu_engine()->build(job, error);
+	return hg_cpu_engine()->build(inside(job), error);
+}
+
+static HgStatus
+standin_match(HgJob *job, HgMatchMode mode, HgError *error)
+{
+	return hg_cpu_engine()->match(inside(job), mode, error);
 }
 
 static HgStatus
@@ -76,8 +116,62 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 		raise(SIGKILL);
 	if (chunks_to_live > 0)
 		chunks_to_live--;
-	return hg_cpu_engine()->next(job, matches, error);
+	return hg_cpu_engine()->next(inside(job), matches, error);
 }
+
+static HgStatus
+standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	const HgHost *host = ((StandinJob *) job)->host;
+
+	for (long left = switch_value("HG_STANDIN_COUNT_MS"); left > 0; left--)
+	{
+		if (host->cancelled(host->arg))
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		usleep(1000);
+	}
+	return hg_cpu_engine()->count(inside(job), mode, matches, error);
+}
+
+static HgStatus
+standin_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	return hg_cpu_engine()->describe(inside(job), side, stats, error);
+}
+
+static HgStatus
+standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
+					 uint32_t *edge_rows, HgError *error)
+{
+	return hg_cpu_engine()->export_graph(inside(job), side, offsets, edge_keys, edge_rows, error);
+}
+
+static void
+standin_stats(HgJob *job, HgJobStats *stats)
+{
+	hg_cpu_engine()->stats(inside(job), stats);
+}
+
+static void
+standin_close(HgJob *job)
+{
+	hg_cpu_engine()->close(inside(job));
+	free(job);
+}
+
+static HgEngine engine = {
+	.name = "cuda",
+	.open = standin_open,
+	.append = standin_append,
+	.build = standin_build,
+	.match = standin_match,
+	.next = standin_next,
+	.count = standin_count,
+	.describe = standin_describe,
+	.export_graph = standin_export_graph,
+	.stats = standin_stats,
+	.close = standin_close,
+};
 
 static HgStatus
 standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **started,
@@ -95,10 +189,6 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL)
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 
-	engine = *hg_cpu_engine();
-	engine.open = standin_open;
-	engine.build = standin_build;
-	engine.next = standin_next;
 	*started = &engine;
 	return HG_OK;
 }

@@ -161,7 +161,7 @@ test_chunks(HgEngine *engine, const HgHost *host)
 	{
 		TestData data;
 
-		test_data_create(&data, kinds[k], 4, 150, 150);
+		test_data_create(&data, kinds[k], 4, 200, 200);
 		for (size_t i = 0; i < LENGTH(capacities); i++)
 		{
 			TestRun run = {engine, host, &data, default_spec(4), 0, capacities[i]};
@@ -221,7 +221,7 @@ test_long_list(HgEngine *engine, const HgHost *base, uint64_t outer_rows, uint64
 	for (int chunk = 0; chunk < 150 && status == HG_OK; chunk++)
 	{
 		status = engine->next(job, &matches, &error);
-		right &= status == HG_OK && matches.count == matches.capacity;
+		right &= status == HG_OK && matches.count > 0 && matches.count <= matches.capacity;
 		for (size_t i = 0; i < matches.count && status == HG_OK; i++)
 			right &= matches.outer[i] < outer_rows && matches.inner[i] < inner_rows;
 	}

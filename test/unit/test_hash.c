@@ -16,7 +16,7 @@
 int
 main(void)
 {
-	/* the finalisers of MurmurHash3 as published, computed by its own code */
+	/* also the published MurmurHash3_x86_32 of no bytes with these seeds */
 	static const uint32_t known32[][2] = {
 		{UINT32_C(0), UINT32_C(0)},
 		{UINT32_C(1), UINT32_C(0x514e28b7)},

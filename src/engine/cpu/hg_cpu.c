@@ -193,7 +193,7 @@ engine_append(HgJob *job, HgSide which, const void *keys, uint64_t count, HgErro
 		return HG_OK;
 
 	side = &job->sides[which];
-	if (count > HG_MAX_ROWS - side->rows)
+	if (count >= HG_MAX_ROWS - side->rows)
 		return job_finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
 											"too many rows in one side of a join"));
 

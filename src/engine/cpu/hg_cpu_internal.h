@@ -38,8 +38,12 @@
  */
 #define HG_CPU_POLL_ROWS 4096
 
-/* Lists longer than this are sorted; shorter ones are compared one by one. */
-#define HG_CPU_SORTED_LIST 32
+/*
+ * Lists longer than this are sorted; shorter ones are compared one by one.  It is
+ * well above the mean list of the bigger side (hg_shape.c), as sorting every list
+ * of a graph would take longer than all the rest.
+ */
+#define HG_CPU_SORTED_LIST 128
 
 /* Outer rows looked up together, so that their cache misses overlap. */
 #define HG_CPU_GROUP 32

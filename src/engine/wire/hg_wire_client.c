@@ -12,7 +12,8 @@
  *	 waited for too) is kept in the job and given to every later call on it.
  * - A failure of the connection is kept in the client and given to every later
  *	 call on any job.
- * - Nothing waits but wait_for_answer(), and that only through host->wait_readable.
+ * - Nothing waits but wait_for_answer(), and that only through host->wait_readable;
+ *	 it polls cancelled() once for each wait.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -272,15 +273,19 @@ take_message(HgWireClient *client)
 static HgStatus
 wait_for_answer(HgWireClient *client, const HgHost *host, uint64_t sequence, HgError *error)
 {
-	while (client->answered < sequence)
+	/* an answer that is always there in time must not keep a cancellation out */
+	bool cancelled = client->answered < sequence && host->cancelled(host->arg);
+
+	while (client->answered < sequence && !cancelled)
 	{
 		if (take_message(client))
 			continue;
 		if (client->state == HG_WIRE_LOST)
 			return copy_error(error, &client->error);
-		if (!host->wait_readable(host->arg, client->fd))
-			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		cancelled = !host->wait_readable(host->arg, client->fd);
 	}
+	if (cancelled)
+		return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
 	return HG_OK;
 }
 

@@ -1,0 +1,70 @@
+--
+-- Spilling: joins that are larger than their work memory.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set ECHO none
+\i :join_check
+\set ECHO all
+
+create table s_a as
+  select case when i % 100 = 0 then null else (i * 7919) % 15000 end as k, i as v, 'a' || i as name
+  from generate_series(1, 12000) i;
+create table s_b as
+  select case when i % 90 = 0 then null else (i * 104729) % 16000 end as k, i as w, repeat('b', i % 20) as pad
+  from generate_series(1, 12000) i;
+analyze s_a, s_b;
+-- one value makes half of a side
+create table s_skew as select case when i % 2 = 0 then 77 else i end as k, i as z from generate_series(1, 8000) i;
+analyze s_skew;
+
+-- how many joins of a query spilled
+create function join_spills(query text) returns text language plpgsql as $$
+declare
+  found record;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'select from (' || query || ') s';
+  select count(*) as joins, count(*) filter (where spilled_bytes > 0 and partitions > 1) as spilled
+    into found from hashgraph_last_joins() where node = 'HashGraphJoin';
+  return format('%s of %s spilled', found.spilled, found.joins);
+end
+$$;
+
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+select join_check('select * from s_a join s_b using (k)');
+select join_check('select * from s_a left join s_b using (k)');
+select join_check('select * from s_a where exists (select from s_b where s_b.k = s_a.k)');
+select join_check('select * from s_a where not exists (select from s_b where s_b.k = s_a.k)');
+select join_check('select count(*) from s_a join s_b using (k)');
+select join_check('select count(*) from s_a left join s_b using (k)');
+select join_check('select v, w from s_a join s_b on s_a.k = s_b.k and v < w');
+select join_check('select v, w from s_a left join s_b on s_a.k = s_b.k and v < w where coalesce(w, v) % 2 = 0');
+select join_check('select v from s_a where not exists (select from s_b where s_b.k = s_a.k and v < w)');
+select join_check('select x.name, y.name from s_a x join s_a y on x.name = y.name');
+select join_check('select x.v, y.v from s_a x left join s_a y on x.name = y.name and x.k = y.k + 1');
+select join_check('select v, w, z from s_a join s_b using (k) join s_skew using (k) where z < 500');
+
+-- rows of one key cannot be parted
+select join_check('select v, z from s_skew left join s_a using (k)');
+select join_check('select v, z from s_a left join s_skew using (k)');
+select join_check('select count(*), sum(x.z + y.z) from s_skew x join s_skew y using (k) where x.z < 400');
+select join_check('select z from s_skew x where exists (select from s_skew y where y.k = x.k and y.z > x.z + 100)');
+select join_check('select count(*) from (select 1 as k, v from s_a) a join (select 1 as k, w from s_b where w < 20) b using (k)');
+select join_check('select count(*) from (select 1 as k, w from s_b where w < 20) b join (select 1 as k, v from s_a) a using (k)');
+-- all keys NULL
+select join_check('select count(*), count(w) from (select null::int as k, v from s_a) a left join s_b using (k)');
+select join_check('select count(*), count(w) from s_a left join (select null::int as k, w from s_b) b using (k)');
+
+-- they did spill
+select join_spills('select * from s_a join s_b using (k)');
+select join_spills('select * from s_a left join s_b using (k)');
+select join_spills('select * from s_a where exists (select from s_b where s_b.k = s_a.k)');
+select join_spills('select * from s_a where not exists (select from s_b where s_b.k = s_a.k)');
+reset hash_mem_multiplier;
+reset work_mem;
+select join_spills('select * from s_a join s_b using (k)');
+
+drop function join_spills;
+drop table s_a, s_b, s_skew;

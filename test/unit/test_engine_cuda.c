@@ -1,0 +1,174 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_cuda.c
+ *	  The CUDA engine: the conformity suite, and what only a device has.
+ *
+ * On a machine without a usable device it says so and passes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../../cuda/hg_cuda_engine.h"
+#include "hg_tap.h"
+#include "test_engine_suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+small_suite(void)
+{
+	const char *suite = getenv("HG_SUITE");
+
+	return suite != NULL && strcmp(suite, "small") == 0;
+}
+
+/*
+ * Keys that make bins overflow: every other outer row has one key, the others and the
+ * inner rows have each its own.
+ */
+static void
+create_skewed(TestData *data, uint32_t width, uint64_t rows)
+{
+	memset(data, 0, sizeof(*data));
+	data->key_width = width;
+	data->rows[HG_OUTER] = data->rows[HG_INNER] = rows;
+	for (int side = 0; side < 2; side++)
+	{
+		data->keys[side] = test_malloc(rows * width);
+		for (uint64_t row = 0; row < rows; row++)
+		{
+			uint64_t key = side == HG_OUTER && row % 2 == 1 ? 7 : row * 3;
+
+			if (width == 4)
+				((uint32_t *) data->keys[side])[row] = (uint32_t) key;
+			else
+				((uint64_t *) data->keys[side])[row] = key << 20;
+		}
+	}
+
+	/* 7 is no inner key, and half of the rows have it */
+	data->pairs = data->first = (rows + 1) / 2;
+	data->distinct[HG_OUTER] = (rows + 1) / 2 + (rows > 1 ? 1 : 0);
+	data->distinct[HG_INNER] = rows;
+	for (uint64_t row = 0; row < rows; row += 2)
+		data->checksum += test_pair_checksum((uint32_t) row, (uint32_t) row);
+}
+
+/* Sizes that need many bins, with a key that fits in none of them. */
+static void
+test_overflowing_bins(HgEngine *engine)
+{
+	static const HgBuildAlgorithm builds[] = {HG_BUILD_V1, HG_BUILD_V2};
+	uint64_t rows = small_suite() ? 60000 : 4000000;
+
+	for (uint32_t width = 4; width <= 8; width += 4)
+		for (int b = 0; b < 2; b++)
+		{
+			TestData data;
+			TestRun run = {.engine = engine,
+						   .host = test_host_plain(),
+						   .data = &data,
+						   .spec = {.key_width = width,
+									.build = builds[b],
+									.probe = HG_PROBE_INTERSECT,
+									.bins = small_suite() && b == 1 ? 64 : 0},
+						   .capacity = 1000000};
+
+			create_skewed(&data, width, rows);
+			hg_tap_ok(test_run(&run), "cuda: a key that fits no bin, build %s, keys of %u bytes",
+					  hg_build_name(builds[b]), width);
+			test_data_destroy(&data);
+		}
+}
+
+/* Append and build a job under a budget; returns what came of it. */
+static HgStatus
+status_of_job(HgEngine *engine, const TestData *data)
+{
+	TestRun run = {.engine = engine,
+				   .host = test_host_plain(),
+				   .data = data,
+				   .spec = {.key_width = data->key_width, .probe = HG_PROBE_INTERSECT}};
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job;
+
+	status = test_run_build(&run, &job, &error);
+	if (job != NULL)
+		engine->close(job);
+	return status == HG_OK || error.message[0] != '\0' ? status : HG_INVALID;
+}
+
+/* The budget is for all jobs together, and what a job gives back is there again. */
+static void
+test_budget(void)
+{
+	HgEngine *engine;
+	HgJob *holder;
+	HgError error = {0};
+	TestData data;
+	TestRun run = {
+		.host = test_host_plain(), .data = &data, .spec = {.key_width = 4, .build = HG_BUILD_V1}};
+	bool good = true;
+
+	/* a graph of a side takes 1.2 MB, and building it twice that */
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 100000, 100000);
+	if (hg_cuda_engine_start(-1, UINT64_C(6) << 20, &engine, &error) != HG_OK)
+	{
+		hg_tap_ok(false, "cuda: a second engine starts");
+		return;
+	}
+	run.engine = engine;
+	for (int turn = 0; turn < 100; turn++)
+		good = good && status_of_job(engine, &data) == HG_OK;
+	hg_tap_ok(good, "cuda: a hundred jobs one after the other stay within the budget");
+
+	good = test_run_build(&run, &holder, &error) == HG_OK;
+	hg_tap_ok(good && status_of_job(engine, &data) == HG_DEVICE_OUT_OF_MEMORY,
+			  "cuda: a second job at a time does not");
+	engine->close(holder);
+	hg_tap_ok(status_of_job(engine, &data) == HG_OK, "cuda: it does when the first one is closed");
+	hg_cuda_engine_stop(engine);
+	test_data_destroy(&data);
+}
+
+static void
+test_devices(HgEngine *engine)
+{
+	HgDeviceInfo infos[16];
+	HgJobSpec spec = {.key_width = 4, .device = 15};
+	HgError error = {0};
+	HgJob *job;
+	int count = hg_cuda_engine_list(infos, 16, &error);
+	bool good = count > 0;
+
+	for (int i = 0; i < count; i++)
+		good = good && infos[i].ordinal == i && infos[i].name[0] != '\0' &&
+			   infos[i].memory_total >= infos[i].memory_free && infos[i].memory_free > 0 &&
+			   infos[i].driver_version > 0 && infos[i].capability_major > 0;
+	hg_tap_ok(good && strcmp(infos[0].state, "ready") == 0, "cuda: devices are described");
+	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_UNAVAILABLE,
+			  "cuda: a device that is not there is refused");
+}
+
+int
+main(void)
+{
+	HgEngine *engine;
+	HgError error = {0};
+
+	if (hg_cuda_engine_start(-1, 0, &engine, &error) != HG_OK)
+	{
+		printf("1..0 # SKIP %s\n", error.message);
+		return error.status == HG_UNAVAILABLE ? 0 : 1;
+	}
+	hg_engine_suite(engine, test_host_plain());
+	test_devices(engine);
+	test_overflowing_bins(engine);
+	test_budget();
+	hg_cuda_engine_stop(engine);
+	return hg_tap_done();
+}
