@@ -117,7 +117,7 @@ template <typename Word>
 __device__ __forceinline__ bool
 hg_order_list(Word *words, uint32_t *rows, uint32_t low, uint32_t high)
 {
-	if (high - low > HG_LIST_SORTED_ALONE)
+	if (high - low > HG_LIST_ORDERED)
 	{
 		for (uint32_t i = low + 1; i < high; i++)
 			if (words[i] != words[low])
@@ -143,11 +143,11 @@ hg_order_list(Word *words, uint32_t *rows, uint32_t low, uint32_t high)
 	return true;
 }
 
-/* Order the lists of vertices first .. ; *unordered counts the lists that were left. */
+/* Order the lists of vertices first .. vertices - 1; *unfinished counts those left as they are. */
 template <typename Word>
 __global__ void
 hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word *edge_words,
-				uint32_t *edge_rows, uint32_t *unordered)
+				uint32_t *edge_rows, uint32_t *unfinished)
 {
 	uint64_t v = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -158,9 +158,9 @@ hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word
 
 		/* a list of millions is not for one thread to walk */
 		if (high - low > HG_BIN_ROWS)
-			atomicAdd(unordered, 1);
+			atomicAdd(unfinished, 1);
 		else if (high - low > 1 && !hg_order_list(edge_words, edge_rows, low, high))
-			atomicAdd(unordered, 1);
+			atomicAdd(unfinished, 1);
 	}
 }
 
@@ -200,22 +200,28 @@ constexpr size_t
 hg_bin_shared_bytes(uint32_t bin_vertices)
 {
 	return HG_BIN_ROWS * (sizeof(Word) + sizeof(uint32_t)) +
-		   (bin_vertices + bin_vertices / 32 + 2) * sizeof(uint32_t);
+		   (bin_vertices + bin_vertices / 32 + 2) * sizeof(uint32_t) +
+		   (bin_vertices + 31) / 32 * sizeof(uint32_t);
 }
 
 /*
  * Algorithm 1 inside one bin, in shared memory: a block a bin.  It reads the rows
  * starts[bin] .. starts[bin + 1] - 1 of words and rows, and writes the same places back
- * as edges, and the offsets of the bin's vertices.  A bin with too many rows, or with
- * a list that one thread can't order, is counted in *unordered, and then whatever
- * was written of it, its places hold the same rows as before, in any order.
+ * as edges, and the offsets of the bin's vertices.
+ *
+ * With ORDERED the edges of a list are put in the order of their words: every row of a
+ * list with more than one key counts the words below its own.  That is work of the
+ * list's length for a row, but for all rows at once.
+ *
+ * A bin with too many rows is left as it is, and one with a long list of many keys is
+ * left with this list in any order; both are counted in *unfinished.
  */
-template <typename Word>
+template <typename Word, bool ORDERED>
 __global__ void
-__launch_bounds__(HG_BIN_THREADS)
+__launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	hg_bin_build_kernel(const uint32_t *starts, uint32_t first_bin, uint32_t shift,
 						uint32_t bin_vertices, Word *words, uint32_t *rows, uint32_t *offsets,
-						uint32_t *unordered)
+						uint32_t *unfinished)
 {
 	typedef cub::BlockScan<uint32_t, HG_BIN_THREADS> Scan;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
@@ -224,6 +230,7 @@ __launch_bounds__(HG_BIN_THREADS)
 	Word *bin_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *bin_rows = reinterpret_cast<uint32_t *>(bin_words + HG_BIN_ROWS);
 	uint32_t *counts = bin_rows + HG_BIN_ROWS;
+	uint32_t *mixed = counts + bin_vertices + bin_vertices / 32 + 2; /* a bit for a vertex */
 
 	const uint32_t bin = first_bin + blockIdx.x;
 	const uint32_t thread = threadIdx.x;
@@ -232,32 +239,27 @@ __launch_bounds__(HG_BIN_THREADS)
 	const uint32_t first_vertex = bin * bin_vertices;
 	const uint32_t per_thread = (bin_vertices + HG_BIN_THREADS - 1) / HG_BIN_THREADS;
 	Word word[HG_BIN_ITEMS];
-	uint32_t row[HG_BIN_ITEMS];
 	uint32_t place[HG_BIN_ITEMS];
 	uint32_t sum = 0;
 	uint32_t before;
-	bool ordered = true;
+	bool finished = true;
 
 	if (n > HG_BIN_ROWS)
 	{
 		if (thread == 0)
-			atomicAdd(unordered, 1);
+			atomicAdd(unfinished, 1);
 		return;
 	}
 
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
-	{
-		uint32_t i = k * HG_BIN_THREADS + thread;
-
-		if (i < n)
-		{
-			word[k] = words[start + i];
-			row[k] = rows[start + i];
-		}
-	}
+		if (k * HG_BIN_THREADS + thread < n)
+			word[k] = words[start + k * HG_BIN_THREADS + thread];
 	for (uint32_t v = thread; v < bin_vertices; v += HG_BIN_THREADS)
 		counts[hg_padded(v)] = 0;
+	if (ORDERED)
+		for (uint32_t v = thread; v < (bin_vertices + 31) / 32; v += HG_BIN_THREADS)
+			mixed[v] = 0;
 	__syncthreads();
 
 	/* count; what the counter was is the row's place within its list */
@@ -289,36 +291,78 @@ __launch_bounds__(HG_BIN_THREADS)
 			before += count;
 		}
 	}
+	if (thread == 0)
+		counts[hg_padded(bin_vertices)] = n;
 	__syncthreads();
 
-	/* scatter */
+	/* scatter; also offsets, with the one behind the last: the next bin writes the same */
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
 		if (k * HG_BIN_THREADS + thread < n)
 		{
-			uint32_t vertex = hg_word_vertex(word[k], shift) - first_vertex;
-			uint32_t i = counts[hg_padded(vertex)] + place[k];
-
-			bin_words[i] = word[k];
-			bin_rows[i] = row[k];
+			place[k] += counts[hg_padded(hg_word_vertex(word[k], shift) - first_vertex)];
+			bin_words[place[k]] = word[k];
+			bin_rows[place[k]] = rows[start + k * HG_BIN_THREADS + thread];
 		}
+	for (uint32_t v = thread; v <= bin_vertices; v += HG_BIN_THREADS)
+		offsets[first_vertex + v] = start + counts[hg_padded(v)];
 	__syncthreads();
 
-	/* also the offset behind the last: the next bin writes the same, where there is one */
-	if (thread == 0)
-		offsets[first_vertex + bin_vertices] = start + n;
-	for (uint32_t v = thread; v < bin_vertices; v += HG_BIN_THREADS)
+	if (ORDERED)
 	{
-		uint32_t low = counts[hg_padded(v)];
-		uint32_t high = v + 1 < bin_vertices ? counts[hg_padded(v + 1)] : n;
+		/* which lists have more than one key? */
+#pragma unroll
+		for (int k = 0; k < HG_BIN_ITEMS; k++)
+			if (k * HG_BIN_THREADS + thread < n)
+			{
+				uint32_t v = hg_word_vertex(word[k], shift) - first_vertex;
 
-		offsets[first_vertex + v] = start + low;
-		if (high - low > 1)
-			ordered &= hg_order_list(bin_words, bin_rows, low, high);
+				if (bin_words[counts[hg_padded(v)]] != word[k])
+					atomicOr(&mixed[v / 32], 1u << (v % 32));
+			}
+		__syncthreads();
+
+		/* a row takes its row number along to its place in the order */
+		uint32_t row[HG_BIN_ITEMS];
+
+#pragma unroll
+		for (int k = 0; k < HG_BIN_ITEMS; k++)
+		{
+			row[k] = UINT32_MAX; /* stays where it is: no row has this number */
+			if (k * HG_BIN_THREADS + thread < n)
+			{
+				uint32_t v = hg_word_vertex(word[k], shift) - first_vertex;
+				uint32_t low = counts[hg_padded(v)];
+				uint32_t high = counts[hg_padded(v + 1)];
+
+				if ((mixed[v / 32] >> (v % 32) & 1) == 0)
+					continue;
+				if (high - low > HG_LIST_ORDERED)
+				{
+					finished = false;
+					continue;
+				}
+
+				uint32_t ordered = low;
+
+				for (uint32_t i = low; i < high; i++)
+					ordered += bin_words[i] < word[k] || (bin_words[i] == word[k] && i < place[k]);
+				row[k] = bin_rows[place[k]];
+				place[k] = ordered;
+			}
+		}
+		__syncthreads();
+#pragma unroll
+		for (int k = 0; k < HG_BIN_ITEMS; k++)
+			if (row[k] != UINT32_MAX)
+			{
+				bin_words[place[k]] = word[k];
+				bin_rows[place[k]] = row[k];
+			}
+		if (!finished)
+			atomicAdd(unfinished, 1);
+		__syncthreads();
 	}
-	if (!ordered)
-		atomicAdd(unordered, 1);
-	__syncthreads();
 
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)

@@ -208,7 +208,7 @@ build_side(CudaJob *job, const HgShape *shape, HgSide side, HgError *error)
 	float build_ms;
 
 	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->words, column->rows,
-							   &job->graphs[side], error));
+							   side == HG_INNER, &job->graphs[side], error));
 	memset(column, 0, sizeof(*column));
 	HG_CUDA_TRY(cudaEventElapsedTime(&bin_ms, marks[0], marks[1]), error);
 	HG_CUDA_TRY(cudaEventElapsedTime(&build_ms, marks[1], marks[2]), error);

@@ -14,15 +14,16 @@
  * eight bits each, and a bin is a consecutive range of vertices.  A block reads its
  * bin once and writes edges and offsets once, all in order.
  *
- * Either way the lists are put in the order of their words at last.  It makes the
- * edges of one key neighbours, so that the matches of a row are one range of edges
- * and writing them is copying, however many they are: matching counts on it.
+ * Either way the lists of the inner side are put in the order of their words at last.
+ * It makes the edges of one key neighbours, so that the matches of a row are one range
+ * of edges and writing them is copying, however many they are: matching counts on it.
+ * The rows of the outer side only look, so that their lists can be in any order.
  *
- * SKEW.  A bin can have more rows than shared memory, and a list can be too long for
- * one thread to order.  Where that happens, all edges of the graph are sorted by the
- * whole word: that is linear, does not care for duplicates, and costs about what the
- * bins cost.  Vertices then find their offsets by bisection.  (Lists of V1 stay where
- * they are, since sorting by the word sorts by vertex first: its offsets hold.)
+ * SKEW.  A bin can have more rows than shared memory, and a list of several keys can be
+ * too long to be ordered where it is built.  Where that happens, all edges of the graph are sorted
+ *by the whole word: that is linear, does not care for duplicates, and costs about what the bins
+ *cost.  Vertices then find their offsets by bisection.  (Lists of V1 stay where they are, since
+ *sorting by the word sorts by vertex first: its offsets hold.)
  *
  * MEMORY of a side while it is built: words and row numbers, twice, and the offsets;
  * V2 sorts between the two and gives the other one back.
@@ -66,9 +67,19 @@ HgShape
 hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
 {
 	HgShapeLimits limits = hg_cuda_shape_limits(spec->key_width);
-	HgShape shape = hg_shape_choose(spec, &limits, outer_rows, inner_rows);
-	uint64_t longer =
-		outer_rows > inner_rows && shape.probe == HG_PROBE_INTERSECT ? outer_rows : inner_rows;
+	HgJobSpec wanted = *spec;
+	uint64_t longer = inner_rows;
+	HgShape shape;
+
+	/* what is too big to be built without bins can still be small enough to be probed */
+	if (spec->probe == HG_PROBE_AUTO && inner_rows > 0 &&
+		outer_rows / HG_STANDARD_MIN_RATIO >= inner_rows &&
+		inner_rows * (spec->key_width + 2 * sizeof(uint32_t)) <= HG_STANDARD_UP_TO_BYTES)
+		wanted.probe = HG_PROBE_STANDARD;
+	shape = hg_shape_choose(&wanted, &limits, outer_rows, inner_rows);
+
+	if (shape.probe == HG_PROBE_INTERSECT && outer_rows > inner_rows)
+		longer = outer_rows;
 
 	if (shape.build == HG_BUILD_V2 && spec->bins == 0)
 	{
@@ -180,11 +191,11 @@ sort_rows(HgCudaWork *work, SortedRows<Word> *sorted, int bits, HgError *error)
 
 template <typename Word>
 static HgStatus
-build_v1(HgCudaWork *work, uint32_t vertices_log2, Word *words, uint64_t n, HgCudaGraph *graph,
-		 uint32_t *unordered, HgError *error)
+build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t *unfinished,
+		 HgError *error)
 {
-	const uint64_t vertices = UINT64_C(1) << vertices_log2;
-	const uint32_t shift = 32 - vertices_log2;
+	const uint64_t vertices = UINT64_C(1) << graph->vertices_log2;
+	const uint32_t shift = 32 - graph->vertices_log2;
 	Word *edge_words;
 	uint32_t *cursors;
 	void *temporary;
@@ -233,12 +244,12 @@ build_v1(HgCudaWork *work, uint32_t vertices_log2, Word *words, uint64_t n, HgCu
 	hg_cuda_free(work, words);
 	graph->edge_words = edge_words;
 
-	for (uint64_t first = 0; first < vertices; first += HG_PIECE_ROWS)
+	for (uint64_t first = 0; graph->ordered && first < vertices; first += HG_PIECE_ROWS)
 	{
 		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
 
 		hg_order_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unordered);
+			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unfinished);
 		HG_CUDA_LAUNCHED(hg_order_kernel, error);
 		if (first + piece < vertices)
 			HG_TRY(hg_cuda_wait(work, error));
@@ -253,9 +264,11 @@ build_v1(HgCudaWork *work, uint32_t vertices_log2, Word *words, uint64_t n, HgCu
 /* Run Algorithm 1 inside every bin of rows that are sorted by bin. */
 template <typename Word>
 static HgStatus
-build_bins(HgCudaWork *work, const HgShape *shape, SortedRows<Word> *sorted, uint32_t *offsets,
-		   uint32_t *unordered, HgError *error)
+build_bins(HgCudaWork *work, const HgShape *shape, SortedRows<Word> *sorted,
+		   const HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
 {
+	auto kernel =
+		graph->ordered ? hg_bin_build_kernel<Word, true> : hg_bin_build_kernel<Word, false>;
 	const uint32_t bins = UINT32_C(1) << shape->bins_log2;
 	const uint32_t bin_vertices = UINT32_C(1) << (shape->vertices_log2 - shape->bins_log2);
 	const size_t shared = hg_bin_shared_bytes<Word>(bin_vertices);
@@ -269,16 +282,16 @@ build_bins(HgCudaWork *work, const HgShape *shape, SortedRows<Word> *sorted, uin
 		sorted->words.Current(), (uint32_t) sorted->n, shape->bins_log2, starts);
 	HG_CUDA_LAUNCHED(hg_bin_starts_kernel, error);
 
-	HG_CUDA_TRY(cudaFuncSetAttribute(hg_bin_build_kernel<Word>,
-									 cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-				error);
+	HG_CUDA_TRY(
+		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
+		error);
 	for (uint64_t first = 0; first < bins; first += piece_bins)
 	{
 		uint64_t piece = bins - first < piece_bins ? bins - first : piece_bins;
 
-		hg_bin_build_kernel<<<(unsigned) piece, HG_BIN_THREADS, shared, work->stream>>>(
+		kernel<<<(unsigned) piece, HG_BIN_THREADS, shared, work->stream>>>(
 			starts, (uint32_t) first, 32 - shape->vertices_log2, bin_vertices,
-			sorted->words.Current(), sorted->rows.Current(), offsets, unordered);
+			sorted->words.Current(), sorted->rows.Current(), graph->offsets, unfinished);
 		HG_CUDA_LAUNCHED(hg_bin_build_kernel, error);
 		if (first + piece < bins)
 			HG_TRY(hg_cuda_wait(work, error));
@@ -318,13 +331,13 @@ find_offsets(HgCudaWork *work, uint32_t vertices_log2, const Word *words, uint64
  * Either
  * ------------------------------------------------------------------------ */
 
-/* Read the number of lists and bins that were left unordered, waiting for it. */
+/* Read the number of lists and bins that were left unfinished, waiting for it. */
 static HgStatus
-read_unordered(HgCudaWork *work, uint32_t *unordered, uint32_t *count, HgError *error)
+read_unfinished(HgCudaWork *work, uint32_t *unfinished, uint32_t *count, HgError *error)
 {
 	const void *host;
 
-	HG_TRY(hg_cuda_read_back(work, unordered, sizeof(*count), &host, error));
+	HG_TRY(hg_cuda_read_back(work, unfinished, sizeof(*count), &host, error));
 	memcpy(count, host, sizeof(*count));
 	return HG_OK;
 }
@@ -336,11 +349,11 @@ build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGra
 {
 	const bool binned = shape->build == HG_BUILD_V2;
 	SortedRows<Word> sorted;
-	uint32_t *unordered;
-	uint32_t unordered_count;
+	uint32_t *unfinished;
+	uint32_t unfinished_count;
 
-	HG_TRY(hg_cuda_alloc_array(work, 1, &unordered, error));
-	HG_CUDA_TRY(cudaMemsetAsync(unordered, 0, sizeof(*unordered), work->stream), error);
+	HG_TRY(hg_cuda_alloc_array(work, 1, &unfinished, error));
+	HG_CUDA_TRY(cudaMemsetAsync(unfinished, 0, sizeof(*unfinished), work->stream), error);
 
 	if (binned)
 	{
@@ -356,34 +369,35 @@ build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGra
 			if (shape->bins_log2 > 0)
 				HG_TRY(sort_rows(work, &sorted, (int) shape->bins_log2, error));
 			HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
-			HG_TRY(build_bins(work, shape, &sorted, graph->offsets, unordered, error));
-			HG_TRY(read_unordered(work, unordered, &unordered_count, error));
+			HG_TRY(build_bins(work, shape, &sorted, graph, unfinished, error));
+			HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
 		}
 		else
 		{
 			HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
-			unordered_count = 1;
+			unfinished_count = 1;
 		}
 	}
 	else
 	{
 		HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
-		HG_TRY(build_v1(work, shape->vertices_log2, words, n, graph, unordered, error));
-		HG_TRY(read_unordered(work, unordered, &unordered_count, error));
-		if (unordered_count > 0)
+		HG_TRY(build_v1(work, words, n, graph, unfinished, error));
+		HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
+		if (unfinished_count > 0)
 			HG_TRY(open_sort(work, static_cast<Word *>(graph->edge_words), graph->edge_rows, n,
 							 &sorted, error));
 	}
-	hg_cuda_free(work, unordered);
+	hg_cuda_free(work, unfinished);
 
-	if (unordered_count > 0)
+	if (unfinished_count > 0)
 	{
+		graph->ordered = true;
 		HG_TRY(sort_rows(work, &sorted, 8 * sizeof(Word), error));
 		if (binned)
 			HG_TRY(find_offsets(work, shape->vertices_log2, sorted.words.Current(), n,
 								graph->offsets, error));
 	}
-	if (binned || unordered_count > 0)
+	if (binned || unfinished_count > 0)
 	{
 		close_sort(work, &sorted);
 		graph->edge_words = sorted.words.Current();
@@ -394,13 +408,14 @@ build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGra
 
 HgStatus
 hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *words,
-					uint64_t rows, HgCudaGraph *graph, HgError *error)
+					uint64_t rows, bool ordered, HgCudaGraph *graph, HgError *error)
 {
 	const uint64_t entries = (UINT64_C(1) << shape->vertices_log2) + 1;
 
 	memset(graph, 0, sizeof(*graph));
 	graph->key_width = key_width;
 	graph->vertices_log2 = shape->vertices_log2;
+	graph->ordered = ordered;
 	graph->rows = rows;
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[0], work->stream), error);
 	HG_TRY(hg_cuda_alloc_array(work, entries, &graph->offsets, error));
@@ -429,6 +444,46 @@ hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph)
 	memset(graph, 0, sizeof(*graph));
 }
 
+/* Add up the different keys of a graph in sums[2]. */
+template <typename Word>
+static HgStatus
+count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums, HgError *error)
+{
+	const Word *words = static_cast<const Word *>(graph->edge_words);
+	const uint64_t n = graph->rows;
+	Word *ordered = nullptr;
+
+	/* equal keys have to be neighbours to be counted once */
+	if (!graph->ordered)
+	{
+		const uint32_t count = (uint32_t) n; /* see sort_rows */
+		size_t bytes = 0;
+		void *temporary;
+
+		HG_TRY(hg_cuda_alloc_array(work, n, &ordered, error));
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(nullptr, bytes, words, ordered, count, 0,
+												   8 * sizeof(Word), work->stream),
+					error);
+		HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(temporary, bytes, words, ordered, count, 0,
+												   8 * sizeof(Word), work->stream),
+					error);
+		hg_cuda_free(work, temporary);
+		words = ordered;
+	}
+	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
+	{
+		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
+
+		hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+			words, first, first + piece, sums);
+		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	hg_cuda_free(work, ordered);
+	return HG_OK;
+}
+
 HgStatus
 hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,
 					   HgError *error)
@@ -449,19 +504,10 @@ hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats 
 		HG_CUDA_LAUNCHED(hg_describe_lists_kernel, error);
 		HG_TRY(hg_cuda_wait(work, error));
 	}
-	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
-	{
-		uint64_t piece = graph->rows - first < HG_PIECE_ROWS ? graph->rows - first : HG_PIECE_ROWS;
-
-		if (graph->key_width == 4)
-			hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-				static_cast<const uint32_t *>(graph->edge_words), first, first + piece, sums);
-		else
-			hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-				static_cast<const uint64_t *>(graph->edge_words), first, first + piece, sums);
-		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
-		HG_TRY(hg_cuda_wait(work, error));
-	}
+	if (graph->key_width == 4)
+		HG_TRY(count_keys<uint32_t>(work, graph, sums, error));
+	else
+		HG_TRY(count_keys<uint64_t>(work, graph, sums, error));
 	HG_TRY(hg_cuda_read_back(work, sums, sizeof(result), &host, error));
 	memcpy(result, host, sizeof(result));
 	hg_cuda_free(work, sums);

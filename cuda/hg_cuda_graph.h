@@ -20,13 +20,14 @@ extern "C"
 /*
  * A HashGraph.  All arrays are in device memory and belong to the work that they were
  * built with.  Edges carry the mixed word of the key in place of the key (hg_hash.h:
- * it can be mixed back), so that nothing is ever hashed twice.  Equal keys stand next
- * to each other in their list, which is sorted by the mixed word.
+ * it can be mixed back), so that nothing is ever hashed twice.  In an ordered graph each
+ * list is sorted by the mixed word: equal keys stand next to each other.
  */
 struct HgCudaGraph
 {
 	uint32_t key_width;
 	uint32_t vertices_log2;
+	bool ordered;
 	uint64_t rows;
 	uint32_t *offsets;	 /* [vertices + 1] */
 	void *edge_words;	 /* [rows], key_width bytes each */
@@ -52,12 +53,14 @@ HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, 
 
 /*
  * Build a graph of rows rows, whose mixed words are words[0 .. rows - 1]: a block of
- * work, which becomes part of the graph or is given back (NULL where rows is 0).  Marks
+ * work, which becomes part of the graph or is given back (NULL where rows is 0).  The
+ * graph is ordered where that is asked for, and where it comes at no cost.  Marks
  * of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the end.  It
  * returns when the graph is complete.
  */
 HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width,
-							 void *words, uint64_t rows, HgCudaGraph *graph, HgError *error);
+							 void *words, uint64_t rows, bool ordered, HgCudaGraph *graph,
+							 HgError *error);
 
 /* Give the arrays back. */
 void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);

@@ -10,6 +10,7 @@
 #ifndef HG_CUDA_TUNING_H
 #define HG_CUDA_TUNING_H
 
+#include <cstddef>
 #include <cstdint>
 
 /* Kernels that stream over arrays. */
@@ -18,20 +19,25 @@ constexpr int HG_STREAM_ITEMS = 4;
 
 /*
  * Building a bin: a block holds HG_BIN_ROWS rows at most.  The mean is at most half
- * that, so that a uniform hash and a few dozen duplicates a key stay well below it,
- * and two or three blocks run on a multiprocessor at a time.
+ * that, so that a uniform hash and a few dozen duplicates a key stay well below it.
+ * hg_bin_blocks() are to run on a multiprocessor at a time.
  */
 constexpr int HG_BIN_THREADS = 512;
 constexpr int HG_BIN_ITEMS = 8;
+constexpr int
+hg_bin_blocks(size_t word_bytes)
+{
+	return word_bytes == 4 ? 3 : 2;
+}
 constexpr int HG_BIN_ROWS = HG_BIN_THREADS * HG_BIN_ITEMS;
 constexpr int HG_BIN_MEAN_ROWS = HG_BIN_ROWS / 2;
 constexpr int HG_BIN_VERTICES = 8192; /* per bin, at most */
 
 /*
- * A list up to this long is put in the order of its keys by one thread.  Longer
- * ones of more than one key are sorted by the whole device.
+ * A list of several keys that is longer than this is not put in the order of its keys
+ * by the block or thread that built it, but by sorting all edges.
  */
-constexpr uint32_t HG_LIST_SORTED_ALONE = 64;
+constexpr uint32_t HG_LIST_ORDERED = 128;
 
 /* Lists up to this long are searched from the front, longer ones by bisection. */
 constexpr uint32_t HG_LIST_WALKED = 16;
@@ -57,6 +63,13 @@ constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
 /* Keys that one append copies at a time, and pairs that one chunk holds at most. */
 constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
 constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
+
+/*
+ * An inner graph up to this size is probed by outer rows in any order, where these are
+ * many more: it stays in the L2 cache.
+ */
+constexpr uint64_t HG_STANDARD_UP_TO_BYTES = UINT64_C(64) << 20;
+constexpr uint64_t HG_STANDARD_MIN_RATIO = 4;
 
 /* Jobs smaller than this stay in the L2 cache anyway: v1 is as good there. */
 constexpr uint64_t HG_BINNED_FROM_BYTES = UINT64_C(24) << 20;

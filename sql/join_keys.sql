@@ -93,14 +93,9 @@ select * from key_check('label', '{a,b,"a "}', 'text', '{a,"a "}');
 select * from key_check('money', '{1,1.00,2}');
 select * from key_check('bit(3)', '{101,111}');
 
--- collations: C, and a nondeterministic one where ICU is there
+-- collations: C, and a nondeterministic one
 select join_check('select * from (values (''a''), (''A''), (''b'')) l (k) join (values (''a''), (''B'')) r (k) on l.k = r.k collate "C"');
-select count(*) > 0 as icu from pg_collation where collprovider = 'i' \gset
-\if :icu
 create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-\else
-create collation nocase from "C";
-\endif
 create table names_l (k text collate nocase, n int);
 create table names_r (k text collate nocase, n int);
 insert into names_l values ('a', 1), ('A', 2), ('b', 3), ('ä', 4), ('Ä', 5), (null, 6), ('', 7);

@@ -58,9 +58,9 @@ select join_check('select a.v, s.one, s.sum from q_a a left join (select k, 1 as
 select join_check('select a.v, s.one from q_a a left join (select k, 1 as one from q_b where w < 50) s on s.k = a.k where s.one is null');
 select join_check('select a.v, s.x, c.name from q_a a left join (select k, coalesce(w, 0) as x from q_b where w < 100) s
                      on s.k = a.k left join q_c c on c.k = s.x');
-select join_check('select c.name, s.x from q_c c left join lateral (select c.name || ''!'' as x, k from q_a where v < 50) s on s.k = c.k');
+select regexp_replace(join_check('select c.name, s.x from q_c c left join lateral (select c.name || ''!'' as x, k from q_a where v < 50) s on s.k = c.k'), ', by .*', '');
 
--- WHERE that no row decides
+-- WHERE that no row decides (a custom join can have it from PostgreSQL 17 on)
 prepare constant (int) as select count(*) from q_a a join q_b b using (k) where $1 = 1;
 set plan_cache_mode = force_generic_plan;
 set hashgraph.force = on;
@@ -69,8 +69,8 @@ execute constant (2);
 reset hashgraph.force;
 reset plan_cache_mode;
 deallocate constant;
-select join_check('select count(*) from q_a a join q_b b using (k) where (select count(*) from q_c) = 20');
-select join_check('select count(*) from q_a a join q_b b using (k) where (select count(*) from q_c) = 21');
+select regexp_replace(join_check('select count(*) from q_a a join q_b b using (k) where (select count(*) from q_c) = 20'), ', by .*', '');
+select regexp_replace(join_check('select count(*) from q_a a join q_b b using (k) where (select count(*) from q_c) = 21'), ', by .*', '');
 select join_check('select v, w from q_a a left join q_b b on a.k = b.k and (select max(k) from q_c) = 58');
 select join_check('select v, w from q_a a left join q_b b on a.k = b.k and current_user = ''nobody''');
 

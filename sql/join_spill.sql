@@ -51,11 +51,11 @@ select join_check('select v, z from s_skew left join s_a using (k)');
 select join_check('select v, z from s_a left join s_skew using (k)');
 select join_check('select count(*), sum(x.z + y.z) from s_skew x join s_skew y using (k) where x.z < 400');
 select join_check('select z from s_skew x where exists (select from s_skew y where y.k = x.k and y.z > x.z + 100)');
-select join_check('select count(*) from (select 1 as k, v from s_a) a join (select 1 as k, w from s_b where w < 20) b using (k)');
-select join_check('select count(*) from (select 1 as k, w from s_b where w < 20) b join (select 1 as k, v from s_a) a using (k)');
+select join_check('select count(*) from (select v * 0 as k, v from s_a) a join (select w * 0 as k, w from s_b where w < 20) b using (k)');
+select join_check('select count(*) from (select w * 0 as k, w from s_b where w < 20) b join (select v * 0 as k, v from s_a) a using (k)');
 -- all keys NULL
-select join_check('select count(*), count(w) from (select null::int as k, v from s_a) a left join s_b using (k)');
-select join_check('select count(*), count(w) from s_a left join (select null::int as k, w from s_b) b using (k)');
+select join_check('select count(*), count(w) from (select nullif(v, v) as k, v from s_a) a left join s_b using (k)');
+select join_check('select count(*), count(w) from s_a left join (select nullif(w, w) as k, w from s_b) b using (k)');
 
 -- they did spill
 select join_spills('select * from s_a join s_b using (k)');

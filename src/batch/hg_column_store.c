@@ -29,7 +29,7 @@ hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const
 	store->packed_context =
 		AllocSetContextCreate(store->context, "HashGraph packed values", ALLOCSET_SMALL_SIZES);
 	store->ncolumns = ncolumns;
-	store->columns = MemoryContextAlloc(parent, Max(ncolumns, 1) * sizeof(HgColumn));
+	store->columns = MemoryContextAllocZero(parent, Max(ncolumns, 1) * sizeof(HgColumn));
 	for (int c = 0; c < ncolumns; c++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, attnos[c] - 1);

@@ -45,6 +45,7 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits)
 	Assert(bits > 0 && bits <= HG_SPILL_MAX_BITS && level < HG_SPILL_LEVELS);
 	/* set the tablespaces that BufFileCreateTemp takes its files from */
 	PrepareTempTablespaces();
+	spill->context = CurrentMemoryContext;
 	spill->layout = layout;
 	spill->level = level;
 	spill->bits = bits;
@@ -132,7 +133,12 @@ hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *
 	*(uint32 *) spill->buffer = (uint32) (offset - sizeof(uint32));
 
 	if (spill->files[partition] == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(spill->context);
+
 		spill->files[partition] = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(old);
+	}
 	BufFileWrite(spill->files[partition], spill->buffer, offset);
 	spill->rows[partition]++;
 	spill->total_rows++;

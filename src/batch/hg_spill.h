@@ -24,6 +24,7 @@
 
 typedef struct HgSpill
 {
+	MemoryContext context;		 /* the set's and its files' */
 	const HgColumnStore *layout; /* of the rows */
 	int level;
 	int bits;		   /* 2^bits partitions */

@@ -12,7 +12,7 @@
 #include "nodes/makefuncs.h"
 #include "utils/ruleutils.h"
 
-#include "executor/hg_join.h"
+#include "executor/hg_join_state.h"
 
 /* Show a list of clauses as core shows a qual. */
 static void

@@ -188,7 +188,7 @@ build_side(Bench *bench, const void *keys, uint64_t rows, HgCudaGraph *graph, Ru
 
 	HG_TRY(mix_side(bench, keys, rows, &words, error));
 	HG_TRY(hg_cuda_graph_build(&bench->work, &bench->shape, bench->workload->key_width, words, rows,
-							   graph, error));
+							   graph == &bench->inner, graph, error));
 	HG_CUDA_TRY(cudaEventElapsedTime(&bin, marks[0], marks[1]), error);
 	HG_CUDA_TRY(cudaEventElapsedTime(&build, marks[1], marks[2]), error);
 	times->bin += bin;

@@ -377,3 +377,60 @@ test_run(const TestRun *run)
 	free(arrays.matches.outer);
 	return good;
 }
+
+/*
+ * The right number of intersections, worked out on the keys: for intersect the
+ * vertices whose lists are not empty on either side, for standard the outer rows
+ * whose vertex has an inner list that is not empty.
+ */
+static uint64_t
+count_intersections(const TestData *data, HgProbeAlgorithm probe, uint64_t vertices)
+{
+	unsigned char *filled = test_malloc(vertices);
+	uint64_t total = 0;
+	uint32_t log2 = 0;
+
+	while ((UINT64_C(1) << log2) < vertices)
+		log2++;
+	memset(filled, 0, vertices);
+	for (uint64_t row = 0; row < data->rows[HG_INNER]; row++)
+		filled[hg_vertex_of_hash(test_hash(data->key_width, test_data_key(data, HG_INNER, row)),
+								 log2)] = 1;
+	for (uint64_t row = 0; row < data->rows[HG_OUTER]; row++)
+	{
+		uint32_t hash = test_hash(data->key_width, test_data_key(data, HG_OUTER, row));
+		uint32_t vertex = hg_vertex_of_hash(hash, log2);
+
+		total += filled[vertex];
+		if (probe == HG_PROBE_INTERSECT)
+			filled[vertex] = 0; /* a pair of lists counts once */
+	}
+	free(filled);
+	return total;
+}
+
+bool
+test_run_intersections(const TestRun *run)
+{
+	uint64_t counted = 0;
+	uint64_t wanted;
+	HgJobStats stats = {0};
+	HgError error;
+	HgJob *job;
+	HgStatus status = test_run_build(run, &job, &error);
+
+	if (status == HG_OK)
+		status = run->engine->count(job, HG_MATCH_ALL, &counted, &error);
+	if (job != NULL)
+	{
+		run->engine->stats(job, &stats);
+		run->engine->close(job);
+	}
+	CHECK_STATUS(status, &error, "count");
+	CHECK(counted == run->data->pairs, "%" PRIu64 " counted", counted);
+
+	wanted = count_intersections(run->data, stats.probe, stats.vertices);
+	CHECK(stats.intersections == wanted, "%" PRIu64 " intersections, not %" PRIu64,
+		  stats.intersections, wanted);
+	return true;
+}

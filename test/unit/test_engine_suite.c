@@ -505,6 +505,20 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 	test_data_destroy(&data);
 }
 
+static void
+test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe)
+{
+	TestData data;
+	TestRun run = {engine, host, &data, default_spec(4), 0, 1};
+
+	/* half of the keys of the outer side are keys of the inner one */
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 6000, 3000);
+	run.spec.probe = probe;
+	hg_tap_ok(test_run_intersections(&run), "%s: intersections are counted, probe %s", engine->name,
+			  hg_probe_name(probe));
+	test_data_destroy(&data);
+}
+
 /* Two jobs of one engine do not know of each other. */
 static void
 test_two_jobs(HgEngine *engine, const HgHost *host)
@@ -569,6 +583,8 @@ hg_engine_suite(HgEngine *engine, const HgHost *host)
 	test_cancel(engine, host, TEST_KEYS_EQUAL, HG_BUILD_AUTO, HG_PROBE_INTERSECT);
 	test_memory_limit(engine, host);
 	test_two_jobs(engine, host);
+	for (size_t p = 0; p < LENGTH(probes); p++)
+		test_intersections(engine, host, probes[p]);
 
 	if (!small_suite())
 	{

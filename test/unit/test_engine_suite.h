@@ -74,6 +74,12 @@ extern "C"
 	extern bool test_run(const TestRun *run);
 
 	/*
+	 * Check the intersections of a job after one count, as hg_engine.h defines them.
+	 * Returns false after explaining by hg_tap_diag.
+	 */
+	extern bool test_run_intersections(const TestRun *run);
+
+	/*
 	 * Append the keys of data and build.  The job is open afterwards whatever is
 	 * returned, unless *job is NULL.
 	 */

@@ -168,6 +168,8 @@ side_alloc_graph(HgJob *job, HgCpuSide *side, HgError *error)
 	status = hg_cpu_alloc(job, side->edges_bytes, &side->edges, error);
 	if (status != HG_OK)
 		return status;
+
+	/* read, but never by itself the reason for anything */
 	memset((char *) side->edges + side->rows * edge_size, 0, HG_CPU_EDGE_PADDING * edge_size);
 
 	side->offsets_bytes = (vertices + 2) * sizeof(uint32_t);
