@@ -4,7 +4,8 @@
 #   make install         into the PostgreSQL that PG_CONFIG belongs to
 #   make installcheck    pg_regress and isolation tests against a running server, and
 #                        the TAP tests where Perl has IPC::Run
-#   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan)
+#   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan);
+#                        the CUDA engine's tests are built and run too where CUDA is found
 #   make lint            rules of the source tree
 #   make bench           build the benchmark programs (test/bench)
 #

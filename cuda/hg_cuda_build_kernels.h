@@ -209,9 +209,9 @@ hg_bin_shared_bytes(uint32_t bin_vertices)
  * starts[bin] .. starts[bin + 1] - 1 of words and rows, and writes the same places back
  * as edges, and the offsets of the bin's vertices.
  *
- * With ORDERED the edges of a list are put in the order of their words: every row of a
- * list with more than one key counts the words below its own.  That is work of the
- * list's length for a row, but for all rows at once.
+ * With ORDERED the edges of a list are put in the order of their words: every row
+ * counts the words of its list below its own.  That is work of the list's length for a
+ * row, but for all rows at once; long lists of one key, in order already, are spared it.
  *
  * A bin with too many rows is left as it is, and one with a long list of many keys is
  * left with this list in any order; both are counted in *unfinished.
@@ -310,14 +310,15 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 
 	if (ORDERED)
 	{
-		/* which lists have more than one key? */
+		/* which long lists have more than one key? */
 #pragma unroll
 		for (int k = 0; k < HG_BIN_ITEMS; k++)
 			if (k * HG_BIN_THREADS + thread < n)
 			{
 				uint32_t v = hg_word_vertex(word[k], shift) - first_vertex;
+				uint32_t low = counts[hg_padded(v)];
 
-				if (bin_words[counts[hg_padded(v)]] != word[k])
+				if (counts[hg_padded(v + 1)] - low > HG_LIST_SHORT && bin_words[low] != word[k])
 					atomicOr(&mixed[v / 32], 1u << (v % 32));
 			}
 		__syncthreads();
@@ -335,7 +336,8 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 				uint32_t low = counts[hg_padded(v)];
 				uint32_t high = counts[hg_padded(v + 1)];
 
-				if ((mixed[v / 32] >> (v % 32) & 1) == 0)
+				if (high - low == 1 ||
+					(high - low > HG_LIST_SHORT && (mixed[v / 32] >> (v % 32) & 1) == 0))
 					continue;
 				if (high - low > HG_LIST_ORDERED)
 				{

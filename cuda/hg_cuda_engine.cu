@@ -519,6 +519,12 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 }
 
 void
+hg_cuda_engine_trim(HgEngine *engine)
+{
+	hg_cuda_device_trim(&reinterpret_cast<CudaEngine *>(engine)->device);
+}
+
+void
 hg_cuda_engine_stop(HgEngine *engine)
 {
 	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);

@@ -30,6 +30,9 @@ extern "C"
 	extern HgStatus hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine,
 										 HgError *error);
 
+	/* Give device memory that no job holds back to the driver. */
+	extern void hg_cuda_engine_trim(HgEngine *engine);
+
 	/* Give everything back; jobs must be closed. */
 	extern void hg_cuda_engine_stop(HgEngine *engine);
 

@@ -41,6 +41,9 @@
 /* Threads of kernels with one row or vertex a thread. */
 static constexpr int THREADS = HG_STREAM_THREADS;
 
+/* CUB's prefix sum counted in int for long: more vertices are built by sorting. */
+static constexpr uint32_t MAX_SCANNED_LOG2 = 30;
+
 static unsigned
 blocks_for(uint64_t n, uint64_t per_block)
 {
@@ -347,7 +350,7 @@ static HgStatus
 build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGraph *graph,
 	  HgError *error)
 {
-	const bool binned = shape->build == HG_BUILD_V2;
+	const bool binned = shape->build == HG_BUILD_V2 || shape->vertices_log2 > MAX_SCANNED_LOG2;
 	SortedRows<Word> sorted;
 	uint32_t *unfinished;
 	uint32_t unfinished_count;

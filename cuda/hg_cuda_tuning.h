@@ -39,6 +39,9 @@ constexpr int HG_BIN_VERTICES = 8192; /* per bin, at most */
  */
 constexpr uint32_t HG_LIST_ORDERED = 128;
 
+/* Lists up to this long are ordered without asking whether they have several keys. */
+constexpr uint32_t HG_LIST_SHORT = 8;
+
 /* Lists up to this long are searched from the front, longer ones by bisection. */
 constexpr uint32_t HG_LIST_WALKED = 16;
 

@@ -114,6 +114,13 @@ hg_cuda_device_close(HgCudaDevice *device)
 	device->pool = nullptr;
 }
 
+void
+hg_cuda_device_trim(HgCudaDevice *device)
+{
+	if (device->pool != nullptr)
+		cudaMemPoolTrimTo(device->pool, 0);
+}
+
 /* ------------------------------------------------------------------------
  * Work
  * ------------------------------------------------------------------------ */

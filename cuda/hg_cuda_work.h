@@ -5,9 +5,9 @@
  *
  * DEVICE MEMORY comes from one pool per device, whose release threshold is the
  * budget: memory that a job gave back stays with the process and is reused without
- * a call to the driver.  Where the device has no pools, plain cudaMalloc serves.  We
- * account for what is held ourselves: what all jobs hold stays within the device's
- * budget, and what one job holds within its own limit.
+ * a call to the driver, until the process has nothing to do.  Where the device has no pools, plain
+ *cudaMalloc serves.  We account for what is held ourselves: what all jobs hold stays within the
+ *device's budget, and what one job holds within its own limit.
  *
  * Every block that a job holds is listed in its HgCudaWork, so that functions which
  * fail half-way need not give back anything: closing the work does.  All work of a
@@ -71,6 +71,9 @@ struct HgCudaWork
 /* Get a device ready; budget 0 means 80 % of its memory. */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
+
+/* Give memory that no job holds back to the driver. */
+void hg_cuda_device_trim(HgCudaDevice *device);
 
 /* Start and end the work of one job.  close frees all its memory, and never fails. */
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,

@@ -18,6 +18,7 @@
 
 /* What the process was told: hg_cuda_engine_list does not know of it. */
 static uint64_t memory_budget;
+static HgEngine *started;
 
 static HgStatus
 cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **engine,
@@ -27,9 +28,16 @@ cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **en
 
 	memory_budget = options->memory_budget;
 	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
+	started = status == HG_OK ? *engine : NULL;
 	if (status == HG_OK)
 		status = hg_cuda_engine_register(staging, options->staging_bytes, error);
 	return status;
+}
+
+static void
+cuda_rest(void)
+{
+	hg_cuda_engine_trim(started);
 }
 
 static int
@@ -51,6 +59,7 @@ main(int argc, char **argv)
 		.description = description,
 		.start = cuda_start,
 		.list = cuda_list,
+		.rest = cuda_rest,
 		.engine_copies_keys = true,
 	};
 

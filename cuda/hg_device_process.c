@@ -249,6 +249,15 @@ list_for_server(void *arg, HgDeviceInfo *infos, int capacity)
 	return kind->list(infos, capacity, NULL);
 }
 
+static void
+rest_for_server(void *arg)
+{
+	const HgDeviceKind *kind = arg;
+
+	if (kind->rest != NULL)
+		kind->rest();
+}
+
 /* Serve one session until it leaves. */
 static int
 serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
@@ -262,6 +271,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.idle_timeout = options->idle_timeout;
 	config.engine_copies_keys = kind->engine_copies_keys;
 	config.list_devices = list_for_server;
+	config.rest = rest_for_server;
 	config.arg = (void *) kind;
 
 	if (create_staging(config.staging_bytes, &config.staging_fd, &config.staging, &error) !=

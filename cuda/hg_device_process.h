@@ -54,6 +54,7 @@ typedef struct HgDeviceKind
 	 */
 	int (*list)(HgDeviceInfo *infos, int capacity, HgError *error);
 
+	void (*rest)(void);		 /* see hg_server.h; may be NULL */
 	bool engine_copies_keys; /* see hg_server.h */
 } HgDeviceKind;
 

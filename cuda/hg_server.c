@@ -58,6 +58,7 @@ struct Server
 	const HgServerConfig *config;
 	ServedJob *jobs;
 	uint64_t sequence;		/* of the last request received */
+	int idle_seconds;		/* without a job or a message */
 	bool gone;				/* no more to be received or sent */
 	int exit_status;		/* once gone */
 	HgWireMessage received; /* the message being worked on */
@@ -496,16 +497,30 @@ serve_note(Server *server, const HgWireHeader *note)
 		hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
 }
 
-/* Take one message from the socket, waiting for it. */
+/* A second has passed without a job or a message. */
+static void
+pass_idle_second(Server *server)
+{
+	const HgServerConfig *config = server->config;
+
+	server->idle_seconds++;
+	if (server->idle_seconds == 1 && config->rest != NULL)
+		config->rest(config->arg);
+	if (server->idle_seconds == config->idle_timeout)
+		leave(server, 0);
+}
+
+/* Take one message from the socket, waiting for it, or pass a second without a job. */
 static void
 serve_message(Server *server)
 {
 	struct pollfd readable = {.fd = server->config->socket, .events = POLLIN};
-	bool may_idle = server->config->idle_timeout > 0 && server->jobs == NULL;
+	const HgServerConfig *config = server->config;
+	bool counts = server->jobs == NULL && (server->idle_seconds == 0 || config->idle_timeout > 0);
 	int attached;
 	int ready;
 
-	ready = poll(&readable, 1, may_idle ? server->config->idle_timeout * 1000 : -1);
+	ready = poll(&readable, 1, counts ? 1000 : -1);
 	if (ready < 0)
 	{
 		if (errno != EINTR)
@@ -514,9 +529,10 @@ serve_message(Server *server)
 	}
 	if (ready == 0)
 	{
-		leave(server, 0);
+		pass_idle_second(server);
 		return;
 	}
+	server->idle_seconds = 0;
 
 	switch (hg_wire_receive(server->config->socket, &server->received, &attached))
 	{

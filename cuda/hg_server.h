@@ -32,6 +32,12 @@ typedef struct HgServerConfig
 
 	/* Fill at most capacity of infos and return their number. */
 	int (*list_devices)(void *arg, HgDeviceInfo *infos, int capacity);
+
+	/*
+	 * Called when there has been no job for a second: give back what is kept for the next
+	 * one's speed alone.  May be NULL.
+	 */
+	void (*rest)(void *arg);
 	void *arg;
 } HgServerConfig;
 

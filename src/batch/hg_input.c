@@ -17,10 +17,10 @@
 #include "batch/hg_input.h"
 
 /*
- * What the engine takes for a row beside its word: the edge (word and row number)
- * twice while rows are binned, and its share of the offsets.
+ * What the CPU engine takes for a row beside its word: the edge (word and row number),
+ * and its share of the offsets, of which there may be two for each row.
  */
-#define HG_ENGINE_ROW_BYTES(width) (2 * ((width) + sizeof(uint32)) + 2 * sizeof(uint32))
+#define HG_ENGINE_ROW_BYTES(width) ((width) + sizeof(uint32) + 2 * sizeof(uint32))
 
 /* Rows between two looks at the memory that is held. */
 #define HG_ROWS_PER_LOOK 256

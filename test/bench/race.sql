@@ -10,7 +10,8 @@
 create function race(query text, variants text[], runs int, out ms float8[], out result text)
 language plpgsql as $$
 declare
-  defaults constant text := 'enable_mergejoin=off;enable_nestloop=off;hashgraph.enabled=on';
+  defaults constant text :=
+    'enable_mergejoin=off;enable_nestloop=off;hashgraph.enabled=on;hashgraph.backend=auto';
   setting text;
   variant text;
   line text;
@@ -19,6 +20,8 @@ declare
   answer text;
   times float8[] := '{}';
 begin
+  -- Wait for a GPU that is starting.
+  perform from hashgraph_devices();
   for run in 0..runs loop
     foreach variant in array variants loop
       foreach setting in array string_to_array(defaults || ';' || variant, ';') loop

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_internal.h
+ *	  The client's two halves: its connection, and the jobs that use it.
+ *
+ *	hg_wire_client.c	the connection: messages in and out, waiting, state
+ *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
+ *
+ * What always holds:
+ *
+ * - answered <= sequence: requests answered and sent.  Answers arrive in order, so
+ *	 one number says which slots are free.
+ * - A job's own failure (status and error of any answer, an append's that nobody
+ *	 waited for too) is kept in the job and given to every later call on it.
+ * - A failure of the connection is kept in the client and given to every later
+ *	 call on any job.
+ * - Nothing waits but hg_wire_client_wait(), and that only through
+ *	 host->wait_readable; it polls cancelled() once for each wait.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_WIRE_INTERNAL_H
+#define HG_WIRE_INTERNAL_H
+
+#include "hg_wire.h"
+
+/* The slots that staging is cut into. */
+#define HG_WIRE_SLOTS 2
+
+typedef struct HgRemoteJob HgRemoteJob;
+
+struct HgRemoteJob
+{
+	HgWireClient *client; /* NULL once the client was destroyed */
+	HgRemoteJob *next;
+	const HgHost *host;
+	uint32_t id;
+	uint32_t key_width;
+	uint64_t rows[2]; /* sent so far, by HgSide */
+	bool built;
+	HgError failure;  /* status HG_OK while all is well */
+	HgJobStats stats; /* as of the last answer */
+};
+
+struct HgWireClient
+{
+	HgEngine engine; /* first: engine calls get its address */
+	int fd;
+	HgWireState state;
+	HgError error; /* why, for UNAVAILABLE and LOST */
+
+	unsigned char *staging;
+	uint64_t staging_bytes;
+	uint64_t slot_bytes;
+	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
+	unsigned next_slot;
+
+	uint64_t sequence; /* of the last request sent */
+	uint64_t answered; /* of the last answer received */
+	uint32_t last_job;
+	HgRemoteJob *jobs;
+
+	HgWireMessage message; /* the last message received */
+	HgWireDevices devices; /* the last list of devices received */
+};
+
+/* Fill the engine in with the calls of the remote engine. */
+extern void hg_wire_remote_init(HgEngine *engine);
+
+/* The job's answer to a request has come: keep what it says of the job. */
+extern void hg_wire_remote_take(HgWireClient *client, HgWireReply *reply);
+
+/* Give the connection up because of a message that makes no sense. */
+extern HgStatus hg_wire_client_reject(HgWireClient *client, HgError *error);
+
+/*
+ * Send a request (which gets the next sequence number) or a note for job; the message
+ * is zero but for its own members.  HG_CONNECTION_LOST on failure.
+ */
+extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job,
+									HgWireMessage *message, HgError *error);
+
+/*
+ * Wait until the answer to request sequence has come.  HG_OK says nothing about the
+ * answer itself, which is in client->message when it was the last request sent.
+ */
+extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
+									HgError *error);
+
+/* *to = *from, where to is not NULL; returns its status. */
+static inline HgStatus
+hg_wire_copy_error(HgError *to, const HgError *from)
+{
+	if (to != NULL)
+		*to = *from;
+	return from->status;
+}
+
+#endif /* HG_WIRE_INTERNAL_H */

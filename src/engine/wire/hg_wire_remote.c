@@ -1,0 +1,418 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_remote.c
+ *	  The remote engine: forwards every call to a device process.
+ *
+ * hg_wire.h describes the messages, the sequence numbers and the staging slots, and
+ * hg_wire_internal.h what always holds.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_wire_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------
+ * Requests of a job
+ * ------------------------------------------------------------------------ */
+
+void
+hg_wire_remote_take(HgWireClient *client, HgWireReply *reply)
+{
+	for (HgRemoteJob *job = client->jobs; job != NULL; job = job->next)
+	{
+		if (job->id != reply->header.job)
+			continue;
+		job->stats = reply->stats;
+		if (reply->error.status != HG_OK && job->failure.status == HG_OK)
+			job->failure = reply->error;
+		return;
+	}
+}
+
+/* A note can't fail in a way that matters: a lost connection shows in the next call. */
+static void
+send_note(HgWireClient *client, HgWireType type, uint32_t job)
+{
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	hg_wire_client_send(client, type, job, &message, NULL);
+}
+
+/* May a call on this job go to the device process?  If not, why. */
+static HgStatus
+job_usable(HgRemoteJob *job, HgError *error)
+{
+	if (job->client == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+							"the connection to the device process was closed");
+	if (job->client->state == HG_WIRE_LOST)
+		return hg_wire_copy_error(error, &job->client->error);
+	if (job->failure.status != HG_OK)
+		return hg_wire_copy_error(error, &job->failure);
+	return HG_OK;
+}
+
+/* Give the job up after a wait that was cancelled. */
+static HgStatus
+job_cancel(HgRemoteJob *job, HgError *error)
+{
+	HgStatus status = hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
+
+	send_note(job->client, HG_WIRE_CANCEL, job->id);
+	hg_wire_copy_error(error, &job->failure);
+	return status;
+}
+
+/* hg_wire_client_wait, and what its failure does to the job. */
+static HgStatus
+job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
+{
+	HgStatus status = hg_wire_client_wait(job->client, job->host, sequence, error);
+
+	if (status == HG_CANCELLED)
+		return job_cancel(job, error);
+	if (status == HG_OK && job->failure.status != HG_OK)
+		return hg_wire_copy_error(error, &job->failure);
+	return status;
+}
+
+/* Send a request.  Its sequence number is then client->sequence. */
+static HgStatus
+job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
+{
+	return hg_wire_client_send(job->client, type, job->id, message, error);
+}
+
+/*
+ * Send a request and wait for its answer, whose failure is this call's.  On HG_OK
+ * the answer is in client->message.reply.
+ */
+static HgStatus
+job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
+{
+	HgWireClient *client = job->client;
+	HgStatus status = job_send(job, type, message, error);
+
+	if (status == HG_OK)
+		status = job_wait(job, client->sequence, error);
+	if (status == HG_OK && client->message.header.type != HG_WIRE_REPLY)
+		status = hg_wire_client_reject(client, error);
+
+	/* a question that makes no sense has been answered, and does no harm to the job */
+	if (status == HG_INVALID)
+		job->failure.status = HG_OK;
+	return status;
+}
+
+/* Wait for the next slot to be free.  The caller names it in its next request. */
+static HgStatus
+job_take_slot(HgRemoteJob *job, unsigned *slot, HgError *error)
+{
+	HgWireClient *client = job->client;
+	unsigned taken = client->next_slot;
+	HgStatus status = job_wait(job, client->slot_sequence[taken], error);
+
+	if (status == HG_OK)
+	{
+		client->next_slot = (taken + 1) % HG_WIRE_SLOTS;
+		client->slot_sequence[taken] = client->sequence + 1;
+		*slot = taken;
+	}
+	return status;
+}
+
+/* ------------------------------------------------------------------------
+ * The engine
+ * ------------------------------------------------------------------------ */
+
+static void remote_close(HgJob *handle);
+
+static HgStatus
+remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+			HgError *error)
+{
+	HgWireClient *client = (HgWireClient *) engine;
+	HgWireMessage message;
+	HgRemoteJob *job;
+	HgStatus status;
+
+	switch (hg_wire_client_state(client, error))
+	{
+		case HG_WIRE_READY:
+			break;
+		case HG_WIRE_STARTING:
+			return hg_error_set(error, HG_UNAVAILABLE, NULL,
+								"the device process is still starting");
+		case HG_WIRE_UNAVAILABLE:
+			return HG_UNAVAILABLE;
+		case HG_WIRE_LOST:
+			return HG_CONNECTION_LOST;
+	}
+
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	job->client = client;
+	job->host = host;
+	job->key_width = spec->key_width;
+	job->id = ++client->last_job;
+	job->next = client->jobs;
+	client->jobs = job;
+
+	memset(&message, 0, sizeof(message));
+	message.request.spec = *spec;
+	status = job_ask(job, HG_WIRE_OPEN, &message, error);
+	if (status != HG_OK)
+	{
+		remote_close((HgJob *) job);
+		return status;
+	}
+	*handle = (HgJob *) job;
+	return HG_OK;
+}
+
+static HgStatus
+remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const unsigned char *from = keys;
+	HgStatus status = job_usable(job, error);
+
+	/* what the engine would refuse must be told now: its answer comes too late for us */
+	if (status != HG_OK)
+		return status;
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+	if (count > HG_MAX_ROWS - job->rows[side])
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	job->rows[side] += count;
+
+	while (status == HG_OK && count > 0)
+	{
+		HgWireClient *client = job->client;
+		uint64_t piece = client->slot_bytes / job->key_width;
+		HgWireMessage message;
+		unsigned slot;
+
+		if (piece > count)
+			piece = count;
+		status = job_take_slot(job, &slot, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.offset = slot * client->slot_bytes;
+		message.request.count = piece;
+		memcpy(client->staging + message.request.offset, from, (size_t) (piece * job->key_width));
+
+		/* not waited for: the next piece is copied while this one travels on */
+		status = job_send(job, HG_WIRE_APPEND, &message, error);
+		from += piece * job->key_width;
+		count -= piece;
+	}
+	return status;
+}
+
+/* A request that carries no more than these two numbers. */
+static HgStatus
+remote_ask(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode, HgError *error)
+{
+	HgWireMessage message;
+	HgStatus status = job_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = side;
+	message.request.mode = mode;
+	return job_ask(job, type, &message, error);
+}
+
+static HgStatus
+remote_build(HgJob *handle, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = remote_ask(job, HG_WIRE_BUILD, 0, 0, error);
+
+	job->built = status == HG_OK;
+	return status;
+}
+
+static HgStatus
+remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	return remote_ask((HgRemoteJob *) handle, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
+}
+
+static HgStatus
+remote_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgWireClient *client = job->client;
+	HgWireMessage message;
+	HgWireReply *reply;
+	const unsigned char *pairs;
+	uint64_t capacity = matches->capacity;
+	size_t bytes;
+	unsigned slot;
+	HgStatus status = job_usable(job, error);
+
+	matches->count = 0;
+	if (status == HG_OK && capacity == 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
+	if (status == HG_OK)
+		status = job_take_slot(job, &slot, error);
+	if (status != HG_OK)
+		return status;
+
+	if (capacity > client->slot_bytes / (2 * sizeof(uint32_t)))
+		capacity = client->slot_bytes / (2 * sizeof(uint32_t));
+	memset(&message, 0, sizeof(message));
+	message.request.offset = slot * client->slot_bytes;
+	message.request.count = capacity;
+	status = job_ask(job, HG_WIRE_NEXT, &message, error);
+	if (status != HG_OK)
+		return status;
+
+	reply = &client->message.reply;
+	if (reply->count > capacity)
+		return hg_wire_client_reject(client, error);
+	pairs = client->staging + message.request.offset;
+	bytes = (size_t) reply->count * sizeof(uint32_t);
+	memcpy(matches->outer, pairs, bytes);
+	memcpy(matches->inner, pairs + capacity * sizeof(uint32_t), bytes);
+	matches->count = (size_t) reply->count;
+	return HG_OK;
+}
+
+static HgStatus
+remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = remote_ask(job, HG_WIRE_COUNT, 0, (uint32_t) mode, error);
+
+	if (status == HG_OK)
+		*matches = job->client->message.reply.count;
+	return status;
+}
+
+static HgStatus
+remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = remote_ask(job, HG_WIRE_DESCRIBE, (uint32_t) side, 0, error);
+
+	if (status == HG_OK)
+		*stats = job->client->message.reply.graph;
+	return status;
+}
+
+/* Fetch one array of a graph, in pieces of a slot. */
+static HgStatus
+fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_t width,
+		   void *array, HgError *error)
+{
+	HgWireClient *client = job->client;
+	unsigned char *to = array;
+	uint64_t first = 0;
+	HgStatus status = HG_OK;
+
+	/* also when there is nothing to fetch, ask: the side may have no graph */
+	do
+	{
+		HgWireMessage message;
+		uint64_t piece = client->slot_bytes / width;
+		unsigned slot;
+
+		if (piece > count - first)
+			piece = count - first;
+		status = job_take_slot(job, &slot, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.part = (uint32_t) part;
+		message.request.offset = slot * client->slot_bytes;
+		message.request.first = first;
+		message.request.count = piece;
+		status = job_ask(job, HG_WIRE_EXPORT, &message, error);
+		if (status != HG_OK)
+			break;
+		memcpy(to + first * width, client->staging + message.request.offset,
+			   (size_t) (piece * width));
+		first += piece;
+	} while (first < count);
+	return status;
+}
+
+static HgStatus
+remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+					uint32_t *edge_rows, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = job_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
+
+	status = fetch_part(job, side, HG_WIRE_OFFSETS, job->stats.vertices + 1, sizeof(uint32_t),
+						offsets, error);
+	if (status == HG_OK)
+		status = fetch_part(job, side, HG_WIRE_EDGE_KEYS, job->stats.rows[side], job->key_width,
+							edge_keys, error);
+	if (status == HG_OK)
+		status = fetch_part(job, side, HG_WIRE_EDGE_ROWS, job->stats.rows[side], sizeof(uint32_t),
+							edge_rows, error);
+	return status;
+}
+
+static void
+remote_stats(HgJob *handle, HgJobStats *stats)
+{
+	*stats = ((HgRemoteJob *) handle)->stats;
+}
+
+static void
+remote_close(HgJob *handle)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgWireClient *client = job->client;
+
+	if (client != NULL)
+	{
+		HgRemoteJob **link = &client->jobs;
+
+		while (*link != job)
+			link = &(*link)->next;
+		*link = job->next;
+		send_note(client, HG_WIRE_CLOSE, job->id);
+	}
+	free(job);
+}
+
+void
+hg_wire_remote_init(HgEngine *engine)
+{
+	engine->name = "cuda";
+	engine->open = remote_open;
+	engine->append = remote_append;
+	engine->build = remote_build;
+	engine->match = remote_match;
+	engine->next = remote_next;
+	engine->count = remote_count;
+	engine->describe = remote_describe;
+	engine->export_graph = remote_export_graph;
+	engine->stats = remote_stats;
+	engine->close = remote_close;
+}

@@ -1,0 +1,283 @@
+# The device process: joins run there, its trouble is no trouble of the server, and
+# nothing of it is left behind.
+#
+# Runs over the stand-in, a device process with the CPU engine in it that can be told
+# to misbehave, and what needs no misbehaviour over the real one too, where it finds
+# a device.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'runs with backend cuda' unless HashGraphTest::covers('cuda');
+
+my $standin = standin_program();
+my $device = HashGraphTest::device_program();
+
+plan skip_all => 'neither a device nor the stand-in was built: make unit' unless defined $standin || defined $device;
+
+my $node = new_server('device', conf => "work_mem = '256MB'\nrestart_after_crash = on\n");
+my $scripts = PostgreSQL::Test::Utils::tempdir();
+
+# More rows than backend auto leaves to the CPU, and many chunks of matches, with long
+# runs of duplicates among them.
+$node->safe_psql('postgres', <<'SQL');
+create table f as select case when i % 900 = 0 then 0 when i % 101 = 0 then null else i % 90000 + 1 end as k, i as v
+  from generate_series(1, 450000) i;
+create table d as select case when i % 120 = 0 then 0 when i % 103 = 0 then null else i % 20000 + 1 end as k, i as w
+  from generate_series(1, 80000) i;
+create table same as select 1 as k, i as z from generate_series(1, 100000) i;
+analyze;
+SQL
+
+# Have sessions that start from now on use this program, with switches of the stand-in.
+my $scripts_written = 0;
+
+sub use_program
+{
+	my ($program, %switches) = @_;
+	my $path = $program;
+
+	if (%switches)
+	{
+		$path = "$scripts/device" . ++$scripts_written;
+		append_to_file($path,
+			join("\n", '#!/bin/sh', (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
+		chmod 0755, $path;
+	}
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$path'");
+	$node->reload;
+	wait_for(sub { $node->safe_psql('postgres', "load 'hashgraph'; show hashgraph.device_program") eq $path });
+	return;
+}
+
+# Joins whose result is a checksum of the multiset of rows.
+my $checksum = 'count(*), sum(hashint8extended(coalesce(v, 0) * 1000000::int8 + coalesce(w, 0), 1)::numeric)';
+my %joins = (
+	inner => "select $checksum from f join d using (k)",
+	left => "select $checksum from f left join d using (k)",
+	residual => "select $checksum from f left join d on f.k = d.k and (v + w) % 3 > 0",
+	semi => "select count(*), sum(v) from f where exists (select from d where d.k = f.k)",
+	semi_residual => "select count(*), sum(v) from f where exists (select from d where d.k = f.k and d.w % 7 <> f.v % 7)",
+	anti => "select count(*), sum(v) from f where not exists (select from d where d.k = f.k)",
+	anti_residual => "select count(*), sum(v) from f where not exists (select from d where d.k = f.k and d.w % 7 = f.v % 7)",
+	count => 'select count(*) from f join d using (k)');
+my %expected = map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}") } keys %joins;
+my $where = q{select distinct backend, coalesce(device, '') <> '', coalesce(fallback, '') from hashgraph_last_joins()};
+
+# A session that joins on the device under the given backend.
+sub session
+{
+	my ($backend) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+
+	# the device has come up when it is listed
+	$session->query("set hashgraph.force = on; set hashgraph.backend = $backend; select count(*) from hashgraph_devices();");
+	return ($session, scalar $session->query('select pg_backend_pid()'));
+}
+
+# ------------------------------------------------------------------ over either
+
+sub test_device
+{
+	my ($label, $program) = @_;
+
+	use_program($program);
+	foreach my $backend (qw(cuda auto))
+	{
+		my ($session, $pid) = session($backend);
+
+		foreach my $join (sort keys %joins)
+		{
+			is($session->query($joins{$join}), $expected{$join}, "$label, $backend: $join join");
+			is($session->query($where), 'cuda|t|', "$label, $backend: ... on the device");
+		}
+		like($session->query('explain (analyze, costs off, timing off, summary off) ' . $joins{inner}), qr/Backend: cuda\n +Device: \S/,
+			"$label, $backend: EXPLAIN says so");
+		my @children = device_children($pid);
+		is(scalar(@children), 1, "$label, $backend: the session has one device process");
+		is($session->query("set hashgraph.backend = cpu; $joins{count}; $where"), "$expected{count}\ncpu|f|",
+			"$label, $backend: backend cpu does without it");
+		$session->quit;
+		ok(wait_for(sub { !-e "/proc/$children[0]" }, 10), "$label, $backend: it ends with the session");
+	}
+
+	# killed in the middle of a stream of matches
+	my ($session, $pid) = session('cuda');
+	$session->query('begin; declare c cursor for select v, w from f join d using (k); move 1000 in c;');
+	my ($child) = device_children($pid);
+	ok(defined $child, "$label: a device process streams matches");
+	kill 'KILL', $child;
+	$session->{stderr} = '';
+	$session->query('move forward all in c');
+	like($session->{stderr}, qr/ERROR: .*device process/s, "$label: kill -9 of it is an error under backend cuda");
+	like($session->{stderr}, qr/HINT: .*hashgraph\.backend/s, "$label: ... with a hint");
+	$session->query('rollback');
+	is($session->query($joins{inner}), $expected{inner}, "$label: the next join works");
+	is($session->query($where), 'cuda|t|', "$label: ... on a new device process");
+	# killed between two joins
+	kill 'KILL', device_children($pid);
+	usleep(200_000);
+	is($session->query($joins{count}), $expected{count}, "$label: killed between joins, it is replaced");
+	is($session->query('select pg_backend_pid()'), $pid, "$label: the session is the same");
+	$session->quit;
+
+	($session, $pid) = session('auto');
+	$session->query('begin; create temp table got (v int, w int);'
+		  . 'declare c cursor for select v, w from f join d using (k); move 1000 in c;');
+	kill 'KILL', device_children($pid);
+	is($session->query('do $$ declare c refcursor := \'c\'; r record; n int8 := 0; begin loop fetch c into r; exit when not found; n := n + 1; end loop; raise exception \'%\', n; end $$'),
+		'', "$label: fetched to the end");
+	my $rest = $expected{count} - 1000;
+	like($session->{stderr}, qr/ERROR: +$rest$/m,
+		"$label: kill -9 of it under backend auto: as many rows as there are");
+	$session->query('rollback');
+	$session->quit;
+
+	# cancelled, terminated, killed: no process is left
+	my $endless = 'select count(*) from same a join same b on a.k = b.k and a.z + b.z < 0';
+	foreach my $way ('statement_timeout', 'pg_cancel_backend', 'pg_terminate_backend')
+	{
+		my ($session, $pid) = session('cuda');
+		my $control = $node->background_psql('postgres');
+		my @children = device_children($pid);
+
+		if ($way eq 'statement_timeout')
+		{
+			$session->query("set statement_timeout = '700ms'; $endless;");
+			like($session->{stderr}, qr/canceling statement due to statement timeout/, "$label: $way");
+			is($session->query("reset statement_timeout; $joins{count}"), $expected{count}, "$label: $way: the session goes on");
+			is($session->query($where), 'cuda|t|', "$label: $way: ... on the device");
+			$session->quit;
+		}
+		else
+		{
+			$session->{stdin} .= "$endless;\n";
+			$session->{run}->pump_nb;
+			ok(wait_for(sub { $control->query("select count(*) from pg_stat_activity where pid = $pid and query like '%a.z + b.z%' and state = 'active'") eq '1' }),
+				"$label: $way: it runs");
+			usleep(300_000);
+			is($control->query("select $way($pid)"), 't', "$label: $way");
+			if ($way eq 'pg_cancel_backend')
+			{
+				is($session->query($joins{count}), $expected{count}, "$label: $way: the session goes on");
+				$session->quit;
+			}
+			else
+			{
+				ok(wait_for(sub { $control->query("select count(*) from pg_stat_activity where pid = $pid") eq '0' }),
+					"$label: $way: the session is gone");
+				$session->{run}->finish;
+			}
+		}
+		$control->quit;
+		is(scalar(@children), 1, "$label: $way: there was a device process");
+		ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: $way: and now there is none");
+	}
+	($session, $pid) = session('cuda');
+	$session->{stdin} .= "$endless;\n";
+	$session->{run}->pump_nb;
+	usleep(700_000);
+	my @children = device_children($pid);
+	is(scalar(@children), 1, "$label: kill -9 of the backend: there was a device process");
+	kill 'KILL', $pid;
+	ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: kill -9 of the backend: and now there is none");
+	$session->{run}->finish;
+	ok( wait_for(sub { $node->psql('postgres', 'select 1') == 0 }, 60),
+		"$label: the server is up again after kill -9 of a backend");
+	is(scalar(temp_files($node)), 0, "$label: no temporary files are left");
+	return;
+}
+
+test_device('cuda', $device) if defined $device;
+test_device('stand-in', $standin) if defined $standin;
+
+# ------------------------------------------------------------------ misbehaviour
+
+# A fresh session's join under a backend: error, what is said of it, and result.
+sub join_under
+{
+	my ($backend, $join) = @_;
+	my ($session, $pid) = session($backend);
+
+	$session->{stderr} = '';
+	my $result = $session->query($join);
+	my $stderr = $session->{stderr};
+	my $last = $session->query($where);
+	$session->quit;
+	return ($stderr, $last, $result);
+}
+
+if (defined $standin)
+{
+	# it dies when it is asked for chunk n + 1 of the matches
+	foreach my $chunks (0, 1, 2, 3, 5)
+	{
+		use_program($standin, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
+		foreach my $join (qw(inner left residual semi semi_residual anti anti_residual))
+		{
+			my ($stderr, $last, $result) = join_under('auto', $joins{$join});
+
+			is($result, $expected{$join}, "dies after $chunks chunks, auto: $join join has the right rows")
+			  or diag($stderr);
+			# with few chunks the stream may be over before
+			like($last, $chunks < 2 ? qr/^cpu\|f\|./ : qr/^cuda\|t\|$|^cpu\|f\|./,
+				"dies after $chunks chunks, auto: $join join: " . ($last =~ /^cpu/ ? 'fell back' : 'was not asked again'));
+		}
+		my ($stderr, $last, $result) = join_under('cuda', $joins{inner});
+		like($stderr, qr/ERROR: .*device process/s, "dies after $chunks chunks, cuda: an error");
+	}
+
+	foreach my $case (
+		[ 'no program', qr/without CUDA/ ],
+		[ 'HG_STANDIN_UNAVAILABLE', qr/no device/ ],
+		[ 'HG_STANDIN_OUT_OF_MEMORY', qr/out of device memory/ ],
+		[ 'HG_STANDIN_FAIL', qr/the device failed/ ])
+	{
+		my ($what, $why) = @$case;
+
+		use_program($what eq 'no program' ? ("$scripts/nothing") : ($standin, $what => 1));
+		my ($stderr, $last, $result) = join_under('auto', $joins{inner});
+		is($result, $expected{inner}, "$what, auto: the right rows");
+		like($last, qr/^cpu\|f\|.*$why/, "$what, auto: hashgraph_last_joins() has the reason");
+		($stderr, $last, $result) = join_under('auto', "explain (analyze, costs off) $joins{count}");
+		like($result, qr/Backend: cpu\n *Fallback: .*$why/, "$what, auto: EXPLAIN has the reason");
+		($stderr, $last) = join_under('cuda', $joins{inner});
+		like($stderr, qr/ERROR: .*$why/, "$what, cuda: an error");
+		like($stderr, qr/HINT: .*hashgraph\.backend/, "$what, cuda: ... with a hint");
+	}
+
+	# slow to start: auto does not wait, cuda does
+	use_program($standin, HG_STANDIN_START_DELAY_MS => 1500);
+	my $result = $node->safe_psql('postgres', "set hashgraph.backend = auto; set hashgraph.force = on; $joins{count}; $where");
+	is($result, "$expected{count}\ncpu|f|the device process is still starting", 'slow to start, auto: the CPU does it');
+	$result = $node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.force = on; $joins{count}; $where");
+	is($result, "$expected{count}\ncuda|t|", 'slow to start, cuda: it is waited for');
+	my $start = time;
+	my ($rc, $stdout, $stderr) = $node->psql('postgres',
+		"set hashgraph.backend = cuda; set hashgraph.force = on; set statement_timeout = 200; $joins{count}");
+	like($stderr, qr/statement timeout/, 'slow to start, cuda: the wait can be cancelled');
+
+	# small joins are not worth it
+	use_program($standin);
+	is($node->safe_psql('postgres', "set hashgraph.force = on; set hashgraph.backend = auto; select count(*) from hashgraph_devices(); select count(*) from same a join d on w = z; $where"),
+		"1\n80000\ncpu|f|", 'auto leaves small joins to the CPU, and that is no fallback');
+}
+
+# counted
+ok($node->safe_psql('postgres', 'select cuda_joins > 0 and cpu_joins > 0 from hashgraph_stat') eq 't', 'joins of both backends are counted');
+SKIP:
+{
+	skip 'no stand-in', 1 unless defined $standin;
+	ok($node->safe_psql('postgres', 'select fallbacks > 0 and errors > 0 from hashgraph_stat') eq 't', 'fallbacks and errors are counted');
+}
+session_ok($node, 'the server joins on');
+
+$node->stop;
+done_testing();

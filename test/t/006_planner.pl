@@ -1,0 +1,127 @@
+# The node is taken where it is estimated cheaper, and core's joins are left alone
+# where they are better; planning is not slowed down.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+# Not preloaded: the sessions that are to have the library load it.
+my $node = new_server('planner', preload => '', conf => "work_mem = '256MB'\nfsync = off\n");
+
+$node->safe_psql('postgres', <<'SQL');
+create table big_a as select (i * 7919::int8 % 1000000)::int as k, i as v, 'a' || i as t from generate_series(1, 1000000) i;
+create table big_b as select (i * 104729::int8 % 1000000)::int as k, i as w, 'b' || i as t from generate_series(1, 1000000) i;
+create table small_a as select i as k, i as v from generate_series(1, 1000) i;
+create table small_b as select i as k, i as w from generate_series(1, 1000) i;
+create table sorted_a as select i as k, i as v from generate_series(1, 500000) i;
+create table sorted_b as select i as k, i as w from generate_series(1, 500000) i;
+create table dimension as select i as k, 'd' || i as name from generate_series(1, 20000) i;
+create index on big_b (k);
+create index on sorted_a (k);
+create index on sorted_b (k);
+vacuum (analyze);
+SQL
+
+# Names of the joins in a query's plan.
+sub joins_of
+{
+	my ($query, $settings) = @_;
+	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; "
+		  . ($settings // '') . "; explain (costs off) $query");
+
+	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop|Merge (?:Left |Semi |Anti )?Join)/g);
+}
+
+is(joins_of('select count(*) from big_a join big_b using (k)'), 'HashGraphJoin', 'two large tables, counted');
+is(joins_of('select count(*) from big_a join big_b using (t)'), 'HashGraphJoin', '... by text');
+is(joins_of('select * from big_a join big_b using (k)'), 'HashGraphJoin', '... returned');
+is(joins_of('select * from big_a left join big_b using (k)'), 'HashGraphJoin', '... left join');
+is(joins_of('select * from big_a a where exists (select from big_b b where b.k = a.k)'), 'HashGraphJoin', '... semi join');
+is(joins_of('select * from big_a a where not exists (select from big_b b where b.k = a.k)'), 'HashGraphJoin', '... anti join');
+is(joins_of('select count(*) from big_a join big_b using (k) join sorted_a using (k)'), 'HashGraphJoin, HashGraphJoin', 'three large tables');
+
+unlike(joins_of('select * from small_a join small_b using (k)'), qr/HashGraphJoin/, 'two small tables are core\'s');
+is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_hashjoin = off; set enable_mergejoin = off; set enable_nestloop = off'),
+	'HashGraphJoin', '... unless nothing else is left');
+like(joins_of('select * from big_a a join big_b b using (k) where a.v = 7'), qr/^Nested Loop$/, 'one row against an index is a nested loop');
+like(joins_of('select * from small_a a join big_b b using (k) where a.v < 20'), qr/^Nested Loop$/, '... and so are twenty');
+like(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/^(?!.*HashGraphJoin)/, 'LIMIT 5 does not read two large tables');
+like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
+like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
+unlike(joins_of('select count(*) from big_a join big_b using (k)', 'set hashgraph.enabled = off'), qr/HashGraphJoin/, 'off is off');
+
+# the same plan, cost for cost, without the library and with it switched off
+sub plans
+{
+	my ($settings) = @_;
+	return $node->safe_psql('postgres', "$settings set max_parallel_workers_per_gather = 0; "
+		  . join(' ', map { "explain $_;" } 'select count(*) from big_a join big_b using (k)',
+			'select * from big_a left join dimension using (k) order by k',
+			'select * from big_a a where not exists (select from big_b b where b.k = a.k) and k in (select k from dimension)'));
+}
+is(plans("load 'hashgraph'; set hashgraph.enabled = off;"), plans(''), 'switched off, plans are what they are without the library');
+
+# ------------------------------------------------------------------ planning time
+
+# Ten tables of 60,000 rows, so that the node is considered at every join.
+$node->safe_psql('postgres', join("\n",
+	(map { "create table ten$_ as select i as k, i as l, i % 100 as v from generate_series(1, 60000) i;" } 0 .. 9),
+	'analyze;', <<'SQL'));
+create function plan_ms(query text, times int) returns float8 language plpgsql as $$
+declare
+  start timestamptz := clock_timestamp();
+begin
+  for i in 1 .. times loop
+    execute 'explain ' || query;
+  end loop;
+  return 1000 * extract(epoch from clock_timestamp() - start) / times;
+end
+$$;
+SQL
+
+my %queries = (
+	'chain of ten' => 'select count(*) from ten0 ' . join(' ', map { 'join ten' . $_ . ' on ten' . $_ . '.k = ten' . ($_ - 1) . '.l' } 1 .. 9),
+	'star of ten' => 'select count(*) from ten0 ' . join(' ', map { "join ten$_ on ten$_.k = ten0.l + $_" } 1 .. 9));
+my %times = ('chain of ten' => 5, 'star of ten' => 1);
+
+sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ @sorted / 2 ]; }
+
+my $without = $node->background_psql('postgres');
+my $with = $node->background_psql('postgres');
+$with->query("load 'hashgraph'");
+$_->query('set join_collapse_limit = 12; set max_parallel_workers_per_gather = 0') foreach $without, $with;
+foreach my $name (sort keys %queries)
+{
+	my $call = "select plan_ms(\$q\$$queries{$name}\$q\$, $times{$name})";
+	my (@ratios, @without_ms, @with_ms, $median);
+
+	like(scalar $with->query("explain (costs off) $queries{$name}"), qr/HashGraphJoin/, "$name: the node is considered");
+	# Pairs one after the other, in turns, so that whatever else the machine does meets
+	# both; more of them until the median is clear.
+	for my $round (1 .. 60)
+	{
+		my @order = $round % 2 ? ($without, $with) : ($with, $without);
+		my %ms = map { $_ => scalar $_->query($call) } @order;
+
+		push @without_ms, $ms{$without};
+		push @with_ms, $ms{$with};
+		push @ratios, $ms{$with} / $ms{$without};
+		$median = median(@ratios);
+		last if $round >= 20 && $median < 1.08;
+	}
+	diag(sprintf('%s: planning takes %.2f ms without hashgraph, %.2f ms with it: %+.1f %% (median of %d pairs)',
+			$name, median(@without_ms), median(@with_ms), 100 * ($median - 1), scalar @ratios));
+	cmp_ok($median, '<=', 1.10, "$name: planning takes at most 10 % longer");
+}
+$without->quit;
+$with->quit;
+
+$node->stop;
+done_testing();

@@ -1,0 +1,163 @@
+# HashGraphTest.pm
+#
+# What the TAP tests share: servers with hashgraph preloaded, the backends that a run
+# is to cover, and a look at device processes and temporary files.
+#
+# Which backends: TEMP_CONFIG, where it is set, says hashgraph.backend and
+# hashgraph.device_program, and a run covers that one; else it covers the CPU and,
+# where there is a device or the stand-in for one, that.
+
+package HashGraphTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use FindBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep time);
+
+our @EXPORT = qw(
+  new_server backends standin_program covers device_children wait_for temp_files
+  join_check_sql session_ok);
+
+# A running server with the library preloaded and the extension in database postgres.
+# Options: conf => lines for postgresql.conf; preload => shared_preload_libraries.
+sub new_server
+{
+	my ($name, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $preload = $options{preload} // 'hashgraph';
+
+	$node->init;
+	$node->append_conf('postgresql.conf', <<CONF);
+jit = off
+max_parallel_workers_per_gather = 0
+autovacuum = off
+CONF
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'\n")
+	  if $preload ne '';
+	$node->append_conf('postgresql.conf', $options{conf}) if defined $options{conf};
+	$node->start;
+	$node->safe_psql('postgres', 'create extension hashgraph') if $preload ne '';
+	return $node;
+}
+
+# The stand-in device process, or undef where it was not built.
+sub standin_program
+{
+	my $program = $ENV{HG_STANDIN} // "$FindBin::Bin/../unit/build/hg_device_standin";
+
+	return -x $program ? Cwd::abs_path($program) : undef;
+}
+
+# hashgraph_device of this installation, where it finds a device.
+sub device_program
+{
+	my ($bindir) = PostgreSQL::Test::Utils::run_command([ 'pg_config', '--bindir' ]);
+	my ($server) = grep { -x } map { "$_/hashgraph_device" } split(/:/, $ENV{PATH}), $bindir // ();
+
+	return undef unless defined $server;
+	return system("'$server' --probe >/dev/null 2>&1") == 0 ? $server : undef;
+}
+
+# What TEMP_CONFIG says of a setting.
+sub configured
+{
+	my ($setting) = @_;
+
+	return undef unless defined $ENV{TEMP_CONFIG} && -e $ENV{TEMP_CONFIG};
+	return slurp_file($ENV{TEMP_CONFIG}) =~ /^\s*\Q$setting\E\s*=\s*'(.*)'/m ? $1 : undef;
+}
+
+# The backends to cover: hashes of label, backend and settings for a session.
+sub backends
+{
+	my $backend = configured('hashgraph.backend');
+	my $program = configured('hashgraph.device_program');
+	my @found;
+
+	push @found, { label => 'cpu', backend => 'cpu', program => '' }
+	  if !defined $backend || $backend eq 'cpu';
+	if (!defined $backend || $backend ne 'cpu')
+	{
+		$program = device_program() // standin_program() unless $program;
+		push @found, { label => $program =~ /standin/ ? 'stand-in' : 'cuda',
+			backend => 'cuda', program => $program }
+		  if defined $program;
+	}
+	return @found;
+}
+
+# Is a test that makes no difference between backends, or is about one, to run now?
+sub covers
+{
+	my ($backend) = @_;
+	my $configured = configured('hashgraph.backend');
+
+	return !defined $configured || $configured eq $backend;
+}
+
+# Process ids of the device processes below a session: its children of that name.
+sub device_children
+{
+	my ($pid) = @_;
+	my @children;
+
+	foreach my $stat (glob '/proc/[0-9]*/stat')
+	{
+		open my $file, '<', $stat or next;
+		my $line = <$file>;
+		close $file;
+		next unless defined $line;
+		my ($child, $name, $state, $parent) = $line =~ /^(\d+) \((.*)\) (\S) (\d+)/ or next;
+		push @children, $child
+		  if $parent == $pid && $state ne 'Z' && $name =~ /^(hashgraph_devic|hg_device_stand)/;
+	}
+	return @children;
+}
+
+# Wait until a condition holds; false after so many seconds.
+sub wait_for
+{
+	my ($condition, $seconds) = @_;
+	my $end = time + ($seconds // $PostgreSQL::Test::Utils::timeout_default);
+
+	until ($condition->())
+	{
+		return 0 if time > $end;
+		usleep(20_000);
+	}
+	return 1;
+}
+
+# The temporary files of a server.
+sub temp_files
+{
+	my ($node) = @_;
+
+	return grep { -f } glob($node->data_dir . '/base/pgsql_tmp/*');
+}
+
+# The functions of sql/include/join_check.sql.
+sub join_check_sql
+{
+	return slurp_file("$FindBin::Bin/../../sql/include/join_check.sql");
+}
+
+# A server, or a session's server, still answers and joins.
+sub session_ok
+{
+	my ($node, $name) = @_;
+
+	is( $node->safe_psql('postgres', <<'SQL'), '1000', $name);
+set hashgraph.force = on;
+set hashgraph.backend = cpu;
+select count(*) from generate_series(1, 1000) a join generate_series(1, 2000) b on a = b;
+SQL
+	return;
+}
+
+1;

@@ -1,0 +1,412 @@
+# RandomJoins.pm
+#
+# Random tables and random joins of them, for 005_random.pl.
+#
+#	random_tables($seed)	SQL that creates the tables; the same for the same seed
+#	random_join($kind)		a query that has a join of that kind
+#	random_settings()		SET commands for what may not change a result
+#
+# The last two draw from Perl's generator, which gives the same numbers everywhere
+# for what srand() was told.
+#
+# TABLES.  All have the same columns, one for each type, each a function of a number x
+# that repeats as the table's shape wants and of the row's own n.  Columns of two tables
+# that have the same x match, so that joins on several columns find rows too, and what
+# equality calls equal differs in its bytes where the type allows it: 1.0 and 1.00,
+# -0 and 0, '1 day' and '24 hours'.
+#
+# JOINS.  The kind belongs to the topmost join; its sides are tables, subqueries, or
+# joins of any kind themselves, up to four tables.  Nothing that a query computes may
+# raise an error or depend on the order of rows.
+
+package RandomJoins;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+
+our @EXPORT = qw(random_tables random_join random_settings);
+
+my $hour = q{interval '1 hour'};
+
+# name => type: expression
+my %columns = (
+	i2 => 'int2: x % 30000 - 5',
+	i4 => 'int4: case x when 1 then 2147483647 when 2 then -2147483648 else x - 5 end',
+	i8 => 'int8: case when x = 3 then -9223372036854775808
+			when x % 7 = 0 then (x - 5)::int8 * 4294967296 else x - 5 end',
+	oi => 'oid: case x when 1 then 4294967295 else x end',
+	bo => 'bool: x % 2 = 0',
+	ch => q{"char": chr(x % 100 + 20)::"char"},
+	tx => q{text: case x when 1 then '' else 'v' || x end},
+	lt => q{text: repeat('long ', x % 9) || x},
+	ci => q{text collate hg_ci: case when n % 2 = 0 then 'V' else 'v' end || x},
+	vc => q{varchar(20): 'v' || x},
+	bp => q{char(8): 'v' || x},
+	nm => q{name: 'v' || x},
+	nu => q{numeric: case x when 1 then 'NaN' else round(x / 4.0, n % 3 + 2) end},
+	f4 => q{float4: case x % 20 when 0 then '-0' when 1 then '0' when 2 then 'NaN' else x::float8 end},
+	f8 => q{float8: case x % 20 when 0 then '0' when 1 then '-0' when 2 then 'NaN' else x::float8 end},
+	da => q{date: case x when 1 then 'infinity' else date '2000-01-01' + x end},
+	ti => qq{time: time '00:00' + x * $hour / 100},
+	ts => qq{timestamp: timestamp '2000-01-01' + x * $hour},
+	tz => qq{timestamptz: timestamptz '2000-01-01 UTC' + x * $hour},
+	iv => qq{interval: case when n % 2 = 0 then x * interval '1 day' else x * 24 * $hour end},
+	uu => 'uuid: md5(x::text)::uuid',
+	by => q{bytea: decode(md5((x / 2)::text), 'hex')},
+	ip => q{inet: case when x % 2 = 0 then '10.0.0.0/8' else '::1' end::inet + x},
+	js => q{jsonb: jsonb_build_object('k', round(x, n % 2))},
+	en => q{hg_color: (array['red', 'green', 'blue'])[x % 3 + 1]},
+	ar => 'int4[]: array[x, null, x % 3]',
+	ta => q{text[]: array['v' || x]},
+	rg => 'int4range: int4range(x, x + 3)',
+	ro => q{hg_pair: row(x, 'v' || x)::hg_pair});
+
+# What can be compared with what, by which operator; the more often the family stands
+# here, the more often it is drawn.
+my @families = (
+	(map { [ '=', 'i2', 'i4', 'i8' ] } 1 .. 8),
+	(map { [ '=', 'tx', 'vc', 'nm' ] } 1 .. 3),
+	(map { [ '=', 'f4', 'f8' ] } 1 .. 2),
+	(map { [ '=', $_ ] } qw(oi tx lt ci bp nu nu da ti ts tz iv iv uu by ip js ar ta rg ro)),
+	[ '=', 'lt', 'tx' ],
+	# operators of the test's own: few hash values, and NULL equals NULL
+	(map { [ '===', 'i4' ] } 1 .. 2),
+	(map { [ '<=>', 'tx' ] } 1 .. 2));
+# ... and beside another clause also what has few values
+my @more_families = (@families, [ '=', 'bo' ], [ '=', 'ch' ], [ '=', 'en' ]);
+
+# rows, distinct values, power of the skew, percentage of NULLs
+my @tables = (
+	[ 0, 1, 1, 0 ], [ 1, 1, 1, 0 ], [ 7, 5, 1, 30 ], [ 60, 40, 1, 10 ], [ 200, 150, 2, 10 ],
+	[ 300, 90, 1, 5 ], [ 500, 2000, 1, 0 ], [ 400, 300, 1, 100 ], [ 1000, 700, 1, 15 ],
+	[ 2000, 1900, 1, 2 ], [ 2500, 2000, 2, 10 ], [ 3000, 3000, 1, 0 ], [ 6000, 5000, 1.5, 3 ]);
+# which of them any side is, which the sides of joins of several tables are, and which
+# stand outside a lateral join
+my @any_table = (0 .. 12, 8 .. 12);
+my @small_table = (0 .. 7, 2 .. 6, 2 .. 6);
+my @tiny_table = (0 .. 3, 2, 3);
+# what makes a table something else than a plain one
+my %inherited = (5 => 1);
+my %partitioned = (9 => 1);
+my %dropped_column = (8 => 1);
+
+my $setup = <<'SQL';
+create type hg_color as enum ('red', 'green', 'blue');
+create type hg_pair as (number int4, word text);
+create collation hg_ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+
+-- equal but for the sign, with 257 hash values of 32 bits
+create function hg_same_size(int4, int4) returns bool language plpgsql immutable strict
+	as 'begin return abs($1::int8) = abs($2::int8); end';
+create function hg_size_hash(int4) returns int4 language plpgsql immutable strict
+	as 'begin return abs($1::int8) % 257; end';
+create operator === (leftarg = int4, rightarg = int4, function = hg_same_size,
+	commutator = ===, hashes, restrict = eqsel, join = eqjoinsel);
+create operator class hg_size_ops for type int4 using hash as
+	operator 1 === (int4, int4), function 1 hg_size_hash(int4);
+
+-- not strict
+create function hg_same(text, text) returns bool language plpgsql immutable
+	as 'begin return $1 is not distinct from $2; end';
+create operator <=> (leftarg = text, rightarg = text, function = hg_same,
+	commutator = <=>, hashes, restrict = eqsel, join = eqjoinsel);
+create operator class hg_same_ops for type text using hash as
+	operator 1 <=> (text, text), function 1 hashtext(text);
+SQL
+
+my $aliases;
+my $tables_left;
+# there is a row o outside, which conditions may look at
+my $lateral;
+
+sub pick { return $_[ int(rand(@_)) ]; }
+sub chance { return rand(100) < $_[0]; }
+
+# ------------------------------------------------------------------ tables
+
+sub random_tables
+{
+	my ($seed) = @_;
+	my $sql = $setup;
+	my @definitions = map { "$_ " . (split /: /, $columns{$_}, 2)[0] } sort keys %columns;
+
+	for my $t (0 .. $#tables)
+	{
+		my ($rows, $distinct, $skew, $nulls) = @{ $tables[$t] };
+		my $random = "(hashint8extended(n, $seed * 100 + $t) & 1048575) / 1048576.0::float8";
+		my @values = map {
+			my ($type, $value) = split /: /, $columns{$_}, 2;
+			my $null = "hashtext('$_' || n) & 1023 < $nulls * 10.24";
+			$type =~ s/ collate .*//;
+			"(case when $null then null else ($value)::$type end)"
+		} sort keys %columns;
+		my @gone = $dropped_column{$t} ? ('gone text') : ();
+
+		$sql .= "create table t$t (" . join(', ', @gone, 'n int', @definitions, 'wide text') . ')'
+		  . ($partitioned{$t} ? ' partition by hash (n)' : '') . ";\n";
+		$sql .= "alter table t$t drop column gone;\n" if @gone;
+		$sql .= "create table t${t}_$_ partition of t$t for values with (modulus 3, remainder $_);\n"
+		  for $partitioned{$t} ? (0 .. 2) : ();
+		$sql .= "alter table t$t alter wide set storage external;\n";
+		$sql .= "insert into t$t select n, " . join(', ', @values, <<"SQL");
+			case when n % 50 = 0 then repeat(md5(x::text), 100) else 'w' || x end
+		from (select n, floor($distinct * power($random, $skew))::int as x
+			from generate_series(1, $rows) n) s;
+SQL
+		# a child has the parent's columns in another order
+		$sql .= "create table t${t}_child (wide text, n int) inherits (t$t);
+			insert into t${t}_child (" . join(', ', 'n', 'wide', sort keys %columns) . ')
+			select ' . join(', ', '-n', 'wide', sort keys %columns) . " from t$t where n % 3 = 0;\n"
+		  if $inherited{$t};
+		$sql .= "create index on t$t (n);\nanalyze t$t;\n";
+	}
+	return $sql;
+}
+
+# ------------------------------------------------------------------ joins
+
+# A side of a join is { from => what to put after FROM, names => its aliases }, an
+# alias { name => ..., table => it is one, with ctid and tableoid, tag => it has a column tag }.
+
+sub new_alias { return { name => 'a' . ++$aliases, @_ }; }
+sub name_of { return pick(@{ $_[0]{names} })->{name}; }
+
+# A table, or a subquery of one.
+sub random_table
+{
+	my ($small) = @_;
+	my $table = 't' . pick($small ? @small_table : @any_table);
+	my $alias;
+
+	$tables_left--;
+	if (chance(80))
+	{
+		$alias = new_alias(table => 1);
+		return { from => "$table $alias->{name}", names => [$alias] };
+	}
+	$alias = new_alias(tag => 1);
+	return { from => pick(
+			# something that is computed below the join, and NULL above an outer one
+			"(select *, coalesce(i4, -1) as tag from $table)",
+			"(select *, 7 as tag from $table)",
+			# what the planner may not take apart
+			"(select *, n % 5 as tag from $table where n % 4 <> 1 offset 0)",
+			"(select distinct on (n) *, n as tag from $table order by n)") . " $alias->{name}",
+		names => [$alias] };
+}
+
+# One equality of a column of the left side and one of the right.
+sub random_key
+{
+	my ($left, $right, @from) = @_;
+	my $of_row = $lateral && chance(35);
+	my ($operator, @family) = @{ $of_row ? [ '=', 'i4', 'i8' ] : pick(@from) };
+	my ($l, $r) = map { name_of($_) . '.' . pick(@family) }
+	  chance(50) ? ($left, $right) : ($right, $left);
+
+	return "($l | o.n % 4) = $r" if $of_row;
+	if (chance(12) && $family[0] eq 'i2')
+	{
+		$l = pick("($l | 1)", "$l % 50", "coalesce($l, 3)", "${l}::int8",
+			"case when $l > 10 then $l end");
+		$r = "$r % 50" if $l =~ /%/;
+	}
+	elsif (chance(12) && $operator eq '=' && $family[0] eq 'tx')
+	{
+		$l = pick("$l || ''", "upper($l)", "nullif($l, 'v3')");
+		$r = "upper($r)" if $l =~ /upper/;
+	}
+	return "$l $operator $r";
+}
+
+# What else an ON clause may ask, of both sides or of one.
+sub random_residual
+{
+	my ($left, $right) = @_;
+	my ($l, $r) = (name_of($left), name_of($right));
+
+	return pick(
+		"$l.n < $r.n", "$l.n % 3 = $r.n % 2", "$l.bo = $r.bo", "$l.i4 <> $r.i8",
+		"($l.tx is null or $r.n > 10)", "$l.n + $r.n > 100", "$r.n % 2 = 0", "$l.n % 2 = 0",
+		"coalesce($l.bo, $r.bo)", "$l.nu is distinct from $r.nu",
+		"$r.n <> (select max(n) from t3)", "length($l.wide) <> length($r.wide) + 1");
+}
+
+sub random_condition
+{
+	my ($left, $right) = @_;
+	my @clauses = random_key($left, $right, @families);
+
+	push @clauses, random_key($left, $right, @more_families) for 1 .. pick(0, 0, 0, 1, 1, 2);
+	push @clauses, random_residual($left, $right) if chance(35);
+	push @clauses, name_of(pick($left, $right)) . '.n ' . pick('>', '<', '<>') . ' o.n'
+	  if $lateral && chance(20);
+	@clauses = reverse @clauses if chance(30);
+	return join(' and ', @clauses);
+}
+
+# A condition that the right side has a row, or none, that matches a row of the left.
+sub random_exists
+{
+	my ($left, $right, $not) = @_;
+
+	if (!$not && chance(40))
+	{
+		my ($operator, @family) = @{ pick(grep { $_->[0] eq '=' } @families) };
+		my ($l, $r) = map { name_of($_) . '.' . pick(@family) } $left, $right;
+		my $where = chance(30) ? ' where ' . name_of($right) . '.n % 3 <> 0' : '';
+
+		return "$l " . pick('in', '= any') . " (select $r from $right->{from}$where)";
+	}
+	return ($not ? 'not ' : '') . "exists (select from $right->{from} where "
+	  . random_condition($left, $right) . ')';
+}
+
+# A table, or an inner, left, semi or anti join of some.
+sub random_side
+{
+	my ($small) = @_;
+
+	if ($tables_left >= 3 && chance(25))
+	{
+		my ($left, $right) = (random_table(1), random_table(1));
+		my $alias = new_alias();
+
+		return { from => "(select * from $left->{from} where "
+			  . random_exists($left, $right, chance(50)) . ") $alias->{name}",
+			names => [$alias] };
+	}
+	if ($tables_left >= 3 && chance(40))
+	{
+		my ($left, $right) = (random_side(1), random_table(1));
+		my $kind = pick('join', 'join', 'left join', 'left join', 'right join', 'full join');
+		# PostgreSQL does full joins on mergejoinable or hashable clauses alone
+		my $condition = $kind eq 'full join' ? random_key($left, $right, [ '=', 'i4', 'i8' ])
+		  : random_condition($left, $right);
+
+		return { from => "($left->{from} $kind $right->{from} on $condition)",
+			names => [ @{ $left->{names} }, @{ $right->{names} } ] };
+	}
+	return random_table($small);
+}
+
+sub random_column
+{
+	my ($alias) = @_;
+	my @names = ('n', 'wide', sort keys %columns);
+
+	push @names, 'tag', 'tag', 'tag' if $alias->{tag};
+	return "$alias->{name}.ctid" if $alias->{table} && chance(2);
+	return "$alias->{name}.tableoid::regclass" if $alias->{table} && chance(2);
+	return "$alias->{name}." . pick(@names);
+}
+
+sub random_select_list
+{
+	my (@names) = @_;
+	my $what = int(rand(12));
+
+	return 'count(*)' if $what == 0;
+	return 'count(*), sum(' . pick(@names)->{name} . '.n), max(' . pick(@names)->{name} . '.tx)'
+	  if $what == 1;
+	return join(', ', map { $_->{name} } @names) if $what == 2;
+	return '1' if $what == 3;
+	return join(', ', map { random_column(pick(@names)) } 1 .. pick(1 .. 6));
+}
+
+# A join of a kind: what follows FROM, its WHERE conditions, and its aliases.
+sub random_from
+{
+	my ($kind) = @_;
+	my $many = chance(45);
+	my (@where, @names, $from);
+
+	$tables_left = $many ? 4 : 2;
+	my $left = random_side($many || $lateral);
+	my $right = random_side($many || $lateral);
+	my $condition = random_condition($left, $right);
+
+	push @where, name_of($left)
+	  . pick('.n % 5 <> 0', '.n < 150', '.tx is not null', '.i4 > 20', '.wide is not null')
+	  if chance(35);
+	@names = @{ $left->{names} };
+	$from = $left->{from};
+	push @where, name_of($left) . '.n ' . pick('>', '<', '<>') . ' o.n' if $lateral && chance(30);
+	if ($kind eq 'semi')
+	{
+		push @where, random_exists($left, $right, 0);
+	}
+	elsif ($kind eq 'anti')
+	{
+		push @where, random_exists($left, $right, 1);
+	}
+	else
+	{
+		push @names, @{ $right->{names} };
+		if ($kind eq 'left')
+		{
+			$from = chance(70) ? "$from left join $right->{from} on $condition"
+			  : "$right->{from} right join $from on $condition";
+		}
+		elsif (chance(60))
+		{
+			$from .= " join $right->{from} on $condition";
+		}
+		else
+		{
+			$from .= ", $right->{from}";
+			push @where, $condition;
+		}
+		my ($l, $r) = (name_of($left), name_of($right));
+		push @where,
+		  pick("coalesce($r.n, 0) % 2 = 0", "($r.n is null or $r.n > 20)", "$r.i4 is null",
+			"$r.n is distinct from $l.n",
+			# these could be hash keys, were they not above the join
+			"$l.i4 = coalesce($r.i4, $l.i4)", "$l.i8 = coalesce($r.i4, 20)", "$l.lt <=> $r.tx")
+		  if chance(25);
+	}
+	# a condition that is the same for all rows
+	push @where, pick('current_setting($$work_mem$$) is not null', '(select count(*) from t3) > 5')
+	  if chance(3);
+	return ($from, \@where, \@names);
+}
+
+sub random_join
+{
+	my ($kind) = @_;
+
+	$aliases = 0;
+	$lateral = chance(20);
+	my ($from, $where, $names) = random_from($kind);
+	my $rest = " from $from" . (@$where ? ' where ' . join(' and ', @$where) : '');
+
+	return 'select ' . random_select_list(@$names) . $rest unless $lateral;
+
+	# once for each row outside
+	my $table = 't' . pick(@tiny_table);
+	my $query = pick('select count(*) as c, min(' . pick(@$names)->{name} . '.n) as m',
+		'select ' . pick(@$names)->{name} . '.n as m') . $rest;
+	return pick("select o.n, o.tx, s.* from $table o, lateral ($query) s",
+		"select o.n, s.* from $table o left join lateral ($query) s on true",
+		"select o.n, (select count(*) from ($query) s) as c from $table o");
+}
+
+sub random_settings
+{
+	my %settings = (
+		'work_mem' => pick('64kB', '64kB', '64kB', '128kB', '256kB', '1MB', '4MB', '64MB'),
+		'hash_mem_multiplier' => pick(1, 1, 2),
+		'enable_material' => pick('on', 'off'),
+		'enable_memoize' => pick('on', 'off'),
+		'enable_seqscan' => pick('on', 'on', 'on', 'off'),
+		'hashgraph.build' => pick('auto', 'v1', 'v2'),
+		'hashgraph.probe' => pick('auto', 'standard', 'intersect'),
+		'hashgraph.load_factor' => pick(0.25, 1, 1, 3, 16),
+		'hashgraph.bins' => pick(0, 0, 1, 16, 1024));
+
+	return join(' ', map { "set $_ = '$settings{$_}';" } sort keys %settings);
+}
+
+1;
