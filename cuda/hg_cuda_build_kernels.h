@@ -204,6 +204,9 @@ hg_bin_shared_bytes(uint32_t bin_vertices)
 		   (bin_vertices + 31) / 32 * sizeof(uint32_t);
 }
 
+/* What it needs of static shared memory, at most: for its prefix sum. */
+constexpr size_t HG_BIN_STATIC_SHARED = 4096;
+
 /*
  * Algorithm 1 inside one bin, in shared memory: a block a bin.  It reads the rows
  * starts[bin] .. starts[bin + 1] - 1 of words and rows, and writes the same places back
@@ -226,6 +229,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	typedef cub::BlockScan<uint32_t, HG_BIN_THREADS> Scan;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	__shared__ typename Scan::TempStorage scan_storage;
+	static_assert(sizeof(scan_storage) <= HG_BIN_STATIC_SHARED, "see hg_cuda_graph.cu");
 
 	Word *bin_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *bin_rows = reinterpret_cast<uint32_t *>(bin_words + HG_BIN_ROWS);

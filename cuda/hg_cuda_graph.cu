@@ -19,11 +19,12 @@
  * of edges and writing them is copying, however many they are: matching counts on it.
  * The rows of the outer side only look, so that their lists can be in any order.
  *
- * SKEW.  A bin can have more rows than shared memory, and a list of several keys can be
- * too long to be ordered where it is built.  Where that happens, all edges of the graph are sorted
- *by the whole word: that is linear, does not care for duplicates, and costs about what the bins
- *cost.  Vertices then find their offsets by bisection.  (Lists of V1 stay where they are, since
- *sorting by the word sorts by vertex first: its offsets hold.)
+ * SKEW.  A bin can have more rows or vertices than shared memory, and a list of several
+ * keys can be too long to be ordered where it is built.  Where that happens, all edges of
+ * the graph are sorted by the whole word: that is linear, does not care for duplicates,
+ * and costs about what the bins cost.  Vertices then find their offsets by bisection.
+ * (Lists of V1 stay where they are, since sorting by the word sorts by vertex first: its
+ * offsets hold.)
  *
  * MEMORY of a side while it is built: words and row numbers, twice, and the offsets;
  * V2 sorts between the two and gives the other one back.
@@ -303,11 +304,16 @@ build_bins(HgCudaWork *work, const HgShape *shape, SortedRows<Word> *sorted,
 	return HG_OK;
 }
 
-/* Does every bin fit a block as far as its vertices go? */
+/* Does a bin fit a block as far as its vertices go? */
+template <typename Word>
 static bool
-bins_fit(const HgShape *shape)
+bins_fit(const HgCudaWork *work, const HgShape *shape)
 {
-	return (UINT64_C(1) << (shape->vertices_log2 - shape->bins_log2)) <= HG_BIN_VERTICES;
+	const uint64_t bin_vertices = UINT64_C(1) << (shape->vertices_log2 - shape->bins_log2);
+
+	return bin_vertices <= HG_BIN_VERTICES &&
+		   hg_bin_shared_bytes<Word>((uint32_t) bin_vertices) + HG_BIN_STATIC_SHARED <=
+			   work->device->shared_limit;
 }
 
 template <typename Word>
@@ -367,7 +373,7 @@ build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGra
 						   work->stream>>>(rows, n);
 		HG_CUDA_LAUNCHED(hg_number_kernel, error);
 		HG_TRY(open_sort(work, words, rows, n, &sorted, error));
-		if (bins_fit(shape))
+		if (bins_fit<Word>(work, shape))
 		{
 			if (shape->bins_log2 > 0)
 				HG_TRY(sort_rows(work, &sorted, (int) shape->bins_log2, error));

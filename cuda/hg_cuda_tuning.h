@@ -27,7 +27,11 @@ constexpr int HG_BIN_ITEMS = 8;
 constexpr int
 hg_bin_blocks(size_t word_bytes)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+	return word_bytes == 4 ? 2 : 1; /* half as many threads as others */
+#else
 	return word_bytes == 4 ? 3 : 2;
+#endif
 }
 constexpr int HG_BIN_ROWS = HG_BIN_THREADS * HG_BIN_ITEMS;
 constexpr int HG_BIN_MEAN_ROWS = HG_BIN_ROWS / 2;

@@ -69,11 +69,15 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 {
 	size_t available;
 	size_t total;
+	int shared;
 
 	memset(device, 0, sizeof(*device));
 	device->ordinal = ordinal;
 	HG_CUDA_TRY(cudaSetDevice(ordinal), error);
 	HG_CUDA_TRY(cudaMemGetInfo(&available, &total), error);
+	HG_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+				error);
+	device->shared_limit = (size_t) shared;
 	device->budget = budget > 0 ? budget : (uint64_t) total / 5 * 4;
 	return create_pool(device, error);
 }

@@ -5,9 +5,9 @@
  *
  * DEVICE MEMORY comes from one pool per device, whose release threshold is the
  * budget: memory that a job gave back stays with the process and is reused without
- * a call to the driver, until the process has nothing to do.  Where the device has no pools, plain
- *cudaMalloc serves.  We account for what is held ourselves: what all jobs hold stays within the
- *device's budget, and what one job holds within its own limit.
+ * a call to the driver, until the process has nothing to do.  Where the device has no
+ * pools, plain cudaMalloc serves.  We account for what is held ourselves: what all jobs
+ * hold stays within the device's budget, and what one job holds within its own limit.
  *
  * Every block that a job holds is listed in its HgCudaWork, so that functions which
  * fail half-way need not give back anything: closing the work does.  All work of a
@@ -47,6 +47,7 @@ struct HgCudaDevice
 	cudaMemPool_t pool; /* NULL where there are no pools */
 	uint64_t budget;	/* bytes that all jobs may hold together */
 	uint64_t held;
+	size_t shared_limit; /* bytes of shared memory that a block can have */
 	HgCudaKit idle[HG_IDLE_KITS];
 	int idle_count;
 };

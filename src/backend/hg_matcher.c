@@ -190,6 +190,9 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 
 	if (status == HG_CONNECTION_LOST)
 		hg_device_discard();
+	/* hashgraph.gpu_memory_limit was reached: that is the device's memory, not ours */
+	if (status == HG_OUT_OF_MEMORY && !matcher->on_cpu)
+		status = HG_DEVICE_OUT_OF_MEMORY;
 	if (!hg_matcher_may_fall_back(matcher, status))
 	{
 		if (!matcher->on_cpu && status != HG_CANCELLED)

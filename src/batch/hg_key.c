@@ -52,10 +52,14 @@ typedef struct HgOperator
 	bool extended;	  /* ... the 64-bit ones */
 	Oid hash[2];	  /* ... by HgSide */
 	bool strict;
+	Oid commutator;
 	const HgExactFunction *exact; /* or NULL */
 } HgOperator;
 
 static HTAB *hg_operators;
+
+/* The one that was asked for last, which most often is the next one too; or NULL. */
+static const HgOperator *hg_last_operator;
 
 /*
  * The hash functions of an operator's family for its two input types: extended ones
@@ -118,6 +122,7 @@ hg_key_forget_operators(Datum arg pg_attribute_unused(), int cache pg_attribute_
 	HASH_SEQ_STATUS scan;
 	HgOperator *entry;
 
+	hg_last_operator = NULL;
 	hash_seq_init(&scan, hg_operators);
 	while ((entry = hash_seq_search(&scan)) != NULL)
 		hash_search(hg_operators, &entry->operator_oid, HASH_REMOVE, NULL);
@@ -131,6 +136,8 @@ hg_key_operator(Oid operator_oid)
 	HgOperator found = {0};
 	Oid function;
 
+	if (hg_last_operator != NULL && hg_last_operator->operator_oid == operator_oid)
+		return hg_last_operator;
 	if (hg_operators == NULL)
 	{
 		HASHCTL ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(HgOperator)};
@@ -142,11 +149,15 @@ hg_key_operator(Oid operator_oid)
 	}
 	entry = hash_search(hg_operators, &operator_oid, HASH_FIND, NULL);
 	if (entry != NULL)
+	{
+		hg_last_operator = entry;
 		return entry;
+	}
 
 	found.operator_oid = operator_oid;
 	found.usable = hg_key_hash_functions(operator_oid, found.hash, &found.extended);
 	found.strict = op_strict(operator_oid);
+	found.commutator = get_commutator(operator_oid);
 	function = get_opcode(operator_oid);
 	for (int i = 0; i < (int) lengthof(hg_exact_functions); i++)
 		if (hg_exact_functions[i].function == function)
@@ -155,6 +166,7 @@ hg_key_operator(Oid operator_oid)
 	/* the catalog lookups may have emptied the table: enter only now */
 	entry = hash_search(hg_operators, &operator_oid, HASH_ENTER, NULL);
 	*entry = found;
+	hg_last_operator = entry;
 	return entry;
 }
 
@@ -162,6 +174,12 @@ bool
 hg_key_operator_usable(Oid operator_oid)
 {
 	return hg_key_operator(operator_oid)->usable;
+}
+
+Oid
+hg_key_commutator(Oid operator_oid)
+{
+	return hg_key_operator(operator_oid)->commutator;
 }
 
 bool

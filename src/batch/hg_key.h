@@ -67,6 +67,9 @@ typedef struct HgKeyEncoder
  */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
+/* get_commutator, faster the second time. */
+extern Oid hg_key_commutator(Oid operator_oid);
+
 /*
  * True when an encoder of these clauses would be exact; *width (may be NULL) is
  * the width of its words.

@@ -179,10 +179,12 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	matches = Max(out->rows, 1.0);
 	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
 		matches = Min(Max(outer->rows, 1.0), Max(matches, outer->rows * 0.5));
-	cost_qual_eval(&quals, path->restrictlist, root);
-	startup += quals.startup;
 	if (!exact || list_length(path->restrictlist) > nclauses)
+	{
+		cost_qual_eval(&quals, path->restrictlist, root);
+		startup += quals.startup;
 		run += matches * quals.per_tuple;
+	}
 	run += out->rows * (cpu_tuple_cost + (columns[HG_OUTER] + columns[HG_INNER]) *
 											 cpu_operator_cost * HG_COLUMN_COST);
 

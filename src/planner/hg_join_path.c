@@ -19,7 +19,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 #include "batch/hg_key.h"
 #include "hg_guc.h"
@@ -53,7 +52,7 @@ hg_clause_operator(const RestrictInfo *rinfo)
 {
 	Oid operator_oid = ((const OpExpr *) rinfo->clause)->opno;
 
-	return rinfo->outer_is_left ? operator_oid : get_commutator(operator_oid);
+	return rinfo->outer_is_left ? operator_oid : hg_key_commutator(operator_oid);
 }
 
 /* The clauses of a join that can be hash keys. */
@@ -118,6 +117,21 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
 	return exact;
 }
 
+/*
+ * An inner join is offered in both orders, which give the same rows at nearly the same
+ * price.  Is this the one whose inner side, the one that is held in memory, is smaller?
+ */
+static bool
+hg_inner_is_smaller(const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+{
+	double outer_bytes = outerrel->rows * outerrel->reltarget->width;
+	double inner_bytes = innerrel->rows * innerrel->reltarget->width;
+
+	if (inner_bytes != outer_bytes)
+		return inner_bytes < outer_bytes;
+	return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
+}
+
 static void
 hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -133,6 +147,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	bool exact;
 
 	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
+		return;
+	if (join_type == JOIN_INNER && !hg_inner_is_smaller(outerrel, innerrel))
 		return;
 #if !HG_HAVE_CUSTOM_RESTRICTINFO
 	if (hg_has_pseudoconstant(extra->restrictlist))
@@ -159,7 +175,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (hash_clauses == NIL)
 		return;
 
-	restrictlist = list_copy(extra->restrictlist);
+	/* clauses of a parameterized path are added to its own list */
+	restrictlist = required_outer == NULL ? extra->restrictlist : list_copy(extra->restrictlist);
 	path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	path->custom.path.pathtype = T_CustomScan;
 	path->custom.path.parent = joinrel;

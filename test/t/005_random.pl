@@ -104,7 +104,12 @@ sub run_queries
 	return map { $said{$_} // 'error, no result' } 0 .. $#batch;
 }
 
-my $node = new_server('random');
+# inputs are read in parallel wherever that is allowed
+my $node = new_server('random', conf => <<'CONF');
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+CONF
 
 note "HG_SEED=$seed HG_QUERIES=$queries";
 $node->safe_psql('postgres', $check . random_tables($seed));
@@ -128,7 +133,7 @@ foreach my $covered (backends())
 		diag("seed $seed, query $_: $batch[$_][0]\n$batch[$_][1]\n--> $said[$_]")
 		  for grep { defined } @failed[ 0 .. $most_shown - 1 ];
 		note "$by_node by the node, $with_rows with rows, $spilled went to disk";
-		cmp_ok($by_node, '>=', 0.9 * $queries, "$label: most of them were $kind joins of the node");
+		cmp_ok($by_node, '>=', 0.8 * $queries, "$label: most of them were $kind joins of the node");
 		cmp_ok($with_rows, '>=', 0.4 * $queries, "$label: many of them had rows");
 		cmp_ok($spilled, '>=', 0.03 * $queries, "$label: some of them went to disk");
 	}
