@@ -48,11 +48,15 @@ hg_scan_tlist(List *custom_plans)
  * Which outer joins may have made a Var or PlaceHolderVar NULL depends on where it is
  * looked at: the inner columns of a left join do not yet carry the join's mark in its
  * ON clause and in the child, but do above it.  In this node one slot serves all of
- * these, and setrefs.c wants one marking: that of the node's own target list.
+ * these, and setrefs.c wants one marking: that of what is seen above the node.
+ *
+ * The relation's own target says it.  The plan's target list alone would not do: it is
+ * empty here when a projection above is going to put its own in its place.
  */
 typedef struct HgNullingContext
 {
-	List *used; /* Vars and PlaceHolderVars as the target list and the quals have them */
+	List *used;	 /* Vars and PlaceHolderVars as they are used, the decisive ones first */
+	bool inside; /* look into PlaceHolderVars too */
 } HgNullingContext;
 
 static bool
@@ -66,7 +70,11 @@ hg_nulling_collect(Node *node, HgNullingContext *context)
 		return false;
 	}
 	if (IsA(node, PlaceHolderVar))
+	{
 		context->used = lappend(context->used, node);
+		if (!context->inside)
+			return false;
+	}
 	return expression_tree_walker(node, hg_nulling_collect, context);
 }
 
@@ -115,15 +123,23 @@ hg_nulling_mutator(Node *node, HgNullingContext *context)
 	return expression_tree_mutator(node, hg_nulling_mutator, context);
 }
 
-/* Make the marks in the scan target list and the expressions agree with tlist's. */
+/*
+ * Make the marks in the quals, the expressions and the scan target list agree with
+ * those of target, the expressions of the join relation.
+ */
 static void
-hg_nulling_unify(List *tlist, List **quals, List **exprs, List **scan_tlist)
+hg_nulling_unify(List *target, List *tlist, List **quals, List **exprs, List **scan_tlist)
 {
-	HgNullingContext context = {NIL};
+	HgNullingContext context = {NIL, false};
+	List *above = list_make3(target, tlist, *quals);
 
-	/* the first marking of a Var found counts: the target list's, then the quals' */
-	hg_nulling_collect((Node *) tlist, &context);
-	hg_nulling_collect((Node *) *quals, &context);
+	/*
+	 * The first marking of a Var that is found counts.  What a PlaceHolderVar holds may be
+	 * marked as it is further below, so it comes after what stands for itself.
+	 */
+	hg_nulling_collect((Node *) above, &context);
+	context.inside = true;
+	hg_nulling_collect((Node *) above, &context);
 	hg_nulling_collect((Node *) *exprs, &context);
 	*quals = (List *) hg_nulling_mutator((Node *) *quals, &context);
 	*exprs = (List *) hg_nulling_mutator((Node *) *exprs, &context);
@@ -212,8 +228,8 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 }
 
 Plan *
-hg_join_plan(PlannerInfo *root, RelOptInfo *rel pg_attribute_unused(), CustomPath *best_path,
-			 List *tlist, List *clauses pg_attribute_unused(), List *custom_plans)
+hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
+			 List *clauses pg_attribute_unused(), List *custom_plans)
 {
 	HgJoinPath *path = (HgJoinPath *) best_path;
 	CustomScan *cscan = makeNode(CustomScan);
@@ -246,7 +262,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel pg_attribute_unused(), CustomPat
 	hg_split_clauses(root, path, &join_qual, &qual);
 	exprs = list_make4(outer_keys, inner_keys, hash_clauses, join_qual);
 #if HG_HAVE_NULLINGRELS
-	hg_nulling_unify(tlist, &qual, &exprs, &scan_tlist);
+	hg_nulling_unify(rel->reltarget->exprs, tlist, &qual, &exprs, &scan_tlist);
 #endif
 
 	cscan->scan.plan.targetlist = tlist;

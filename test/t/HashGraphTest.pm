@@ -12,6 +12,7 @@ package HashGraphTest;
 use strict;
 use warnings;
 
+use Cwd ();
 use Exporter 'import';
 use FindBin;
 use PostgreSQL::Test::Cluster;
