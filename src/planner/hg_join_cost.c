@@ -105,14 +105,18 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 
 	columns[HG_OUTER] = columns[HG_INNER] = 0;
 	foreach (lc, out->pathtarget->exprs)
-		for (int side = HG_OUTER; side <= HG_INNER; side++)
-		{
-			const Relids relids = inputs[side]->parent->relids;
+	{
+		Node *expr = lfirst(lc);
 
-			if (IsA(lfirst(lc), Var) ? bms_is_member(((Var *) lfirst(lc))->varno, relids)
-									 : list_member(inputs[side]->pathtarget->exprs, lfirst(lc)))
-				columns[side]++;
-		}
+		if (IsA(expr, Var))
+			columns[bms_is_member(((Var *) expr)->varno, inputs[HG_OUTER]->parent->relids)
+						? HG_OUTER
+						: HG_INNER]++;
+		else if (list_member(inputs[HG_OUTER]->pathtarget->exprs, expr))
+			columns[HG_OUTER]++;
+		else if (list_member(inputs[HG_INNER]->pathtarget->exprs, expr))
+			columns[HG_INNER]++;
+	}
 }
 
 /* What any join of two paths costs before it returns a row. */
@@ -128,7 +132,8 @@ hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inn
 {
 	if (hg_force)
 		return 0;
-	return Min(hg_join_base_cost(outer, inner), hg_parallel_limit(joinrel, outer, inner, true));
+	return Min(hg_join_base_cost(outer, inner) + joinrel->rows * cpu_tuple_cost,
+			   hg_parallel_limit(joinrel, outer, inner, true));
 }
 
 void

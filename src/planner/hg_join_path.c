@@ -141,7 +141,6 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	List *restrictlist;
 	List *hash_clauses;
 	Relids required_outer;
-	Cost least_cost;
 	HgJoinPath *path;
 	uint32 key_width;
 	bool exact;
@@ -151,7 +150,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (join_type == JOIN_INNER && !hg_inner_is_smaller(outerrel, innerrel))
 		return;
 #if !HG_HAVE_CUSTOM_RESTRICTINFO
-	if (hg_has_pseudoconstant(extra->restrictlist))
+	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(extra->restrictlist))
 		return;
 #endif
 
@@ -164,11 +163,10 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	least_cost = hg_join_least_cost(joinrel, outer_path, inner_path);
-	if (!hg_force && !hg_add_path_precheck(joinrel,
-										   hg_path_disabled_nodes(outer_path) +
-											   hg_path_disabled_nodes(inner_path),
-										   0, least_cost, NIL, required_outer))
+	if (!hg_force && required_outer == NULL &&
+		!hg_add_path_precheck(
+			joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path), 0,
+			hg_join_least_cost(joinrel, outer_path, inner_path), NIL, NULL))
 		return;
 	hash_clauses =
 		hg_find_hash_clauses(joinrel, outerrel, innerrel, join_type, extra->restrictlist);

@@ -26,7 +26,7 @@ typedef struct HgJoinPath
 /* Hook into the planner. */
 extern void hg_planner_init(void);
 
-/* A lower bound of the cost of a join of two paths. */
+/* A lower bound of the cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
 
 /*
