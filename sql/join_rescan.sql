@@ -66,3 +66,25 @@ select join_check('select x, s.n from r_c left join lateral (select count(*) as 
 select join_check('select x, (select sum((select count(*) from r_a a join r_b b using (k) where a.v = d.y and b.w > x)) from r_d d where d.k < 10) from r_c');
 
 drop table r_a, r_b, r_c, r_d;
+
+-- A partitionwise join whose children are parameterized by the other side: core copies
+-- such paths, and must not be given one of ours.
+create table r_p1 (a int, b int) partition by range (a);
+create table r_p1_a partition of r_p1 for values from (0) to (250);
+create table r_p1_b partition of r_p1 for values from (250) to (600);
+create table r_p2 (a int, b int) partition by range (b);
+create table r_p2_a partition of r_p2 for values from (0) to (250);
+create table r_p2_b partition of r_p2 for values from (250) to (600);
+insert into r_p1 select i, i % 25 from generate_series(0, 599, 2) i;
+insert into r_p2 select i % 25, i from generate_series(0, 599, 3) i;
+create index on r_p1_a (a);
+create index on r_p1_b (a);
+create index on r_p2_a (b);
+create index on r_p2_b (b);
+analyze r_p1, r_p2;
+set enable_partitionwise_join = on;
+select join_check('select * from r_p1 t1 left join lateral
+  (select t2.a as x, t3.a as y, t1.a as z, least(t1.a, t2.a, t3.b) from r_p1 t2 join r_p2 t3 on t2.a = t3.b) s
+  on t1.a = s.x where t1.b = 0');
+reset enable_partitionwise_join;
+drop table r_p1, r_p2;

@@ -68,3 +68,21 @@ select join_spills('select * from s_a join s_b using (k)');
 
 drop function join_spills;
 drop table s_a, s_b, s_skew;
+
+-- A few very wide rows count by their bytes: they go to disk as many narrow ones do.
+create table s_wide_keys as select k from generate_series(1, 250) k;
+analyze s_wide_keys;
+set work_mem = '1MB';
+select join_check('select s_wide_keys.k, length(x), md5(x) from s_wide_keys
+  join (select k, repeat(''x'', 200000 + k) x from s_wide_keys offset 0) w using (k)');
+set hashgraph.force = on;
+select count(*), sum(length(x)) from s_wide_keys
+  join (select k, repeat('x', 200000 + k) x from s_wide_keys offset 0) w using (k);
+select partitions > 1 or executions > 1 as in_pieces, memory_bytes < 4 * 1024 * 1024 as bounded
+  from hashgraph_last_joins();
+-- Rows are counted once, whether their key is NULL or not.
+reset work_mem;
+select count(*) from (values (1), (2), (null)) a (k) join (values (1), (null), (null)) b (k) using (k);
+select outer_rows, outer_null_keys, inner_rows, inner_null_keys from hashgraph_last_joins();
+reset hashgraph.force;
+drop table s_wide_keys;

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
@@ -106,6 +107,7 @@ hg_device_discard(void)
 	if (hg_device.client != NULL)
 	{
 		hg_wire_client_destroy(hg_device.client);
+		ReleaseExternalFD();
 		hg_device.client = NULL;
 		hg_device.was_ready = false;
 		hg_device.name[0] = '\0';
@@ -192,10 +194,16 @@ hg_device_start(void)
 							   psprintf("There is no program \"%s\".", program));
 		return;
 	}
+	if (!AcquireExternalFD())
+	{
+		hg_device_set_unusable(HG_UNAVAILABLE, "too many files are open in this session", "");
+		return;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 	{
 		hg_device_set_unusable(HG_UNAVAILABLE, "could not create a socket for the device process",
 							   strerror(errno));
+		ReleaseExternalFD();
 		return;
 	}
 	rc = hg_device_spawn(program, sockets[1], &hg_device.pid);
@@ -203,6 +211,7 @@ hg_device_start(void)
 	if (rc != 0)
 	{
 		close(sockets[0]);
+		ReleaseExternalFD();
 		hg_device_set_unusable(HG_UNAVAILABLE, "could not start the device process", strerror(rc));
 		return;
 	}
@@ -210,6 +219,7 @@ hg_device_start(void)
 		(hg_device.client = hg_wire_client_create(sockets[0])) == NULL)
 	{
 		close(sockets[0]);
+		ReleaseExternalFD();
 		hg_device_reap(hg_device.pid);
 		hg_device_set_unusable(HG_UNAVAILABLE, "out of memory", "");
 		return;
@@ -292,19 +302,26 @@ hg_device_engine(void)
 	return hg_wire_client_engine(hg_device.client);
 }
 
-int
-hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error)
+/* The devices of the process that runs now; 0 with *error filled on failure. */
+static int
+hg_device_ask(HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	HgPgHost host;
 	HgStatus status;
 	int count = 0;
 
-	if (hg_device_state(true, error) != HG_DEVICE_READY)
-		return 0;
 	hg_host_init(&host, CurrentMemoryContext);
 	status = hg_wire_client_devices(hg_device.client, &host.host, infos, capacity, &count, error);
 	hg_host_rethrow(&host);
 	return status == HG_OK ? count : 0;
+}
+
+int
+hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error)
+{
+	if (hg_device_state(true, error) != HG_DEVICE_READY)
+		return 0;
+	return hg_device_ask(infos, capacity, error);
 }
 
 const char *
@@ -315,7 +332,7 @@ hg_device_name(void)
 
 	if (hg_device.client == NULL || hg_device.name[0] != '\0')
 		return hg_device.name;
-	count = hg_device_list(infos, lengthof(infos), NULL);
+	count = hg_device_ask(infos, lengthof(infos), NULL);
 	for (int i = 0; i < count; i++)
 		if (strcmp(infos[i].state, "ready") == 0)
 		{

@@ -31,6 +31,15 @@ hg_host_free(void *arg pg_attribute_unused(), void *ptr, size_t bytes pg_attribu
 	hg_block_free(ptr);
 }
 
+/* Keep the error that was just caught, so that nothing unwinds through the engine. */
+static void
+hg_host_catch(HgPgHost *host)
+{
+	MemoryContextSwitchTo(host->context);
+	host->caught = CopyErrorData();
+	FlushErrorState();
+}
+
 /* Serve interrupts; true when one of them is an error, which is kept. */
 static bool
 hg_host_cancelled(void *arg)
@@ -47,9 +56,7 @@ hg_host_cancelled(void *arg)
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(host->context);
-		host->caught = CopyErrorData();
-		FlushErrorState();
+		hg_host_catch(host);
 	}
 	PG_END_TRY();
 	return host->caught != NULL;
@@ -58,12 +65,23 @@ hg_host_cancelled(void *arg)
 static bool
 hg_host_wait_readable(void *arg, int fd)
 {
+	HgPgHost *host = arg;
+
 	while (!hg_host_cancelled(arg))
 	{
-		int events =
-			WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH, fd,
-							  -1, HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDevice"));
+		volatile int events = 0;
 
+		PG_TRY();
+		{
+			events =
+				WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
+								  fd, -1, HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDevice"));
+		}
+		PG_CATCH();
+		{
+			hg_host_catch(host);
+		}
+		PG_END_TRY();
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (events & WL_SOCKET_READABLE)

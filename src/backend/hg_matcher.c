@@ -65,9 +65,10 @@ struct HgMatcher
 	HgMatcherSpec spec;
 	HgKeySet sides[2];
 	bool on_cpu;
-	HgEngine *engine; /* that opens the job; gone once the device process is */
-	HgEngine calls;	  /* the engine's calls, which the job outlives it by */
-	HgJob *job;		  /* NULL once closed */
+	bool may_fall_back; /* hashgraph.backend was auto when the matcher was made */
+	HgEngine *engine;	/* that opens the job; gone once the device process is */
+	HgEngine calls;		/* the engine's calls, which the job outlives it by */
+	HgJob *job;			/* NULL once closed */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
 
@@ -141,7 +142,7 @@ hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
 static bool
 hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 {
-	if (hg_backend != HG_BACKEND_AUTO || matcher->on_cpu)
+	if (!matcher->may_fall_back || matcher->on_cpu)
 		return false;
 	return status == HG_DEVICE_OUT_OF_MEMORY || status == HG_UNAVAILABLE ||
 		   status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
@@ -159,8 +160,8 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 	spec.probe = (HgProbeAlgorithm) hg_probe;
 	spec.load_factor = hg_load_factor;
 	spec.bins = (uint32) hg_bins;
-	spec.memory_limit =
-		matcher->on_cpu ? matcher->spec.memory_limit : (uint64) hg_gpu_memory_limit * 1024;
+	if (!matcher->on_cpu)
+		spec.memory_limit = (uint64) hg_gpu_memory_limit * 1024;
 	spec.device = hg_gpu_device;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = matcher->sides[side].rows;
@@ -245,7 +246,7 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (engine != NULL)
 	{
 		hg_matcher_set_engine(matcher, engine);
-		matcher->remember = !wanted;
+		matcher->may_fall_back = matcher->remember = !wanted;
 		return;
 	}
 	if (wanted)

@@ -39,10 +39,9 @@ typedef struct HgKeySet
 
 typedef struct HgMatcherSpec
 {
-	uint32 key_width;	 /* bytes: 4 or 8 */
-	HgMatchMode mode;	 /* all matches, or the first of each outer row */
-	bool small;			 /* a few rows: use the CPU and nothing else */
-	uint64 memory_limit; /* bytes of this process's memory; 0 = no limit */
+	uint32 key_width; /* bytes: 4 or 8 */
+	HgMatchMode mode; /* all matches, or the first of each outer row */
+	bool small;		  /* a few rows: use the CPU and nothing else */
 } HgMatcherSpec;
 
 typedef struct HgMatcher HgMatcher;

@@ -91,6 +91,8 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign)
 			store->packed_bytes += size;
 			return place;
 		}
+		/* the free end of the block before is lost */
+		store->packed_bytes += store->packed_end - store->packed_next;
 		store->packed_next = place;
 		store->packed_end = place + block;
 	}

@@ -15,15 +15,22 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_input.h"
+#include "hg_guc.h"
 
 /*
  * What the CPU engine takes for a row beside its word: the edge (word and row number),
- * and its share of the offsets, of which there may be two for each row.
+ * and its share of the offsets, of which there may be two for each row and each unit of
+ * the load factor.
  */
-#define HG_ENGINE_ROW_BYTES(width) ((width) + sizeof(uint32) + 2 * sizeof(uint32))
+static inline Size
+hg_engine_row_bytes(uint32 width)
+{
+	return width + sizeof(uint32) + (Size) (2 * sizeof(uint32) / hg_load_factor);
+}
 
-/* Rows between two looks at the memory that is held. */
+/* Rows, and bytes of variable-length values, between two looks at the memory held. */
 #define HG_ROWS_PER_LOOK 256
+#define HG_PACKED_PER_LOOK (64 * 1024)
 
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
@@ -82,14 +89,14 @@ uint64
 hg_input_bytes(const HgInput *input)
 {
 	return hg_key_column_bytes(input->words) +
-		   input->words->rows * HG_ENGINE_ROW_BYTES(input->words->width) +
+		   input->words->rows * hg_engine_row_bytes(input->words->width) +
 		   hg_column_store_bytes(input->rows) + hg_column_store_bytes(input->null_rows);
 }
 
 uint64
 hg_input_row_bytes(uint32 key_width, int row_width)
 {
-	return key_width + HG_ENGINE_ROW_BYTES(key_width) + row_width;
+	return key_width + hg_engine_row_bytes(key_width) + row_width;
 }
 
 /* The word of the child's current row; false when its key is NULL. */
@@ -168,10 +175,18 @@ hg_input_keep(HgInput *input, const HgSpillRow *row, const Datum *values, const 
 	hg_column_store_add(input->rows, values, nulls, at);
 }
 
+/* Bytes of variable-length values that are held. */
+static inline uint64
+hg_input_packed(const HgInput *input)
+{
+	return input->rows->packed_bytes + input->null_rows->packed_bytes;
+}
+
 void
 hg_input_fill(HgInput *input, uint64 limit)
 {
 	HgSpillRow row;
+	uint64 packed = hg_input_packed(input);
 
 	for (uint64 i = 1; !input->at_end; i++)
 	{
@@ -191,9 +206,13 @@ hg_input_fill(HgInput *input, uint64 limit)
 			if (slot != NULL)
 				hg_input_keep(input, &row, slot->tts_values, slot->tts_isnull, input->from);
 		}
-		if (i % HG_ROWS_PER_LOOK == 0 &&
-			(hg_input_bytes(input) > limit || input->words->rows > HG_MAX_ROWS - HG_ROWS_PER_LOOK))
-			return;
+		if (i % HG_ROWS_PER_LOOK == 0 || hg_input_packed(input) > packed + HG_PACKED_PER_LOOK)
+		{
+			packed = hg_input_packed(input);
+			if (hg_input_bytes(input) > limit ||
+				input->words->rows > HG_MAX_ROWS - HG_ROWS_PER_LOOK)
+				return;
+		}
 	}
 }
 

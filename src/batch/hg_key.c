@@ -217,8 +217,6 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 
 		part->collation = clauses[i].collation;
 		part->strict = operator.strict;
-		if (!part->strict)
-			encoder->nulls = true;
 		if (encoder->exact)
 		{
 			part->encoding = HG_KEY_BITS;

@@ -56,7 +56,6 @@ typedef struct HgKeyEncoder
 {
 	uint32 width; /* bytes of a word: 4 or 8 */
 	bool exact;	  /* equal words mean equal values */
-	bool nulls;	  /* some operator is not strict: rows with NULLs may match */
 	int nparts;
 	HgKeyPart parts[FLEXIBLE_ARRAY_MEMBER];
 } HgKeyEncoder;

@@ -130,6 +130,11 @@ hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *
 			memcpy(spill->buffer + offset, DatumGetPointer(values[at[c]]), column->attlen);
 		offset += column->attlen;
 	}
+	if (offset > PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too wide for a temporary file of a join"),
+				 errhint("Raise work_mem, or set hashgraph.enabled to off for this query.")));
 	*(uint32 *) spill->buffer = (uint32) (offset - sizeof(uint32));
 
 	if (spill->files[partition] == NULL)

@@ -54,8 +54,10 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		record->report.job.rows[side] = state->inputs[side]->rows_read;
-		record->null_keys[side] = state->inputs[side]->null_keys;
+		const HgInput *input = state->inputs[side];
+
+		record->report.job.rows[side] = input->rows_read - input->null_keys;
+		record->null_keys[side] = input->null_keys;
 	}
 	record->partitions = Max(record->partitions, 1);
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
@@ -175,6 +177,12 @@ hg_join_next_partition(HgJoinState *state)
 		int partition = partitions->next++;
 		int level = partitions->inner->level + 1;
 
+		/* the one before is joined */
+		if (partition > 0)
+		{
+			hg_spill_drop(partitions->outer, partition - 1);
+			hg_spill_drop(partitions->inner, partition - 1);
+		}
 		if (partition == 1 << partitions->inner->bits)
 		{
 			hg_join_drop_partitions(state);
@@ -182,11 +190,7 @@ hg_join_next_partition(HgJoinState *state)
 		}
 		if (partitions->outer->files[partition] == NULL ||
 			(partitions->inner->files[partition] == NULL && !state->keep_unmatched))
-		{
-			hg_spill_drop(partitions->outer, partition);
-			hg_spill_drop(partitions->inner, partition);
 			continue;
-		}
 		hg_input_set_source(inner, partitions->inner, partition);
 		hg_input_set_source(outer, partitions->outer, partition);
 		hg_join_fill(state, HG_INNER, limit);
@@ -202,6 +206,11 @@ hg_join_next_partition(HgJoinState *state)
 		}
 		/* cutting did not part these rows: they have one key, and go on as they are */
 		hg_join_fill(state, HG_INNER, PG_UINT64_MAX);
+		if (!inner->at_end)
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+							errmsg("too many rows with the same join key"),
+							errdetail("A HashGraph holds fewer than %u rows.", HG_MAX_ROWS),
+							errhint("Set hashgraph.enabled to off for this query.")));
 		return HG_JOIN_READ_OUTER;
 	}
 	return HG_JOIN_DONE;

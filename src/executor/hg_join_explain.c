@@ -51,8 +51,10 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
 	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);
 	ExplainPropertyUInteger("Bins", NULL, job->bins, es);
-	ExplainPropertyUInteger("Outer Rows", NULL, job->rows[HG_OUTER], es);
-	ExplainPropertyUInteger("Inner Rows", NULL, job->rows[HG_INNER], es);
+	ExplainPropertyUInteger("Outer Rows", NULL, job->rows[HG_OUTER] + record->null_keys[HG_OUTER],
+							es);
+	ExplainPropertyUInteger("Inner Rows", NULL, job->rows[HG_INNER] + record->null_keys[HG_INNER],
+							es);
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);

@@ -161,6 +161,9 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	required_outer = calc_non_nestloop_required_outer(outer_path, inner_path);
 	if (required_outer != NULL && !bms_overlap(required_outer, extra->param_source_rels))
 		return;
+	/* core copies a parameterized path of a child relation without what is ours in it */
+	if (required_outer != NULL && IS_OTHER_REL(joinrel))
+		return;
 
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
 	if (!hg_force && required_outer == NULL &&

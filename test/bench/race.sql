@@ -11,7 +11,8 @@ create function race(query text, variants text[], runs int, out ms float8[], out
 language plpgsql as $$
 declare
   defaults constant text :=
-    'enable_mergejoin=off;enable_nestloop=off;hashgraph.enabled=on;hashgraph.backend=auto';
+    'enable_mergejoin=off;enable_nestloop=off;hashgraph.enabled=on;hashgraph.backend=auto;'
+    'hashgraph.force=off';
   setting text;
   variant text;
   line text;

@@ -253,6 +253,13 @@ if (defined $standin)
 		like($stderr, qr/HINT: .*hashgraph\.backend/, "$what, cuda: ... with a hint");
 	}
 
+	# what decides is the backend that a join began with, whatever is set while a cursor reads it
+	use_program($standin, HG_STANDIN_DIE_AFTER_CHUNKS => 1);
+	my ($code, $out, $err) = $node->psql('postgres', "set hashgraph.force = on; set hashgraph.backend = cuda;
+		begin; declare c cursor for $joins{inner}; fetch 1 from c;
+		set hashgraph.backend = auto; fetch all from c");
+	like($err, qr/ERROR: .*device process/, 'begun under cuda: an error, though auto is set by then');
+
 	# slow to start: auto does not wait, cuda does
 	use_program($standin, HG_STANDIN_START_DELAY_MS => 1500);
 	my $result = $node->safe_psql('postgres', "set hashgraph.backend = auto; set hashgraph.force = on; $joins{count}; $where");
