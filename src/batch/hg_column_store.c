@@ -128,16 +128,12 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 }
 
 void
-hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls, const int *at)
+hg_column_store_add_columns(HgColumnStore *store, const Datum *values, const bool *nulls,
+							const int *at)
 {
 	Size i = store->rows & (HG_CHUNK_ROWS - 1);
 	char *chunk;
 
-	if (store->ncolumns == 0)
-	{
-		store->rows++;
-		return;
-	}
 	if ((store->rows >> HG_CHUNK_ROWS_LOG2) == (uint64) store->nchunks)
 		hg_column_store_grow(store);
 	chunk = store->chunks[store->rows >> HG_CHUNK_ROWS_LOG2];
@@ -162,7 +158,6 @@ hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls
 		else
 			*(char **) place = hg_column_store_copy(store, column, values[at[c]]);
 	}
-	store->rows++;
 }
 
 void

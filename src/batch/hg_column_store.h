@@ -59,11 +59,20 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos);
 
+/* The columns of the next row; hg_column_store_add is what to call. */
+extern void hg_column_store_add_columns(HgColumnStore *store, const Datum *values,
+										const bool *nulls, const int *at);
+
 /*
  * Add a row.  Column i is values[at[i]], nulls[at[i]]; everything is copied.
  */
-extern void hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls,
-								const int *at);
+static inline void
+hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls, const int *at)
+{
+	if (store->ncolumns > 0)
+		hg_column_store_add_columns(store, values, nulls, at);
+	store->rows++;
+}
 
 /*
  * Fetch a row into values[at[i]], nulls[at[i]].  What is by reference points into

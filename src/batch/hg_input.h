@@ -33,6 +33,7 @@ typedef struct HgInput
 	HgKeyEncoder *encoder;	/* shared by both sides */
 	AttrNumber *key_attnos; /* [nparts] where a key is a plain column of the child, or 0 */
 	ExprState **key_exprs;	/* [nparts] where it is an expression, or NULL */
+	AttrNumber only_key;	/* the column where the key is exact and just that, or 0 */
 	ExprContext *econtext;	/* of the expressions and of the hash functions */
 	Datum *key_values;		/* [nparts] of the current row */
 	bool *key_nulls;

@@ -238,23 +238,6 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 	return encoder;
 }
 
-/* The integer image of a value, sign-extended. */
-static inline uint64
-hg_key_image(Datum value, uint8 bits)
-{
-	switch (bits)
-	{
-		case 8:
-			return (uint64) (int64) (int8) DatumGetChar(value);
-		case 16:
-			return (uint64) (int64) DatumGetInt16(value);
-		case 32:
-			return (uint64) (int64) DatumGetInt32(value);
-		default:
-			return (uint64) DatumGetInt64(value);
-	}
-}
-
 bool
 hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values, const bool *nulls,
 			  uint64 *word)
@@ -274,11 +257,7 @@ hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values, const boo
 		}
 		else if (part->encoding == HG_KEY_BITS)
 		{
-			uint64 image = hg_key_image(values[i], part->value_bits[side]);
-
-			if (part->bits < 64)
-				image &= (UINT64CONST(1) << part->bits) - 1;
-			result |= image << part->shift;
+			result |= hg_key_bits(part, side, values[i]);
 			continue;
 		}
 		else if (part->encoding == HG_KEY_HASH_64)

@@ -78,6 +78,32 @@ extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *wi
 /* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
+/* The share of an exact word that a value of a part has. */
+static inline uint64
+hg_key_bits(const HgKeyPart *part, HgSide side, Datum value)
+{
+	uint64 image; /* sign-extended */
+
+	switch (part->value_bits[side])
+	{
+		case 8:
+			image = (uint64) (int64) (int8) DatumGetChar(value);
+			break;
+		case 16:
+			image = (uint64) (int64) DatumGetInt16(value);
+			break;
+		case 32:
+			image = (uint64) (int64) DatumGetInt32(value);
+			break;
+		default:
+			image = (uint64) DatumGetInt64(value);
+			break;
+	}
+	if (part->bits < 64)
+		image &= (UINT64CONST(1) << part->bits) - 1;
+	return image << part->shift;
+}
+
 /*
  * Encode values[nparts] of one row of a side.  False when the key is NULL: the row
  * matches nothing.  May leave garbage in CurrentMemoryContext (detoasted values).

@@ -52,17 +52,21 @@ ceil_log2(uint64_t n)
 	return log2;
 }
 
-/* log2 of the vertices for rows rows at load factor c. */
+/*
+ * log2 of the vertices for rows rows at load factor c: the power of two that is
+ * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
+ * offsets, which are memory to be touched, to shorten lists that are short anyway.
+ */
 static uint32_t
 vertices_log2_for(uint64_t rows, double c)
 {
-	uint64_t wanted = (uint64_t) ((double) rows / c);
-	uint32_t log2;
+	double wanted = (double) rows / c;
+	uint32_t log2 = 0;
 
-	if ((double) wanted * c < (double) rows)
-		wanted++; /* round up; ceil() would need the mathematics library */
-	log2 = ceil_log2(wanted);
-	return log2 < HG_MAX_VERTICES_LOG2 ? log2 : HG_MAX_VERTICES_LOG2;
+	/* 2^(log2 + 1/2) is the border between 2^log2 and its double */
+	while (log2 < HG_MAX_VERTICES_LOG2 && (double) (UINT64_C(1) << log2) * 1.41421356 < wanted)
+		log2++;
+	return log2;
 }
 
 /* Bytes of a graph: edges and offsets. */
