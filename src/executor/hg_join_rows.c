@@ -144,6 +144,16 @@ hg_join_next_unmatched(HgJoinState *state, const HgColumnStore *rows, bool skip_
 TupleTableSlot *
 hg_join_empty_row(HgJoinState *state)
 {
+	const ScanState *ss = &state->css.ss;
+
+	/* a row of no columns is the same row every time */
+	if (ss->ps.plan->targetlist == NIL && ss->ps.ps_ProjInfo != NULL)
+	{
+		TupleTableSlot *slot = ss->ps.ps_ResultTupleSlot;
+
+		state->record.rows_out++;
+		return TTS_EMPTY(slot) ? ExecStoreVirtualTuple(slot) : slot;
+	}
 	ExecStoreVirtualTuple(hg_join_start_row(state));
 	return hg_join_emit(state);
 }
