@@ -37,9 +37,9 @@ override with_llvm = no
 
 # The topics of sql/ are tests, but for the scripts that install the extension.
 REGRESS := $(filter-out hashgraph--%,$(basename $(notdir $(sort $(wildcard sql/*.sql)))))
-REGRESS_OPTS = --load-extension=hashgraph
+REGRESS_OPTS = --load-extension=hashgraph --encoding=UTF8
 ISOLATION := $(basename $(notdir $(sort $(wildcard test/isolation/specs/*.spec))))
-ISOLATION_OPTS = --inputdir=test/isolation --load-extension=hashgraph
+ISOLATION_OPTS = --inputdir=test/isolation --load-extension=hashgraph --encoding=UTF8
 ifneq ($(and $(wildcard test/t/*.pl),$(shell perl -MIPC::Run -e 'print 1' 2>/dev/null)),)
 TAP_TESTS := 1
 PROVE_TESTS = test/t/*.pl
