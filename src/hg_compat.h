@@ -37,6 +37,11 @@
 #include "commands/explain_state.h"
 #endif
 
+/* 18 puts the mark of a function that does not return before its declaration */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /* 18 names an extension's library and version */
 #if PG_VERSION_NUM >= 180000
 #define HG_MODULE_MAGIC(n, v) PG_MODULE_MAGIC_EXT(.name = (n), .version = (v))

@@ -15,6 +15,7 @@
 #define HG_HOST_H
 
 #include "engine/hg_engine.h"
+#include "hg_compat.h"
 
 typedef struct HgPgHost
 {
@@ -33,7 +34,6 @@ extern void hg_host_rethrow(HgPgHost *host);
  * Throw the error of an engine call that answered status: first what was caught,
  * else error, with an SQLSTATE and a hint that fit the status.
  */
-extern void hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
-	pg_attribute_noreturn();
+pg_noreturn extern void hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error);
 
 #endif /* HG_HOST_H */
