@@ -70,7 +70,7 @@ create function p_properties(query text) returns text language plpgsql as $$
 declare
   result json;
 begin
-  execute 'explain (analyze, format json) ' || query into result;
+  execute 'explain (analyze, buffers off, format json) ' || query into result;
   return (select string_agg(key, ', ' order by key)
           from json_object_keys(result -> 0 -> 'Plan') key
           where key not in ('Actual Loops', 'Actual Rows', 'Actual Startup Time', 'Actual Total Time',
@@ -85,7 +85,7 @@ create function p_property(query text, variadic keys text[]) returns text langua
 declare
   result json;
 begin
-  execute 'explain (analyze, format json) ' || query into result;
+  execute 'explain (analyze, buffers off, format json) ' || query into result;
   return (select string_agg(k || '=' || (result -> 0 -> 'Plan' ->> k), ' ') from unnest(keys) k);
 end
 $$;
