@@ -170,7 +170,8 @@ hg_device_spawn(const char *program, int socket, pid_t *pid)
 	return rc;
 }
 
-void
+/* Start the device process unless it runs or is known to be of no use. */
+static void
 hg_device_start(void)
 {
 	static bool exit_callback_registered = false;

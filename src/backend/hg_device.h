@@ -23,11 +23,8 @@ typedef enum HgDeviceState
 	HG_DEVICE_UNAVAILABLE /* no program, no driver, no device; remembered */
 } HgDeviceState;
 
-/* Start the device process unless it runs or is known to be of no use. */
-extern void hg_device_start(void);
-
 /*
- * How things stand; starts the process where hg_device_start would.  With wait,
+ * How things stand; starts the process unless it runs or is known to be of no use.  With wait,
  * STARTING is not returned: the call waits (interruptibly, a minute at most) for the
  * process to make up its mind.  *error says why, where UNAVAILABLE.
  */

@@ -19,7 +19,7 @@ typedef struct HgJoinRecord
 {
 	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
 	char join_type[16];		/* "Inner", "Left", "Semi", "Anti" */
-	HgMatcherReport report; /* of the last execution */
+	HgMatcherReport report; /* times and counts summed over all executions */
 	uint64 executions;		/* how often the node built its graphs */
 	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
 	uint64 rows_out;		/* rows that the node returned */

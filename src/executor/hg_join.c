@@ -50,7 +50,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "executor/hg_join_state.h"

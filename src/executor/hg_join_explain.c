@@ -36,7 +36,7 @@ hg_kilobytes(uint64 bytes)
 	return (int64) ((bytes + 1023) / 1024);
 }
 
-/* What the last execution did. */
+/* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 {

@@ -48,12 +48,9 @@
  */
 #include "hg_compat.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 #include "utils/float.h"
 
 #include "batch/hg_input.h"
