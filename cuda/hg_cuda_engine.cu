@@ -234,6 +234,7 @@ cuda_build(HgJob *handle, HgError *error)
 
 	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
 	job->stats.bins = UINT64_C(1) << shape.bins_log2;
+	job->stats.ranges = 1;
 	job->stats.build = shape.build;
 	job->stats.probe = shape.probe;
 	job->built = true;

@@ -166,6 +166,8 @@ extern "C"
 		uint64_t rows[2];		/* by HgSide */
 		uint64_t vertices;		/* V, of both graphs; 0 before build */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
+		uint64_t ranges;		/* pieces that the job was cut into for want of
+								 * memory; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		uint64_t matches;		/* pairs delivered by next() or count() so far */

@@ -189,6 +189,7 @@ hg_cpu_build(HgJob *job, HgError *error)
 								 job->sides[HG_INNER].rows);
 	job->stats.vertices = UINT64_C(1) << job->shape.vertices_log2;
 	job->stats.bins = UINT64_C(1) << job->shape.bins_log2;
+	job->stats.ranges = 1;
 	job->stats.build = job->shape.build;
 	job->stats.probe = job->shape.probe;
 
