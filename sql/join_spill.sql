@@ -35,6 +35,11 @@ set work_mem = '64kB';
 set hash_mem_multiplier = 1;
 select join_check('select * from s_a join s_b using (k)');
 select join_check('select * from s_a left join s_b using (k)');
+select join_check('select v, w, pad from (select * from s_a where v < 11000) a left join s_b using (k)');
+select join_check('select * from s_a full join s_b using (k)');
+select join_check('select v, w, name from s_a full join s_b on s_a.k = s_b.k and v < w');
+select join_check('select v, w from s_a full join s_b using (k) where v is null or w is null');
+select join_check('select count(*) from s_a full join s_b using (k)');
 select join_check('select * from s_a where exists (select from s_b where s_b.k = s_a.k)');
 select join_check('select * from s_a where not exists (select from s_b where s_b.k = s_a.k)');
 select join_check('select count(*) from s_a join s_b using (k)');
@@ -53,9 +58,28 @@ select join_check('select count(*), sum(x.z + y.z) from s_skew x join s_skew y u
 select join_check('select z from s_skew x where exists (select from s_skew y where y.k = x.k and y.z > x.z + 100)');
 select join_check('select count(*) from (select v * 0 as k, v from s_a) a join (select w * 0 as k, w from s_b where w < 20) b using (k)');
 select join_check('select count(*) from (select w * 0 as k, w from s_b where w < 20) b join (select v * 0 as k, v from s_a) a using (k)');
+-- ... and are taken a chunk at a time, with every chunk of the other side
+create view s_one_a as select v / 1500 as k, v, name from s_a where v < 1800;
+create view s_one_b as
+  select nullif(w / 1500, 1) as k, w, repeat(pad, 3) || w as pad from s_b where w < 1900 offset 0;
+select join_check('select v, w, name, pad from s_one_a a join s_one_b b on a.k = b.k and v - w = 700');
+select join_check('select v, w, name, pad from s_one_a a left join s_one_b b on a.k = b.k and v - w = 700');
+select join_check('select v, w, name, pad from s_one_a a right join s_one_b b on a.k = b.k and v - w = 700');
+select join_check('select v, w, name, pad from s_one_a a full join s_one_b b on a.k = b.k and v - w = 700');
+select join_check('select v, w, pad from s_one_a a full join s_one_b b on a.k = b.k and v - w = 700');
+select join_check('select count(*), count(w) from s_one_a a full join s_one_b b on a.k = b.k');
+select join_check($$select v, name from s_one_a a where exists (
+  select from s_one_b b where b.k = a.k and v - w = 700 and pad <> '')$$);
+select join_check($$select v, name from s_one_a a where not exists (
+  select from s_one_b b where b.k = a.k and v - w = 700 and pad <> '')$$);
+select join_check('select v, name from s_one_a a where exists (select from s_b where w / 10000 = a.k)');
+select join_check('select v, name from s_one_a a where not exists (select from s_b where w / 10000 = a.k)');
+drop view s_one_a, s_one_b;
 -- all keys NULL
 select join_check('select count(*), count(w) from (select nullif(v, v) as k, v from s_a) a left join s_b using (k)');
 select join_check('select count(*), count(w) from s_a left join (select nullif(w, w) as k, w from s_b) b using (k)');
+select join_check('select v, w from s_a full join (select nullif(w, w) as k, w from s_b) b using (k)');
+select join_check('select v, w from (select nullif(v, v) as k, v from s_a) a full join (select nullif(w, w) as k, w from s_b) b using (k)');
 
 -- they did spill
 select join_spills('select * from s_a join s_b using (k)');

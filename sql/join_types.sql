@@ -1,5 +1,5 @@
 --
--- Join types: the node does inner, left, semi and anti joins; others are left to core.
+-- Join types: the node does all of them where there is a hashable clause.
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set join_check :abs_srcdir '/sql/include/join_check.sql'
@@ -22,11 +22,25 @@ select join_check('select * from t_a natural join t_b');
 select join_check('select * from t_a a, t_b b where b.k = a.k');
 select join_check('select count(*) from t_a a join t_b b using (k)');
 
--- left, and right, which is left seen from the other side
+-- left, and right, which the planner turns into left; t_c is the smaller side, and the left
+-- join of it becomes a right one
 select join_check('select a.k, v, w from t_a a left join t_b b on a.k = b.k');
 select join_check('select a.k, v, w from t_a a right join t_b b on a.k = b.k');
 select join_check('select count(*), count(w) from t_a a left join t_b b using (k)');
 select join_check('select count(*) from t_a a left join t_b b using (k)');
+select join_check('select c.k, x, v from t_c c left join t_a a on a.k = c.k');
+select join_check('select c.k, x, v from t_c c left join t_a a on a.k = c.k and a.v > 200');
+select join_check('select c.k, x, v from t_c c left join t_a a on a.k = c.k and c.x > 400 where v is null or v < 300');
+select join_check('select count(*), count(x), count(v) from t_c c left join t_a a using (k)');
+select join_check('select count(*) from t_c c left join t_a a using (k)');
+
+-- full
+select join_check('select a.k, v, w from t_a a full join t_b b on a.k = b.k');
+select join_check('select k, v, w from t_a full join t_b using (k) where k > 30 or k is null');
+select join_check('select a.k, v, b.k, w from t_a a full join t_b b on a.k = b.k and v > w');
+select join_check('select count(*) from t_a a full join t_b b using (k)');
+select join_check('select x.v, y.v from t_a x full join t_a y on x.k = y.v');
+select join_check('select a.v, d.k from t_a a full join (select distinct k from t_b) d using (k)');
 
 -- semi
 select join_check('select * from t_a a where exists (select from t_b b where b.k = a.k)');
@@ -43,8 +57,18 @@ select join_check('select count(*) from t_a a where not exists (select from t_b 
 select join_check('select * from t_c c where c.k not in (select k from t_a where k is not null)');
 select join_check('select * from t_c c where c.k not in (select k from t_a)');
 
--- full joins are core's, and so are joins without a hashable clause
-select join_check('select a.k, v, w from t_a a full join t_b b on a.k = b.k');
+-- semi and anti joins of the smaller side
+select join_check('select * from t_c c where exists (select from t_a a where a.k = c.k)');
+select join_check('select * from t_c c where exists (select from t_a a where a.k = c.k and a.v > c.x)');
+select join_check('select * from t_c c where not exists (select from t_a a where a.k = c.k)');
+select join_check('select * from t_c c where not exists (select from t_a a where a.k = c.k and a.v > c.x)');
+select join_check('select count(*) from t_c c where not exists (select from t_a a where a.k = c.k)');
+
+-- a semi join whose inner side is made unique first
+select join_check('select * from t_a a, t_b b where a.k = b.k and (a.k, b.w) in (select k, x from t_c)');
+select join_check('select count(*) from t_a a, t_b b where a.v = b.w and a.v in (select k from t_c)');
+
+-- joins without a hashable clause are core's
 select join_check('select v, w from t_a a join t_b b on a.k < b.k where v < 20');
 select join_check('select v, x from t_a a left join t_c c on a.v > c.x');
 select join_check('select v, x from t_a a cross join t_c c');
@@ -59,6 +83,9 @@ select join_check('select * from t_a a where not exists (select from t_empty e w
 select join_check('select * from t_empty e where not exists (select from t_a a where e.k = a.k)');
 select join_check('select count(*) from t_empty join t_a using (k)');
 select join_check('select * from t_a left join (select * from t_b where w < 0) b using (k)');
+select join_check('select * from t_a full join t_empty using (k)');
+select join_check('select * from t_empty full join t_a using (k)');
+select join_check('select * from t_a full join t_b on t_a.k = t_b.k and t_a.v < 0');
 
 -- a table with itself
 select join_check('select x.v, y.v from t_a x join t_a y using (k)');

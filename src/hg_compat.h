@@ -62,6 +62,16 @@
 #define HG_HAVE_NULLINGRELS 0
 #endif
 
+/* Join types that came with 16 and 18 */
+#define HG_HAVE_RIGHT_ANTI (PG_VERSION_NUM >= 160000)
+#define HG_HAVE_RIGHT_SEMI (PG_VERSION_NUM >= 180000)
+
+/*
+ * Up to 18 one side of a join may have to be made unique before it is joined as by an
+ * inner join; 19 hands over the relation that is unique already.
+ */
+#define HG_HAVE_JOIN_UNIQUE (PG_VERSION_NUM < 190000)
+
 /*
  * Since 17 a custom join path carries its restrict list, without which a
  * pseudoconstant clause would be lost; before, such a join must be declined.
@@ -139,6 +149,17 @@ hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cos
 #else
 	(void) disabled_nodes;
 	return add_path_precheck(rel, startup_cost, total_cost, pathkeys, required_outer);
+#endif
+}
+
+static inline bool
+hg_add_partial_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost total_cost, List *pathkeys)
+{
+#if PG_VERSION_NUM >= 180000
+	return add_partial_path_precheck(rel, disabled_nodes, total_cost, pathkeys);
+#else
+	(void) disabled_nodes;
+	return add_partial_path_precheck(rel, total_cost, pathkeys);
 #endif
 }
 

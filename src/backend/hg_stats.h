@@ -18,7 +18,7 @@
 typedef struct HgJoinRecord
 {
 	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
-	char join_type[16];		/* "Inner", "Left", "Semi", "Anti" */
+	char join_type[16];		/* "Inner", "Left", "Right Anti", ... */
 	HgMatcherReport report; /* times and counts summed over all executions */
 	uint64 executions;		/* how often the node built its graphs */
 	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */

@@ -162,11 +162,11 @@ hg_input_next(HgInput *input, HgSpillRow *row)
 		}
 		input->rows_read++;
 		slot_getsomeattrs(slot, input->last_attno);
-		row->word = 0;
 		row->null_key = !hg_input_encode(input, slot, &row->word);
 		if (!row->null_key)
 			return slot;
-		input->null_keys++;
+		/* spread over the partitions, should it go to one */
+		row->word = input->null_keys++;
 		if (input->keep_null_keys)
 			return slot;
 	}
@@ -194,12 +194,12 @@ hg_input_packed(const HgInput *input)
 }
 
 void
-hg_input_fill(HgInput *input, uint64 limit)
+hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 {
 	HgSpillRow row;
 	uint64 packed = hg_input_packed(input);
 
-	for (uint64 i = 1; !input->at_end; i++)
+	for (uint64 i = 1; !input->at_end && hg_input_rows(input) < max_rows; i++)
 	{
 		if (input->source != NULL)
 		{
@@ -248,11 +248,11 @@ hg_input_unload(HgInput *input, HgSpill *spill)
 			hg_column_store_get(input->rows, number++, values, nulls, input->dense);
 			hg_spill_write(spill, row, values, nulls, input->dense);
 		}
-	row.word = 0;
 	row.null_key = true;
 	for (number = 0; number < input->null_rows->rows; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		row.word = number;
 		hg_column_store_get(input->null_rows, number, values, nulls, input->dense);
 		hg_spill_write(spill, row, values, nulls, input->dense);
 	}

@@ -79,10 +79,10 @@ hg_input_rows(const HgInput *input)
 }
 
 /*
- * Read on until the end (at_end is set), or until more than limit bytes or as many rows
- * as an engine takes are held.
+ * Read on until the end (at_end is set), until more than limit bytes or as many rows as
+ * an engine takes are held, or until max_rows rows are.
  */
-extern void hg_input_fill(HgInput *input, uint64 limit);
+extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes

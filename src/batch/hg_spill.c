@@ -143,6 +143,7 @@ hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *
 
 		spill->files[partition] = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(old);
+		spill->open_files++;
 	}
 	BufFileWrite(spill->files[partition], spill->buffer, offset);
 	spill->rows[partition]++;
@@ -201,7 +202,10 @@ void
 hg_spill_drop(HgSpill *spill, int partition)
 {
 	if (spill->files[partition] != NULL)
+	{
 		BufFileClose(spill->files[partition]);
+		spill->open_files--;
+	}
 	spill->files[partition] = NULL;
 	spill->rows[partition] = 0;
 }

@@ -29,6 +29,7 @@ typedef struct HgSpill
 	int level;
 	int bits;		   /* 2^bits partitions */
 	BufFile **files;   /* [2^bits]; NULL where a partition is empty */
+	int open_files;
 	uint64 *rows;	   /* [2^bits] */
 	uint64 total_rows; /* written so far */
 	uint64 bytes;	   /* written so far */
@@ -41,9 +42,19 @@ typedef struct HgSpill
 /* A row as it lies in a partition. */
 typedef struct HgSpillRow
 {
-	uint64 word;
-	bool null_key; /* no word: the row matches nothing */
+	uint64 word;   /* of a row without a key: any, which selects the partition */
+	bool null_key; /* the row matches nothing */
 } HgSpillRow;
+
+/* Memory of the buffer of an open temporary file. */
+#define HG_SPILL_FILE_BYTES (BLCKSZ + 512)
+
+/* Memory that a set takes as long as it has files. */
+static inline uint64
+hg_spill_memory(const HgSpill *spill)
+{
+	return (uint64) spill->open_files * HG_SPILL_FILE_BYTES + spill->buffer_size;
+}
 
 /* An empty set of rows laid out as in store, in CurrentMemoryContext. */
 extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits);

@@ -10,32 +10,39 @@
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
  *					columns of both rows are gathered, quals are evaluated, rows returned.
- *	UNMATCHED		Left and anti joins return the chunk's outer rows without a match,
- *	NULL_KEYS		... and those that could not have one.
+ *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
+ *	  UNMATCHED		match,
+ *	  NULL_KEYS		... and those that could not have one.
  *					Then the next chunk, until the outer child has no more rows.
+ *	END_OUTER		Right, full and right anti joins return the inner rows without a match,
+ *	  INNER_UNMATCHED, INNER_NULL_KEYS		... and those that could not have one.
  *
- * Cutting the outer input into chunks is right for the join types that the node
- * takes (inner, left, semi, anti): what becomes of an outer row depends on that row
- * and on the whole inner input.  The inner HashGraph is built again for each chunk, which
- * costs less than the chunk's own work, because the inner input has half of the work
- * memory at most.
+ * Cutting the outer input into chunks is right for every join type: what becomes of
+ * an outer row depends on that row and on the whole inner input, which each chunk meets;
+ * what becomes of an inner row is known when all chunks are done, and a bit for each inner row
+ * remembers it until then.  The inner HashGraph is built again for each chunk, which costs less
+ * than the chunk's own work, because the inner input has half of the work memory at most.
  *
  * An inner input that is larger goes to temporary files, and so does then the outer
  * one, both cut into the same partitions by a hash of the key:
  *
  *	NEXT_PARTITION	The inner rows of the next partition take the place of the inner
  *					input, the partition's outer rows that of the outer child.  A partition
- *					that is still too large is cut again.  Rows of one key cannot be
- *					cut; a partition of that kind is joined in memory at whatever size.
+ *					that is still too large is cut again.
+ *	NEXT_INNER		Rows of one key cannot be cut.  An inner partition of that kind is taken a
+ *					chunk at a time too, and each inner chunk meets all of the
+ *					partition's outer chunks, which are read again for it.  Which of their
+ *					rows have found a match is kept in a file meanwhile (hg_row_bits.h), so
+ *					that the last pass can return those that have not.
  *
  * Where nothing but the number of rows is asked for (count(*)), keys alone are kept
  * and the engine counts: COUNT returns that many empty rows.
  *
  * KEYS AND QUALS.  Exact keys match when the words match.  Hashed ones do not: the
  * hash clauses are then part of join_qual and every match is rechecked.  join_qual
- * decides whether an outer row is matched; plan.qual filters what is returned.
+ * decides whether rows are matched; plan.qual filters what is returned.
  *
- * MEMORY.  Inputs, spill sets and the bitmap live in state->context, matchers in
+ * MEMORY.  Inputs, spill sets and the bits live in state->context, matchers in
  * state->matcher_context, which is reset after each chunk.  Both are children of the
  * query's context, so that an error frees them; temporary files belong to the
  * resource owner; what a matcher holds elsewhere is its own affair (hg_matcher.c).
@@ -89,10 +96,22 @@ hg_join_type_name(JoinType join_type)
 			return "Inner";
 		case JOIN_LEFT:
 			return "Left";
+		case JOIN_RIGHT:
+			return "Right";
+		case JOIN_FULL:
+			return "Full";
 		case JOIN_SEMI:
 			return "Semi";
 		case JOIN_ANTI:
 			return "Anti";
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+			return "Right Anti";
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+			return "Right Semi";
+#endif
 		default:
 			elog(ERROR, "unexpected join type %d", (int) join_type);
 			return NULL;
@@ -193,9 +212,55 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	state->inputs[side] =
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
-						side == HG_OUTER && state->keep_unmatched);
+						state->keep[side]);
 	pfree(attnos);
 	pfree(to);
+}
+
+/* What the join type asks for. */
+static void
+hg_join_begin_type(HgJoinState *state, bool inner_unique)
+{
+	state->single_match = inner_unique;
+	state->return_matched = true;
+	switch (state->join_type)
+	{
+		case JOIN_INNER:
+			break;
+		case JOIN_LEFT:
+			state->keep[HG_OUTER] = true;
+			break;
+		case JOIN_RIGHT:
+			state->keep[HG_INNER] = true;
+			break;
+		case JOIN_FULL:
+			state->keep[HG_OUTER] = state->keep[HG_INNER] = true;
+			break;
+		case JOIN_SEMI:
+			state->single_match = true;
+			break;
+		case JOIN_ANTI:
+			state->single_match = true;
+			state->keep[HG_OUTER] = true;
+			state->return_matched = false;
+			break;
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+			state->single_inner = true;
+			state->keep[HG_INNER] = true;
+			state->return_matched = false;
+			break;
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+			state->single_inner = true;
+			break;
+#endif
+		default:
+			elog(ERROR, "unexpected join type %d", (int) state->join_type);
+	}
+	state->track[HG_INNER] = state->keep[HG_INNER] || state->single_inner;
+	state->settled[HG_INNER] = state->single_inner;
 }
 
 static void
@@ -227,10 +292,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 
 	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
 	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
-	state->single_match =
-		inner_unique || state->join_type == JOIN_SEMI || state->join_type == JOIN_ANTI;
-	state->keep_unmatched = state->join_type == JOIN_LEFT || state->join_type == JOIN_ANTI;
-	state->return_matched = state->join_type != JOIN_ANTI;
+	hg_join_begin_type(state, inner_unique);
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	state->context =
@@ -266,6 +328,9 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	/* columns that nothing needs stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+
+	state->matched[HG_OUTER] = hg_row_bits_create();
+	state->matched[HG_INNER] = hg_row_bits_create();
 
 	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
 	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
@@ -312,8 +377,7 @@ hg_join_exec(CustomScanState *node)
 				slot = hg_join_next_match(state);
 				if (slot != NULL)
 					return slot;
-				state->next_row = 0;
-				state->phase = state->keep_unmatched ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
+				state->phase = HG_JOIN_END_CHUNK;
 				break;
 
 			case HG_JOIN_COUNT:
@@ -322,22 +386,47 @@ hg_join_exec(CustomScanState *node)
 					state->count_left--;
 					return hg_join_empty_row(state);
 				}
-				state->phase = HG_JOIN_READ_OUTER;
+				state->phase = HG_JOIN_END_CHUNK;
+				break;
+
+			case HG_JOIN_END_CHUNK:
+				hg_join_enter(state, hg_join_end_chunk(state));
 				break;
 
 			case HG_JOIN_UNMATCHED:
-				slot = hg_join_next_unmatched(state, state->inputs[HG_OUTER]->rows, true);
+				slot = hg_join_next_unmatched(state, HG_OUTER);
 				if (slot != NULL)
 					return slot;
-				state->next_row = 0;
 				state->phase = HG_JOIN_NULL_KEYS;
 				break;
 
 			case HG_JOIN_NULL_KEYS:
-				slot = hg_join_next_unmatched(state, state->inputs[HG_OUTER]->null_rows, false);
+				slot = hg_join_next_null_key(state, HG_OUTER);
 				if (slot != NULL)
 					return slot;
 				state->phase = HG_JOIN_READ_OUTER;
+				break;
+
+			case HG_JOIN_END_OUTER:
+				hg_join_enter(state, hg_join_end_outer(state));
+				break;
+
+			case HG_JOIN_INNER_UNMATCHED:
+				slot = hg_join_next_unmatched(state, HG_INNER);
+				if (slot != NULL)
+					return slot;
+				state->phase = HG_JOIN_INNER_NULL_KEYS;
+				break;
+
+			case HG_JOIN_INNER_NULL_KEYS:
+				slot = hg_join_next_null_key(state, HG_INNER);
+				if (slot != NULL)
+					return slot;
+				state->phase = HG_JOIN_NEXT_INNER;
+				break;
+
+			case HG_JOIN_NEXT_INNER:
+				hg_join_enter(state, hg_join_next_inner(state));
 				break;
 
 			case HG_JOIN_DONE:
@@ -383,6 +472,9 @@ hg_join_rescan(CustomScanState *node)
 	if (kept[HG_OUTER] && kept[HG_INNER] && state->matcher != NULL)
 	{
 		hg_matcher_rewind(state->matcher);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			if (state->track[side])
+				hg_row_bits_reset(state->matched[side], state->inputs[side]->words->rows);
 		state->match_count = state->match_next = 0;
 		state->skip = false;
 		state->outer_ready = false;
@@ -390,8 +482,7 @@ hg_join_rescan(CustomScanState *node)
 		return;
 	}
 	hg_join_retire_matcher(state);
-	while (state->partitions != NIL)
-		hg_join_drop_partitions(state);
+	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!kept[side])
 		{
@@ -401,8 +492,6 @@ hg_join_rescan(CustomScanState *node)
 				ExecReScan(state->inputs[side]->plan);
 		}
 	state->outer_ready = kept[HG_OUTER];
-	if (!kept[HG_OUTER])
-		state->chunks = 0;
 	state->phase = HG_JOIN_READ_INNER;
 }
 
@@ -416,8 +505,7 @@ hg_join_end(CustomScanState *node)
 	if (record.executions > 0)
 		hg_stats_record(&record);
 	hg_join_retire_matcher(state);
-	while (state->partitions != NIL)
-		hg_join_drop_partitions(state);
+	hg_join_drop_spilled(state);
 	MemoryContextDelete(state->context);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		ExecEndNode(list_nth(node->custom_ps, side));

@@ -81,19 +81,59 @@ hg_join_retire_matcher(HgJoinState *state)
 	state->skip = false;
 }
 
-/* Read rows of a side until there are no more or limit bytes are held. */
+/* ---------------------------------------------------------------------
+ * Memory
+ * ---------------------------------------------------------------------
+ */
+
+/* Memory of the buffers of temporary files. */
+static uint64
+hg_join_file_memory(const HgJoinState *state)
+{
+	uint64 bytes = 0;
+	ListCell *lc;
+
+	foreach (lc, state->partitions)
+	{
+		const HgPartitions *partitions = lfirst(lc);
+
+		bytes += hg_spill_memory(partitions->outer) + hg_spill_memory(partitions->inner);
+	}
+	return bytes;
+}
+
+/*
+ * What both inputs may take together: work memory less the files' buffers, which are kept
+ * to a quarter of it except where work memory is smaller than a few buffers.
+ */
+static uint64
+hg_join_limit(const HgJoinState *state)
+{
+	uint64 memory = get_hash_memory_limit();
+	uint64 files = hg_join_file_memory(state);
+
+	return files < memory / 2 ? memory - files : memory / 2;
+}
+
+/* Read rows of a side until there are no more, limit bytes or max_rows rows are held. */
 static void
-hg_join_fill(HgJoinState *state, HgSide side, uint64 limit)
+hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 {
 	instr_time start;
 	uint64 bytes;
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_input_fill(state->inputs[side], limit);
+	hg_input_fill(state->inputs[side], limit, max_rows);
 	state->record.scan_ms += hg_join_elapsed_ms(start);
-	bytes = hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]);
+	bytes = hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]) +
+			hg_join_file_memory(state);
 	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
 }
+
+/* ---------------------------------------------------------------------
+ * Partitions
+ * ---------------------------------------------------------------------
+ */
 
 /*
  * Spill both sides, cut alike at a level, reading each from wherever it is read now.
@@ -104,7 +144,9 @@ hg_join_partition(HgJoinState *state, int level)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
-	uint64 limit = get_hash_memory_limit() / 2;
+	uint64 limit = hg_join_limit(state) / 2;
+	uint64 files = get_hash_memory_limit() / 4;
+	uint64 used = hg_join_file_memory(state);
 	Plan *plan = inner->plan->plan;
 	double expected = 2.0 * hg_input_bytes(inner);
 	HgPartitions *partitions;
@@ -116,7 +158,8 @@ hg_join_partition(HgJoinState *state, int level)
 	if (level == 0)
 		expected = Max(expected, plan->plan_rows *
 									 hg_input_row_bytes(inner->encoder->width, plan->plan_width));
-	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 2)
+	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 2 &&
+		   used + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= files)
 		bits++;
 
 	partitions = palloc0(sizeof(HgPartitions));
@@ -133,7 +176,8 @@ hg_join_partition(HgJoinState *state, int level)
 	state->record.spilled_bytes += partitions->inner->bytes + partitions->outer->bytes;
 }
 
-void
+/* Delete the innermost spill sets. */
+static void
 hg_join_drop_partitions(HgJoinState *state)
 {
 	HgPartitions *partitions = linitial(state->partitions);
@@ -144,23 +188,61 @@ hg_join_drop_partitions(HgJoinState *state)
 	state->partitions = list_delete_first(state->partitions);
 }
 
+void
+hg_join_drop_spilled(HgJoinState *state)
+{
+	hg_row_bits_forget(state->matched[HG_OUTER]);
+	while (state->partitions != NIL)
+		hg_join_drop_partitions(state);
+}
+
+/*
+ * Does cutting a partition again help?  Not where its rows are most of what its set was
+ * made of: they share a key, or nearly all of them do.
+ */
+static bool
+hg_join_can_cut(const HgSpill *spill, int partition)
+{
+	return spill->level + 1 < HG_SPILL_LEVELS &&
+		   spill->rows[partition] < spill->total_rows - spill->total_rows / 8;
+}
+
+/* ---------------------------------------------------------------------
+ * The inner side
+ * ---------------------------------------------------------------------
+ */
+
+/* A chunk of the inner side is in memory: where does that lead? */
+static HgJoinPhase
+hg_join_start_pass(HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	state->inner_chunks++;
+	state->chunks = 0;
+	if (state->track[HG_INNER])
+		hg_row_bits_reset(state->matched[HG_INNER], inner->words->rows);
+	/* no row of the outer side would be returned: it need not be read */
+	if (inner->words->rows == 0 && !state->keep[HG_OUTER])
+		return HG_JOIN_END_OUTER;
+	return HG_JOIN_READ_OUTER;
+}
+
 /* Read the inner child; returns the next phase. */
 HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
-	uint64 limit = get_hash_memory_limit() / 2;
 
 	if (!inner->at_end)
-		hg_join_fill(state, HG_INNER, limit);
+		hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
 	if (!inner->at_end)
 	{
 		hg_join_partition(state, 0);
 		return HG_JOIN_NEXT_PARTITION;
 	}
-	if (inner->words->rows == 0 && !state->keep_unmatched)
-		return HG_JOIN_DONE;
-	return HG_JOIN_READ_OUTER;
+	state->inner_chunks = 0;
+	return hg_join_start_pass(state);
 }
 
 /* Take the next partition's inner rows; returns the next phase. */
@@ -169,13 +251,12 @@ hg_join_next_partition(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
-	uint64 limit = get_hash_memory_limit() / 2;
 
+	hg_row_bits_forget(state->matched[HG_OUTER]);
 	while (state->partitions != NIL)
 	{
 		HgPartitions *partitions = linitial(state->partitions);
 		int partition = partitions->next++;
-		int level = partitions->inner->level + 1;
 
 		/* the one before is joined */
 		if (partition > 0)
@@ -188,52 +269,58 @@ hg_join_next_partition(HgJoinState *state)
 			hg_join_drop_partitions(state);
 			continue;
 		}
-		if (partitions->outer->files[partition] == NULL ||
-			(partitions->inner->files[partition] == NULL && !state->keep_unmatched))
+		if ((partitions->outer->files[partition] == NULL && !state->keep[HG_INNER]) ||
+			(partitions->inner->files[partition] == NULL && !state->keep[HG_OUTER]))
 			continue;
+		hg_join_retire_matcher(state);
 		hg_input_set_source(inner, partitions->inner, partition);
 		hg_input_set_source(outer, partitions->outer, partition);
-		hg_join_fill(state, HG_INNER, limit);
-		if (inner->at_end)
-			return HG_JOIN_READ_OUTER;
-		if (level < HG_SPILL_LEVELS &&
-			partitions->inner->rows[partition] < partitions->inner->total_rows)
+		hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
+		if (!inner->at_end && hg_join_can_cut(partitions->inner, partition))
 		{
-			hg_join_partition(state, level);
+			hg_join_partition(state, partitions->inner->level + 1);
 			hg_spill_drop(partitions->outer, partition);
 			hg_spill_drop(partitions->inner, partition);
 			continue;
 		}
-		/* cutting did not part these rows: they have one key, and go on as they are */
-		hg_join_fill(state, HG_INNER, PG_UINT64_MAX);
-		if (!inner->at_end)
-			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-							errmsg("too many rows with the same join key"),
-							errdetail("A HashGraph holds fewer than %u rows.", HG_MAX_ROWS),
-							errhint("Set hashgraph.enabled to off for this query.")));
-		return HG_JOIN_READ_OUTER;
+		state->inner_chunks = 0;
+		return hg_join_start_pass(state);
 	}
 	return HG_JOIN_DONE;
 }
+
+/* The inner rows in memory are joined: take the next ones; returns the next phase. */
+HgJoinPhase
+hg_join_next_inner(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *outer = state->inputs[HG_OUTER];
+
+	if (inner->at_end)
+		return state->partitions != NIL ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
+
+	/* the next chunk of a partition, which meets all of the outer rows again */
+	hg_join_retire_matcher(state);
+	hg_input_clear(inner);
+	if (state->chunks > 0)
+	{
+		hg_input_set_source(outer, outer->source, outer->partition);
+		hg_row_bits_next_reading(state->matched[HG_OUTER]);
+	}
+	hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
+	return hg_join_start_pass(state);
+}
+
+/* ---------------------------------------------------------------------
+ * The outer side
+ * ---------------------------------------------------------------------
+ */
 
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 HgJoinPhase
 hg_join_start_output(HgJoinState *state)
 {
-	Size bytes = state->inputs[HG_OUTER]->words->rows / 8 + 1;
-
-	if (state->keep_unmatched)
-	{
-		if (bytes > state->matched_bytes)
-		{
-			if (state->matched != NULL)
-				pfree(state->matched);
-			state->matched = MemoryContextAllocHuge(state->context, bytes);
-			state->matched_bytes = bytes;
-		}
-		memset(state->matched, 0, bytes);
-	}
-	if (!state->rows_wanted && !state->keep_unmatched)
+	if (!state->rows_wanted && !state->track[HG_OUTER] && !state->track[HG_INNER])
 	{
 		state->count_left = hg_matcher_count(state->matcher);
 		return HG_JOIN_COUNT;
@@ -241,39 +328,73 @@ hg_join_start_output(HgJoinState *state)
 	return HG_JOIN_MATCH;
 }
 
-/* Read a chunk of the outer side and build the HashGraphs; returns the next phase. */
+/*
+ * Read the next chunk of the outer side, and the bits that it has from the chunks of the
+ * inner side before; false when there are no more.
+ */
+static bool
+hg_join_next_chunk(HgJoinState *state)
+{
+	HgInput *outer = state->inputs[HG_OUTER];
+	HgRowBits *matched = state->matched[HG_OUTER];
+	uint64 limit = hg_join_limit(state);
+	uint64 used = hg_input_bytes(state->inputs[HG_INNER]);
+
+	hg_input_clear(outer);
+	if (hg_row_bits_saved(matched))
+	{
+		HgRowCounts counts;
+
+		if (!hg_row_bits_restore(matched, &counts))
+			return false;
+		hg_join_fill(state, HG_OUTER, PG_UINT64_MAX, counts.rows + counts.null_rows);
+		if (outer->words->rows != counts.rows || outer->null_rows->rows != counts.null_rows)
+			elog(ERROR, "a partition of a join has changed between two readings");
+	}
+	else
+	{
+		/* later inner chunks may take all of their half: leave it to them from the start */
+		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
+			used = limit / 2;
+		if (!outer->at_end)
+			hg_join_fill(state, HG_OUTER, limit - used, PG_UINT64_MAX);
+		if (hg_input_rows(outer) == 0)
+			return false;
+		if (state->track[HG_OUTER])
+			hg_row_bits_reset(matched, outer->words->rows);
+	}
+	state->chunks++;
+	return true;
+}
+
+/* Take a chunk of the outer side and build the HashGraphs; returns the next phase. */
 HgJoinPhase
 hg_join_read_outer(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
+	bool passes = !inner->at_end || state->inner_chunks > 1;
 	HgMatcherSpec spec = {0};
 	HgKeySet outer_set;
 	HgKeySet inner_set;
-	uint64 limit = get_hash_memory_limit();
-	uint64 used = hg_input_bytes(inner);
 	MemoryContext old;
 
 	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && state->chunks == 1 && state->partitions == NIL &&
 		!state->outer_ready)
-		return HG_JOIN_DONE;
+		return HG_JOIN_END_OUTER;
+	state->track[HG_OUTER] = state->keep[HG_OUTER] || (state->single_match && passes);
+	state->settled[HG_OUTER] = state->single_match && passes;
 	hg_join_retire_matcher(state);
 	if (state->outer_ready)
-		state->outer_ready = false;
-	else
 	{
-		bool at_end = outer->at_end;
-
-		hg_input_clear(outer);
-		if (!at_end)
-		{
-			hg_join_fill(state, HG_OUTER, used < limit / 2 ? limit - used : limit / 2);
-			state->chunks++;
-		}
-		if (hg_input_rows(outer) == 0)
-			return state->partitions != NIL ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
+		state->outer_ready = false;
+		state->chunks = 1;
+		if (state->track[HG_OUTER])
+			hg_row_bits_reset(state->matched[HG_OUTER], outer->words->rows);
 	}
+	else if (!hg_join_next_chunk(state))
+		return HG_JOIN_END_OUTER;
 
 	outer_set = hg_key_column_set(outer->words);
 	inner_set = hg_key_column_set(inner->words);
@@ -285,4 +406,28 @@ hg_join_read_outer(HgJoinState *state)
 	MemoryContextSwitchTo(old);
 
 	return hg_join_start_output(state);
+}
+
+/* All matches of a chunk are out; returns the next phase. */
+HgJoinPhase
+hg_join_end_chunk(HgJoinState *state)
+{
+	const HgInput *outer = state->inputs[HG_OUTER];
+
+	state->next_row = 0;
+	/* its rows have met all of the inner side */
+	if (state->inputs[HG_INNER]->at_end)
+		return state->keep[HG_OUTER] ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
+	if (state->track[HG_OUTER])
+		hg_row_bits_save(state->matched[HG_OUTER],
+						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
+	return HG_JOIN_READ_OUTER;
+}
+
+/* The outer side has no more rows; returns the next phase. */
+HgJoinPhase
+hg_join_end_outer(HgJoinState *state)
+{
+	state->next_row = 0;
+	return state->keep[HG_INNER] ? HG_JOIN_INNER_UNMATCHED : HG_JOIN_NEXT_INNER;
 }

@@ -80,7 +80,9 @@ hg_join_next_match(HgJoinState *state)
 		}
 		outer_row = state->match_outer[state->match_next];
 		inner_row = state->match_inner[state->match_next++];
-		if (state->skip && outer_row == state->skip_outer)
+		if ((state->skip && outer_row == state->skip_outer) ||
+			(state->settled[HG_OUTER] && hg_row_bits_test(state->matched[HG_OUTER], outer_row)) ||
+			(state->settled[HG_INNER] && hg_row_bits_test(state->matched[HG_INNER], inner_row)))
 			continue;
 
 		slot = hg_join_start_row(state);
@@ -92,8 +94,10 @@ hg_join_next_match(HgJoinState *state)
 			InstrCountFiltered2(&state->css.ss, 1);
 			continue;
 		}
-		if (state->keep_unmatched)
-			state->matched[outer_row / 8] |= 1 << (outer_row % 8);
+		if (state->track[HG_OUTER])
+			hg_row_bits_set(state->matched[HG_OUTER], outer_row);
+		if (state->track[HG_INNER])
+			hg_row_bits_set(state->matched[HG_INNER], inner_row);
 		if (state->single_match)
 		{
 			state->skip = true;
@@ -107,15 +111,13 @@ hg_join_next_match(HgJoinState *state)
 	}
 }
 
-/*
- * The next outer row of a store, null-extended; NULL when there are no more.  With
- * skip_matched, rows whose bit is set are left out.
- */
-TupleTableSlot *
-hg_join_next_unmatched(HgJoinState *state, const HgColumnStore *rows, bool skip_matched)
+/* The next row of a store of a side, null-extended, but for the rows with a bit. */
+static TupleTableSlot *
+hg_join_next_extended(HgJoinState *state, HgSide side, const HgColumnStore *rows,
+					  const HgRowBits *without)
 {
-	const HgInput *outer = state->inputs[HG_OUTER];
-	const HgInput *inner = state->inputs[HG_INNER];
+	const HgInput *input = state->inputs[side];
+	const HgInput *other = state->inputs[side == HG_OUTER ? HG_INNER : HG_OUTER];
 
 	while (state->next_row < rows->rows)
 	{
@@ -123,21 +125,34 @@ hg_join_next_unmatched(HgJoinState *state, const HgColumnStore *rows, bool skip_
 		TupleTableSlot *slot;
 
 		CHECK_FOR_INTERRUPTS();
-		if (skip_matched && (state->matched[row / 8] & (1 << (row % 8))) != 0)
+		if (without != NULL && hg_row_bits_test(without, row))
 			continue;
 		slot = hg_join_start_row(state);
-		hg_column_store_get(rows, row, slot->tts_values, slot->tts_isnull, outer->to);
-		for (int c = 0; c < inner->ncolumns; c++)
+		hg_column_store_get(rows, row, slot->tts_values, slot->tts_isnull, input->to);
+		for (int c = 0; c < other->ncolumns; c++)
 		{
-			slot->tts_values[inner->to[c]] = (Datum) 0;
-			slot->tts_isnull[inner->to[c]] = true;
+			slot->tts_values[other->to[c]] = (Datum) 0;
+			slot->tts_isnull[other->to[c]] = true;
 		}
 		ExecStoreVirtualTuple(slot);
 		slot = hg_join_emit(state);
 		if (slot != NULL)
 			return slot;
 	}
+	state->next_row = 0;
 	return NULL;
+}
+
+TupleTableSlot *
+hg_join_next_unmatched(HgJoinState *state, HgSide side)
+{
+	return hg_join_next_extended(state, side, state->inputs[side]->rows, state->matched[side]);
+}
+
+TupleTableSlot *
+hg_join_next_null_key(HgJoinState *state, HgSide side)
+{
+	return hg_join_next_extended(state, side, state->inputs[side]->null_rows, NULL);
 }
 
 /* An empty row. */

@@ -15,6 +15,7 @@
 
 #include "backend/hg_stats.h"
 #include "batch/hg_input.h"
+#include "batch/hg_row_bits.h"
 #include "executor/hg_join.h"
 
 /* Where the node stands; hg_join.c tells the way. */
@@ -25,8 +26,13 @@ typedef enum HgJoinPhase
 	HG_JOIN_READ_OUTER,
 	HG_JOIN_MATCH,
 	HG_JOIN_COUNT,
+	HG_JOIN_END_CHUNK,
 	HG_JOIN_UNMATCHED,
 	HG_JOIN_NULL_KEYS,
+	HG_JOIN_END_OUTER,
+	HG_JOIN_INNER_UNMATCHED,
+	HG_JOIN_INNER_NULL_KEYS,
+	HG_JOIN_NEXT_INNER,
 	HG_JOIN_DONE
 } HgJoinPhase;
 
@@ -45,7 +51,8 @@ typedef struct HgJoinState
 	/* from the plan */
 	JoinType join_type;
 	bool single_match;	  /* at most one match of an outer row counts */
-	bool keep_unmatched;  /* outer rows without a match are returned */
+	bool single_inner;	  /* at most one match of an inner row counts */
+	bool keep[2];		  /* by HgSide: rows without a match are returned */
 	bool return_matched;  /* matches are returned */
 	bool rows_wanted;	  /* columns or quals are needed: not just their number */
 	bool rewind;		  /* rescans without changed parameters are expected */
@@ -64,7 +71,8 @@ typedef struct HgJoinState
 	/* where the node stands */
 	HgJoinPhase phase;
 	instr_time started;		   /* when the first row was asked for; zero before */
-	uint64 chunks;			   /* of the outer input, since it was last read from its start */
+	uint64 inner_chunks;	   /* of the inner input, since it was last read from its start */
+	uint64 chunks;			   /* of the outer one */
 	bool outer_ready;		   /* the outer input was kept by a rescan and is to be joined again */
 	const uint32 *match_outer; /* the current chunk of matches */
 	const uint32 *match_inner;
@@ -72,10 +80,11 @@ typedef struct HgJoinState
 	size_t match_next;
 	bool skip; /* the other matches of skip_outer do not count */
 	uint32 skip_outer;
-	uint64 count_left;	/* HG_JOIN_COUNT: empty rows to return */
-	uint8 *matched;		/* a bit for each outer row of this chunk, or NULL */
-	Size matched_bytes; /* allocated */
-	uint64 next_row;	/* HG_JOIN_UNMATCHED, HG_JOIN_NULL_KEYS */
+	uint64 count_left;	   /* HG_JOIN_COUNT: empty rows to return */
+	HgRowBits *matched[2]; /* by HgSide: which rows of the chunk have found a match ... */
+	bool track[2];		   /* ... if somebody will ask */
+	bool settled[2];	   /* and a row that has one takes no more */
+	uint64 next_row;	   /* of those without a match or a key */
 
 	HgJoinRecord record; /* of everything but the live matcher */
 } HgJoinState;
@@ -95,6 +104,9 @@ hg_join_elapsed_ms(instr_time since)
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
+extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
+extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
+extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
@@ -102,16 +114,16 @@ extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 /* Done with the matcher: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
-/* Delete the innermost spill sets. */
-extern void hg_join_drop_partitions(HgJoinState *state);
+/* Delete all spill sets. */
+extern void hg_join_drop_spilled(HgJoinState *state);
 
 /* The record as it stands now, the live matcher included. */
 extern void hg_join_current_record(HgJoinState *state, HgJoinRecord *record);
 
 /* hg_join_rows.c: the next row of a phase, or NULL when it has no more. */
 extern TupleTableSlot *hg_join_next_match(HgJoinState *state);
-extern TupleTableSlot *hg_join_next_unmatched(HgJoinState *state, const HgColumnStore *rows,
-											  bool skip_matched);
+extern TupleTableSlot *hg_join_next_unmatched(HgJoinState *state, HgSide side);
+extern TupleTableSlot *hg_join_next_null_key(HgJoinState *state, HgSide side);
 extern TupleTableSlot *hg_join_empty_row(HgJoinState *state);
 
 /* hg_join_explain.c */

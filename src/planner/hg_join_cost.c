@@ -71,6 +71,9 @@
 #define HG_SPEED_EXACT 4.0
 #define HG_SPEED_HASHED 2.0
 
+/* What a forced join costs, the whole of it. */
+#define HG_FORCED_COST 0.001
+
 /* By how much core divides the cost of a partial path: its processes. */
 static double
 hg_parallel_divisor(const Path *path)
@@ -138,8 +141,7 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 	}
 }
 
-/* What any join of two paths costs before it returns a row. */
-static Cost
+Cost
 hg_join_base_cost(const Path *outer, const Path *inner)
 {
 	return outer->total_cost + inner->total_cost +
@@ -172,12 +174,18 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	Cost run = 0;
 
 	out->rows = out->param_info != NULL ? out->param_info->ppi_rows : out->parent->rows;
+	if (out->parallel_workers > 0)
+		out->rows = clamp_row_est(out->rows / hg_parallel_divisor(out));
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
 
-	/* force: cheaper than anything else can be, whatever it would really cost */
+	/*
+	 * force: cheaper than anything else can be, whatever it would really cost; with a
+	 * difference that makes tests which ask for nothing for a Gather get one
+	 */
 	if (hg_force)
 	{
-		out->startup_cost = out->total_cost = 0;
+		out->startup_cost = 0;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_COST;
 		hg_path_set_disabled_nodes(out, 0);
 		return;
 	}
@@ -214,7 +222,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 
 	startup += out->pathtarget->cost.startup;
 	run += out->pathtarget->cost.per_tuple * out->rows;
-	limit = hg_parallel_limit(out->parent, outer, inner, exact);
+	limit = out->parallel_workers > 0 ? get_float8_infinity()
+									  : hg_parallel_limit(out->parent, outer, inner, exact);
 	if (startup + run > limit)
 	{
 		startup *= limit / (startup + run);

@@ -4,10 +4,10 @@
  *	  Offer the join node for the joins that it can do.
  *
  * The planner calls the hook for every pair of relations, in every order and for
- * every join type it considers.  The node is offered for inner, left, semi and anti
- * joins with at least one clause "outer op inner" whose operator can be hashed; for
- * an outer join only clauses of its ON may be hash keys.  Anything else is left to the
- * core joins, without a trace.
+ * every join type it considers.  The node is offered for joins of every type with at
+ * least one clause "outer op inner" whose operator can be hashed; for an outer join
+ * only clauses of its ON may be hash keys.  Anything else is left to the core joins,
+ * without a trace.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -118,87 +118,204 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
 }
 
 /*
- * An inner join is offered in both orders, which give the same rows at nearly the same
- * price.  Is this the one whose inner side, the one that is held in memory, is smaller?
+ * Most joins are offered in both orders, as two join types that give the same rows at nearly
+ * the same price.  Is this the one to take: the one whose inner side, which is held in
+ * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
  */
 static bool
-hg_inner_is_smaller(const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinType join_type)
 {
 	double outer_bytes = outerrel->rows * outerrel->reltarget->width;
 	double inner_bytes = innerrel->rows * innerrel->reltarget->width;
 
 	if (inner_bytes != outer_bytes)
 		return inner_bytes < outer_bytes;
-	return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
+	if (join_type == JOIN_INNER || join_type == JOIN_FULL)
+		return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
+	return join_type == JOIN_LEFT || join_type == JOIN_SEMI || join_type == JOIN_ANTI;
 }
 
-static void
-hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
-				 JoinType join_type, JoinPathExtraData *extra)
+/* What the paths of one call of the hook have in common. */
+typedef struct HgConsidered
 {
-	Path *outer_path = outerrel->cheapest_total_path;
-	Path *inner_path = innerrel->cheapest_total_path;
-	List *restrictlist;
-	List *hash_clauses;
-	Relids required_outer;
-	HgJoinPath *path;
-	uint32 key_width;
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	RelOptInfo *outerrel;
+	RelOptInfo *innerrel;
+	JoinType join_type;
+	JoinPathExtraData *extra;
+	bool searched;		/* the clauses are known: */
+	List *hash_clauses; /* NIL where the node cannot take the join */
 	bool exact;
+	uint32 key_width;
+} HgConsidered;
 
-	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
-		return;
-	if (join_type == JOIN_INNER && !hg_inner_is_smaller(outerrel, innerrel))
-		return;
-#if !HG_HAVE_CUSTOM_RESTRICTINFO
-	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(extra->restrictlist))
-		return;
-#endif
+/* Look at the clauses, once. */
+static bool
+hg_consider_clauses(HgConsidered *join)
+{
+	if (!join->searched)
+	{
+		join->searched = true;
+		join->hash_clauses =
+			hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel, join->join_type,
+								 join->extra->restrictlist);
+		if (join->hash_clauses != NIL)
+			join->exact = hg_hash_clauses_exact(join->hash_clauses, &join->key_width);
+	}
+	return join->hash_clauses != NIL;
+}
 
-	/* inputs that need each other's rows want a nested loop */
-	if (bms_overlap(PATH_REQ_OUTER(outer_path), innerrel->relids) ||
-		bms_overlap(PATH_REQ_OUTER(inner_path), outerrel->relids))
-		return;
-	required_outer = calc_non_nestloop_required_outer(outer_path, inner_path);
-	if (required_outer != NULL && !bms_overlap(required_outer, extra->param_source_rels))
-		return;
-	/* core copies a parameterized path of a child relation without what is ours in it */
-	if (required_outer != NULL && IS_OTHER_REL(joinrel))
-		return;
-
-	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	if (!hg_force && required_outer == NULL &&
-		!hg_add_path_precheck(
-			joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path), 0,
-			hg_join_least_cost(joinrel, outer_path, inner_path), NIL, NULL))
-		return;
-	hash_clauses =
-		hg_find_hash_clauses(joinrel, outerrel, innerrel, join_type, extra->restrictlist);
-	if (hash_clauses == NIL)
-		return;
-
+/* The path that joins two paths; workers is 0 for one that is not partial. */
+static Path *
+hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path,
+					Relids required_outer, int workers)
+{
+	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	/* clauses of a parameterized path are added to its own list */
-	restrictlist = required_outer == NULL ? extra->restrictlist : list_copy(extra->restrictlist);
-	path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
+	List *restrictlist = required_outer == NULL ? join->extra->restrictlist
+												: list_copy(join->extra->restrictlist);
+
 	path->custom.path.pathtype = T_CustomScan;
-	path->custom.path.parent = joinrel;
-	path->custom.path.pathtarget = joinrel->reltarget;
-	path->custom.path.param_info = get_joinrel_parampathinfo(
-		root, joinrel, outer_path, inner_path, extra->sjinfo, required_outer, &restrictlist);
+	path->custom.path.parent = join->joinrel;
+	path->custom.path.pathtarget = join->joinrel->reltarget;
+	path->custom.path.param_info =
+		get_joinrel_parampathinfo(join->root, join->joinrel, outer_path, inner_path,
+								  join->extra->sjinfo, required_outer, &restrictlist);
 	path->custom.path.pathkeys = NIL;
+	path->custom.path.parallel_safe =
+		join->joinrel->consider_parallel && outer_path->parallel_safe && inner_path->parallel_safe;
+	path->custom.path.parallel_workers = workers;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make2(outer_path, inner_path);
 	path->custom.methods = &hg_join_path_methods;
 #if HG_HAVE_CUSTOM_RESTRICTINFO
 	path->custom.custom_restrictinfo = restrictlist;
 #endif
-	path->join_type = join_type;
-	path->inner_unique = extra->inner_unique;
-	path->hash_clauses = hash_clauses;
+	path->join_type = join->join_type;
+	path->inner_unique = join->extra->inner_unique;
+	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
+	hg_join_cost(join->root, path, join->exact, join->key_width);
+	return &path->custom.path;
+}
 
-	exact = hg_hash_clauses_exact(hash_clauses, &key_width);
-	hg_join_cost(root, path, exact, key_width);
-	add_path(joinrel, &path->custom.path);
+/* Offer the join of two paths. */
+static void
+hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	Relids required_outer;
+
+	/* inputs that need each other's rows want a nested loop */
+	if (bms_overlap(PATH_REQ_OUTER(outer_path), join->innerrel->relids) ||
+		bms_overlap(PATH_REQ_OUTER(inner_path), join->outerrel->relids))
+		return;
+	required_outer = calc_non_nestloop_required_outer(outer_path, inner_path);
+	if (required_outer != NULL && !bms_overlap(required_outer, join->extra->param_source_rels))
+		return;
+	/* core copies a parameterized path of a child relation without what is ours in it */
+	if (required_outer != NULL && IS_OTHER_REL(join->joinrel))
+		return;
+
+	/* most pairs of inputs can't win: find out before anything is looked at closely */
+	if (!hg_force && required_outer == NULL &&
+		!hg_add_path_precheck(
+			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
+			0, hg_join_least_cost(join->joinrel, outer_path, inner_path), NIL, NULL))
+		return;
+	if (hg_consider_clauses(join))
+		add_path(join->joinrel,
+				 hg_join_path_create(join, outer_path, inner_path, required_outer, 0));
+}
+
+/*
+ * Offer the join of a part of the outer rows with all inner rows, for every process
+ * below a Gather to do with its own part.  Only for join types that decide about each
+ * outer row by itself.
+ */
+static void
+hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
+{
+	Path *outer_path;
+
+	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
+		!bms_is_empty(join->joinrel->lateral_relids))
+		return;
+	switch (join->join_type)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+			break;
+		default:
+			return;
+	}
+	outer_path = linitial(join->outerrel->partial_pathlist);
+	if (!inner_path->parallel_safe)
+		inner_path = get_cheapest_parallel_safe_total_inner(join->innerrel->pathlist);
+	if (inner_path == NULL || inner_path->param_info != NULL)
+		return;
+	if (!hg_force &&
+		!hg_add_partial_path_precheck(
+			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
+			hg_join_base_cost(outer_path, inner_path), NIL))
+		return;
+	if (hg_consider_clauses(join))
+		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,
+															outer_path->parallel_workers));
+}
+
+static void
+hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+				 JoinType join_type, JoinPathExtraData *extra)
+{
+	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
+	Path *outer_path = outerrel->cheapest_total_path;
+	Path *inner_path = innerrel->cheapest_total_path;
+
+	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
+		return;
+#if !HG_HAVE_CUSTOM_RESTRICTINFO
+	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(extra->restrictlist))
+		return;
+#endif
+	switch (join_type)
+	{
+#if !HG_HAVE_RIGHT_SEMI
+		case JOIN_SEMI:
+			break;
+#endif
+#if !HG_HAVE_RIGHT_ANTI
+		case JOIN_ANTI:
+			break;
+#endif
+#if HG_HAVE_JOIN_UNIQUE
+		case JOIN_UNIQUE_OUTER:
+		case JOIN_UNIQUE_INNER:
+			/* many a semi join is not worth it: look before the side is made unique */
+			join.join_type = JOIN_INNER;
+			if (!hg_consider_clauses(&join))
+				return;
+			if (join_type == JOIN_UNIQUE_OUTER)
+				outer_path =
+					(Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
+			else
+				inner_path =
+					(Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
+			if (outer_path == NULL || inner_path == NULL)
+				return;
+			break;
+#endif
+		default:
+			if (!hg_is_better_order(outerrel, innerrel, join_type))
+				return;
+			break;
+	}
+	hg_consider_paths(&join, outer_path, inner_path);
+	/* a part of a side that is made unique is not unique; its path would have to be another */
+	if (join_type == join.join_type)
+		hg_consider_partial_paths(&join, inner_path);
 }
 
 static void
@@ -213,12 +330,24 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	{
 		case JOIN_INNER:
 		case JOIN_LEFT:
+		case JOIN_RIGHT:
+		case JOIN_FULL:
 		case JOIN_SEMI:
 		case JOIN_ANTI:
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+#endif
+#if HG_HAVE_JOIN_UNIQUE
+		case JOIN_UNIQUE_OUTER:
+		case JOIN_UNIQUE_INNER:
+#endif
 			hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
 			break;
 		default:
-			/* right and full joins, unique-ified sides, and what a later version adds */
+			/* what a later version adds */
 			break;
 	}
 }

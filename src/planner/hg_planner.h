@@ -26,12 +26,15 @@ typedef struct HgJoinPath
 /* Hook into the planner. */
 extern void hg_planner_init(void);
 
+/* What any join of two paths costs before it returns a row. */
+extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
+
 /* A lower bound of the cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
 
 /*
  * Fill in rows and costs of a path whose other fields are set; exact tells whether the
- * keys need no recheck, key_width is in bytes.
+ * keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
  */
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width);
 

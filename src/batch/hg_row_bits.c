@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_row_bits.c
+ *	  A bit for each row of a chunk: has it found a match yet?
+ *
+ * A chunk in a file: its HgRowCounts, then rows / 8 + 1 bytes of bits.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "commands/tablespace.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_row_bits.h"
+
+static inline Size
+hg_row_bits_bytes(uint64 rows)
+{
+	return (Size) (rows / 8 + 1);
+}
+
+HgRowBits *
+hg_row_bits_create(void)
+{
+	HgRowBits *set = palloc0(sizeof(HgRowBits));
+
+	set->context = CurrentMemoryContext;
+	return set;
+}
+
+/* Room for the bits of a chunk, contents undefined. */
+static void
+hg_row_bits_reserve(HgRowBits *set, uint64 rows)
+{
+	Size bytes = hg_row_bits_bytes(rows);
+
+	if (bytes <= set->allocated)
+		return;
+	if (set->bits != NULL)
+		pfree(set->bits);
+	set->bits = NULL;
+	set->allocated = 0;
+	set->bits = MemoryContextAllocHuge(set->context, bytes);
+	set->allocated = bytes;
+}
+
+void
+hg_row_bits_reset(HgRowBits *set, uint64 rows)
+{
+	hg_row_bits_reserve(set, rows);
+	memset(set->bits, 0, hg_row_bits_bytes(rows));
+}
+
+void
+hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
+{
+	if (set->current == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(set->context);
+
+		PrepareTempTablespaces();
+		set->current = BufFileCreateTemp(false);
+		MemoryContextSwitchTo(old);
+	}
+	BufFileWrite(set->current, &counts, sizeof(counts));
+	BufFileWrite(set->current, set->bits, hg_row_bits_bytes(counts.rows));
+}
+
+bool
+hg_row_bits_restore(HgRowBits *set, HgRowCounts *counts)
+{
+	if (set->previous == NULL ||
+		hg_buffile_read_maybe_eof(set->previous, counts, sizeof(*counts)) == 0)
+		return false;
+	hg_row_bits_reserve(set, counts->rows);
+	hg_buffile_read_exact(set->previous, set->bits, hg_row_bits_bytes(counts->rows));
+	return true;
+}
+
+void
+hg_row_bits_next_reading(HgRowBits *set)
+{
+	if (set->previous != NULL)
+		BufFileClose(set->previous);
+	set->previous = set->current;
+	set->current = NULL;
+	if (set->previous != NULL && BufFileSeek(set->previous, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not rewind the temporary file of a join")));
+}
+
+void
+hg_row_bits_forget(HgRowBits *set)
+{
+	if (set->previous != NULL)
+		BufFileClose(set->previous);
+	if (set->current != NULL)
+		BufFileClose(set->current);
+	set->previous = set->current = NULL;
+}
