@@ -74,7 +74,8 @@
 
 /*
  * Since 17 a custom join path carries its restrict list, without which a
- * pseudoconstant clause would be lost; before, such a join must be declined.
+ * pseudoconstant clause would be lost; before, such a join must be declined.  The last
+ * minor versions do so themselves and do not call the hook for it.
  */
 #if PG_VERSION_NUM >= 170000
 #define HG_HAVE_CUSTOM_RESTRICTINFO 1
