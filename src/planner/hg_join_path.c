@@ -157,9 +157,8 @@ hg_consider_clauses(HgConsidered *join)
 	if (!join->searched)
 	{
 		join->searched = true;
-		join->hash_clauses =
-			hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel, join->join_type,
-								 join->extra->restrictlist);
+		join->hash_clauses = hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel,
+												  join->join_type, join->extra->restrictlist);
 		if (join->hash_clauses != NIL)
 			join->exact = hg_hash_clauses_exact(join->hash_clauses, &join->key_width);
 	}
@@ -173,8 +172,8 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 {
 	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	/* clauses of a parameterized path are added to its own list */
-	List *restrictlist = required_outer == NULL ? join->extra->restrictlist
-												: list_copy(join->extra->restrictlist);
+	List *restrictlist =
+		required_outer == NULL ? join->extra->restrictlist : list_copy(join->extra->restrictlist);
 
 	path->custom.path.pathtype = T_CustomScan;
 	path->custom.path.parent = join->joinrel;
@@ -206,6 +205,8 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
 	Relids required_outer;
 
+	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
+		return;
 	/* inputs that need each other's rows want a nested loop */
 	if (bms_overlap(PATH_REQ_OUTER(outer_path), join->innerrel->relids) ||
 		bms_overlap(PATH_REQ_OUTER(inner_path), join->outerrel->relids))
@@ -226,6 +227,25 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 	if (hg_consider_clauses(join))
 		add_path(join->joinrel,
 				 hg_join_path_create(join, outer_path, inner_path, required_outer, 0));
+}
+
+/* Offer the joins of paths that take parameters, as core does for its hash join. */
+static void
+hg_consider_parameterized_paths(HgConsidered *join)
+{
+	const List *outer_paths = join->outerrel->cheapest_parameterized_paths;
+	const List *inner_paths = join->innerrel->cheapest_parameterized_paths;
+	ListCell *outer;
+	ListCell *inner;
+
+	/* these lists begin with the cheapest path of all, which was offered already */
+	if (list_length(outer_paths) < 2 && list_length(inner_paths) < 2)
+		return;
+	foreach (outer, outer_paths)
+		foreach (inner, inner_paths)
+			if (lfirst(outer) != join->outerrel->cheapest_total_path ||
+				lfirst(inner) != join->innerrel->cheapest_total_path)
+				hg_consider_paths(join, lfirst(outer), lfirst(inner));
 }
 
 /*
@@ -256,10 +276,10 @@ hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 		inner_path = get_cheapest_parallel_safe_total_inner(join->innerrel->pathlist);
 	if (inner_path == NULL || inner_path->param_info != NULL)
 		return;
-	if (!hg_force &&
-		!hg_add_partial_path_precheck(
-			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
-			hg_join_base_cost(outer_path, inner_path), NIL))
+	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
+												   hg_path_disabled_nodes(outer_path) +
+													   hg_path_disabled_nodes(inner_path),
+												   hg_join_base_cost(outer_path, inner_path), NIL))
 		return;
 	if (hg_consider_clauses(join))
 		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,
@@ -298,11 +318,9 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 			if (!hg_consider_clauses(&join))
 				return;
 			if (join_type == JOIN_UNIQUE_OUTER)
-				outer_path =
-					(Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
+				outer_path = (Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
 			else
-				inner_path =
-					(Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
+				inner_path = (Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
 			if (outer_path == NULL || inner_path == NULL)
 				return;
 			break;
@@ -313,6 +331,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 			break;
 	}
 	hg_consider_paths(&join, outer_path, inner_path);
+	if (join_type == join.join_type)
+		hg_consider_parameterized_paths(&join);
 	/* a part of a side that is made unique is not unique; its path would have to be another */
 	if (join_type == join.join_type)
 		hg_consider_partial_paths(&join, inner_path);
