@@ -57,6 +57,16 @@ hg_sql_row_set(HgSqlRow *row, int column, Datum value)
 	row->nulls[column] = false;
 }
 
+/* Close the gap of a column that the result's version does not have. */
+static inline void
+hg_sql_row_leave_out(HgSqlRow *row, int column)
+{
+	int after = HG_SQL_ROW_COLUMNS - column - 1;
+
+	memmove(&row->values[column], &row->values[column + 1], after * sizeof(Datum));
+	memmove(&row->nulls[column], &row->nulls[column + 1], after * sizeof(bool));
+}
+
 /* A bigint. */
 static inline void
 hg_sql_row_set_count(HgSqlRow *row, int column, uint64 value)

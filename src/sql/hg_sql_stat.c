@@ -15,6 +15,7 @@
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_last_joins);
+PG_FUNCTION_INFO_V1(hashgraph_last_joins_0_2);
 PG_FUNCTION_INFO_V1(hashgraph_stat);
 PG_FUNCTION_INFO_V1(hashgraph_stat_reset);
 
@@ -42,6 +43,7 @@ typedef enum HgLastJoinsColumn
 	JOIN_COMPARISONS,
 	JOIN_INTERSECTIONS,
 	JOIN_PARTITIONS,
+	JOIN_DEVICE_RANGES, /* since 0.2 */
 	JOIN_MEMORY_BYTES,
 	JOIN_ENGINE_BYTES,
 	JOIN_SPILLED_BYTES,
@@ -106,6 +108,8 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_count(row, JOIN_COMPARISONS, job->comparisons);
 	hg_sql_row_set_count(row, JOIN_INTERSECTIONS, job->intersections);
 	hg_sql_row_set_count(row, JOIN_PARTITIONS, record->partitions);
+	if (report->device[0] != '\0')
+		hg_sql_row_set_count(row, JOIN_DEVICE_RANGES, job->ranges);
 	hg_sql_row_set_count(row, JOIN_MEMORY_BYTES, record->memory_bytes);
 	hg_sql_row_set_count(row, JOIN_ENGINE_BYTES, job->peak_bytes);
 	hg_sql_row_set_count(row, JOIN_SPILLED_BYTES, record->spilled_bytes);
@@ -118,9 +122,12 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_number(row, JOIN_TOTAL_MS, record->total_ms);
 }
 
-/* hashgraph_last_joins(): the joins of this session's last statement that had one. */
-Datum
-hashgraph_last_joins(PG_FUNCTION_ARGS)
+/*
+ * The joins of this session's last statement that had one, as rows of the function
+ * that an installed version of the extension declares.
+ */
+static void
+hg_sql_last_joins_return(FunctionCallInfo fcinfo, bool device_ranges)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	const HgJoinRecord *records;
@@ -130,11 +137,28 @@ hashgraph_last_joins(PG_FUNCTION_ARGS)
 	records = hg_stats_last_joins(&count);
 	for (int i = 0; i < count; i++)
 	{
-		HgSqlRow row = hg_sql_row_start(fcinfo, JOIN_COLUMNS);
+		HgSqlRow row = hg_sql_row_start(fcinfo, device_ranges ? JOIN_COLUMNS : JOIN_COLUMNS - 1);
 
 		hg_sql_last_joins_fill(&row, i + 1, &records[i]);
+		if (!device_ranges)
+			hg_sql_row_leave_out(&row, JOIN_DEVICE_RANGES);
 		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 	}
+}
+
+/* hashgraph_last_joins() of version 0.1. */
+Datum
+hashgraph_last_joins(PG_FUNCTION_ARGS)
+{
+	hg_sql_last_joins_return(fcinfo, false);
+	return (Datum) 0;
+}
+
+/* hashgraph_last_joins() since 0.2. */
+Datum
+hashgraph_last_joins_0_2(PG_FUNCTION_ARGS)
+{
+	hg_sql_last_joins_return(fcinfo, true);
 	return (Datum) 0;
 }
 
