@@ -182,10 +182,30 @@ ROLLBACK;
 SELECT * FROM compare('empty', 'key', 'big_r', 'key');
 SELECT * FROM compare('big_l', 'key', 'empty', 'key');
 SELECT * FROM compare('empty', 'key', 'empty', 'key');
--- a result that does not fit work_mem
+-- a result that does not fit work_mem, and sides that do not
 BEGIN;
 SET LOCAL work_mem = '64kB';
+SET LOCAL hash_mem_multiplier = 1;
 SELECT * FROM compare('skew', 'key', 'skew', 'key');
+SELECT * FROM compare('big_l', 'key', 'big_r', 'key');
+SELECT node, partitions > 1 AS parted, spilled_bytes > 0 AS spilled, matches, recheck FROM hashgraph_last_joins();
+SELECT * FROM compare('big_l', 'word', 'big_r', 'word');
+SELECT node, partitions > 1 AS parted, spilled_bytes > 0 AS spilled, matches >= rows_out AS rechecked, recheck
+FROM hashgraph_last_joins();
+-- arrays go in parts; a frequent element in pieces of its part
+SELECT * FROM compare(
+	ARRAY(SELECT (g * 7919) % 5003 FROM generate_series(1, 20000) g),
+	ARRAY(SELECT nullif((g * 104729) % 7001, 13) FROM generate_series(1, 20000) g));
+SELECT node, partitions > 1 AS parted, executions >= partitions AS pieces, outer_rows, inner_rows,
+	outer_null_keys, inner_null_keys, matches, memory_bytes <= 64 * 1024 AS bounded
+FROM hashgraph_last_joins();
+SELECT * FROM compare(
+	ARRAY(SELECT CASE WHEN g % 50 = 0 THEN g ELSE 7 END FROM generate_series(1, 20000) g),
+	ARRAY(SELECT CASE WHEN g % 50 = 3 THEN 7 WHEN g % 9 > 0 THEN g END FROM generate_series(1, 2000) g));
+SELECT partitions > 1 AS parted, executions > partitions AS pieces, memory_bytes <= 64 * 1024 AS bounded
+FROM hashgraph_last_joins();
+SELECT * FROM compare(ARRAY[]::bigint[], ARRAY(SELECT g FROM generate_series(1, 20000) g));
+SELECT * FROM compare(ARRAY(SELECT g FROM generate_series(1, 20000) g), ARRAY[NULL, 7]);
 ROLLBACK;
 
 --
@@ -214,6 +234,47 @@ SET search_path = trap, functions, public, pg_catalog;
 SELECT count(*) FROM hashgraph_join('temp', 'key', 'functions.skew', 'key');
 SET search_path = functions, public;
 SELECT * FROM compare('temp', 'key', 'skew', 'key');
+
+-- nor does a search path that has nothing matter
+SET search_path = '';
+SELECT count(*) FROM public.hashgraph_join('functions.l', 'domain_key', 'functions.r', 'int8_key');
+SELECT count(*) FROM public.hashgraph_join('functions.l', 'varchar_key', 'functions.r', 'name_key');
+SET search_path = functions, public;
+SELECT count(*) FROM l JOIN r ON l.domain_key = r.int8_key;
+SELECT count(*) FROM l JOIN r ON l.varchar_key = r.name_key;
+
+-- the node is what the function is, whatever the settings are; they are left as they were,
+-- also for what runs while rows are read
+CREATE TABLE watched (key int);
+INSERT INTO watched SELECT g FROM generate_series(1, 10) g;
+CREATE FUNCTION settings_seen(int) RETURNS bool LANGUAGE plpgsql AS
+$$
+BEGIN
+	IF $1 = 5 THEN
+		RAISE WARNING 'enabled %, force %', current_setting('hashgraph.enabled'), current_setting('hashgraph.force');
+	END IF;
+	RETURN $1 < 9;
+END
+$$;
+ALTER TABLE watched ENABLE ROW LEVEL SECURITY;
+CREATE POLICY watched_policy ON watched USING (settings_seen(key));
+CREATE ROLE regress_hashgraph_watched;
+GRANT USAGE ON SCHEMA functions TO regress_hashgraph_watched;
+GRANT SELECT ON watched, skew TO regress_hashgraph_watched;
+BEGIN;
+SET LOCAL ROLE regress_hashgraph_watched;
+SET LOCAL hashgraph.enabled = off;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL hashgraph.min_rows = 1000000;
+SELECT count(*) FROM hashgraph_join('watched', 'key', 'skew', 'key');
+SELECT node, rows_out FROM hashgraph_last_joins();
+SELECT current_setting('hashgraph.enabled') AS enabled, current_setting('hashgraph.force') AS force;
+ROLLBACK;
+DROP TABLE watched;
+DROP FUNCTION settings_seen;
+REVOKE ALL ON skew FROM regress_hashgraph_watched;
+REVOKE ALL ON SCHEMA functions FROM regress_hashgraph_watched;
+DROP ROLE regress_hashgraph_watched;
 
 -- rows of this transaction, deleted and updated ones, and a savepoint rolled back
 BEGIN;
@@ -302,6 +363,38 @@ SELECT scan_ms >= 0 AS scan, match_ms >= 0 AS match, recheck_ms > 0 AS recheck,
 	backend = current_setting('hashgraph.backend') OR current_setting('hashgraph.backend') = 'auto'
 		AS backend_as_set
 FROM hashgraph_probe_stats('big_l', 'word', 'big_r', 'word');
+
+-- A HashGraph that would pass work memory is not built
+CREATE TABLE wide AS SELECT repeat('x', 200) || g AS word FROM generate_series(1, 1000) g;
+CREATE TABLE few AS SELECT word FROM wide LIMIT 3;
+BEGIN;
+SET LOCAL work_mem = '64kB';
+SET LOCAL hash_mem_multiplier = 1;
+SAVEPOINT s;
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SELECT rows FROM hashgraph_build_stats('big_l', 'key');
+ROLLBACK TO s;
+\set VERBOSITY sqlstate
+SELECT rows FROM hashgraph_build_stats('big_l', 'word');
+ROLLBACK TO s;
+SELECT matches FROM hashgraph_probe_stats('empty', 'key', 'big_r', 'key');
+ROLLBACK TO s;
+SELECT matches FROM hashgraph_probe_stats('big_r', 'word', 'few', 'word');
+ROLLBACK TO s;
+-- both sides count
+SELECT rows FROM hashgraph_build_stats('stats_r', 'key');
+SELECT matches FROM hashgraph_probe_stats('stats_r', 'key', 'stats_r', 'key');
+ROLLBACK TO s;
+-- and so do keys that are kept for the recheck
+SELECT rows FROM hashgraph_build_stats('wide', 'word');
+SELECT matches FROM hashgraph_probe_stats('wide', 'word', 'few', 'word');
+ROLLBACK TO s;
+SET LOCAL work_mem = '1MB';
+SELECT matches FROM hashgraph_probe_stats('wide', 'word', 'few', 'word');
+ROLLBACK;
+\set VERBOSITY terse
+\set SHOW_CONTEXT errors
 
 --
 -- A hash that says nothing: only the recheck tells values apart

@@ -259,6 +259,29 @@ hg_stats_lock_entry(void)
 	return entry;
 }
 
+void
+hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
+{
+	HgJobStats *sum = &record->report.job;
+	HgJobStats before = *sum;
+	double start_ms = record->report.start_ms;
+	char fallback[sizeof(record->report.fallback)];
+
+	strlcpy(fallback, record->report.fallback, sizeof(fallback));
+	record->report = *report;
+	if (report->fallback[0] == '\0')
+		strlcpy(record->report.fallback, fallback, sizeof(fallback));
+	record->report.start_ms += start_ms;
+	sum->ranges = Max(sum->ranges, before.ranges);
+	sum->matches += before.matches;
+	sum->comparisons += before.comparisons;
+	sum->intersections += before.intersections;
+	sum->peak_bytes = Max(sum->peak_bytes, before.peak_bytes);
+	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+		sum->phase_ms[phase] += before.phase_ms[phase];
+	record->executions++;
+}
+
 static void
 hg_stats_count_join(const HgJoinRecord *record)
 {

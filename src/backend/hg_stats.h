@@ -57,6 +57,12 @@ typedef struct HgStatCounters
 /* Request shared memory where the library is in shared_preload_libraries. */
 extern void hg_stats_init(void);
 
+/*
+ * Add what a matcher did to a record, as one more execution.  Counts and times are
+ * summed, memory and ranges are the most there were, the rest is the last one's.
+ */
+extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report);
+
 /* File one finished join: into this session's list and into the counters. */
 extern void hg_stats_record(const HgJoinRecord *record);
 

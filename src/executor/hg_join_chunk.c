@@ -18,29 +18,6 @@
 
 #include "executor/hg_join_state.h"
 
-/* Add what a matcher did to a record: sums over all chunks of the node. */
-static void
-hg_join_add_report(HgJoinRecord *record, const HgMatcherReport *report)
-{
-	HgJobStats *sum = &record->report.job;
-	HgJobStats before = *sum;
-	double start_ms = record->report.start_ms;
-	char fallback[sizeof(record->report.fallback)];
-
-	strlcpy(fallback, record->report.fallback, sizeof(fallback));
-	record->report = *report;
-	if (report->fallback[0] == '\0')
-		strlcpy(record->report.fallback, fallback, sizeof(fallback));
-	record->report.start_ms += start_ms;
-	sum->matches += before.matches;
-	sum->comparisons += before.comparisons;
-	sum->intersections += before.intersections;
-	sum->peak_bytes = Max(sum->peak_bytes, before.peak_bytes);
-	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
-		sum->phase_ms[phase] += before.phase_ms[phase];
-	record->executions++;
-}
-
 void
 hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 {
@@ -50,7 +27,7 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 		HgMatcherReport report;
 
 		hg_matcher_report(state->matcher, &report);
-		hg_join_add_report(record, &report);
+		hg_stats_add_report(record, &report);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -73,7 +50,7 @@ hg_join_retire_matcher(HgJoinState *state)
 		HgMatcherReport report;
 
 		hg_matcher_report(state->matcher, &report);
-		hg_join_add_report(&state->record, &report);
+		hg_stats_add_report(&state->record, &report);
 		state->matcher = NULL;
 	}
 	MemoryContextReset(state->matcher_context);

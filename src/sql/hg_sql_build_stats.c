@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -99,7 +100,7 @@ hashgraph_build_stats(PG_FUNCTION_ARGS)
 	double scan_ms;
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, false);
+	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, get_hash_memory_limit());
 	scan_ms = hg_sql_ms_since(start);
 
 	set = hg_key_column_set(side.keys);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_match.c
- *	  Two key columns read and matched, for the functions over tables.
+ *	  Two key columns read and matched, for hashgraph_probe_stats().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -36,7 +37,7 @@ hg_sql_ms_since(instr_time start)
  */
 static void
 hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const HgSqlKey *left,
-							 const HgSqlKey *right, bool keep_ctid)
+							 const HgSqlKey *right)
 {
 	Var *left_var = makeVar(1, 1, left->type, -1, left->collation, 0);
 	Var *right_var = makeVar(2, 1, right->type, -1, right->collation, 0);
@@ -47,31 +48,32 @@ hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const
 	fmgr_info(((OpExpr *) expression)->opfuncid, &match->equality);
 	fmgr_info_set_expr((Node *) expression, &match->equality);
 	match->collation = clause->collation;
-	match->key_at[HG_OUTER] = match->key_at[HG_INNER] = keep_ctid ? HG_SQL_KEY : 0;
 	match->temporary =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph recheck", ALLOCSET_DEFAULT_SIZES);
 }
 
 void
 hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
-				  const char *right_key, bool keep_ctid)
+				  const char *right_key)
 {
 	HgSqlKey keys[2] = {hg_sql_key_check(left, left_key), hg_sql_key_check(right, right_key)};
 	HgKeyClause clause = hg_sql_key_clause(&keys[HG_OUTER], &keys[HG_INNER]);
 	HgKeyEncoder *encoder = hg_key_encoder_create(1, &clause);
 	HgMatcherSpec spec = {.key_width = encoder->width, .mode = HG_MATCH_ALL};
 	HgKeySet sets[2];
+	uint64 limit = get_hash_memory_limit();
 
 	memset(match, 0, sizeof(*match));
 	INSTR_TIME_SET_CURRENT(match->start);
 	match->exact = encoder->exact;
 	if (!match->exact)
-		hg_sql_match_prepare_recheck(match, &clause, &keys[HG_OUTER], &keys[HG_INNER], keep_ctid);
+		hg_sql_match_prepare_recheck(match, &clause, &keys[HG_OUTER], &keys[HG_INNER]);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_sql_side_read(&match->sides[side], &keys[side], encoder, (HgSide) side, keep_ctid,
-						 !match->exact);
+		hg_sql_side_read(&match->sides[side], &keys[side], encoder, (HgSide) side, !match->exact,
+						 limit);
+		limit -= hg_sql_side_bytes(&match->sides[side]);
 		sets[side] = hg_key_column_set(match->sides[side].keys);
 	}
 	match->scan_ms = hg_sql_ms_since(match->start);
@@ -82,13 +84,10 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 static NullableDatum
 hg_sql_match_key(const HgSqlMatch *match, HgSide side, uint32 row)
 {
-	static const int in_place[HG_SQL_COLUMNS] = {HG_SQL_CTID, HG_SQL_KEY};
-	Datum values[HG_SQL_COLUMNS];
-	bool nulls[HG_SQL_COLUMNS];
-	int at = match->key_at[side];
+	NullableDatum key;
 
-	hg_column_store_get(match->sides[side].rows, row, values, nulls, in_place);
-	return (NullableDatum){.value = values[at], .isnull = nulls[at]};
+	hg_column_store_get(match->sides[side].values, row, &key.value, &key.isnull, (int[]){0});
+	return key;
 }
 
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_match.h
- *	  Two key columns read and matched, for the functions over tables.
+ *	  Two key columns read and matched, for hashgraph_probe_stats().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,17 +26,16 @@ typedef struct HgSqlMatch
 	/* for the recheck of matches whose keys are hashes */
 	FmgrInfo equality;
 	Oid collation;
-	int key_at[2];			 /* place of the key in the kept columns, by HgSide */
 	MemoryContext temporary; /* for the operator; reset every few calls */
 	int dirty;
 } HgSqlMatch;
 
 /*
- * Check both key columns, read them and build their HashGraphs, keeping the rows'
- * ctids where asked to.  Everything lies in CurrentMemoryContext.
+ * Check both key columns, read them and build their HashGraphs.  Everything lies in
+ * CurrentMemoryContext; an error of class 53 where it would pass work memory.
  */
 extern void hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
-							  const char *right_key, bool keep_ctid);
+							  const char *right_key);
 
 /* Are the keys of two rows equal?  To be asked of every match unless match->exact. */
 extern bool hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right);

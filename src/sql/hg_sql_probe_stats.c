@@ -122,7 +122,7 @@ hashgraph_probe_stats(PG_FUNCTION_ARGS)
 	double recheck_ms = 0;
 
 	hg_sql_match_open(&match, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), PG_GETARG_OID(2),
-					  NameStr(*PG_GETARG_NAME(3)), false);
+					  NameStr(*PG_GETARG_NAME(3)));
 	if (match.exact)
 		matches = hg_matcher_count(match.matcher);
 	else

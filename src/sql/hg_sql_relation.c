@@ -6,8 +6,7 @@
  * Rows are read by an ordinary query, run through SPI as the caller under the active
  * snapshot, so that privileges, row security and visibility are PostgreSQL's own.
  * Its text is made of quoted names of the catalog's, never of what the caller wrote.
- * The rows stream into a receiver of ours: nothing but keys, and what is asked to be
- * kept beside them, is held.
+ * The rows stream into a receiver of ours: nothing but keys is held.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -32,11 +32,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "batch/hg_input.h"
 #include "sql/hg_sql_relation.h"
-
-/* Position of the columns in the rows of the query that reads a side. */
-#define QUERY_KEY 0
-#define QUERY_CTID 1
 
 /* Rows whose detoasted keys may pile up before their memory is reset. */
 #define RESET_ROWS 64
@@ -48,9 +45,9 @@ typedef struct HgSqlReceiver
 	HgSqlSide *side;
 	HgKeyEncoder *encoder;
 	HgSide which;
-	bool keep_ctid;
-	bool keep_key;
-	MemoryContext parent;	 /* of the columns */
+	bool keep_values;
+	uint64 limit;			 /* bytes that the side may take */
+	MemoryContext parent;	 /* of the values */
 	MemoryContext temporary; /* reset every few rows */
 	int dirty;				 /* rows since then */
 } HgSqlReceiver;
@@ -131,7 +128,8 @@ hg_sql_key_check(Oid relation, const char *column)
 						errhint("Column names are case-sensitive here and take no quotes.")));
 	attribute = (Form_pg_attribute) GETSTRUCT(tuple);
 	number = attribute->attnum;
-	key.type = getBaseType(attribute->atttypid);
+	key.declared_type = attribute->atttypid;
+	key.type = getBaseType(key.declared_type);
 	key.collation = attribute->attcollation;
 	ReleaseSysCache(tuple);
 
@@ -241,27 +239,48 @@ hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right)
 	return clause;
 }
 
-/* Lay the columns out, now that the types of the query's rows are known. */
+/*
+ * A key as an operand: cast to the type that the operator takes, so that the parser
+ * finds this operator and no other of its name.
+ */
+static char *
+hg_sql_key_operand(const HgSqlKey *key, const char *alias, Oid wanted)
+{
+	/* whatever is polymorphic takes the key as it is */
+	if (IsPolymorphicType(wanted) || wanted == RECORDOID)
+		wanted = key->type;
+	if (wanted == key->declared_type)
+		return psprintf("%s.%s", alias, key->column);
+	return psprintf(
+		"CAST(%s.%s AS %s)", alias, key->column,
+		format_type_extended(wanted, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+}
+
+char *
+hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right, const HgKeyClause *clause)
+{
+	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(clause->operator_oid));
+	Form_pg_operator form;
+	char *condition;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", clause->operator_oid);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	condition = psprintf("%s OPERATOR(%s.%s) %s", hg_sql_key_operand(left, "l", form->oprleft),
+						 quote_identifier(get_namespace_name(form->oprnamespace)),
+						 NameStr(form->oprname), hg_sql_key_operand(right, "r", form->oprright));
+	ReleaseSysCache(tuple);
+	return condition;
+}
+
+/* Lay the values out, now that the type of the query's rows is known. */
 static void
 hg_sql_receive_startup(DestReceiver *self, int operation pg_attribute_unused(), TupleDesc desc)
 {
 	HgSqlReceiver *receiver = (HgSqlReceiver *) self;
-	HgSqlSide *side = receiver->side;
-	int attributes[HG_SQL_COLUMNS];
-	int count = 0;
 
-	if (receiver->keep_ctid)
-	{
-		side->at[count] = QUERY_CTID;
-		attributes[count++] = QUERY_CTID + 1;
-	}
-	if (receiver->keep_key)
-	{
-		side->at[count] = QUERY_KEY;
-		attributes[count++] = QUERY_KEY + 1;
-	}
-	if (count > 0)
-		side->rows = hg_column_store_create(receiver->parent, desc, count, attributes);
+	if (receiver->keep_values)
+		receiver->side->values = hg_column_store_create(receiver->parent, desc, 1, (int[]){1});
 }
 
 static bool
@@ -275,8 +294,8 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 
 	slot_getallattrs(slot);
 	caller = MemoryContextSwitchTo(receiver->temporary);
-	has_key = hg_key_encode(receiver->encoder, receiver->which, &slot->tts_values[QUERY_KEY],
-							&slot->tts_isnull[QUERY_KEY], &word);
+	has_key = hg_key_encode(receiver->encoder, receiver->which, slot->tts_values, slot->tts_isnull,
+							&word);
 	MemoryContextSwitchTo(caller);
 	if (++receiver->dirty >= RESET_ROWS)
 	{
@@ -294,8 +313,14 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many rows"),
 				 errdetail("A side of a HashGraph join holds at most %u rows.", HG_MAX_ROWS)));
 	hg_key_column_add(side->keys, word);
-	if (side->rows != NULL)
-		hg_column_store_add(side->rows, slot->tts_values, slot->tts_isnull, side->at);
+	if (side->values != NULL)
+		hg_column_store_add(side->values, slot->tts_values, slot->tts_isnull, (int[]){0});
+	if (hg_sql_side_bytes(side) > receiver->limit)
+		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+						errmsg("keys and HashGraphs do not fit in work memory"),
+						errdetail("Work memory is work_mem times hash_mem_multiplier, %zu kB.",
+								  get_hash_memory_limit() / 1024),
+						errhint("Increase work_mem.")));
 	return true;
 }
 
@@ -306,7 +331,7 @@ hg_sql_receive_nothing(DestReceiver *self pg_attribute_unused())
 
 void
 hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, HgSide which,
-				 bool keep_ctid, bool keep_key)
+				 bool keep_values, uint64 limit)
 {
 	HgSqlReceiver receiver = {
 		.base = {.receiveSlot = hg_sql_receive_row,
@@ -317,12 +342,12 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 		.side = side,
 		.encoder = encoder,
 		.which = which,
-		.keep_ctid = keep_ctid,
-		.keep_key = keep_key,
+		.keep_values = keep_values,
+		.limit = limit,
 		.parent = CurrentMemoryContext,
 	};
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.base};
-	char *query = psprintf("SELECT %s, ctid FROM ONLY %s", key->column, key->table);
+	char *query = psprintf("SELECT %s FROM ONLY %s", key->column, key->table);
 	int status;
 
 	memset(side, 0, sizeof(*side));
@@ -343,9 +368,9 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 uint64
 hg_sql_side_bytes(const HgSqlSide *side)
 {
-	uint64 bytes = hg_key_column_bytes(side->keys);
+	uint64 bytes = side->keys->rows * hg_input_row_bytes(side->keys->width, 0);
 
-	if (side->rows != NULL)
-		bytes += hg_column_store_bytes(side->rows);
+	if (side->values != NULL)
+		bytes += hg_column_store_bytes(side->values);
 	return bytes;
 }

@@ -20,25 +20,17 @@ typedef struct HgSqlKey
 	Oid relation;
 	const char *table;	/* schema-qualified and quoted as needed */
 	const char *column; /* quoted as needed */
-	Oid type;			/* base type, where the column's is a domain */
+	Oid declared_type;
+	Oid type; /* base type, where the column's is a domain */
 	Oid collation;
 } HgSqlKey;
-
-/* The columns of a row that are kept beside its key word, in this order. */
-typedef enum HgSqlColumn
-{
-	HG_SQL_CTID = 0,
-	HG_SQL_KEY,
-	HG_SQL_COLUMNS /* number of columns, not a column */
-} HgSqlColumn;
 
 /* The rows of a key column, in the order they were read. */
 typedef struct HgSqlSide
 {
-	HgKeyColumn *keys;	 /* a word for each row that has a key */
-	HgColumnStore *rows; /* what was asked to be kept of the same rows; else NULL */
-	int at[HG_SQL_COLUMNS];
-	uint64 null_keys; /* rows left out because their key is NULL */
+	HgKeyColumn *keys;	   /* a word for each row that has a key */
+	HgColumnStore *values; /* the keys themselves where asked for; else NULL */
+	uint64 null_keys;	   /* rows left out because their key is NULL */
 } HgSqlSide;
 
 /*
@@ -56,14 +48,24 @@ extern HgSqlKey hg_sql_key_check(Oid relation, const char *column);
 extern HgKeyClause hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right);
 
 /*
+ * The condition "left = right" by that operator, as SQL that means the same whatever
+ * the search path: the columns belong to tables with the aliases l and r.
+ */
+extern char *hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right,
+								  const HgKeyClause *clause);
+
+/*
  * Read a key column as the caller, under the active snapshot.  Rows whose key matches
- * nothing are counted and left out; of the others the words are kept, and ctid and
- * key where asked for.  Everything lies in CurrentMemoryContext.
+ * nothing are counted and left out; of the others the words are kept, and the keys
+ * themselves where asked for.  Everything lies in CurrentMemoryContext.
+ *
+ * Rows and the HashGraph that is to be built of them may take limit bytes: an error
+ * of class 53 as soon as they would take more.
  */
 extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
-							 HgSide which, bool keep_ctid, bool keep_key);
+							 HgSide which, bool keep_values, uint64 limit);
 
-/* Bytes that the rows of a side take. */
+/* Bytes that the rows of a side and their HashGraph take. */
 extern uint64 hg_sql_side_bytes(const HgSqlSide *side);
 
 #endif /* HG_SQL_RELATION_H */
