@@ -95,6 +95,22 @@ hg_has_pseudoconstant(List *restrictlist)
 }
 #endif
 
+/*
+ * Do a relation's rows carry the identity of a row of an inheritance tree that is updated
+ * or deleted from?  setrefs.c resolves such a Var from a child plan's target list, but not
+ * from the custom_scan_tlist of a node that has several children.
+ */
+static bool
+hg_has_row_identity(const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, rel->reltarget->exprs)
+		if (IsA(lfirst(lc), Var) && ((const Var *) lfirst(lc))->varno == ROWID_VAR)
+			return true;
+	return false;
+}
+
 /* What an encoder of the clauses would be like. */
 static bool
 hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
@@ -300,6 +316,9 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(extra->restrictlist))
 		return;
 #endif
+	if (root->row_identity_vars != NIL &&
+		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
+		return;
 	switch (join_type)
 	{
 #if !HG_HAVE_RIGHT_SEMI
