@@ -9,15 +9,20 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/hash.h"
 #include "access/htup_details.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "storage/itemptr.h"
 #include "utils/catcache.h"
+#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
+#include "utils/inet.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -25,24 +30,50 @@
 #include "batch/hg_key.h"
 
 /*
- * The built-in equality functions that compare integer images.  The function, not
- * the type, tells that equality is equality of the image: a user's operator on int4
- * may mean something else.
+ * The built-in equality functions that compare images.  The function, not the type,
+ * tells that equality is equality of the image: a user's operator on int4 may mean
+ * something else.
  */
 typedef struct HgExactFunction
 {
 	Oid function;
-	uint8 outer_bits;
-	uint8 inner_bits;
+	HgKeyImage image[2]; /* by HgSide */
 } HgExactFunction;
 
 static const HgExactFunction hg_exact_functions[] = {
-	{F_INT2EQ, 16, 16},	 {F_INT24EQ, 16, 32}, {F_INT28EQ, 16, 64},		{F_INT42EQ, 32, 16},
-	{F_INT4EQ, 32, 32},	 {F_INT48EQ, 32, 64}, {F_INT82EQ, 64, 16},		{F_INT84EQ, 64, 32},
-	{F_INT8EQ, 64, 64},	 {F_OIDEQ, 32, 32},	  {F_BOOLEQ, 8, 8},			{F_CHAREQ, 8, 8},
-	{F_DATE_EQ, 32, 32}, {F_TIME_EQ, 64, 64}, {F_TIMESTAMP_EQ, 64, 64}, {F_TIMESTAMPTZ_EQ, 64, 64},
-	{F_ENUM_EQ, 32, 32},
+	{F_INT2EQ, {HG_IMAGE_INT16, HG_IMAGE_INT16}},
+	{F_INT24EQ, {HG_IMAGE_INT16, HG_IMAGE_INT32}},
+	{F_INT28EQ, {HG_IMAGE_INT16, HG_IMAGE_INT64}},
+	{F_INT42EQ, {HG_IMAGE_INT32, HG_IMAGE_INT16}},
+	{F_INT4EQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_INT48EQ, {HG_IMAGE_INT32, HG_IMAGE_INT64}},
+	{F_INT82EQ, {HG_IMAGE_INT64, HG_IMAGE_INT16}},
+	{F_INT84EQ, {HG_IMAGE_INT64, HG_IMAGE_INT32}},
+	{F_INT8EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_FLOAT4EQ, {HG_IMAGE_FLOAT4, HG_IMAGE_FLOAT4}},
+	{F_FLOAT48EQ, {HG_IMAGE_FLOAT4_WIDE, HG_IMAGE_FLOAT8}},
+	{F_FLOAT84EQ, {HG_IMAGE_FLOAT8, HG_IMAGE_FLOAT4_WIDE}},
+	{F_FLOAT8EQ, {HG_IMAGE_FLOAT8, HG_IMAGE_FLOAT8}},
+	{F_BOOLEQ, {HG_IMAGE_INT8, HG_IMAGE_INT8}},
+	{F_CHAREQ, {HG_IMAGE_INT8, HG_IMAGE_INT8}},
+	{F_OIDEQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_XIDEQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_CIDEQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_XID8EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_PG_LSN_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_TIDEQ, {HG_IMAGE_BYTES6, HG_IMAGE_BYTES6}},
+	{F_DATE_EQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_TIME_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_TIMESTAMP_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_TIMESTAMPTZ_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}},
+	{F_ENUM_EQ, {HG_IMAGE_INT32, HG_IMAGE_INT32}},
+	{F_CASH_EQ, {HG_IMAGE_INT64, HG_IMAGE_INT64}}, /* only in a user's operator class */
+	{F_MACADDR_EQ, {HG_IMAGE_BYTES6, HG_IMAGE_BYTES6}},
+	{F_MACADDR8_EQ, {HG_IMAGE_BYTES8, HG_IMAGE_BYTES8}},
 };
+
+StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(ItemPointerData) == 6 && sizeof(macaddr8) == 8,
+				 "values passed by reference have no padding");
 
 /* An operator as this room sees it; kept, since the planner asks for it again and again. */
 typedef struct HgOperator
@@ -182,6 +213,89 @@ hg_key_commutator(Oid operator_oid)
 	return hg_key_operator(operator_oid)->commutator;
 }
 
+/* Width of an image in bits. */
+static int
+hg_key_image_bits(HgKeyImage image)
+{
+	switch (image)
+	{
+		case HG_IMAGE_INT8:
+			return 8;
+		case HG_IMAGE_INT16:
+			return 16;
+		case HG_IMAGE_INT32:
+		case HG_IMAGE_FLOAT4:
+			return 32;
+		case HG_IMAGE_BYTES6:
+			return 48;
+		case HG_IMAGE_INT64:
+		case HG_IMAGE_FLOAT4_WIDE:
+		case HG_IMAGE_FLOAT8:
+		case HG_IMAGE_BYTES8:
+			return 64;
+	}
+	pg_unreachable();
+}
+
+/* Width in the word of what an exact operator compares. */
+static int
+hg_key_exact_bits(const HgExactFunction *exact)
+{
+	return Max(hg_key_image_bits(exact->image[HG_OUTER]),
+			   hg_key_image_bits(exact->image[HG_INNER]));
+}
+
+static uint64
+hg_key_float4_image(float4 value)
+{
+	union
+	{
+		float4 value;
+		uint32 bits;
+	} image;
+
+	/* as the operators have it: zeros are equal, and so are NaNs */
+	image.value = value == 0 ? 0 : isnan(value) ? get_float4_nan() : value;
+	return image.bits;
+}
+
+static uint64
+hg_key_float8_image(float8 value)
+{
+	union
+	{
+		float8 value;
+		uint64 bits;
+	} image;
+
+	image.value = value == 0 ? 0 : isnan(value) ? get_float8_nan() : value;
+	return image.bits;
+}
+
+uint64
+hg_key_other_image(HgKeyImage image, Datum value)
+{
+	uint64 bytes = 0;
+
+	switch (image)
+	{
+		case HG_IMAGE_FLOAT4:
+			return hg_key_float4_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT4_WIDE:
+			return hg_key_float8_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT8:
+			return hg_key_float8_image(DatumGetFloat8(value));
+		case HG_IMAGE_BYTES6:
+			memcpy(&bytes, DatumGetPointer(value), 6);
+			return bytes;
+		case HG_IMAGE_BYTES8:
+			memcpy(&bytes, DatumGetPointer(value), 8);
+			return bytes;
+		default:
+			pg_unreachable();
+	}
+}
+
 bool
 hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 {
@@ -194,7 +308,7 @@ hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 		if (exact == NULL)
 			bits = 65;
 		else
-			bits += Max(exact->outer_bits, exact->inner_bits);
+			bits += hg_key_exact_bits(exact);
 	}
 	if (width != NULL)
 		*width = bits <= 32 ? 4 : 8;
@@ -220,9 +334,9 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 		if (encoder->exact)
 		{
 			part->encoding = HG_KEY_BITS;
-			part->value_bits[HG_OUTER] = operator.exact->outer_bits;
-			part->value_bits[HG_INNER] = operator.exact->inner_bits;
-			part->bits = Max(operator.exact->outer_bits, operator.exact->inner_bits);
+			part->image[HG_OUTER] = operator.exact->image[HG_OUTER];
+			part->image[HG_INNER] = operator.exact->image[HG_INNER];
+			part->bits = hg_key_exact_bits(operator.exact);
 			part->shift = shift;
 			shift += part->bits;
 		}

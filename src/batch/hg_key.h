@@ -8,9 +8,11 @@
  * the values are equal:
  *
  *	exact	every operator is a built-in one whose equality is equality of an
- *			integer image of at most 64 bits.  The images, sign-extended to the
- *			wider of the two types, are packed side by side; equal words mean
- *			equal values.
+ *			image of at most 64 bits: the integer itself, sign-extended to the
+ *			wider of two types; the bits of a floating-point number, once zeros
+ *			have no sign and NaNs are alike; the bytes of a short value that is
+ *			passed by reference.  The images are packed side by side; equal words
+ *			mean equal values.
  *	hash	anything else: a 64-bit hash by the hash functions of the operator's
  *			family, under its collation.  Equal words mean nothing until the
  *			operators have been asked ("recheck").
@@ -33,9 +35,23 @@ typedef struct HgKeyClause
 	Oid collation;	  /* input collation of the operator */
 } HgKeyClause;
 
+/* How a value becomes an image. */
+typedef enum HgKeyImage
+{
+	HG_IMAGE_INT8, /* by value, so many bits, signed */
+	HG_IMAGE_INT16,
+	HG_IMAGE_INT32,
+	HG_IMAGE_INT64,
+	HG_IMAGE_FLOAT4,	  /* as float4 */
+	HG_IMAGE_FLOAT4_WIDE, /* as float8 */
+	HG_IMAGE_FLOAT8,
+	HG_IMAGE_BYTES6, /* by reference, so many bytes */
+	HG_IMAGE_BYTES8
+} HgKeyImage;
+
 typedef enum HgKeyEncoding
 {
-	HG_KEY_BITS,	/* the value's own bits */
+	HG_KEY_BITS,	/* the value's image */
 	HG_KEY_HASH_64, /* extended hash function */
 	HG_KEY_HASH_32	/* hash function, where there is no extended one */
 } HgKeyEncoding;
@@ -45,7 +61,7 @@ typedef struct HgKeyPart
 {
 	HgKeyEncoding encoding;
 	bool strict;		 /* NULL matches nothing */
-	uint8 value_bits[2]; /* HG_KEY_BITS: width of the value by HgSide */
+	HgKeyImage image[2]; /* HG_KEY_BITS: by HgSide */
 	uint8 bits;			 /* HG_KEY_BITS: width in the word */
 	uint8 shift;		 /* HG_KEY_BITS: its place in the word */
 	Oid collation;
@@ -78,25 +94,31 @@ extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *wi
 /* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
+/* The image of a value that is no integer; hg_key_bits is what to call. */
+extern uint64 hg_key_other_image(HgKeyImage image, Datum value);
+
 /* The share of an exact word that a value of a part has. */
 static inline uint64
 hg_key_bits(const HgKeyPart *part, HgSide side, Datum value)
 {
-	uint64 image; /* sign-extended */
+	uint64 image; /* sign-extended where it is an integer */
 
-	switch (part->value_bits[side])
+	switch (part->image[side])
 	{
-		case 8:
+		case HG_IMAGE_INT8:
 			image = (uint64) (int64) (int8) DatumGetChar(value);
 			break;
-		case 16:
+		case HG_IMAGE_INT16:
 			image = (uint64) (int64) DatumGetInt16(value);
 			break;
-		case 32:
+		case HG_IMAGE_INT32:
 			image = (uint64) (int64) DatumGetInt32(value);
 			break;
-		default:
+		case HG_IMAGE_INT64:
 			image = (uint64) DatumGetInt64(value);
+			break;
+		default:
+			image = hg_key_other_image(part->image[side], value);
 			break;
 	}
 	if (part->bits < 64)
