@@ -364,12 +364,13 @@ SELECT scan_ms >= 0 AS scan, match_ms >= 0 AS match, recheck_ms > 0 AS recheck,
 		AS backend_as_set
 FROM hashgraph_probe_stats('big_l', 'word', 'big_r', 'word');
 
--- A HashGraph that would pass work memory is not built
-CREATE TABLE wide AS SELECT repeat('x', 200) || g AS word FROM generate_series(1, 1000) g;
+-- A HashGraph that would pass maintenance_work_mem or work memory is not built
+CREATE TABLE wide AS SELECT repeat('x', 200) || g AS word FROM generate_series(1, 6000) g;
+CREATE TABLE half AS SELECT g AS key FROM generate_series(1, 40000) g;
 CREATE TABLE few AS SELECT word FROM wide LIMIT 3;
 BEGIN;
 SET LOCAL work_mem = '64kB';
-SET LOCAL hash_mem_multiplier = 1;
+SET LOCAL maintenance_work_mem = '1MB';
 SAVEPOINT s;
 \set VERBOSITY default
 \set SHOW_CONTEXT never
@@ -383,14 +384,17 @@ ROLLBACK TO s;
 SELECT matches FROM hashgraph_probe_stats('big_r', 'word', 'few', 'word');
 ROLLBACK TO s;
 -- both sides count
-SELECT rows FROM hashgraph_build_stats('stats_r', 'key');
-SELECT matches FROM hashgraph_probe_stats('stats_r', 'key', 'stats_r', 'key');
+SELECT rows FROM hashgraph_build_stats('half', 'key');
+SELECT matches FROM hashgraph_probe_stats('half', 'key', 'half', 'key');
 ROLLBACK TO s;
 -- and so do keys that are kept for the recheck
 SELECT rows FROM hashgraph_build_stats('wide', 'word');
 SELECT matches FROM hashgraph_probe_stats('wide', 'word', 'few', 'word');
 ROLLBACK TO s;
-SET LOCAL work_mem = '1MB';
+SET LOCAL maintenance_work_mem = '4MB';
+SELECT matches FROM hashgraph_probe_stats('wide', 'word', 'few', 'word');
+ROLLBACK TO s;
+SET LOCAL work_mem = '4MB';
 SELECT matches FROM hashgraph_probe_stats('wide', 'word', 'few', 'word');
 ROLLBACK;
 \set VERBOSITY terse

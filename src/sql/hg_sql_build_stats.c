@@ -100,7 +100,7 @@ hashgraph_build_stats(PG_FUNCTION_ARGS)
 	double scan_ms;
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, get_hash_memory_limit());
+	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, hg_sql_memory_limit());
 	scan_ms = hg_sql_ms_since(start);
 
 	set = hg_key_column_set(side.keys);

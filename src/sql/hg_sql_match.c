@@ -61,7 +61,7 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 	HgKeyEncoder *encoder = hg_key_encoder_create(1, &clause);
 	HgMatcherSpec spec = {.key_width = encoder->width, .mode = HG_MATCH_ALL};
 	HgKeySet sets[2];
-	uint64 limit = get_hash_memory_limit();
+	uint64 limit = hg_sql_memory_limit();
 
 	memset(match, 0, sizeof(*match));
 	INSTR_TIME_SET_CURRENT(match->start);

@@ -32,7 +32,7 @@ typedef struct HgSqlMatch
 
 /*
  * Check both key columns, read them and build their HashGraphs.  Everything lies in
- * CurrentMemoryContext; an error of class 53 where it would pass work memory.
+ * CurrentMemoryContext; an error of class 53 where it would pass hg_sql_memory_limit().
  */
 extern void hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 							  const char *right_key);

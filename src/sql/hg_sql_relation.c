@@ -283,6 +283,12 @@ hg_sql_receive_startup(DestReceiver *self, int operation pg_attribute_unused(), 
 		receiver->side->values = hg_column_store_create(receiver->parent, desc, 1, (int[]){1});
 }
 
+uint64
+hg_sql_memory_limit(void)
+{
+	return Max((uint64) maintenance_work_mem * 1024, get_hash_memory_limit());
+}
+
 static bool
 hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -317,10 +323,11 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 		hg_column_store_add(side->values, slot->tts_values, slot->tts_isnull, (int[]){0});
 	if (hg_sql_side_bytes(side) > receiver->limit)
 		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-						errmsg("keys and HashGraphs do not fit in work memory"),
-						errdetail("Work memory is work_mem times hash_mem_multiplier, %zu kB.",
-								  get_hash_memory_limit() / 1024),
-						errhint("Increase work_mem.")));
+						errmsg("keys and HashGraphs do not fit in memory"),
+						errdetail("The limit is the larger of maintenance_work_mem and work_mem "
+								  "times hash_mem_multiplier, %zu kB.",
+								  (size_t) (hg_sql_memory_limit() / 1024)),
+						errhint("Increase maintenance_work_mem.")));
 	return true;
 }
 

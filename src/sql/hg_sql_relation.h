@@ -65,6 +65,12 @@ extern char *hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right,
 extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
 							 HgSide which, bool keep_values, uint64 limit);
 
+/*
+ * Bytes that the statistics functions may take: they build something whole, as CREATE
+ * INDEX does, and need not spill as long as that memory or a join's would do.
+ */
+extern uint64 hg_sql_memory_limit(void);
+
 /* Bytes that the rows of a side and their HashGraph take. */
 extern uint64 hg_sql_side_bytes(const HgSqlSide *side);
 

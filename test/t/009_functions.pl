@@ -12,7 +12,7 @@ use Test::More;
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-my $node = new_server('functions', conf => "hash_mem_multiplier = 1\n");
+my $node = new_server('functions', conf => "hash_mem_multiplier = 1\nmaintenance_work_mem = 4MB\n");
 
 $node->safe_psql('postgres', <<'SQL');
 create table l as select i % 900000 as k, 'key ' || i % 900000 as t from generate_series(1, 1000000) i;
@@ -72,7 +72,7 @@ foreach my $call ("hashgraph_build_stats('r', 'k')", "hashgraph_probe_stats('l',
 {
 	my ($result, $grown, $error) = run_and_measure('4MB', "select * from $call");
 
-	like($error, qr/ERROR: +keys and HashGraphs do not fit in work memory.*HINT: +Increase work_mem/s, $call);
+	like($error, qr/ERROR: +keys and HashGraphs do not fit in memory.*HINT: +Increase maintenance_work_mem/s, $call);
 	cmp_ok($grown, '<', 16 * 1024, "... the process grew by $grown kB");
 	($result, $grown, $error) = run_and_measure('1GB', "select count(*) from $call");
 	is("$result$error", '1', "$call with enough");
