@@ -4,12 +4,14 @@
  *	  The interface of the engine: HashGraphs of keys and row numbers.
  *
  * The engine knows keys and row numbers only: neither PostgreSQL nor SQL nor
- * CUDA.  Three things implement this interface:
+ * CUDA.  Four things implement this interface:
  *
  *	cpu		engine/cpu, in the calling process;
  *	cuda	cuda/, inside the device process hashgraph_device;
  *	remote	engine/wire, which forwards every call to an engine in another
- *			process.  A session reaches the cuda engine through it.
+ *			process.  A session reaches the cuda engine through it;
+ *	ranges	hg_ranges.h, around the remote engine: where a job does not fit the
+ *			device, it runs one smaller job after the other.
  *
  * A HashGraph (O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph
  * Data Structure", ACM TOPC 2021) is a hash table laid out as a sparse graph in
@@ -63,8 +65,10 @@ extern "C"
 	{
 		HG_OK = 0,
 		HG_INVALID,				 /* the caller broke the contract or a limit */
-		HG_OUT_OF_MEMORY,		 /* host memory refused, or over memory_limit */
-		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, or over its budget */
+		HG_OUT_OF_MEMORY,		 /* host memory refused; without a device also: over
+								  * memory_limit */
+		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, over the device's budget
+								  * or over memory_limit: a smaller job may do */
 		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
 		HG_CANCELLED,			 /* host->cancelled() said so */
 		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
@@ -137,7 +141,8 @@ extern "C"
 		uint32_t bins;			   /* wanted number of bins; 0 = automatic */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
-		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown */
+		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
+									* what would have no room for as many */
 		int32_t device;			   /* device ordinal; -1 = any */
 	} HgJobSpec;
 
@@ -229,10 +234,10 @@ extern "C"
 		 */
 		HgStatus (*next)(HgJob *job, HgMatches *matches, HgError *error);
 
-		/* The number of matches of a mode; no pair is written. */
+		/* The number of matches of a mode; no pair is written.  It ends a stream. */
 		HgStatus (*count)(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error);
 
-		/* Describe the graph of a side; HG_INVALID where build made none. */
+		/* Describe the graph of a side; HG_INVALID where build made none.  It ends a stream. */
 		HgStatus (*describe)(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error);
 
 		/*

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_ranges.h
+ *	  An engine that cuts jobs which do not fit another engine's memory.
+ *
+ * It wraps the engine of a device.  A job that fits passes straight through, at no
+ * cost.  One for which the device has no memory (HG_DEVICE_OUT_OF_MEMORY of open,
+ * append, build, match or count, or of the first next) is cut into ranges of hash values,
+ * which are consecutive ranges of vertices, and the device runs a job for each range, one
+ * after the other.  A range that still does not fit is halved, again and again.
+ * Rows of one key cannot be parted by their hash: of these the outer ones are cut by their
+ * position, and where even one outer row does not fit, the device's status is returned.
+ *
+ * The promises of hg_engine.h hold for a job that was cut, except that export_graph
+ * answers HG_INVALID.  The graph that describe describes, and its vertices in the
+ * statistics, are the sum of those of the ranges; a key is in one of them.  A count or a
+ * describe ends the stream.
+ *
+ * HOST MEMORY.  A job that runs whole takes what the list of the appended arrays takes.
+ * A job that was cut holds the mixed keys and row numbers of one range in sixteen: key
+ * width + 4 bytes for each row of the range.  With keys that do not repeat much that
+ * is an eighth to a sixth of what the keys take.  Of a range with more outer rows than
+ * that, since one key has many of them, only as many are held at a time; inner rows of
+ * one key are held all.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RANGES_H
+#define HG_RANGES_H
+
+#include "hg_engine.h"
+
+typedef struct HgRanges
+{
+	HgEngine engine; /* first: engine calls get its address */
+	HgEngine *(*target)(void *arg);
+	void *arg;
+} HgRanges;
+
+/*
+ * Set up *ranges, whose engine then opens jobs; it must outlive them.  target(arg) is
+ * called whenever a job of the wrapped engine is to be opened, and returns that engine,
+ * or NULL where it is gone (HG_CONNECTION_LOST).  Its append must have taken a copy of the
+ * keys when it returns.
+ */
+extern void hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg),
+						   void *arg);
+
+#endif /* HG_RANGES_H */

@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_ranges_impl.h
+ *	  Loops over the keys of one width: included by hg_ranges_slice.c only.
+ *
+ * Wants HG_KEY_BITS.  Each of these loops is over so few keys that cancellation can
+ * wait until it has ended.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define PASTE2(name, bits) name##bits
+#define PASTE(name, bits) PASTE2(name, bits)
+#define T(name) PASTE(name, HG_KEY_BITS)
+#if HG_KEY_BITS == 32
+#define KEY uint32_t
+#else
+#define KEY uint64_t
+#endif
+
+/* Add to counts[r] the keys of range r. */
+static void
+T(count_keys)(const void *from, uint64_t n, uint64_t *counts)
+{
+	const KEY *keys = from;
+
+	for (uint64_t i = 0; i < n; i++)
+		counts[T(hg_mix)(keys[i]) >> (HG_KEY_BITS - HG_RANGE_BITS)]++;
+}
+
+/*
+ * Write the mixed keys of a range, and their rows, numbered from first on, to mixed and
+ * rows, which have room for n + 1; returns how many there are.  A row of another range is
+ * written too, and written over later: that spares a branch nobody can predict.
+ */
+static uint64_t
+T(select_keys)(const void *from, uint64_t n, uint32_t first, uint32_t range, void *mixed_to,
+			   uint32_t *rows)
+{
+	const KEY *keys = from;
+	KEY *mixed = mixed_to;
+	uint64_t selected = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+	{
+		KEY word = T(hg_mix)(keys[i]);
+
+		mixed[selected] = word;
+		rows[selected] = first + (uint32_t) i;
+		selected += word >> (HG_KEY_BITS - HG_RANGE_BITS) == range;
+	}
+	return selected;
+}
+
+/*
+ * keys[i] = a key whose mixed word is mixed[i] without its first bits, which are the
+ * same for all: they go to the end.  So that the vertices that the bits behind
+ * them choose are all used, and equal keys stay equal, different ones different.
+ */
+static void
+T(make_keys)(const void *mixed_from, uint64_t at, uint64_t n, uint32_t bits, void *to)
+{
+	const KEY *mixed = (const KEY *) mixed_from + at;
+	uint32_t left = bits % HG_KEY_BITS;
+	uint32_t right = (HG_KEY_BITS - left) % HG_KEY_BITS;
+	KEY *keys = to;
+
+	for (uint64_t i = 0; i < n; i++)
+		keys[i] = T(hg_unmix)(mixed[i] << left | mixed[i] >> right);
+}
+
+/* The bits in which mixed words at .. at + n - 1 differ from word. */
+static uint64_t
+T(differing_bits)(const void *mixed_from, uint64_t at, uint64_t n, uint64_t word)
+{
+	const KEY *mixed = (const KEY *) mixed_from + at;
+	KEY differing = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		differing |= mixed[i] ^ (KEY) word;
+	return differing;
+}
+
+/*
+ * Go on with parting the rows *low .. *high - 1 into those whose mixed word has bit unset
+ * and those that have it set: *low moves up and *high down over at most n rows that are
+ * where they belong, until they meet.
+ */
+static void
+T(part_rows)(void *mixed_in, uint32_t *rows, uint64_t *low, uint64_t *high, uint64_t bit,
+			 uint64_t n)
+{
+	KEY *mixed = mixed_in;
+	uint64_t i = *low;
+	uint64_t j = *high;
+
+	for (; n > 0 && i < j; n--)
+	{
+		if ((mixed[i] & (KEY) bit) == 0)
+			i++;
+		else
+		{
+			KEY word = mixed[--j];
+			uint32_t row = rows[j];
+
+			mixed[j] = mixed[i];
+			rows[j] = rows[i];
+			mixed[i] = word;
+			rows[i] = row;
+		}
+	}
+	*low = i;
+	*high = j;
+}
+
+/* The mixed word at a place. */
+static uint64_t
+T(mixed_at)(const void *mixed, uint64_t at)
+{
+	return ((const KEY *) mixed)[at];
+}
+
+#undef PASTE2
+#undef PASTE
+#undef T
+#undef KEY

@@ -1,0 +1,286 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_small_device.c
+ *	  The CPU engine as a device with little memory of its own.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign */
+
+#include "hg_small_device.h"
+
+#include "../../src/engine/cpu/hg_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys that one append brought. */
+typedef struct Copy
+{
+	struct Copy *next;
+	uint64_t keys[];
+} Copy;
+
+typedef struct SmallJob
+{
+	HgHost host; /* lent to the CPU engine; its arg is this struct */
+	const HgHost *lender;
+	HgJob *job;
+	uint32_t key_width;
+	uint64_t limit; /* 0 = none */
+	uint64_t held;
+	bool full; /* the limit was reached */
+	uint64_t outer_rows;
+	bool delivered; /* the stream has begun */
+	Copy *copies;
+} SmallJob;
+
+static uint64_t device_bytes;
+static uint64_t most_outer_rows[HG_SMALL_STAGES];
+static int open_jobs;
+static uint64_t jobs;
+
+static SmallJob *
+job_of(HgJob *handle)
+{
+	return (SmallJob *) handle;
+}
+
+static void *
+small_alloc(void *arg, size_t bytes)
+{
+	SmallJob *job = arg;
+	void *ptr;
+
+	if (job->limit > 0 && (bytes > job->limit || job->held > job->limit - bytes))
+	{
+		job->full = true;
+		return NULL;
+	}
+	if (posix_memalign(&ptr, 64, bytes) != 0)
+		return NULL;
+	job->held += bytes;
+	return ptr;
+}
+
+static void
+small_free(void *arg, void *ptr, size_t bytes)
+{
+	SmallJob *job = arg;
+
+	job->held -= bytes;
+	free(ptr);
+}
+
+static bool
+small_cancelled(void *arg)
+{
+	SmallJob *job = arg;
+
+	return job->lender->cancelled(job->lender->arg);
+}
+
+/* Is a job with so many outer rows to be refused at a stage? */
+static bool
+refused(HgSmallStage stage, uint64_t outer_rows)
+{
+	return most_outer_rows[stage] > 0 && outer_rows > most_outer_rows[stage];
+}
+
+static HgStatus
+say_full(HgError *error)
+{
+	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL, "the small device is full");
+}
+
+/* What the CPU engine says for want of memory, a device says in its own way. */
+static HgStatus
+answer(SmallJob *job, HgStatus status, HgError *error)
+{
+	if (status == HG_OUT_OF_MEMORY && job->full)
+		return say_full(error);
+	return status;
+}
+
+static void
+small_close(HgJob *handle)
+{
+	SmallJob *job = job_of(handle);
+	if (job->job != NULL)
+		hg_cpu_engine()->close(job->job);
+	while (job->copies != NULL)
+	{
+		Copy *next = job->copies->next;
+
+		free(job->copies);
+		job->copies = next;
+	}
+	free(job);
+	open_jobs--;
+}
+
+static HgStatus
+small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+		   HgError *error)
+{
+	HgJobSpec unlimited = *spec;
+	SmallJob *job;
+	HgStatus status;
+
+	(void) engine;
+	if (refused(HG_SMALL_OPEN, spec->expected_rows[HG_OUTER]))
+		return say_full(error);
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	job->host.alloc = small_alloc;
+	job->host.free = small_free;
+	job->host.cancelled = small_cancelled;
+	job->host.arg = job;
+	job->lender = host;
+	job->key_width = spec->key_width;
+	job->limit = device_bytes;
+	if (spec->memory_limit > 0 && (job->limit == 0 || spec->memory_limit < job->limit))
+		job->limit = spec->memory_limit;
+	open_jobs++;
+	jobs++;
+
+	unlimited.memory_limit = 0;
+	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &unlimited, &job->job, error);
+	if (status != HG_OK)
+	{
+		status = answer(job, status, error);
+		small_close((HgJob *) job);
+		return status;
+	}
+	*handle = (HgJob *) job;
+	return HG_OK;
+}
+
+static HgStatus
+small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+	Copy *copy;
+
+	/* what is refused for its size is not copied */
+	if (count >= HG_MAX_ROWS / 2)
+		return hg_cpu_engine()->append(job->job, side, keys, count, error);
+	job->outer_rows += side == HG_OUTER ? count : 0;
+	if (refused(HG_SMALL_APPEND, job->outer_rows))
+		return say_full(error);
+	copy = malloc(sizeof(Copy) + (size_t) count * job->key_width);
+	if (copy == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	memcpy(copy->keys, keys, (size_t) count * job->key_width);
+	copy->next = job->copies;
+	job->copies = copy;
+	return answer(job, hg_cpu_engine()->append(job->job, side, copy->keys, count, error), error);
+}
+
+static HgStatus
+small_build(HgJob *handle, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (refused(HG_SMALL_BUILD, job->outer_rows))
+		return say_full(error);
+	return answer(job, hg_cpu_engine()->build(job->job, error), error);
+}
+
+static HgStatus
+small_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (refused(HG_SMALL_MATCH, job->outer_rows))
+		return say_full(error);
+	job->delivered = false;
+	return hg_cpu_engine()->match(job->job, mode, error);
+}
+
+static HgStatus
+small_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (!job->delivered && refused(HG_SMALL_NEXT, job->outer_rows))
+		return say_full(error);
+	job->delivered = true;
+	return hg_cpu_engine()->next(job->job, matches, error);
+}
+
+static HgStatus
+small_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (refused(HG_SMALL_COUNT, job->outer_rows))
+		return say_full(error);
+	return hg_cpu_engine()->count(job->job, mode, matches, error);
+}
+
+static HgStatus
+small_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (refused(HG_SMALL_DESCRIBE, job->outer_rows))
+		return say_full(error);
+	return hg_cpu_engine()->describe(job->job, side, stats, error);
+}
+
+static HgStatus
+small_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+				   uint32_t *edge_rows, HgError *error)
+{
+	return hg_cpu_engine()->export_graph(job_of(handle)->job, side, offsets, edge_keys, edge_rows,
+										 error);
+}
+
+static void
+small_stats(HgJob *handle, HgJobStats *stats)
+{
+	hg_cpu_engine()->stats(job_of(handle)->job, stats);
+}
+
+HgEngine *
+hg_small_device(uint64_t bytes)
+{
+	static HgEngine engine = {
+		.name = "small device",
+		.open = small_open,
+		.append = small_append,
+		.build = small_build,
+		.match = small_match,
+		.next = small_next,
+		.count = small_count,
+		.describe = small_describe,
+		.export_graph = small_export_graph,
+		.stats = small_stats,
+		.close = small_close,
+	};
+
+	device_bytes = bytes;
+	return &engine;
+}
+
+void
+hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows)
+{
+	most_outer_rows[stage] = outer_rows;
+}
+
+int
+hg_small_device_open_jobs(void)
+{
+	return open_jobs;
+}
+
+uint64_t
+hg_small_device_jobs(void)
+{
+	return jobs;
+}

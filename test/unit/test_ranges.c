@@ -1,0 +1,247 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_ranges.c
+ *	  Jobs that do not fit a device are cut into ranges, and give the same matches.
+ *
+ * The device is the CPU engine with little memory (hg_small_device.h).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+
+#include "../../src/engine/hg_ranges.h"
+#include "hg_small_device.h"
+#include "hg_tap.h"
+#include "test_engine_suite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static HgRanges ranges;
+static uint64_t device_bytes;
+static int jobs_until_gone = -1; /* -1: the device stays */
+
+static HgEngine *
+device(void *arg)
+{
+	(void) arg;
+	if (jobs_until_gone == 0)
+		return NULL;
+	if (jobs_until_gone > 0)
+		jobs_until_gone--;
+	return hg_small_device(device_bytes);
+}
+
+/* The engine around a device of so many bytes, 0 for no limit. */
+static HgEngine *
+ranges_of(uint64_t bytes)
+{
+	device_bytes = bytes;
+	jobs_until_gone = -1;
+	hg_ranges_init(&ranges, "ranges", device, NULL);
+	return &ranges.engine;
+}
+
+/* The suite, its big jobs left out: they come below, with devices that are big enough. */
+static void
+test_suites(void)
+{
+	const char *suite = getenv("HG_SUITE");
+	char *before = suite != NULL ? strdup(suite) : NULL;
+
+	setenv("HG_SUITE", "small", 1);
+	hg_engine_suite(ranges_of(0), test_host_plain());
+	for (int stage = 0; stage < HG_SMALL_STAGES; stage++)
+	{
+		static const char *const names[] = {"ranges refused by open",	 "ranges refused by append",
+											"ranges refused by build",	 "ranges refused by match",
+											"ranges refused by next",	 "ranges refused by count",
+											"ranges refused by describe"};
+
+		/* one stage after the other, and several stages at once */
+		ranges_of(0);
+		ranges.engine.name = names[stage];
+		hg_small_device_refuse((HgSmallStage) stage, 20);
+		hg_engine_suite(&ranges.engine, test_host_plain());
+		if (stage > 0)
+			hg_small_device_refuse((HgSmallStage) stage, 0);
+		hg_small_device_refuse(HG_SMALL_OPEN, stage % 2 == 0 ? 100 : 0);
+	}
+	hg_small_device_refuse(HG_SMALL_OPEN, 0);
+	if (before != NULL)
+		setenv("HG_SUITE", before, 1);
+	else
+		unsetenv("HG_SUITE");
+	free(before);
+	hg_tap_ok(hg_small_device_open_jobs() == 0, "ranges: no job of the device is left open");
+}
+
+/* Jobs that are cut into many ranges, and into ranges of ranges. */
+static void
+test_cut(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows, uint64_t bytes)
+{
+	TestData data;
+	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
+	bool good = true;
+
+	test_data_create(&data, kind, width, outer_rows, inner_rows);
+	run.spec.key_width = width;
+	run.spec.device = -1;
+	run.capacity = 65536;
+	for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
+	{
+		run.spec.probe = (HgProbeAlgorithm) probe;
+		run.piece = probe == HG_PROBE_AUTO ? 0 : 77777;
+		good &= test_run(&run);
+	}
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "ranges: %" PRIu64 " x %" PRIu64 " rows in %" PRIu64 " bytes, keys %s of %u bytes",
+			  outer_rows, inner_rows, bytes, test_keys_name(kind), width);
+	test_data_destroy(&data);
+}
+
+/* A job that fits is one job of the device, and the ranges engine holds next to nothing. */
+static void
+test_whole(void)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {.engine = ranges_of(0), .host = &host.host, .data = &data, .capacity = 1000};
+	uint64_t jobs = hg_small_device_jobs();
+	uint64_t counted = 0;
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	test_host_init(&host, test_host_plain());
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 100000, 100000);
+	run.spec.key_width = 4;
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+	if (job != NULL)
+	{
+		run.engine->stats(job, &stats);
+		run.engine->close(job);
+	}
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == 1 &&
+				  hg_small_device_jobs() == jobs + 1 && host.peak_bytes < 20000,
+			  "ranges: a job that fits is passed on as it is, %" PRIu64 " bytes held",
+			  host.peak_bytes);
+	test_data_destroy(&data);
+}
+
+/* What a job that is cut holds of host memory, as hg_ranges.h says. */
+static void
+test_host_memory(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {.engine = ranges_of(1000000), .host = &host.host, .data = &data};
+	uint64_t bound = (outer_rows + inner_rows) / 16 * 5 / 4 * (width + 4) + 4000000;
+	uint64_t counted = 0;
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	test_host_init(&host, test_host_plain());
+	test_data_create(&data, kind, width, outer_rows, inner_rows);
+	run.spec.key_width = width;
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+	if (job != NULL)
+		run.engine->close(job);
+	hg_tap_ok(status == HG_OK && counted == data.pairs && host.peak_bytes <= bound &&
+				  host.held_bytes == 0,
+			  "ranges: %" PRIu64 " x %" PRIu64 " rows, keys %s of %u bytes, take %" PRIu64
+			  " kB of the host",
+			  outer_rows, inner_rows, test_keys_name(kind), width, host.peak_bytes / 1000);
+	test_data_destroy(&data);
+}
+
+/* One key with more inner rows than the device has room for. */
+static void
+test_hopeless(void)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {.engine = ranges_of(100000), .host = &host.host, .data = &data};
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job;
+
+	test_host_init(&host, test_host_plain());
+	test_data_create(&data, TEST_KEYS_EQUAL, 4, 1000, 100000);
+	run.spec.key_width = 4;
+	status = test_run_build(&run, &job, &error);
+	hg_tap_ok(status == HG_DEVICE_OUT_OF_MEMORY && error.status == HG_DEVICE_OUT_OF_MEMORY &&
+				  strcmp(error.message, "the small device is full") == 0,
+			  "ranges: where one key does not fit, the device's own error is told");
+	hg_tap_ok(job != NULL && run.engine->build(job, &error) == HG_INVALID,
+			  "ranges: and the job has failed");
+	if (job != NULL)
+		run.engine->close(job);
+	hg_tap_ok(host.held_bytes == 0 && hg_small_device_open_jobs() == 0,
+			  "ranges: nothing of it is left");
+	test_data_destroy(&data);
+}
+
+/* The device goes away between two ranges. */
+static void
+test_gone(void)
+{
+	TestData data;
+	TestHost host;
+	TestRun run = {.engine = ranges_of(40000), .host = &host.host, .data = &data};
+	bool good = true;
+
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 20000, 20000);
+	run.spec.key_width = 4;
+	for (int jobs = 0; jobs < 10; jobs++)
+	{
+		uint64_t counted;
+		HgError error = {0};
+		HgStatus status;
+		HgJob *job;
+
+		test_host_init(&host, test_host_plain());
+		jobs_until_gone = jobs;
+		status = test_run_build(&run, &job, &error);
+		if (status == HG_OK)
+			status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+		if (job != NULL)
+			run.engine->close(job);
+		good &= status == HG_CONNECTION_LOST && error.status == HG_CONNECTION_LOST &&
+				host.held_bytes == 0;
+	}
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "ranges: a device that is gone is a lost connection");
+	test_data_destroy(&data);
+}
+
+int
+main(void)
+{
+	test_whole();
+	test_suites();
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		test_cut(TEST_KEYS_UNIQUE, width, 300000, 200000, 200000);
+		test_cut(TEST_KEYS_DUPLICATES, width, 200000, 300000, 1000000);
+		test_cut(TEST_KEYS_SKEWED, width, 100000, 100, 50000);
+		test_cut(TEST_KEYS_SKEWED, width, 100, 100000, 4000000);
+		test_cut(TEST_KEYS_HIGH, width, 50000, 50000, 200000);
+		test_cut(TEST_KEYS_ONE_LIST, width, 20000, 1000, 100000);
+		test_cut(TEST_KEYS_EQUAL, width, 300000, 20, 100000);
+		test_host_memory(TEST_KEYS_UNIQUE, width, 2000000, 1000000);
+		test_host_memory(TEST_KEYS_EQUAL, width, 2000000, 10);
+	}
+	test_hopeless();
+	test_gone();
+	return hg_tap_done();
+}
