@@ -34,6 +34,7 @@
 
 #include "backend/hg_device.h"
 #include "backend/hg_host.h"
+#include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
 #define HG_DEVICE_PROGRAM "hashgraph_device"
@@ -101,7 +102,8 @@ hg_device_reap(pid_t pid)
 	}
 }
 
-void
+/* Give the process up, whatever its state. */
+static void
 hg_device_discard(void)
 {
 	if (hg_device.client != NULL)
@@ -270,8 +272,8 @@ hg_device_state(bool wait, HgError *error)
 	HgDeviceState state;
 
 	/* a process that ended since it was last used (idle, killed) is replaced */
-	if (hg_device.was_ready && hg_wire_client_state(hg_device.client, NULL) == HG_WIRE_LOST)
-		hg_device_discard();
+	if (hg_device.was_ready)
+		hg_device_discard_lost();
 	hg_device_start();
 	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
 	while ((state = hg_device_poll(error)) == HG_DEVICE_STARTING && wait)
@@ -295,12 +297,32 @@ hg_device_state(bool wait, HgError *error)
 	return state;
 }
 
-HgEngine *
-hg_device_engine(void)
+/* The engine in the process that runs now, for hg_ranges.h. */
+static HgEngine *
+hg_device_remote(void *arg pg_attribute_unused())
 {
 	if (hg_device_poll(NULL) != HG_DEVICE_READY)
 		return NULL;
 	return hg_wire_client_engine(hg_device.client);
+}
+
+HgEngine *
+hg_device_engine(void)
+{
+	static HgRanges ranges;
+
+	if (hg_device_remote(NULL) == NULL)
+		return NULL;
+	if (ranges.target == NULL)
+		hg_ranges_init(&ranges, "cuda", hg_device_remote, NULL);
+	return &ranges.engine;
+}
+
+void
+hg_device_discard_lost(void)
+{
+	if (hg_device.client != NULL && hg_wire_client_state(hg_device.client, NULL) == HG_WIRE_LOST)
+		hg_device_discard();
 }
 
 /* The devices of the process that runs now; 0 with *error filled on failure. */

@@ -30,7 +30,10 @@ typedef enum HgDeviceState
  */
 extern HgDeviceState hg_device_state(bool wait, HgError *error);
 
-/* The engine of a READY device process; NULL otherwise. */
+/*
+ * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
+ * runs as several there, one after the other (engine/hg_ranges.h).
+ */
 extern HgEngine *hg_device_engine(void);
 
 /*
@@ -45,7 +48,10 @@ extern const char *hg_device_name(void);
  */
 extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error);
 
-/* Give up a process that was lost, so that the next start makes a new one. */
-extern void hg_device_discard(void);
+/*
+ * Give up a process that was lost, so that the next start makes a new one.  One that runs
+ * stays: it may have come after the one that a job lost.
+ */
+extern void hg_device_discard_lost(void);
 
 #endif /* HG_DEVICE_H */

@@ -16,7 +16,7 @@
  *	last_inner	the inner rows that were delivered for it.
  *
  * The CPU's matches are then dropped where their outer row was delivered, unless it
- * is the last one and the inner row is new.
+ * is the last one and the inner row is new: last_inner becomes a bit for each inner row.
  *
  * WHO FREES WHAT
  *
@@ -33,6 +33,7 @@
 #include "hg_compat.h"
 
 #include "lib/ilist.h"
+#include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -47,6 +48,9 @@
 /* Matches taken from the engine at a time. */
 #define HG_LEAST_CHUNK 1024
 #define HG_LARGEST_CHUNK 65536
+
+/* Bytes of a bitmap that are cleared between two looks at interrupts. */
+#define HG_CLEARED_BYTES ((Size) 1024 * 1024)
 
 /*
  * Under backend auto a join of fewer rows than this stays on the CPU, which is done
@@ -66,8 +70,7 @@ struct HgMatcher
 	HgKeySet sides[2];
 	bool on_cpu;
 	bool may_fall_back; /* hashgraph.backend was auto when the matcher was made */
-	HgEngine *engine;	/* that opens the job; gone once the device process is */
-	HgEngine calls;		/* the engine's calls, which the job outlives it by */
+	HgEngine *engine;	/* that the job belongs to */
 	HgJob *job;			/* NULL once closed */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
@@ -85,9 +88,38 @@ struct HgMatcher
 	uint32 *last_inner;
 	size_t last_count;
 	size_t last_capacity;
+	uint8 *last_delivered; /* by inner row; while filter is set */
 };
 
 static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
+
+/* A bit for each of rows rows, all unset; cleared in pieces, so that it can be cancelled. */
+static uint8 *
+hg_matcher_clear_bits(HgMatcher *matcher, uint8 *bits, uint64 rows)
+{
+	Size bytes = rows / 8 + 1;
+
+	if (bits == NULL)
+		bits = MemoryContextAllocHuge(matcher->context, bytes);
+	for (Size at = 0; at < bytes; at += HG_CLEARED_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(bits + at, 0, Min(bytes - at, HG_CLEARED_BYTES));
+	}
+	return bits;
+}
+
+static inline bool
+hg_matcher_bit(const uint8 *bits, uint32 row)
+{
+	return (bits[row / 8] & (1 << (row % 8))) != 0;
+}
+
+static inline void
+hg_matcher_set_bit(uint8 *bits, uint32 row)
+{
+	bits[row / 8] |= 1 << (row % 8);
+}
 
 /* Close the job and leave the list; may be called in any state and any number of times. */
 static void
@@ -98,7 +130,7 @@ hg_matcher_close(HgMatcher *matcher)
 		HgJob *job = matcher->job;
 
 		matcher->job = NULL;
-		matcher->calls.close(job);
+		matcher->engine->close(job);
 	}
 	if (matcher->owner != NULL)
 	{
@@ -134,7 +166,6 @@ static void
 hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
 {
 	matcher->engine = engine;
-	matcher->calls = *engine;
 	matcher->on_cpu = engine == hg_cpu_engine();
 }
 
@@ -144,8 +175,8 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 {
 	if (!matcher->may_fall_back || matcher->on_cpu)
 		return false;
-	return status == HG_DEVICE_OUT_OF_MEMORY || status == HG_UNAVAILABLE ||
-		   status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
+	return status == HG_OUT_OF_MEMORY || status == HG_DEVICE_OUT_OF_MEMORY ||
+		   status == HG_UNAVAILABLE || status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
 }
 
 /* Open a job on the matcher's engine, give it the keys and build. */
@@ -166,17 +197,18 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = matcher->sides[side].rows;
 
-	status = matcher->calls.open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
+	status =
+		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgKeySet *set = &matcher->sides[side];
 
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
-			status = matcher->calls.append(matcher->job, (HgSide) side, set->pieces[i].keys,
-										   set->pieces[i].count, error);
+			status = matcher->engine->append(matcher->job, (HgSide) side, set->pieces[i].keys,
+											 set->pieces[i].count, error);
 	}
 	if (status == HG_OK)
-		status = matcher->calls.build(matcher->job, error);
+		status = matcher->engine->build(matcher->job, error);
 	return status;
 }
 
@@ -190,10 +222,7 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 	HgError error;
 
 	if (status == HG_CONNECTION_LOST)
-		hg_device_discard();
-	/* hashgraph.gpu_memory_limit was reached: that is the device's memory, not ours */
-	if (status == HG_OUT_OF_MEMORY && !matcher->on_cpu)
-		status = HG_DEVICE_OUT_OF_MEMORY;
+		hg_device_discard_lost();
 	if (!hg_matcher_may_fall_back(matcher, status))
 	{
 		if (!matcher->on_cpu && status != HG_CANCELLED)
@@ -203,7 +232,7 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 	ereport(DEBUG1, (errmsg_internal("hashgraph falls back to the CPU: %s", why->message),
 					 errdetail_internal("%s", why->detail)));
 	if (matcher->job != NULL)
-		matcher->calls.close(matcher->job);
+		matcher->engine->close(matcher->job);
 	matcher->job = NULL;
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
 	strlcpy(matcher->report.fallback, why->message, sizeof(matcher->report.fallback));
@@ -305,11 +334,9 @@ hg_matcher_remember(HgMatcher *matcher, size_t count)
 	size_t tail = count;
 
 	if (matcher->delivered == NULL)
-		matcher->delivered =
-			MemoryContextAllocExtended(matcher->context, matcher->sides[HG_OUTER].rows / 8 + 1,
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		matcher->delivered = hg_matcher_clear_bits(matcher, NULL, matcher->sides[HG_OUTER].rows);
 	for (size_t i = 0; i < count; i++)
-		matcher->delivered[matcher->outer[i] / 8] |= 1 << (matcher->outer[i] % 8);
+		hg_matcher_set_bit(matcher->delivered, matcher->outer[i]);
 
 	/* the run of the last outer row, which may go on from the chunk before */
 	while (tail > 0 && matcher->outer[tail - 1] == last)
@@ -334,13 +361,21 @@ hg_matcher_remember(HgMatcher *matcher, size_t count)
 	matcher->any_delivered = true;
 }
 
-static int
-hg_compare_rows(const void *a, const void *b)
+/*
+ * The device failed after it had delivered matches: make ready for leaving them out of
+ * those of the CPU.
+ */
+static void
+hg_matcher_start_filter(HgMatcher *matcher)
 {
-	uint32 left = *(const uint32 *) a;
-	uint32 right = *(const uint32 *) b;
-
-	return (left > right) - (left < right);
+	matcher->last_delivered =
+		hg_matcher_clear_bits(matcher, matcher->last_delivered, matcher->sides[HG_INNER].rows);
+	for (size_t i = 0; i < matcher->last_count; i++)
+	{
+		if (i % HG_LARGEST_CHUNK == 0)
+			CHECK_FOR_INTERRUPTS();
+		hg_matcher_set_bit(matcher->last_delivered, matcher->last_inner[i]);
+	}
 }
 
 /* Drop the matches that a device delivered before it failed; returns how many are left. */
@@ -354,13 +389,10 @@ hg_matcher_filter(HgMatcher *matcher, size_t count)
 		uint32 outer = matcher->outer[i];
 		uint32 inner = matcher->inner[i];
 
-		if (matcher->delivered[outer / 8] & (1 << (outer % 8)))
-		{
-			if (outer != matcher->last_outer || matcher->spec.mode == HG_MATCH_FIRST ||
-				bsearch(&inner, matcher->last_inner, matcher->last_count, sizeof(uint32),
-						hg_compare_rows) != NULL)
-				continue;
-		}
+		if (hg_matcher_bit(matcher->delivered, outer) &&
+			(outer != matcher->last_outer || matcher->spec.mode == HG_MATCH_FIRST ||
+			 hg_matcher_bit(matcher->last_delivered, inner)))
+			continue;
 		matcher->outer[kept] = outer;
 		matcher->inner[kept] = inner;
 		kept++;
@@ -376,11 +408,11 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	HgStatus status = HG_OK;
 
 	if (!matcher->streaming)
-		status = matcher->calls.match(matcher->job, matcher->spec.mode, error);
+		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
 	{
 		matcher->streaming = true;
-		status = matcher->calls.next(matcher->job, &matches, error);
+		status = matcher->engine->next(matcher->job, &matches, error);
 	}
 	*count = matches.count;
 	return status;
@@ -408,7 +440,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 		{
 			hg_matcher_fail_or_fall_back(matcher, status, &error);
 			if (matcher->filter)
-				qsort(matcher->last_inner, matcher->last_count, sizeof(uint32), hg_compare_rows);
+				hg_matcher_start_filter(matcher);
 			continue;
 		}
 		if (*count == 0)
@@ -433,7 +465,7 @@ hg_matcher_rewind(HgMatcher *matcher)
 	matcher->any_delivered = false;
 	matcher->last_count = 0;
 	if (matcher->delivered != NULL)
-		memset(matcher->delivered, 0, matcher->sides[HG_OUTER].rows / 8 + 1);
+		hg_matcher_clear_bits(matcher, matcher->delivered, matcher->sides[HG_OUTER].rows);
 }
 
 uint64
@@ -445,7 +477,7 @@ hg_matcher_count(HgMatcher *matcher)
 
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
-	while ((status = matcher->calls.count(matcher->job, matcher->spec.mode, &matches, &error)) !=
+	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
 		   HG_OK)
 		hg_matcher_fail_or_fall_back(matcher, status, &error);
 	return matches;
@@ -457,7 +489,9 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 	HgStatus status;
 	HgError error;
 
-	while ((status = matcher->calls.describe(matcher->job, side, stats, &error)) != HG_OK)
+	if (matcher->job == NULL)
+		elog(ERROR, "the job of a HashGraph join was closed under it");
+	while ((status = matcher->engine->describe(matcher->job, side, stats, &error)) != HG_OK)
 	{
 		if (status == HG_INVALID)
 			return false;
@@ -470,7 +504,7 @@ void
 hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 {
 	if (matcher->job != NULL)
-		matcher->calls.stats(matcher->job, &matcher->report.job);
+		matcher->engine->stats(matcher->job, &matcher->report.job);
 	*report = matcher->report;
 	strlcpy(report->backend, matcher->on_cpu ? "cpu" : "cuda", sizeof(report->backend));
 	if (matcher->on_cpu)

@@ -62,7 +62,11 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
 	ExplainPropertyInteger("Memory Usage", "kB", hg_kilobytes(record->memory_bytes), es);
 	if (record->report.device[0] != '\0')
+	{
 		ExplainPropertyInteger("Device Memory Usage", "kB", hg_kilobytes(job->peak_bytes), es);
+		if (job->ranges > 1)
+			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
+	}
 	if (record->spilled_bytes > 0)
 		ExplainPropertyInteger("Disk Usage", "kB", hg_kilobytes(record->spilled_bytes), es);
 	if (!es->timing)

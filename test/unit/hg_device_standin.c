@@ -50,6 +50,17 @@ typedef struct StandinJob
 	const HgHost *host;
 } StandinJob;
 
+/* The host's memory is the stand-in's device memory: what runs out of it is the device. */
+static HgStatus
+answer(HgStatus status, HgError *error)
+{
+	if (status != HG_OUT_OF_MEMORY)
+		return status;
+	if (error != NULL)
+		error->status = HG_DEVICE_OUT_OF_MEMORY;
+	return HG_DEVICE_OUT_OF_MEMORY;
+}
+
 static HgJob *
 inside(HgJob *job)
 {
@@ -79,7 +90,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	if (status != HG_OK)
 	{
 		free(job);
-		return status;
+		return answer(status, error);
 	}
 	*opened = (HgJob *) job;
 	return HG_OK;
@@ -88,7 +99,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 static HgStatus
 standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
-	return hg_cpu_engine()->append(inside(job), side, keys, count, error);
+	return answer(hg_cpu_engine()->append(inside(job), side, keys, count, error), error);
 }
 
 static HgStatus
@@ -100,7 +111,7 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_FAIL") != 0)
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
-	return hg_cpu_engine()->build(inside(job), error);
+	return answer(hg_cpu_engine()->build(inside(job), error), error);
 }
 
 static HgStatus
