@@ -15,8 +15,10 @@
  *	last_outer	the outer row of the last match, which may have more to come,
  *	last_inner	the inner rows that were delivered for it.
  *
- * The CPU's matches are then dropped where their outer row was delivered, unless it
- * is the last one and the inner row is new: last_inner becomes a bit for each inner row.
+ * First comes what that last outer row still has to get, so that its matches follow each
+ * other: the inner keys are compared with its key, one by one, and last_inner, which becomes
+ * a bit for each inner row, tells what was delivered.  Then come the CPU's matches, without
+ * those of outer rows that were delivered.
  *
  * WHO FREES WHAT
  *
@@ -88,7 +90,13 @@ struct HgMatcher
 	uint32 *last_inner;
 	size_t last_count;
 	size_t last_capacity;
-	uint8 *last_delivered; /* by inner row; while filter is set */
+
+	/* where the last outer row gets the rest of its matches */
+	bool in_rest;
+	uint8 *last_delivered; /* by inner row */
+	int rest_piece;		   /* inner keys that are still to be compared */
+	uint64 rest_at;
+	uint32 rest_row;
 };
 
 static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
@@ -361,13 +369,13 @@ hg_matcher_remember(HgMatcher *matcher, size_t count)
 	matcher->any_delivered = true;
 }
 
-/*
- * The device failed after it had delivered matches: make ready for leaving them out of
- * those of the CPU.
- */
+/* The device failed after it had delivered matches: make ready for the rest of them. */
 static void
-hg_matcher_start_filter(HgMatcher *matcher)
+hg_matcher_start_rest(HgMatcher *matcher)
 {
+	/* of the first matches, one for each outer row, there is no rest */
+	if (matcher->spec.mode == HG_MATCH_FIRST)
+		return;
 	matcher->last_delivered =
 		hg_matcher_clear_bits(matcher, matcher->last_delivered, matcher->sides[HG_INNER].rows);
 	for (size_t i = 0; i < matcher->last_count; i++)
@@ -376,6 +384,57 @@ hg_matcher_start_filter(HgMatcher *matcher)
 			CHECK_FOR_INTERRUPTS();
 		hg_matcher_set_bit(matcher->last_delivered, matcher->last_inner[i]);
 	}
+	matcher->in_rest = true;
+	matcher->rest_piece = 0;
+	matcher->rest_at = 0;
+	matcher->rest_row = 0;
+}
+
+/* A key of a piece, whatever its width. */
+static inline uint64
+hg_matcher_key(const HgMatcher *matcher, const HgKeyPiece *piece, uint64 at)
+{
+	return matcher->spec.key_width == sizeof(uint32) ? ((const uint32 *) piece->keys)[at]
+													 : ((const uint64 *) piece->keys)[at];
+}
+
+/*
+ * Fill a chunk with matches that the last outer row still has to get; returns their
+ * number, 0 when that was all.
+ */
+static size_t
+hg_matcher_next_rest(HgMatcher *matcher)
+{
+	const HgKeySet *inner = &matcher->sides[HG_INNER];
+	const HgKeyPiece *piece = matcher->sides[HG_OUTER].pieces;
+	uint64 row = matcher->last_outer;
+	size_t count = 0;
+	uint64 key;
+
+	while (row >= piece->count)
+		row -= piece++->count;
+	key = hg_matcher_key(matcher, piece, row);
+
+	while (count < matcher->capacity && matcher->rest_piece < inner->npieces)
+	{
+		piece = &inner->pieces[matcher->rest_piece];
+		if (matcher->rest_at == piece->count)
+		{
+			matcher->rest_piece++;
+			matcher->rest_at = 0;
+			continue;
+		}
+		if (matcher->rest_row % HG_LARGEST_CHUNK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (hg_matcher_key(matcher, piece, matcher->rest_at++) == key &&
+			!hg_matcher_bit(matcher->last_delivered, matcher->rest_row))
+		{
+			matcher->outer[count] = matcher->last_outer;
+			matcher->inner[count++] = matcher->rest_row;
+		}
+		matcher->rest_row++;
+	}
+	return count;
 }
 
 /* Drop the matches that a device delivered before it failed; returns how many are left. */
@@ -387,14 +446,11 @@ hg_matcher_filter(HgMatcher *matcher, size_t count)
 	for (size_t i = 0; i < count; i++)
 	{
 		uint32 outer = matcher->outer[i];
-		uint32 inner = matcher->inner[i];
 
-		if (hg_matcher_bit(matcher->delivered, outer) &&
-			(outer != matcher->last_outer || matcher->spec.mode == HG_MATCH_FIRST ||
-			 hg_matcher_bit(matcher->last_delivered, inner)))
+		if (hg_matcher_bit(matcher->delivered, outer))
 			continue;
 		matcher->outer[kept] = outer;
-		matcher->inner[kept] = inner;
+		matcher->inner[kept] = matcher->inner[i];
 		kept++;
 	}
 	return kept;
@@ -434,13 +490,21 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 	for (;;)
 	{
 		HgError error;
-		HgStatus status = hg_matcher_fetch(matcher, count, &error);
+		HgStatus status;
 
+		if (matcher->in_rest)
+		{
+			*count = hg_matcher_next_rest(matcher);
+			if (*count > 0)
+				break;
+			matcher->in_rest = false;
+		}
+		status = hg_matcher_fetch(matcher, count, &error);
 		if (status != HG_OK)
 		{
 			hg_matcher_fail_or_fall_back(matcher, status, &error);
 			if (matcher->filter)
-				hg_matcher_start_filter(matcher);
+				hg_matcher_start_rest(matcher);
 			continue;
 		}
 		if (*count == 0)
@@ -462,6 +526,7 @@ hg_matcher_rewind(HgMatcher *matcher)
 {
 	matcher->streaming = false;
 	matcher->filter = false;
+	matcher->in_rest = false;
 	matcher->any_delivered = false;
 	matcher->last_count = 0;
 	if (matcher->delivered != NULL)

@@ -33,6 +33,8 @@ create table f as select case when i % 900 = 0 then 0 when i % 101 = 0 then null
 create table d as select case when i % 120 = 0 then 0 when i % 103 = 0 then null else i % 20000 + 1 end as k, i as w
   from generate_series(1, 80000) i;
 create table same as select 1 as k, i as z from generate_series(1, 100000) i;
+create table hot1 as select case when i <= 300000 then 0 else i end as k from generate_series(1, 301000) i;
+create table hot2 as select case when i <= 300000 then 0 else i + 400 end as k from generate_series(1, 301000) i;
 analyze;
 SQL
 
@@ -71,6 +73,10 @@ my %joins = (
 my %expected = map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}") } keys %joins;
 my $where = q{select distinct backend, coalesce(device, '') <> '', coalesce(fallback, '') from hashgraph_last_joins()};
 
+# A join of one key with more rows than a device of 128 kB holds.
+my $hot = 'select count(*) from hot1 a where not exists (select from hot2 b where b.k = a.k)';
+my $expected_hot = $node->safe_psql('postgres', "set hashgraph.enabled = off; $hot");
+
 # A session that joins on the device under the given backend.
 sub session
 {
@@ -106,6 +112,43 @@ sub test_device
 			"$label, $backend: backend cpu does without it");
 		$session->quit;
 		ok(wait_for(sub { !-e "/proc/$children[0]" }, 10), "$label, $backend: it ends with the session");
+	}
+
+	# more than the device may hold: it joins range by range
+	foreach my $backend (qw(cuda auto))
+	{
+		my ($session, $pid) = session($backend);
+
+		$session->query("set hashgraph.gpu_memory_limit = '256kB'");
+		foreach my $join (sort keys %joins)
+		{
+			is($session->query($joins{$join}), $expected{$join}, "$label, $backend, 256 kB: $join join");
+			is($session->query($where), 'cuda|t|', "$label, $backend, 256 kB: ... on the device");
+		}
+		my $plan = $session->query('explain (analyze, costs off, timing off, summary off) ' . $joins{inner});
+		my ($kilobytes, $ranges) = $plan =~ /Device Memory Usage: (\d+) kB\n +Device Ranges: (\d+)/;
+		cmp_ok($ranges // 0, '>', 1, "$label, $backend, 256 kB: EXPLAIN shows the ranges") or diag($plan);
+		cmp_ok($kilobytes // 9999, '<=', 256, "$label, $backend, 256 kB: ... within the limit");
+		unlike($session->query("reset hashgraph.gpu_memory_limit; explain (analyze, costs off) $joins{inner}"),
+			qr/Device Ranges/, "$label, $backend: ... and none where it fits");
+
+		# cutting does not part one key
+		$session->query("set hashgraph.gpu_memory_limit = '128kB'");
+		$session->{stderr} = '';
+		if ($backend eq 'cuda')
+		{
+			$session->query("\\set VERBOSITY verbose\n$hot");
+			like($session->{stderr}, qr/ERROR: +53000: /, "$label, cuda: one key that does not fit is an error of class 53");
+			like($session->{stderr}, qr/HINT: .*hashgraph\.gpu_memory_limit/, "$label, cuda: ... with a hint");
+		}
+		else
+		{
+			is($session->query($hot), $expected_hot, "$label, auto: one key that does not fit goes to the CPU");
+			like($session->query($where), qr/^cpu\|f\|./, "$label, auto: ... which hashgraph_last_joins() tells");
+			like($session->query("explain (analyze, costs off) $hot"), qr/Backend: cpu\n *Fallback: \S/,
+				"$label, auto: ... and EXPLAIN");
+		}
+		$session->quit;
 	}
 
 	# killed in the middle of a stream of matches
@@ -251,6 +294,19 @@ if (defined $standin)
 		($stderr, $last) = join_under('cuda', $joins{inner});
 		like($stderr, qr/ERROR: .*$why/, "$what, cuda: an error");
 		like($stderr, qr/HINT: .*hashgraph\.backend/, "$what, cuda: ... with a hint");
+	}
+
+	# it dies between two ranges, with some of them delivered
+	foreach my $chunks (3, 20)
+	{
+		use_program($standin, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
+		foreach my $join (qw(inner left semi_residual))
+		{
+			my ($stderr, $last, $result) = join_under("auto; set hashgraph.gpu_memory_limit = '256kB'", $joins{$join});
+
+			is($result, $expected{$join}, "dies after $chunks chunks of ranges, auto: $join join has the right rows");
+			like($last, qr/^cpu\|f\|./, "dies after $chunks chunks of ranges, auto: $join join fell back");
+		}
 	}
 
 	# what decides is the backend that a join began with, whatever is set while a cursor reads it
