@@ -42,7 +42,7 @@ CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
 CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_data.o \
-	test_host.o test_engine_run.o test_engine_suite.o)
+	test_host.o test_engine_cancel.o test_engine_run.o test_engine_suite.o)
 
 .PHONY: clean-cuda
 clean-cuda:

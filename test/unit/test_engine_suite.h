@@ -5,6 +5,7 @@
  *
  *	test_engine_suite.c		the cases
  *	test_engine_run.c		one job, checked in every respect
+ *	test_engine_cancel.c	how soon big jobs stop
  *	test_host.c				a host that counts, and that cancels or fails on demand
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -31,6 +32,13 @@ extern "C"
 	 * repeats itself: for tools that make a program much slower.
 	 */
 	extern int hg_engine_suite(HgEngine *engine, const HgHost *host);
+
+	/*
+	 * Cancel jobs of up to most_rows rows a side at random moments, more than a hundred
+	 * times, and report whether 99 of 100 stop in time.  The engine has to work in this
+	 * process: nothing is waited for.
+	 */
+	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows);
 
 	/*
 	 * A host for tests: it hands out memory of another host, filled with rubbish,

@@ -31,10 +31,11 @@ HG_CPU_T(highest_bit)(KEY word)
  * Sort n edges by mixed key, in place, by exchange on the highest bit in which
  * they differ.  Each split fixes at least one bit more, so that nothing about the
  * keys makes it slower than HG_KEY_BITS passes, and keys that are all equal, which
- * is what a long list mostly holds, cost one.
+ * is what a long list mostly holds, cost one.  *polled_work is the work since the last poll,
+ * of this list and those before.
  */
 static HgStatus
-HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, HgError *error)
+HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, HgError *error)
 {
 	struct
 	{
@@ -42,7 +43,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, HgError *error)
 		uint32_t high;
 	} stack[HG_KEY_BITS + 1];
 	int depth = 0;
-	uint32_t work = 0;
+	uint32_t work = *polled_work;
 
 	stack[depth].low = 0;
 	stack[depth].high = n;
@@ -101,6 +102,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, HgError *error)
 		stack[depth].high = high;
 		depth++;
 	}
+	*polled_work = work;
 	return HG_OK;
 }
 
@@ -109,6 +111,7 @@ static HgStatus
 HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuSide *side, uint64_t first, uint64_t n, HgError *error)
 {
 	EDGE *edges = side->edges;
+	uint32_t work = 0;
 	HgStatus status;
 
 	for (uint64_t v = first; v < first + n; v++)
@@ -120,7 +123,7 @@ HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuSide *side, uint64_t first, uint64_t 
 			return status;
 		if (length <= HG_CPU_SORTED_LIST)
 			continue;
-		status = HG_CPU_T(sort_list)(job, edges + start, length, error);
+		status = HG_CPU_T(sort_list)(job, edges + start, length, &work, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -162,7 +165,7 @@ HG_CPU_T(build_v1)(HgJob *job, HgCpuSide *side, HgError *error)
 		return status;
 
 	hg_cpu_scan_init(&scan, side);
-	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_ROWS, &chunk, &row)) > 0)
+	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_PLACES, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
 
@@ -247,7 +250,7 @@ HG_CPU_T(fill_bins)(HgJob *job, HgCpuSide *side, const uint32_t *starts, uint32_
 
 	memcpy(places, starts, bins * sizeof(uint32_t));
 	hg_cpu_scan_init(&scan, side);
-	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_ROWS, &chunk, &row)) > 0)
+	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_PLACES, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
 		HgStatus status = hg_cpu_poll(job, error);
@@ -269,9 +272,15 @@ HG_CPU_T(fill_bins)(HgJob *job, HgCpuSide *side, const uint32_t *starts, uint32_
 
 	/* what has not filled a line */
 	for (uint64_t bin = 0; bin < bins; bin++)
-		if (places[bin] % HG_LINE_EDGES != 0 && places[bin] > starts[bin])
-			HG_CPU_T(flush_line)
-	(edges, lines + bin * HG_LINE_EDGES, starts[bin], places[bin]);
+	{
+		HgStatus status = HG_OK;
+
+		if (bin % HG_CPU_POLL_PLACES == 0 && (status = hg_cpu_poll(job, error)) != HG_OK)
+			return status;
+		if (places[bin] % HG_LINE_EDGES == 0 || places[bin] == starts[bin])
+			continue;
+		HG_CPU_T(flush_line)(edges, lines + bin * HG_LINE_EDGES, starts[bin], places[bin]);
+	}
 	stream_end();
 	return HG_OK;
 }

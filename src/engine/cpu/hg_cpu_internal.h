@@ -39,6 +39,12 @@
 #define HG_CPU_POLL_ROWS 4096
 
 /*
+ * The same where rows go to places all over a new array: in huge pages, 2 MB are to be
+ * cleared for each place at first.
+ */
+#define HG_CPU_POLL_PLACES 128
+
+/*
  * Lists longer than this are sorted; shorter ones are compared one by one.  It is
  * well above the mean list of the bigger side (hg_shape.c), as sorting every list
  * of a graph would take longer than all the rest.
