@@ -41,13 +41,16 @@ CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
 # the unit tests of the CUDA engine, which skip themselves where there is no device
 CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
+CUDA_TEST_SHARED_OBJS = $(CUDA_DIR)/engine_hg_ranges.o $(CUDA_DIR)/engine_hg_ranges_pass.o \
+	$(CUDA_DIR)/engine_hg_ranges_slice.o
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_data.o \
 	test_host.o test_engine_cancel.o test_engine_run.o test_engine_suite.o)
 
 .PHONY: clean-cuda
 clean-cuda:
 	rm -rf $(CUDA_TEST_BUILD)
-	rm -f $(CUDA_TOP)/hashgraph_device $(CUDA_OBJS) $(CUDA_OBJS:.o=.d)
+	rm -f $(CUDA_TOP)/hashgraph_device $(CUDA_OBJS) $(CUDA_OBJS:.o=.d) \
+		$(CUDA_TEST_SHARED_OBJS) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 clean: clean-cuda
 
 ifeq ($(CUDA_FOUND),yes)
@@ -91,7 +94,8 @@ $(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
-$(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS)
+$(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
+		$(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
 .PHONY: unit-cuda
@@ -99,7 +103,7 @@ unit-cuda: $(CUDA_TEST_BUILD)/test_engine_cuda
 	@if command -v prove >/dev/null 2>&1; then prove --exec '' $<; else $<; fi
 unit: unit-cuda
 
--include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d)
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

@@ -10,9 +10,11 @@
  *
  * One thread uses an engine, so that jobs need no locks; each job has a stream and
  * memory of its own (hg_cuda_work.h).  Every wait polls the job's cancelled().  What was
- * launched before runs on after a cancellation: a piece of some milliseconds, or a
- * radix sort of one side, which takes about 40 ms for 2^30 rows on an H200.  Copies to
- * the caller's memory are always waited for.
+ * launched before runs on after a cancellation: a piece of some milliseconds, or one digit
+ * of a radix sort.  Copies to the caller's memory are always waited for.
+ *
+ * A job that says how many rows are to come, and has no room for them, is refused before
+ * anything is copied.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,6 +24,7 @@
 #include "hg_cuda_join.h"
 #include "hg_cuda_tuning.h"
 
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <new>
@@ -59,7 +62,7 @@ struct CudaJob
 	HgJobStats stats;
 };
 
-/* Columns that grow step by step are at least this big. */
+/* The least room of a column whose rows nobody knows beforehand. */
 static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
 
 /* Adds the time of its life to a phase. */
@@ -107,6 +110,29 @@ enter(CudaJob *job, HgError *error)
  * From open to build
  * ------------------------------------------------------------------------ */
 
+/* Would a job of the expected rows have room on the device as it is now? */
+static HgStatus
+check_room(const CudaEngine *self, const HgJobSpec *spec, HgError *error)
+{
+	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
+	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
+	uint64_t room = self->device.budget - self->device.held;
+	uint64_t bytes;
+	char detail[120];
+
+	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
+		return HG_OK; /* append will tell */
+	if (spec->memory_limit > 0 && spec->memory_limit < room)
+		room = spec->memory_limit;
+	bytes = hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+	if (bytes <= room)
+		return HG_OK;
+	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
+			 (unsigned long long) bytes, (unsigned long long) room);
+	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+						"the join is too large for the device memory that it may have");
+}
+
 static HgStatus
 cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 		  HgError *error)
@@ -119,6 +145,8 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	if (spec->device >= 0 && spec->device != self->device.ordinal)
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
 							self->device.ordinal, (int) spec->device);
+
+	HG_TRY(check_room(self, spec, error));
 
 	job = static_cast<CudaJob *>(host->alloc(host->arg, sizeof(*job)));
 	if (job == nullptr)
@@ -145,7 +173,7 @@ reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgEr
 
 	if (rows <= column->capacity)
 		return HG_OK;
-	if (column->capacity == 0 && expected > capacity && expected <= HG_MAX_ROWS)
+	if (column->capacity == 0 && expected > 0 && expected <= HG_MAX_ROWS)
 		capacity = expected;
 	while (capacity < rows)
 		capacity *= 2;
@@ -304,19 +332,32 @@ cuda_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	return HG_OK;
 }
 
-/* Have a chunk buffer for wanted pairs, or for as many as a chunk may have. */
+/*
+ * Have a chunk buffer for wanted pairs, or for as many as a chunk may have, or, where memory
+ * is short, for fewer: it is refused before the first chunk or not at all.
+ */
 static HgStatus
 reserve_chunk(CudaJob *job, uint64_t wanted, HgError *error)
 {
 	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
 
-	if (capacity <= job->chunk_capacity)
-		return HG_OK;
-	hg_cuda_free(&job->work, job->chunk);
-	job->chunk = nullptr;
-	job->chunk_capacity = 0;
-	HG_TRY(hg_cuda_alloc_array(&job->work, 2 * capacity, &job->chunk, error));
-	job->chunk_capacity = capacity;
+	while (capacity > job->chunk_capacity)
+	{
+		uint32_t *chunk;
+		HgStatus status = hg_cuda_alloc_array(&job->work, 2 * capacity, &chunk, error);
+
+		if (status == HG_OK)
+		{
+			hg_cuda_free(&job->work, job->chunk);
+			job->chunk = chunk;
+			job->chunk_capacity = capacity;
+			return HG_OK;
+		}
+		if (status != HG_DEVICE_OUT_OF_MEMORY ||
+			(capacity <= HG_LEAST_CHUNK_PAIRS && job->chunk == nullptr))
+			return status;
+		capacity /= 2;
+	}
 	return HG_OK;
 }
 

@@ -55,6 +55,13 @@ blocks_for(uint64_t n, uint64_t per_block)
  * Shape
  * ------------------------------------------------------------------------ */
 
+/* Is a graph of this shape built by sorting rows into bins? */
+static bool
+is_binned(const HgShape *shape)
+{
+	return shape->build == HG_BUILD_V2 || shape->vertices_log2 > MAX_SCANNED_LOG2;
+}
+
 HgShapeLimits
 hg_cuda_shape_limits(uint32_t key_width)
 {
@@ -95,6 +102,40 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 			shape.bins_log2++;
 	}
 	return shape;
+}
+
+/* The more of two numbers. */
+static uint64_t
+more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t
+hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
+{
+	const HgShape shape = hg_cuda_shape_choose(spec, outer_rows, inner_rows);
+	const uint64_t width = spec->key_width;
+	const uint64_t edge = width + sizeof(uint32_t);
+	const uint64_t offsets = (UINT64_C(1) << shape.vertices_log2) * sizeof(uint32_t);
+	const bool binned = is_binned(&shape);
+	const uint64_t inner_graph = inner_rows * edge + offsets;
+	const uint64_t outer_graph = outer_rows * edge + offsets;
+	uint64_t bytes;
+
+	/* building takes, beside words and offsets, the other half of a sort, or edges and cursors */
+	bytes = outer_rows * width + inner_rows * width + offsets +
+			inner_rows * (binned ? edge + sizeof(uint32_t) : edge) + (binned ? 0 : offsets);
+	if (shape.probe == HG_PROBE_INTERSECT)
+	{
+		bytes = more(bytes, inner_graph + outer_rows * width + offsets +
+								outer_rows * (binned ? edge + sizeof(uint32_t) : edge) +
+								(binned ? 0 : offsets));
+		bytes = more(bytes, inner_graph + outer_graph + outer_rows * 2 * sizeof(uint32_t));
+	}
+	else
+		bytes = more(bytes, inner_graph + outer_rows * (width + 2 * sizeof(uint32_t)));
+	return bytes;
 }
 
 /* ------------------------------------------------------------------------
@@ -168,24 +209,35 @@ close_sort(HgCudaWork *work, SortedRows<Word> *sorted)
 	hg_cuda_free(work, sorted->rows.Alternate());
 }
 
-/* Sort by the top bits of the words; stable. */
+/*
+ * Sort by the top bits of the words; stable.  Many rows are sorted by one digit after the
+ * other, from the lowest, which gives the same.
+ */
 template <typename Word>
 static HgStatus
 sort_rows(HgCudaWork *work, SortedRows<Word> *sorted, int bits, HgError *error)
 {
 	const int width = 8 * sizeof(Word);
+	const int step = sorted->n > HG_SORT_AT_ONCE ? HG_SORT_DIGIT_BITS : bits;
 	const uint32_t n = (uint32_t) sorted->n; /* as 64 bits it would cost CUB more registers */
-	size_t bytes = 0;
-	void *temporary;
 
-	HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(nullptr, bytes, sorted->words, sorted->rows, n,
-												width - bits, width, work->stream),
-				error);
-	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
-	HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(temporary, bytes, sorted->words, sorted->rows, n,
-												width - bits, width, work->stream),
-				error);
-	hg_cuda_free(work, temporary);
+	for (int low = width - bits; low < width; low += step)
+	{
+		const int high = low + step < width ? low + step : width;
+		size_t bytes = 0;
+		void *temporary;
+
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(nullptr, bytes, sorted->words, sorted->rows, n,
+													low, high, work->stream),
+					error);
+		HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortPairs(temporary, bytes, sorted->words, sorted->rows,
+													n, low, high, work->stream),
+					error);
+		hg_cuda_free(work, temporary);
+		if (high < width)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
 	return HG_OK;
 }
 
@@ -248,9 +300,12 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	hg_cuda_free(work, words);
 	graph->edge_words = edge_words;
 
-	for (uint64_t first = 0; graph->ordered && first < vertices; first += HG_PIECE_ROWS)
+	/* a thread a list: fewer of them where lists are longer */
+	const uint64_t piece_lists = HG_PIECE_ROWS / (n / vertices + 1);
+
+	for (uint64_t first = 0; graph->ordered && first < vertices; first += piece_lists)
 	{
-		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
+		uint64_t piece = vertices - first < piece_lists ? vertices - first : piece_lists;
 
 		hg_order_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unfinished);
@@ -356,7 +411,7 @@ static HgStatus
 build(HgCudaWork *work, const HgShape *shape, Word *words, uint64_t n, HgCudaGraph *graph,
 	  HgError *error)
 {
-	const bool binned = shape->build == HG_BUILD_V2 || shape->vertices_log2 > MAX_SCANNED_LOG2;
+	const bool binned = is_binned(shape);
 	SortedRows<Word> sorted;
 	uint32_t *unfinished;
 	uint32_t unfinished_count;
@@ -453,6 +508,33 @@ hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph)
 	memset(graph, 0, sizeof(*graph));
 }
 
+/* Sort words, as sort_rows does. */
+template <typename Word>
+static HgStatus
+sort_words(HgCudaWork *work, cub::DoubleBuffer<Word> *words, uint64_t n, HgError *error)
+{
+	const int width = 8 * sizeof(Word);
+	const int step = n > HG_SORT_AT_ONCE ? HG_SORT_DIGIT_BITS : width;
+	const uint32_t count = (uint32_t) n;
+
+	for (int low = 0; low < width; low += step)
+	{
+		size_t bytes = 0;
+		void *temporary;
+
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(nullptr, bytes, *words, count, low, low + step,
+												   work->stream),
+					error);
+		HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(temporary, bytes, *words, count, low, low + step,
+												   work->stream),
+					error);
+		hg_cuda_free(work, temporary);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	return HG_OK;
+}
+
 /* Add up the different keys of a graph in sums[2]. */
 template <typename Word>
 static HgStatus
@@ -460,25 +542,18 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 {
 	const Word *words = static_cast<const Word *>(graph->edge_words);
 	const uint64_t n = graph->rows;
-	Word *ordered = nullptr;
+	cub::DoubleBuffer<Word> ordered;
 
 	/* equal keys have to be neighbours to be counted once */
-	if (!graph->ordered)
+	if (!graph->ordered && n > 0)
 	{
-		const uint32_t count = (uint32_t) n; /* see sort_rows */
-		size_t bytes = 0;
-		void *temporary;
-
-		HG_TRY(hg_cuda_alloc_array(work, n, &ordered, error));
-		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(nullptr, bytes, words, ordered, count, 0,
-												   8 * sizeof(Word), work->stream),
+		HG_TRY(hg_cuda_alloc_array(work, n, &ordered.d_buffers[0], error));
+		HG_TRY(hg_cuda_alloc_array(work, n, &ordered.d_buffers[1], error));
+		HG_CUDA_TRY(cudaMemcpyAsync(ordered.Current(), words, n * sizeof(Word),
+									cudaMemcpyDeviceToDevice, work->stream),
 					error);
-		HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
-		HG_CUDA_TRY(cub::DeviceRadixSort::SortKeys(temporary, bytes, words, ordered, count, 0,
-												   8 * sizeof(Word), work->stream),
-					error);
-		hg_cuda_free(work, temporary);
-		words = ordered;
+		HG_TRY(sort_words(work, &ordered, n, error));
+		words = ordered.Current();
 	}
 	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
 	{
@@ -489,7 +564,8 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
 		HG_TRY(hg_cuda_wait(work, error));
 	}
-	hg_cuda_free(work, ordered);
+	hg_cuda_free(work, ordered.d_buffers[0]);
+	hg_cuda_free(work, ordered.d_buffers[1]);
 	return HG_OK;
 }
 

@@ -43,6 +43,12 @@ HgShapeLimits hg_cuda_shape_limits(uint32_t key_width);
  */
 HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
 
+/*
+ * What a job with so many rows takes of device memory at least, from its first key to the
+ * first chunk of its matches.
+ */
+uint64_t hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
+
 /* words[i] = the mixed word of keys[i]; in place where both are one array. */
 HgStatus hg_cuda_mix(HgCudaWork *work, uint32_t key_width, const void *keys, void *words,
 					 uint64_t count, HgError *error);

@@ -164,6 +164,7 @@ hg_cuda_join_open(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph 
 	HG_TRY(hg_cuda_alloc_array(work, tiles * HG_TILE_ITEMS, &join->match_counts, error));
 	HG_TRY(hg_cuda_alloc_array(work, tiles + 1, &join->tile_starts, error));
 	HG_TRY(hg_cuda_alloc_array(work, tiles + 1, &join->unit_starts, error));
+	HG_TRY(hg_cuda_alloc_array(work, 4, &join->found, error));
 
 	/* what is summed up and read in whole tiles has an end that no row writes */
 	HG_CUDA_TRY(cudaMemsetAsync(join->tile_starts + tiles, 0, sizeof(uint64_t), work->stream),
@@ -200,17 +201,14 @@ hg_cuda_join_write(HgCudaWork *work, const HgCudaJoin *join, uint64_t first, uin
 		return HG_OK;
 	if (split || first > 0 || count < join->counts.matches)
 	{
-		uint64_t *device_found;
 		const void *host;
 
-		HG_TRY(hg_cuda_alloc_array(work, 4, &device_found, error));
 		hg_locate_kernel<<<1, 32, 0, work->stream>>>(join->tile_starts, join->unit_starts,
 													 join->tiles, first, first + count - 1,
-													 device_found);
+													 join->found);
 		HG_CUDA_LAUNCHED(hg_locate_kernel, error);
-		HG_TRY(hg_cuda_read_back(work, device_found, sizeof(found), &host, error));
+		HG_TRY(hg_cuda_read_back(work, join->found, sizeof(found), &host, error));
 		memcpy(found, host, sizeof(found));
-		hg_cuda_free(work, device_found);
 	}
 
 	first_block = split ? found[2] : found[0];
@@ -242,5 +240,6 @@ hg_cuda_join_close(HgCudaWork *work, HgCudaJoin *join)
 	hg_cuda_free(work, join->match_counts);
 	hg_cuda_free(work, join->tile_starts);
 	hg_cuda_free(work, join->unit_starts);
+	hg_cuda_free(work, join->found);
 	memset(join, 0, sizeof(*join));
 }

@@ -44,6 +44,7 @@ struct HgCudaJoin
 	uint64_t *tile_starts;	/* [tiles + 1]: matches before the tile */
 	uint64_t *unit_starts;	/* [tiles + 1]: units before the tile; NULL where no tile has
 							 * more than one */
+	uint64_t *found;		/* [4]: of hg_locate_kernel */
 	uint64_t tiles;
 	uint64_t units;
 	HgCudaMatchCounts counts;

@@ -67,9 +67,19 @@ constexpr int HG_COUNTER_STRIPES = 64;
  */
 constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
 
+/*
+ * More rows than this are sorted by one digit at a time, with a look at cancellation between
+ * them.  Fewer are sorted at once, which reads the keys less often.
+ */
+constexpr uint64_t HG_SORT_AT_ONCE = UINT64_C(1) << 27;
+constexpr int HG_SORT_DIGIT_BITS = 8;
+
 /* Keys that one append copies at a time, and pairs that one chunk holds at most. */
 constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
 constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
+
+/* Where memory is short a chunk of pairs is smaller, but not smaller than this. */
+constexpr uint64_t HG_LEAST_CHUNK_PAIRS = UINT64_C(1) << 10;
 
 /*
  * An inner graph up to this size is probed by outer rows in any order, where these are

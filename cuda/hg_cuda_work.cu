@@ -184,7 +184,7 @@ hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 	{
 		snprintf(detail, sizeof(detail), "%llu bytes more were needed, the limit is %llu.",
 				 (unsigned long long) rounded, (unsigned long long) work->limit);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
 							"the join's limit of device memory was reached");
 	}
 	if (rounded > device->budget || device->held > device->budget - rounded)

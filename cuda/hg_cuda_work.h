@@ -82,8 +82,8 @@ HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost 
 void hg_cuda_work_close(HgCudaWork *work);
 
 /*
- * bytes of device memory, aligned to 256, in stream order.  HG_OUT_OF_MEMORY over the
- * job's limit, HG_DEVICE_OUT_OF_MEMORY over the device's budget or when refused.
+ * bytes of device memory, aligned to 256, in stream order.  HG_DEVICE_OUT_OF_MEMORY over the
+ * job's limit, over the device's budget, or when refused.
  */
 HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error);
 

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../cuda/hg_cuda_engine.h"
+#include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
 
@@ -135,6 +136,80 @@ test_budget(void)
 	test_data_destroy(&data);
 }
 
+static HgEngine *
+itself(void *arg)
+{
+	return arg;
+}
+
+/* Jobs that do not fit the device are cut into ranges, refused early or late. */
+static void
+test_ranges(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows,
+			uint64_t budget)
+{
+	HgRanges ranges;
+	HgEngine *engine;
+	HgError error = {0};
+	TestData data;
+	TestRun run = {.host = test_host_plain(), .data = &data, .capacity = 65536};
+	bool good = true;
+
+	if (hg_cuda_engine_start(-1, budget, &engine, &error) != HG_OK)
+	{
+		hg_tap_ok(false, "cuda: a second engine starts");
+		return;
+	}
+	hg_ranges_init(&ranges, "ranges of cuda", itself, engine);
+	run.engine = &ranges.engine;
+	test_data_create(&data, kind, width, outer_rows, inner_rows);
+	run.spec.key_width = width;
+	run.spec.device = -1;
+	for (int early = 0; early <= 1; early++)
+		for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
+		{
+			run.spec.probe = (HgProbeAlgorithm) probe;
+			run.spec.expected_rows[HG_OUTER] = early ? outer_rows : 0;
+			run.spec.expected_rows[HG_INNER] = early ? inner_rows : 0;
+			good &= test_run(&run);
+		}
+	hg_tap_ok(good, "cuda: %llu x %llu rows in %llu bytes, keys %s of %u bytes",
+			  (unsigned long long) outer_rows, (unsigned long long) inner_rows,
+			  (unsigned long long) budget, test_keys_name(kind), width);
+	test_data_destroy(&data);
+	hg_cuda_engine_stop(engine);
+}
+
+/* A job whose rows are known is refused before it takes any. */
+static void
+test_early_refusal(void)
+{
+	HgEngine *engine;
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+
+	if (hg_cuda_engine_start(-1, UINT64_C(1) << 30, &engine, &error) != HG_OK)
+	{
+		hg_tap_ok(false, "cuda: a second engine starts");
+		return;
+	}
+	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 100000000;
+	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) ==
+					  HG_DEVICE_OUT_OF_MEMORY &&
+				  job == NULL,
+			  "cuda: a job that cannot fit is refused at once");
+	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 10000000;
+	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK,
+			  "cuda: one that fits is not");
+	if (job != NULL)
+		engine->close(job);
+	spec.memory_limit = UINT64_C(64) << 20;
+	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) ==
+				  HG_DEVICE_OUT_OF_MEMORY,
+			  "cuda: but within a limit of its own it is");
+	hg_cuda_engine_stop(engine);
+}
+
 static void
 test_devices(HgEngine *engine)
 {
@@ -169,6 +244,23 @@ main(void)
 	test_devices(engine);
 	test_overflowing_bins(engine);
 	test_budget();
+	test_early_refusal();
+	if (small_suite())
+	{
+		test_ranges(TEST_KEYS_DUPLICATES, 4, 20000, 20000, 400000);
+		test_ranges(TEST_KEYS_SKEWED, 8, 20000, 20, 200000);
+	}
+	else
+	{
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			test_ranges(TEST_KEYS_UNIQUE, width, 1000000, 1000000, 8000000);
+			test_ranges(TEST_KEYS_DUPLICATES, width, 300000, 1000000, 1000000);
+			test_ranges(TEST_KEYS_SKEWED, width, 200000, 50, 1000000);
+			test_ranges(TEST_KEYS_EQUAL, width, 300000, 20, 1000000);
+		}
+		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26);
+	}
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }
