@@ -34,6 +34,7 @@
  */
 #include "hg_compat.h"
 
+#include "access/parallel.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
@@ -264,6 +265,9 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small)
 		return;
 	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
+		return;
+	/* a parallel worker does not live long enough for a device process of its own to start */
+	if (!wanted && IsParallelWorker())
 		return;
 	switch (hg_device_state(wanted, &error))
 	{
