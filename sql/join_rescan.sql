@@ -62,6 +62,18 @@ select join_check('select x from r_c where exists (select from r_a join r_b usin
 select join_check('select x, s.n from r_c left join lateral (select count(*) as n from r_a join r_b using (k)
                      where v = x) s on true');
 
+-- ... among the inner rows without a match, when the outer ones were let go already.  Which
+-- rows come before LIMIT may differ: compare only where there is none.
+create table r_few as select i * 4 as k, i as w from generate_series(1, 15) i;
+analyze r_few;
+select count(*), count(v) from r_a right join r_few using (k);
+select join_check('select * from (select x, s.* from r_c, lateral (select v, w, v + w + x as sum from r_a right join r_few using (k)
+                     limit case when x % 2 = 1 then 50 end) s offset 0) t where x % 2 = 0');
+select count(*), count(v), count(w) from r_a full join r_few using (k);
+select join_check('select * from (select x, s.* from r_c, lateral (select v, w, v + w + x as sum from r_a full join r_few using (k)
+                     limit case when x % 2 = 1 then 205 end) s offset 0) t where x % 2 = 0');
+drop table r_few;
+
 -- correlated, two levels deep
 select join_check('select x, (select sum((select count(*) from r_a a join r_b b using (k) where a.v = d.y and b.w > x)) from r_d d where d.k < 10) from r_c');
 

@@ -462,8 +462,8 @@ hg_join_rescan(CustomScanState *node)
 		kept[side] = in_memory && input->at_end && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]);
 	}
-	/* it was read in several chunks, or released at the end */
-	if (state->chunks != 1 || (state->phase == HG_JOIN_DONE && !state->rewind))
+	/* it was read in several chunks, or not to its end, or let go when all were joined */
+	if (!state->outer_held)
 		kept[HG_OUTER] = false;
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		state->record.total_ms += hg_join_elapsed_ms(state->started);
@@ -491,7 +491,7 @@ hg_join_rescan(CustomScanState *node)
 			if (state->inputs[side]->plan->chgParam == NULL)
 				ExecReScan(state->inputs[side]->plan);
 		}
-	state->outer_ready = kept[HG_OUTER];
+	state->outer_held = state->outer_ready = kept[HG_OUTER];
 	state->phase = HG_JOIN_READ_INNER;
 }
 

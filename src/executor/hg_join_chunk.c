@@ -148,6 +148,8 @@ hg_join_partition(HgJoinState *state, int level)
 	INSTR_TIME_SET_CURRENT(start);
 	hg_input_spill(inner, partitions->inner);
 	hg_input_spill(outer, partitions->outer);
+	/* what a rescan kept of it is in the files now */
+	state->outer_held = state->outer_ready = false;
 	state->record.scan_ms += hg_join_elapsed_ms(start);
 	state->record.partitions += 1 << bits;
 	state->record.spilled_bytes += partitions->inner->bytes + partitions->outer->bytes;
@@ -317,6 +319,7 @@ hg_join_next_chunk(HgJoinState *state)
 	uint64 limit = hg_join_limit(state);
 	uint64 used = hg_input_bytes(state->inputs[HG_INNER]);
 
+	state->outer_held = false;
 	hg_input_clear(outer);
 	if (hg_row_bits_saved(matched))
 	{
@@ -341,6 +344,7 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_row_bits_reset(matched, outer->words->rows);
 	}
 	state->chunks++;
+	state->outer_held = outer->at_end && state->chunks == 1 && state->partitions == NIL;
 	return true;
 }
 

@@ -73,6 +73,7 @@ typedef struct HgJoinState
 	instr_time started;		   /* when the first row was asked for; zero before */
 	uint64 inner_chunks;	   /* of the inner input, since it was last read from its start */
 	uint64 chunks;			   /* of the outer one */
+	bool outer_held;		   /* all of the outer input is in memory, as one chunk */
 	bool outer_ready;		   /* the outer input was kept by a rescan and is to be joined again */
 	const uint32 *match_outer; /* the current chunk of matches */
 	const uint32 *match_inner;
