@@ -4,20 +4,24 @@
 #
 #	random_tables($seed)	SQL that creates the tables; the same for the same seed
 #	random_join($kind)		a query that has a join of that kind
-#	random_settings()		SET commands for what may not change a result
+#	random_settings($version)	SET commands for what may not change a result, in that
+#							major version of PostgreSQL
+#	join_kinds()			the kinds; a hash of what EXPLAIN may call the joins of each
 #
-# The last two draw from Perl's generator, which gives the same numbers everywhere
-# for what srand() was told.
+# Those that take a kind or a version draw from Perl's generator, which gives the same
+# numbers everywhere for what srand() was told.
 #
 # TABLES.  All have the same columns, one for each type, each a function of a number x
 # that repeats as the table's shape wants and of the row's own n.  Columns of two tables
 # that have the same x match, so that joins on several columns find rows too, and what
 # equality calls equal differs in its bytes where the type allows it: 1.0 and 1.00,
-# -0 and 0, '1 day' and '24 hours'.
+# -0 and 0, '1 day' and '24 hours'.  There are partitioned tables, one with a child, one
+# with a dropped column; half of the rows are older than the column ad; wide and pk have
+# values that are stored out of line, and compressed.
 #
-# JOINS.  The kind belongs to the topmost join; its sides are tables, subqueries, or
-# joins of any kind themselves, up to four tables.  Nothing that a query computes may
-# raise an error or depend on the order of rows.
+# JOINS.  The kind belongs to the topmost join; its sides are tables and what else can
+# stand in FROM (random_source), or joins of any kind themselves, up to four tables.
+# Nothing that a query computes may raise an error or depend on the order of rows.
 
 package RandomJoins;
 
@@ -26,7 +30,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(random_tables random_join random_settings);
+our @EXPORT = qw(random_tables random_join random_settings join_kinds);
 
 my $hour = q{interval '1 hour'};
 
@@ -61,23 +65,58 @@ my %columns = (
 	ar => 'int4[]: array[x, null, x % 3]',
 	ta => q{text[]: array['v' || x]},
 	rg => 'int4range: int4range(x, x + 3)',
-	ro => q{hg_pair: row(x, 'v' || x)::hg_pair});
+	ro => q{hg_pair: row(x, 'v' || x)::hg_pair},
+	ma => q{macaddr: ('08:00:2b:00:' || lpad(to_hex(x / 256 % 256), 2, '0') || ':'
+			|| lpad(to_hex(x % 256), 2, '0'))::macaddr},
+	m8 => q{macaddr8: ('08:00:2b:00:00:00:' || lpad(to_hex(x / 256 % 256), 2, '0') || ':'
+			|| lpad(to_hex(x % 256), 2, '0'))::macaddr8},
+	tt => qq{timetz: case when x % 2 = 0 then timetz '00:00+00' else timetz '00:00-03' end
+			+ x * $hour / 100},
+	cd => q{cidr: set_masklen(inet '10.0.0.0' + x * 256, 24)::cidr},
+	dn => 'hg_number: x - 5',
+	dt => q{hg_word: 'v' || x},
+	ct => q{citext: case when n % 3 = 0 then 'V' else 'v' end || x},
+	mr => 'int4multirange: int4multirange(int4range(x, x + 1), int4range(x + 1, x + 3))',
+	rn => 'numrange: numrange(round(x, n % 3), null)',
+	ls => q{pg_lsn: '0/0'::pg_lsn + x},
+	x8 => 'xid8: x::text::xid8',
+	fa => q{float8[]: array[case x % 9 when 0 then '-0' when 1 then '0' else x end::float8, 'NaN']},
+	na => 'numeric[]: array[round(x / 2.0, n % 2 + 1), null]',
+	ea => q{hg_color[]: array[(array['red', 'green', 'blue'])[x % 3 + 1], 'red']::hg_color[]},
+	pk => q{text: case when n % 25 = 0 then repeat('packed' || x, 700) else 'p' || x end},
+	ad => 'int4: x');
+
+# Columns that the table computes: name => type and expression.
+my %generated = (ge => 'int8 generated always as (i4::int8 * 2) stored');
 
 # What can be compared with what, by which operator; the more often the family stands
 # here, the more often it is drawn.
 my @families = (
 	(map { [ '=', 'i2', 'i4', 'i8' ] } 1 .. 8),
+	[ '=', 'i4', 'i8', 'dn', 'ad', 'ge' ],
 	(map { [ '=', 'tx', 'vc', 'nm' ] } 1 .. 3),
+	[ '=', 'tx', 'dt', 'vc' ],
 	(map { [ '=', 'f4', 'f8' ] } 1 .. 2),
-	(map { [ '=', $_ ] } qw(oi tx lt ci bp nu nu da ti ts tz iv iv uu by ip js ar ta rg ro)),
-	[ '=', 'lt', 'tx' ],
+	(map { [ '=', $_ ] } qw(oi tx lt ci bp nu nu da ti ts tz iv iv uu by ip js ar ta rg ro
+		ma m8 tt cd ct mr rn ls x8 fa na pk)),
+	[ '=', 'lt', 'tx', 'wide', 'pk' ],
+	[ '=', 'ip', 'cd' ],
 	# unique, but where tables inherit
 	(map { [ '=', 'n' ] } 1 .. 2),
 	# operators of the test's own: few hash values, and NULL equals NULL
 	(map { [ '===', 'i4' ] } 1 .. 2),
 	(map { [ '<=>', 'tx' ] } 1 .. 2));
 # ... and beside another clause also what has few values
-my @more_families = (@families, [ '=', 'bo' ], [ '=', 'ch' ], [ '=', 'en' ]);
+my @more_families = (@families, map { [ '=', $_ ] } qw(bo ch en ea));
+
+# What a join of a kind may be in the plan: the same with its sides changed, or what the
+# planner has made of it.
+my %join_kinds = (
+	inner => [ 'Inner' ],
+	left => [ 'Left', 'Right' ],
+	full => [ 'Full' ],
+	semi => [ 'Semi', 'Right Semi', 'Inner' ],
+	anti => [ 'Anti', 'Right Anti' ]);
 
 # rows, distinct values, power of the skew, percentage of NULLs
 my @tables = (
@@ -86,17 +125,28 @@ my @tables = (
 	[ 2000, 1900, 1, 2 ], [ 2500, 2000, 2, 10 ], [ 3000, 3000, 1, 0 ], [ 6000, 5000, 1.5, 3 ]);
 # which of them any side is, which the sides of joins of several tables are, and which
 # stand outside a lateral join
-my @any_table = (0 .. 12, 8 .. 12);
-my @small_table = (0 .. 7, 2 .. 6, 2 .. 6);
+my @any_table = (0 .. 12, (8 .. 12) x 4);
+my @small_table = (0 .. 7, (2 .. 6) x 4);
 my @tiny_table = (1, 2, 2, 2, 2, 3);
 # what makes a table something else than a plain one
 my %inherited = (5 => 1);
 my %partitioned = (6 => 1, 9 => 1);
 my %dropped_column = (8 => 1);
+# ... and foreign tables that have the same rows, from a file or by way of a server
+my %foreign = (3 => 'file', 4 => 'server', 8 => 'server');
 
 my $setup = <<'SQL';
 create type hg_color as enum ('red', 'green', 'blue');
 create type hg_pair as (number int4, word text);
+create domain hg_number as int4 check (value > -1000000);
+create domain hg_word as text;
+do $$
+begin
+	create extension citext;
+exception when others then
+	create domain citext as text;
+end
+$$;
 
 -- without regard to case, where this server and the database's encoding have ICU
 do $$
@@ -141,39 +191,111 @@ sub random_tables
 {
 	my ($seed) = @_;
 	my $sql = $setup;
-	my @definitions = map { "$_ " . (split /: /, $columns{$_}, 2)[0] } sort keys %columns;
+	my @names = grep { $_ ne 'ad' } sort keys %columns;
+	my $definitions = join(', ', map { "$_ " . type_of($_) } @names);
+	my $computed = join(', ', map { "$_ $generated{$_}" } sort keys %generated);
 
 	for my $t (0 .. $#tables)
 	{
-		my ($rows, $distinct, $skew, $nulls) = @{ $tables[$t] };
-		my $random = "(hashint8extended(n, $seed * 100 + $t) & 1048575) / 1048576.0::float8";
-		my @values = map {
-			my ($type, $value) = split /: /, $columns{$_}, 2;
-			my $null = "hashtext('$_' || n) & 1023 < $nulls * 10.24";
-			$type =~ s/ collate .*//;
-			"(case when $null then null else ($value)::$type end)"
-		} sort keys %columns;
-		my @gone = $dropped_column{$t} ? ('gone text') : ();
+		my ($rows) = @{ $tables[$t] };
+		my $half = int($rows / 2);
+		my $gone = $dropped_column{$t} ? 'gone text, ' : '';
+		my $all = join(', ', 'n', 'wide', sort keys %columns);
 
-		$sql .= "create table t$t (" . join(', ', @gone, 'n int', @definitions, 'wide text') . ')'
+		$sql .= "create table t$t (${gone}n int, $definitions, wide text, $computed)"
 		  . ($partitioned{$t} ? ' partition by hash (n)' : '') . ";\n";
-		$sql .= "alter table t$t drop column gone;\n" if @gone;
+		$sql .= "alter table t$t drop column gone;\n" if $gone ne '';
 		$sql .= "create table t${t}_$_ partition of t$t for values with (modulus 3, remainder $_);\n"
 		  for $partitioned{$t} ? (0 .. 2) : ();
-		$sql .= "alter table t$t alter wide set storage external;\n";
-		$sql .= "insert into t$t select n, " . join(', ', @values, <<"SQL");
-			case when n % 50 = 0 then repeat(md5(x::text), 100) else 'w' || x end
-		from (select n, floor($distinct * power($random, $skew))::int as x
-			from generate_series(1, $rows) n) s;
-SQL
 		# a child has the parent's columns in another order
-		$sql .= "create table t${t}_child (wide text, n int) inherits (t$t);
-			insert into t${t}_child (" . join(', ', 'n', 'wide', sort keys %columns) . ')
-			select ' . join(', ', '-n', 'wide', sort keys %columns) . " from t$t where n % 3 = 0;\n"
+		$sql .= "create table t${t}_child (wide text, n int) inherits (t$t);\n" if $inherited{$t};
+		$sql .= "alter table t$t alter wide set storage external;\n";
+		$sql .= insert_rows($seed, $t, 1, $half, @names);
+		$sql .= "alter table t$t add column ad " . type_of('ad') . " default 7;\n";
+		$sql .= insert_rows($seed, $t, $half + 1, $rows, sort keys %columns);
+		$sql .= "insert into t${t}_child ($all) select "
+		  . join(', ', '-n', 'wide', sort keys %columns) . " from t$t where n % 3 = 0;\n"
 		  if $inherited{$t};
 		$sql .= 'create ' . ($inherited{$t} ? '' : 'unique ') . "index on t$t (n);\nanalyze t$t;\n";
+		$sql .= <<"SQL";
+create view v$t as select * from t$t;
+create view b$t with (security_barrier) as select * from t$t where n % 7 <> 0;
+create function rows_of_t$t(lowest int) returns setof t$t stable language plpgsql rows 100
+	as 'begin return query select * from t$t where n > lowest; end';
+SQL
 	}
-	return $sql;
+	return $sql . join('', map { foreign_table($_, $foreign{$_}) } sort keys %foreign);
+}
+
+sub type_of
+{
+	my ($column) = @_;
+
+	return (split /: /, $columns{$column}, 2)[0];
+}
+
+# Rows first to last of a table, with these columns besides n and wide.
+sub insert_rows
+{
+	my ($seed, $t, $first, $last, @names) = @_;
+	my (undef, $distinct, $skew, $nulls) = @{ $tables[$t] };
+	my $random = "(hashint8extended(n, $seed * 100 + $t) & 1048575) / 1048576.0::float8";
+	my @values = map {
+		my ($type, $value) = split /: /, $columns{$_}, 2;
+		my $null = "hashtext('$_' || n) & 1023 < $nulls * 10.24";
+		$type =~ s/ collate .*//;
+		"(case when $null then null else ($value)::$type end)"
+	} @names;
+
+	return "insert into t$t (" . join(', ', 'n', @names, 'wide') . ') select '
+	  . join(', ', 'n', @values, <<"SQL");
+		case when n % 50 = 0 then repeat(md5(x::text), 100) else 'w' || x end
+	from (select n, floor($distinct * power($random, $skew))::int as x
+		from generate_series($first, $last) n) s;
+SQL
+}
+
+# A foreign table over a table, or a view of it where there is no such wrapper.
+sub foreign_table
+{
+	my ($t, $kind) = @_;
+	my $columns = 'n int, ' . join(', ', map { "$_ " . type_of($_) } sort keys %columns)
+	  . ', wide text, ge int8';
+	my $list = join(', ', 'n', (sort keys %columns), 'wide', 'ge');
+
+	return <<"SQL" if $kind eq 'file';
+do \$\$
+declare
+	file text := current_setting('data_directory') || '/t$t.' || current_database();
+begin
+	create extension if not exists file_fdw;
+	create server hg_files foreign data wrapper file_fdw;
+	execute format('copy (select $list from t$t) to %L', file);
+	execute format('create foreign table f$t ($columns) server hg_files options (filename %L)', file);
+exception when others then
+	create view f$t as select * from t$t;
+end
+\$\$;
+SQL
+	return <<"SQL";
+do \$\$
+begin
+	create extension if not exists postgres_fdw;
+	if not exists (select from pg_foreign_server where srvname = 'hg_loop') then
+		execute format('create server hg_loop foreign data wrapper postgres_fdw
+			options (host %L, port %L, dbname %L)',
+			(regexp_split_to_array(current_setting('unix_socket_directories'), ', *'))[1],
+			current_setting('port'), current_database());
+		create user mapping for current_user server hg_loop;
+	end if;
+	create foreign table f$t ($columns) server hg_loop options (table_name 't$t');
+	perform from f$t limit 1;
+	analyze f$t;
+exception when others then
+	create view f$t as select * from t$t;
+end
+\$\$;
+SQL
 }
 
 # ------------------------------------------------------------------ joins
@@ -184,28 +306,72 @@ SQL
 sub new_alias { return { name => 'a' . ++$aliases, @_ }; }
 sub name_of { return pick(@{ $_[0]{names} })->{name}; }
 
-# A table, or a subquery of one.
+# A table, or what else has its columns.
 sub random_table
 {
 	my ($small) = @_;
-	my $table = 't' . pick($small ? @small_table : @any_table);
+	my $number = pick($small ? @small_table : @any_table);
 	my $alias;
 
 	$tables_left--;
-	if (chance(80))
+	if (chance(70))
 	{
 		$alias = new_alias(table => 1);
-		return { from => "$table $alias->{name}", names => [$alias] };
+		return { from => "t$number $alias->{name}", names => [$alias] };
 	}
-	$alias = new_alias(tag => 1);
-	return { from => pick(
-			# something that is computed below the join, and NULL above an outer one
-			"(select *, coalesce(i4, -1) as tag from $table)",
-			"(select *, 7 as tag from $table)",
-			# what the planner may not take apart
-			"(select *, n % 5 as tag from $table where n % 4 <> 1 offset 0)",
-			"(select distinct on (n) *, n as tag from $table order by n)") . " $alias->{name}",
-		names => [$alias] };
+	if (chance(15))
+	{
+		$alias = new_alias();
+		return { from => 'f' . pick(sort keys %foreign) . " $alias->{name}", names => [$alias] };
+	}
+	if (chance(65))
+	{
+		$alias = new_alias(tag => 1);
+		return { from => random_subquery("t$number") . " $alias->{name}", names => [$alias] };
+	}
+	$alias = new_alias();
+	return { from => random_source($number) . " $alias->{name}", names => [$alias] };
+}
+
+# A subquery with a table's columns and one more.
+sub random_subquery
+{
+	my ($table) = @_;
+
+	return pick(
+		# something that is computed below the join, and NULL above an outer one
+		"(select *, coalesce(i4, -1) as tag from $table)",
+		"(select *, 7 as tag from $table)",
+		# what the planner may not take apart
+		"(select *, n % 5 as tag from $table where n % 4 <> 1 offset 0)",
+		"(select distinct on (n) *, n as tag from $table order by n)",
+		"(select *, n as tag from $table order by n limit 150)",
+		"(select *, (row_number() over (partition by i4 order by n))::int as tag from $table)");
+}
+
+# What else can stand in FROM, with a table's columns.
+sub random_source
+{
+	my ($number) = @_;
+	my $table = "t$number";
+	my $other = 't' . pick(@small_table);
+	my $all = join(', ', 'n', 'wide', (sort keys %columns), sort keys %generated);
+	my $not = pick('', 'not ');
+
+	return pick(
+		"v$number", "b$number",
+		"rows_of_$table(" . pick(-10000, 0, 40) . ')',
+		"(with c as ${not}materialized (select * from $table where n % 9 <> 0) select * from c)",
+		"(with c as ${not}materialized (select $all from $other)
+			select * from c union all select * from c where n < 20)",
+		"(select $all from $table union all select $all from $other)",
+		"(select t.* from $table t join (values (1), (2), (7), (20), (20), (null)) v (k) on t.i4 = v.k)",
+		"(select t.* from $table t join generate_series(-5, 60) k on t.i8 = k)",
+		"(select t.* from $table t, unnest('{v1,v2,v5,v5}'::text[]) k where t.tx = k)",
+		"(select * from $table where n in (select max(n) from $other group by bo, en))",
+		"(select * from $table where i4 in (select i4 from $other union select i8 % 40 from t3))",
+		"(select * from $table where i4 not in (select i4 from $other where i4 is not null))",
+		"(select * from $table tablesample bernoulli (40) repeatable (3))");
 }
 
 # One equality of a column of the left side and one of the right.
@@ -239,7 +405,7 @@ sub random_residual
 	my ($l, $r) = (name_of($left), name_of($right));
 
 	return pick(
-		"$l.n < $r.n", "$l.n % 3 = $r.n % 2", "$l.bo = $r.bo", "$l.i4 <> $r.i8",
+		"$l.n < $r.n", "$l.n <> $r.n", "$l.n % 3 = $r.n % 2", "$l.bo = $r.bo", "$l.i4 <> $r.i8",
 		"($l.tx is null or $r.n > 10)", "$l.n + $r.n > 100", "$r.n % 2 = 0", "$l.n % 2 = 0",
 		"coalesce($l.bo, $r.bo)", "$l.nu is distinct from $r.nu",
 		"$r.n <> (select max(n) from t3)", "length($l.wide) <> length($r.wide) + 1");
@@ -269,6 +435,14 @@ sub random_exists
 		my ($l, $r) = map { name_of($_) . '.' . pick(@family) } $left, $right;
 		my $where = chance(30) ? ' where ' . name_of($right) . '.n % 3 <> 0' : '';
 
+		if (chance(30))
+		{
+			# rows of two columns
+			my (undef, @more) = @{ pick(grep { $_->[0] eq '=' } @more_families) };
+
+			return "($l, " . name_of($left) . '.' . pick(@more) . ") in (select $r, "
+			  . name_of($right) . '.' . pick(@more) . " from $right->{from}$where)";
+		}
 		return "$l " . pick('in', '= any') . " (select $r from $right->{from}$where)";
 	}
 	return ($not ? 'not ' : '') . "exists (select from $right->{from} where "
@@ -293,9 +467,7 @@ sub random_side
 	{
 		my ($left, $right) = (random_side(1), random_table(1));
 		my $kind = pick('join', 'join', 'left join', 'left join', 'right join', 'full join');
-		# PostgreSQL does full joins on mergejoinable or hashable clauses alone
-		my $condition = $kind eq 'full join' ? random_key($left, $right, [ '=', 'i4', 'i8' ])
-		  : random_condition($left, $right);
+		my $condition = random_condition($left, $right);
 
 		return { from => "($left->{from} $kind $right->{from} on $condition)",
 			names => [ @{ $left->{names} }, @{ $right->{names} } ] };
@@ -306,11 +478,11 @@ sub random_side
 sub random_column
 {
 	my ($alias) = @_;
-	my @names = ('n', 'wide', sort keys %columns);
+	my @names = ('n', 'wide', (sort keys %columns), sort keys %generated);
 
 	push @names, 'tag', 'tag', 'tag' if $alias->{tag};
-	return "$alias->{name}.ctid" if $alias->{table} && chance(2);
-	return "$alias->{name}.tableoid::regclass" if $alias->{table} && chance(2);
+	return "$alias->{name}.ctid" if $alias->{table} && chance(4);
+	return "$alias->{name}.tableoid::regclass" if $alias->{table} && chance(4);
 	return "$alias->{name}." . pick(@names);
 }
 
@@ -341,10 +513,14 @@ sub random_from
 
 	push @where, name_of($left)
 	  . pick('.n % 5 <> 0', '.n < 150', '.tx is not null', '.i4 > 20', '.wide is not null')
-	  if chance(35);
+	  if $kind ne 'full' && chance(35);
+	push @where, name_of($left) . pick('.i4', '.i8') . ' not in (select i4 from '
+	  . pick('t2', 't3 where n < 7', 't3 where i4 is not null', 't4 where false') . ')'
+	  if $kind ne 'full' && chance(4);
 	@names = @{ $left->{names} };
 	$from = $left->{from};
-	push @where, name_of($left) . '.n ' . pick('>', '<', '<>') . ' o.n' if $lateral && chance(30);
+	push @where, name_of($left) . '.n ' . pick('>', '<', '<>') . ' o.n'
+	  if $kind ne 'full' && $lateral && chance(30);
 	if ($kind eq 'semi')
 	{
 		push @where, random_exists($left, $right, 0);
@@ -371,6 +547,10 @@ sub random_from
 			$from = chance(70) ? "$from left join $right->{from} on $condition"
 			  : "$right->{from} right join $from on $condition";
 		}
+		elsif ($kind eq 'full')
+		{
+			$from = "$from full join $right->{from} on $condition";
+		}
 		elsif (chance(60))
 		{
 			$from .= " join $right->{from} on $condition";
@@ -383,7 +563,7 @@ sub random_from
 		my ($l, $r) = (name_of($left), name_of($right));
 		push @where,
 		  pick("coalesce($r.n, 0) % 2 = 0", "($r.n is null or $r.n > 20)", "$r.i4 is null",
-			"$r.n is distinct from $l.n",
+			"$r.n is distinct from $l.n", "coalesce($l.n, $r.n) % 5 <> 0",
 			# these could be hash keys, were they not above the join
 			"$l.i4 = coalesce($r.i4, $l.i4)", "$l.i8 = coalesce($r.i4, 20)", "$l.lt <=> $r.tx")
 		  if chance(25);
@@ -392,6 +572,27 @@ sub random_from
 	push @where, pick('current_setting($$work_mem$$) is not null', '(select count(*) from t3) > 5')
 	  if chance(3);
 	return ($from, \@where, \@names);
+}
+
+# What may lie above a join: nothing, mostly.
+sub above
+{
+	my ($query) = @_;
+	my $not = pick('', 'not ');
+
+	return $query if chance(75);
+	return pick(
+		# rows that look alike are alike, so that it does not matter which of them stay
+		"select s from ($query) s order by s::text collate \"C\" limit 20",
+		"select s from ($query) s order by s::text collate \"C\" desc offset 5",
+		"select s::text, count(*) from ($query) s group by s::text",
+		"select count(distinct s::text), count(*) from ($query) s",
+		"select hashtext(s::text) % 7 as g, count(*) from ($query) s group by g having count(*) > 1",
+		"select s::text, count(*) over (partition by length(s::text)) from ($query) s",
+		"with q as ${not}materialized ($query) select q::text from q union all select q::text from q",
+		"select count(*) from ($query) s union all select count(*) from ($query) s",
+		"select s::text from ($query) s intersect all select s::text from ($query) s",
+		"select s::text from ($query) s union select s::text from ($query) s");
 }
 
 sub random_join
@@ -403,7 +604,7 @@ sub random_join
 	my ($from, $where, $names) = random_from($kind);
 	my $rest = " from $from" . (@$where ? ' where ' . join(' and ', @$where) : '');
 
-	return 'select ' . random_select_list(@$names) . $rest unless $lateral;
+	return above('select ' . random_select_list(@$names) . $rest) unless $lateral;
 
 	# once for each row outside
 	my $table = 't' . pick(@tiny_table);
@@ -419,20 +620,33 @@ sub random_join
 
 sub random_settings
 {
+	my ($version) = @_;
+	my $parallel = chance(6);
+	my $jit = chance(1);
 	my %settings = (
 		'work_mem' => pick('64kB', '64kB', '64kB', '128kB', '256kB', '1MB', '4MB', '64MB'),
 		'hash_mem_multiplier' => pick(1, 1, 2),
 		'enable_material' => pick('on', 'off'),
 		'enable_memoize' => pick('on', 'off'),
 		'enable_seqscan' => pick('on', 'on', 'on', 'off'),
+		'enable_sort' => pick('on', 'on', 'on', 'off'),
 		'hashgraph.build' => pick('auto', 'v1', 'v2'),
 		'hashgraph.probe' => pick('auto', 'standard', 'intersect'),
 		'hashgraph.load_factor' => pick(0.25, 1, 1, 3, 16),
 		'hashgraph.bins' => pick(0, 0, 1, 16, 1024),
 		'enable_partitionwise_join' => pick('on', 'off'),
-		'max_parallel_workers_per_gather' => chance(4) ? 2 : 0);
+		'enable_partitionwise_aggregate' => pick('on', 'off'),
+		'jit' => $jit ? 'on' : 'off',
+		'jit_above_cost' => $jit ? 0 : 100000,
+		'max_parallel_workers_per_gather' => $parallel ? 2 : 0,
+		'parallel_leader_participation' => $parallel ? pick('on', 'off') : 'on',
+		# a Gather on top of the whole plan
+		($version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode') =>
+		  $parallel && chance(40) ? 'on' : 'off');
 
 	return join(' ', map { "set $_ = '$settings{$_}';" } sort keys %settings);
 }
+
+sub join_kinds { return %join_kinds; }
 
 1;
