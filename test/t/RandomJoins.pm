@@ -179,7 +179,9 @@ SQL
 
 my $aliases;
 my $tables_left;
-# there is a row o outside, which conditions may look at
+# there is a row o outside, which conditions may look at: 'sides', those of one side and keys,
+# so that a side is read again for each row outside; 'above', those of both sides alone, so
+# that none needs to be; 'none', they look at nothing; '', there is no such row
 my $lateral;
 
 sub pick { return $_[ int(rand(@_)) ]; }
@@ -378,7 +380,7 @@ sub random_source
 sub random_key
 {
 	my ($left, $right, @from) = @_;
-	my $of_row = $lateral && chance(35);
+	my $of_row = $lateral eq 'sides' && chance(35);
 	my ($operator, @family) = @{ $of_row ? [ '=', 'i4', 'i8' ] : pick(@from) };
 	my ($l, $r) = map { name_of($_) . '.' . pick(@family) }
 	  chance(50) ? ($left, $right) : ($right, $left);
@@ -411,6 +413,16 @@ sub random_residual
 		"$r.n <> (select max(n) from t3)", "length($l.wide) <> length($r.wide) + 1");
 }
 
+# ... and of both sides and the row outside.
+sub random_residual_of_row
+{
+	my ($left, $right) = @_;
+	my ($l, $r) = (name_of($left), name_of($right));
+
+	return pick("($l.n + $r.n) % 5 <> o.n % 5", "$l.n % 7 <> ($r.n + o.n) % 7",
+		"$l.n + $r.n > o.n * 100", "($l.tx is null or $r.n % 3 <> o.n % 3)");
+}
+
 sub random_condition
 {
 	my ($left, $right) = @_;
@@ -419,7 +431,8 @@ sub random_condition
 	push @clauses, random_key($left, $right, @more_families) for 1 .. pick(0, 0, 0, 1, 1, 2);
 	push @clauses, random_residual($left, $right) if chance(35);
 	push @clauses, name_of(pick($left, $right)) . '.n ' . pick('>', '<', '<>') . ' o.n'
-	  if $lateral && chance(20);
+	  if $lateral eq 'sides' && chance(20);
+	push @clauses, random_residual_of_row($left, $right) if $lateral eq 'above' && chance(60);
 	@clauses = reverse @clauses if chance(30);
 	return join(' and ', @clauses);
 }
@@ -520,7 +533,7 @@ sub random_from
 	@names = @{ $left->{names} };
 	$from = $left->{from};
 	push @where, name_of($left) . '.n ' . pick('>', '<', '<>') . ' o.n'
-	  if $kind ne 'full' && $lateral && chance(30);
+	  if $kind ne 'full' && $lateral eq 'sides' && chance(30);
 	if ($kind eq 'semi')
 	{
 		push @where, random_exists($left, $right, 0);
@@ -567,6 +580,9 @@ sub random_from
 			# these could be hash keys, were they not above the join
 			"$l.i4 = coalesce($r.i4, $l.i4)", "$l.i8 = coalesce($r.i4, 20)", "$l.lt <=> $r.tx")
 		  if chance(25);
+		# what depends on the row outside, and on no side alone
+		push @where, pick("coalesce($r.n, $l.n) % 7 <> o.n % 7", "$l.n is distinct from $r.n + o.n")
+		  if $lateral eq 'above' && chance(40);
 	}
 	# a condition that is the same for all rows
 	push @where, pick('current_setting($$work_mem$$) is not null', '(select count(*) from t3) > 5')
@@ -600,22 +616,35 @@ sub random_join
 	my ($kind) = @_;
 
 	$aliases = 0;
-	$lateral = chance(20);
+	$lateral = chance(30) ? pick('sides', 'sides', 'above', 'above', 'above', 'none', 'none') : '';
 	my ($from, $where, $names) = random_from($kind);
 	my $rest = " from $from" . (@$where ? ' where ' . join(' and ', @$where) : '');
 
-	return above('select ' . random_select_list(@$names) . $rest) unless $lateral;
+	return above('select ' . random_select_list(@$names) . $rest) if $lateral eq '';
 
 	# once for each row outside
 	my $table = 't' . pick(@tiny_table);
-	my $query = pick('select count(*) as c, min(' . pick(@$names)->{name} . '.n) as m',
-		'select ' . pick(@$names)->{name} . '.n as m') . $rest;
+	my $rows = 'select ' . pick(@$names)->{name} . '.n as m' . $rest;
+	my $limit = pick(1, 1, 'o.n % 5 + 1');
+	my $query = chance(50) ? $rows
+	  : 'select count(*) as c, min(' . pick(@$names)->{name} . '.n) as m' . $rest;
+	# ... by a nested loop, or a subplan that is the same each time
+	return pick("select o.n, s.m from $table o left join ($query) s on s.m > o.n * 10",
+		"select o.n, s.m from $table o left join ($rows) s on s.m % 7 > o.n",
+		"select o.n from $table o where exists (select from ($rows offset 0) s where s.m % 9 > o.n)",
+		"select o.n from $table o where o.n * 100 > all ($rows)") if $lateral eq 'none';
 	return pick("select o.n, o.tx, s.* from $table o, lateral ($query) s",
 		"select o.n, s.* from $table o left join lateral ($query) s on true",
 		"select o.n, (select count(*) from ($query) s) as c from $table o",
-		# ... and not to its end
+		"select o.n, s.m from $table o left join lateral ($query) s on s.m > o.n * 10",
+		"select o.n from $table o where exists (select from ($query offset 0) s where s.m <> o.n * 3)",
+		# ... and not to its end, for all of them or for some
 		"select o.n, (select count(*) from ($query limit 3) s) as c from $table o",
-		"select o.n, exists ($query offset 1) as c from $table o");
+		"select o.n, exists ($query offset 1) as c from $table o",
+		(map {
+			"select o.n, (select case when o.n % $_ = 0 then count(*) else sum(m) end
+			from ($rows limit case when o.n % $_ = 0 then $limit end) s) as c from $table o"
+		} 2, 2, 3, 4));
 }
 
 sub random_settings
