@@ -58,6 +58,10 @@ select join_check('select x, s.* from r_c, lateral (select v, w from r_a join r_
 select join_check('select x, s.* from r_c, lateral (select v, w from r_a join r_b using (k) where v > x order by v, w limit 3) s');
 select join_check('select x, (select count(*) from (select from r_a join r_b using (k) where v > x limit 5) s) from r_c');
 select join_check('select v, w, y from r_a join r_b using (k), lateral (select y from r_d where r_d.k = v + w offset 0) s');
+-- ... among the rows of the inner side that have no match, when the outer side is gone
+select join_check('select x, (select case when x % 2 = 0 then count(*) else sum(w) end
+                     from (select w from (select * from r_a where v < 90) a full join r_b using (k) where coalesce(v, w) + x > 0
+                     limit case when x % 2 = 0 then 435 end) s) from r_c');
 select join_check('select x from r_c where exists (select from r_a join r_b using (k) where v * 10 = x * 50 and w > x)');
 select join_check('select x, s.n from r_c left join lateral (select count(*) as n from r_a join r_b using (k)
                      where v = x) s on true');
