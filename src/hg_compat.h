@@ -20,6 +20,7 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "storage/buffile.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
@@ -91,19 +92,28 @@
 #define HG_WAIT_EVENT(cache, name) ((void) (cache), (uint32) PG_WAIT_EXTENSION)
 #endif
 
-/* 16 tells exact reads of temporary files from those that may meet the end */
-#if PG_VERSION_NUM >= 160000
-#define hg_buffile_read_maybe_eof(file, ptr, size) BufFileReadMaybeEOF(file, ptr, size, true)
-#define hg_buffile_read_exact(file, ptr, size) BufFileReadExact(file, ptr, size)
-#else
-#define hg_buffile_read_maybe_eof(file, ptr, size) BufFileRead(file, ptr, size)
-#define hg_buffile_read_exact(file, ptr, size)                                                     \
-	do                                                                                             \
-	{                                                                                              \
-		if (BufFileRead(file, ptr, size) != (size))                                                \
-			ereport(ERROR, (errcode_for_file_access(),                                             \
-							errmsg("could not read from temporary file: %m")));                    \
-	} while (0)
+/*
+ * 16 tells exact reads of temporary files from those that may meet the end, which return 0
+ * there and fail where a part alone is left.
+ */
+#if PG_VERSION_NUM < 160000
+static inline size_t
+BufFileReadMaybeEOF(BufFile *file, void *ptr, size_t size, bool eof_ok)
+{
+	size_t nread = BufFileRead(file, ptr, size);
+
+	if (nread != size && !(nread == 0 && eof_ok))
+		ereport(ERROR, (errcode_for_file_access(),
+						errmsg("could not read from temporary file: read only %zu of %zu bytes",
+							   nread, size)));
+	return nread;
+}
+
+static inline void
+BufFileReadExact(BufFile *file, void *ptr, size_t size)
+{
+	(void) BufFileReadMaybeEOF(file, ptr, size, false);
+}
 #endif
 
 /* 18 counts disabled nodes apart from the cost */

@@ -487,7 +487,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 	{
 		uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
 
-		matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows, HG_LARGEST_CHUNK));
+		matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows / 4, HG_LARGEST_CHUNK));
 		matcher->outer = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
 		matcher->inner = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
 	}

@@ -16,14 +16,19 @@
 #include "backend/hg_memory.h"
 #include "batch/hg_column_store.h"
 
-/* Block size of packed values; a larger value gets a block of its own. */
+/* Blocks of packed values grow between these sizes; a larger value gets a block of its own. */
+#define HG_FIRST_PACKED_BLOCK ((Size) 8 * 1024)
 #define HG_PACKED_BLOCK ((Size) 256 * 1024)
+
+/* A chunk has as many rows as keep it to HG_CHUNK_BYTES, within limits. */
+#define HG_CHUNK_BYTES ((Size) 256 * 1024)
+#define HG_MAX_CHUNK_ROWS_LOG2 14
+#define HG_MIN_CHUNK_ROWS_LOG2 6
 
 HgColumnStore *
 hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const int *attnos)
 {
 	HgColumnStore *store = MemoryContextAllocZero(parent, sizeof(HgColumnStore));
-	Size offset = 0;
 
 	store->context = AllocSetContextCreate(parent, "HashGraph columns", ALLOCSET_SMALL_SIZES);
 	store->packed_context =
@@ -43,13 +48,23 @@ hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const
 										   : att_align_nominal(att->attlen, att->attalign);
 		else
 			column->stride = sizeof(char *);
-		column->values_offset = offset;
-		offset += TYPEALIGN(64, (Size) column->stride * HG_CHUNK_ROWS);
-		column->validity_offset = offset;
-		offset += HG_CHUNK_ROWS / 8;
 		store->row_bytes += column->stride;
 	}
-	store->chunk_bytes = offset;
+
+	store->chunk_rows_log2 = HG_MAX_CHUNK_ROWS_LOG2;
+	while (store->chunk_rows_log2 > HG_MIN_CHUNK_ROWS_LOG2 &&
+		   store->row_bytes << store->chunk_rows_log2 > HG_CHUNK_BYTES)
+		store->chunk_rows_log2--;
+	for (int c = 0; c < ncolumns; c++)
+	{
+		HgColumn *column = &store->columns[c];
+		Size rows = (Size) 1 << store->chunk_rows_log2;
+
+		column->values_offset = store->chunk_bytes;
+		store->chunk_bytes += TYPEALIGN(64, column->stride * rows);
+		column->validity_offset = store->chunk_bytes;
+		store->chunk_bytes += TYPEALIGN(64, rows / 8);
+	}
 	return store;
 }
 
@@ -82,10 +97,10 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign)
 
 	if (store->packed_next == NULL || place + size > store->packed_end)
 	{
-		Size block = Max(size, HG_PACKED_BLOCK);
+		Size block = Min(HG_PACKED_BLOCK, Max(HG_FIRST_PACKED_BLOCK, store->packed_bytes));
 
-		place = MemoryContextAllocHuge(store->packed_context, block);
-		if (block == size)
+		place = MemoryContextAllocHuge(store->packed_context, Max(size, block));
+		if (size >= block)
 		{
 			/* the current block keeps its free end */
 			store->packed_bytes += size;
@@ -131,12 +146,12 @@ void
 hg_column_store_add_columns(HgColumnStore *store, const Datum *values, const bool *nulls,
 							const int *at)
 {
-	Size i = store->rows & (HG_CHUNK_ROWS - 1);
+	Size i = hg_column_store_place(store, store->rows);
 	char *chunk;
 
-	if ((store->rows >> HG_CHUNK_ROWS_LOG2) == (uint64) store->nchunks)
+	if ((store->rows >> store->chunk_rows_log2) == (uint64) store->nchunks)
 		hg_column_store_grow(store);
-	chunk = store->chunks[store->rows >> HG_CHUNK_ROWS_LOG2];
+	chunk = store->chunks[store->rows >> store->chunk_rows_log2];
 	for (int c = 0; c < store->ncolumns; c++)
 	{
 		HgColumn *column = &store->columns[c];
@@ -165,11 +180,11 @@ hg_column_store_get(const HgColumnStore *store, uint64 row, Datum *values, bool 
 					const int *at)
 {
 	const char *chunk;
-	Size i = row & (HG_CHUNK_ROWS - 1);
+	Size i = hg_column_store_place(store, row);
 
 	if (store->ncolumns == 0)
 		return;
-	chunk = store->chunks[row >> HG_CHUNK_ROWS_LOG2];
+	chunk = store->chunks[row >> store->chunk_rows_log2];
 	for (int c = 0; c < store->ncolumns; c++)
 	{
 		const HgColumn *column = &store->columns[c];

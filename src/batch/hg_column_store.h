@@ -3,9 +3,9 @@
  * hg_column_store.h
  *	  The needed columns of one side's rows, fetched back by row number.
  *
- * Rows are numbered from 0 in the order they are added.  They lie in chunks of
- * HG_CHUNK_ROWS; a chunk has for every column an array of its values and a bitmap
- * of those that are not NULL:
+ * Rows are numbered from 0 in the order they are added.  They lie in chunks of 2^n rows,
+ * fewer of them where they are wide; a chunk has for every column an array of its values and a
+ *bitmap of those that are not NULL:
  *
  *	by value				the value, in attlen bytes
  *	by reference, fixed		the bytes themselves, each at the type's alignment
@@ -20,9 +20,6 @@
 
 #include "access/tupdesc.h"
 #include "access/tupmacs.h"
-
-#define HG_CHUNK_ROWS_LOG2 14
-#define HG_CHUNK_ROWS (1 << HG_CHUNK_ROWS_LOG2)
 
 typedef struct HgColumn
 {
@@ -40,6 +37,7 @@ typedef struct HgColumnStore
 	MemoryContext context; /* owns everything below */
 	int ncolumns;
 	HgColumn *columns;
+	int chunk_rows_log2;
 	Size chunk_bytes; /* of one chunk */
 	Size row_bytes;	  /* of one row in its chunk, bitmaps left aside */
 	char **chunks;	  /* [nchunks] */
@@ -94,6 +92,20 @@ hg_column_store_bytes(const HgColumnStore *store)
 	return store->rows * store->row_bytes + store->packed_bytes;
 }
 
+/* Memory that the store holds, whether there are rows in it or not. */
+static inline uint64
+hg_column_store_reserved(const HgColumnStore *store)
+{
+	return (uint64) store->nchunks * store->chunk_bytes + store->packed_bytes;
+}
+
+/* The place of a row in its chunk. */
+static inline Size
+hg_column_store_place(const HgColumnStore *store, uint64 row)
+{
+	return row & ((UINT64CONST(1) << store->chunk_rows_log2) - 1);
+}
+
 /* Ask for the cache lines of a row that will be fetched soon. */
 static inline void
 hg_column_store_prefetch(const HgColumnStore *store, uint64 row)
@@ -101,8 +113,8 @@ hg_column_store_prefetch(const HgColumnStore *store, uint64 row)
 #ifdef __GNUC__
 	if (store->ncolumns > 0)
 	{
-		const char *chunk = store->chunks[row >> HG_CHUNK_ROWS_LOG2];
-		Size i = row & (HG_CHUNK_ROWS - 1);
+		const char *chunk = store->chunks[row >> store->chunk_rows_log2];
+		Size i = hg_column_store_place(store, row);
 
 		for (int c = 0; c < store->ncolumns; c++)
 		{

@@ -97,6 +97,13 @@ hg_input_bytes(const HgInput *input)
 }
 
 uint64
+hg_input_reserved(const HgInput *input)
+{
+	return hg_key_column_reserved(input->words) + hg_column_store_reserved(input->rows) +
+		   hg_column_store_reserved(input->null_rows);
+}
+
+uint64
 hg_input_row_bytes(uint32 key_width, int row_width)
 {
 	return key_width + hg_engine_row_bytes(key_width) + row_width;
@@ -172,18 +179,55 @@ hg_input_next(HgInput *input, HgSpillRow *row)
 	}
 }
 
-/* Keep one row; column i is values[at[i]], nulls[at[i]]. */
-static inline void
-hg_input_keep(HgInput *input, const HgSpillRow *row, const Datum *values, const bool *nulls,
-			  const int *at)
+/* A row wherever it was read: column i is values[at[i]], nulls[at[i]]. */
+typedef struct HgInputRow
 {
-	if (row->null_key)
+	HgSpillRow row;
+	const Datum *values;
+	const bool *nulls;
+	const int *at;
+} HgInputRow;
+
+/* The next row of the source or the child, valid until the next call; false at the end. */
+static inline bool
+hg_input_read(HgInput *input, HgInputRow *next)
+{
+	if (input->source != NULL)
 	{
-		hg_column_store_add(input->null_rows, values, nulls, at);
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_spill_read(input->source, input->partition, &next->row))
+		{
+			input->at_end = true;
+			return false;
+		}
+		next->values = input->source->values;
+		next->nulls = input->source->nulls;
+		next->at = input->dense;
+	}
+	else
+	{
+		TupleTableSlot *slot = hg_input_next(input, &next->row);
+
+		if (slot == NULL)
+			return false;
+		next->values = slot->tts_values;
+		next->nulls = slot->tts_isnull;
+		next->at = input->from;
+	}
+	return true;
+}
+
+/* Keep one row. */
+static inline void
+hg_input_keep(HgInput *input, const HgInputRow *next)
+{
+	if (next->row.null_key)
+	{
+		hg_column_store_add(input->null_rows, next->values, next->nulls, next->at);
 		return;
 	}
-	hg_key_column_add(input->words, row->word);
-	hg_column_store_add(input->rows, values, nulls, at);
+	hg_key_column_add(input->words, next->row.word);
+	hg_column_store_add(input->rows, next->values, next->nulls, next->at);
 }
 
 /* Bytes of variable-length values that are held. */
@@ -196,27 +240,13 @@ hg_input_packed(const HgInput *input)
 void
 hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 {
-	HgSpillRow row;
+	HgInputRow next;
 	uint64 packed = hg_input_packed(input);
 
 	for (uint64 i = 1; !input->at_end && hg_input_rows(input) < max_rows; i++)
 	{
-		if (input->source != NULL)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (hg_spill_read(input->source, input->partition, &row))
-				hg_input_keep(input, &row, input->source->values, input->source->nulls,
-							  input->dense);
-			else
-				input->at_end = true;
-		}
-		else
-		{
-			TupleTableSlot *slot = hg_input_next(input, &row);
-
-			if (slot != NULL)
-				hg_input_keep(input, &row, slot->tts_values, slot->tts_isnull, input->from);
-		}
+		if (hg_input_read(input, &next))
+			hg_input_keep(input, &next);
 		if (i % HG_ROWS_PER_LOOK == 0 || hg_input_packed(input) > packed + HG_PACKED_PER_LOOK)
 		{
 			packed = hg_input_packed(input);
@@ -256,36 +286,18 @@ hg_input_unload(HgInput *input, HgSpill *spill)
 		hg_column_store_get(input->null_rows, number, values, nulls, input->dense);
 		hg_spill_write(spill, row, values, nulls, input->dense);
 	}
-	hg_key_column_release(input->words);
-	hg_column_store_release(input->rows);
-	hg_column_store_release(input->null_rows);
+	hg_input_release(input);
 }
 
 void
 hg_input_spill(HgInput *input, HgSpill *spill)
 {
-	HgSpillRow row;
+	HgInputRow next;
 
 	hg_input_unload(input, spill);
 	while (!input->at_end)
-	{
-		if (input->source != NULL)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (hg_spill_read(input->source, input->partition, &row))
-				hg_spill_write(spill, row, input->source->values, input->source->nulls,
-							   input->dense);
-			else
-				input->at_end = true;
-		}
-		else
-		{
-			TupleTableSlot *slot = hg_input_next(input, &row);
-
-			if (slot != NULL)
-				hg_spill_write(spill, row, slot->tts_values, slot->tts_isnull, input->from);
-		}
-	}
+		if (hg_input_read(input, &next))
+			hg_spill_write(spill, next.row, next.values, next.nulls, next.at);
 }
 
 void
@@ -304,6 +316,14 @@ hg_input_clear(HgInput *input)
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
 	hg_column_store_clear(input->null_rows);
+}
+
+void
+hg_input_release(HgInput *input)
+{
+	hg_key_column_release(input->words);
+	hg_column_store_release(input->rows);
+	hg_column_store_release(input->null_rows);
 }
 
 void

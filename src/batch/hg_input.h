@@ -68,6 +68,9 @@ extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
 /* Work memory of what is held, including what the engine needs to join it. */
 extern uint64 hg_input_bytes(const HgInput *input);
 
+/* Memory that is held, whether there are rows in it or not. */
+extern uint64 hg_input_reserved(const HgInput *input);
+
 /* Bytes a row will take, for estimates before there is one; width is the plan's. */
 extern uint64 hg_input_row_bytes(uint32 key_width, int row_width);
 
@@ -95,6 +98,9 @@ extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
 /* Forget what is held, keep its memory for the next rows; at_end stays as it is. */
 extern void hg_input_clear(HgInput *input);
+
+/* Forget what is held, and free its memory; at_end stays as it is. */
+extern void hg_input_release(HgInput *input);
 
 /* Forget what is held, and read from the child again, which the caller rescans. */
 extern void hg_input_restart(HgInput *input);

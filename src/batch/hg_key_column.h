@@ -48,6 +48,17 @@ hg_key_column_bytes(const HgKeyColumn *column)
 	return column->rows * column->width;
 }
 
+/* Memory that the column holds, whether there are words in it or not. */
+static inline uint64
+hg_key_column_reserved(const HgKeyColumn *column)
+{
+	uint64 words = 0;
+
+	for (int i = 0; i < column->allocated; i++)
+		words += column->capacities[i];
+	return words * column->width;
+}
+
 extern void hg_key_column_grow(HgKeyColumn *column);
 
 /* Append one word. */

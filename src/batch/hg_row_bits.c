@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_row_bits.h"
+#include "batch/hg_spill.h"
 
 static inline Size
 hg_row_bits_bytes(uint64 rows)
@@ -73,10 +74,10 @@ bool
 hg_row_bits_restore(HgRowBits *set, HgRowCounts *counts)
 {
 	if (set->previous == NULL ||
-		hg_buffile_read_maybe_eof(set->previous, counts, sizeof(*counts)) == 0)
+		BufFileReadMaybeEOF(set->previous, counts, sizeof(*counts), true) == 0)
 		return false;
 	hg_row_bits_reserve(set, counts->rows);
-	hg_buffile_read_exact(set->previous, set->bits, hg_row_bits_bytes(counts->rows));
+	BufFileReadExact(set->previous, set->bits, hg_row_bits_bytes(counts->rows));
 	return true;
 }
 
@@ -90,6 +91,14 @@ hg_row_bits_next_reading(HgRowBits *set)
 	if (set->previous != NULL && BufFileSeek(set->previous, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
+}
+
+uint64
+hg_row_bits_memory(const HgRowBits *set)
+{
+	int files = (set->previous != NULL) + (set->current != NULL);
+
+	return set->allocated + files * HG_SPILL_FILE_BYTES;
 }
 
 void

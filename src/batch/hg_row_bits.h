@@ -61,6 +61,9 @@ hg_row_bits_saved(const HgRowBits *set)
 	return set->previous != NULL;
 }
 
+/* Memory of the bits and of the files' buffers. */
+extern uint64 hg_row_bits_memory(const HgRowBits *set);
+
 /* Delete what was saved. */
 extern void hg_row_bits_forget(HgRowBits *set);
 

@@ -168,10 +168,10 @@ hg_spill_read(HgSpill *spill, int partition, HgSpillRow *row)
 	uint32 length;
 	Size offset;
 
-	if (file == NULL || hg_buffile_read_maybe_eof(file, &length, sizeof(length)) == 0)
+	if (file == NULL || BufFileReadMaybeEOF(file, &length, sizeof(length), true) == 0)
 		return false;
 	hg_spill_reserve(spill, length + sizeof(uint32));
-	hg_buffile_read_exact(file, spill->buffer + sizeof(uint32), (Size) length);
+	BufFileReadExact(file, spill->buffer + sizeof(uint32), (Size) length);
 
 	row->null_key = spill->buffer[HG_SPILL_FLAG] != 0;
 	row->word = *(uint64 *) (spill->buffer + HG_SPILL_WORD);

@@ -27,8 +27,8 @@ typedef struct HgSpill
 	MemoryContext context;		 /* the set's and its files' */
 	const HgColumnStore *layout; /* of the rows */
 	int level;
-	int bits;		   /* 2^bits partitions */
-	BufFile **files;   /* [2^bits]; NULL where a partition is empty */
+	int bits;		 /* 2^bits partitions */
+	BufFile **files; /* [2^bits]; NULL where a partition is empty */
 	int open_files;
 	uint64 *rows;	   /* [2^bits] */
 	uint64 total_rows; /* written so far */

@@ -43,9 +43,10 @@
  * decides whether rows are matched; plan.qual filters what is returned.
  *
  * MEMORY.  Inputs, spill sets and the bits live in state->context, matchers in
- * state->matcher_context, which is reset after each chunk.  Both are children of the
- * query's context, so that an error frees them; temporary files belong to the
- * resource owner; what a matcher holds elsewhere is its own affair (hg_matcher.c).
+ * state->matcher_context, which is reset after each chunk.  The latter is a
+ * child of the former, and that of the query's context, so that an error frees them; temporary
+ *files belong to the resource owner; what a matcher holds elsewhere is its own affair
+ *(hg_matcher.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -464,6 +465,9 @@ hg_join_rescan(CustomScanState *node)
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->outer_held)
+		kept[HG_OUTER] = false;
+	/* it leaves no room for other inner rows */
+	if (!kept[HG_INNER] && hg_input_bytes(state->inputs[HG_OUTER]) > hg_join_limit(state) / 2)
 		kept[HG_OUTER] = false;
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		state->record.total_ms += hg_join_elapsed_ms(state->started);

@@ -63,11 +63,12 @@ hg_join_retire_matcher(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Memory of the buffers of temporary files. */
+/* Memory of the bits and of the buffers of temporary files. */
 static uint64
 hg_join_file_memory(const HgJoinState *state)
 {
-	uint64 bytes = 0;
+	uint64 bytes =
+		hg_row_bits_memory(state->matched[HG_OUTER]) + hg_row_bits_memory(state->matched[HG_INNER]);
 	ListCell *lc;
 
 	foreach (lc, state->partitions)
@@ -83,7 +84,7 @@ hg_join_file_memory(const HgJoinState *state)
  * What both inputs may take together: work memory less the files' buffers, which are kept
  * to a quarter of it except where work memory is smaller than a few buffers.
  */
-static uint64
+uint64
 hg_join_limit(const HgJoinState *state)
 {
 	uint64 memory = get_hash_memory_limit();
@@ -105,6 +106,20 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 	bytes = hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]) +
 			hg_join_file_memory(state);
 	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
+}
+
+/*
+ * Read a chunk of the inner side: it may take half of the limit.  What the outer side has
+ * kept for its next rows must not be more than the other half then.
+ */
+static void
+hg_join_fill_inner(HgJoinState *state)
+{
+	uint64 limit = hg_join_limit(state) / 2;
+
+	if (!state->outer_ready && hg_input_reserved(state->inputs[HG_OUTER]) > limit)
+		hg_input_release(state->inputs[HG_OUTER]);
+	hg_join_fill(state, HG_INNER, limit, PG_UINT64_MAX);
 }
 
 /* ---------------------------------------------------------------------
@@ -214,7 +229,7 @@ hg_join_read_inner(HgJoinState *state)
 	HgInput *inner = state->inputs[HG_INNER];
 
 	if (!inner->at_end)
-		hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
+		hg_join_fill_inner(state);
 	if (!inner->at_end)
 	{
 		hg_join_partition(state, 0);
@@ -254,7 +269,7 @@ hg_join_next_partition(HgJoinState *state)
 		hg_join_retire_matcher(state);
 		hg_input_set_source(inner, partitions->inner, partition);
 		hg_input_set_source(outer, partitions->outer, partition);
-		hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
+		hg_join_fill_inner(state);
 		if (!inner->at_end && hg_join_can_cut(partitions->inner, partition))
 		{
 			hg_join_partition(state, partitions->inner->level + 1);
@@ -286,7 +301,7 @@ hg_join_next_inner(HgJoinState *state)
 		hg_input_set_source(outer, outer->source, outer->partition);
 		hg_row_bits_next_reading(state->matched[HG_OUTER]);
 	}
-	hg_join_fill(state, HG_INNER, hg_join_limit(state) / 2, PG_UINT64_MAX);
+	hg_join_fill_inner(state);
 	return hg_join_start_pass(state);
 }
 

@@ -112,6 +112,9 @@ extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 
+/* What both inputs may take together. */
+extern uint64 hg_join_limit(const HgJoinState *state);
+
 /* Done with the matcher: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 

@@ -157,6 +157,40 @@ hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inn
 			   hg_parallel_limit(joinrel, outer, inner, true));
 }
 
+/*
+ * How many matches meet the quals: all; or the first of each outer row, for semi and anti
+ * joins and unique inner rows.  The mirror images of the former look at all matches and take
+ * few of them: *walked is their number, 0 for the others, whose matches are paid as rows.
+ */
+static double
+hg_join_matches(PlannerInfo *root, const HgJoinPath *path, double *walked)
+{
+	const Path *out = &path->custom.path;
+	const Path *outer = linitial(path->custom.custom_paths);
+	const Path *inner = lsecond(path->custom.custom_paths);
+	double matches = Max(out->rows, 1.0);
+
+	*walked = 0;
+	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
+		return Min(Max(outer->rows, 1.0), Max(matches, outer->rows * 0.5));
+	if (hg_join_type_is_mirrored(path->join_type))
+	{
+		SpecialJoinInfo as_inner = {
+			.type = T_SpecialJoinInfo,
+			.min_lefthand = outer->parent->relids,
+			.min_righthand = inner->parent->relids,
+			.syn_lefthand = outer->parent->relids,
+			.syn_righthand = inner->parent->relids,
+			.jointype = JOIN_INNER,
+		};
+
+		*walked = outer->rows * inner->rows *
+				  clauselist_selectivity(root, path->hash_clauses, 0, JOIN_INNER, &as_inner);
+		return Max(*walked, 1.0);
+	}
+	return matches;
+}
+
 void
 hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 {
@@ -166,6 +200,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 	int nclauses = list_length(path->hash_clauses);
 	double input_rows = outer->rows + inner->rows;
 	double matches;
+	double walked;
 	double memory;
 	Cost limit;
 	int columns[2];
@@ -207,10 +242,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 		startup += 2 * seq_page_cost * pages;
 	}
 
-	/* matches meet the quals; semi and anti joins and unique inner rows stop at the first */
-	matches = Max(out->rows, 1.0);
-	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
-		matches = Min(Max(outer->rows, 1.0), Max(matches, outer->rows * 0.5));
+	matches = hg_join_matches(root, path, &walked);
+	run += walked * cpu_operator_cost;
 	if (!exact || list_length(path->restrictlist) > nclauses)
 	{
 		cost_qual_eval(&quals, path->restrictlist, root);

@@ -137,18 +137,28 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
  * the same price.  Is this the one to take: the one whose inner side, which is held in
  * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
+ *
+ * Semi and anti joins stop at the first match of an outer row and their mirror images do not,
+ * so that their prices differ, and both are taken; but for tests, where prices are no guide.
  */
 static bool
 hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinType join_type)
 {
 	double outer_bytes = outerrel->rows * outerrel->reltarget->width;
 	double inner_bytes = innerrel->rows * innerrel->reltarget->width;
+	bool mirrored = hg_join_type_is_mirrored(join_type);
 
+	if (!hg_force && (mirrored || join_type == JOIN_SEMI || join_type == JOIN_ANTI))
+		return true;
+	/* the planner knows no mirror image of it */
+	if ((join_type == JOIN_SEMI && !HG_HAVE_RIGHT_SEMI) ||
+		(join_type == JOIN_ANTI && !HG_HAVE_RIGHT_ANTI))
+		return true;
 	if (inner_bytes != outer_bytes)
 		return inner_bytes < outer_bytes;
 	if (join_type == JOIN_INNER || join_type == JOIN_FULL)
 		return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
-	return join_type == JOIN_LEFT || join_type == JOIN_SEMI || join_type == JOIN_ANTI;
+	return join_type != JOIN_RIGHT && !mirrored;
 }
 
 /* What the paths of one call of the hook have in common. */
@@ -221,8 +231,6 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
 	Relids required_outer;
 
-	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
-		return;
 	/* inputs that need each other's rows want a nested loop */
 	if (bms_overlap(PATH_REQ_OUTER(outer_path), join->innerrel->relids) ||
 		bms_overlap(PATH_REQ_OUTER(inner_path), join->outerrel->relids))
@@ -259,9 +267,16 @@ hg_consider_parameterized_paths(HgConsidered *join)
 		return;
 	foreach (outer, outer_paths)
 		foreach (inner, inner_paths)
-			if (lfirst(outer) != join->outerrel->cheapest_total_path ||
-				lfirst(inner) != join->innerrel->cheapest_total_path)
-				hg_consider_paths(join, lfirst(outer), lfirst(inner));
+		{
+			Path *outer_path = lfirst(outer);
+			Path *inner_path = lfirst(inner);
+
+			if (outer_path == join->outerrel->cheapest_total_path &&
+				inner_path == join->innerrel->cheapest_total_path)
+				continue;
+			if (hg_force || outer_path->rows + inner_path->rows >= hg_min_rows)
+				hg_consider_paths(join, outer_path, inner_path);
+		}
 }
 
 /*
@@ -319,42 +334,29 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (root->row_identity_vars != NIL &&
 		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
 		return;
-	switch (join_type)
-	{
-#if !HG_HAVE_RIGHT_SEMI
-		case JOIN_SEMI:
-			break;
-#endif
-#if !HG_HAVE_RIGHT_ANTI
-		case JOIN_ANTI:
-			break;
-#endif
 #if HG_HAVE_JOIN_UNIQUE
-		case JOIN_UNIQUE_OUTER:
-		case JOIN_UNIQUE_INNER:
-			/* many a semi join is not worth it: look before the side is made unique */
-			join.join_type = JOIN_INNER;
-			if (!hg_consider_clauses(&join))
-				return;
-			if (join_type == JOIN_UNIQUE_OUTER)
-				outer_path = (Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
-			else
-				inner_path = (Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
-			if (outer_path == NULL || inner_path == NULL)
-				return;
-			break;
-#endif
-		default:
-			if (!hg_is_better_order(outerrel, innerrel, join_type))
-				return;
-			break;
+	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
+	{
+		/* many a semi join is not worth it: look before the side is made unique */
+		join.join_type = JOIN_INNER;
+		if (!hg_consider_clauses(&join))
+			return;
+		if (join_type == JOIN_UNIQUE_OUTER)
+			outer_path = (Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
+		else
+			inner_path = (Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
+		/* core makes no other path of a side unique */
+		if (outer_path != NULL && inner_path != NULL)
+			hg_consider_paths(&join, outer_path, inner_path);
+		return;
 	}
-	hg_consider_paths(&join, outer_path, inner_path);
-	if (join_type == join.join_type)
+#endif
+	if (hg_is_better_order(outerrel, innerrel, join_type))
+	{
+		hg_consider_paths(&join, outer_path, inner_path);
 		hg_consider_parameterized_paths(&join);
-	/* a part of a side that is made unique is not unique; its path would have to be another */
-	if (join_type == join.join_type)
-		hg_consider_partial_paths(&join, inner_path);
+	}
+	hg_consider_partial_paths(&join, inner_path);
 }
 
 static void

@@ -23,6 +23,21 @@ typedef struct HgJoinPath
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
 
+/* Is it a semi or anti join with the sides exchanged? */
+static inline bool
+hg_join_type_is_mirrored(JoinType join_type)
+{
+#if HG_HAVE_RIGHT_ANTI
+	if (join_type == JOIN_RIGHT_ANTI)
+		return true;
+#endif
+#if HG_HAVE_RIGHT_SEMI
+	if (join_type == JOIN_RIGHT_SEMI)
+		return true;
+#endif
+	return false;
+}
+
 /* Hook into the planner. */
 extern void hg_planner_init(void);
 
