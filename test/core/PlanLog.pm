@@ -157,13 +157,13 @@ sub conditions
 sub compares
 {
 	my ($condition, $outer, $inner) = @_;
-	my $operand = qr/((?:\((?:[^()]|(?-1))*\)(?:::"?\w+"?(?:\[\])?)?|[\w."*]+))/;
+	my $operand = '(?:(?&parens)(?:::"?\w+"?(?:\[\])?)?+|[\w."*]++)';
 
 	# one term alone stands in its own parentheses, several in one more
 	$condition =~ s/^\((.*)\)$/$1/;
 	foreach my $term ("($condition)", split / AND /, $condition)
 	{
-		next unless $term =~ /^\($operand = $operand\)$/;
+		next unless $term =~ /^\(($operand) = ($operand)\)$(?(DEFINE)(?<parens>\((?:[^()]++|(?&parens))*+\)))/;
 		my ($left, $right) = map { side($_, $outer, $inner) } $1, $2;
 		return 1 if "$left$right" eq 'oi' || "$left$right" eq 'io';
 	}
