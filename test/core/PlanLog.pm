@@ -121,10 +121,11 @@ sub joins
 			next unless defined $inner;
 			my %outer = map { $_ => 1 } aliases($outer);
 			my %inner = map { $_ => 1 } aliases($inner);
-			my @conditions = (
-				(grep { $_->[0] eq 'Join Filter' } @{ $node->{conditions} }),
-				conditions($inner));
-			my ($equality) = grep { compares($_->[1], \%outer, \%inner) } @conditions;
+			my ($equality) = grep { compares($_->[1], \%outer, \%inner) }
+			  grep { $_->[0] eq 'Join Filter' } @{ $node->{conditions} };
+			# a scan's own columns have no name of a relation before them
+			($equality) = grep { compares($_->[1], \%outer, { %inner, '' => 1 }) } conditions($inner)
+			  unless defined $equality;
 			push @joins,
 			  { node => $node->{label} . ($equality->[0] eq 'Join Filter' ? '' : ", rows of the outer side in $equality->[0]"),
 				taken => 0, equality => $equality->[1] }
@@ -170,12 +171,13 @@ sub compares
 	return 0;
 }
 
-# Which side an operand is of: o, i, or something else.
+# Which side an operand is of: o, i, or something else.  Of relation '' are columns without one.
 sub side
 {
 	my ($operand, $outer, $inner) = @_;
 	my %sides;
 
+	$sides{i} = 1 if $inner->{''} && $operand !~ /['.]/ && $operand =~ s/::\w+//gr =~ /[a-z_]/i;
 	while ($operand =~ /("[^"]+"|\w+)\./g)
 	{
 		my $alias = $1 =~ s/^"|"$//gr;
