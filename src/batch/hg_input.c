@@ -65,7 +65,13 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 			input->last_attno = Max(input->last_attno, input->key_attnos[i]);
 		}
 		else
+		{
+			/* a subplan's slots are freed with the query's other slots, after the node's memory */
+			MemoryContext old = MemoryContextSwitchTo(parent->state->es_query_cxt);
+
 			input->key_exprs[i] = ExecInitExpr(lfirst(lc), parent);
+			MemoryContextSwitchTo(old);
+		}
 	}
 
 	if (encoder->exact && encoder->nparts == 1)

@@ -312,10 +312,13 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->join_filter = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
 	join_qual = encoder->exact ? state->join_filter
 							   : list_concat_copy(state->hash_clauses, state->join_filter);
+	/* subplans put slots into the query's tuple table, which is emptied after this node ends */
+	MemoryContextSwitchTo(estate->es_query_cxt);
 	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
 	if (encoder->exact && contain_subplans((Node *) state->hash_clauses))
 		(void) ExecInitExprList(state->hash_clauses, &node->ss.ps);
 	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
+	MemoryContextSwitchTo(state->context);
 
 	hg_collect_columns((Node *) cscan->scan.plan.targetlist, &columns);
 	hg_collect_columns((Node *) cscan->scan.plan.qual, &columns);
