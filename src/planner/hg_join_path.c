@@ -15,10 +15,12 @@
  */
 #include "hg_compat.h"
 
+#include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 
 #include "batch/hg_key.h"
 #include "hg_guc.h"
@@ -108,6 +110,33 @@ hg_has_row_identity(const RelOptInfo *rel)
 	foreach (lc, rel->reltarget->exprs)
 		if (IsA(lfirst(lc), Var) && ((const Var *) lfirst(lc))->varno == ROWID_VAR)
 			return true;
+	return false;
+}
+
+/*
+ * Do a relation's rows have an anonymous record that a subquery or a CTE makes?  EXPLAIN
+ * VERBOSE looks for the names of its fields in the scan of the subquery, and can't find it
+ * from the custom_scan_tlist of a node above.
+ */
+static bool
+hg_has_anonymous_record(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, rel->reltarget->exprs)
+	{
+		Node *expr = lfirst(lc);
+
+		while (IsA(expr, PlaceHolderVar))
+			expr = (Node *) ((PlaceHolderVar *) expr)->phexpr;
+		if (IsA(expr, Var) && ((Var *) expr)->vartype == RECORDOID && ((Var *) expr)->varattno > 0)
+		{
+			RTEKind kind = planner_rt_fetch(((Var *) expr)->varno, root)->rtekind;
+
+			if (kind == RTE_SUBQUERY || kind == RTE_CTE)
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -333,6 +362,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 #endif
 	if (root->row_identity_vars != NIL &&
 		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
+		return;
+	if (hg_has_anonymous_record(root, outerrel) || hg_has_anonymous_record(root, innerrel))
 		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
