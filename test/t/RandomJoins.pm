@@ -516,12 +516,14 @@ sub random_select_list
 sub random_from
 {
 	my ($kind) = @_;
-	my $many = chance(45);
+	# what is only read again is better large, and its other side small
+	my $again = $lateral eq 'none' || $lateral eq 'above';
+	my $many = chance($again ? 15 : 45);
 	my (@where, @names, $from);
 
 	$tables_left = $many ? 4 : 2;
 	my $left = random_side($many);
-	my $right = random_side($many);
+	my $right = random_side($many || $again && chance(50));
 	my $condition = random_condition($left, $right);
 
 	push @where, name_of($left)
@@ -616,7 +618,7 @@ sub random_join
 	my ($kind) = @_;
 
 	$aliases = 0;
-	$lateral = chance(30) ? pick('sides', 'sides', 'above', 'above', 'above', 'none', 'none') : '';
+	$lateral = chance(40) ? pick('sides', 'above', 'above', 'none', 'none') : '';
 	my ($from, $where, $names) = random_from($kind);
 	my $rest = " from $from" . (@$where ? ' where ' . join(' and ', @$where) : '');
 
@@ -625,7 +627,7 @@ sub random_join
 	# once for each row outside
 	my $table = 't' . pick(@tiny_table);
 	my $rows = 'select ' . pick(@$names)->{name} . '.n as m' . $rest;
-	my $limit = pick(1, 1, 'o.n % 5 + 1');
+	my $limit = pick(1, 1, 'o.n % 5 + 1', 'o.n % 9 * 20 + 30');
 	my $query = chance(50) ? $rows
 	  : 'select count(*) as c, min(' . pick(@$names)->{name} . '.n) as m' . $rest;
 	# ... by a nested loop, or a subplan that is the same each time
@@ -655,7 +657,7 @@ sub random_settings
 	my %settings = (
 		'work_mem' => pick('64kB', '64kB', '64kB', '128kB', '256kB', '1MB', '4MB', '64MB'),
 		'hash_mem_multiplier' => pick(1, 1, 2),
-		'enable_material' => pick('on', 'off'),
+		'enable_material' => pick('on', 'off', 'off', 'off'),
 		'enable_memoize' => pick('on', 'off'),
 		'enable_seqscan' => pick('on', 'on', 'on', 'off'),
 		'enable_sort' => pick('on', 'on', 'on', 'off'),
