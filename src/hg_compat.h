@@ -21,6 +21,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "storage/buffile.h"
+#include "storage/shmem.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
@@ -36,6 +37,12 @@
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#endif
+
+/* 19 spells copyObject()'s cast as C23 does, and this is C11 */
+#if PG_VERSION_NUM >= 190000 && defined(HAVE_TYPEOF_UNQUAL) && __STDC_VERSION__ < 202311L
+#undef typeof_unqual
+#define typeof_unqual __typeof_unqual__
 #endif
 
 /* 18 puts the mark of a function that does not return before its declaration */
@@ -116,6 +123,17 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 }
 #endif
 
+/* 19 has one size for a hash table in shared memory */
+static inline HTAB *
+hg_shmem_init_hash(const char *name, int64 nelems, HASHCTL *info, int flags)
+{
+#if PG_VERSION_NUM >= 190000
+	return ShmemInitHash(name, nelems, info, flags);
+#else
+	return ShmemInitHash(name, nelems, nelems, info, flags);
+#endif
+}
+
 /* 18 counts disabled nodes apart from the cost */
 static inline void
 hg_path_set_disabled_nodes(Path *path, int disabled_nodes)
@@ -164,12 +182,17 @@ hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cos
 }
 
 static inline bool
-hg_add_partial_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost total_cost, List *pathkeys)
+hg_add_partial_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost,
+							 Cost total_cost, List *pathkeys)
 {
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	return add_partial_path_precheck(rel, disabled_nodes, startup_cost, total_cost, pathkeys);
+#elif PG_VERSION_NUM >= 180000
+	(void) startup_cost;
 	return add_partial_path_precheck(rel, disabled_nodes, total_cost, pathkeys);
 #else
 	(void) disabled_nodes;
+	(void) startup_cost;
 	return add_partial_path_precheck(rel, total_cost, pathkeys);
 #endif
 }

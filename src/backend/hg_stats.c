@@ -109,8 +109,8 @@ hg_stats_shmem_startup(void)
 		shared->lock = &(GetNamedLWLockTranche("hashgraph"))->lock;
 		shared->since = GetCurrentTimestamp();
 	}
-	entries = ShmemInitHash("hashgraph counters", HG_STAT_DATABASES, HG_STAT_DATABASES, &control,
-							HASH_ELEM | HASH_BLOBS);
+	entries = hg_shmem_init_hash("hashgraph counters", HG_STAT_DATABASES, &control,
+								 HASH_ELEM | HASH_BLOBS);
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -317,6 +317,7 @@ static void
 hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 {
 	Path *outer_path;
+	Cost base_cost;
 
 	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
 		!bms_is_empty(join->joinrel->lateral_relids))
@@ -336,10 +337,11 @@ hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 		inner_path = get_cheapest_parallel_safe_total_inner(join->innerrel->pathlist);
 	if (inner_path == NULL || inner_path->param_info != NULL)
 		return;
+	base_cost = hg_join_base_cost(outer_path, inner_path);
 	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
 												   hg_path_disabled_nodes(outer_path) +
 													   hg_path_disabled_nodes(inner_path),
-												   hg_join_base_cost(outer_path, inner_path), NIL))
+												   base_cost, base_cost, NIL))
 		return;
 	if (hg_consider_clauses(join))
 		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,

@@ -14,6 +14,7 @@
 #include "catalog/pg_extension.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
+#include "utils/tuplestore.h"
 
 #include "backend/hg_device.h"
 #include "sql/hg_sql_row.h"

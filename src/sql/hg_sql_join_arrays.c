@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "backend/hg_stats.h"
 #include "batch/hg_input.h"
@@ -46,7 +47,7 @@ PG_FUNCTION_INFO_V1(hashgraph_join_arrays);
 typedef struct HgSqlArray
 {
 	const int64 *data; /* elements that are not NULL */
-	const bits8 *validity;
+	const uint8 *validity;
 	int count; /* elements */
 	uint64 nulls;
 

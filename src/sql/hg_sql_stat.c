@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "backend/hg_stats.h"
 #include "sql/hg_sql_row.h"
