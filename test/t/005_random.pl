@@ -152,6 +152,7 @@ foreach my $covered (backends())
 {
 	my ($backend, $label) = @$covered{qw(backend label)};
 	my %types;
+	my ($asked, $answered_by_node) = (0, 0);
 
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$covered->{program}'");
 	$node->reload;
@@ -184,11 +185,14 @@ foreach my $covered (backends())
 		}
 		is($failed, 0, "$label: $total random $kind joins agree with PostgreSQL's own");
 		note "$by_node by the node, $with_rows with rows, $spilled went to disk";
-		cmp_ok($by_node, '>=', 0.8 * $total, "$label: most of them were $kind joins of the node");
+		$asked += $total;
+		$answered_by_node += $by_node;
+		cmp_ok($by_node, '>=', 0.7 * $total, "$label: most of them were $kind joins of the node");
 		cmp_ok($with_rows, '>=', 0.4 * $total, "$label: many of them had rows");
 		cmp_ok($spilled, '>=', 0.03 * $total, "$label: some of them went to disk");
 	}
 
+	cmp_ok($answered_by_node, '>=', 0.8 * $asked, "$label: four of five queries ran the node");
 	note join(', ', map { "$types{$_} $_" } sort keys %types);
 	cmp_ok($types{$_} // 0, '>=', 0.01 * $queries, "$label: some were $_ joins")
 	  for qw(Inner Left Right Full Semi Anti), ($version >= 16 ? 'Right Anti' : ()),

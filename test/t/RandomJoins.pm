@@ -106,7 +106,8 @@ my @families = (
 	# operators of the test's own: few hash values, and NULL equals NULL
 	(map { [ '===', 'i4' ] } 1 .. 2),
 	(map { [ '<=>', 'tx' ] } 1 .. 2));
-# ... and beside another clause also what has few values
+# ... and beside another clause also what has few values, so that rows of one key are many;
+# alone it is drawn seldom
 my @more_families = (@families, map { [ '=', $_ ] } qw(bo ch en ea));
 
 # What a join of a kind may be in the plan: the same with its sides changed, or what the
@@ -125,8 +126,8 @@ my @tables = (
 	[ 2000, 1900, 1, 2 ], [ 2500, 2000, 2, 10 ], [ 3000, 3000, 1, 0 ], [ 6000, 5000, 1.5, 3 ]);
 # which of them any side is, which the sides of joins of several tables are, and which
 # stand outside a lateral join
-my @any_table = (0 .. 12, (8 .. 12) x 4);
-my @small_table = (0 .. 7, (2 .. 6) x 4);
+my @any_table = (0 .. 12, (8 .. 12) x 6);
+my @small_table = (0 .. 7, (2 .. 6) x 7);
 my @tiny_table = (1, 2, 2, 2, 2, 3);
 # what makes a table something else than a plain one
 my %inherited = (5 => 1);
@@ -425,8 +426,9 @@ sub random_residual_of_row
 
 sub random_condition
 {
-	my ($left, $right) = @_;
-	my @clauses = random_key($left, $right, @families);
+	my ($left, $right, $exists) = @_;
+	my @clauses = random_key($left, $right, $lateral eq '' && chance(12)
+		? ([ '=', 'ch' ], $exists ? ([ '=', 'en' ], [ '=', 'bo' ]) : ()) : @families);
 
 	push @clauses, random_key($left, $right, @more_families) for 1 .. pick(0, 0, 0, 1, 1, 2);
 	push @clauses, random_residual($left, $right) if chance(35);
@@ -459,7 +461,7 @@ sub random_exists
 		return "$l " . pick('in', '= any') . " (select $r from $right->{from}$where)";
 	}
 	return ($not ? 'not ' : '') . "exists (select from $right->{from} where "
-	  . random_condition($left, $right) . ')';
+	  . random_condition($left, $right, 1) . ')';
 }
 
 # A table, or an inner, left, semi or anti join of some.
@@ -580,7 +582,9 @@ sub random_from
 		  pick("coalesce($r.n, 0) % 2 = 0", "($r.n is null or $r.n > 20)", "$r.i4 is null",
 			"$r.n is distinct from $l.n", "coalesce($l.n, $r.n) % 5 <> 0",
 			# these could be hash keys, were they not above the join
-			"$l.i4 = coalesce($r.i4, $l.i4)", "$l.i8 = coalesce($r.i4, 20)", "$l.lt <=> $r.tx")
+			"coalesce($l.i4, -1) = coalesce($r.i4, $l.i4, -1)", "$l.lt <=> $r.tx",
+			# ... and these are for the rows of one side
+			$kind eq 'full' ? () : ("$l.i4 = coalesce($r.i4, $l.i4)", "$l.i8 = coalesce($r.i4, 20)"))
 		  if chance(25);
 		# what depends on the row outside, and on no side alone
 		push @where, pick("coalesce($r.n, $l.n) % 7 <> o.n % 7", "$l.n is distinct from $r.n + o.n")
@@ -588,7 +592,7 @@ sub random_from
 	}
 	# a condition that is the same for all rows
 	push @where, pick('current_setting($$work_mem$$) is not null', '(select count(*) from t3) > 5')
-	  if chance(3);
+	  if chance(2);
 	return ($from, \@where, \@names);
 }
 
@@ -631,9 +635,9 @@ sub random_join
 	my $query = chance(50) ? $rows
 	  : 'select count(*) as c, min(' . pick(@$names)->{name} . '.n) as m' . $rest;
 	# ... by a nested loop, or a subplan that is the same each time
-	return pick("select o.n, s.m from $table o left join ($query) s on s.m > o.n * 10",
-		"select o.n, s.m from $table o left join ($rows) s on s.m % 7 > o.n",
-		"select o.n from $table o where exists (select from ($rows offset 0) s where s.m % 9 > o.n)",
+	return pick("select o.n, s.m from $table o left join ($query) s on coalesce(s.m, 0) > o.n * 10",
+		"select o.n, s.m from $table o left join ($rows) s on coalesce(s.m, 5) % 7 > o.n",
+		"select o.n from $table o where exists (select from ($rows offset 0) s where coalesce(s.m, 8) % 9 > o.n)",
 		"select o.n from $table o where o.n * 100 > all ($rows)") if $lateral eq 'none';
 	return pick("select o.n, o.tx, s.* from $table o, lateral ($query) s",
 		"select o.n, s.* from $table o left join lateral ($query) s on true",
