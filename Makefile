@@ -11,6 +11,9 @@
 #
 #   PG_CONFIG=...        the PostgreSQL to build for (default: pg_config in PATH)
 #   WITH_CUDA=auto|yes|no, CUDA_HOME=..., CUDA_ARCH=...    see cuda/cuda.mk
+#   HG_DEBUG=1           with assertions and with faults to be injected (test/fault): a switch
+#                        of ours, because the servers of distributions have no assertions and
+#                        one that has them is no reason to let users break their joins
 #
 # Building happens in the source tree; ./quickstart works in a copy.
 
@@ -24,12 +27,25 @@ DATA = $(wildcard sql/hashgraph--*.sql)
 # src/ is the library; cuda/ is the program hashgraph_device and never linked here.
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 
+# Faults stand between our objects and what they call; src/ knows nothing of them.
+FAULT_OBJS = test/fault/hg_fault.o test/fault/hg_fault_server.o
+ifeq ($(HG_DEBUG),1)
+OBJS += $(FAULT_OBJS)
+SHLIB_LINK += $(shell test/fault/hg_fault_wraps $(FAULT_OBJS:.o=.c))
+endif
+
 HG_VERSION := $(shell sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" hashgraph.control)
 
 # Headers are tracked: each object leaves a list of what it read beside itself.
 PG_CPPFLAGS = -Isrc -MMD -MP -DHG_VERSION='"$(HG_VERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-declaration-after-statement
+
+ifeq ($(HG_DEBUG),1)
+PG_CPPFLAGS += -DUSE_ASSERT_CHECKING
+# the linker must see who calls whom
+PG_CFLAGS += -fno-lto
+endif
 
 # Bitcode would let PostgreSQL inline our functions into JIT-compiled expressions: none of
 # them is called from there, and without it no clang is needed.
@@ -45,7 +61,7 @@ TAP_TESTS := 1
 PROVE_TESTS = test/t/*.pl
 endif
 
-EXTRA_CLEAN = $(OBJS:.o=.d) .cuda_release
+EXTRA_CLEAN = $(FAULT_OBJS) $(sort $(OBJS:.o=.d) $(FAULT_OBJS:.o=.d)) .cuda_release .hg_debug
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 ifeq ($(PGXS),)
@@ -70,6 +86,11 @@ src/hashgraph.o src/sql/hg_sql_devices.o: hashgraph.control
 src/sql/hg_sql_devices.o: .cuda_release
 .cuda_release: FORCE
 	@echo '$(CUDA_RELEASE)' | cmp -s - $@ || echo '$(CUDA_RELEASE)' >$@
+
+# Compile everything of ours again when the choice of HG_DEBUG has changed.
+$(OBJS) hashgraph_device: .hg_debug
+.hg_debug: FORCE
+	@echo '$(HG_DEBUG)' | cmp -s - $@ || echo '$(HG_DEBUG)' >$@
 
 .PHONY: FORCE
 FORCE:

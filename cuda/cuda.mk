@@ -38,6 +38,14 @@ CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o,
 	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
 CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
 
+# faults to be injected (HG_DEBUG=1), which stand between these objects and what they call
+ifeq ($(HG_DEBUG),1)
+CUDA_FAULTS = $(addprefix $(CUDA_TOP)/test/fault/,hg_fault.c hg_fault_cuda.c)
+CUDA_FAULT_OBJS = $(CUDA_DIR)/fault_hg_fault.o $(CUDA_DIR)/fault_hg_fault_cuda.o
+CUDA_FAULT_FLAGS = $(subst -Wl,-Xlinker,$(shell \
+	$(CUDA_TOP)/test/fault/hg_fault_wraps $(CUDA_FAULTS) | tr ',' ' '))
+endif
+
 # the unit tests of the CUDA engine, which skip themselves where there is no device
 CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
@@ -50,6 +58,7 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o tes
 clean-cuda:
 	rm -rf $(CUDA_TEST_BUILD)
 	rm -f $(CUDA_TOP)/hashgraph_device $(CUDA_OBJS) $(CUDA_OBJS:.o=.d) \
+		$(CUDA_DIR)/fault_*.[do] \
 		$(CUDA_TEST_SHARED_OBJS) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 clean: clean-cuda
 
@@ -74,15 +83,18 @@ $(info CUDA: $(CUDA_HOME), for $(addprefix sm_,$(CUDA_NUMBERS)) and PTX of the n
 all: $(CUDA_TOP)/hashgraph_device
 
 # linked statically, but for libc: the program must start where there is no CUDA
-$(CUDA_TOP)/hashgraph_device: $(CUDA_OBJS)
-	$(NVCC) $(CUDA_GENCODE) -cudart static \
-		-Xcompiler -static-libstdc++ -Xcompiler -static-libgcc -o $@ $(CUDA_OBJS)
+$(CUDA_TOP)/hashgraph_device: $(CUDA_OBJS) $(CUDA_FAULT_OBJS)
+	$(NVCC) $(CUDA_GENCODE) -cudart static $(CUDA_FAULT_FLAGS) \
+		-Xcompiler -static-libstdc++ -Xcompiler -static-libgcc -o $@ $(CUDA_OBJS) $(CUDA_FAULT_OBJS)
 
 $(CUDA_ENGINE_OBJS): %.o: %.cu
 	$(CUDA_COMPILE) -MF $*.d -c $< -o $@
 
 $(CUDA_PROCESS_OBJS): %.o: %.c
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+$(CUDA_DIR)/fault_%.o: $(CUDA_TOP)/test/fault/%.c
+	$(CC) $(CUDA_CFLAGS) -I$(CUDA_HOME)/include -c $< -o $@
 
 $(CUDA_DIR)/engine_hg_wire.o: $(CUDA_TOP)/src/engine/wire/hg_wire.c
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@

@@ -238,6 +238,7 @@ hg_device_start(void)
 static HgDeviceState
 hg_device_poll(HgError *error)
 {
+	bool came_up;
 	HgError why;
 
 	if (hg_device.client == NULL)
@@ -257,9 +258,15 @@ hg_device_poll(HgError *error)
 		case HG_WIRE_LOST:
 			break;
 	}
+	came_up = hg_device.was_ready;
 	hg_device_discard();
+	/* one that was lost before it came up is left alone for a while, as one that declined */
+	if (!came_up)
+	{
+		why.status = HG_UNAVAILABLE;
+		hg_device.unusable_since = GetCurrentTimestamp();
+	}
 	hg_device.reason = why;
-	hg_device.unusable_since = GetCurrentTimestamp();
 	if (error != NULL)
 		*error = why;
 	return HG_DEVICE_UNAVAILABLE;

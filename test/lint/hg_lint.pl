@@ -53,7 +53,8 @@ my @rules = (
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ 'links between pages lead somewhere' => \&check_links ],
-	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],);
+	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
+	[ 'hashgraph.so holds no faults to be injected' => \&check_faults ],);
 
 my @files = list_files();
 my %lines = map { $_ => read_lines($_) } @files;
@@ -470,4 +471,15 @@ sub check_libraries
 	}
 	close $ldd;
 	return (undef, @violations);
+}
+
+# What HG_DEBUG=1 links in (test/fault) must not be in a build for users.
+sub check_faults
+{
+	my $library = $ENV{HG_LINT_LIBRARY} // "$root/hashgraph.so";
+	open my $in, '<:raw', $library or return ("$library is not built");
+	local $/;
+	my $contents = <$in>;
+	return ('built with HG_DEBUG=1') if $ENV{HG_DEBUG};
+	return (undef, map { "hashgraph.so: $_" } grep { index($contents, $_) >= 0 } qw(inject_fault hg_fault));
 }

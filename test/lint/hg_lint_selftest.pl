@@ -96,7 +96,9 @@ my @cases = (
 	[ 'another version', 'META.json', \qq("version": "0.2.0"\n), 'the version', 'META.json' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
 	[ 'a library that needs more than the C library', 'hashgraph.so', undef,
-		'hashgraph.so needs', 'hashgraph.so: ' ],);
+		'hashgraph.so needs', 'hashgraph.so: ' ],
+	[ 'a library with faults to be injected', 'faults.so', 'hashgraph.inject_fault',
+		'hashgraph.so holds', 'hashgraph.so: inject_fault' ],);
 
 print "1..", @cases + 1, "\n";
 my $number = 0;
@@ -145,7 +147,9 @@ for my $case (@cases)
 {
 	my ($name, $file, $contents, $rule, $note) = @$case;
 	my $root = write_tree($file, $contents);
-	local $ENV{HG_LINT_LIBRARY} = $file eq 'hashgraph.so' ? other_library() : "$root/none.so";
+	local $ENV{HG_LINT_LIBRARY} =
+	  $file eq 'hashgraph.so' ? other_library() : $file =~ /\.so$/ ? "$root/$file" : "$root/none.so";
+	local $ENV{HG_DEBUG};
 	my @output = qx{$^X '$lint' '$root' 2>&1};
 	my @broken = grep { /^not ok/ } @output;
 	report(

@@ -1,0 +1,264 @@
+# Whatever fails once (an allocation, a message, a write, a call to CUDA), a join ends in a
+# clean error or falls back to the CPU, the session's next join is right, and nothing leaks.
+#
+# Needs a server with a build of HG_DEBUG=1 in PATH (./quickstart check provides one) and the
+# stand-in of the same build in HG_STANDIN; a normal build is asked whether it knows of none
+# of this.  A walk fails the 1st, 2nd, 3rd, ... event of a kind, for each kind and join, until
+# there is no such event any more.  Repeated events come by the thousand: after the first
+# ones the steps grow, but for HG_FAULTS=all in the environment, which takes every one.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $all = ($ENV{HG_FAULTS} // '') eq 'all';
+
+# The step's growth after the events that are taken one by one.
+my $GROWTH = 0.5;
+
+# Faults between two looks at the processes and the log.
+my $BATCH = 60;
+
+my $node = new_server('faults', conf => "work_mem = '1MB'\nhash_mem_multiplier = 1\n");
+my (undef, undef, $unknown) = $node->psql('postgres', "set hashgraph.inject_fault = 'alloc:1'");
+
+if (!$ENV{HG_DEBUG_BUILD})
+{
+	like($unknown, qr/invalid configuration parameter name|unrecognized configuration parameter/,
+		'a normal build has no setting that injects faults');
+	$node->stop;
+	done_testing();
+	exit;
+}
+is($unknown, '', 'a debug build has a setting that injects faults');
+
+$node->safe_psql('postgres', <<'SQL');
+create table l as select case when i % 50 = 0 then null else i % 1000 end as k, i as v,
+  'key' || i % 1000 as t, repeat('l', 20) as pad from generate_series(1, 3000) i;
+create table r as select case when i % 60 = 0 then null else i % 1100 end as k, i as w,
+  'key' || i % 1100 as t, repeat('r', 20) as pad from generate_series(1, 2500) i;
+create table big as select i % 5000 as k, i as v from generate_series(1, 500000) i;
+create table wide as select case when i % 10 = 0 then i % 30 else 7 end as k, i as v, repeat('w', 600) as pad
+  from generate_series(1, 300) i;
+create function children() returns int language sql as $$
+  select count(*)::int from pg_ls_dir('/proc') p, pg_read_file('/proc/' || p || '/stat', 0, 1000, true) s
+  where p ~ '^\d+$' and substring(s from '\) . (\d+)')::int = pg_backend_pid() $$;
+-- descriptors, temporary files, bytes of memory in use, and contexts of ours
+create function held(out fds int, out files int, out bytes int8, out ours int) language sql as $$
+  select (select count(*) from pg_ls_dir('/proc/self/fd')), (select count(*) from pg_ls_tmpdir()),
+    sum(used_bytes), count(*) filter (where name ~* 'hashgraph' and name !~ 'last joins')
+  from pg_backend_memory_contexts
+  where name !~ 'Cache|catalog|index info|relation rules|Rendezvous' $$;
+vacuum analyze;
+SQL
+
+# A join: its query, which returns one column, and settings.
+my %joins = (
+	'in memory' => [ 'select md5(string_agg(v || \'-\' || w, \',\' order by v, w)) as r from l join r using (k)', '' ],
+	'text keys with columns' =>
+	  [ 'select md5(string_agg(l.pad || v || r.pad || w, \',\' order by v, w)) as r from l join r using (t)', '' ],
+	'left join on disk' =>
+	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l left join r using (k)', "set work_mem = '64kB';" ],
+	'full join of one key on disk' =>
+	  [ 'select count(*) || \' \' || sum(a.v - b.v) || max(a.pad || b.pad) as r from wide a full join wide b using (k)', "set work_mem = '64kB';" ],
+	'rescans' =>
+	  [ 'select md5(string_agg(g || \'-\' || n, \',\' order by g)) as r from generate_series(1, 3) g,
+		   lateral (select sum(v + w + g) as n from l join r using (k) where v % 3 <> g) s', '' ],
+	'function' =>
+	  [ 'select md5(string_agg(left_ctid::text || right_ctid, \',\' order by left_ctid, right_ctid)) as r from hashgraph_join(\'l\', \'t\', \'r\', \'t\')', '' ],
+	'arrays' => [ 'select count(*)::text as r from hashgraph_join(array(select k::int8 from l), array(select k::int8 from r))', '' ],
+	'large' => [ 'select count(*) || \' \' || sum(v * w) as r from big join r using (k) where w % 2 = 0', "set work_mem = '64MB';" ]);
+my %expected = map {
+	my ($query, $settings) = @{ $joins{$_} };
+	$_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+} keys %joins;
+
+# The SQLSTATEs that are fit for a fault, where it is an error.
+my %class = (
+	alloc => qr/^53[02]00$/,
+	system => qr/^(55000|58000|53200)$/,
+	send => qr/^58000$/,
+	hangup => qr/^58000$/,
+	receive => qr/^(58000|55000)$/,
+	end => qr/^(58000|55000)$/,
+	truncate => qr/^(58000|55000)$/,
+	write => qr/^53100$/,
+	read => qr/^(58030|XX000)$/,
+	cancel => qr/^57014$/,
+	device_alloc => qr/^(53[02]00|55000)$/,
+	device_system => qr/^(55000|58000)$/,
+	device_kill => qr/^(58000|55000)$/,
+	device_cuda => qr/^(53000|58000|55000)$/,
+	device_cuda_stuck => qr/^(53000|58000|55000)$/);
+$class{"device_$_"} = qr/^(58000|55000)$/ foreach qw(send hangup receive end truncate);
+
+# The first events of a walk, the next ones, and so on.
+sub steps
+{
+	my ($from, $one_by_one) = @_;
+	my @steps;
+
+	while (@steps < $BATCH)
+	{
+		push @steps, $from;
+		$from += $all || $from < $one_by_one ? 1 : 1 + int($from * $GROWTH);
+	}
+	return ($from, @steps);
+}
+
+# What a script does for one fault.  Where the device process's start is what is to fail,
+# that is in a new session, which may leave the device alone for a while afterwards: it
+# holds no descriptor but its process's then, and the join comes right in the next session.
+sub script
+{
+	my ($query, $settings, $kind, $number, $afresh) = @_;
+	my $again = $afresh ? "\\c -\n$settings" : '';
+	my $ready = $settings =~ /= auto/ ? 'select count(*) from hashgraph_devices() \g /dev/null' : '';
+	# the warm-up says where the join ran
+	my $ran = $number < 1e9 ? '' : 'select string_agg(distinct backend || (partitions > 1)::text, \' \') as ran from hashgraph_last_joins() \gset'
+	  . "\n\\echo \@ran :ran";
+	my $check = $afresh ? 'select fds - children() as started from held() \gset' : '\set started 0';
+
+	return <<SQL;
+$again
+$ready
+\\echo \@step $number
+set hashgraph.inject_fault = '$kind:$number';
+\\set r none
+$query \\gset
+\\echo \@first :SQLSTATE :r
+$ran
+select current_setting('hashgraph.inject_fault') as fault \\gset
+\\echo \@fault :fault
+set hashgraph.inject_fault = '';
+$check
+\\echo \@started :started
+$again
+\\set r none
+$query \\gset
+\\echo \@second :SQLSTATE :r
+select * from held() \\gset
+\\echo \@held :fds :files :ours :bytes
+SQL
+}
+
+# Walk through the events of one kind in one join under a backend; returns their number.
+# What the session holds after each is compared with what it held before the first.
+sub walk
+{
+	my ($label, $join, $backend, $kind, $one_by_one, $afresh) = @_;
+	my ($query, $settings) = @{ $joins{$join} };
+	my $what = "$label: $join: $kind" . ($afresh ? ', at the start' : '');
+	my ($fired, $errors, $taken, $next, $done) = (0, 0, 0, 1, 0);
+	my $began = time;
+	my @bad;
+
+	# the first fault makes the page that counts, and has the device process replaced
+	$settings .= " set hashgraph.force = on; set hashgraph.backend = $backend;"
+	  . " set hashgraph.inject_fault = 'alloc:1000000000'; set hashgraph.inject_fault = '';";
+	while (!$done)
+	{
+		my ($step, @steps, @before, $started, $first);
+		($next, @steps) = steps($next, $one_by_one);
+
+		# warm up: caches and the device process
+		my $warm = join '', map { script($query, $settings, 'alloc', 1e9, $afresh) } 1 .. 3;
+		my ($code, $out, $err) = $node->psql(
+			'postgres',
+			"$settings\n$warm"
+			  . join('', map { script($query, $settings, $kind, $_, $afresh) } @steps)
+			  . "\\echo \@children\nselect children();\n",
+			on_error_stop => 0,
+			timeout => 300);
+
+		foreach (split /\n/, $out)
+		{
+			($step, $first) = ($1, '') if /^\@step (\d+)/;
+			next if !defined $step || ($done && !/^\d+$/);
+			if (/^\@first (\S+) (.*)/)
+			{
+				$first = $1;
+				push @bad, "fault $step: wrong result $2" if $1 eq '00000' && $2 ne $expected{$join};
+			}
+			elsif (/^\@fault .* (fired|seen \d+)$/)
+			{
+				next if $step == 1e9;
+				if ($1 ne 'fired') { $done = 1; push @bad, "fault $step: $first without a fault" if $first ne '00000'; next; }
+				$fired = $step;
+				$taken++;
+				next if $first eq '00000';
+				$errors++;
+				push @bad, "fault $step: SQLSTATE $first" if $first !~ $class{$kind};
+				push @bad, "fault $step: no fallback, $first" if $backend eq 'auto' && $kind =~ /^device|send|hangup|receive|end|truncate|system/;
+			}
+			elsif (/^\@ran (.*)/)
+			{
+				my $ran = $1;
+				my $wanted = ($backend eq 'cpu' ? 'cpu' : 'cuda') . ($join =~ /disk/ ? 'true' : 'false');
+				push @bad, "it ran on $ran, not on $wanted" if $ran ne $wanted;
+			}
+			elsif (/^\@started (\S+)/)
+			{
+				$started //= $1;
+				push @bad, "fault $step: $1 descriptors besides the device process's, before: $started"
+				  if $1 ne $started;
+			}
+			elsif (/^\@second (\S+) (.*)/)
+			{
+				push @bad, "fault $step: afterwards $1 $2" if "$1 $2" ne "00000 $expected{$join}";
+			}
+			elsif (/^\@held (\d+) (\d+) (\d+) (\d+)/)
+			{
+				my @held = ($1, $2, $3, $4);
+				@before = @held if $step == 1e9;
+				push @bad, "fault $step: descriptors, files, contexts, bytes held: @held, before: @before"
+				  if "@held[0 .. 2]" ne "@before[0 .. 2]" || $held[3] > $before[3] + 16 * 1024;
+			}
+		}
+		push @bad, "no end: $err" unless $out =~ /^\@children\n(\d+)\n?\z/m;
+		push @bad, "$1 children" if ($1 // 0) > 1;
+	}
+	ok(!@bad && $fired > 0, sprintf('%s: %d of %d events, %d errors (%.1f s)', $what, $taken, $fired, $errors, time - $began))
+	  or diag(join("\n", @bad > 10 ? (@bad[0 .. 9], '... ' . @bad . ' in all') : @bad, $fired ? () : 'nothing fired'));
+	return $fired;
+}
+
+my $started = time;
+foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
+	grep { $_->{backend} eq 'cuda' } backends())
+{
+	my $label = $backend->{label};
+	my @small = grep { $_ ne 'large' } sort keys %joins;
+	my @wire = map { ($_, "device_$_") } qw(send hangup receive end truncate);
+
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$backend->{program}'");
+	$node->reload;
+	foreach my $join (@small)
+	{
+		walk($label, $join, $backend->{backend}, $_, 50) foreach qw(alloc cancel);
+		walk($label, $join, $backend->{backend}, 'write', 20) if $join =~ /disk|arrays/;
+		walk($label, $join, $backend->{backend}, 'read', 20) if $join =~ /disk/;
+		next if $label eq 'cpu';
+		walk($label, $join, 'cuda', $_, 30) foreach qw(device_alloc device_kill);
+		next if $join !~ /left|in memory/ && !$all;
+		walk($label, $join, 'cuda', $_, 20) foreach @wire;
+		next if $label ne 'cuda';
+		walk($label, $join, 'cuda', $_, 50) foreach qw(device_cuda device_cuda_stuck);
+	}
+	next if $label eq 'cpu';
+	walk($label, 'in memory', 'cuda', $_, $_ eq 'alloc' ? 1 : 8, 1) foreach @wire, qw(alloc system device_alloc device_system device_kill);
+	walk("$label, auto", 'large', 'auto', $_, 5) foreach $all ? @wire : qw(send device_end device_truncate), qw(alloc device_alloc device_kill);
+}
+note sprintf '%.0f s', time - $started;
+
+is(scalar(temp_files($node)), 0, 'no temporary files are left');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|was terminated by signal|WARNING|unrecognized node|AbortTransaction while/,
+	'the server has nothing to complain of');
+$node->stop;
+done_testing();
