@@ -6,47 +6,159 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
+use List::Util qw(max sum);
 use PostgreSQL::Test::Utils;
+use RawSession;
 use Test::More;
-use Time::HiRes qw(time);
+use Time::HiRes qw(time usleep);
 
-# How long after its statement_timeout a statement may go on, in seconds.  The promise
-# is 10 ms; a busy machine with a debug build gets the rest.
-use constant GRACE => 2;
+# How long a cancel may take, in seconds: the promise, at the 99th percentile and on an idle
+# machine.  What PostgreSQL's own hash joins take in the same run is added, so that a busy
+# machine is not taken for a slow join.
+use constant PROMISE => 0.1;
 
-my @backends = backends();
-my $node = new_server('cancel', conf => "work_mem = '1GB'\n");
+# The longest may be longer by this: a machine that stops for a while is no regression.
+use constant HICCUP => 0.4;
+
+# Samples of each query, ours and core's.
+my ($OURS, $CORES) = (24, 7);
+
+my $node = new_server('cancel', conf => "shared_buffers = 512MB\nwork_mem = '1GB'\nhash_mem_multiplier = 1\n");
 
 $node->safe_psql('postgres', <<'SQL');
-create table l as select i % 1000000 as k, i as v from generate_series(1, 1500000) i;
-create table r as select i % 1000000 as k, i as w from generate_series(1, 1500000) i;
+create table l as select i % 400000 as k, 'key' || i % 400000 as t, i as v from generate_series(1, 600000) i;
+create table r as select i % 400000 as k, 'key' || i % 400000 as t, i as w from generate_series(1, 600000) i;
 create table same as select 1 as k, i as z from generate_series(1, 200000) i;
+create table few as select 1 as k, i as z from generate_series(1, 2500) i;
 analyze;
 SQL
 
-foreach my $backend (@backends)
+# Joins of half a second or so, to be cancelled at random moments.
+my %joins = (
+	'inner join' => 'select sum(v), sum(w) from l join r using (k)',
+	'left join with a residual' => 'select count(*) from l left join r on l.k = r.k and (v + w) % 3 = 0',
+	'text keys' => 'select sum(v), sum(w) from l join r using (t) where v < 400000',
+	'one key' => 'select sum(a.z + b.z) from few a join few b using (k)',
+	'on disk' => 'set work_mem = \'4MB\'; select sum(v), sum(w) from l join r using (k) where v < 500000',
+	'full join on disk' => 'set work_mem = \'2MB\'; select count(l.t), count(r.t) from l full join r using (k) where coalesce(v, 1) < 400000',
+	'count' => 'select count(*) from (select k from l union all select k from l) l join r using (k)');
+
+# A quantile of sorted numbers.
+sub quantile
+{
+	my ($q, @sorted) = @_;
+	my $at = int($q * @sorted);
+
+	return $sorted[$at < @sorted ? $at : -1];
+}
+
+sub summary
+{
+	my @sorted = sort { $a <=> $b } @_;
+
+	return sprintf('%d samples: median %.1f ms, 99 %% %.1f ms, longest %.1f ms',
+		scalar(@sorted), map { 1000 * $_ } quantile(0.5, @sorted), quantile(0.99, @sorted), $sorted[-1]);
+}
+
+# Cancel a query at random moments of a run of it; returns how long each cancel took.  The
+# ways are a signal, as pg_cancel_backend sends it, statement_timeout, and a signal as of
+# pg_terminate_backend, which costs a session.
+sub cancel_at_random
+{
+	my ($settings, $query, $samples, @ways) = @_;
+	my $session = RawSession->new($node);
+	my @took;
+	my $lasts;
+
+	$session->query("$settings $query");
+	for (1 .. 2)
+	{
+		my $start = time;
+		$session->query("$settings $query");
+		die $session->{error} if $session->{error};
+		$lasts = time - $start;
+	}
+	for my $sample (1 .. $samples)
+	{
+		my $way = $ways[ $sample % @ways ];
+		# a sample for each part of the run
+		my $after = max(0.002, $lasts * ($sample - rand) / $samples);
+		my $sent;
+
+		if ($way eq 'timeout')
+		{
+			$session->query("set statement_timeout = " . int(1000 * $after + 1));
+			$sent = time + int(1000 * $after + 1) / 1000;
+			$session->send($query);
+			$session->finish;
+			my ($answered, $sqlstate) = @{$session}{qw(answered sqlstate)};
+			push @took, $answered - $sent if ($sqlstate // '') eq '57014';
+			$session->query('reset statement_timeout');
+			next;
+		}
+		$session->send($query);
+		# over before its time
+		next if $session->finish($after);
+		$sent = time;
+		kill($way eq 'cancel' ? 'INT' : 'TERM', $session->pid);
+		$session->finish;
+		push @took, $session->{answered} - $sent if ($session->{sqlstate} // '') =~ /^57/;
+		if ($way eq 'terminate')
+		{
+			$session->finish until $session->{closed};
+			$session = RawSession->new($node);
+			$session->query("$settings");
+		}
+	}
+	$session->query($query);
+	is($session->{error}, undef, '... and the session goes on');
+	return @took;
+}
+
+foreach my $backend (backends())
 {
 	my $label = $backend->{label};
+	my $settings = "set hashgraph.force = on; set hashgraph.backend = $backend->{backend};";
+	my (@ours, @cores);
+
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$backend->{program}'");
 	$node->reload;
+
+	foreach my $join (sort keys %joins)
+	{
+		my @core = cancel_at_random('set hashgraph.enabled = off; set enable_mergejoin = off; set enable_nestloop = off;',
+			$joins{$join}, $CORES, qw(cancel timeout));
+		my @took = cancel_at_random($settings, $joins{$join}, $OURS, qw(cancel timeout terminate));
+
+		cmp_ok(scalar(@took), '>', $OURS / 2, "$label: $join: cancelled at random moments");
+		note "$join: ", summary(@took), "; core: ", summary(@core);
+		push @ours, @took;
+		push @cores, @core;
+	}
+	note "$label: all: ", summary(@ours);
+	note "$label: core: ", summary(@cores);
+	my $allowed = max(@cores);
+	my @sorted = sort { $a <=> $b } @ours;
+	cmp_ok(quantile(0.99, @sorted), '<', PROMISE + $allowed, "$label: 99 % of cancels are in time");
+	cmp_ok($sorted[-1], '<', PROMISE + HICCUP + $allowed, "$label: ... and the last one");
+	is(scalar(temp_files($node)), 0, "$label: no temporary files are left");
+
+	# cancelled after so many milliseconds, which is in the scans and while matches stream; what
+	# is cancelled is a query that takes longer than that by far
 	my $session = $node->background_psql('postgres', on_error_stop => 0);
 	my $pid = $session->query_safe('select pg_backend_pid()');
-
-	$session->query("set hashgraph.force = on; set hashgraph.backend = $backend->{backend};");
+	$session->query($settings);
 	# start the device process where there is one
 	is($session->query('select count(*) from l join r using (k) where v < 10 and w < 10'), '9', "$label: a join");
-
-	# cancelled after so many milliseconds, which is: in the scans, in the build, and while
-	# matches stream; what is cancelled is a query that takes longer than that by far
 	my %queries = (
 		'scan of the inner side' => [ 50, 'select count(*) from l join generate_series(1, 30000000) g on g = k' ],
 		'scan of the outer side' =>
 		  [ 300, 'select count(*) from (select g as k from generate_series(1, 100000000) g) g join r using (k)' ],
 		'quals of the matches' =>
-		  [ 500, 'select count(*) from same a join same b on a.k = b.k and a.z + b.z < 0' ],
-		'rows that are returned' => [ 500, 'select sum(a.z) from same a join same b using (k)' ],
+		  [ 250, 'select count(*) from same a join same b on a.k = b.k and a.z + b.z < 0' ],
+		'rows that are returned' => [ 250, 'select sum(a.z) from same a join same b using (k)' ],
 		'unmatched rows' =>
-		  [ 500, 'select count(*) from same a left join same b on a.k = b.k and a.z + b.z < 0' ],
+		  [ 250, 'select count(*) from same a left join same b on a.k = b.k and a.z + b.z < 0' ],
 		'partitions on disk' =>
 		  [ 300, 'select count(*) from (select g as k, repeat(\'x\', 50) as x from generate_series(1, 100000000) g) g
 				  join (select * from r) r using (k) where length(x) > w' ]);
@@ -60,28 +172,9 @@ foreach my $backend (@backends)
 		$session->query("set work_mem = '$memory'; set statement_timeout = $timeout; $query; reset statement_timeout;");
 		my $seconds = time - $start;
 		like($session->{stderr}, qr/canceling statement due to statement timeout/, "$label: cancelled in $where");
-		cmp_ok($seconds, '<', $timeout / 1000 + GRACE, sprintf('%s: ... after %.2f s', $label, $seconds));
+		cmp_ok($seconds, '<', $timeout / 1000 + PROMISE + HICCUP + $allowed, sprintf('%s: ... after %.2f s', $label, $seconds));
 		$session->query('reset statement_timeout');
 	}
-
-	# at many places of a join that takes about a second
-	$session->query("set work_mem = '1GB'");
-	my ($cancelled, $late) = (0, 0);
-	for my $timeout (map { 25 * $_ } 1 .. 20)
-	{
-		my $start = time;
-
-		$session->{stderr} = '';
-		$session->query("set statement_timeout = $timeout; select sum(v), sum(w) from l join r using (k)");
-		$session->query('reset statement_timeout');
-		$cancelled++ if $session->{stderr} =~ /statement timeout/;
-		$late++ if time - $start > $timeout / 1000 + GRACE;
-	}
-	note "$cancelled of 20 were cancelled";
-	cmp_ok($cancelled, '>', 5, "$label: cancelled at many places");
-	is($late, 0, "$label: ... each in time");
-	is($session->query('select sum(v), sum(w) from l join r using (k) where v < 100'), '9900|99009900',
-		"$label: and the session goes on");
 
 	# pg_cancel_backend, and a savepoint that survives it
 	$session->{stderr} = '';
