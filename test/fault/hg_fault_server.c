@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <sys/socket.h>
+
 #include "access/tupdesc.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
@@ -17,11 +19,13 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "backend/hg_device.h"
+#include "engine/wire/hg_wire_client.h"
 #include "hg_fault.h"
 #include "hg_guc.h"
 
 HG_WRAPPED(void, hg_guc_init, (void) );
+HG_WRAPPED(HgWireClient *, hg_wire_client_create, (int fd));
+HG_WRAPPED(void, hg_wire_client_destroy, (HgWireClient * client));
 HG_WRAPPED(void *, palloc, (Size size));
 HG_WRAPPED(void *, palloc0, (Size size));
 HG_WRAPPED(void *, palloc_extended, (Size size, int flags));
@@ -52,6 +56,25 @@ HG_WRAPPED(void, tuplestore_putvalues,
  * ------------------------------------------------------------------------ */
 
 static char *hg_inject_fault = NULL;
+
+/* The socket to the device process, or -1. */
+static int device_socket = -1;
+
+HgWireClient *
+__wrap_hg_wire_client_create(int fd)
+{
+	HgWireClient *client = __real_hg_wire_client_create(fd);
+
+	device_socket = client != NULL ? fd : -1;
+	return client;
+}
+
+void
+__wrap_hg_wire_client_destroy(HgWireClient *client)
+{
+	device_socket = -1;
+	__real_hg_wire_client_destroy(client);
+}
 
 static bool
 check_inject_fault(char **value, void **extra pg_attribute_unused(),
@@ -85,8 +108,9 @@ assign_inject_fault(const char *value, void *extra pg_attribute_unused())
 	}
 	if (hg_fault_page == NULL)
 	{
-		/* a device process that runs already could not find the page */
-		hg_device_discard();
+		/* a device process that runs already could not find the page: have it replaced */
+		if (device_socket >= 0)
+			shutdown(device_socket, SHUT_RDWR);
 		hg_fault_cancel = raise_cancel;
 		if (!hg_fault_make_page())
 			return;
