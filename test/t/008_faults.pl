@@ -27,7 +27,8 @@ my $GROWTH = 0.5;
 # Faults between two looks at the processes and the log.
 my $BATCH = 60;
 
-my $node = new_server('faults', conf => "work_mem = '1MB'\nhash_mem_multiplier = 1\n");
+# little staging memory: a device process starts sooner
+my $node = new_server('faults', conf => "work_mem = '1MB'\nhash_mem_multiplier = 1\nhashgraph.staging_size = '2MB'\n");
 my (undef, undef, $unknown) = $node->psql('postgres', "set hashgraph.inject_fault = 'alloc:1'");
 
 if (!$ENV{HG_DEBUG_BUILD})
@@ -249,16 +250,22 @@ foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 		walk($label, $join, $backend->{backend}, 'write', 20) if $join =~ /disk|arrays/;
 		walk($label, $join, $backend->{backend}, 'read', 20) if $join =~ /disk/;
 		next if $label eq 'cpu';
-		walk($label, $join, 'cuda', $_, 30) foreach qw(device_alloc device_kill);
+		# a device takes its time to start: what is not CUDA's is the stand-in's to walk through
+		if ($label eq 'cuda')
+		{
+			walk($label, $join, 'cuda', $_, $join =~ /left|in memory/ ? 25 : 5) foreach qw(device_cuda device_cuda_stuck);
+			next if $join ne 'in memory';
+		}
+		walk($label, $join, 'cuda', $_, $label eq 'cuda' ? 3 : 30) foreach qw(device_alloc device_kill);
 		next if $join !~ /left|in memory/ && !$all;
-		walk($label, $join, 'cuda', $_, 20) foreach @wire;
-		next if $label ne 'cuda';
-		walk($label, $join, 'cuda', $_, 50) foreach qw(device_cuda device_cuda_stuck);
+		walk($label, $join, 'cuda', $_, $label eq 'cuda' ? 3 : 20) foreach @wire;
 	}
 	next if $label eq 'cpu';
-	walk($label, 'in memory', 'cuda', $_, $_ eq 'alloc' ? 1 : 8, 1) foreach @wire, qw(alloc system device_alloc device_system device_kill);
+	walk($label, 'in memory', 'cuda', $_, $_ eq 'alloc' ? 1 : 8, 1)
+	  foreach qw(device_system), $label eq 'cuda' ? qw(device_cuda) : (@wire, qw(alloc system device_alloc device_kill));
 	# up to the third chunk of matches
-	walk("$label, auto", 'large', 'auto', $_, $_ eq 'device_end' ? 20 : 5) foreach $all ? @wire : qw(send device_end device_truncate), qw(alloc device_alloc device_kill);
+	walk("$label, auto", 'large', 'auto', $_, $_ eq 'device_end' && $label ne 'cuda' ? 20 : 5)
+	  foreach $all ? @wire : qw(send device_end device_truncate), qw(alloc device_alloc device_kill), $label eq 'cuda' ? qw(device_cuda) : ();
 }
 note sprintf '%.0f s', time - $started;
 
