@@ -130,7 +130,7 @@ foreach my $backend (backends())
 			$joins{$join}, $CORES, qw(cancel timeout));
 		my @took = cancel_at_random($settings, $joins{$join}, $OURS, qw(cancel timeout terminate));
 
-		cmp_ok(scalar(@took), '>', $OURS / 2, "$label: $join: cancelled at random moments");
+		cmp_ok(scalar(@took), '>=', $OURS / 4, "$label: $join: cancelled at random moments");
 		note "$join: ", summary(@took), "; core: ", summary(@core);
 		push @ours, @took;
 		push @cores, @core;
