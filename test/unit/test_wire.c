@@ -592,9 +592,9 @@ test_refusals(void)
 	unsetenv("HG_STANDIN_FAIL");
 	job = build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job == NULL && error.status == HG_DEVICE_FAILED, "a failing device is told");
-	hg_tap_ok(process_ends(session.process, &status), "and ends its process");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST,
-			  "so that the connection is lost");
+			  "which is the last answer: the connection is lost");
+	hg_tap_ok(process_ends(session.process, &status), "and the process ends");
 	session.engine->close(opened); /* an orphan of the first session */
 	hg_wire_client_destroy(session.client);
 	test_data_destroy(&data);

@@ -21,7 +21,8 @@
  *	request		The client.  Each has a sequence number, one more than the last.
  *	reply,		The device process: exactly one for each request, in the order and
  *	devices		with the sequence number of the requests, whether the request did
- *				its work, failed or was cancelled.
+ *				its work, failed or was cancelled.  HG_DEVICE_FAILED is the last
+ *				answer: the process, of no more use, ends.
  *	note		The client: CANCEL stops the request that runs for a job (which
  *				is then answered with HG_CANCELLED) and fails all later ones; CLOSE
  *				frees the job, whatever runs for it.  Notes are not answered and carry

@@ -180,6 +180,9 @@ take_message(HgWireClient *client)
 		client->answered++;
 		terminate_error(&message->reply.error);
 		hg_wire_remote_take(client, &message->reply);
+		/* this was its last answer (hg_server.c): who asks again must find a new process */
+		if (message->reply.error.status == HG_DEVICE_FAILED)
+			lose(client, "Its device has failed.");
 	}
 	else if (message->header.type == HG_WIRE_DEVICES &&
 			 message->devices.count <= HG_WIRE_MAX_DEVICES)
@@ -204,7 +207,7 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 
 	while (client->answered < sequence && !cancelled)
 	{
-		if (take_message(client))
+		if (take_message(client) || client->answered >= sequence)
 			continue;
 		if (client->state == HG_WIRE_LOST)
 			return hg_wire_copy_error(error, &client->error);
