@@ -333,6 +333,13 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	matcher->report.start_ms = INSTR_TIME_GET_MILLISEC(elapsed);
 
 	status = hg_matcher_build(matcher, &error);
+	/* a process that has died since the last join shows it now: begin once more with a new one */
+	if (status == HG_CONNECTION_LOST && matcher->job == NULL)
+	{
+		hg_device_discard_lost();
+		hg_matcher_choose(matcher);
+		status = hg_matcher_build(matcher, &error);
+	}
 	if (status != HG_OK)
 		hg_matcher_fail_or_fall_back(matcher, status, &error);
 	return matcher;

@@ -204,7 +204,7 @@ sub test_ways
 		ok(wait_for(sub { !-e "/proc/$pid" }, 20), "$label: $name: the session ends");
 		ok(wait_for(sub { !grep { -e "/proc/$_" } @devices }, 5), "$label: ... its device process too");
 		ok(wait_for(sub { !temp_files($node) }, 30), "$label: ... no temporary files are left") or diag(join "\n", temp_files($node));
-		ok(wait_for(sub { $node->psql('postgres', 'select 1') == 0 }, 60), "$label: ... and the server is up");
+		ok(wait_for(sub { accepts($node) }, 60), "$label: ... and the server is up");
 	}
 	is(shared_files(), $shared, "$label: nothing is left in /dev/shm");
 	return;

@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program covers device_children wait_for temp_files
-  join_check_sql session_ok);
+  join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries.
@@ -44,6 +44,14 @@ CONF
 	$node->start;
 	$node->safe_psql('postgres', 'create extension hashgraph') if $preload ne '';
 	return $node;
+}
+
+# Does a server take connections?  psql may be gone before it was given anything to do.
+sub accepts
+{
+	my ($node) = @_;
+
+	return eval { $node->psql('postgres', 'select 1') == 0 };
 }
 
 # The stand-in device process, or undef where it was not built.
