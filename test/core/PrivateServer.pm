@@ -216,9 +216,23 @@ sub clean_up
 {
 	my ($self) = @_;
 
+	# asked twice to stop is asked once
+	local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
 	stop();
 	chdir '/';
-	remove_tree($self->{work}) unless $self->{kept};
+	return if $self->{kept};
+	# a test that was ended leaves its servers
+	foreach my $file (`find '$self->{work}' -name postmaster.pid`)
+	{
+		chomp $file;
+		my ($pid) = eval { read_file($file) =~ /^(\d+)\n/ } or next;
+		kill 'QUIT', $pid;
+		for (my $wait = 0; $wait < 100 && kill(0, $pid); $wait++)
+		{
+			select undef, undef, undef, 0.1;
+		}
+	}
+	remove_tree($self->{work});
 	return;
 }
 
