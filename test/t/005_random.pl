@@ -72,8 +72,9 @@ begin
     return 'error, it ran on ' || elsewhere;
   end if;
   perform set_config('hashgraph.enabled', 'off', false);
-  -- without it core may take nested loops that last for ever
-  perform set_config('enable_seqscan', 'on', false);
+  -- otherwise core may take nested loops that last for ever
+  perform set_config('enable_seqscan', 'on', false), set_config('enable_material', 'on', false),
+          set_config('max_parallel_workers_per_gather', '0', false);
   execute format(digest, query) into theirs;
   if ours is not distinct from theirs then
     return format('same, %s rows%s%s', ours.n,
