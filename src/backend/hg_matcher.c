@@ -333,8 +333,11 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	matcher->report.start_ms = INSTR_TIME_GET_MILLISEC(elapsed);
 
 	status = hg_matcher_build(matcher, &error);
-	/* a process that has died since the last join shows it now: begin once more with a new one */
-	if (status == HG_CONNECTION_LOST && matcher->job == NULL)
+	/*
+	 * A process that has died since the last join, or whose device has failed when that was
+	 * closed, shows it now: begin once more, with a new one.
+	 */
+	if ((status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED) && matcher->job == NULL)
 	{
 		hg_device_discard_lost();
 		hg_matcher_choose(matcher);
