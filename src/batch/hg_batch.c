@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_batch.c
+ *	  A bounded number of rows as columns: how rows travel between scans, stores and joins.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_batch.h"
+
+HgBatch *
+hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted)
+{
+	HgBatch *batch = palloc0(sizeof(HgBatch));
+
+	batch->ncolumns = ncolumns;
+	batch->values = palloc0(Max(ncolumns, 1) * sizeof(Datum *));
+	batch->nulls = palloc0(Max(ncolumns, 1) * sizeof(bool *));
+	batch->has_nulls = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	for (int i = 0; i < nwanted; i++)
+	{
+		batch->values[wanted[i]] = palloc(HG_BATCH_ROWS * sizeof(Datum));
+		batch->nulls[wanted[i]] = palloc(HG_BATCH_ROWS * sizeof(bool));
+	}
+	return batch;
+}
+
+HgBatch *
+hg_batch_create(int ncolumns)
+{
+	int *wanted = palloc(Max(ncolumns, 1) * sizeof(int));
+	HgBatch *batch;
+
+	for (int c = 0; c < ncolumns; c++)
+		wanted[c] = c;
+	batch = hg_batch_create_partial(ncolumns, ncolumns, wanted);
+	pfree(wanted);
+	return batch;
+}
