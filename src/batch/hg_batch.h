@@ -41,6 +41,9 @@ typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
 {
 	bool (*next)(HgBatchSource *source, HgBatch *batch);
+
+	/* the plan behind it is rescanned by the caller: start again */
+	void (*restart)(HgBatchSource *source);
 };
 
 /* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */

@@ -25,6 +25,15 @@
 #define HG_MAX_CHUNK_ROWS_LOG2 14
 #define HG_MIN_CHUNK_ROWS_LOG2 6
 
+#ifdef __GNUC__
+#define HG_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define HG_PREFETCH(address) ((void) (address))
+#endif
+
+/* The largest pieces that chunks are cut from. */
+#define HG_PIECE_BYTES ((Size) 8 * 1024 * 1024)
+
 HgColumnStore *
 hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const int *attnos)
 {
@@ -68,6 +77,22 @@ hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const
 	return store;
 }
 
+/* Get the memory of the next chunks. */
+static void
+hg_column_store_add_piece(HgColumnStore *store)
+{
+	Size chunks = Max(1, Min(store->piece_bytes, HG_PIECE_BYTES) / store->chunk_bytes);
+	Size bytes = chunks * store->chunk_bytes;
+
+	store->piece_next = hg_block_alloc(store->context, bytes);
+	if (store->piece_next == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+				 errdetail("Failed to allocate %zu bytes for the columns of a join.", bytes)));
+	store->piece_left = (int) chunks;
+	store->piece_bytes += bytes;
+}
+
 static pg_noinline void
 hg_column_store_grow(HgColumnStore *store)
 {
@@ -81,12 +106,11 @@ hg_column_store_grow(HgColumnStore *store)
 			store->chunks = repalloc(store->chunks, max_chunks * sizeof(char *));
 		store->max_chunks = max_chunks;
 	}
-	store->chunks[store->nchunks] = hg_block_alloc(store->context, store->chunk_bytes);
-	if (store->chunks[store->nchunks] == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
-						errdetail("Failed to allocate %zu bytes for the columns of a join.",
-								  store->chunk_bytes)));
-	store->nchunks++;
+	if (store->piece_left == 0)
+		hg_column_store_add_piece(store);
+	store->chunks[store->nchunks++] = store->piece_next;
+	store->piece_next += store->chunk_bytes;
+	store->piece_left--;
 }
 
 /* Room for size bytes of a packed value at an alignment. */
@@ -142,63 +166,187 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 	return place;
 }
 
-void
-hg_column_store_add_columns(HgColumnStore *store, const Datum *values, const bool *nulls,
-							const int *at)
-{
-	Size i = hg_column_store_place(store, store->rows);
-	char *chunk;
+/* Which row of the batch is the i-th to be added? */
+#define HG_WHICH(i) (which != NULL ? which[i] : (i))
 
-	if ((store->rows >> store->chunk_rows_log2) == (uint64) store->nchunks)
-		hg_column_store_grow(store);
-	chunk = store->chunks[store->rows >> store->chunk_rows_log2];
+/* Add by-value rows of one type to an array. */
+#define HG_ADD_VALUES(type)                                                                        \
+	for (int i = 0; i < nrows; i++)                                                                \
+	((type *) to)[i] = (type) values[HG_WHICH(i)]
+
+/* Copy values of one column, some of which may be undefined because they are NULL. */
+static void
+hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values, const bool *nulls,
+						  const uint16 *which, int nrows)
+{
+	if (column->attbyval)
+	{
+		switch (column->attlen)
+		{
+			case 1:
+				HG_ADD_VALUES(uint8);
+				break;
+			case 2:
+				HG_ADD_VALUES(uint16);
+				break;
+			case 4:
+				HG_ADD_VALUES(uint32);
+				break;
+			default:
+				HG_ADD_VALUES(Datum);
+				break;
+		}
+		return;
+	}
+	for (int i = 0; i < nrows; i++)
+		if (nulls == NULL || !nulls[HG_WHICH(i)])
+			memcpy(to + (Size) i * column->stride, DatumGetPointer(values[HG_WHICH(i)]),
+				   column->attlen);
+}
+
+/* Add rows that all go to one chunk, at its place first. */
+static void
+hg_column_store_add_to_chunk(HgColumnStore *store, char *chunk, Size first, const HgBatch *batch,
+							 const int *at, const uint16 *which, int nrows)
+{
 	for (int c = 0; c < store->ncolumns; c++)
 	{
 		HgColumn *column = &store->columns[c];
-		char *place = chunk + column->values_offset + i * column->stride;
-		uint8 *validity = (uint8 *) chunk + column->validity_offset + i / 8;
-		uint8 bit = 1 << (i % 8);
+		const Datum *values = batch->values[at[c]];
+		const bool *nulls = batch->has_nulls[at[c]] ? batch->nulls[at[c]] : NULL;
+		char *to = chunk + column->values_offset + first * column->stride;
+		uint8 *validity = (uint8 *) chunk + column->validity_offset;
 
-		if (nulls[at[c]])
-		{
-			*validity &= ~bit;
-			column->has_nulls = true;
-			continue;
-		}
-		*validity |= bit;
-		if (column->attbyval)
-			store_att_byval(place, values[at[c]], column->attlen);
-		else if (column->attlen > 0)
-			memcpy(place, DatumGetPointer(values[at[c]]), column->attlen);
+		if (first == 0)
+			memset(validity, 0xff, ((Size) 1 << store->chunk_rows_log2) / 8);
+		if (column->attlen > 0)
+			hg_column_store_add_fixed(column, to, values, nulls, which, nrows);
 		else
-			*(char **) place = hg_column_store_copy(store, column, values[at[c]]);
+			for (int i = 0; i < nrows; i++)
+				if (nulls == NULL || !nulls[HG_WHICH(i)])
+					((char **) to)[i] = hg_column_store_copy(store, column, values[HG_WHICH(i)]);
+		if (nulls == NULL)
+			continue;
+		for (int i = 0; i < nrows; i++)
+			if (nulls[HG_WHICH(i)])
+			{
+				validity[(first + i) / 8] &= ~(1 << ((first + i) % 8));
+				column->has_nulls = true;
+			}
 	}
 }
 
 void
-hg_column_store_get(const HgColumnStore *store, uint64 row, Datum *values, bool *nulls,
-					const int *at)
+hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, const uint16 *which,
+					int nrows)
 {
-	const char *chunk;
-	Size i = hg_column_store_place(store, row);
+	uint64 chunk_rows = UINT64CONST(1) << store->chunk_rows_log2;
+	uint16 rest[HG_BATCH_ROWS];
 
 	if (store->ncolumns == 0)
+	{
+		store->rows += nrows;
 		return;
-	chunk = store->chunks[row >> store->chunk_rows_log2];
+	}
+	while (nrows > 0)
+	{
+		Size first = store->rows & (chunk_rows - 1);
+		uint64 chunk = store->rows >> store->chunk_rows_log2;
+		int step = (int) Min((uint64) nrows, chunk_rows - first);
+
+		if (chunk == (uint64) store->nchunks)
+			hg_column_store_grow(store);
+		hg_column_store_add_to_chunk(store, store->chunks[chunk], first, batch, at, which, step);
+		store->rows += step;
+		nrows -= step;
+		if (nrows == 0)
+			break;
+		/* the others begin the next chunk */
+		if (which == NULL)
+		{
+			for (int i = 0; i < nrows; i++)
+				rest[i] = step + i;
+			which = rest;
+		}
+		else
+			which += step;
+	}
+}
+
+/* The places of rows in one column's arrays. */
+static inline const char *
+hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)
+{
+	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
+
+	return store->chunks[row >> store->chunk_rows_log2] + column->values_offset +
+		   (row & mask) * column->stride;
+}
+
+/* Fetch by-value rows of one type. */
+#define HG_GET_VALUES(type, datum)                                                                 \
+	for (int i = 0; i < nrows; i++)                                                                \
+	values[i] = datum(*(const type *) hg_column_store_place(store, column, rows[i]))
+
+static void
+hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
+						   int nrows, Datum *values)
+{
+	if (column->attlen < 0)
+	{
+		HG_GET_VALUES(Pointer, PointerGetDatum);
+		return;
+	}
+	if (!column->attbyval)
+	{
+		for (int i = 0; i < nrows; i++)
+			values[i] = PointerGetDatum(hg_column_store_place(store, column, rows[i]));
+		return;
+	}
+	switch (column->attlen)
+	{
+		case 1:
+			HG_GET_VALUES(char, CharGetDatum);
+			break;
+		case 2:
+			HG_GET_VALUES(int16, Int16GetDatum);
+			break;
+		case 4:
+			HG_GET_VALUES(int32, Int32GetDatum);
+			break;
+		default:
+			HG_GET_VALUES(Datum, );
+			break;
+	}
+}
+
+void
+hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, HgBatch *batch,
+					const int *at)
+{
+	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
+
 	for (int c = 0; c < store->ncolumns; c++)
 	{
 		const HgColumn *column = &store->columns[c];
-		const char *place = chunk + column->values_offset + i * column->stride;
+		bool *nulls = batch->nulls[at[c]];
 
-		nulls[at[c]] =
-			column->has_nulls &&
-			(((const uint8 *) chunk + column->validity_offset)[i / 8] & (1 << (i % 8))) == 0;
-		if (nulls[at[c]])
-			values[at[c]] = (Datum) 0;
-		else if (column->attlen > 0)
-			values[at[c]] = fetch_att(place, column->attbyval, column->attlen);
-		else
-			values[at[c]] = PointerGetDatum(*(char *const *) place);
+		/* ask for all of them before the first is waited for */
+		for (int i = 0; i < nrows; i++)
+			HG_PREFETCH(hg_column_store_place(store, column, rows[i]));
+		hg_column_store_get_column(store, column, rows, nrows, batch->values[at[c]]);
+		batch->has_nulls[at[c]] = column->has_nulls;
+		if (!column->has_nulls)
+			continue;
+		for (int i = 0; i < nrows; i++)
+		{
+			const uint8 *validity =
+				(const uint8 *) store->chunks[rows[i] >> store->chunk_rows_log2] +
+				column->validity_offset;
+			uint64 place = rows[i] & mask;
+
+			nulls[i] = (validity[place / 8] & (1 << (place % 8))) == 0;
+		}
 	}
 }
 
@@ -230,4 +378,7 @@ hg_column_store_release(HgColumnStore *store)
 		AllocSetContextCreate(store->context, "HashGraph packed values", ALLOCSET_SMALL_SIZES);
 	store->chunks = NULL;
 	store->nchunks = store->max_chunks = 0;
+	store->piece_next = NULL;
+	store->piece_left = 0;
+	store->piece_bytes = 0;
 }

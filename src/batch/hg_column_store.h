@@ -5,11 +5,16 @@
  *
  * Rows are numbered from 0 in the order they are added.  They lie in chunks of 2^n rows,
  * fewer of them where they are wide; a chunk has for every column an array of its values and a
- *bitmap of those that are not NULL:
+ * bitmap of those that are not NULL:
  *
  *	by value				the value, in attlen bytes
  *	by reference, fixed		the bytes themselves, each at the type's alignment
  *	variable length			a pointer to a copy, packed in blocks of the store's own
+ *
+ * Chunks are cut from pieces of memory, each twice as large as the one before up to a limit
+ * at which they are huge pages.  Fetching rows at random then misses the cache, but not
+ * the TLB; and pieces are used again by the rows that follow a clear, so that fresh memory is
+ * touched once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,6 +25,8 @@
 
 #include "access/tupdesc.h"
 #include "access/tupmacs.h"
+
+#include "batch/hg_batch.h"
 
 typedef struct HgColumn
 {
@@ -43,6 +50,9 @@ typedef struct HgColumnStore
 	char **chunks;	  /* [nchunks] */
 	int nchunks;	  /* chunks there are, some unused after a clear */
 	int max_chunks;
+	char *piece_next;	/* where the next chunk goes ... */
+	int piece_left;		/* ... and how many more fit there */
+	uint64 piece_bytes; /* of all pieces */
 	uint64 rows;
 	char *packed_next;			  /* where the next variable-length value goes ... */
 	char *packed_end;			  /* ... and where its block ends */
@@ -57,29 +67,21 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos);
 
-/* The columns of the next row; hg_column_store_add is what to call. */
-extern void hg_column_store_add_columns(HgColumnStore *store, const Datum *values,
-										const bool *nulls, const int *at);
+/*
+ * Add rows of a batch: those of which[nrows], or its first nrows ones where which is NULL.
+ * Column i of the store is column at[i] of the batch; everything is copied.
+ */
+extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at,
+								const uint16 *which, int nrows);
 
 /*
- * Add a row.  Column i is values[at[i]], nulls[at[i]]; everything is copied.
+ * Fetch rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch: column i
+ * becomes column at[i].  What is by reference points into the store.
  */
-static inline void
-hg_column_store_add(HgColumnStore *store, const Datum *values, const bool *nulls, const int *at)
-{
-	if (store->ncolumns > 0)
-		hg_column_store_add_columns(store, values, nulls, at);
-	store->rows++;
-}
+extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows,
+								HgBatch *batch, const int *at);
 
-/*
- * Fetch a row into values[at[i]], nulls[at[i]].  What is by reference points into
- * the store.
- */
-extern void hg_column_store_get(const HgColumnStore *store, uint64 row, Datum *values, bool *nulls,
-								const int *at);
-
-/* Forget the rows, keep the chunks for the next ones. */
+/* Forget the rows, keep the pieces for the next ones. */
 extern void hg_column_store_clear(HgColumnStore *store);
 
 /* Free the rows and their memory; the store itself stays usable. */
@@ -96,36 +98,7 @@ hg_column_store_bytes(const HgColumnStore *store)
 static inline uint64
 hg_column_store_reserved(const HgColumnStore *store)
 {
-	return (uint64) store->nchunks * store->chunk_bytes + store->packed_bytes;
-}
-
-/* The place of a row in its chunk. */
-static inline Size
-hg_column_store_place(const HgColumnStore *store, uint64 row)
-{
-	return row & ((UINT64CONST(1) << store->chunk_rows_log2) - 1);
-}
-
-/* Ask for the cache lines of a row that will be fetched soon. */
-static inline void
-hg_column_store_prefetch(const HgColumnStore *store, uint64 row)
-{
-#ifdef __GNUC__
-	if (store->ncolumns > 0)
-	{
-		const char *chunk = store->chunks[row >> store->chunk_rows_log2];
-		Size i = hg_column_store_place(store, row);
-
-		for (int c = 0; c < store->ncolumns; c++)
-		{
-			const HgColumn *column = &store->columns[c];
-
-			__builtin_prefetch(chunk + column->values_offset + i * column->stride);
-			if (column->has_nulls)
-				__builtin_prefetch(chunk + column->validity_offset + i / 8);
-		}
-	}
-#endif
+	return store->piece_bytes + store->packed_bytes;
 }
 
 #endif /* HG_COLUMN_STORE_H */

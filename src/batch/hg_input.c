@@ -11,7 +11,8 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
+#include "access/sysattr.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input.h"
@@ -28,54 +29,107 @@ hg_engine_row_bytes(uint32 width)
 	return width + sizeof(uint32) + (Size) (1.5 * sizeof(uint32) / hg_load_factor);
 }
 
-/* Rows, and bytes of variable-length values, between two looks at the memory held. */
-#define HG_ROWS_PER_LOOK 256
-#define HG_PACKED_PER_LOOK (64 * 1024)
+/* Memory of the values of key expressions that are encoded together, in bytes. */
+#define HG_KEY_VALUES (256 * 1024)
+
+/* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
+static const Var *
+hg_input_key_column(const Expr *expr)
+{
+	while (IsA(expr, RelabelType))
+		expr = ((const RelabelType *) expr)->arg;
+	return IsA(expr, Var) ? (const Var *) expr : NULL;
+}
+
+/* Which attributes of the child, counted from 0, are needed for keys or above? */
+static Bitmapset *
+hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const int *attnos)
+{
+	Bitmapset *offset_attnos = NULL;
+	Bitmapset *needed = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) key_exprs, side == HG_OUTER ? OUTER_VAR : INNER_VAR, &offset_attnos);
+	while ((member = bms_next_member(offset_attnos, member)) >= 0)
+	{
+		Assert(member + FirstLowInvalidHeapAttributeNumber > 0);
+		needed = bms_add_member(needed, member + FirstLowInvalidHeapAttributeNumber - 1);
+	}
+	bms_free(offset_attnos);
+	for (int i = 0; i < ncolumns; i++)
+		needed = bms_add_member(needed, attnos[i] - 1);
+	return needed;
+}
+
+/* Set up what encodes the keys: in place where all are columns, else by evaluating them. */
+static void
+hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const Bitmapset *needed)
+{
+	int nparts = input->encoder->nparts;
+	ListCell *lc;
+
+	input->econtext = CreateExprContext(parent->state);
+	input->temporary =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph key encoding", ALLOCSET_SMALL_SIZES);
+	input->key_batch = input->batch;
+	input->key_columns = palloc(nparts * sizeof(int));
+	foreach (lc, key_exprs)
+	{
+		const Var *var = hg_input_key_column(lfirst(lc));
+
+		if (var == NULL)
+			break;
+		input->key_columns[foreach_current_index(lc)] =
+			bms_member_index(unconstify(Bitmapset *, needed), var->varattno - 1);
+	}
+	if (lc == NULL)
+		return;
+
+	input->key_batch = hg_batch_create(nparts);
+	input->key_slot = MakeSingleTupleTableSlot(ExecGetResultType(input->plan), &TTSOpsVirtual);
+	input->key_exprs = palloc(nparts * sizeof(ExprState *));
+	foreach (lc, key_exprs)
+	{
+		/* a subplan's slots are freed with the query's other slots, after the node's memory */
+		MemoryContext old = MemoryContextSwitchTo(parent->state->es_query_cxt);
+
+		input->key_columns[foreach_current_index(lc)] = foreach_current_index(lc);
+		input->key_exprs[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), parent);
+		MemoryContextSwitchTo(old);
+	}
+	/* what no key needs stays NULL */
+	memset(input->key_slot->tts_values, 0,
+		   input->key_slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	memset(input->key_slot->tts_isnull, true,
+		   input->key_slot->tts_tupleDescriptor->natts * sizeof(bool));
+}
 
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
-				bool keep_null_keys)
+				bool keep_null_keys, HgSourceMaker make_source)
 {
 	HgInput *input = palloc0(sizeof(HgInput));
 	TupleDesc desc = ExecGetResultType(plan);
-	ListCell *lc;
+	Bitmapset *needed = hg_input_collect(side, key_exprs, ncolumns, attnos);
+	int nneeded = bms_num_members(needed);
+	int *child_attnos = palloc(Max(nneeded, 1) * sizeof(int));
+	int member = -1;
 
 	input->side = side;
 	input->plan = plan;
+	input->encoder = encoder;
 	input->keep_null_keys = keep_null_keys;
 
-	input->encoder = encoder;
-	input->econtext = CreateExprContext(parent->state);
-	input->key_attnos = palloc0(encoder->nparts * sizeof(AttrNumber));
-	input->key_exprs = palloc0(encoder->nparts * sizeof(ExprState *));
-	input->key_values = palloc0(encoder->nparts * sizeof(Datum));
-	input->key_nulls = palloc0(encoder->nparts * sizeof(bool));
-	foreach (lc, key_exprs)
+	input->batch_attnos = palloc(Max(nneeded, 1) * sizeof(int));
+	for (int i = 0; (member = bms_next_member(needed, member)) >= 0; i++)
 	{
-		Expr *expr = lfirst(lc);
-		int i = foreach_current_index(lc);
-
-		/* a type that is only relabelled (varchar as text) is the column itself */
-		while (IsA(expr, RelabelType))
-			expr = ((RelabelType *) expr)->arg;
-		if (IsA(expr, Var) && ((Var *) expr)->varattno > 0)
-		{
-			input->key_attnos[i] = ((Var *) expr)->varattno;
-			input->last_attno = Max(input->last_attno, input->key_attnos[i]);
-		}
-		else
-		{
-			/* a subplan's slots are freed with the query's other slots, after the node's memory */
-			MemoryContext old = MemoryContextSwitchTo(parent->state->es_query_cxt);
-
-			input->key_exprs[i] = ExecInitExpr(lfirst(lc), parent);
-			MemoryContextSwitchTo(old);
-		}
+		input->batch_attnos[i] = member;
+		child_attnos[i] = member + 1;
 	}
-
-	if (encoder->exact && encoder->nparts == 1)
-		input->only_key = input->key_attnos[0];
+	input->batch = hg_batch_create(nneeded);
+	input->child = make_source(plan, nneeded, child_attnos);
+	hg_input_create_keys(input, parent, key_exprs, needed);
 
 	input->ncolumns = ncolumns;
 	input->from = palloc(Max(ncolumns, 1) * sizeof(int));
@@ -83,14 +137,16 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	input->dense = palloc(Max(ncolumns, 1) * sizeof(int));
 	for (int i = 0; i < ncolumns; i++)
 	{
-		input->from[i] = attnos[i] - 1;
+		input->from[i] = bms_member_index(needed, attnos[i] - 1);
 		input->to[i] = to[i];
 		input->dense[i] = i;
-		input->last_attno = Max(input->last_attno, attnos[i]);
 	}
+	input->stored_batch = hg_batch_create(ncolumns);
 	input->words = hg_key_column_create(CurrentMemoryContext, encoder->width);
 	input->rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
 	input->null_rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
+	bms_free(needed);
+	pfree(child_attnos);
 	return input;
 }
 
@@ -115,195 +171,212 @@ hg_input_row_bytes(uint32 key_width, int row_width)
 	return key_width + hg_engine_row_bytes(key_width) + row_width;
 }
 
-/* The word of the child's current row; false when its key is NULL. */
-static inline bool
-hg_input_encode(HgInput *input, TupleTableSlot *slot, uint64 *word)
+/* Evaluate the keys of a row of the batch into the same row of key_batch. */
+static void
+hg_input_evaluate_keys(HgInput *input, int row)
 {
-	HgKeyEncoder *encoder = input->encoder;
-	MemoryContext old;
-	bool valid;
+	const HgBatch *batch = input->batch;
+	TupleTableSlot *slot = input->key_slot;
 
-	if (input->only_key != 0)
+	for (int c = 0; c < batch->ncolumns; c++)
 	{
-		int i = input->only_key - 1;
-
-		if (slot->tts_isnull[i])
-			return false;
-		*word = hg_key_bits(&encoder->parts[0], input->side, slot->tts_values[i]);
-		return true;
+		slot->tts_values[input->batch_attnos[c]] = batch->values[c][row];
+		slot->tts_isnull[input->batch_attnos[c]] = hg_batch_is_null(batch, c, row);
 	}
-
-	ResetExprContext(input->econtext);
-	for (int i = 0; i < encoder->nparts; i++)
-	{
-		if (input->key_exprs[i] == NULL)
-		{
-			input->key_values[i] = slot->tts_values[input->key_attnos[i] - 1];
-			input->key_nulls[i] = slot->tts_isnull[input->key_attnos[i] - 1];
-			continue;
-		}
-		if (input->side == HG_OUTER)
-			input->econtext->ecxt_outertuple = slot;
-		else
-			input->econtext->ecxt_innertuple = slot;
-		input->key_values[i] =
-			ExecEvalExprSwitchContext(input->key_exprs[i], input->econtext, &input->key_nulls[i]);
-	}
-
-	/* hash functions detoast into the current context */
-	old = MemoryContextSwitchTo(input->econtext->ecxt_per_tuple_memory);
-	valid = hg_key_encode(encoder, input->side, input->key_values, input->key_nulls, word);
-	MemoryContextSwitchTo(old);
-	return valid;
-}
-
-/*
- * The child's next row that the join has a use for, its needed attributes deformed,
- * with its word; NULL at the end.
- */
-static TupleTableSlot *
-hg_input_next(HgInput *input, HgSpillRow *row)
-{
-	for (;;)
-	{
-		TupleTableSlot *slot = ExecProcNode(input->plan);
-
-		if (TupIsNull(slot))
-		{
-			input->at_end = true;
-			return NULL;
-		}
-		input->rows_read++;
-		slot_getsomeattrs(slot, input->last_attno);
-		row->null_key = !hg_input_encode(input, slot, &row->word);
-		if (!row->null_key)
-			return slot;
-		/* spread over the partitions, should it go to one */
-		row->word = input->null_keys++;
-		if (input->keep_null_keys)
-			return slot;
-	}
-}
-
-/* A row wherever it was read: column i is values[at[i]], nulls[at[i]]. */
-typedef struct HgInputRow
-{
-	HgSpillRow row;
-	const Datum *values;
-	const bool *nulls;
-	const int *at;
-} HgInputRow;
-
-/* The next row of the source or the child, valid until the next call; false at the end. */
-static inline bool
-hg_input_read(HgInput *input, HgInputRow *next)
-{
-	if (input->source != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!hg_spill_read(input->source, input->partition, &next->row))
-		{
-			input->at_end = true;
-			return false;
-		}
-		next->values = input->source->values;
-		next->nulls = input->source->nulls;
-		next->at = input->dense;
-	}
+	ExecStoreVirtualTuple(slot);
+	if (input->side == HG_OUTER)
+		input->econtext->ecxt_outertuple = slot;
 	else
+		input->econtext->ecxt_innertuple = slot;
+	for (int p = 0; p < input->encoder->nparts; p++)
 	{
-		TupleTableSlot *slot = hg_input_next(input, &next->row);
+		HgBatch *keys = input->key_batch;
 
-		if (slot == NULL)
-			return false;
-		next->values = slot->tts_values;
-		next->nulls = slot->tts_isnull;
-		next->at = input->from;
+		keys->values[p][row] =
+			ExecEvalExprSwitchContext(input->key_exprs[p], input->econtext, &keys->nulls[p][row]);
+		keys->has_nulls[p] |= keys->nulls[p][row];
 	}
+	ExecClearTuple(slot);
+}
+
+/* Encode the keys of all rows of the batch; returns how many are not NULL. */
+static int
+hg_input_encode(HgInput *input, HgSpillKeys *keys)
+{
+	int nrows = input->batch->nrows;
+	MemoryContext values = input->econtext->ecxt_per_tuple_memory;
+	int nvalid = 0;
+	int first = 0;
+
+	MemoryContextReset(input->temporary);
+	if (input->key_exprs == NULL)
+		return hg_key_encode(input->encoder, input->side, input->batch, input->key_columns, 0,
+							 nrows, keys->words, keys->null_keys, input->temporary);
+
+	for (int row = 0; row < nrows; row++)
+	{
+		if (first == row)
+		{
+			ResetExprContext(input->econtext);
+			memset(input->key_batch->has_nulls, false, input->key_batch->ncolumns * sizeof(bool));
+		}
+		hg_input_evaluate_keys(input, row);
+		/* the values of many rows are encoded together, unless they take much memory */
+		if (row + 1 == nrows || MemoryContextMemAllocated(values, false) > HG_KEY_VALUES)
+		{
+			nvalid += hg_key_encode(input->encoder, input->side, input->key_batch,
+									input->key_columns, first, row + 1 - first, keys->words,
+									keys->null_keys, input->temporary);
+			first = row + 1;
+		}
+	}
+	return nvalid;
+}
+
+/* Rows wherever they were read: column i of a row is column at[i] of the batch. */
+typedef struct HgInputRows
+{
+	const HgBatch *batch;
+	const int *at;
+	int nkeys;			 /* rows with a key ... */
+	const uint16 *which; /* ... are these; NULL: the first ones, which are all */
+	int nnull;			 /* rows without a key that are kept */
+	uint16 key_rows[HG_BATCH_ROWS];
+	uint16 null_rows[HG_BATCH_ROWS];
+} HgInputRows;
+
+/* Sort the rows of a batch into those with a key and those without one. */
+static void
+hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int nrows)
+{
+	rows->nkeys = rows->nnull = 0;
+	rows->which = rows->key_rows;
+	for (int i = 0; i < nrows; i++)
+		if (null_keys[i])
+			rows->null_rows[rows->nnull++] = i;
+		else
+			rows->key_rows[rows->nkeys++] = i;
+}
+
+/* The next rows of the child; false at the end. */
+static bool
+hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
+{
+	HgBatch *batch = input->batch;
+	int nvalid;
+
+	if (!input->child->next(input->child, batch))
+		return false;
+	input->rows_read += batch->nrows;
+	nvalid = hg_input_encode(input, keys);
+	rows->batch = batch;
+	rows->at = input->from;
+	rows->which = NULL;
+	rows->nkeys = nvalid;
+	rows->nnull = 0;
+	if (nvalid == batch->nrows)
+		return true;
+	hg_input_sort_rows(rows, keys->null_keys, batch->nrows);
+	/* spread over the partitions, should they go to one */
+	for (int i = 0; i < rows->nnull; i++)
+		keys->words[rows->null_rows[i]] = input->null_keys++;
+	if (!input->keep_null_keys)
+		rows->nnull = 0;
 	return true;
 }
 
-/* Keep one row. */
-static inline void
-hg_input_keep(HgInput *input, const HgInputRow *next)
+/* The next rows of the source or the child, valid until the next call; at_end is set. */
+static bool
+hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
-	if (next->row.null_key)
-	{
-		hg_column_store_add(input->null_rows, next->values, next->nulls, next->at);
-		return;
-	}
-	hg_key_column_add(input->words, next->row.word);
-	hg_column_store_add(input->rows, next->values, next->nulls, next->at);
-}
+	bool more;
 
-/* Bytes of variable-length values that are held. */
-static inline uint64
-hg_input_packed(const HgInput *input)
-{
-	return input->rows->packed_bytes + input->null_rows->packed_bytes;
+	CHECK_FOR_INTERRUPTS();
+	if (input->source == NULL)
+		more = hg_input_read_child(input, rows, keys);
+	else
+	{
+		more = hg_spill_read(input->source, input->partition, input->stored_batch, keys);
+		rows->batch = input->stored_batch;
+		rows->at = input->dense;
+		hg_input_sort_rows(rows, keys->null_keys, input->stored_batch->nrows);
+	}
+	input->at_end = !more;
+	return more;
 }
 
 void
 hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 {
-	HgInputRow next;
-	uint64 packed = hg_input_packed(input);
+	HgInputRows rows;
+	HgSpillKeys keys;
 
-	for (uint64 i = 1; !input->at_end && hg_input_rows(input) < max_rows; i++)
+	while (hg_input_rows(input) < max_rows && hg_input_bytes(input) <= limit &&
+		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS &&
+		   hg_input_read(input, &rows, &keys))
 	{
-		if (hg_input_read(input, &next))
-			hg_input_keep(input, &next);
-		if (i % HG_ROWS_PER_LOOK == 0 || hg_input_packed(input) > packed + HG_PACKED_PER_LOOK)
-		{
-			packed = hg_input_packed(input);
-			if (hg_input_bytes(input) > limit ||
-				input->words->rows > HG_MAX_ROWS - HG_ROWS_PER_LOOK)
-				return;
-		}
+		hg_key_column_add(input->words, keys.words, rows.which, rows.nkeys);
+		hg_column_store_add(input->rows, rows.batch, rows.at, rows.which, rows.nkeys);
+		if (rows.nnull > 0)
+			hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows, rows.nnull);
 	}
 }
 
-/* Move the rows that are held in memory to a spill set. */
+/* Move the rows of a store to a spill set; words is NULL for rows without a key. */
 static void
-hg_input_unload(HgInput *input, HgSpill *spill)
+hg_input_unload_store(HgInput *input, HgSpill *spill, const HgColumnStore *store,
+					  const HgKeySet *words)
 {
-	HgKeySet set = hg_key_column_set(input->words);
-	Datum *values = spill->values;
-	bool *nulls = spill->nulls;
-	HgSpillRow row = {0, false};
-	uint64 number = 0;
+	HgBatch *batch = input->stored_batch;
+	HgSpillKeys keys;
+	uint32 numbers[HG_BATCH_ROWS];
+	int piece = 0;
+	uint64 at = 0;
 
-	for (int p = 0; p < set.npieces; p++)
-		for (uint64 i = 0; i < set.pieces[p].count; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (input->words->width == 4)
-				row.word = ((const uint32 *) set.pieces[p].keys)[i];
-			else
-				row.word = ((const uint64 *) set.pieces[p].keys)[i];
-			hg_column_store_get(input->rows, number++, values, nulls, input->dense);
-			hg_spill_write(spill, row, values, nulls, input->dense);
-		}
-	row.null_key = true;
-	for (number = 0; number < input->null_rows->rows; number++)
+	memset(keys.null_keys, words == NULL, sizeof(keys.null_keys));
+	for (uint64 row = 0; row < store->rows; row += batch->nrows)
 	{
 		CHECK_FOR_INTERRUPTS();
-		row.word = number;
-		hg_column_store_get(input->null_rows, number, values, nulls, input->dense);
-		hg_spill_write(spill, row, values, nulls, input->dense);
+		batch->nrows = (int) Min(store->rows - row, HG_BATCH_ROWS);
+		for (int i = 0; i < batch->nrows; i++)
+		{
+			numbers[i] = (uint32) (row + i);
+			keys.words[i] = row + i;
+			if (words == NULL)
+				continue;
+			while (at == words->pieces[piece].count)
+			{
+				piece++;
+				at = 0;
+			}
+			if (input->words->width == 4)
+				keys.words[i] = ((const uint32 *) words->pieces[piece].keys)[at++];
+			else
+				keys.words[i] = ((const uint64 *) words->pieces[piece].keys)[at++];
+		}
+		hg_column_store_get(store, numbers, batch->nrows, batch, input->dense);
+		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
 	}
-	hg_input_release(input);
 }
 
 void
 hg_input_spill(HgInput *input, HgSpill *spill)
 {
-	HgInputRow next;
+	HgKeySet words = hg_key_column_set(input->words);
+	HgInputRows rows;
+	HgSpillKeys keys;
 
-	hg_input_unload(input, spill);
-	while (!input->at_end)
-		if (hg_input_read(input, &next))
-			hg_spill_write(spill, next.row, next.values, next.nulls, next.at);
+	/* what is held in memory */
+	hg_input_unload_store(input, spill, input->rows, &words);
+	hg_input_unload_store(input, spill, input->null_rows, NULL);
+	hg_input_release(input);
+
+	while (!input->at_end && hg_input_read(input, &rows, &keys))
+	{
+		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);
+		if (rows.nnull > 0)
+			hg_spill_write(spill, &keys, rows.batch, rows.at, rows.null_rows, rows.nnull);
+	}
 }
 
 void
@@ -335,6 +408,7 @@ hg_input_release(HgInput *input)
 void
 hg_input_restart(HgInput *input)
 {
+	input->child->restart(input->child);
 	hg_input_clear(input);
 	input->source = NULL;
 	input->at_end = false;

@@ -30,31 +30,41 @@ typedef struct HgInput
 	PlanState *plan;	 /* the child */
 	bool keep_null_keys; /* rows with a NULL key are returned by the join */
 
-	HgKeyEncoder *encoder;	/* shared by both sides */
-	AttrNumber *key_attnos; /* [nparts] where a key is a plain column of the child, or 0 */
-	ExprState **key_exprs;	/* [nparts] where it is an expression, or NULL */
-	AttrNumber only_key;	/* the column where the key is exact and just that, or 0 */
-	ExprContext *econtext;	/* of the expressions and of the hash functions */
-	Datum *key_values;		/* [nparts] of the current row */
-	bool *key_nulls;
+	/* how rows come from the child */
+	HgBatchSource *child;
+	HgBatch *batch;			  /* its rows: key columns, then others that are needed */
+	HgKeyEncoder *encoder;	  /* shared by both sides */
+	HgBatch *key_batch;		  /* where the keys' values are: batch, or one of expressions */
+	int *key_columns;		  /* [nparts] their columns there */
+	ExprState **key_exprs;	  /* [nparts], or NULL where all keys are columns of the child */
+	TupleTableSlot *key_slot; /* the child's row that they are evaluated over */
+	int *batch_attnos;		  /* [batch->ncolumns] places of its columns in that row, from 0 */
+	ExprContext *econtext;	  /* of the expressions */
+	MemoryContext temporary;  /* of the hash functions */
 
-	int ncolumns;	/* columns needed above */
-	int *from;		/* [ncolumns] their places in the child's slot, from 0 */
-	int *to;		/* [ncolumns] their places in the join's scan slot, from 0 */
-	int *dense;		/* [ncolumns] 0, 1, 2, ... */
-	int last_attno; /* attributes of the child's slot that must be deformed */
+	int ncolumns; /* columns needed above */
+	int *from;	  /* [ncolumns] their places in batch */
+	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
+	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
 
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
 
-	HgSpill *source; /* read from here, not from the child; or NULL */
-	int partition;	 /* of the source */
-	bool at_end;	 /* the source, or the child, has no more rows */
+	HgSpill *source;	   /* read from here, not from the child; or NULL */
+	int partition;		   /* of the source */
+	HgBatch *stored_batch; /* rows on the way from or to a spill set: the needed columns */
+	bool at_end;		   /* the source, or the child, has no more rows */
 
 	uint64 rows_read; /* from the child, over all its scans */
 	uint64 null_keys; /* ... whose key was NULL */
 } HgInput;
+
+/*
+ * What makes the source of a child plan: of the attributes attnos[nattnos] (from 1, each once)
+ * of its rows, in that order, in CurrentMemoryContext.
+ */
+typedef HgBatchSource *(*HgSourceMaker)(PlanState *plan, int nattnos, const int *attnos);
 
 /*
  * Make an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
@@ -63,7 +73,8 @@ typedef struct HgInput
  */
 extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
 								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
-								const int *attnos, const int *to, bool keep_null_keys);
+								const int *attnos, const int *to, bool keep_null_keys,
+								HgSourceMaker make_source);
 
 /* Work memory of what is held, including what the engine needs to join it. */
 extern uint64 hg_input_bytes(const HgInput *input);
@@ -83,7 +94,9 @@ hg_input_rows(const HgInput *input)
 
 /*
  * Read on until the end (at_end is set), until more than limit bytes or as many rows as
- * an engine takes are held, or until max_rows rows are.
+ * an engine takes are held, or until max_rows rows are.  Rows are read by batches, and
+ * a partition that is read again comes in the same batches: a number of rows at which reading
+ * stopped is one at which it can stop again.
  */
 extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
 

@@ -25,9 +25,13 @@
 #include "utils/inet.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "batch/hg_key.h"
+
+/* What hash functions may leave behind before it is freed, in bytes. */
+#define HG_KEY_GARBAGE (256 * 1024)
 
 /*
  * The built-in equality functions that compare images.  The function, not the type,
@@ -272,30 +276,6 @@ hg_key_float8_image(float8 value)
 	return image.bits;
 }
 
-uint64
-hg_key_other_image(HgKeyImage image, Datum value)
-{
-	uint64 bytes = 0;
-
-	switch (image)
-	{
-		case HG_IMAGE_FLOAT4:
-			return hg_key_float4_image(DatumGetFloat4(value));
-		case HG_IMAGE_FLOAT4_WIDE:
-			return hg_key_float8_image(DatumGetFloat4(value));
-		case HG_IMAGE_FLOAT8:
-			return hg_key_float8_image(DatumGetFloat8(value));
-		case HG_IMAGE_BYTES6:
-			memcpy(&bytes, DatumGetPointer(value), 6);
-			return bytes;
-		case HG_IMAGE_BYTES8:
-			memcpy(&bytes, DatumGetPointer(value), 8);
-			return bytes;
-		default:
-			pg_unreachable();
-	}
-}
-
 bool
 hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 {
@@ -352,35 +332,140 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 	return encoder;
 }
 
-bool
-hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values, const bool *nulls,
-			  uint64 *word)
+/* The image of a value, sign-extended where it is an integer. */
+static pg_attribute_always_inline uint64
+hg_key_image(HgKeyImage image, Datum value)
 {
-	uint64 result = 0;
+	uint64 bytes = 0;
 
-	for (int i = 0; i < encoder->nparts; i++)
+	switch (image)
 	{
-		HgKeyPart *part = &encoder->parts[i];
-		uint64 hash;
-
-		if (nulls[i])
-		{
-			if (part->strict)
-				return false;
-			hash = 0;
-		}
-		else if (part->encoding == HG_KEY_BITS)
-		{
-			result |= hg_key_bits(part, side, values[i]);
-			continue;
-		}
-		else if (part->encoding == HG_KEY_HASH_64)
-			hash = DatumGetUInt64(
-				FunctionCall2Coll(&part->hash[side], part->collation, values[i], Int64GetDatum(0)));
-		else
-			hash = DatumGetUInt32(FunctionCall1Coll(&part->hash[side], part->collation, values[i]));
-		result = hash_combine64(result, hash);
+		case HG_IMAGE_INT8:
+			return (uint64) (int64) (int8) DatumGetChar(value);
+		case HG_IMAGE_INT16:
+			return (uint64) (int64) DatumGetInt16(value);
+		case HG_IMAGE_INT32:
+			return (uint64) (int64) DatumGetInt32(value);
+		case HG_IMAGE_INT64:
+			return (uint64) DatumGetInt64(value);
+		case HG_IMAGE_FLOAT4:
+			return hg_key_float4_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT4_WIDE:
+			return hg_key_float8_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT8:
+			return hg_key_float8_image(DatumGetFloat8(value));
+		case HG_IMAGE_BYTES6:
+			memcpy(&bytes, DatumGetPointer(value), 6);
+			return bytes;
+		case HG_IMAGE_BYTES8:
+			memcpy(&bytes, DatumGetPointer(value), 8);
+			return bytes;
 	}
-	*word = result;
-	return true;
+	pg_unreachable();
+}
+
+/* Put the images of one part into words; images of NULLs by reference do not exist. */
+static pg_attribute_always_inline void
+hg_key_encode_image(const HgKeyPart *part, HgKeyImage image, const Datum *values, int nrows,
+					uint64 *words, const bool *null_keys)
+{
+	uint64 mask = part->bits < 64 ? (UINT64CONST(1) << part->bits) - 1 : ~UINT64CONST(0);
+	bool by_reference = image == HG_IMAGE_BYTES6 || image == HG_IMAGE_BYTES8;
+
+	for (int i = 0; i < nrows; i++)
+		if (!by_reference || !null_keys[i])
+			words[i] |= (hg_key_image(image, values[i]) & mask) << part->shift;
+}
+
+static void
+hg_key_encode_bits(const HgKeyPart *part, HgSide side, const Datum *values, int nrows,
+				   uint64 *words, const bool *null_keys)
+{
+	/* a loop for each image, so that the commonest ones are a few instructions a row */
+#define HG_ENCODE(image)                                                                           \
+	case image:                                                                                    \
+		hg_key_encode_image(part, image, values, nrows, words, null_keys);                         \
+		break
+
+	switch (part->image[side])
+	{
+		HG_ENCODE(HG_IMAGE_INT8);
+		HG_ENCODE(HG_IMAGE_INT16);
+		HG_ENCODE(HG_IMAGE_INT32);
+		HG_ENCODE(HG_IMAGE_INT64);
+		HG_ENCODE(HG_IMAGE_FLOAT4);
+		HG_ENCODE(HG_IMAGE_FLOAT4_WIDE);
+		HG_ENCODE(HG_IMAGE_FLOAT8);
+		HG_ENCODE(HG_IMAGE_BYTES6);
+		HG_ENCODE(HG_IMAGE_BYTES8);
+	}
+#undef HG_ENCODE
+}
+
+/* Combine the hashes of one part with words; a NULL counts as 0. */
+static void
+hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool *nulls, int nrows,
+				   uint64 *words, const bool *null_keys, MemoryContext temporary)
+{
+	MemoryContext caller = MemoryContextSwitchTo(temporary);
+
+	for (int i = 0; i < nrows; i++)
+	{
+		uint64 hash = 0;
+
+		if (null_keys[i])
+			continue;
+		if (nulls == NULL || !nulls[i])
+		{
+			if (part->encoding == HG_KEY_HASH_64)
+				hash = DatumGetUInt64(FunctionCall2Coll(&part->hash[side], part->collation,
+														values[i], Int64GetDatum(0)));
+			else
+				hash = DatumGetUInt32(
+					FunctionCall1Coll(&part->hash[side], part->collation, values[i]));
+			if (MemoryContextMemAllocated(temporary, false) > HG_KEY_GARBAGE)
+				MemoryContextReset(temporary);
+		}
+		words[i] = hash_combine64(words[i], hash);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+int
+hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at, int first,
+			  int nrows, uint64 *words, bool *null_keys, MemoryContext temporary)
+{
+	int nvalid = nrows;
+
+	words += first;
+	null_keys += first;
+	memset(null_keys, false, nrows * sizeof(bool));
+	memset(words, 0, nrows * sizeof(uint64));
+	for (int p = 0; p < encoder->nparts; p++)
+		if (encoder->parts[p].strict && batch->has_nulls[at[p]])
+		{
+			const bool *nulls = batch->nulls[at[p]] + first;
+
+			for (int i = 0; i < nrows; i++)
+				null_keys[i] |= nulls[i];
+			nvalid = -1;
+		}
+	for (int p = 0; p < encoder->nparts; p++)
+	{
+		HgKeyPart *part = &encoder->parts[p];
+		const Datum *values = batch->values[at[p]] + first;
+		const bool *nulls = batch->has_nulls[at[p]] ? batch->nulls[at[p]] + first : NULL;
+
+		if (part->encoding == HG_KEY_BITS)
+			hg_key_encode_bits(part, side, values, nrows, words, null_keys);
+		else
+			hg_key_encode_hash(part, side, values, nulls, nrows, words, null_keys, temporary);
+	}
+	if (nvalid < 0)
+	{
+		nvalid = 0;
+		for (int i = 0; i < nrows; i++)
+			nvalid += !null_keys[i];
+	}
+	return nvalid;
 }

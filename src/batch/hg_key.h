@@ -26,6 +26,7 @@
 
 #include "fmgr.h"
 
+#include "batch/hg_batch.h"
 #include "engine/hg_engine.h"
 
 /* One join clause: outer expression OPERATOR inner expression. */
@@ -94,43 +95,14 @@ extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *wi
 /* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
-/* The image of a value that is no integer; hg_key_bits is what to call. */
-extern uint64 hg_key_other_image(HgKeyImage image, Datum value);
-
-/* The share of an exact word that a value of a part has. */
-static inline uint64
-hg_key_bits(const HgKeyPart *part, HgSide side, Datum value)
-{
-	uint64 image; /* sign-extended where it is an integer */
-
-	switch (part->image[side])
-	{
-		case HG_IMAGE_INT8:
-			image = (uint64) (int64) (int8) DatumGetChar(value);
-			break;
-		case HG_IMAGE_INT16:
-			image = (uint64) (int64) DatumGetInt16(value);
-			break;
-		case HG_IMAGE_INT32:
-			image = (uint64) (int64) DatumGetInt32(value);
-			break;
-		case HG_IMAGE_INT64:
-			image = (uint64) DatumGetInt64(value);
-			break;
-		default:
-			image = hg_key_other_image(part->image[side], value);
-			break;
-	}
-	if (part->bits < 64)
-		image &= (UINT64CONST(1) << part->bits) - 1;
-	return image << part->shift;
-}
-
 /*
- * Encode values[nparts] of one row of a side.  False when the key is NULL: the row
- * matches nothing.  May leave garbage in CurrentMemoryContext (detoasted values).
+ * Encode rows first .. first + nrows - 1 of a batch of a side; the values of part i are column
+ * at[i].  null_keys[row] tells whether the key is NULL, so that the row matches nothing; else
+ * words[row] is the key.  Returns how many rows have one.  temporary is for what hash functions
+ * leave behind; it may be reset.
  */
-extern bool hg_key_encode(HgKeyEncoder *encoder, HgSide side, const Datum *values,
-						  const bool *nulls, uint64 *word);
+extern int hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at,
+						 int first, int nrows, uint64 *words, bool *null_keys,
+						 MemoryContext temporary);
 
 #endif /* HG_KEY_H */

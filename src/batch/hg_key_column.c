@@ -29,7 +29,7 @@ hg_key_column_create(MemoryContext parent, uint32 width)
 }
 
 /* Make the piece after the current one the current one, allocating it if need be. */
-void
+static pg_noinline void
 hg_key_column_grow(HgKeyColumn *column)
 {
 	int i = column->npieces;
@@ -72,6 +72,39 @@ hg_key_column_grow(HgKeyColumn *column)
 	column->next = unconstify(void *, piece->keys);
 	column->end = (char *) column->next + column->capacities[i] * column->width;
 	column->npieces++;
+}
+
+void
+hg_key_column_add(HgKeyColumn *column, const uint64 *words, const uint16 *which, int nwords)
+{
+	int i = 0;
+
+	while (i < nwords)
+	{
+		int end;
+
+		if (column->next == column->end)
+			hg_key_column_grow(column);
+		end = i + (int) Min((size_t) (nwords - i),
+							((char *) column->end - (char *) column->next) / column->width);
+		if (column->width == 4)
+		{
+			uint32 *to = column->next;
+
+			for (; i < end; i++)
+				*to++ = (uint32) words[which != NULL ? which[i] : i];
+			column->next = to;
+		}
+		else
+		{
+			uint64 *to = column->next;
+
+			for (; i < end; i++)
+				*to++ = words[which != NULL ? which[i] : i];
+			column->next = to;
+		}
+	}
+	column->rows += nwords;
 }
 
 HgKeySet

@@ -59,20 +59,8 @@ hg_key_column_reserved(const HgKeyColumn *column)
 	return words * column->width;
 }
 
-extern void hg_key_column_grow(HgKeyColumn *column);
-
-/* Append one word. */
-static inline void
-hg_key_column_add(HgKeyColumn *column, uint64 word)
-{
-	if (column->next == column->end)
-		hg_key_column_grow(column);
-	if (column->width == 4)
-		*(uint32 *) column->next = (uint32) word;
-	else
-		*(uint64 *) column->next = word;
-	column->next = (char *) column->next + column->width;
-	column->rows++;
-}
+/* Append words[which[0]] .. words[which[nwords - 1]], or words[0] .. where which is NULL. */
+extern void hg_key_column_add(HgKeyColumn *column, const uint64 *words, const uint16 *which,
+							  int nwords);
 
 #endif /* HG_KEY_COLUMN_H */

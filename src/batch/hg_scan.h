@@ -19,7 +19,8 @@
  * that order, made in CurrentMemoryContext.  It takes the rows page by page where the plan is a
  * sequential scan of a heap table, or an Append of such scans, and by ExecProcNode where it is
  * anything else; the plan is used by nobody else meanwhile.  Rescanning the plan is the
- * caller's to do (ExecReScan), and the source then starts again.
+ * caller's to do (ExecReScan); a plan with changed parameters (chgParam) is rescanned by the source
+ * itself.
  */
 extern HgBatchSource *hg_scan_create(PlanState *plan, int nattnos, const int *attnos);
 

@@ -30,6 +30,9 @@
 #define HG_SPILL_WORD 8
 #define HG_SPILL_BITMAP 16
 
+/* The rows of a batch that is read take no more, but for one that is larger by itself. */
+#define HG_SPILL_BATCH_BYTES ((Size) 16 * 1024)
+
 /*
  * The vertices of a partition's HashGraphs come from the word's mixer in hg_hash.h.
  * Partitions must cut by a hash that is independent of it, or a partition's rows
@@ -53,8 +56,6 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits)
 	spill->rows = palloc0(sizeof(uint64) << bits);
 	spill->buffer_size = 1024;
 	spill->buffer = palloc(spill->buffer_size);
-	spill->values = palloc0(Max(layout->ncolumns, 1) * sizeof(Datum));
-	spill->nulls = palloc0(Max(layout->ncolumns, 1) * sizeof(bool));
 	return spill;
 }
 
@@ -97,37 +98,40 @@ hg_spill_put_varlen(HgSpill *spill, Size offset, const HgColumn *column, Datum v
 	return offset + size;
 }
 
-void
-hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *nulls,
-			   const int *at)
+/* Write one row of a batch. */
+static void
+hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *batch, const int *at,
+				   int row)
 {
 	const HgColumnStore *layout = spill->layout;
-	int partition = hg_spill_partition(spill, row.word);
+	int partition = hg_spill_partition(spill, word);
 	Size bitmap_bytes = (layout->ncolumns + 7) / 8;
 	Size offset = HG_SPILL_BITMAP + bitmap_bytes;
 
 	hg_spill_reserve(spill, offset);
-	spill->buffer[HG_SPILL_FLAG] = row.null_key;
-	*(uint64 *) (spill->buffer + HG_SPILL_WORD) = row.word;
+	spill->buffer[HG_SPILL_FLAG] = null_key;
+	*(uint64 *) (spill->buffer + HG_SPILL_WORD) = word;
 	memset(spill->buffer + HG_SPILL_BITMAP, 0, bitmap_bytes);
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		const HgColumn *column = &layout->columns[c];
+		Datum value;
 
-		if (nulls[at[c]])
+		if (hg_batch_is_null(batch, at[c], row))
 			continue;
+		value = batch->values[at[c]][row];
 		spill->buffer[HG_SPILL_BITMAP + c / 8] |= 1 << (c % 8);
 		if (column->attlen < 0)
 		{
-			offset = hg_spill_put_varlen(spill, offset, column, values[at[c]]);
+			offset = hg_spill_put_varlen(spill, offset, column, value);
 			continue;
 		}
 		offset = att_align_nominal(offset, column->attalign);
 		hg_spill_reserve(spill, offset + column->attlen);
 		if (column->attbyval)
-			store_att_byval(spill->buffer + offset, values[at[c]], column->attlen);
+			store_att_byval(spill->buffer + offset, value, column->attlen);
 		else
-			memcpy(spill->buffer + offset, DatumGetPointer(values[at[c]]), column->attlen);
+			memcpy(spill->buffer + offset, DatumGetPointer(value), column->attlen);
 		offset += column->attlen;
 	}
 	if (offset > PG_UINT32_MAX)
@@ -152,50 +156,88 @@ hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *
 }
 
 void
+hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, const int *at,
+			   const uint16 *which, int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		int row = which != NULL ? which[i] : i;
+
+		hg_spill_write_row(spill, keys->words[row], keys->null_keys[row], batch, at, row);
+	}
+}
+
+void
 hg_spill_rewind(HgSpill *spill, int partition)
 {
 	if (spill->files[partition] != NULL &&
 		BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
+	spill->next_length = 0;
 }
 
-bool
-hg_spill_read(HgSpill *spill, int partition, HgSpillRow *row)
+/* Take the row at a place in the buffer as row i of a batch. */
+static void
+hg_spill_take_row(const HgSpill *spill, char *row, int i, HgBatch *batch, HgSpillKeys *keys)
 {
 	const HgColumnStore *layout = spill->layout;
-	BufFile *file = spill->files[partition];
-	uint32 length;
-	Size offset;
+	const uint8 *bitmap = (const uint8 *) row + HG_SPILL_BITMAP;
+	Size offset = HG_SPILL_BITMAP + (layout->ncolumns + 7) / 8;
 
-	if (file == NULL || BufFileReadMaybeEOF(file, &length, sizeof(length), true) == 0)
-		return false;
-	hg_spill_reserve(spill, length + sizeof(uint32));
-	BufFileReadExact(file, spill->buffer + sizeof(uint32), (Size) length);
-
-	row->null_key = spill->buffer[HG_SPILL_FLAG] != 0;
-	row->word = *(uint64 *) (spill->buffer + HG_SPILL_WORD);
-	offset = HG_SPILL_BITMAP + (layout->ncolumns + 7) / 8;
+	keys->null_keys[i] = row[HG_SPILL_FLAG] != 0;
+	keys->words[i] = *(uint64 *) (row + HG_SPILL_WORD);
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
 		const HgColumn *column = &layout->columns[c];
 		Size size = column->attlen;
 
-		spill->nulls[c] = (spill->buffer[HG_SPILL_BITMAP + c / 8] & (1 << (c % 8))) == 0;
-		spill->values[c] = (Datum) 0;
-		if (spill->nulls[c])
+		batch->nulls[c][i] = (bitmap[c / 8] & (1 << (c % 8))) == 0;
+		if (batch->nulls[c][i])
+		{
+			batch->has_nulls[c] = true;
 			continue;
+		}
 		if (column->attlen < 0)
 		{
 			offset = TYPEALIGN(sizeof(uint32), offset);
-			size = *(uint32 *) (spill->buffer + offset);
+			size = *(uint32 *) (row + offset);
 			offset += sizeof(uint32);
 		}
 		offset = att_align_nominal(offset, column->attalign);
-		spill->values[c] = fetch_att(spill->buffer + offset, column->attbyval, column->attlen);
+		batch->values[c][i] = fetch_att(row + offset, column->attbyval, column->attlen);
 		offset += size;
 	}
-	return true;
+}
+
+bool
+hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
+{
+	BufFile *file = spill->files[partition];
+	Size used = 0;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, false, batch->ncolumns * sizeof(bool));
+	if (file == NULL)
+		return false;
+	while (batch->nrows < HG_BATCH_ROWS)
+	{
+		uint32 *length = &spill->next_length;
+		char *row;
+
+		if (*length == 0 && BufFileReadMaybeEOF(file, length, sizeof(*length), true) == 0)
+			break;
+		/* a larger row is a batch by itself, so that the others never move */
+		if (used > 0 && used + sizeof(*length) + *length > HG_SPILL_BATCH_BYTES)
+			break;
+		hg_spill_reserve(spill, Max(used + sizeof(*length) + *length, HG_SPILL_BATCH_BYTES));
+		row = spill->buffer + used;
+		BufFileReadExact(file, row + sizeof(*length), (Size) *length);
+		hg_spill_take_row(spill, row, batch->nrows++, batch, keys);
+		used = MAXALIGN(used + sizeof(*length) + *length);
+		*length = 0;
+	}
+	return batch->nrows > 0;
 }
 
 void
@@ -218,7 +260,5 @@ hg_spill_destroy(HgSpill *spill)
 	pfree(spill->files);
 	pfree(spill->rows);
 	pfree(spill->buffer);
-	pfree(spill->values);
-	pfree(spill->nulls);
 	pfree(spill);
 }

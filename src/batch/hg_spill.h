@@ -33,18 +33,17 @@ typedef struct HgSpill
 	uint64 *rows;	   /* [2^bits] */
 	uint64 total_rows; /* written so far */
 	uint64 bytes;	   /* written so far */
-	char *buffer;	   /* of one row; values that were read point into it */
+	char *buffer;	   /* of one row to write, or of the rows read last */
 	Size buffer_size;
-	Datum *values; /* [ncolumns] of the row that was read last */
-	bool *nulls;
+	uint32 next_length; /* of a row that begins the next batch; 0 = not read yet */
 } HgSpill;
 
-/* A row as it lies in a partition. */
-typedef struct HgSpillRow
+/* What comes with the columns of the rows of a batch. */
+typedef struct HgSpillKeys
 {
-	uint64 word;   /* of a row without a key: any, which selects the partition */
-	bool null_key; /* the row matches nothing */
-} HgSpillRow;
+	uint64 words[HG_BATCH_ROWS];   /* of a row without a key: any, which selects the partition */
+	bool null_keys[HG_BATCH_ROWS]; /* the row matches nothing */
+} HgSpillKeys;
 
 /* Memory of the buffer of an open temporary file. */
 #define HG_SPILL_FILE_BYTES (BLCKSZ + 512)
@@ -62,18 +61,21 @@ extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits
 /* The partition of a word. */
 extern int hg_spill_partition(const HgSpill *spill, uint64 word);
 
-/* Write a row to its partition; column i is values[at[i]], nulls[at[i]]. */
-extern void hg_spill_write(HgSpill *spill, HgSpillRow row, const Datum *values, const bool *nulls,
-						   const int *at);
+/*
+ * Write rows of a batch to their partitions: those of which[nrows], or its first nrows ones
+ * where which is NULL.  Column i of the layout is column at[i] of the batch.
+ */
+extern void hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch,
+						   const int *at, const uint16 *which, int nrows);
 
 /* Start reading a partition from its first row. */
 extern void hg_spill_rewind(HgSpill *spill, int partition);
 
 /*
- * The next row of a partition, columns in spill->values[i] and spill->nulls[i] until
- * the next call; false at the end.
+ * The next rows of a partition, column i of the layout in column i of the batch, until the
+ * next call; false at the end.  After a rewind the same rows come in the same batches.
  */
-extern bool hg_spill_read(HgSpill *spill, int partition, HgSpillRow *row);
+extern bool hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys);
 
 /* Delete a partition. */
 extern void hg_spill_drop(HgSpill *spill, int partition);

@@ -119,6 +119,12 @@ hg_join_type_name(JoinType join_type)
 	}
 }
 
+bool
+hg_join_is_ours(const CustomScanState *node)
+{
+	return node->methods == &hg_join_exec_methods;
+}
+
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
@@ -213,7 +219,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	state->inputs[side] =
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
-						state->keep[side]);
+						state->keep[side], hg_join_source_create);
 	pfree(attnos);
 	pfree(to);
 }
@@ -328,6 +334,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), columns);
 	hg_join_begin_input(state, HG_INNER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), columns);
+	hg_join_begin_rows(state, columns);
 
 	/* columns that nothing needs stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -353,14 +360,12 @@ hg_join_enter(HgJoinState *state, HgJoinPhase phase)
 	state->phase = phase;
 }
 
-static TupleTableSlot *
-hg_join_exec(CustomScanState *node)
+bool
+hg_join_next_batch(HgJoinState *state)
 {
-	HgJoinState *state = (HgJoinState *) node;
-	TupleTableSlot *slot;
-
 	if (INSTR_TIME_IS_ZERO(state->started))
 		INSTR_TIME_SET_CURRENT(state->started);
+	state->out_next = 0;
 	for (;;)
 	{
 		switch (state->phase)
@@ -378,18 +383,14 @@ hg_join_exec(CustomScanState *node)
 				break;
 
 			case HG_JOIN_MATCH:
-				slot = hg_join_next_match(state);
-				if (slot != NULL)
-					return slot;
+				if (hg_join_fill_matches(state))
+					return true;
 				state->phase = HG_JOIN_END_CHUNK;
 				break;
 
 			case HG_JOIN_COUNT:
-				if (state->count_left > 0)
-				{
-					state->count_left--;
-					return hg_join_empty_row(state);
-				}
+				if (hg_join_fill_empty(state))
+					return true;
 				state->phase = HG_JOIN_END_CHUNK;
 				break;
 
@@ -398,16 +399,14 @@ hg_join_exec(CustomScanState *node)
 				break;
 
 			case HG_JOIN_UNMATCHED:
-				slot = hg_join_next_unmatched(state, HG_OUTER);
-				if (slot != NULL)
-					return slot;
+				if (hg_join_fill_unmatched(state, HG_OUTER))
+					return true;
 				state->phase = HG_JOIN_NULL_KEYS;
 				break;
 
 			case HG_JOIN_NULL_KEYS:
-				slot = hg_join_next_null_key(state, HG_OUTER);
-				if (slot != NULL)
-					return slot;
+				if (hg_join_fill_null_keys(state, HG_OUTER))
+					return true;
 				state->phase = HG_JOIN_READ_OUTER;
 				break;
 
@@ -416,16 +415,14 @@ hg_join_exec(CustomScanState *node)
 				break;
 
 			case HG_JOIN_INNER_UNMATCHED:
-				slot = hg_join_next_unmatched(state, HG_INNER);
-				if (slot != NULL)
-					return slot;
+				if (hg_join_fill_unmatched(state, HG_INNER))
+					return true;
 				state->phase = HG_JOIN_INNER_NULL_KEYS;
 				break;
 
 			case HG_JOIN_INNER_NULL_KEYS:
-				slot = hg_join_next_null_key(state, HG_INNER);
-				if (slot != NULL)
-					return slot;
+				if (hg_join_fill_null_keys(state, HG_INNER))
+					return true;
 				state->phase = HG_JOIN_NEXT_INNER;
 				break;
 
@@ -434,8 +431,25 @@ hg_join_exec(CustomScanState *node)
 				break;
 
 			case HG_JOIN_DONE:
-				return NULL;
+				state->out->nrows = 0;
+				return false;
 		}
+	}
+}
+
+static TupleTableSlot *
+hg_join_exec(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = hg_join_next_row(state);
+
+		if (slot != NULL)
+			return slot;
+		if (!hg_join_next_batch(state))
+			return NULL;
 	}
 }
 
@@ -483,6 +497,7 @@ hg_join_rescan(CustomScanState *node)
 			if (state->track[side])
 				hg_row_bits_reset(state->matched[side], state->inputs[side]->words->rows);
 		state->match_count = state->match_next = 0;
+		state->out->nrows = state->out_next = 0;
 		state->skip = false;
 		state->outer_ready = false;
 		state->phase = hg_join_start_output(state);

@@ -55,6 +55,7 @@ hg_join_retire_matcher(HgJoinState *state)
 	}
 	MemoryContextReset(state->matcher_context);
 	state->match_count = state->match_next = 0;
+	state->out->nrows = state->out_next = 0;
 	state->skip = false;
 }
 

@@ -61,6 +61,15 @@ typedef struct HgJoinState
 	List *join_filter;	  /* for EXPLAIN */
 	Bitmapset *params[2]; /* PARAM_EXECs in the keys, by HgSide */
 
+	/* joined rows on their way out */
+	HgBatch *out;			  /* columns by their places in the scan slot */
+	int out_next;			  /* the row that is returned next */
+	int nout;				  /* columns that are needed ... */
+	int *out_columns;		  /* [nout] ... and their places */
+	TupleTableSlot *out_slot; /* the slot that rows are returned in: the scan slot, or the result
+							   * slot where the projection only picks columns */
+	int *out_slot_columns;	  /* [attributes of out_slot] their places, or NULL: same places */
+
 	/* what the inputs, the spill sets and the matcher live in */
 	MemoryContext context;
 	HgInput *inputs[2]; /* by HgSide */
@@ -124,11 +133,31 @@ extern void hg_join_drop_spilled(HgJoinState *state);
 /* The record as it stands now, the live matcher included. */
 extern void hg_join_current_record(HgJoinState *state, HgJoinRecord *record);
 
-/* hg_join_rows.c: the next row of a phase, or NULL when it has no more. */
-extern TupleTableSlot *hg_join_next_match(HgJoinState *state);
-extern TupleTableSlot *hg_join_next_unmatched(HgJoinState *state, HgSide side);
-extern TupleTableSlot *hg_join_next_null_key(HgJoinState *state, HgSide side);
-extern TupleTableSlot *hg_join_empty_row(HgJoinState *state);
+/*
+ * hg_join_rows.c: fill state->out with the next rows of a phase; false when it has no more.
+ */
+extern bool hg_join_fill_matches(HgJoinState *state);
+extern bool hg_join_fill_unmatched(HgJoinState *state, HgSide side);
+extern bool hg_join_fill_null_keys(HgJoinState *state, HgSide side);
+extern bool hg_join_fill_empty(HgJoinState *state);
+
+/* Set up how rows leave, now that inputs and projection are known. */
+extern void hg_join_begin_rows(HgJoinState *state, const Bitmapset *columns);
+
+/* The next row of state->out that passes plan.qual, projected, or NULL when there are no more. */
+extern TupleTableSlot *hg_join_next_row(HgJoinState *state);
+
+/* hg_join.c: is it a node of ours? */
+extern bool hg_join_is_ours(const CustomScanState *node);
+
+/* Fill state->out with the next rows of the join; false at the end. */
+extern bool hg_join_next_batch(HgJoinState *state);
+
+/*
+ * hg_join_source.c: the source of a child plan: a join of our own hands over its batches, any
+ * other plan is read by hg_scan.h.
+ */
+extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
 /* hg_join_explain.c */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);

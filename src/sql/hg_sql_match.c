@@ -48,6 +48,7 @@ hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const
 	fmgr_info(((OpExpr *) expression)->opfuncid, &match->equality);
 	fmgr_info_set_expr((Node *) expression, &match->equality);
 	match->collation = clause->collation;
+	match->key = hg_batch_create(1);
 	match->temporary =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph recheck", ALLOCSET_DEFAULT_SIZES);
 }
@@ -84,10 +85,10 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 static NullableDatum
 hg_sql_match_key(const HgSqlMatch *match, HgSide side, uint32 row)
 {
-	NullableDatum key;
+	HgBatch *key = match->key;
 
-	hg_column_store_get(match->sides[side].values, row, &key.value, &key.isnull, (int[]){0});
-	return key;
+	hg_column_store_get(match->sides[side].values, &row, 1, key, (int[]){0});
+	return (NullableDatum){key->values[0][0], hg_batch_is_null(key, 0, 0)};
 }
 
 bool

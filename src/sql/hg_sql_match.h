@@ -26,6 +26,7 @@ typedef struct HgSqlMatch
 	/* for the recheck of matches whose keys are hashes */
 	FmgrInfo equality;
 	Oid collation;
+	HgBatch *key;			 /* one key, on its way from a store to the operator */
 	MemoryContext temporary; /* for the operator; reset every few calls */
 	int dirty;
 } HgSqlMatch;

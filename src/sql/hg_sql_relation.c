@@ -35,9 +35,6 @@
 #include "batch/hg_input.h"
 #include "sql/hg_sql_relation.h"
 
-/* Rows whose detoasted keys may pile up before their memory is reset. */
-#define RESET_ROWS 64
-
 /* A receiver of the rows of one side. */
 typedef struct HgSqlReceiver
 {
@@ -48,8 +45,8 @@ typedef struct HgSqlReceiver
 	bool keep_values;
 	uint64 limit;			 /* bytes that the side may take */
 	MemoryContext parent;	 /* of the values */
-	MemoryContext temporary; /* reset every few rows */
-	int dirty;				 /* rows since then */
+	HgBatch *row;			 /* the one that is received */
+	MemoryContext temporary; /* of hash functions */
 } HgSqlReceiver;
 
 /* Why relations of a kind are not taken, and what to do instead. */
@@ -294,22 +291,15 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	HgSqlReceiver *receiver = (HgSqlReceiver *) self;
 	HgSqlSide *side = receiver->side;
-	MemoryContext caller;
+	HgBatch *row = receiver->row;
 	uint64 word;
-	bool has_key;
+	bool null_key;
 
 	slot_getallattrs(slot);
-	caller = MemoryContextSwitchTo(receiver->temporary);
-	has_key = hg_key_encode(receiver->encoder, receiver->which, slot->tts_values, slot->tts_isnull,
-							&word);
-	MemoryContextSwitchTo(caller);
-	if (++receiver->dirty >= RESET_ROWS)
-	{
-		MemoryContextReset(receiver->temporary);
-		receiver->dirty = 0;
-	}
-
-	if (!has_key)
+	row->values[0][0] = slot->tts_values[0];
+	row->nulls[0][0] = row->has_nulls[0] = slot->tts_isnull[0];
+	if (hg_key_encode(receiver->encoder, receiver->which, row, (int[]){0}, 0, 1, &word, &null_key,
+					  receiver->temporary) == 0)
 	{
 		side->null_keys++;
 		return true;
@@ -318,9 +308,9 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many rows"),
 				 errdetail("A side of a HashGraph join holds at most %u rows.", HG_MAX_ROWS)));
-	hg_key_column_add(side->keys, word);
+	hg_key_column_add(side->keys, &word, NULL, 1);
 	if (side->values != NULL)
-		hg_column_store_add(side->values, slot->tts_values, slot->tts_isnull, (int[]){0});
+		hg_column_store_add(side->values, row, (int[]){0}, NULL, 1);
 	if (hg_sql_side_bytes(side) > receiver->limit)
 		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 						errmsg("keys and HashGraphs do not fit in memory"),
@@ -352,6 +342,7 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 		.keep_values = keep_values,
 		.limit = limit,
 		.parent = CurrentMemoryContext,
+		.row = hg_batch_create(1),
 	};
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.base};
 	char *query = psprintf("SELECT %s FROM ONLY %s", key->column, key->table);

@@ -1,0 +1,325 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan.c
+ *	  Read the child plan of a join as batches.
+ *
+ * A plan is read by pages where it is a sequential scan of a heap table (hg_scan_pages.h).
+ * An Append is driven as ExecAppend() does it, so that those of its subplans that are such
+ * scans are read by pages.  Every other plan returns slots, and their columns are copied:
+ * what is by reference is good until the plan's next row only.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_scan.h"
+#include "batch/hg_scan_pages.h"
+
+/* Bytes of values by reference after which a batch of slots ends. */
+#define HG_SLOT_BYTES ((Size) 256 * 1024)
+#define HG_FIRST_SLOT_BYTES ((Size) 8 * 1024)
+
+/* A plan that is read by slots. */
+typedef struct HgSlots
+{
+	PlanState *plan;
+	int nattnos;
+	const int *attnos;
+	int last_attno;
+	const int16 *attlens;
+	const bool *byvals;
+	char *block; /* copies of the current batch's values, one behind the other */
+	Size block_size;
+	Size block_used;
+	MemoryContext overflow; /* ... and those for which the block had no room */
+	Size overflow_used;
+} HgSlots;
+
+/* A plan that is read in one way or the other. */
+typedef struct HgReader
+{
+	PlanState *plan;
+	HgPages *pages; /* or NULL */
+	HgSlots *slots; /* or NULL */
+	bool at_end;
+} HgReader;
+
+typedef struct HgScan
+{
+	HgBatchSource source;
+	PlanState *plan;
+	AppendState *append; /* the plan, where its subplans are read; or NULL */
+	int nreaders;
+	HgReader *readers; /* [nreaders] of the subplans, else of the plan */
+	bool at_end;
+} HgScan;
+
+/* ---------------------------------------------------------------------
+ * Slots
+ * ---------------------------------------------------------------------
+ */
+
+static HgSlots *
+hg_slots_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	HgSlots *slots = palloc0(sizeof(HgSlots));
+	TupleDesc desc = ExecGetResultType(plan);
+	int *copy = palloc(Max(nattnos, 1) * sizeof(int));
+	int16 *attlens = palloc(Max(nattnos, 1) * sizeof(int16));
+	bool *byvals = palloc(Max(nattnos, 1) * sizeof(bool));
+
+	for (int c = 0; c < nattnos; c++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnos[c] - 1);
+
+		copy[c] = attnos[c];
+		attlens[c] = att->attlen;
+		byvals[c] = att->attbyval;
+		slots->last_attno = Max(slots->last_attno, attnos[c]);
+	}
+	slots->plan = plan;
+	slots->nattnos = nattnos;
+	slots->attnos = copy;
+	slots->attlens = attlens;
+	slots->byvals = byvals;
+	slots->overflow =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph rows", ALLOCSET_SMALL_SIZES);
+	return slots;
+}
+
+/* Forget the copies of the batch before; the block grows to what such a batch needed. */
+static void
+hg_slots_clear(HgSlots *slots)
+{
+	Size needed = slots->block_used + slots->overflow_used;
+
+	if (slots->overflow_used > 0 && slots->block_size < HG_SLOT_BYTES)
+	{
+		MemoryContext owner = MemoryContextGetParent(slots->overflow);
+
+		if (slots->block != NULL)
+			pfree(slots->block);
+		slots->block = NULL;
+		slots->block_size = Max(slots->block_size, HG_FIRST_SLOT_BYTES);
+		while (slots->block_size < needed && slots->block_size < HG_SLOT_BYTES)
+			slots->block_size *= 2;
+		slots->block = MemoryContextAlloc(owner, slots->block_size);
+	}
+	if (slots->overflow_used > 0)
+		MemoryContextReset(slots->overflow);
+	slots->block_used = 0;
+	slots->overflow_used = 0;
+}
+
+static inline char *
+hg_slots_alloc(HgSlots *slots, Size size)
+{
+	size = MAXALIGN(size);
+	if (size <= slots->block_size - slots->block_used)
+	{
+		char *place = slots->block + slots->block_used;
+
+		slots->block_used += size;
+		return place;
+	}
+	slots->overflow_used += size;
+	return MemoryContextAlloc(slots->overflow, size);
+}
+
+/* A copy of a value by reference, expanded objects flattened. */
+static inline Datum
+hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
+{
+	char *from = DatumGetPointer(value);
+	char *to;
+	Size size;
+
+	if (attlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(from))
+	{
+		ExpandedObjectHeader *object = DatumGetEOHP(value);
+
+		size = EOH_get_flat_size(object);
+		to = hg_slots_alloc(slots, size);
+		EOH_flatten_into(object, to, size);
+		return PointerGetDatum(to);
+	}
+	size = att_addlength_pointer((Size) 0, attlen, from);
+	to = hg_slots_alloc(slots, size);
+	memcpy(to, from, size);
+	return PointerGetDatum(to);
+}
+
+/* As hg_pages_fill(). */
+static bool
+hg_slots_fill(HgSlots *slots, HgBatch *batch)
+{
+	CHECK_FOR_INTERRUPTS();
+	hg_slots_clear(slots);
+	while (batch->nrows < HG_BATCH_ROWS && slots->block_used + slots->overflow_used < HG_SLOT_BYTES)
+	{
+		TupleTableSlot *slot = ExecProcNode(slots->plan);
+		int row = batch->nrows;
+
+		if (TupIsNull(slot))
+			return false;
+		slot_getsomeattrs(slot, slots->last_attno);
+		for (int c = 0; c < slots->nattnos; c++)
+		{
+			int a = slots->attnos[c] - 1;
+
+			batch->nulls[c][row] = slot->tts_isnull[a];
+			if (slot->tts_isnull[a])
+				batch->has_nulls[c] = true;
+			else if (slots->byvals[c])
+				batch->values[c][row] = slot->tts_values[a];
+			else
+				batch->values[c][row] =
+					hg_slots_copy(slots, slot->tts_values[a], slots->attlens[c]);
+		}
+		batch->nrows++;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * One plan, and an Append of them
+ * ---------------------------------------------------------------------
+ */
+
+/* Read a plan by pages if it can be. */
+static void
+hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos)
+{
+	reader->plan = plan;
+	reader->pages = hg_pages_create(plan, nattnos, attnos);
+	if (reader->pages == NULL)
+		reader->slots = hg_slots_create(plan, nattnos, attnos);
+}
+
+/* Fill an empty batch; false where the plan has no more rows. */
+static bool
+hg_reader_fill(HgReader *reader, HgBatch *batch)
+{
+	/* as ExecProcNode() does */
+	if (reader->plan->chgParam != NULL)
+	{
+		ExecReScan(reader->plan);
+		reader->at_end = false;
+	}
+	if (!reader->at_end)
+	{
+		if (reader->pages != NULL)
+			reader->at_end = !hg_pages_fill(reader->pages, batch);
+		else
+			reader->at_end = !hg_slots_fill(reader->slots, batch);
+	}
+	return batch->nrows > 0;
+}
+
+/* ExecAppend(), with a batch in place of a row. */
+static bool
+hg_scan_append(HgScan *scan, HgBatch *batch)
+{
+	AppendState *append = scan->append;
+
+	if (!append->as_begun)
+	{
+		if (append->as_nplans == 0 || !append->choose_next_subplan(append))
+			return false;
+		append->as_begun = true;
+	}
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hg_reader_fill(&scan->readers[append->as_whichplan], batch))
+			return true;
+	} while (append->choose_next_subplan(append));
+	return false;
+}
+
+static void
+hg_scan_restart(HgBatchSource *source)
+{
+	HgScan *scan = (HgScan *) source;
+
+	scan->at_end = false;
+	for (int i = 0; i < scan->nreaders; i++)
+		scan->readers[i].at_end = false;
+}
+
+static bool
+hg_scan_next(HgBatchSource *source, HgBatch *batch)
+{
+	HgScan *scan = (HgScan *) source;
+	Instrumentation *instrument;
+	MemoryContext old;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+
+	/* plans expect to run there: what they begin lasts */
+	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
+	if (scan->plan->chgParam != NULL)
+	{
+		ExecReScan(scan->plan);
+		hg_scan_restart(source);
+	}
+	if (!scan->at_end)
+	{
+		if (scan->append != NULL)
+		{
+			instrument = scan->plan->instrument;
+			if (instrument)
+				InstrStartNode(instrument);
+			scan->at_end = !hg_scan_append(scan, batch);
+			if (instrument)
+				InstrStopNode(instrument, batch->nrows);
+		}
+		else
+			scan->at_end = !hg_reader_fill(&scan->readers[0], batch);
+	}
+	MemoryContextSwitchTo(old);
+	return batch->nrows > 0;
+}
+
+HgBatchSource *
+hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	HgScan *scan = palloc0(sizeof(HgScan));
+	bool by_pages = false;
+
+	scan->source.next = hg_scan_next;
+	scan->source.restart = hg_scan_restart;
+	scan->plan = plan;
+
+	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */
+	if (IsA(plan, AppendState) && ((AppendState *) plan)->as_nasyncplans == 0)
+	{
+		AppendState *append = (AppendState *) plan;
+
+		scan->nreaders = append->as_nplans;
+		scan->readers = palloc0(Max(scan->nreaders, 1) * sizeof(HgReader));
+		for (int i = 0; i < scan->nreaders; i++)
+		{
+			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos);
+			by_pages |= scan->readers[i].pages != NULL;
+		}
+		if (by_pages)
+		{
+			scan->append = append;
+			return &scan->source;
+		}
+	}
+	scan->nreaders = 1;
+	scan->readers = palloc0(sizeof(HgReader));
+	hg_reader_init(&scan->readers[0], plan, nattnos, attnos);
+	return &scan->source;
+}

@@ -1,0 +1,224 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_pages.c
+ *	  Sequential scans of heap tables, a page at a time.
+ *
+ * table_scan_getnextslot() brings the first visible row of a page.  Core has then chosen the
+ * page (synchronised and parallel scans included), read it, pruned it, and found all the
+ * visible rows on it under one lock: heapgetpage(), since 17 heap_prepare_pagescan(), fills
+ * rs_vistuples, and checks there each row for serializable conflicts.  The predicate lock is on the
+ * whole relation, taken when the scan began.  What core does for each further row of the page
+ * is to take the next entry of rs_vistuples, without a lock, under the pin that the scan holds; so
+ * these rows are taken from there at once, and rs_cindex is set to the last of them: core goes
+ * on with the next page.  As long as the pin is held nobody can prune the page, that is move
+ * or remove a row.
+ *
+ * The counters that core would have raised for those rows are raised here: the relation's
+ * (pg_stat_get_tuples_returned) and the plan node's.
+ *
+ * The plan's qual is evaluated row by row, over the scan's own slot, before anything is
+ * extracted.  A projection must do no more than choose columns; it is then done by choosing.
+ *
+ * The pin on the page of the last batch is that of the scan's slot, which core drops when it
+ * stores the next row there, at a rescan, and at the end of the query.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/heapam.h"
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+
+#include "batch/hg_scan_pages.h"
+#include "batch/hg_scan_tuples.h"
+
+struct HgPages
+{
+	SeqScanState *node;
+	HgTupleLayout *layout;
+	int ntuples;						   /* rows of the page that are taken */
+	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
+};
+
+/*
+ * The table's attribute behind attribute attno of the plan's rows; 0 where it is anything
+ * else than a user's column.
+ */
+static AttrNumber
+hg_pages_attribute(SeqScanState *node, int attno)
+{
+	PlanState *plan = &node->ss.ps;
+	TargetEntry *entry;
+	Var *var;
+
+	if (plan->ps_ProjInfo == NULL)
+		return attno;
+	entry = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
+	var = (Var *) entry->expr;
+	if (!IsA(var, Var) || var->varattno <= 0)
+		return 0;
+	Assert(var->varno == ((Scan *) plan->plan)->scanrelid);
+	return var->varattno;
+}
+
+HgPages *
+hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	SeqScanState *node;
+	HgPages *pages;
+	AttrNumber *table_attnos;
+	Bitmapset *seen = NULL;
+	bool eligible = true;
+
+	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL ||
+		!IsMVCCSnapshot(plan->state->es_snapshot))
+		return NULL;
+	node = (SeqScanState *) plan;
+	if (node->ss.ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine())
+		return NULL;
+
+	/* what the scan computes beside columns it computes for somebody, or for its effects */
+	if (plan->ps_ProjInfo != NULL)
+	{
+		ListCell *lc;
+
+		foreach (lc, plan->plan->targetlist)
+			if (!IsA(lfirst_node(TargetEntry, lc)->expr, Var))
+				return NULL;
+	}
+	table_attnos = palloc(Max(nattnos, 1) * sizeof(AttrNumber));
+	for (int c = 0; c < nattnos; c++)
+	{
+		table_attnos[c] = hg_pages_attribute(node, attnos[c]);
+		if (table_attnos[c] == 0 || bms_is_member(table_attnos[c], seen))
+			eligible = false;
+		else
+			seen = bms_add_member(seen, table_attnos[c]);
+	}
+	bms_free(seen);
+	if (!eligible)
+		return NULL;
+
+	pages = palloc0(sizeof(HgPages));
+	pages->node = node;
+	pages->layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
+										   table_attnos);
+	return pages;
+}
+
+/*
+ * Take the row that core has brought, and those behind it on the page, up to room in all.
+ * Returns the place of the first one in rs_vistuples.
+ */
+static uint32
+hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
+{
+	Page page = BufferGetPage(scan->rs_cbuf);
+	uint32 first = scan->rs_cindex;
+
+	/* a scan that is not by pages has this one alone */
+	pages->ntuples = 1;
+	pages->tuples[0] = scan->rs_ctup.t_data;
+	if ((scan->rs_base.rs_flags & SO_ALLOW_PAGEMODE) == 0)
+		return first;
+
+	pages->ntuples = Min(room, (int) (scan->rs_ntuples - first));
+	for (int i = 1; i < pages->ntuples; i++)
+	{
+		ItemId item = PageGetItemId(page, scan->rs_vistuples[first + i]);
+
+		pages->tuples[i] = (HeapTupleHeader) PageGetItem(page, item);
+	}
+	scan->rs_cindex = first + pages->ntuples - 1;
+	/* rows returned are one counter, whatever returned them; this adds to it more than one */
+	pgstat_count_index_tuples(scan->rs_base.rs_rd, pages->ntuples - 1);
+	return first;
+}
+
+/* Drop the rows that the plan's qual does not hold for; first is the place of the first row. */
+static void
+hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
+{
+	SeqScanState *node = pages->node;
+	ExprState *qual = node->ss.ps.qual;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	Page page = BufferGetPage(scan->rs_cbuf);
+	int passed = 0;
+
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < pages->ntuples; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0)
+		{
+			OffsetNumber offset = scan->rs_vistuples[first + i];
+
+			/* the scan's current row, as core leaves it */
+			scan->rs_ctup.t_data = pages->tuples[i];
+			scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(page, offset));
+			ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
+			ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
+		}
+		ResetExprContext(econtext);
+		if (ExecQual(qual, econtext))
+			pages->tuples[passed++] = pages->tuples[i];
+	}
+	InstrCountFiltered1(node, pages->ntuples - passed);
+	pages->ntuples = passed;
+}
+
+/* hg_pages_fill() without its instrumentation. */
+static bool
+hg_pages_read(HgPages *pages, HgBatch *batch)
+{
+	SeqScanState *node = pages->node;
+	TableScanDesc scan = node->ss.ss_currentScanDesc;
+	int taken;
+
+	if (scan == NULL)
+	{
+		scan =
+			table_beginscan(node->ss.ss_currentRelation, node->ss.ps.state->es_snapshot, 0, NULL);
+		node->ss.ss_currentScanDesc = scan;
+	}
+	do
+	{
+		uint32 first;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!table_scan_getnextslot(scan, ForwardScanDirection, node->ss.ss_ScanTupleSlot))
+			return false;
+		first = hg_pages_take(pages, (HeapScanDesc) scan, HG_BATCH_ROWS - batch->nrows);
+		taken = pages->ntuples;
+		if (node->ss.ps.qual != NULL)
+			hg_pages_filter(pages, (HeapScanDesc) scan, first);
+		hg_tuple_layout_add(pages->layout, pages->ntuples, pages->tuples, batch);
+
+		/* values by reference need this page; else another one like it may fit too */
+	} while (batch->nrows == 0 ||
+			 (!pages->layout->by_reference && batch->nrows + taken <= HG_BATCH_ROWS));
+	return true;
+}
+
+bool
+hg_pages_fill(HgPages *pages, HgBatch *batch)
+{
+	PlanState *plan = &pages->node->ss.ps;
+	int before = batch->nrows;
+	bool more;
+
+	/* what ExecProcNode() does around the node */
+	if (plan->instrument)
+		InstrStartNode(plan->instrument);
+	more = hg_pages_read(pages, batch);
+	if (plan->instrument)
+		InstrStopNode(plan->instrument, batch->nrows - before);
+	return more;
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_pages.h
+ *	  Sequential scans of heap tables, a page at a time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SCAN_PAGES_H
+#define HG_SCAN_PAGES_H
+
+#include "nodes/execnodes.h"
+
+#include "batch/hg_batch.h"
+
+typedef struct HgPages HgPages;
+
+/*
+ * A reader of the attributes attnos[nattnos] of a plan's result rows, in CurrentMemoryContext;
+ * NULL where the plan cannot be read by pages.
+ */
+extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos);
+
+/*
+ * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
+ * not be called again then until the plan is rescanned; there may be new rows even so.  While it
+ * returns true there are.  Values by reference point into a page that is pinned until the next
+ * call.
+ */
+extern bool hg_pages_fill(HgPages *pages, HgBatch *batch);
+
+#endif /* HG_SCAN_PAGES_H */

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_source.c
+ *	  A join below a join: columns go up without forming a row in between.
+ *
+ * The upper join asks the lower one for batches instead of calling ExecProcNode.  What that
+ * would have done beside returning a row is done here: rescans for changed parameters, and
+ * counting for EXPLAIN ANALYZE.  A join with quals above it is read row by row.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+
+#include "batch/hg_scan.h"
+#include "executor/hg_join_state.h"
+
+typedef struct HgJoinSource
+{
+	HgBatchSource base;
+	HgJoinState *join;
+	int ncolumns;
+	int *places; /* [ncolumns] in the join's scan slot */
+} HgJoinSource;
+
+static bool
+hg_join_source_next(HgBatchSource *source, HgBatch *batch)
+{
+	HgJoinSource *from = (HgJoinSource *) source;
+	HgJoinState *join = from->join;
+	PlanState *ps = &join->css.ss.ps;
+
+	if (ps->chgParam != NULL)
+		ExecReScan(ps);
+	if (ps->instrument != NULL)
+		InstrStartNode(ps->instrument);
+	batch->nrows = hg_join_next_batch(join) ? join->out->nrows : 0;
+	join->out_next = batch->nrows;
+	join->record.rows_out += batch->nrows;
+	/* the columns themselves: they stay as they are until the next call */
+	for (int i = 0; i < from->ncolumns; i++)
+	{
+		batch->values[i] = join->out->values[from->places[i]];
+		batch->nulls[i] = join->out->nulls[from->places[i]];
+		batch->has_nulls[i] = join->out->has_nulls[from->places[i]];
+	}
+	if (ps->instrument != NULL)
+		InstrStopNode(ps->instrument, batch->nrows);
+	return batch->nrows > 0;
+}
+
+/* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
+static int
+hg_join_result_place(const HgJoinState *join, int attno)
+{
+	const PlanState *ps = &join->css.ss.ps;
+	const TargetEntry *tle;
+
+	if (ps->ps_ProjInfo == NULL)
+		return attno - 1;
+	tle = list_nth_node(TargetEntry, ps->plan->targetlist, attno - 1);
+	return IsA(tle->expr, Var) ? ((const Var *) tle->expr)->varattno - 1 : -1;
+}
+
+/* The join itself is told by its own rescan. */
+static void
+hg_join_source_restart(HgBatchSource *source pg_attribute_unused())
+{
+}
+
+HgBatchSource *
+hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	HgJoinState *join = (HgJoinState *) plan;
+	HgJoinSource *source;
+
+	if (!IsA(plan, CustomScanState) || !hg_join_is_ours((CustomScanState *) plan) ||
+		plan->qual != NULL)
+		return hg_scan_create(plan, nattnos, attnos);
+
+	source = palloc(sizeof(HgJoinSource));
+	source->base.next = hg_join_source_next;
+	source->base.restart = hg_join_source_restart;
+	source->join = join;
+	source->ncolumns = nattnos;
+	source->places = palloc(Max(nattnos, 1) * sizeof(int));
+	for (int i = 0; i < nattnos; i++)
+	{
+		source->places[i] = hg_join_result_place(join, attnos[i]);
+		if (source->places[i] < 0)
+			return hg_scan_create(plan, nattnos, attnos);
+	}
+	return &source->base;
+}
