@@ -23,11 +23,12 @@
 
 #include "engine/hg_engine.h"
 
-/* The keys of a side, in pieces; row numbers count through the pieces. */
+/* The keys of a side, in pieces. */
 typedef struct HgKeyPiece
 {
 	const void *keys; /* [count] words of the key width */
 	uint64 count;
+	uint64 first_row; /* number of the first one; where no job is shared, numbers are dense */
 } HgKeyPiece;
 
 typedef struct HgKeySet

@@ -15,6 +15,7 @@
 
 #include "backend/hg_memory.h"
 #include "batch/hg_column_store.h"
+#include "engine/hg_engine.h"
 
 /* Blocks of packed values grow between these sizes; a larger value gets a block of its own. */
 #define HG_FIRST_PACKED_BLOCK ((Size) 8 * 1024)
@@ -30,6 +31,9 @@
 #else
 #define HG_PREFETCH(address) ((void) (address))
 #endif
+
+/* Chunk numbers taken at once where there are no columns. */
+#define HG_EMPTY_CHUNKS 64
 
 /* The largest pieces that chunks are cut from. */
 #define HG_PIECE_BYTES ((Size) 8 * 1024 * 1024)
@@ -56,7 +60,7 @@ hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const
 			column->stride = att->attbyval ? (uint32) att->attlen
 										   : att_align_nominal(att->attlen, att->attalign);
 		else
-			column->stride = sizeof(char *);
+			column->stride = sizeof(uint64);
 		store->row_bytes += column->stride;
 	}
 
@@ -93,19 +97,27 @@ hg_column_store_add_piece(HgColumnStore *store)
 	store->piece_bytes += bytes;
 }
 
+/* Make the array of chunks at least so long. */
+static void
+hg_column_store_reserve_chunks(HgColumnStore *store, int nchunks)
+{
+	int max_chunks = Max(16, store->max_chunks);
+
+	if (nchunks <= store->max_chunks)
+		return;
+	while (max_chunks < nchunks)
+		max_chunks *= 2;
+	if (store->chunks == NULL)
+		store->chunks = MemoryContextAlloc(store->context, max_chunks * sizeof(char *));
+	else
+		store->chunks = repalloc_huge(store->chunks, max_chunks * sizeof(char *));
+	store->max_chunks = max_chunks;
+}
+
 static pg_noinline void
 hg_column_store_grow(HgColumnStore *store)
 {
-	if (store->nchunks == store->max_chunks)
-	{
-		int max_chunks = Max(16, 2 * store->max_chunks);
-
-		if (store->chunks == NULL)
-			store->chunks = MemoryContextAlloc(store->context, max_chunks * sizeof(char *));
-		else
-			store->chunks = repalloc(store->chunks, max_chunks * sizeof(char *));
-		store->max_chunks = max_chunks;
-	}
+	hg_column_store_reserve_chunks(store, store->nchunks + 1);
 	if (store->piece_left == 0)
 		hg_column_store_add_piece(store);
 	store->chunks[store->nchunks++] = store->piece_next;
@@ -113,9 +125,79 @@ hg_column_store_grow(HgColumnStore *store)
 	store->piece_left--;
 }
 
-/* Room for size bytes of a packed value at an alignment. */
+/* Enter the chunks of a piece of any process. */
+static void
+hg_column_store_enter_piece(HgColumnStore *store, HgSharedPiece *piece)
+{
+	hg_column_store_reserve_chunks(store, piece->first_chunk + piece->nchunks);
+	for (uint32 i = 0; i < piece->nchunks; i++)
+		store->chunks[piece->first_chunk + i] =
+			(char *) piece + HG_SHARED_PIECE_HEAD + i * store->chunk_bytes;
+	store->nchunks = Max(store->nchunks, (int) (piece->first_chunk + piece->nchunks));
+}
+
+/* Go on in a new piece of shared memory. */
+static pg_noinline void
+hg_column_store_grow_shared(HgColumnStore *store)
+{
+	uint32 chunks = HG_EMPTY_CHUNKS; /* without columns, they are nothing but their numbers */
+	dsa_pointer pointer;
+
+	if (store->ncolumns > 0)
+		chunks = Max(1, Min(store->piece_bytes, HG_SHARED_PIECE_BYTES - HG_SHARED_PIECE_HEAD) /
+							store->chunk_bytes);
+	if (hg_column_store_end(store) + ((uint64) chunks << store->chunk_rows_log2) > HG_MAX_ROWS)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("too many rows in one side of a join"),
+						errhint("Set max_parallel_workers_per_gather to 0, or hashgraph.enabled to "
+								"off, for this query.")));
+	store->piece = hg_shared_columns_add(store->shared, store->area, chunks * store->chunk_bytes,
+										 chunks, &pointer);
+	store->piece_bytes += chunks * store->chunk_bytes;
+	hg_column_store_enter_piece(store, store->piece);
+	store->next_row = (uint64) store->piece->first_chunk << store->chunk_rows_log2;
+}
+
+/* The number of the row behind the last one that fits into the current piece. */
+static inline uint64
+hg_column_store_piece_end(const HgColumnStore *store)
+{
+	return ((uint64) store->piece->first_chunk + store->piece->nchunks) << store->chunk_rows_log2;
+}
+
+int
+hg_column_store_room(HgColumnStore *store, uint64 *first_row)
+{
+	if (store->shared == NULL)
+	{
+		*first_row = store->next_row;
+		return HG_BATCH_ROWS;
+	}
+	if (store->piece == NULL || store->next_row == hg_column_store_piece_end(store))
+		hg_column_store_grow_shared(store);
+	*first_row = store->next_row;
+	return (int) Min(hg_column_store_piece_end(store) - store->next_row, HG_BATCH_ROWS);
+}
+
+/* A new block for packed values; *pointer is where it lies, where the store is shared. */
 static char *
-hg_column_store_pack(HgColumnStore *store, Size size, char attalign)
+hg_column_store_packed_block(HgColumnStore *store, Size size, dsa_pointer *pointer)
+{
+	HgSharedPiece *piece;
+
+	if (store->shared == NULL)
+		return MemoryContextAllocHuge(store->packed_context, size);
+	piece = hg_shared_columns_add(store->shared, store->area, size, 0, pointer);
+	*pointer += HG_SHARED_PIECE_HEAD;
+	return (char *) piece + HG_SHARED_PIECE_HEAD;
+}
+
+/*
+ * Room for size bytes of a packed value at an alignment; *pointer is where it lies, where the
+ * store is shared.
+ */
+static char *
+hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer *pointer)
 {
 	char *place = (char *) att_align_nominal((uintptr_t) store->packed_next, attalign);
 
@@ -123,27 +205,29 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign)
 	{
 		Size block = Min(HG_PACKED_BLOCK, Max(HG_FIRST_PACKED_BLOCK, store->packed_bytes));
 
-		place = MemoryContextAllocHuge(store->packed_context, Max(size, block));
 		if (size >= block)
 		{
 			/* the current block keeps its free end */
 			store->packed_bytes += size;
-			return place;
+			return hg_column_store_packed_block(store, size, pointer);
 		}
+		place = hg_column_store_packed_block(store, block, &store->packed_pointer);
 		/* the free end of the block before is lost */
 		store->packed_bytes += store->packed_end - store->packed_next;
-		store->packed_next = place;
+		store->packed_start = store->packed_next = place;
 		store->packed_end = place + block;
 	}
 	store->packed_bytes += (place - store->packed_next) + size;
 	store->packed_next = place + size;
+	*pointer = store->packed_pointer + (place - store->packed_start);
 	return place;
 }
 
-/* Copy a variable-length value into the store. */
-static char *
+/* Copy a variable-length value into the store; returns what stands for it in its chunk. */
+static uint64
 hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 {
+	dsa_pointer pointer = InvalidDsaPointer;
 	char *place;
 	Size size;
 
@@ -152,18 +236,21 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 		ExpandedObjectHeader *header = DatumGetEOHP(value);
 
 		size = EOH_get_flat_size(header);
-		place = hg_column_store_pack(store, size, column->attalign);
+		place = hg_column_store_pack(store, size, column->attalign, &pointer);
 		EOH_flatten_into(header, place, size);
-		return place;
 	}
-	size = datumGetSize(value, false, column->attlen);
-	/* values with a one-byte header have no alignment, as in a tuple */
-	place = hg_column_store_pack(store, size,
-								 column->attlen == -1 && !VARATT_IS_4B(DatumGetPointer(value))
-									 ? TYPALIGN_CHAR
-									 : column->attalign);
-	memcpy(place, DatumGetPointer(value), size);
-	return place;
+	else
+	{
+		size = datumGetSize(value, false, column->attlen);
+		/* values with a one-byte header have no alignment, as in a tuple */
+		place = hg_column_store_pack(store, size,
+									 column->attlen == -1 && !VARATT_IS_4B(DatumGetPointer(value))
+										 ? TYPALIGN_CHAR
+										 : column->attalign,
+									 &pointer);
+		memcpy(place, DatumGetPointer(value), size);
+	}
+	return store->shared != NULL ? (uint64) pointer : (uint64) (uintptr_t) place;
 }
 
 /* Which row of the batch is the i-th to be added? */
@@ -224,7 +311,7 @@ hg_column_store_add_to_chunk(HgColumnStore *store, char *chunk, Size first, cons
 		else
 			for (int i = 0; i < nrows; i++)
 				if (nulls == NULL || !nulls[HG_WHICH(i)])
-					((char **) to)[i] = hg_column_store_copy(store, column, values[HG_WHICH(i)]);
+					((uint64 *) to)[i] = hg_column_store_copy(store, column, values[HG_WHICH(i)]);
 		if (nulls == NULL)
 			continue;
 		for (int i = 0; i < nrows; i++)
@@ -232,6 +319,8 @@ hg_column_store_add_to_chunk(HgColumnStore *store, char *chunk, Size first, cons
 			{
 				validity[(first + i) / 8] &= ~(1 << ((first + i) % 8));
 				column->has_nulls = true;
+				if (store->shared != NULL)
+					store->piece->has_nulls = true;
 			}
 	}
 }
@@ -243,21 +332,24 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 	uint64 chunk_rows = UINT64CONST(1) << store->chunk_rows_log2;
 	uint16 rest[HG_BATCH_ROWS];
 
+	store->rows += nrows;
+	if (store->shared != NULL)
+		store->piece->rows += nrows;
 	if (store->ncolumns == 0)
 	{
-		store->rows += nrows;
+		store->next_row += nrows;
 		return;
 	}
 	while (nrows > 0)
 	{
-		Size first = store->rows & (chunk_rows - 1);
-		uint64 chunk = store->rows >> store->chunk_rows_log2;
+		Size first = store->next_row & (chunk_rows - 1);
+		uint64 chunk = store->next_row >> store->chunk_rows_log2;
 		int step = (int) Min((uint64) nrows, chunk_rows - first);
 
 		if (chunk == (uint64) store->nchunks)
 			hg_column_store_grow(store);
 		hg_column_store_add_to_chunk(store, store->chunks[chunk], first, batch, at, which, step);
-		store->rows += step;
+		store->next_row += step;
 		nrows -= step;
 		if (nrows == 0)
 			break;
@@ -288,13 +380,20 @@ hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32
 	for (int i = 0; i < nrows; i++)                                                                \
 	values[i] = datum(*(const type *) hg_column_store_place(store, column, rows[i]))
 
+/* A value in shared memory; that of a NULL is undefined. */
+#define hg_column_store_shared_value(pointer)                                                      \
+	PointerGetDatum(nulls != NULL && nulls[i] ? NULL : dsa_get_address(store->area, pointer))
+
 static void
 hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
-						   int nrows, Datum *values)
+						   int nrows, Datum *values, const bool *nulls)
 {
 	if (column->attlen < 0)
 	{
-		HG_GET_VALUES(Pointer, PointerGetDatum);
+		if (store->shared == NULL)
+			HG_GET_VALUES(uint64, (Datum));
+		else
+			HG_GET_VALUES(uint64, hg_column_store_shared_value);
 		return;
 	}
 	if (!column->attbyval)
@@ -334,11 +433,8 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 		/* ask for all of them before the first is waited for */
 		for (int i = 0; i < nrows; i++)
 			HG_PREFETCH(hg_column_store_place(store, column, rows[i]));
-		hg_column_store_get_column(store, column, rows, nrows, batch->values[at[c]]);
 		batch->has_nulls[at[c]] = column->has_nulls;
-		if (!column->has_nulls)
-			continue;
-		for (int i = 0; i < nrows; i++)
+		for (int i = 0; column->has_nulls && i < nrows; i++)
 		{
 			const uint8 *validity =
 				(const uint8 *) store->chunks[rows[i] >> store->chunk_rows_log2] +
@@ -347,7 +443,69 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 
 			nulls[i] = (validity[place / 8] & (1 << (place % 8))) == 0;
 		}
+		hg_column_store_get_column(store, column, rows, nrows, batch->values[at[c]],
+								   column->has_nulls ? nulls : NULL);
 	}
+}
+
+void
+hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area)
+{
+	Assert(store->rows == 0);
+	hg_column_store_release(store);
+	store->shared = shared;
+	store->area = area;
+}
+
+void
+hg_column_store_attach(HgColumnStore *store)
+{
+	dsa_pointer pointer = store->shared->pieces;
+	int allocated = 0;
+
+	store->nranges = 0;
+	while (DsaPointerIsValid(pointer))
+	{
+		HgSharedPiece *piece = dsa_get_address(store->area, pointer);
+
+		pointer = piece->next;
+		if (piece->nchunks == 0)
+			continue;
+		hg_column_store_enter_piece(store, piece);
+		for (int c = 0; c < store->ncolumns; c++)
+			store->columns[c].has_nulls |= piece->has_nulls;
+		if (store->nranges == allocated)
+		{
+			allocated = Max(16, 2 * allocated);
+			if (store->ranges == NULL)
+				store->ranges = MemoryContextAlloc(store->context, allocated * sizeof(HgRowRange));
+			else
+				store->ranges = repalloc(store->ranges, allocated * sizeof(HgRowRange));
+		}
+		store->ranges[store->nranges].first = (uint64) piece->first_chunk << store->chunk_rows_log2;
+		store->ranges[store->nranges++].rows = piece->rows;
+	}
+}
+
+int
+hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole, const HgRowRange **ranges)
+{
+	if (store->shared != NULL)
+	{
+		*ranges = store->ranges;
+		return store->nranges;
+	}
+	*whole = (HgRowRange){0, store->rows};
+	*ranges = whole;
+	return 1;
+}
+
+uint64
+hg_column_store_end(const HgColumnStore *store)
+{
+	if (store->shared != NULL)
+		return (uint64) store->shared->chunks << store->chunk_rows_log2;
+	return store->rows;
 }
 
 /* Free the packed values. */
@@ -355,7 +513,7 @@ static void
 hg_column_store_unpack(HgColumnStore *store)
 {
 	MemoryContextReset(store->packed_context);
-	store->packed_next = store->packed_end = NULL;
+	store->packed_start = store->packed_next = store->packed_end = NULL;
 	store->packed_bytes = 0;
 }
 
@@ -363,6 +521,7 @@ void
 hg_column_store_clear(HgColumnStore *store)
 {
 	store->rows = 0;
+	store->next_row = 0;
 	for (int c = 0; c < store->ncolumns; c++)
 		store->columns[c].has_nulls = false;
 	hg_column_store_unpack(store);
@@ -381,4 +540,7 @@ hg_column_store_release(HgColumnStore *store)
 	store->piece_next = NULL;
 	store->piece_left = 0;
 	store->piece_bytes = 0;
+	store->piece = NULL;
+	store->ranges = NULL;
+	store->nranges = 0;
 }

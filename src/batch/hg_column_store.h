@@ -16,6 +16,9 @@
  * the TLB; and pieces are used again by the rows that follow a clear, so that fresh memory is
  * touched once.
  *
+ * A store can be shared by the processes of a parallel query (hg_shared_columns.h).  Pieces
+ * lie in the query's DSA then, and variable-length values are told by their dsa_pointer.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -27,6 +30,7 @@
 #include "access/tupmacs.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_shared_columns.h"
 
 typedef struct HgColumn
 {
@@ -38,6 +42,13 @@ typedef struct HgColumn
 	Size values_offset;	  /* of the value array in a chunk */
 	Size validity_offset; /* of the bitmap in a chunk */
 } HgColumn;
+
+/* Rows with consecutive numbers. */
+typedef struct HgRowRange
+{
+	uint64 first;
+	uint64 rows;
+} HgRowRange;
 
 typedef struct HgColumnStore
 {
@@ -54,10 +65,20 @@ typedef struct HgColumnStore
 	int piece_left;		/* ... and how many more fit there */
 	uint64 piece_bytes; /* of all pieces */
 	uint64 rows;
+	uint64 next_row;			  /* the number that the next row gets: rows, unless shared */
+	char *packed_start;			  /* the block of variable-length values */
 	char *packed_next;			  /* where the next variable-length value goes ... */
 	char *packed_end;			  /* ... and where its block ends */
 	MemoryContext packed_context; /* variable-length values alone */
 	uint64 packed_bytes;
+
+	/* where several processes share it; else NULL */
+	HgSharedColumns *shared;
+	dsa_area *area;
+	HgSharedPiece *piece;		/* that the next row goes to, or NULL */
+	dsa_pointer packed_pointer; /* of packed_start */
+	HgRowRange *ranges;			/* [nranges] of rows, after hg_column_store_attach */
+	int nranges;
 } HgColumnStore;
 
 /*
@@ -67,9 +88,29 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos);
 
+/* Make an empty store this process's part of a shared one. */
+extern void hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area);
+
+/* All processes have added their rows: make them known to this one. */
+extern void hg_column_store_attach(HgColumnStore *store);
+
+/* The rows there are, in ranges; of a shared store after hg_column_store_attach. */
+extern int hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole,
+								  const HgRowRange **ranges);
+
+/* One more than the largest number of a row of any process. */
+extern uint64 hg_column_store_end(const HgColumnStore *store);
+
 /*
- * Add rows of a batch: those of which[nrows], or its first nrows ones where which is NULL.
- * Column i of the store is column at[i] of the batch; everything is copied.
+ * How many rows can be added next with consecutive numbers, at least 1; *first_row becomes
+ * the number of the first of them.
+ */
+extern int hg_column_store_room(HgColumnStore *store, uint64 *first_row);
+
+/*
+ * Add rows of a batch: those of which[nrows], or its first nrows ones where which is NULL;
+ * no more than hg_column_store_room told, where the store is shared.  Column i of the store is
+ * column at[i] of the batch; everything is copied.
  */
 extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at,
 								const uint16 *which, int nrows);

@@ -305,6 +305,34 @@ hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	return more;
 }
 
+/* Keep rows with a key: their words and columns, under the same numbers. */
+static void
+hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
+{
+	const uint16 *which = rows->which;
+	uint16 rest[HG_BATCH_ROWS];
+
+	for (int done = 0; done < rows->nkeys;)
+	{
+		uint64 first_row;
+		int step = Min(hg_column_store_room(input->rows, &first_row), rows->nkeys - done);
+
+		hg_key_column_add(input->words, first_row, keys->words, which, step);
+		hg_column_store_add(input->rows, rows->batch, rows->at, which, step);
+		done += step;
+		if (done == rows->nkeys)
+			break;
+		/* the others get numbers elsewhere */
+		if (which == NULL)
+		{
+			for (int i = 0; i < rows->nkeys; i++)
+				rest[i] = i;
+			which = rest;
+		}
+		which += step;
+	}
+}
+
 void
 hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 {
@@ -315,62 +343,61 @@ hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS &&
 		   hg_input_read(input, &rows, &keys))
 	{
-		hg_key_column_add(input->words, keys.words, rows.which, rows.nkeys);
-		hg_column_store_add(input->rows, rows.batch, rows.at, rows.which, rows.nkeys);
+		hg_input_keep(input, &rows, &keys);
 		if (rows.nnull > 0)
 			hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows, rows.nnull);
 	}
 }
 
-/* Move the rows of a store to a spill set; words is NULL for rows without a key. */
+/* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
 static void
-hg_input_unload_store(HgInput *input, HgSpill *spill, const HgColumnStore *store,
-					  const HgKeySet *words)
+hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
+					 uint64 nrows, const void *words)
 {
 	HgBatch *batch = input->stored_batch;
 	HgSpillKeys keys;
 	uint32 numbers[HG_BATCH_ROWS];
-	int piece = 0;
-	uint64 at = 0;
 
 	memset(keys.null_keys, words == NULL, sizeof(keys.null_keys));
-	for (uint64 row = 0; row < store->rows; row += batch->nrows)
+	for (uint64 at = 0; at < nrows; at += batch->nrows)
 	{
 		CHECK_FOR_INTERRUPTS();
-		batch->nrows = (int) Min(store->rows - row, HG_BATCH_ROWS);
+		batch->nrows = (int) Min(nrows - at, HG_BATCH_ROWS);
 		for (int i = 0; i < batch->nrows; i++)
 		{
-			numbers[i] = (uint32) (row + i);
-			keys.words[i] = row + i;
+			numbers[i] = (uint32) (first_row + at + i);
 			if (words == NULL)
-				continue;
-			while (at == words->pieces[piece].count)
-			{
-				piece++;
-				at = 0;
-			}
-			if (input->words->width == 4)
-				keys.words[i] = ((const uint32 *) words->pieces[piece].keys)[at++];
+				keys.words[i] = at + i;
+			else if (input->words->width == 4)
+				keys.words[i] = ((const uint32 *) words)[at + i];
 			else
-				keys.words[i] = ((const uint64 *) words->pieces[piece].keys)[at++];
+				keys.words[i] = ((const uint64 *) words)[at + i];
 		}
 		hg_column_store_get(store, numbers, batch->nrows, batch, input->dense);
 		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
 	}
 }
 
+/* Move what is held in memory to a spill set. */
+static void
+hg_input_unload(HgInput *input, HgSpill *spill)
+{
+	HgKeySet words = hg_key_column_set(input->words);
+
+	for (int i = 0; i < words.npieces; i++)
+		hg_input_unload_rows(input, spill, input->rows, words.pieces[i].first_row,
+							 words.pieces[i].count, words.pieces[i].keys);
+	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL);
+	hg_input_release(input);
+}
+
 void
 hg_input_spill(HgInput *input, HgSpill *spill)
 {
-	HgKeySet words = hg_key_column_set(input->words);
 	HgInputRows rows;
 	HgSpillKeys keys;
 
-	/* what is held in memory */
-	hg_input_unload_store(input, spill, input->rows, &words);
-	hg_input_unload_store(input, spill, input->null_rows, NULL);
-	hg_input_release(input);
-
+	hg_input_unload(input, spill);
 	while (!input->at_end && hg_input_read(input, &rows, &keys))
 	{
 		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);

@@ -14,9 +14,9 @@
 #include "backend/hg_memory.h"
 #include "batch/hg_key_column.h"
 
-/* Words in the first piece and in the largest ones. */
-#define HG_FIRST_PIECE 1024
-#define HG_LARGEST_PIECE (1024 * 1024)
+/* Words in the first block and in the largest ones. */
+#define HG_FIRST_BLOCK 1024
+#define HG_LARGEST_BLOCK (1024 * 1024)
 
 HgKeyColumn *
 hg_key_column_create(MemoryContext parent, uint32 width)
@@ -28,100 +28,94 @@ hg_key_column_create(MemoryContext parent, uint32 width)
 	return column;
 }
 
-/* Make the piece after the current one the current one, allocating it if need be. */
-static pg_noinline void
-hg_key_column_grow(HgKeyColumn *column)
+/* Make room for one more element at the end of an array of the column's. */
+static void *
+hg_key_column_extend(HgKeyColumn *column, void *array, int used, int *allocated, Size size)
 {
-	int i = column->npieces;
-	HgKeyPiece *piece;
+	if (used < *allocated)
+		return array;
+	*allocated = Max(16, 2 * *allocated);
+	if (array == NULL)
+		return MemoryContextAlloc(column->context, *allocated * size);
+	return repalloc_huge(array, *allocated * size);
+}
 
-	if (i > 0)
-		column->pieces[i - 1].count = column->capacities[i - 1];
-	if (i == column->max_pieces)
+/* Go on in the next block. */
+static void
+hg_key_column_next_block(HgKeyColumn *column)
+{
+	int i = column->blocks_used;
+
+	if (i == column->nblocks)
 	{
-		int max_pieces = Max(16, 2 * column->max_pieces);
+		uint64 capacity =
+			i == 0 ? HG_FIRST_BLOCK : Min(2 * column->blocks[i - 1].capacity, HG_LARGEST_BLOCK);
+		char *words;
 
-		if (i == 0)
-		{
-			column->pieces = MemoryContextAlloc(column->context, max_pieces * sizeof(HgKeyPiece));
-			column->capacities = MemoryContextAlloc(column->context, max_pieces * sizeof(uint64));
-		}
-		else
-		{
-			column->pieces = repalloc(column->pieces, max_pieces * sizeof(HgKeyPiece));
-			column->capacities = repalloc(column->capacities, max_pieces * sizeof(uint64));
-		}
-		column->max_pieces = max_pieces;
-	}
-	piece = &column->pieces[i];
-	if (i == column->allocated)
-	{
-		uint64 words =
-			i == 0 ? HG_FIRST_PIECE : Min(2 * column->capacities[i - 1], HG_LARGEST_PIECE);
-		void *block = hg_block_alloc(column->context, words * column->width);
-
-		if (block == NULL)
+		column->blocks = hg_key_column_extend(column, column->blocks, i, &column->max_blocks,
+											  sizeof(HgKeyBlock));
+		words = hg_block_alloc(column->context, capacity * column->width);
+		if (words == NULL)
 			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
 							errdetail("Failed to allocate %zu bytes for the keys of a join.",
-									  (size_t) (words * column->width))));
-		piece->keys = block;
-		column->capacities[i] = words;
-		column->allocated++;
+									  (size_t) (capacity * column->width))));
+		column->blocks[i].words = words;
+		column->blocks[i].capacity = capacity;
+		column->nblocks++;
 	}
+	column->next = column->blocks[i].words;
+	column->end = column->next + column->blocks[i].capacity * column->width;
+	column->blocks_used++;
+}
+
+/* Begin a piece with the next word. */
+static void
+hg_key_column_next_piece(HgKeyColumn *column, uint64 first_row)
+{
+	HgKeyPiece *piece;
+
+	column->pieces = hg_key_column_extend(column, column->pieces, column->npieces,
+										  &column->max_pieces, sizeof(HgKeyPiece));
+	piece = &column->pieces[column->npieces++];
+	piece->keys = column->next;
 	piece->count = 0;
-	column->next = unconstify(void *, piece->keys);
-	column->end = (char *) column->next + column->capacities[i] * column->width;
-	column->npieces++;
+	piece->first_row = first_row;
 }
 
 void
-hg_key_column_add(HgKeyColumn *column, const uint64 *words, const uint16 *which, int nwords)
+hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, const uint16 *which,
+				  int nwords)
 {
 	int i = 0;
 
 	while (i < nwords)
 	{
-		int end;
+		bool new_block = column->next == column->end;
+		int step;
 
-		if (column->next == column->end)
-			hg_key_column_grow(column);
-		end = i + (int) Min((size_t) (nwords - i),
-							((char *) column->end - (char *) column->next) / column->width);
+		if (new_block)
+			hg_key_column_next_block(column);
+		if (new_block || first_row + i != column->next_row)
+			hg_key_column_next_piece(column, first_row + i);
+		step = (int) Min((size_t) (nwords - i), (column->end - column->next) / column->width);
 		if (column->width == 4)
-		{
-			uint32 *to = column->next;
-
-			for (; i < end; i++)
-				*to++ = (uint32) words[which != NULL ? which[i] : i];
-			column->next = to;
-		}
+			for (int k = 0; k < step; k++)
+				((uint32 *) column->next)[k] = (uint32) words[which != NULL ? which[i + k] : i + k];
 		else
-		{
-			uint64 *to = column->next;
-
-			for (; i < end; i++)
-				*to++ = words[which != NULL ? which[i] : i];
-			column->next = to;
-		}
+			for (int k = 0; k < step; k++)
+				((uint64 *) column->next)[k] = words[which != NULL ? which[i + k] : i + k];
+		i += step;
+		column->next += (Size) step * column->width;
+		column->pieces[column->npieces - 1].count += step;
+		column->next_row = first_row + i;
 	}
 	column->rows += nwords;
 }
 
 HgKeySet
-hg_key_column_set(HgKeyColumn *column)
+hg_key_column_set(const HgKeyColumn *column)
 {
-	HgKeySet set;
-
-	if (column->npieces > 0)
-	{
-		HgKeyPiece *last = &column->pieces[column->npieces - 1];
-
-		last->count = ((char *) column->next - (const char *) last->keys) / column->width;
-	}
-	set.pieces = column->pieces;
-	set.npieces = column->npieces;
-	set.rows = column->rows;
-	return set;
+	return (HgKeySet){column->pieces, column->npieces, column->rows};
 }
 
 void
@@ -129,6 +123,8 @@ hg_key_column_clear(HgKeyColumn *column)
 {
 	column->rows = 0;
 	column->npieces = 0;
+	column->blocks_used = 0;
+	column->next_row = 0;
 	column->next = column->end = NULL;
 }
 
@@ -138,6 +134,6 @@ hg_key_column_release(HgKeyColumn *column)
 	hg_key_column_clear(column);
 	MemoryContextReset(column->context);
 	column->pieces = NULL;
-	column->capacities = NULL;
-	column->allocated = column->max_pieces = 0;
+	column->blocks = NULL;
+	column->nblocks = column->max_blocks = column->max_pieces = 0;
 }

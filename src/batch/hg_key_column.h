@@ -3,8 +3,9 @@
  * hg_key_column.h
  *	  The key words of one side, in the order of its rows.
  *
- * Words lie in pieces that never move, so that an engine may read them in place.
- * The first piece is small and each following one twice as large, up to a limit.
+ * Words lie in blocks that never move, so that an engine may read them in place.
+ * The first block is small and each following one twice as large, up to a limit.  A piece is
+ * what follows one another both in a block and in row numbers.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,18 +16,27 @@
 
 #include "backend/hg_matcher.h"
 
+typedef struct HgKeyBlock
+{
+	char *words;
+	uint64 capacity; /* in words */
+} HgKeyBlock;
+
 typedef struct HgKeyColumn
 {
 	MemoryContext context; /* owns everything below */
 	uint32 width;		   /* bytes of a word: 4 or 8 */
 	uint64 rows;
-	HgKeyPiece *pieces; /* [npieces], the ones in use */
-	uint64 *capacities; /* [allocated], words that each piece has room for */
+	HgKeyPiece *pieces; /* [npieces] */
 	int npieces;
-	int allocated;	/* pieces there are, some unused after a clear */
-	int max_pieces; /* length of the arrays */
-	void *next;		/* where the next word goes ... */
-	void *end;		/* ... and where the current piece ends */
+	int max_pieces;
+	HgKeyBlock *blocks; /* [nblocks] */
+	int nblocks;		/* blocks there are, some unused after a clear */
+	int max_blocks;
+	int blocks_used;
+	uint64 next_row; /* behind the row of the last word */
+	char *next;		 /* where the next word goes ... */
+	char *end;		 /* ... and where the current block ends */
 } HgKeyColumn;
 
 /* An empty column of words of width bytes, in a context of its own below parent. */
@@ -39,7 +49,7 @@ extern void hg_key_column_clear(HgKeyColumn *column);
 extern void hg_key_column_release(HgKeyColumn *column);
 
 /* The column as a matcher takes it; valid until the next add, clear or release. */
-extern HgKeySet hg_key_column_set(HgKeyColumn *column);
+extern HgKeySet hg_key_column_set(const HgKeyColumn *column);
 
 /* Bytes of the words held. */
 static inline uint64
@@ -54,13 +64,16 @@ hg_key_column_reserved(const HgKeyColumn *column)
 {
 	uint64 words = 0;
 
-	for (int i = 0; i < column->allocated; i++)
-		words += column->capacities[i];
+	for (int i = 0; i < column->nblocks; i++)
+		words += column->blocks[i].capacity;
 	return words * column->width;
 }
 
-/* Append words[which[0]] .. words[which[nwords - 1]], or words[0] .. where which is NULL. */
-extern void hg_key_column_add(HgKeyColumn *column, const uint64 *words, const uint16 *which,
-							  int nwords);
+/*
+ * Append words[which[0]] .. words[which[nwords - 1]], or words[0] .. where which is NULL; the
+ * rows are numbered from first_row on.
+ */
+extern void hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words,
+							  const uint16 *which, int nwords);
 
 #endif /* HG_KEY_COLUMN_H */

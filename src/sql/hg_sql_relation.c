@@ -308,7 +308,7 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many rows"),
 				 errdetail("A side of a HashGraph join holds at most %u rows.", HG_MAX_ROWS)));
-	hg_key_column_add(side->keys, &word, NULL, 1);
+	hg_key_column_add(side->keys, side->keys->rows, &word, NULL, 1);
 	if (side->values != NULL)
 		hg_column_store_add(side->values, row, (int[]){0}, NULL, 1);
 	if (hg_sql_side_bytes(side) > receiver->limit)
