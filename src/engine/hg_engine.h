@@ -30,8 +30,18 @@
  * failure other than HG_CANCELLED only close is allowed.  After HG_CANCELLED
  * only close is allowed as well.  close never fails and frees everything.
  *
- * Row numbers are positions in the order of append, from 0, a side at a time.
- * Rows whose key is NULL are never appended.
+ * Row numbers are positions in the order of append, from 0, a side at a time,
+ * unless the caller gives them with append_rows.  Rows whose key is NULL are never
+ * appended.
+ *
+ * SHARED JOBS
+ *
+ * Several processes, or threads, can work on one job together, as a team.  Each
+ * participant opens a job of its own, makes it one of the team with share, and
+ * appends the rows that it has read, with numbers that no other participant uses.
+ * All then call build, which waits until all have come; then each gets
+ * from next or count the matches of the part of the work that it took.  Together
+ * these are all matches, each once.  See HgTeam.
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -131,6 +141,75 @@ extern "C"
 		void *arg;
 	} HgHost;
 
+	/*
+	 * What the participants of a shared job have in common, in memory that all of
+	 * them see, where it may lie at different addresses: no pointers.  Whoever makes
+	 * it fills it with zeros; nobody but the engine looks into it.
+	 */
+	typedef struct HgTeamState
+	{
+		uint64_t rows[2];	 /* of all participants, by HgSide */
+		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
+		uint64_t chunks[2];	 /* how many were published */
+		uint64_t work;		 /* where the work stands that is still to be taken */
+		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
+	} HgTeamState;
+
+	/* No chunk of shared memory is asked for that is bigger. */
+#define HG_TEAM_CHUNK_BYTES (UINT64_C(8) << 20)
+
+	/* How often the participants of a team wait for each other: all of it in build. */
+#define HG_TEAM_ARRIVES 2
+
+	/*
+	 * What a participant lends to its job.  The callbacks get arg; none may unwind.
+	 * The struct and state must stay until close.
+	 *
+	 * A participant that has called share owes its arrives to the others: it calls
+	 * build even if it has no rows, or if its append has failed, and build fails in
+	 * all of them when it does in one before the last arrive.  Whoever leaves without build must be
+	 * struck off by the means that arrive waits with.  After build nobody waits.
+	 */
+	typedef struct HgTeam
+	{
+		HgTeamState *state;
+
+		/*
+		 * The arrives that the team had completed when this participant joined, that
+		 * is, from which one on arrive counts it.  It brings no rows unless that is 0, and from
+		 * HG_TEAM_ARRIVES on its build waits for nobody.
+		 */
+		uint32_t arrived;
+
+		/*
+		 * All outer rows that may match an inner row go to one participant, so that it
+		 * knows which inner rows have no match.  Without, the rows of a key that is
+		 * frequent are shared out.
+		 */
+		bool whole_bins;
+
+		/*
+		 * The handle of new shared memory, at most HG_TEAM_CHUNK_BYTES, aligned to 8 at
+		 * least; 0 where there is none.
+		 */
+		uint64_t (*alloc)(void *arg, size_t bytes);
+
+		/* Where it lies in this process until close or free; NULL on failure. */
+		void *(*address)(void *arg, uint64_t handle);
+
+		void (*free)(void *arg, uint64_t handle);
+
+		/*
+		 * Wait until all participants that have joined and not left have called this
+		 * as often.  It returns false when the wait was cancelled, and counts as having
+		 * arrived then as well.  What a participant wrote before is seen by all
+		 * afterwards.
+		 */
+		bool (*arrive)(void *arg);
+
+		void *arg;
+	} HgTeam;
+
 	/* What is asked of a job.  Zero everywhere but key_width is a good default. */
 	typedef struct HgJobSpec
 	{
@@ -218,31 +297,44 @@ extern "C"
 						   HgError *error);
 
 		/*
-		 * Build the HashGraphs that the probe needs: of both sides for intersect, of
-		 * the inner side for standard.  No append afterwards.  The number of
+		 * Make ready what the probe needs, the HashGraphs of both sides for intersect, of
+		 * the inner side for standard; with bins the graphs themselves may be built as the
+		 * matches are asked for.  No append afterwards.  The number of
 		 * vertices is the same for both sides (hg_shape.h says how it is chosen).
+		 * In a shared job it waits for the other participants.
 		 */
 		HgStatus (*build)(HgJob *job, HgError *error);
 
-		/* Start the stream of matches, or start it again from the beginning. */
+		/*
+		 * Start the stream of matches, or start it again from the beginning.  A shared
+		 * job has one stream, and match or count can be called once: HG_INVALID after.
+		 */
 		HgStatus (*match)(HgJob *job, HgMatchMode mode, HgError *error);
 
 		/*
 		 * The next matches, at most matches->capacity; count 0 at the end.  All
 		 * matches of one outer row follow each other in the stream; apart from
-		 * that the order is the engine's.
+		 * that the order is the engine's.  In a shared job: the matches of the work that
+		 * this participant takes, and of an outer row all or none.
 		 */
 		HgStatus (*next)(HgJob *job, HgMatches *matches, HgError *error);
 
-		/* The number of matches of a mode; no pair is written.  It ends a stream. */
+		/*
+		 * The number of matches of a mode; no pair is written.  It ends a stream.  In a
+		 * shared job: of the work that this participant takes.
+		 */
 		HgStatus (*count)(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error);
 
-		/* Describe the graph of a side; HG_INVALID where build made none.  It ends a stream. */
+		/*
+		 * Describe the graph of a side; HG_INVALID where build made none, and in a shared
+		 * job.  It ends a stream.
+		 */
 		HgStatus (*describe)(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error);
 
 		/*
 		 * Copy the graph of a side out: offsets[vertices + 1], edge_keys[rows] of
-		 * key_width bytes each, edge_rows[rows].  HG_INVALID where build made none.
+		 * key_width bytes each, edge_rows[rows].  HG_INVALID where build made none, and
+		 * in a shared job.  It ends a stream.
 		 */
 		HgStatus (*export_graph)(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 								 uint32_t *edge_rows, HgError *error);
@@ -252,6 +344,21 @@ extern "C"
 
 		/* Free the job, whatever state it is in.  Never fails or waits long. */
 		void (*close)(HgJob *job);
+
+		/*
+		 * Make the job one participant's part of a shared one: after open, before the
+		 * first row.  NULL in an engine that has no shared jobs.
+		 */
+		HgStatus (*share)(HgJob *job, const HgTeam *team, HgError *error);
+
+		/*
+		 * The same as append, with the number of the first key given.  Numbers need not
+		 * be dense or in order, but no two rows of a side may have the same, and none
+		 * may reach HG_MAX_ROWS: HG_TOO_MANY_ROWS.  A job is filled by one of the two calls
+		 * alone.  NULL in an engine without.
+		 */
+		HgStatus (*append_rows)(HgJob *job, HgSide side, const void *keys, uint64_t count,
+								uint64_t first_row, HgError *error);
 	};
 
 	/* Fill *error (if not NULL) printf-like and return status. */

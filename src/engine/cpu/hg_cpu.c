@@ -329,6 +329,12 @@ engine_close(HgJob *job)
 	hg_cpu_free(&end, job, sizeof(HgJob));
 }
 
+double
+hg_cpu_row_bytes(uint32_t key_width, double load_factor)
+{
+	return key_width + sizeof(uint32_t) + 1.5 * sizeof(uint32_t) / load_factor;
+}
+
 HgEngine *
 hg_cpu_engine(void)
 {

@@ -15,4 +15,17 @@
 /* The CPU engine: one static object, always there, usable by any thread. */
 extern HgEngine *hg_cpu_engine(void);
 
+/*
+ * What the engine holds of memory for each row, of either side, with keys of key_width
+ * bytes, beside the keys themselves: a figure to plan with, which small jobs pass.
+ */
+extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
+
+/*
+ * Free the chunks that the participants of a shared job have published, and set its
+ * state to zero: ready for another job.  Every job of the team must be closed.  Not
+ * needed where the shared memory goes away as a whole.
+ */
+extern void hg_team_release(const HgTeam *team);
+
 #endif /* HG_CPU_H */
