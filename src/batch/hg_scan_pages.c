@@ -134,6 +134,10 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 		ItemId item = PageGetItemId(page, scan->rs_vistuples[first + i]);
 
 		pages->tuples[i] = (HeapTupleHeader) PageGetItem(page, item);
+#ifdef __GNUC__
+		/* core has looked at line pointers alone where the whole page is visible */
+		__builtin_prefetch(pages->tuples[i]);
+#endif
 	}
 	scan->rs_cindex = first + pages->ntuples - 1;
 	/* rows returned are one counter, whatever returned them; this adds to it more than one */
