@@ -71,6 +71,7 @@ hg_cuda_shape_limits(uint32_t key_width)
 	limits.bin_bytes = (uint64_t) 2 * HG_BIN_MEAN_ROWS * (key_width + 2 * sizeof(uint32_t));
 	limits.binned_from = HG_BINNED_FROM_BYTES;
 	limits.max_bins_log2 = HG_MAX_BINS_LOG2;
+	limits.bins_in_cache = false;
 	return limits;
 }
 

@@ -150,7 +150,6 @@ extern "C"
 	{
 		uint64_t rows[2];	 /* of all participants, by HgSide */
 		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
-		uint64_t chunks[2];	 /* how many were published */
 		uint64_t work;		 /* where the work stands that is still to be taken */
 		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
 	} HgTeamState;
@@ -355,7 +354,7 @@ extern "C"
 		 * The same as append, with the number of the first key given.  Numbers need not
 		 * be dense or in order, but no two rows of a side may have the same, and none
 		 * may reach HG_MAX_ROWS: HG_TOO_MANY_ROWS.  A job is filled by one of the two calls
-		 * alone.  NULL in an engine without.
+		 * alone, a shared one by this.  NULL in an engine without.
 		 */
 		HgStatus (*append_rows)(HgJob *job, HgSide side, const void *keys, uint64_t count,
 								uint64_t first_row, HgError *error);

@@ -86,6 +86,8 @@ choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint6
 
 	if (spec->probe != HG_PROBE_AUTO)
 		return spec->probe;
+	if (limits->bins_in_cache)
+		return HG_PROBE_STANDARD;
 
 	bytes = graph_bytes(spec->key_width, inner_rows, vertices_log2_for(inner_rows, c));
 	if (inner_rows > 0 && outer_rows / STANDARD_MIN_RATIO >= inner_rows &&

@@ -32,6 +32,8 @@ typedef struct HgShapeLimits
 	uint64_t binned_from;	/* total bytes of a job below which nothing is
 							 * gained by bins */
 	uint32_t max_bins_log2; /* at most HG_MAX_BINS_LOG2 */
+	bool bins_in_cache;		/* a bin's graph is built and looked up before it leaves the fast
+							 * memory, so that the order of looking up is free */
 } HgShapeLimits;
 
 /*

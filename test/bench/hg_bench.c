@@ -9,7 +9,7 @@
  * outside the measured ones; a difference makes the exit status 1.
  *
  * The CPU engine is measured in one thread, from append to the last chunk of
- * pairs, fresh memory included; a chunk of 64K pairs is written over and over, as
+ * pairs, fresh memory included unless --warm; a chunk of 64K pairs is written over and over, as
  * a consumer of a stream would have it.  With --count nothing is written.  What
  * the CUDA engine is measured on stands in hg_bench.h.
  *
@@ -33,6 +33,7 @@
 
 #define CHUNK 65536
 #define MAX_REPEAT 101
+#define MAX_KEPT 1024
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 typedef struct Options
@@ -56,6 +57,17 @@ now_ms(void)
 	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
 }
 
+/* Blocks that were freed, to be handed out again with --warm. */
+typedef struct KeptBlock
+{
+	void *ptr;
+	size_t bytes;
+} KeptBlock;
+
+static KeptBlock kept[MAX_KEPT];
+static int kept_count;
+static bool keep;
+
 /* Memory in huge pages where it is big, as a session hands it out. */
 static void *
 host_alloc(void *arg, size_t bytes)
@@ -64,6 +76,13 @@ host_alloc(void *arg, size_t bytes)
 	void *ptr;
 
 	(void) arg;
+	for (int i = 0; i < kept_count; i++)
+		if (kept[i].bytes == bytes)
+		{
+			ptr = kept[i].ptr;
+			kept[i] = kept[--kept_count];
+			return ptr;
+		}
 	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
 		return NULL;
 #ifdef MADV_HUGEPAGE
@@ -77,8 +96,10 @@ static void
 host_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
-	(void) bytes;
-	free(ptr);
+	if (keep && kept_count < MAX_KEPT)
+		kept[kept_count++] = (KeptBlock){ptr, bytes};
+	else
+		free(ptr);
 }
 
 static bool
@@ -273,6 +294,8 @@ bench_workload(int index, Options *options)
 	if (options->cuda)
 		right &= report_cuda(&workload, options);
 #endif
+	while (kept_count > 0)
+		free(kept[--kept_count].ptr);
 	hg_workload_free(&workload);
 	return right;
 }
@@ -287,6 +310,7 @@ usage(FILE *file)
 				  "  --scale N                shrink every workload by 2^N (0)\n"
 				  "  --repeat N               measured runs of each, at most 101 (5)\n"
 				  "  --count                  cpu: count pairs, write none\n"
+				  "  --warm                   cpu: use the memory of the run before again\n"
 				  "  --phases                 print the time of each phase, and memory\n"
 				  "  --build v1|v2            cpu: build algorithm\n"
 				  "  --probe standard|intersect  cpu: probe algorithm\n"
@@ -331,6 +355,7 @@ parse_options(int argc, char **argv, Options *options)
 										  {"scale", required_argument, NULL, 's'},
 										  {"repeat", required_argument, NULL, 'r'},
 										  {"count", no_argument, NULL, 'c'},
+										  {"warm", no_argument, NULL, 'W'},
 										  {"phases", no_argument, NULL, 'p'},
 										  {"build", required_argument, NULL, 'B'},
 										  {"probe", required_argument, NULL, 'P'},
@@ -367,6 +392,9 @@ parse_options(int argc, char **argv, Options *options)
 				break;
 			case 'c':
 				options->count = true;
+				break;
+			case 'W':
+				keep = true;
 				break;
 			case 'p':
 				options->phases = true;

@@ -94,7 +94,7 @@ static bool
 check_shape(const TestRun *run, const HgJobStats *stats)
 {
 	const TestData *data = run->data;
-	HgShapeLimits limits = {1, 1, HG_MAX_BINS_LOG2};
+	HgShapeLimits limits = {1, 1, HG_MAX_BINS_LOG2, false};
 	HgJobSpec spec = run->spec;
 	HgShape shape;
 

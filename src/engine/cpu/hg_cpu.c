@@ -4,12 +4,14 @@
  *	  The CPU engine: the life of a job, its memory and the table of calls.
  *
  * A job runs in the thread that calls it.  append only remembers where the keys
- * are; build reads them from there (twice), and so does the standard probe with
- * the outer ones: that is why they must stay until close.
+ * are; build reads them from there, twice, and so does the standard probe with
+ * the outer ones where there are no bins: that is why they must stay until close.
  *
  * All memory, the job itself included, comes from the host's callbacks and is
  * counted; close gives back whatever is held, so that no function has to tidy up
- * after a failure but for what it holds in local variables.
+ * after a failure but for what it holds in local variables.  Build allocates all that
+ * matching needs: nothing is allocated after it.  The runs of a shared job come from the team's
+ * memory; they are counted too, and stay when the job is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,22 +28,60 @@
 /* Pieces that the first append makes room for. */
 #define FIRST_PIECE_CAPACITY 16
 
+/*
+ * A bin's graph, which is to stay in the level 2 cache while it is built and looked up: that
+ * has 1 MB or more on the machines of today and 256 kB on old ones.
+ */
+#define BIN_BYTES (256 * 1024)
+
+/* Up to this size of the graphs the cache holds enough, and bins are a loss. */
+#define BINNED_FROM (4 * 1024 * 1024)
+
+/* Bins of a shared job whose bins must stay whole, so that each participant gets some. */
+#define WHOLE_BINS 64
+
+/* Rows from which on it gets them. */
+#define WHOLE_BINS_FROM 65536
+
+static const HgShapeLimits cpu_limits = {
+	.bin_bytes = BIN_BYTES,
+	.binned_from = BINNED_FROM,
+	.max_bins_log2 = HG_MAX_BINS_LOG2,
+	.bins_in_cache = true,
+};
+
 HgStatus
-hg_cpu_alloc(HgJob *job, uint64_t bytes, void **ptr, HgError *error)
+hg_cpu_check_limit(HgJob *job, uint64_t bytes, HgError *error)
 {
 	uint64_t limit = job->spec.memory_limit;
 	char detail[160];
 
-	*ptr = NULL;
-	if (limit != 0 && (bytes > limit || job->held_bytes > limit - bytes))
-	{
-		snprintf(detail, sizeof(detail),
-				 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
-				 job->held_bytes);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
-							"memory limit of %" PRIu64 " bytes reached", limit);
-	}
+	if (limit == 0 || (bytes <= limit && job->held_bytes <= limit - bytes))
+		return HG_OK;
+	snprintf(detail, sizeof(detail),
+			 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
+			 job->held_bytes);
+	return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
+						"memory limit of %" PRIu64 " bytes reached", limit);
+}
 
+void
+hg_cpu_hold(HgJob *job, uint64_t bytes)
+{
+	job->held_bytes += bytes;
+	if (job->held_bytes > job->stats.peak_bytes)
+		job->stats.peak_bytes = job->held_bytes;
+}
+
+HgStatus
+hg_cpu_alloc(HgJob *job, uint64_t bytes, void **ptr, HgError *error)
+{
+	HgStatus status = hg_cpu_check_limit(job, bytes, error);
+	char detail[160];
+
+	*ptr = NULL;
+	if (status != HG_OK)
+		return status;
 	if (bytes <= SIZE_MAX)
 		*ptr = job->host->alloc(job->host->arg, (size_t) bytes);
 	if (*ptr == NULL)
@@ -49,10 +89,7 @@ hg_cpu_alloc(HgJob *job, uint64_t bytes, void **ptr, HgError *error)
 		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
 		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
 	}
-
-	job->held_bytes += bytes;
-	if (job->held_bytes > job->stats.peak_bytes)
-		job->stats.peak_bytes = job->held_bytes;
+	hg_cpu_hold(job, bytes);
 	return HG_OK;
 }
 
@@ -80,6 +117,13 @@ hg_cpu_clock_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+}
+
+/* A clock that stands still while graphs are built. */
+static double
+match_clock(const HgJob *job)
+{
+	return hg_cpu_clock_ms() - job->stats.phase_ms[HG_PHASE_BUILD];
 }
 
 /*
@@ -113,16 +157,28 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if ((side != HG_OUTER && side != HG_INNER) || job->sides[side].offsets == NULL)
+	if (job->team != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "no participant has the graph of a side");
+	if ((side != HG_OUTER && side != HG_INNER) ||
+		(side == HG_OUTER && job->shape.probe == HG_PROBE_STANDARD))
 		return hg_error_set(error, HG_INVALID, NULL, "no graph was built for this side");
 	return HG_OK;
 }
 
+/* HG_OK if matches can be asked for, and a shared job's only stream begins with this. */
 static HgStatus
-job_check_mode(HgMatchMode mode, HgError *error)
+job_begin_matches(HgJob *job, HgMatchMode mode, HgError *error)
 {
+	HgStatus status = job_check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
 	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
+	if (job->shared_out)
+		return hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream");
+	job->shared_out = job->team != NULL;
+	hg_cpu_cursor_init(&job->cursor, mode);
 	return HG_OK;
 }
 
@@ -177,66 +233,207 @@ side_reserve_piece(HgJob *job, HgCpuSide *side, HgError *error)
 	return HG_OK;
 }
 
+/* Note keys of a side, whose rows are numbered from first_row on. */
 static HgStatus
-engine_append(HgJob *job, HgSide which, const void *keys, uint64_t count, HgError *error)
+job_append(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t first_row,
+		   HgError *error)
 {
-	HgCpuSide *side;
+	HgCpuSide *side = &job->sides[which];
+	HgCpuPiece *piece;
 	HgStatus status;
 
-	if (job->state == HG_CPU_FAILED)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
-	if (job->state != HG_CPU_APPENDING)
-		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	if (which != HG_OUTER && which != HG_INNER)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
-	if (count == 0)
-		return HG_OK;
-
-	side = &job->sides[which];
-	if (count >= HG_MAX_ROWS - side->rows)
+	if (count >= HG_MAX_ROWS || first_row >= HG_MAX_ROWS - count ||
+		side->rows >= HG_MAX_ROWS - count)
 		return job_finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
 											"too many rows in one side of a join"));
 
 	status = side_reserve_piece(job, side, error);
 	if (status != HG_OK)
 		return job_finish(job, status);
-	side->pieces[side->piece_count].keys = keys;
-	side->pieces[side->piece_count].count = count;
-	side->piece_count++;
+	piece = &side->pieces[side->piece_count++];
+	piece->keys = keys;
+	piece->count = count;
+	piece->first_row = (uint32_t) first_row;
 	side->rows += count;
 	job->stats.rows[which] = side->rows;
 	return HG_OK;
 }
 
+/* HG_OK if keys can be appended by one of the two calls. */
 static HgStatus
-engine_build(HgJob *job, HgError *error)
+job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 {
-	HgStatus status;
-
 	if (job->state == HG_CPU_FAILED)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
 	if (job->state != HG_CPU_APPENDING)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+	if (which != HG_OUTER && which != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
+	if (numbered != job->numbered &&
+		(job->team != NULL || job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
+		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
+	return HG_OK;
+}
 
-	status = hg_cpu_build(job, error);
+static HgStatus
+engine_append(HgJob *job, HgSide which, const void *keys, uint64_t count, HgError *error)
+{
+	HgStatus status = job_check_append(job, which, false, error);
+
+	if (status != HG_OK || count == 0)
+		return status;
+	return job_append(job, which, keys, count, job->sides[which].rows, error);
+}
+
+static HgStatus
+engine_append_rows(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t first_row,
+				   HgError *error)
+{
+	HgStatus status = job_check_append(job, which, true, error);
+
+	if (status != HG_OK || count == 0)
+		return status;
+	job->numbered = true;
+	return job_append(job, which, keys, count, first_row, error);
+}
+
+static HgStatus
+engine_share(HgJob *job, const HgTeam *team, HgError *error)
+{
+	if (job->state != HG_CPU_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
+		job->sides[HG_INNER].rows > 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
+	job->team = team;
+	job->numbered = true;
+	return HG_OK;
+}
+
+/* Choose the shape from the rows of all participants. */
+static void
+job_choose_shape(HgJob *job, const uint64_t rows[2])
+{
+	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
+	bool whole_bins = job->team != NULL && job->team->whole_bins;
+
+	if (whole_bins && job->spec.build == HG_BUILD_AUTO && job->spec.bins == 0 &&
+		UINT64_C(1) << shape.bins_log2 < WHOLE_BINS && rows[0] + rows[1] >= WHOLE_BINS_FROM)
+	{
+		HgJobSpec spec = job->spec;
+
+		spec.build = HG_BUILD_V2;
+		spec.bins = WHOLE_BINS;
+		shape = hg_shape_choose(&spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
+	}
+	job->shape = shape;
+	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
+	job->stats.bins = UINT64_C(1) << shape.bins_log2;
+	job->stats.ranges = 1;
+	job->stats.build = shape.build;
+	job->stats.probe = shape.probe;
+
+	for (int side = 0; side < 2; side++)
+		job->sides[side].binned = shape.build == HG_BUILD_V2;
+	if (job->team != NULL)
+	{
+		job->sides[HG_INNER].binned = true;
+		job->sides[HG_OUTER].binned |= shape.probe == HG_PROBE_INTERSECT || whole_bins;
+	}
+}
+
+/* Copy the rows that are to be in bins to runs. */
+static HgStatus
+job_bin(HgJob *job, HgError *error)
+{
+	double start = hg_cpu_clock_ms();
+	HgStatus status = HG_OK;
+
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		if (job->sides[side].binned)
+			status = hg_cpu_bin_side(job, (HgSide) side, error);
+	job->stats.phase_ms[HG_PHASE_BIN] += hg_cpu_clock_ms() - start;
+	return status;
+}
+
+/* Have memory for every graph that matching builds, and build those that are whole. */
+static HgStatus
+job_make_graphs(HgJob *job, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (int i = 0; i < 2 && status == HG_OK; i++)
+	{
+		const HgCpuSide *side = &job->sides[i];
+		uint64_t rows = side->rows;
+
+		if (i == HG_OUTER && job->shape.probe == HG_PROBE_STANDARD)
+			continue;
+		if (side->binned)
+			status = hg_cpu_biggest_bin(job, side, &rows, error);
+		if (status == HG_OK)
+			status = hg_cpu_graph_reserve(job, (HgSide) i, rows, error);
+		if (status == HG_OK && !side->binned)
+			status = hg_cpu_graph_pieces(job, (HgSide) i, error);
+		else if (status == HG_OK && !job->sides[HG_OUTER].binned)
+			status = hg_cpu_graph_bin(job, (HgSide) i, 0, 0, rows, error);
+	}
+	return status;
+}
+
+static HgStatus
+job_build(HgJob *job, HgError *error)
+{
+	uint64_t rows[2] = {job->sides[HG_OUTER].rows, job->sides[HG_INNER].rows};
+	HgStatus status = HG_OK;
+
+	if (job->team != NULL)
+		status = hg_cpu_team_count(job, status, rows, error);
+	if (status != HG_OK)
+		return status;
+	job_choose_shape(job, rows);
+	status = job_bin(job, error);
+	if (job->team != NULL)
+		status = hg_cpu_team_exchange(job, status, error);
+	if (status == HG_OK)
+		status = job_make_graphs(job, error);
+	return status;
+}
+
+static HgStatus
+engine_build(HgJob *job, HgError *error)
+{
+	uint64_t rows[2];
+	HgStatus status;
+
+	if (job->state == HG_CPU_FAILED)
+	{
+		status = hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
+
+		/* the others wait for all who have joined */
+		if (job->team != NULL && !job->has_arrived)
+			status = hg_cpu_team_count(job, status, rows, error);
+		job->has_arrived = true;
+		return status;
+	}
+	if (job->state != HG_CPU_APPENDING)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+
+	job->has_arrived = true;
+	status = job_build(job, error);
 	if (status == HG_OK)
 		job->state = HG_CPU_BUILT;
+	else if (job->team != NULL)
+		job->state = HG_CPU_FAILED;
 	return job_finish(job, status);
 }
 
 static HgStatus
 engine_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = job_check_built(job, error);
+	HgStatus status = job_begin_matches(job, mode, error);
 
 	if (status == HG_OK)
-		status = job_check_mode(mode, error);
-	if (status != HG_OK)
-		return status;
-
-	hg_cpu_cursor_init(job, &job->cursor, mode);
-	job->state = HG_CPU_MATCHING;
-	return HG_OK;
+		job->state = HG_CPU_MATCHING;
+	return status;
 }
 
 static HgStatus
@@ -253,32 +450,27 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
 
-	start = hg_cpu_clock_ms();
+	start = match_clock(job);
 	status = hg_cpu_next(job, &job->cursor, matches, error);
 	job->stats.matches += matches->count;
-	job->stats.phase_ms[HG_PHASE_MATCH] += hg_cpu_clock_ms() - start;
+	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return job_finish(job, status);
 }
 
 static HgStatus
 engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	HgStatus status = job_check_built(job, error);
-	HgCpuCursor cursor;
+	HgStatus status = job_begin_matches(job, mode, error);
 	double start;
 
-	if (status == HG_OK)
-		status = job_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
-
-	/* a cursor of its own: the stream goes on where it was */
-	start = hg_cpu_clock_ms();
-	hg_cpu_cursor_init(job, &cursor, mode);
-	status = hg_cpu_count(job, &cursor, matches, error);
+	job->state = HG_CPU_BUILT;
+	start = match_clock(job);
+	status = hg_cpu_count(job, &job->cursor, matches, error);
 	if (status == HG_OK)
 		job->stats.matches += *matches;
-	job->stats.phase_ms[HG_PHASE_MATCH] += hg_cpu_clock_ms() - start;
+	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return job_finish(job, status);
 }
 
@@ -289,7 +481,8 @@ engine_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return job_finish(job, hg_cpu_describe(job, &job->sides[side], stats, error));
+	job->state = HG_CPU_BUILT;
+	return job_finish(job, hg_cpu_describe(job, side, stats, error));
 }
 
 static HgStatus
@@ -300,8 +493,8 @@ engine_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 
 	if (status != HG_OK)
 		return status;
-	return job_finish(job,
-					  hg_cpu_export(job, &job->sides[side], offsets, edge_keys, edge_rows, error));
+	job->state = HG_CPU_BUILT;
+	return job_finish(job, hg_cpu_export(job, side, offsets, edge_keys, edge_rows, error));
 }
 
 static void
@@ -318,9 +511,14 @@ engine_close(HgJob *job)
 	for (int i = 0; i < 2; i++)
 	{
 		HgCpuSide *side = &job->sides[i];
+		HgCpuGraph *graph = &job->graphs[i];
 
-		hg_cpu_free(job, side->edges, side->edges_bytes);
-		hg_cpu_free(job, side->offsets, side->offsets_bytes);
+		hg_cpu_free(job, graph->edges, graph->edges_bytes);
+		hg_cpu_free(job, graph->offsets, graph->offsets_bytes);
+		for (size_t run = 0; run < side->run_count; run++)
+			if (side->runs[run].bytes > 0)
+				hg_cpu_free(job, side->runs[run].header, side->runs[run].bytes);
+		hg_cpu_free(job, side->runs, side->run_capacity * sizeof(HgCpuRun));
 		hg_cpu_free(job, side->pieces, side->piece_capacity * sizeof(HgCpuPiece));
 	}
 
@@ -350,6 +548,8 @@ hg_cpu_engine(void)
 		.export_graph = engine_export_graph,
 		.stats = engine_stats,
 		.close = engine_close,
+		.share = engine_share,
+		.append_rows = engine_append_rows,
 	};
 
 	return &engine;

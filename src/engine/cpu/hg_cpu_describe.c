@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_describe.c
- *	  Looking at a built HashGraph of the CPU engine: describe and export.
+ *	  Looking at a HashGraph of the CPU engine: describe and export.
+ *
+ * A graph in bins is built once more, bin by bin, in the scratch memory of its side.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,55 +26,91 @@ vertices_step(uint64_t left)
 #include "hg_cpu_describe_impl.h"
 #undef HG_KEY_BITS
 
-/* Describe the graph of a side, which was built: distinct keys are exact. */
-HgStatus
-hg_cpu_describe(HgJob *job, const HgCpuSide *side, HgGraphStats *stats, HgError *error)
+/* Have the graph of a bin built, if it is not the whole graph, which is there. */
+static HgStatus
+bin_build(HgJob *job, HgSide which, uint64_t bin, HgError *error)
 {
-	uint64_t vertices = job->stats.vertices;
+	const HgCpuSide *side = &job->sides[which];
+
+	if (!side->binned)
+		return HG_OK;
+	return hg_cpu_graph_bin(job, which, (uint32_t) bin, 0, hg_cpu_bin_rows(side, (uint32_t) bin),
+							error);
+}
+
+/* Describe the graph of a side: distinct keys are exact. */
+HgStatus
+hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
+{
+	const HgCpuGraph *graph = &job->graphs[which];
+	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
+	uint64_t vertices = job->stats.vertices / bins;
 	uint64_t step;
-	HgStatus status;
 
 	memset(stats, 0, sizeof(*stats));
-	stats->vertices = vertices;
-	stats->edges = side->rows;
-	stats->longest_list = side->longest_list;
-	stats->bytes =
-		(vertices + 1) * sizeof(uint32_t) + side->rows * (job->spec.key_width + sizeof(uint32_t));
+	stats->vertices = job->stats.vertices;
+	stats->edges = job->sides[which].rows;
+	stats->bytes = (stats->vertices + 1) * sizeof(uint32_t) +
+				   stats->edges * (job->spec.key_width + sizeof(uint32_t));
 
-	for (uint64_t v = 0; v < vertices; v += step)
+	for (uint64_t bin = 0; bin < bins; bin++)
 	{
-		step = vertices_step(vertices - v);
-		for (uint64_t k = v; k < v + step; k++)
-			stats->empty_vertices += side->offsets[k] == side->offsets[k + 1];
+		HgStatus status = bin_build(job, which, bin, error);
 
-		status = hg_cpu_poll(job, error);
-		if (status == HG_OK)
-			status = job->spec.key_width == 4
-						 ? count_distinct32(job, side, v, step, &stats->distinct_keys, error)
-						 : count_distinct64(job, side, v, step, &stats->distinct_keys, error);
 		if (status != HG_OK)
 			return status;
+		if (graph->longest_list > stats->longest_list)
+			stats->longest_list = graph->longest_list;
+		for (uint64_t v = 0; v < vertices; v += step)
+		{
+			step = vertices_step(vertices - v);
+			for (uint64_t k = v; k < v + step; k++)
+				stats->empty_vertices += graph->offsets[k] == graph->offsets[k + 1];
+
+			status = hg_cpu_poll(job, error);
+			if (status == HG_OK)
+				status = job->spec.key_width == 4
+							 ? count_distinct32(job, graph, v, step, &stats->distinct_keys, error)
+							 : count_distinct64(job, graph, v, step, &stats->distinct_keys, error);
+			if (status != HG_OK)
+				return status;
+		}
 	}
 	return HG_OK;
 }
 
-/* Copy the graph of a side, which was built, out as hg_engine.h lays it out. */
+/* Copy the graph of a side out as hg_engine.h lays it out. */
 HgStatus
-hg_cpu_export(HgJob *job, const HgCpuSide *side, uint32_t *offsets, void *edge_keys,
-			  uint32_t *edge_rows, HgError *error)
+hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,
+			  HgError *error)
 {
-	uint64_t entries = job->stats.vertices + 1;
+	const HgCpuGraph *graph = &job->graphs[which];
+	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
+	uint64_t vertices = job->stats.vertices / bins;
+	uint32_t edges = 0;
 	uint64_t step;
 
-	for (uint64_t v = 0; v < entries; v += step)
+	for (uint64_t bin = 0; bin < bins; bin++)
 	{
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = bin_build(job, which, bin, error);
 
+		for (uint64_t v = 0; v < vertices && status == HG_OK; v += step)
+		{
+			step = vertices_step(vertices - v);
+			for (uint64_t k = v; k < v + step; k++)
+				*offsets++ = edges + graph->offsets[k];
+			status = hg_cpu_poll(job, error);
+		}
+		if (status == HG_OK)
+			status = job->spec.key_width == 4
+						 ? export_edges32(job, graph, (uint32_t *) edge_keys + edges,
+										  edge_rows + edges, error)
+						 : export_edges64(job, graph, (uint64_t *) edge_keys + edges,
+										  edge_rows + edges, error);
 		if (status != HG_OK)
 			return status;
-		step = vertices_step(entries - v);
-		memcpy(offsets + v, side->offsets + v, step * sizeof(uint32_t));
+		edges += graph->edges_count;
 	}
-	return job->spec.key_width == 4 ? export_edges32(job, side, edge_keys, edge_rows, error)
-									: export_edges64(job, side, edge_keys, edge_rows, error);
+	*offsets = edges;
+	return HG_OK;
 }

@@ -20,16 +20,16 @@
  * those that differ from the edge before.
  */
 static HgStatus
-HG_CPU_T(count_distinct)(HgJob *job, const HgCpuSide *side, uint64_t first, uint64_t n,
+HG_CPU_T(count_distinct)(HgJob *job, const HgCpuGraph *graph, uint64_t first, uint64_t n,
 						 uint64_t *distinct, HgError *error)
 {
-	const EDGE *edges = side->edges;
+	const EDGE *edges = graph->edges;
 	uint32_t work = 0;
 
 	for (uint64_t v = first; v < first + n; v++)
 	{
-		uint32_t low = side->offsets[v];
-		uint32_t high = side->offsets[v + 1];
+		uint32_t low = graph->offsets[v];
+		uint32_t high = graph->offsets[v + 1];
 		bool sorted = high - low > HG_CPU_SORTED_LIST;
 
 		for (uint32_t i = low; i < high; i++)
@@ -53,13 +53,13 @@ HG_CPU_T(count_distinct)(HgJob *job, const HgCpuSide *side, uint64_t first, uint
 }
 
 static HgStatus
-HG_CPU_T(export_edges)(HgJob *job, const HgCpuSide *side, void *edge_keys, uint32_t *edge_rows,
+HG_CPU_T(export_edges)(HgJob *job, const HgCpuGraph *graph, void *edge_keys, uint32_t *edge_rows,
 					   HgError *error)
 {
-	const EDGE *edges = side->edges;
+	const EDGE *edges = graph->edges;
 	KEY *keys = edge_keys;
 
-	for (uint64_t i = 0; i < side->rows; i++)
+	for (uint64_t i = 0; i < graph->edges_count; i++)
 	{
 		if (i % HG_CPU_POLL_ROWS == 0)
 		{

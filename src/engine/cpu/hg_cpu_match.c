@@ -3,16 +3,22 @@
  * hg_cpu_match.c
  *	  Matches of two sides on the CPU: probe intersect (Algorithm 3) and standard.
  *
+ * The work is cut into units.  A unit is a bin, of which the graphs are built first
+ * (hg_cpu_graph.c); where the outer rows are not in bins, there is one unit of all of
+ * them, whose graphs build made.  In a shared job, units are handed out to the
+ * participants, and may be a part of a bin's outer rows (hg_cpu_team.c).
+ *
  * Intersect walks the edges of the outer graph.  They stand in the order of
  * their vertices, so that this is the walk over all vertices in ascending order
  * that Algorithm 3 makes, without a step for the lists that are empty: for each
  * edge of a vertex's outer list, the equal ones of its inner list.  Both graphs
- * are thus read from front to back.  Standard walks the outer rows as they were
- * appended, mixes their keys and looks them up at random places.
+ * are thus read from front to back.  Standard walks the outer rows as they stand in the
+ * bin, or as they were appended, and looks them up at random places.
  *
  * Either way rows are taken in groups: first the inner lists of the whole group
  * are found, then they are compared.  The loads of a group do not depend on each
- * other, so that cache misses overlap, with prefetches between the steps.
+ * other, so that cache misses overlap, with prefetches between the steps where the
+ * inner graph may not be in the cache.
  *
  * Nearly all lists are short.  Comparing the first two edges of a list without
  * asking how long it is takes a few instructions and no branch that could be
@@ -22,7 +28,8 @@
  * searched.
  *
  * A cursor holds where the stream stands, down to an edge of a list, so that a
- * chunk may end anywhere and nothing but the cursor is kept between two chunks.
+ * chunk may end anywhere and nothing but the cursor and the graphs of the unit are kept
+ * between two chunks.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,13 +44,10 @@
 #define NO_LIST UINT32_MAX
 
 void
-hg_cpu_cursor_init(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode)
+hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode)
 {
 	memset(cursor, 0, sizeof(*cursor));
 	cursor->mode = mode;
-	cursor->last_low = NO_LIST;
-	cursor->run_low = NO_LIST;
-	hg_cpu_scan_init(&cursor->scan, &job->sides[HG_OUTER]);
 }
 
 /* Poll when enough rows were worked on since the last time. */
@@ -55,6 +59,77 @@ cursor_work(HgJob *job, HgCpuCursor *cursor, uint32_t rows, HgError *error)
 		return HG_OK;
 	cursor->work = 0;
 	return hg_cpu_poll(job, error);
+}
+
+/*
+ * Begin a unit: edges from .. from + rows - 1 of the outer rows of a bin.  The inner
+ * graph of the last unit is used again where it is of the same bin.
+ */
+static HgStatus
+unit_begin_bin(HgJob *job, HgCpuCursor *cursor, uint32_t bin, uint64_t from, uint64_t rows,
+			   HgError *error)
+{
+	bool intersect = job->shape.probe == HG_PROBE_INTERSECT;
+	uint64_t inner_rows = hg_cpu_bin_rows(&job->sides[HG_INNER], bin);
+	HgStatus status = HG_OK;
+
+	if (inner_rows == 0 || rows == 0)
+		return HG_OK;
+	if (job->graphs[HG_INNER].bin != bin)
+		status = hg_cpu_graph_bin(job, HG_INNER, bin, 0, inner_rows, error);
+	if (status == HG_OK && intersect)
+		status = hg_cpu_graph_bin(job, HG_OUTER, bin, from, rows, error);
+	if (status == HG_OK && !intersect)
+		hg_cpu_walk_init(&cursor->walk, &job->sides[HG_OUTER], bin, from, rows);
+	cursor->in_unit = status == HG_OK;
+	return status;
+}
+
+/*
+ * Begin the next unit that may have matches; cursor->in_unit is false when there are no
+ * more.
+ */
+static HgStatus
+unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
+{
+	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
+	HgStatus status = HG_OK;
+
+	cursor->in_unit = false;
+	cursor->next_edge = 0;
+	cursor->last_low = NO_LIST;
+	cursor->run_low = NO_LIST;
+	if (!job->sides[HG_OUTER].binned)
+	{
+		cursor->in_unit = cursor->next_bin == 0;
+		cursor->next_bin = 1;
+		hg_cpu_scan_init(&cursor->scan, &job->sides[HG_OUTER]);
+		return HG_OK;
+	}
+
+	while (!cursor->in_unit && status == HG_OK)
+	{
+		uint32_t bin;
+		uint64_t from = 0;
+		uint64_t rows;
+
+		if (job->team != NULL)
+		{
+			if (!hg_cpu_team_take(job, &bin, &from, &rows))
+				break;
+		}
+		else
+		{
+			if (cursor->next_bin == bins)
+				break;
+			bin = (uint32_t) cursor->next_bin++;
+			rows = hg_cpu_bin_rows(&job->sides[HG_OUTER], bin);
+		}
+		status = cursor_work(job, cursor, (uint32_t) job->sides[HG_OUTER].run_count + 1, error);
+		if (status == HG_OK)
+			status = unit_begin_bin(job, cursor, bin, from, rows, error);
+	}
+	return status;
 }
 
 /* Hand what the cursor counted to the statistics. */

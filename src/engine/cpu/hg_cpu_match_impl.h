@@ -18,21 +18,51 @@
 #define GROUP_KEYS(cursor) ((cursor)->u.HG_CPU_T(mixed))
 
 /*
- * Take the next group of outer rows and find their inner lists.  cursor->count is
- * 0 when there are no more.
+ * Take the next outer rows of the unit into the group: returns how many, 0 at the unit's
+ * end.
  */
-static HgStatus
-HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
+static inline uint32_t
+HG_CPU_T(take_rows)(HgJob *job, HgCpuCursor *cursor)
 {
-	const uint32_t *offsets = job->sides[HG_INNER].offsets;
-	const EDGE *inner = job->sides[HG_INNER].edges;
-	uint32_t log2 = job->shape.vertices_log2;
-	bool standard = job->shape.probe == HG_PROBE_STANDARD;
 	KEY *mixed = GROUP_KEYS(cursor);
-	uint32_t count;
+	uint32_t count = 0;
+	uint32_t step;
 
-	if (standard)
+	if (job->shape.probe == HG_PROBE_INTERSECT)
 	{
+		const HgCpuGraph *graph = &job->graphs[HG_OUTER];
+		const EDGE *outer = (const EDGE *) graph->edges + cursor->next_edge;
+		uint32_t left = graph->edges_count - cursor->next_edge;
+
+		count = left < HG_CPU_GROUP ? left : HG_CPU_GROUP;
+		for (uint32_t i = 0; i < count; i++)
+		{
+			mixed[i] = MIXED(&outer[i]);
+			cursor->rows[i] = outer[i].row;
+		}
+		cursor->next_edge += count;
+	}
+	else if (job->sides[HG_OUTER].binned)
+	{
+		const void *chunk;
+
+		while (count < HG_CPU_GROUP && (step = hg_cpu_walk_next(&cursor->walk, sizeof(EDGE),
+																HG_CPU_GROUP - count, &chunk)) > 0)
+		{
+			const EDGE *outer = chunk;
+
+			for (uint32_t i = 0; i < step; i++)
+			{
+				mixed[count + i] = MIXED(&outer[i]);
+				cursor->rows[count + i] = outer[i].row;
+			}
+			count += step;
+		}
+	}
+	else
+	{
+		const uint32_t *offsets = job->graphs[HG_INNER].offsets;
+		uint32_t log2 = job->shape.vertices_log2;
 		const void *chunk;
 		const KEY *keys;
 		uint32_t row;
@@ -46,27 +76,45 @@ HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 			HG_CPU_PREFETCH(&offsets[VERTEX(mixed[i], log2)]);
 		}
 	}
-	else
-	{
-		const EDGE *outer = (const EDGE *) job->sides[HG_OUTER].edges + cursor->next_edge;
-		uint64_t left = job->sides[HG_OUTER].rows - cursor->next_edge;
+	return count;
+}
 
-		count = left < HG_CPU_GROUP ? (uint32_t) left : HG_CPU_GROUP;
-		for (uint32_t i = 0; i < count; i++)
-		{
-			mixed[i] = MIXED(&outer[i]);
-			cursor->rows[i] = outer[i].row;
-		}
-		cursor->next_edge += count;
+/*
+ * Take the next group of outer rows and find their inner lists.  cursor->count is
+ * 0 when there are no more.
+ */
+static HgStatus
+HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
+{
+	const uint32_t *offsets = job->graphs[HG_INNER].offsets;
+	const EDGE *inner = job->graphs[HG_INNER].edges;
+	uint32_t log2 = job->shape.vertices_log2;
+	uint32_t mask = (uint32_t) ((UINT64_C(1) << (log2 - job->shape.bins_log2)) - 1);
+	bool standard = job->shape.probe == HG_PROBE_STANDARD;
+	bool far = !job->sides[HG_OUTER].binned && standard;
+	const KEY *mixed = GROUP_KEYS(cursor);
+	uint32_t count = 0;
+
+	cursor->at = 0;
+	cursor->count = 0;
+	for (;;)
+	{
+		HgStatus status;
+
+		if (cursor->in_unit && (count = HG_CPU_T(take_rows)(job, cursor)) > 0)
+			break;
+		status = unit_next(job, cursor, error);
+		if (status != HG_OK || !cursor->in_unit)
+			return status;
 	}
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint64_t vertex = VERTEX(mixed[i], log2);
+		uint32_t vertex = VERTEX(mixed[i], log2) & mask;
 
 		cursor->low[i] = offsets[vertex];
 		cursor->high[i] = offsets[vertex + 1];
-		if (standard)
+		if (far)
 			HG_CPU_PREFETCH(&inner[cursor->low[i]]);
 	}
 
@@ -83,7 +131,6 @@ HG_CPU_T(fill_group)(HgJob *job, HgCpuCursor *cursor, HgError *error)
 	}
 
 	cursor->count = count;
-	cursor->at = 0;
 	return cursor_work(job, cursor, count, error);
 }
 
@@ -162,7 +209,7 @@ static inline HgStatus
 HG_CPU_T(count_mode)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, uint64_t *matches,
 					 HgError *error)
 {
-	const EDGE *edges = job->sides[HG_INNER].edges;
+	const EDGE *edges = job->graphs[HG_INNER].edges;
 	const KEY *mixed = GROUP_KEYS(cursor);
 	uint64_t total = 0;
 
@@ -221,7 +268,7 @@ static HgStatus
 HG_CPU_T(write_sorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
 					   HgMatches *matches, bool *done, HgError *error)
 {
-	const EDGE *edges = job->sides[HG_INNER].edges;
+	const EDGE *edges = job->graphs[HG_INNER].edges;
 	KEY mixed = GROUP_KEYS(cursor)[i];
 	uint32_t row = cursor->rows[i];
 	uint32_t low = cursor->low[i];
@@ -270,7 +317,7 @@ static void
 HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
 						 HgMatches *matches, bool *done)
 {
-	const EDGE *edges = job->sides[HG_INNER].edges;
+	const EDGE *edges = job->graphs[HG_INNER].edges;
 	KEY mixed = GROUP_KEYS(cursor)[i];
 	uint32_t high = cursor->high[i];
 	uint32_t at;
@@ -303,7 +350,7 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 static inline void
 HG_CPU_T(write_short)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches)
 {
-	const EDGE *edges = job->sides[HG_INNER].edges;
+	const EDGE *edges = job->graphs[HG_INNER].edges;
 	const KEY *mixed = GROUP_KEYS(cursor);
 	uint32_t *outer = matches->outer;
 	uint32_t *inner = matches->inner;

@@ -1,0 +1,398 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_run.c
+ *	  Runs: rows copied in the order of their bins, the first half of Algorithm 2.
+ *
+ * The keys of a side are cut into runs of about a million, and each run is binned by
+ * itself, so that no memory is wanted in one piece for a whole side, participants
+ * of a shared job need not wait for each other's counts, and the keys come from the
+ * cache when they are read again:
+ *
+ *	1. count the rows of every bin; a prefix sum gives where each bin starts;
+ *	2. move each row, as an edge with its mixed key, to the next free place of its
+ *	   bin.  Writing single edges to a thousand places at once would fetch each line of
+ *	   memory before it is written, so that every bin has a line of a few edges in the
+ *	   cache, which goes to memory when it is full, past the cache.
+ *
+ * Lines are cut where memory is aligned.  A bin that starts within a line writes that line whole
+ * all the same, with rubbish before its start: that is the end of the bins before, whose
+ * last lines are not full, and these are written last of all.
+ *
+ * The two steps are kernels, compiled for several sets of instructions and chosen when
+ * they run.  Mixing a block of keys at a time is what the compiler makes vector
+ * instructions of; lines leave in stores as wide as there are.  (Measured on 10^7
+ * shuffled keys of 4 bytes in 2^9 bins, one core of a Xeon with AVX-512: step 1 in 5 ms, with
+ * plain instructions 10; step 2 in 23 ms, with stores of 16 bytes 30, without lines 40.)
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_internal.h"
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#endif
+
+/* Keys that are mixed at a time. */
+#define BLOCK 512
+
+/* The edges that move to a bin at once: one line of 64 bytes, and three of them. */
+#define LINE_EDGES32 8
+#define LINE_EDGES64 16
+
+/* What a run takes, all in all: what a participant of a shared job can have at once. */
+#define RUN_BYTES HG_TEAM_CHUNK_BYTES
+
+/* Edges start at such an address. */
+#define EDGES_ALIGN 64
+
+/* Runs that the first one makes room for. */
+#define FIRST_RUN_CAPACITY 16
+
+static HgCpuFeatures features_limit = HG_CPU_AVX512;
+
+void
+hg_cpu_limit_features(HgCpuFeatures most)
+{
+	features_limit = most;
+}
+
+HgCpuFeatures
+hg_cpu_features(void)
+{
+#ifdef HAVE_X86
+	if (features_limit >= HG_CPU_AVX512 && __builtin_cpu_supports("avx512f") &&
+		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+		__builtin_cpu_supports("avx512vl"))
+		return HG_CPU_AVX512;
+	if (features_limit >= HG_CPU_AVX2 && __builtin_cpu_supports("avx2"))
+		return HG_CPU_AVX2;
+#endif
+	return HG_CPU_PORTABLE;
+}
+
+/* Count keys: counts[b + 1] grows by those of bin b of 2^log2. */
+typedef void (*CountKernel)(const void *keys, uint32_t n, uint32_t log2, uint32_t *counts);
+
+/*
+ * Move keys, whose rows are numbered from row on, to their bins.  places[b] is the next free place
+ * of bin b in edges, and lines its line of the moment.
+ */
+typedef void (*MoveKernel)(const void *keys, uint32_t n, uint32_t row, uint32_t log2,
+						   uint32_t *places, void *lines, void *edges);
+
+/*
+ * stream_line_<isa>: one line of 64 bytes to memory without reading it first.  Both
+ * are aligned to 64.
+ */
+static inline void
+stream_line_portable(void *to, const void *from)
+{
+#if defined(HAVE_X86)
+	for (int i = 0; i < 64; i += 16)
+		_mm_stream_si128((__m128i *) ((char *) to + i),
+						 _mm_load_si128((const __m128i *) ((const char *) from + i)));
+#else
+	memcpy(to, from, 64);
+#endif
+}
+
+/* What was streamed is there for whoever reads it after something that is written now. */
+static inline void
+stream_end(void)
+{
+#if defined(HAVE_X86)
+	_mm_sfence();
+#endif
+}
+
+#define HG_ISA portable
+#define HG_TARGET
+#include "hg_cpu_run_kernels.h"
+#undef HG_ISA
+#undef HG_TARGET
+
+#ifdef HAVE_X86
+#define HG_ISA avx2
+#define HG_TARGET __attribute__((target("avx2")))
+HG_TARGET static inline void
+stream_line_avx2(void *to, const void *from)
+{
+	for (int i = 0; i < 64; i += 32)
+		_mm256_stream_si256((__m256i *) ((char *) to + i),
+							_mm256_load_si256((const __m256i *) ((const char *) from + i)));
+}
+#include "hg_cpu_run_kernels.h"
+#undef HG_ISA
+#undef HG_TARGET
+
+#define HG_ISA avx512
+#define HG_TARGET __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl")))
+HG_TARGET static inline void
+stream_line_avx512(void *to, const void *from)
+{
+	_mm512_stream_si512((void *) to, _mm512_load_si512(from));
+}
+#include "hg_cpu_run_kernels.h"
+#undef HG_ISA
+#undef HG_TARGET
+#endif
+
+/* The kernels for a key width. */
+typedef struct Kernels
+{
+	CountKernel count;
+	MoveKernel move;
+	uint32_t line_edges;
+} Kernels;
+
+static Kernels
+choose_kernels(uint32_t key_width)
+{
+	static const Kernels kernels[][2] = {
+		{{count_keys32_portable, move_keys32_portable, LINE_EDGES32},
+		 {count_keys64_portable, move_keys64_portable, LINE_EDGES64}},
+#ifdef HAVE_X86
+		{{count_keys32_avx2, move_keys32_avx2, LINE_EDGES32},
+		 {count_keys64_avx2, move_keys64_avx2, LINE_EDGES64}},
+		{{count_keys32_avx512, move_keys32_avx512, LINE_EDGES32},
+		 {count_keys64_avx512, move_keys64_avx512, LINE_EDGES64}},
+#endif
+	};
+
+	return kernels[hg_cpu_features()][key_width == 8];
+}
+
+/* What binning a side works with. */
+typedef struct Binning
+{
+	HgJob *job;
+	HgSide which;
+	Kernels kernels;
+	uint32_t log2;
+	uint64_t bins;
+	size_t edge_size;
+	uint32_t *places; /* [bins] */
+	void *lines;	  /* [bins][line_edges] edges */
+	uint64_t places_bytes;
+	uint64_t lines_bytes;
+} Binning;
+
+/* The place of a run's edges, behind its header, where that is at the least favourable address. */
+static uint64_t
+edges_room(uint64_t bins)
+{
+	return sizeof(HgCpuRunHeader) + (bins + 1) * sizeof(uint32_t) + EDGES_ALIGN;
+}
+
+/* Copy the rows to their bins: see the head of this file. */
+static HgStatus
+run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgError *error)
+{
+	const uint32_t width = binning->job->spec.key_width;
+	const uint32_t line_edges = binning->kernels.line_edges;
+	const uint64_t bins = binning->bins;
+	uint32_t *starts = header->starts;
+	char *edges = (char *) header + header->edges_at;
+	HgCpuScan again = *scan;
+	const void *keys = NULL;
+	uint32_t count;
+	uint32_t row = 0;
+	uint32_t sum = 0;
+	HgStatus status;
+
+	memset(starts, 0, (bins + 1) * sizeof(uint32_t));
+	for (uint32_t left = header->rows; left > 0; left -= count)
+	{
+		status = hg_cpu_poll(binning->job, error);
+		if (status != HG_OK)
+			return status;
+		count = hg_cpu_scan_next(scan, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
+								 &keys, &row);
+		binning->kernels.count(keys, count, binning->log2, starts);
+	}
+
+	for (uint64_t bin = 0; bin < bins; bin++)
+	{
+		binning->places[bin] = sum;
+		sum += starts[bin + 1];
+		starts[bin + 1] = sum;
+	}
+
+	for (uint32_t left = header->rows; left > 0; left -= count)
+	{
+		status = hg_cpu_poll(binning->job, error);
+		if (status != HG_OK)
+			return status;
+		count = hg_cpu_scan_next(&again, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
+								 &keys, &row);
+		binning->kernels.move(keys, count, row, binning->log2, binning->places, binning->lines,
+							  edges);
+	}
+
+	/* what has not filled a line, after all lines that are written whole */
+	stream_end();
+	for (uint64_t bin = 0; bin < bins; bin++)
+	{
+		uint32_t end = starts[bin + 1];
+		uint32_t from = end - end % line_edges;
+		const char *line = (const char *) binning->lines + bin * line_edges * binning->edge_size;
+
+		if (from < starts[bin])
+			from = starts[bin];
+		memcpy(edges + from * binning->edge_size, line + from % line_edges * binning->edge_size,
+			   (end - from) * binning->edge_size);
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes, HgError *error)
+{
+	HgCpuRun *run;
+
+	if (side->run_count == side->run_capacity)
+	{
+		size_t capacity = side->run_capacity == 0 ? FIRST_RUN_CAPACITY : 2 * side->run_capacity;
+		void *runs;
+		HgStatus status = hg_cpu_alloc(job, capacity * sizeof(HgCpuRun), &runs, error);
+
+		if (status != HG_OK)
+			return status;
+		if (side->run_count > 0)
+			memcpy(runs, side->runs, side->run_count * sizeof(HgCpuRun));
+		hg_cpu_free(job, side->runs, side->run_capacity * sizeof(HgCpuRun));
+		side->runs = runs;
+		side->run_capacity = capacity;
+	}
+	run = &side->runs[side->run_count++];
+	run->header = header;
+	run->bytes = bytes;
+	run->starts = header->starts;
+	run->edges = (const char *) header + header->edges_at;
+	return HG_OK;
+}
+
+/* Make a run of the next rows of the scan. */
+static HgStatus
+run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
+{
+	HgJob *job = binning->job;
+	uint64_t bytes = edges_room(binning->bins) + rows * binning->edge_size;
+	HgCpuRunHeader *header;
+	uint64_t handle = 0;
+	uintptr_t edges;
+	HgStatus status;
+
+	if (job->team != NULL)
+		status = hg_cpu_team_alloc(job, bytes, &handle, &header, error);
+	else
+	{
+		void *memory;
+
+		status = hg_cpu_alloc(job, bytes, &memory, error);
+		header = memory;
+	}
+	if (status != HG_OK)
+		return status;
+
+	edges = (uintptr_t) header + sizeof(HgCpuRunHeader) + (binning->bins + 1) * sizeof(uint32_t);
+	edges = (edges + EDGES_ALIGN - 1) & ~(uintptr_t) (EDGES_ALIGN - 1);
+	header->next = 0;
+	header->edges_at = (uint32_t) (edges - (uintptr_t) header);
+	header->rows = rows;
+	status = run_fill(binning, scan, header, error);
+
+	if (job->team != NULL)
+	{
+		/* a run that others cannot use is freed like the rest, by hg_team_release */
+		if (status != HG_OK)
+			memset(header->starts, 0, (binning->bins + 1) * sizeof(uint32_t));
+		hg_cpu_team_publish(job, binning->which, handle, header);
+		return status;
+	}
+	if (status == HG_OK)
+		status = hg_cpu_run_add(job, &job->sides[binning->which], header, bytes, error);
+	if (status != HG_OK)
+		hg_cpu_free(job, header, bytes);
+	return status;
+}
+
+HgStatus
+hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
+{
+	Binning binning = {.job = job,
+					   .which = which,
+					   .kernels = choose_kernels(job->spec.key_width),
+					   .log2 = job->shape.bins_log2,
+					   .bins = UINT64_C(1) << job->shape.bins_log2,
+					   .edge_size = hg_cpu_edge_size(job)};
+	const HgCpuSide *side = &job->sides[which];
+	uint64_t run_rows = (RUN_BYTES - edges_room(binning.bins)) / binning.edge_size;
+	uint64_t left = side->rows;
+	void *places = NULL;
+	HgCpuScan scan;
+	HgStatus status;
+
+	if (left == 0)
+		return HG_OK;
+	binning.places_bytes = binning.bins * sizeof(uint32_t);
+	binning.lines_bytes = binning.bins * binning.kernels.line_edges * binning.edge_size;
+	status = hg_cpu_alloc(job, binning.places_bytes, &places, error);
+	binning.places = places;
+	if (status == HG_OK)
+		status = hg_cpu_alloc(job, binning.lines_bytes, &binning.lines, error);
+
+	hg_cpu_scan_init(&scan, side);
+	while (status == HG_OK && left > 0)
+	{
+		uint32_t rows = (uint32_t) (left < run_rows ? left : run_rows);
+
+		status = run_make(&binning, &scan, rows, error);
+		left -= rows;
+
+		/* nobody will ask for the rest */
+		if (job->team != NULL && hg_cpu_team_failed(job))
+			break;
+	}
+	hg_cpu_free(job, binning.lines, binning.lines_bytes);
+	hg_cpu_free(job, places, binning.places_bytes);
+	return status;
+}
+
+uint64_t
+hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin)
+{
+	uint64_t rows = 0;
+
+	for (size_t run = 0; run < side->run_count; run++)
+		rows += side->runs[run].starts[bin + 1] - side->runs[run].starts[bin];
+	return rows;
+}
+
+HgStatus
+hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows, HgError *error)
+{
+	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
+	uint64_t work = 0;
+
+	*rows = 0;
+	for (uint64_t bin = 0; bin < bins; bin++)
+	{
+		uint64_t in_bin = hg_cpu_bin_rows(side, (uint32_t) bin);
+
+		*rows = in_bin > *rows ? in_bin : *rows;
+		work += side->run_count + 1;
+		if (work >= HG_CPU_POLL_ROWS)
+		{
+			HgStatus status = hg_cpu_poll(job, error);
+
+			if (status != HG_OK)
+				return status;
+			work = 0;
+		}
+	}
+	return HG_OK;
+}

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_run_impl.h
+ *	  The kernels of binning for one key width and one set of instructions: included by
+ *	  hg_cpu_run_kernels.h only.
+ *
+ * Wants HG_KEY_BITS, HG_ISA and HG_TARGET.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+
+#define KEY HG_CPU_T(HgCpuKey)
+#define EDGE HG_CPU_T(HgCpuEdge)
+#define LINE_EDGES HG_CPU_T(LINE_EDGES)
+#define MIX HG_CPU_T(hg_mix)
+#define VERTEX(mixed, log2) hg_vertex_of_hash(HG_CPU_T(hg_hash_of_mixed)(mixed), log2)
+#define PASTE3(name, bits, isa) name##bits##_##isa
+#define PASTE2(name, bits, isa) PASTE3(name, bits, isa)
+#define KERNEL(name) PASTE2(name, HG_KEY_BITS, HG_ISA)
+#define STREAM_LINE PASTE2(stream_line, , HG_ISA)
+
+HG_TARGET static void
+KERNEL(count_keys)(const void *from, uint32_t n, uint32_t log2, uint32_t *counts)
+{
+	const KEY *keys = from;
+	uint32_t bins[BLOCK];
+	uint32_t i;
+
+	for (i = 0; i + BLOCK <= n; i += BLOCK)
+	{
+		for (uint32_t k = 0; k < BLOCK; k++)
+			bins[k] = HG_CPU_T(hg_hash_of_mixed)(MIX(keys[i + k]));
+		for (uint32_t k = 0; k < BLOCK; k++)
+			counts[hg_vertex_of_hash(bins[k], log2) + 1]++;
+	}
+	for (; i < n; i++)
+		counts[VERTEX(MIX(keys[i]), log2) + 1]++;
+}
+
+/* Move one row. */
+HG_TARGET static inline void
+KERNEL(move_row)(KEY mixed, uint32_t row, uint32_t log2, uint32_t *places, EDGE *lines, EDGE *edges)
+{
+	uint32_t bin = VERTEX(mixed, log2);
+	uint32_t place = places[bin]++;
+	EDGE *line = lines + (size_t) bin * LINE_EDGES;
+
+	HG_CPU_T(hg_cpu_edge_set)(&line[place % LINE_EDGES], mixed, row);
+	if (place % LINE_EDGES == LINE_EDGES - 1)
+	{
+		char *to = (char *) (edges + (place - (LINE_EDGES - 1)));
+
+		for (size_t at = 0; at < LINE_EDGES * sizeof(EDGE); at += 64)
+			STREAM_LINE(to + at, (const char *) line + at);
+	}
+}
+
+HG_TARGET static void
+KERNEL(move_keys)(const void *from, uint32_t n, uint32_t row, uint32_t log2, uint32_t *places,
+				  void *lines, void *edges)
+{
+	const KEY *keys = from;
+	KEY mixed[BLOCK];
+	uint32_t i;
+
+	for (i = 0; i + BLOCK <= n; i += BLOCK)
+	{
+		for (uint32_t k = 0; k < BLOCK; k++)
+			mixed[k] = MIX(keys[i + k]);
+		for (uint32_t k = 0; k < BLOCK; k++)
+			KERNEL(move_row)(mixed[k], row + i + k, log2, places, lines, edges);
+	}
+	for (; i < n; i++)
+		KERNEL(move_row)(MIX(keys[i]), row + i, log2, places, lines, edges);
+}
+
+#undef KEY
+#undef EDGE
+#undef LINE_EDGES
+#undef MIX
+#undef VERTEX
+#undef PASTE3
+#undef PASTE2
+#undef KERNEL
+#undef STREAM_LINE

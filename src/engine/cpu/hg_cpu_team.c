@@ -1,0 +1,268 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_team.c
+ *	  What the participants of a shared job tell each other.
+ *
+ * Each participant has a job of its own, with its own pieces and its own scratch
+ * memory.  They share an HgTeamState and the runs, which lie in chunks of shared memory,
+ * each allocated and filled by one participant.  Build goes like this in each of them:
+ *
+ *	1. add the numbers of its rows to the team's, and arrive;
+ *	2. choose the shape from the sums, which all have before them now: it is the same;
+ *	3. bin its rows into runs, put each at the head of its side's chain of chunks, and
+ *	   arrive;
+ *	4. note all runs of the chains, which are final now.
+ *
+ * From then on a participant takes one unit of work after the other by moving the state's
+ * counter on, and waits for nobody.  It builds the graphs of a unit in its own scratch
+ * memory.  A unit is a bin; or, where a bin has many rows and may be parted, a
+ * slice of its outer rows, for which every participant that takes one builds the same inner
+ * graph: so that the rows of one frequent key do not keep one of them busy alone.
+ *
+ * Where a small inner side is looked up by unbinned outer rows (build v1, probe standard),
+ * only the inner rows go to runs.  Each participant makes the whole inner graph for itself, and
+ * looks up the outer rows that it has appended.
+ *
+ * FAILURE.  A participant that fails before an arrive writes its status down first, and
+ * arrives all the same, so that nobody waits for it in vain; the others read the status after the
+ * arrive and fail too.  Each arrive has a status of its own: all of them must come to
+ * the same conclusion from it, and whoever is late reads it when a quick one may have
+ * failed again.  A participant that fails after the last arrive fails alone.  It may have
+ * taken units by then: the job as a whole is then lost, which its caller must tell the others.
+ *
+ * JOINING LATE.  A participant that joined after an arrive has no rows in the job and skips
+ * that arrive; all that it needs is in the state and in the chains.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A bin with more rows than this, of both sides, is handed out in slices ... */
+#define SLICED_FROM 131072
+
+/* ... of so many outer rows, ... */
+#define SLICE_ROWS 65536
+
+/* ... or of this part of them, where as many inner rows may make much work of each. */
+#define SLICE_PARTS 256
+
+/* Write a failure before arrive number at (from 0) down, unless there is one. */
+static void
+team_fail(const HgTeam *team, uint32_t at, HgStatus status)
+{
+	uint32_t none = 0;
+
+	__atomic_compare_exchange_n(&team->state->failure[at], &none, (uint32_t) status, false,
+								__ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+/* HG_OK, or the failure before an arrive. */
+static HgStatus
+team_check(const HgTeam *team, uint32_t at, HgError *error)
+{
+	uint32_t failure = __atomic_load_n(&team->state->failure[at], __ATOMIC_ACQUIRE);
+
+	if (failure == 0)
+		return HG_OK;
+	return hg_error_set(error, (HgStatus) failure, NULL,
+						"another participant of the shared job failed");
+}
+
+bool
+hg_cpu_team_failed(const HgJob *job)
+{
+	return __atomic_load_n(&job->team->state->failure[1], __ATOMIC_ACQUIRE) != 0;
+}
+
+/*
+ * The first wait: rows becomes the numbers of rows of all participants.  status is how the
+ * job stands, with *error set; the participant fails with it.  When this is not HG_OK the
+ * participant owes no more arrives.
+ */
+HgStatus
+hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
+{
+	const HgTeam *team = job->team;
+	HgTeamState *state = team->state;
+
+	if (team->arrived > 0 && status == HG_OK &&
+		(job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
+		status = hg_error_set(error, HG_INVALID, NULL, "a participant that joined late has rows");
+
+	if (team->arrived == 0)
+	{
+		if (status == HG_OK)
+			for (int i = 0; i < 2; i++)
+				__atomic_fetch_add(&state->rows[i], job->sides[i].rows, __ATOMIC_RELEASE);
+		else
+			team_fail(team, 0, status);
+		if (!team->arrive(team->arg) && status == HG_OK)
+		{
+			/* the others may be on their way to the second one */
+			status = hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
+			team_fail(team, 1, status);
+			team->arrive(team->arg);
+		}
+	}
+	else if (status != HG_OK && team->arrived == 1)
+	{
+		team_fail(team, 1, status);
+		team->arrive(team->arg);
+	}
+	if (status == HG_OK)
+		status = team_check(team, 0, error);
+	if (status != HG_OK)
+		return status;
+
+	for (int i = 0; i < 2; i++)
+	{
+		rows[i] = __atomic_load_n(&state->rows[i], __ATOMIC_ACQUIRE);
+		if (rows[i] >= HG_MAX_ROWS)
+			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
+								"too many rows in one side of a join");
+	}
+	return HG_OK;
+}
+
+/* Note the runs of a side's chain. */
+static HgStatus
+side_load(HgJob *job, HgSide which, HgError *error)
+{
+	const HgTeam *team = job->team;
+	uint64_t handle = __atomic_load_n(&team->state->runs[which], __ATOMIC_ACQUIRE);
+
+	while (handle != 0)
+	{
+		HgCpuRunHeader *header = team->address(team->arg, handle);
+		HgStatus status;
+
+		if (header == NULL)
+			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+								"a chunk of shared memory could not be mapped");
+		status = hg_cpu_run_add(job, &job->sides[which], header, 0, error);
+		if (status != HG_OK)
+			return status;
+		handle = header->next;
+	}
+	return HG_OK;
+}
+
+/*
+ * The second wait, and with status HG_OK all runs afterwards.  status is how binning went,
+ * with *error set.
+ */
+HgStatus
+hg_cpu_team_exchange(HgJob *job, HgStatus status, HgError *error)
+{
+	const HgTeam *team = job->team;
+
+	if (team->arrived < HG_TEAM_ARRIVES)
+	{
+		if (status != HG_OK)
+			team_fail(team, 1, status);
+		if (!team->arrive(team->arg) && status == HG_OK)
+			status = hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
+	}
+	if (status == HG_OK)
+		status = team_check(team, 1, error);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = side_load(job, (HgSide) side, error);
+	return status;
+}
+
+HgStatus
+hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader **header,
+				  HgError *error)
+{
+	const HgTeam *team = job->team;
+	HgStatus status = hg_cpu_check_limit(job, bytes, error);
+	char detail[120];
+
+	if (status != HG_OK)
+		return status;
+	*handle = team->alloc(team->arg, (size_t) bytes);
+	*header = *handle != 0 ? team->address(team->arg, *handle) : NULL;
+	if (*header == NULL)
+	{
+		if (*handle != 0)
+			team->free(team->arg, *handle);
+		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
+		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of shared memory");
+	}
+	hg_cpu_hold(job, bytes);
+	return HG_OK;
+}
+
+/* Put a run at the head of its side's chain: from now on it is the team's. */
+void
+hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header)
+{
+	uint64_t *head = &job->team->state->runs[which];
+	uint64_t next = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+
+	do
+		header->next = next;
+	while (!__atomic_compare_exchange_n(head, &next, handle, true, __ATOMIC_ACQ_REL,
+										__ATOMIC_ACQUIRE));
+}
+
+/*
+ * Take the next unit.  The state's counter is its bin in the high half, and its slice
+ * in the low one.
+ */
+bool
+hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
+{
+	uint64_t *counter = &job->team->state->work;
+	uint64_t work = __atomic_load_n(counter, __ATOMIC_RELAXED);
+
+	for (;;)
+	{
+		uint64_t slice = (uint32_t) work;
+		uint64_t outer;
+		uint64_t inner;
+		uint64_t step;
+		uint64_t next;
+
+		*bin = (uint32_t) (work >> 32);
+		if (work >> 32 == UINT64_C(1) << job->shape.bins_log2)
+			return false;
+
+		outer = hg_cpu_bin_rows(&job->sides[HG_OUTER], *bin);
+		inner = hg_cpu_bin_rows(&job->sides[HG_INNER], *bin);
+		step = outer;
+		if (!job->team->whole_bins && outer + inner > SLICED_FROM)
+			step = inner > SLICED_FROM / 2 ? outer / SLICE_PARTS + 1 : SLICE_ROWS;
+
+		*from = slice * step;
+		*rows = outer - *from < step ? outer - *from : step;
+		next = *from + *rows < outer ? work + 1 : ((work >> 32) + 1) << 32;
+		if (__atomic_compare_exchange_n(counter, &work, next, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
+			return true;
+	}
+}
+
+void
+hg_team_release(const HgTeam *team)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		uint64_t handle = team->state->runs[side];
+
+		while (handle != 0)
+		{
+			const HgCpuRunHeader *header = team->address(team->arg, handle);
+			uint64_t next = header != NULL ? header->next : 0;
+
+			team->free(team->arg, handle);
+			handle = next;
+		}
+	}
+	memset(team->state, 0, sizeof(*team->state));
+}
