@@ -64,10 +64,10 @@
 #define HG_CPU_GROUP 32
 
 /*
- * Edges that may be read after the last one: probing reads two edges at the
- * start of every list without asking first whether it has them.
+ * Edges that may be read after the last one: probing reads a register full at the
+ * start of every list without asking first whether it has as many.
  */
-#define HG_CPU_EDGE_PADDING 2
+#define HG_CPU_EDGE_PADDING 8
 
 /* No bin: its graph is not there. */
 #define HG_CPU_NO_BIN UINT32_MAX

@@ -20,10 +20,11 @@
  * other, so that cache misses overlap, with prefetches between the steps where the
  * inner graph may not be in the cache.
  *
- * Nearly all lists are short.  Comparing the first two edges of a list without
- * asking how long it is takes a few instructions and no branch that could be
- * mispredicted; a row is counted, or written and the place in the output moved
- * on, by the outcome as a number.  Longer lists branch off: up to
+ * Nearly all lists are short, but how short cannot be foreseen: of the lists that rows with a
+ * partner meet at load factor 1, a quarter have more than two edges.  Comparing the first few edges
+ *of a list without asking how long it is takes a few instructions, fewer where they fit a vector
+ * register, and no branch that could be mispredicted; a row is counted, or written and the place in
+ * the output moved on, by the outcome as a number.  Longer lists branch off: up to
  * HG_CPU_SORTED_LIST they are compared edge by edge, beyond they are sorted and
  * searched.
  *
@@ -37,8 +38,10 @@
  */
 #include "hg_cpu_internal.h"
 
-/* Lists up to this length are compared without a branch. */
-#define SHORT_LIST 2
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#endif
 
 /* cursor->last_low where there was no list yet: no list starts there. */
 #define NO_LIST UINT32_MAX
@@ -140,6 +143,136 @@ cursor_report(HgJob *job, HgCpuCursor *cursor)
 	job->stats.intersections += cursor->lists;
 	cursor->comparisons = 0;
 	cursor->lists = 0;
+}
+
+#define KEY HG_CPU_T(HgCpuKey)
+#define EDGE HG_CPU_T(HgCpuEdge)
+#define MIXED HG_CPU_T(hg_cpu_mixed)
+#define GROUP_KEYS(cursor) ((cursor)->u.HG_CPU_T(mixed))
+#define PASTE3(name, bits, isa) name##bits##_##isa
+#define PASTE2(name, bits, isa) PASTE3(name, bits, isa)
+#define KERNEL(name) PASTE2(name, HG_KEY_BITS, HG_ISA)
+#define EQUAL_EDGES KERNEL(equal_edges)
+#define WRITE_EDGES KERNEL(write_edges)
+
+/* The bits of a word; the number of its lowest, of a word that is not 0. */
+#if defined(__GNUC__)
+#define count_bits(word) ((uint32_t) __builtin_popcount(word))
+#define lowest_bit(word) ((uint32_t) __builtin_ctz(word))
+#else
+static inline uint32_t
+count_bits(uint32_t word)
+{
+	uint32_t count = 0;
+
+	for (; word != 0; word &= word - 1)
+		count++;
+	return count;
+}
+
+static inline uint32_t
+lowest_bit(uint32_t word)
+{
+	return count_bits((word & (0 - word)) - 1);
+}
+#endif
+
+/* Plain instructions: four edges at once. */
+#define HG_ISA portable
+#define HG_TARGET
+#define SHORT_LIST 4
+#define HG_KEY_BITS 32
+#include "hg_cpu_match_portable.h"
+#include "hg_cpu_match_kernels.h"
+#undef HG_KEY_BITS
+#define HG_KEY_BITS 64
+#include "hg_cpu_match_portable.h"
+#include "hg_cpu_match_kernels.h"
+#undef HG_KEY_BITS
+#undef SHORT_LIST
+#undef HG_ISA
+#undef HG_TARGET
+
+#ifdef HAVE_X86
+
+/* AVX-512: eight edges with keys of 4 bytes, or five of 8, are one register. */
+#define HG_ISA avx512
+#define HG_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+
+HG_TARGET static inline uint32_t
+equal_edges32_avx512(const HgCpuEdge32 *list, uint32_t length, uint32_t mixed)
+{
+	__m512i edges = _mm512_and_si512(_mm512_loadu_si512(list), _mm512_set1_epi64(UINT32_MAX));
+
+	return _mm512_cmpeq_epi64_mask(edges, _mm512_set1_epi64(mixed)) & ((1U << length) - 1);
+}
+
+HG_TARGET static inline void
+write_edges32_avx512(const HgCpuEdge32 *list, uint32_t equal, uint32_t *inner)
+{
+	__m512i rows = _mm512_srli_epi64(_mm512_loadu_si512(list), 32);
+
+	_mm256_storeu_si256((__m256i *) inner,
+						_mm256_maskz_compress_epi32((__mmask8) equal, _mm512_cvtepi64_epi32(rows)));
+}
+
+/* The first word of each edge in a register of 16 words. */
+#define EDGES64_FIRST 0x1249
+
+HG_TARGET static inline uint32_t
+equal_edges64_avx512(const HgCpuEdge64 *list, uint32_t length, uint64_t mixed)
+{
+	__m512i wanted = _mm512_mask_set1_epi32(_mm512_set1_epi32((int) (uint32_t) mixed),
+											EDGES64_FIRST << 1, (int) (uint32_t) (mixed >> 32));
+	uint32_t words = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(list), wanted);
+
+	return _pext_u32(words & words >> 1, EDGES64_FIRST) & ((1U << length) - 1);
+}
+
+HG_TARGET static inline void
+write_edges64_avx512(const HgCpuEdge64 *list, uint32_t equal, uint32_t *inner)
+{
+	__mmask16 rows = (__mmask16) (_pdep_u32(equal, EDGES64_FIRST) << 2);
+
+	_mm512_mask_storeu_epi32(inner, 0x1f,
+							 _mm512_maskz_compress_epi32(rows, _mm512_loadu_si512(list)));
+}
+
+#define HG_KEY_BITS 32
+#define SHORT_LIST 8
+#include "hg_cpu_match_kernels.h"
+#undef SHORT_LIST
+#undef HG_KEY_BITS
+#define HG_KEY_BITS 64
+#define SHORT_LIST 5
+#include "hg_cpu_match_kernels.h"
+#undef SHORT_LIST
+#undef HG_KEY_BITS
+#undef HG_ISA
+#undef HG_TARGET
+#endif
+
+typedef uint32_t (*CountKernel)(HgCpuCursor *cursor, const void *edges, uint32_t *longer,
+								uint64_t *matches);
+typedef void (*WriteKernel)(HgCpuCursor *cursor, const void *edges, HgMatches *matches);
+
+/* The kernels for a key width. */
+typedef struct Kernels
+{
+	CountKernel count;
+	WriteKernel write;
+} Kernels;
+
+static inline Kernels
+choose_kernels(int key_bits)
+{
+#ifdef HAVE_X86
+	if (hg_cpu_features() >= HG_CPU_AVX512)
+		return key_bits == 32 ? (Kernels){count_short32_avx512, write_short32_avx512}
+							  : (Kernels){count_short64_avx512, write_short64_avx512};
+#endif
+	return key_bits == 32 ? (Kernels){count_short32_portable, write_short32_portable}
+						  : (Kernels){count_short64_portable, write_short64_portable};
 }
 
 #define HG_KEY_BITS 32

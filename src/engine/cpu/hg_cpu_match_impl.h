@@ -11,11 +11,7 @@
  *-------------------------------------------------------------------------
  */
 
-#define KEY HG_CPU_T(HgCpuKey)
-#define EDGE HG_CPU_T(HgCpuEdge)
-#define MIXED HG_CPU_T(hg_cpu_mixed)
 #define VERTEX(mixed, log2) hg_vertex_of_hash(HG_CPU_T(hg_hash_of_mixed)(mixed), log2)
-#define GROUP_KEYS(cursor) ((cursor)->u.HG_CPU_T(mixed))
 
 /*
  * Take the next outer rows of the unit into the group: returns how many, 0 at the unit's
@@ -205,59 +201,30 @@ HG_CPU_T(count_list)(const EDGE *edges, HgCpuCursor *cursor, uint32_t i, HgMatch
 	return equal;
 }
 
-static inline HgStatus
-HG_CPU_T(count_mode)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, uint64_t *matches,
-					 HgError *error)
+static HgStatus
+HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error)
 {
 	const EDGE *edges = job->graphs[HG_INNER].edges;
-	const KEY *mixed = GROUP_KEYS(cursor);
+	CountKernel count_short = choose_kernels(HG_KEY_BITS).count;
+	uint32_t longer[HG_CPU_GROUP];
 	uint64_t total = 0;
 
 	for (;;)
 	{
 		HgStatus status = HG_CPU_T(fill_group)(job, cursor, error);
+		uint32_t noted;
 
 		if (status != HG_OK)
 			return status;
 		if (cursor->count == 0)
 			break;
 
-		for (uint32_t i = 0; i < cursor->count; i++)
-		{
-			const EDGE *list = edges + cursor->low[i];
-			uint32_t length = cursor->high[i] - cursor->low[i];
-			uint32_t first;
-			uint32_t second;
-
-			if (HG_CPU_UNLIKELY(length > SHORT_LIST))
-			{
-				total += HG_CPU_T(count_list)(edges, cursor, i, mode);
-				continue;
-			}
-			first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
-			second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
-			if (mode == HG_MATCH_FIRST)
-			{
-				total += first | second;
-				cursor->comparisons += length - ((length > 1) & first);
-			}
-			else
-			{
-				total += first + second;
-				cursor->comparisons += length;
-			}
-		}
+		noted = count_short(cursor, edges, longer, &total);
+		for (uint32_t i = 0; i < noted; i++)
+			total += HG_CPU_T(count_list)(edges, cursor, longer[i], cursor->mode);
 	}
 	*matches = total;
 	return HG_OK;
-}
-
-static HgStatus
-HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error)
-{
-	if (cursor->mode == HG_MATCH_FIRST)
-		return HG_CPU_T(count_mode)(job, cursor, HG_MATCH_FIRST, matches, error);
-	return HG_CPU_T(count_mode)(job, cursor, HG_MATCH_ALL, matches, error);
 }
 
 /*
@@ -344,53 +311,6 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 }
 
 /*
- * Write the matches of the rows of the group from cursor->at on, as long as their
- * lists are short and there is room for two matches.
- */
-static inline void
-HG_CPU_T(write_short)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches)
-{
-	const EDGE *edges = job->graphs[HG_INNER].edges;
-	const KEY *mixed = GROUP_KEYS(cursor);
-	uint32_t *outer = matches->outer;
-	uint32_t *inner = matches->inner;
-	size_t n = matches->count;
-	uint64_t comparisons = 0;
-	uint32_t i;
-
-	for (i = cursor->at; i < cursor->count && matches->capacity - n >= SHORT_LIST; i++)
-	{
-		const EDGE *list = edges + cursor->low[i];
-		uint32_t length = cursor->high[i] - cursor->low[i];
-		uint32_t first = (length > 0) & (MIXED(&list[0]) == mixed[i]);
-		uint32_t second = (length > 1) & (MIXED(&list[1]) == mixed[i]);
-
-		if (HG_CPU_UNLIKELY(length > SHORT_LIST))
-			break;
-
-		/* a row that does not match is written too, and written over later */
-		outer[n] = cursor->rows[i];
-		if (mode == HG_MATCH_FIRST)
-		{
-			inner[n] = list[first ? 0 : 1].row;
-			n += first | second;
-			comparisons += length - ((length > 1) & first);
-		}
-		else
-		{
-			inner[n] = list[0].row;
-			outer[n + first] = cursor->rows[i];
-			inner[n + first] = list[second].row;
-			n += first + second;
-			comparisons += length;
-		}
-	}
-	cursor->at = i;
-	cursor->comparisons += comparisons;
-	matches->count = n;
-}
-
-/*
  * Write the matches of the rows of the group from cursor->at on, until its end or
  * until there is no room.
  */
@@ -398,6 +318,9 @@ static inline HgStatus
 HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches,
 					  HgError *error)
 {
+	const EDGE *edges = job->graphs[HG_INNER].edges;
+	WriteKernel write_short = choose_kernels(HG_KEY_BITS).write;
+
 	for (;;)
 	{
 		uint32_t i;
@@ -405,7 +328,7 @@ HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatch
 
 		/* the rest of a list goes before whole ones */
 		if (cursor->list_at == 0)
-			HG_CPU_T(write_short)(job, cursor, mode, matches);
+			write_short(cursor, edges, matches);
 		i = cursor->at;
 		if (i == cursor->count || matches->count == matches->capacity)
 			return HG_OK;
@@ -452,8 +375,4 @@ HG_CPU_T(next)(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *err
 	return HG_OK;
 }
 
-#undef KEY
-#undef EDGE
-#undef MIXED
 #undef VERTEX
-#undef GROUP_KEYS

@@ -30,8 +30,10 @@ KERNEL(count_keys)(const void *from, uint32_t n, uint32_t log2, uint32_t *counts
 
 	for (i = 0; i + BLOCK <= n; i += BLOCK)
 	{
+		const KEY *block = keys + i; /* an index that cannot wrap, for the vectoriser */
+
 		for (uint32_t k = 0; k < BLOCK; k++)
-			bins[k] = HG_CPU_T(hg_hash_of_mixed)(MIX(keys[i + k]));
+			bins[k] = HG_CPU_T(hg_hash_of_mixed)(MIX(block[k]));
 		for (uint32_t k = 0; k < BLOCK; k++)
 			counts[hg_vertex_of_hash(bins[k], log2) + 1]++;
 	}
@@ -67,8 +69,10 @@ KERNEL(move_keys)(const void *from, uint32_t n, uint32_t row, uint32_t log2, uin
 
 	for (i = 0; i + BLOCK <= n; i += BLOCK)
 	{
+		const KEY *block = keys + i;
+
 		for (uint32_t k = 0; k < BLOCK; k++)
-			mixed[k] = MIX(keys[i + k]);
+			mixed[k] = MIX(block[k]);
 		for (uint32_t k = 0; k < BLOCK; k++)
 			KERNEL(move_row)(mixed[k], row + i + k, log2, places, lines, edges);
 	}
