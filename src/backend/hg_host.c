@@ -31,8 +31,7 @@ hg_host_free(void *arg pg_attribute_unused(), void *ptr, size_t bytes pg_attribu
 	hg_block_free(ptr);
 }
 
-/* Keep the error that was just caught, so that nothing unwinds through the engine. */
-static void
+void
 hg_host_catch(HgPgHost *host)
 {
 	MemoryContextSwitchTo(host->context);

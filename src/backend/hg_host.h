@@ -27,6 +27,9 @@ typedef struct HgPgHost
 /* Set up a host whose memory comes from context. */
 extern void hg_host_init(HgPgHost *host, MemoryContext context);
 
+/* In a PG_CATCH: keep the error, so that nothing unwinds through the engine. */
+extern void hg_host_catch(HgPgHost *host);
+
 /* Throw what was caught; returns when nothing was. */
 extern void hg_host_rethrow(HgPgHost *host);
 

@@ -68,6 +68,7 @@ struct HgMatcher
 	MemoryContext context;
 	MemoryContextCallback callback;
 	HgPgHost host;
+	HgPgTeam team; /* where spec has one */
 
 	HgMatcherSpec spec;
 	HgKeySet sides[2];
@@ -188,6 +189,31 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 		   status == HG_UNAVAILABLE || status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
 }
 
+/* Give a job its keys as a part of a shared one, and build it. */
+static HgStatus
+hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
+{
+	HgStatus built;
+	HgError ignored;
+
+	if (status == HG_OK)
+		status = matcher->engine->share(matcher->job, &matcher->team.team, error);
+	if (status != HG_OK)
+		return status;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeySet *set = &matcher->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status = matcher->engine->append_rows(matcher->job, (HgSide) side, set->pieces[i].keys,
+												  set->pieces[i].count, set->pieces[i].first_row,
+												  error);
+	}
+	/* the others wait for it, whatever has happened */
+	built = matcher->engine->build(matcher->job, status == HG_OK ? error : &ignored);
+	return status == HG_OK ? built : status;
+}
+
 /* Open a job on the matcher's engine, give it the keys and build. */
 static HgStatus
 hg_matcher_build(HgMatcher *matcher, HgError *error)
@@ -208,6 +234,8 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 
 	status =
 		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
+	if (matcher->spec.team != NULL)
+		return hg_matcher_build_shared(matcher, status, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgKeySet *set = &matcher->sides[side];
@@ -262,7 +290,12 @@ hg_matcher_choose(HgMatcher *matcher)
 	HgError error;
 
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
-	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small)
+	if (matcher->spec.team != NULL && wanted)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("parallel workers share a HashGraph join on the CPU only"),
+						errhint("Set hashgraph.backend to auto or cpu, or have the query planned "
+								"again with backend cuda.")));
+	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small || matcher->spec.team != NULL)
 		return;
 	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
 		return;
@@ -323,6 +356,8 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	MemoryContextRegisterResetCallback(context, &matcher->callback);
 	hg_host_init(&matcher->host, context);
 	matcher->spec = *spec;
+	if (spec->team != NULL)
+		hg_team_init(&matcher->team, spec->team, &matcher->host);
 	matcher->sides[HG_OUTER] = *outer;
 	matcher->sides[HG_INNER] = *inner;
 

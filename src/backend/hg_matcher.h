@@ -21,7 +21,7 @@
 #ifndef HG_MATCHER_H
 #define HG_MATCHER_H
 
-#include "engine/hg_engine.h"
+#include "backend/hg_team.h"
 
 /* The keys of a side, in pieces. */
 typedef struct HgKeyPiece
@@ -43,6 +43,12 @@ typedef struct HgMatcherSpec
 	uint32 key_width; /* bytes: 4 or 8 */
 	HgMatchMode mode; /* all matches, or the first of each outer row */
 	bool small;		  /* a few rows: use the CPU and nothing else */
+
+	/*
+	 * NULL, or what this process shares with others that join the same sides, each with rows
+	 * of its own: matches are then those of the work that this process takes.
+	 */
+	const HgTeamSpec *team;
 } HgMatcherSpec;
 
 typedef struct HgMatcher HgMatcher;
@@ -59,7 +65,7 @@ typedef struct HgMatcherReport
 } HgMatcherReport;
 
 /*
- * Build the HashGraphs of the two sides.  The key pieces must stay in place until
+ * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces must stay in place until
  * the matcher is destroyed.  Memory comes from CurrentMemoryContext.
  */
 extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,

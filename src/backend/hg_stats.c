@@ -282,6 +282,51 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	record->executions++;
 }
 
+void
+hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
+{
+	HgJobStats *sum = &record->report.job;
+	const HgJobStats *more = &other->report.job;
+
+	/* a process that had nothing to join knows nothing of these */
+	if (record->executions == 0)
+	{
+		HgJobStats rows = *sum;
+
+		record->report = other->report;
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			sum->rows[side] += rows.rows[side];
+	}
+	else
+	{
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			sum->rows[side] += more->rows[side];
+		sum->ranges = Max(sum->ranges, more->ranges);
+		sum->vertices = Max(sum->vertices, more->vertices);
+		sum->bins = Max(sum->bins, more->bins);
+		sum->matches += more->matches;
+		sum->comparisons += more->comparisons;
+		sum->intersections += more->intersections;
+		sum->peak_bytes = Max(sum->peak_bytes, more->peak_bytes);
+		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);
+		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
+		if (record->report.fallback[0] == '\0')
+			strlcpy(record->report.fallback, other->report.fallback,
+					sizeof(record->report.fallback));
+	}
+	record->executions = Max(record->executions, other->executions);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		record->null_keys[side] += other->null_keys[side];
+	record->rows_out += other->rows_out;
+	record->partitions = Max(record->partitions, other->partitions);
+	record->memory_bytes += other->memory_bytes;
+	record->spilled_bytes += other->spilled_bytes;
+	record->scan_ms = Max(record->scan_ms, other->scan_ms);
+	record->total_ms = Max(record->total_ms, other->total_ms);
+	record->processes += other->processes;
+}
+
 static void
 hg_stats_count_join(const HgJoinRecord *record)
 {

@@ -27,6 +27,7 @@ typedef struct HgJoinRecord
 	uint64 memory_bytes;	/* most work memory held */
 	uint64 spilled_bytes;	/* written to temporary files */
 	bool recheck;			/* keys were hashes, and every match was rechecked */
+	int processes;			/* that took part; 1 without parallel workers */
 	double scan_ms;			/* reading both sides and encoding their keys */
 	double total_ms;		/* from the first row asked for to the end */
 } HgJoinRecord;
@@ -62,6 +63,12 @@ extern void hg_stats_init(void);
  * summed, memory and ranges are the most there were, the rest is the last one's.
  */
 extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report);
+
+/*
+ * Add what another process did of the same join.  Counts are summed, and times are the
+ * longest of all processes, as they work at the same time.
+ */
+extern void hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other);
 
 /* File one finished join: into this session's list and into the counters. */
 extern void hg_stats_record(const HgJoinRecord *record);

@@ -451,7 +451,6 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 void
 hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area)
 {
-	Assert(store->rows == 0);
 	hg_column_store_release(store);
 	store->shared = shared;
 	store->area = area;

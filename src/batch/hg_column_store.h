@@ -88,7 +88,10 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos);
 
-/* Make an empty store this process's part of a shared one. */
+/*
+ * Make a store, whose rows are forgotten, this process's part of a shared one; or, with shared
+ * NULL, an ordinary one again.
+ */
 extern void hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area);
 
 /* All processes have added their rows: make them known to this one. */

@@ -110,3 +110,43 @@ hg_row_bits_forget(HgRowBits *set)
 		BufFileClose(set->current);
 	set->previous = set->current = NULL;
 }
+
+void
+hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows)
+{
+	uint64 segment_rows = UINT64CONST(1) << HG_BITS_SEGMENT_LOG2;
+
+	for (int i = 0; i < HG_BITS_SEGMENTS && i * segment_rows < rows; i++)
+	{
+		Size bytes = (Min(rows - i * segment_rows, segment_rows) / 32 + 1) * sizeof(uint32);
+
+		/* bits that are zero are words that are initialised */
+		shared->segments[i] = dsa_allocate0(area, bytes);
+	}
+}
+
+void
+hg_shared_bits_release(HgSharedBits *shared, dsa_area *area)
+{
+	for (int i = 0; i < HG_BITS_SEGMENTS; i++)
+	{
+		if (DsaPointerIsValid(shared->segments[i]))
+			dsa_free(area, shared->segments[i]);
+		shared->segments[i] = InvalidDsaPointer;
+	}
+}
+
+void
+hg_row_bits_share(HgRowBits *set, const HgSharedBits *shared, dsa_area *area)
+{
+	if (set->segments != NULL)
+		pfree(set->segments);
+	set->segments = NULL;
+	if (shared == NULL)
+		return;
+	set->segments =
+		MemoryContextAllocZero(set->context, HG_BITS_SEGMENTS * sizeof(pg_atomic_uint32 *));
+	for (int i = 0; i < HG_BITS_SEGMENTS; i++)
+		if (DsaPointerIsValid(shared->segments[i]))
+			set->segments[i] = dsa_get_address(area, shared->segments[i]);
+}

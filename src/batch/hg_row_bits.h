@@ -11,6 +11,9 @@
  *	reading 2	restore, set ..., save, restore, ..., next_reading
  *	last one	restore, set ..., restore, ..., forget
  *
+ * Where the processes of a parallel query join together, they set the bits of all rows in
+ * shared memory.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -18,7 +21,9 @@
 #ifndef HG_ROW_BITS_H
 #define HG_ROW_BITS_H
 
+#include "port/atomics.h"
 #include "storage/buffile.h"
+#include "utils/dsa.h"
 
 /* The rows of a chunk, as an input holds them. */
 typedef struct HgRowCounts
@@ -27,6 +32,15 @@ typedef struct HgRowCounts
 	uint64 null_rows;
 } HgRowCounts;
 
+/* Bits that several processes set, in shared memory, in segments that are not too large. */
+#define HG_BITS_SEGMENT_LOG2 26
+#define HG_BITS_SEGMENTS (1 << (32 - HG_BITS_SEGMENT_LOG2))
+
+typedef struct HgSharedBits
+{
+	dsa_pointer segments[HG_BITS_SEGMENTS]; /* of 2^HG_BITS_SEGMENT_LOG2 rows; or invalid */
+} HgSharedBits;
+
 typedef struct HgRowBits
 {
 	MemoryContext context; /* owns the bits and the files */
@@ -34,6 +48,7 @@ typedef struct HgRowBits
 	Size allocated;	   /* bytes */
 	BufFile *previous; /* the chunks of the reading before, or NULL */
 	BufFile *current;  /* ... and of this one, or NULL */
+	pg_atomic_uint32 **segments; /* of shared bits, which have no files; else NULL */
 } HgRowBits;
 
 /* No bits, in CurrentMemoryContext. */
@@ -67,16 +82,48 @@ extern uint64 hg_row_bits_memory(const HgRowBits *set);
 /* Delete what was saved. */
 extern void hg_row_bits_forget(HgRowBits *set);
 
+/* Allocate shared bits for so many rows, all of them zero: one process does it for all. */
+extern void hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
+
+/* Free them. */
+extern void hg_shared_bits_release(HgSharedBits *shared, dsa_area *area);
+
+/* Make a set that of shared bits, or an ordinary one again with shared NULL. */
+extern void hg_row_bits_share(HgRowBits *set, const HgSharedBits *shared, dsa_area *area);
+
+/* The word of shared bits that a row is in, and its bit there. */
+static inline pg_atomic_uint32 *
+hg_row_bits_word(const HgRowBits *set, uint64 row, uint32 *bit)
+{
+	*bit = (uint32) 1 << (row % 32);
+	return &set->segments[row >> HG_BITS_SEGMENT_LOG2]
+						 [(row & ((1 << HG_BITS_SEGMENT_LOG2) - 1)) / 32];
+}
+
 static inline bool
 hg_row_bits_test(const HgRowBits *set, uint64 row)
 {
-	return (set->bits[row / 8] & (1 << (row % 8))) != 0;
+	uint32 bit;
+
+	if (set->segments == NULL)
+		return (set->bits[row / 8] & (1 << (row % 8))) != 0;
+	return (pg_atomic_read_u32(hg_row_bits_word(set, row, &bit)) & bit) != 0;
 }
 
 static inline void
 hg_row_bits_set(HgRowBits *set, uint64 row)
 {
-	set->bits[row / 8] |= 1 << (row % 8);
+	pg_atomic_uint32 *word;
+	uint32 bit;
+
+	if (set->segments == NULL)
+	{
+		set->bits[row / 8] |= 1 << (row % 8);
+		return;
+	}
+	word = hg_row_bits_word(set, row, &bit);
+	if ((pg_atomic_read_u32(word) & bit) == 0)
+		pg_atomic_fetch_or_u32(word, bit);
 }
 
 #endif /* HG_ROW_BITS_H */

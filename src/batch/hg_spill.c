@@ -59,6 +59,78 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits)
 	return spill;
 }
 
+void
+hg_spill_share(HgSpill *spill, const HgSpillTeam *team)
+{
+	spill->team = *team;
+}
+
+/* The name of a process's file of a partition. */
+static void
+hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
+{
+	snprintf(name, MAXPGPATH, "%s.%d.of.%d", spill->team.side == HG_OUTER ? "outer" : "inner",
+			 partition, process);
+}
+
+/* Close the file of a partition, which is the end of it unless the set is shared. */
+static void
+hg_spill_close(HgSpill *spill, int partition)
+{
+	if (spill->files[partition] == NULL)
+		return;
+	BufFileClose(spill->files[partition]);
+	spill->files[partition] = NULL;
+	spill->open_files--;
+}
+
+void
+hg_spill_publish(HgSpill *spill)
+{
+	for (int partition = 0; partition < 1 << spill->bits; partition++)
+	{
+		if (spill->files[partition] == NULL)
+			continue;
+		BufFileExportFileSet(spill->files[partition]);
+		hg_spill_close(spill, partition);
+		pg_atomic_fetch_add_u64(&spill->team.shared->rows[partition], spill->rows[partition]);
+	}
+}
+
+void
+hg_spill_adopt(HgSpill *spill)
+{
+	spill->total_rows = 0;
+	for (int partition = 0; partition < 1 << spill->bits; partition++)
+	{
+		spill->rows[partition] = pg_atomic_read_u64(&spill->team.shared->rows[partition]);
+		spill->total_rows += spill->rows[partition];
+	}
+}
+
+/* Open the next process's file of a shared partition; false when there are no more. */
+static bool
+hg_spill_next_file(HgSpill *spill, int partition)
+{
+	char name[MAXPGPATH];
+
+	if (spill->team.shared == NULL)
+		return false;
+	hg_spill_close(spill, partition);
+	while (spill->files[partition] == NULL && spill->next_process < spill->team.nprocesses)
+	{
+		MemoryContext old = MemoryContextSwitchTo(spill->context);
+
+		hg_spill_file_name(spill, partition, spill->next_process++, name);
+		spill->files[partition] = BufFileOpenFileSet(&spill->team.files->fs, name, O_RDONLY, true);
+		MemoryContextSwitchTo(old);
+	}
+	if (spill->files[partition] == NULL)
+		return false;
+	spill->open_files++;
+	return true;
+}
+
 int
 hg_spill_partition(const HgSpill *spill, uint64 word)
 {
@@ -144,8 +216,15 @@ hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *ba
 	if (spill->files[partition] == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(spill->context);
+		char name[MAXPGPATH];
 
-		spill->files[partition] = BufFileCreateTemp(false);
+		if (spill->team.shared == NULL)
+			spill->files[partition] = BufFileCreateTemp(false);
+		else
+		{
+			hg_spill_file_name(spill, partition, spill->team.process, name);
+			spill->files[partition] = BufFileCreateFileSet(&spill->team.files->fs, name);
+		}
 		MemoryContextSwitchTo(old);
 		spill->open_files++;
 	}
@@ -170,7 +249,13 @@ hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, co
 void
 hg_spill_rewind(HgSpill *spill, int partition)
 {
-	if (spill->files[partition] != NULL &&
+	if (spill->team.shared != NULL)
+	{
+		/* from the first process's file on */
+		hg_spill_close(spill, partition);
+		spill->next_process = 0;
+	}
+	else if (spill->files[partition] != NULL &&
 		BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
@@ -213,26 +298,30 @@ hg_spill_take_row(const HgSpill *spill, char *row, int i, HgBatch *batch, HgSpil
 bool
 hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 {
-	BufFile *file = spill->files[partition];
 	Size used = 0;
 
 	batch->nrows = 0;
 	memset(batch->has_nulls, false, batch->ncolumns * sizeof(bool));
-	if (file == NULL)
+	if (spill->files[partition] == NULL && !hg_spill_next_file(spill, partition))
 		return false;
 	while (batch->nrows < HG_BATCH_ROWS)
 	{
 		uint32 *length = &spill->next_length;
 		char *row;
 
-		if (*length == 0 && BufFileReadMaybeEOF(file, length, sizeof(*length), true) == 0)
+		if (*length == 0 && BufFileReadMaybeEOF(spill->files[partition], length, sizeof(*length),
+												true) == 0)
+		{
+			if (hg_spill_next_file(spill, partition))
+				continue;
 			break;
+		}
 		/* a larger row is a batch by itself, so that the others never move */
 		if (used > 0 && used + sizeof(*length) + *length > HG_SPILL_BATCH_BYTES)
 			break;
 		hg_spill_reserve(spill, Max(used + sizeof(*length) + *length, HG_SPILL_BATCH_BYTES));
 		row = spill->buffer + used;
-		BufFileReadExact(file, row + sizeof(*length), (Size) *length);
+		BufFileReadExact(spill->files[partition], row + sizeof(*length), (Size) *length);
 		hg_spill_take_row(spill, row, batch->nrows++, batch, keys);
 		used = MAXALIGN(used + sizeof(*length) + *length);
 		*length = 0;
@@ -243,20 +332,23 @@ hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 void
 hg_spill_drop(HgSpill *spill, int partition)
 {
-	if (spill->files[partition] != NULL)
-	{
-		BufFileClose(spill->files[partition]);
-		spill->open_files--;
-	}
-	spill->files[partition] = NULL;
+	hg_spill_close(spill, partition);
 	spill->rows[partition] = 0;
+	for (int process = 0; process < spill->team.nprocesses; process++)
+	{
+		char name[MAXPGPATH];
+
+		hg_spill_file_name(spill, partition, process, name);
+		BufFileDeleteFileSet(&spill->team.files->fs, name, true);
+	}
 }
 
 void
 hg_spill_destroy(HgSpill *spill)
 {
+	/* the other files of a shared set are others' */
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
-		hg_spill_drop(spill, partition);
+		hg_spill_close(spill, partition);
 	pfree(spill->files);
 	pfree(spill->rows);
 	pfree(spill->buffer);

@@ -14,13 +14,32 @@
 #ifndef HG_SPILL_H
 #define HG_SPILL_H
 
+#include "port/atomics.h"
 #include "storage/buffile.h"
+#include "storage/sharedfileset.h"
 
 #include "batch/hg_column_store.h"
+#include "engine/hg_engine.h"
 
 /* Levels of partitioning: each cuts by other bits of the word's hash. */
 #define HG_SPILL_LEVELS 6
 #define HG_SPILL_MAX_BITS 10
+
+/* A set that several processes write together, in shared memory. */
+typedef struct HgSharedSpill
+{
+	pg_atomic_uint64 rows[1 << HG_SPILL_MAX_BITS]; /* by partition, of files that are complete */
+} HgSharedSpill;
+
+/* One process's part of it. */
+typedef struct HgSpillTeam
+{
+	HgSharedSpill *shared;
+	SharedFileSet *files;
+	HgSide side;
+	int process; /* from 0 to nprocesses - 1 */
+	int nprocesses;
+} HgSpillTeam;
 
 typedef struct HgSpill
 {
@@ -36,6 +55,8 @@ typedef struct HgSpill
 	char *buffer;	   /* of one row to write, or of the rows read last */
 	Size buffer_size;
 	uint32 next_length; /* of a row that begins the next batch; 0 = not read yet */
+	HgSpillTeam team;	/* where the set is shared */
+	int next_process;	/* shared: whose file of the partition is read next */
 } HgSpill;
 
 /* What comes with the columns of the rows of a batch. */
@@ -57,6 +78,15 @@ hg_spill_memory(const HgSpill *spill)
 
 /* An empty set of rows laid out as in store, in CurrentMemoryContext. */
 extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits);
+
+/*
+ * Make a set that nothing was written to one process's part of a shared one.  All processes
+ * write their rows, and then publish them; when all have, each can adopt the whole set and read
+ * the partitions that nobody else reads.
+ */
+extern void hg_spill_share(HgSpill *spill, const HgSpillTeam *team);
+extern void hg_spill_publish(HgSpill *spill);
+extern void hg_spill_adopt(HgSpill *spill);
 
 /* The partition of a word. */
 extern int hg_spill_partition(const HgSpill *spill, uint64 word);

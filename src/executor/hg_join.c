@@ -79,6 +79,11 @@ static const CustomExecMethods hg_join_exec_methods = {
 	.ExecCustomScan = hg_join_exec,
 	.EndCustomScan = hg_join_end,
 	.ReScanCustomScan = hg_join_rescan,
+	.EstimateDSMCustomScan = hg_join_estimate_dsm,
+	.InitializeDSMCustomScan = hg_join_initialize_dsm,
+	.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
+	.InitializeWorkerCustomScan = hg_join_initialize_worker,
+	.ShutdownCustomScan = hg_join_shutdown,
 	.ExplainCustomScan = hg_join_explain,
 };
 
@@ -298,6 +303,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
 
 	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
+	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER)) != 0;
 	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
 	hg_join_begin_type(state, inner_unique);
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
@@ -467,7 +473,8 @@ hg_join_rescan(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
-	bool in_memory = state->partitions == NIL && state->record.spilled_bytes == 0;
+	bool in_memory = state->partitions == NIL && state->record.spilled_bytes == 0 &&
+					 !(state->together && state->shared != NULL);
 	bool kept[2];
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -524,7 +531,8 @@ hg_join_end(CustomScanState *node)
 	HgJoinRecord record;
 
 	hg_join_current_record(state, &record);
-	if (record.executions > 0)
+	/* the leader files what parallel workers did */
+	if (record.executions > 0 && state->process == 0)
 		hg_stats_record(&record);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);

@@ -39,6 +39,9 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 	record->partitions = Max(record->partitions, 1);
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		record->total_ms += hg_join_elapsed_ms(state->started);
+	record->processes = 1;
+	if (state->others.processes > 0)
+		hg_stats_merge(record, &state->others);
 }
 
 /* Done with the matcher: keep its figures, free what it holds. */
@@ -128,6 +131,28 @@ hg_join_fill_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+double
+hg_join_expected_bytes(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+	const Plan *plan = inner->plan->plan;
+
+	return Max(2.0 * hg_input_bytes(inner),
+			   plan->plan_rows * hg_input_row_bytes(inner->encoder->width, plan->plan_width));
+}
+
+int
+hg_join_partition_bits(const HgJoinState *state, double expected, uint64 limit, uint64 files)
+{
+	uint64 used = hg_join_file_memory(state);
+	int bits = 2;
+
+	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
+		   used + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= files)
+		bits++;
+	return bits;
+}
+
 /*
  * Spill both sides, cut alike at a level, reading each from wherever it is read now.
  * The inner input holds its first rows in memory.
@@ -137,25 +162,17 @@ hg_join_partition(HgJoinState *state, int level)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
-	uint64 limit = hg_join_limit(state) / 2;
-	uint64 files = get_hash_memory_limit() / 4;
-	uint64 used = hg_join_file_memory(state);
-	Plan *plan = inner->plan->plan;
-	double expected = 2.0 * hg_input_bytes(inner);
+	/* the plan's estimate is of all rows, and may be low */
+	double expected =
+		level == 0 ? hg_join_expected_bytes(state) : 2.0 * hg_input_bytes(inner);
+	int bits = hg_join_partition_bits(state, expected, hg_join_limit(state),
+									  get_hash_memory_limit() / 4);
 	HgPartitions *partitions;
-	int bits = 2;
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	/* enough partitions that one fits; the plan's estimate may be low */
-	if (level == 0)
-		expected = Max(expected, plan->plan_rows *
-									 hg_input_row_bytes(inner->encoder->width, plan->plan_width));
-	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 2 &&
-		   used + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= files)
-		bits++;
-
 	partitions = palloc0(sizeof(HgPartitions));
+	partitions->current = -1;
 	partitions->inner = hg_spill_create(inner->rows, level, bits);
 	partitions->outer = hg_spill_create(outer->rows, level, bits);
 	state->partitions = lcons(partitions, state->partitions);
@@ -229,6 +246,8 @@ hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 
+	if (state->together && state->shared != NULL)
+		return hg_join_read_together(state);
 	if (!inner->at_end)
 		hg_join_fill_inner(state);
 	if (!inner->at_end)
@@ -251,21 +270,24 @@ hg_join_next_partition(HgJoinState *state)
 	while (state->partitions != NIL)
 	{
 		HgPartitions *partitions = linitial(state->partitions);
-		int partition = partitions->next++;
+		int partition;
 
 		/* the one before is joined */
-		if (partition > 0)
+		if (partitions->current >= 0)
 		{
-			hg_spill_drop(partitions->outer, partition - 1);
-			hg_spill_drop(partitions->inner, partition - 1);
+			hg_spill_drop(partitions->outer, partitions->current);
+			hg_spill_drop(partitions->inner, partitions->current);
 		}
-		if (partition == 1 << partitions->inner->bits)
+		partition = partitions->current =
+			partitions->next != NULL ? (int) pg_atomic_fetch_add_u32(partitions->next, 1)
+									 : partitions->current + 1;
+		if (partition >= 1 << partitions->inner->bits)
 		{
 			hg_join_drop_partitions(state);
 			continue;
 		}
-		if ((partitions->outer->files[partition] == NULL && !state->keep[HG_INNER]) ||
-			(partitions->inner->files[partition] == NULL && !state->keep[HG_OUTER]))
+		if ((partitions->outer->rows[partition] == 0 && !state->keep[HG_INNER]) ||
+			(partitions->inner->rows[partition] == 0 && !state->keep[HG_OUTER]))
 			continue;
 		hg_join_retire_matcher(state);
 		hg_input_set_source(inner, partitions->inner, partition);
@@ -376,6 +398,9 @@ hg_join_read_outer(HgJoinState *state)
 	HgKeySet inner_set;
 	MemoryContext old;
 
+	/* there is one chunk, which all have joined */
+	if (hg_join_is_together(state))
+		return HG_JOIN_END_OUTER;
 	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && state->chunks == 1 && state->partitions == NIL &&
 		!state->outer_ready)
@@ -412,6 +437,9 @@ hg_join_end_chunk(HgJoinState *state)
 	const HgInput *outer = state->inputs[HG_OUTER];
 
 	state->next_row = 0;
+	state->next_range = 0;
+	if (hg_join_is_together(state))
+		hg_join_leave(state, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
 		return state->keep[HG_OUTER] ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
@@ -426,5 +454,6 @@ HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
 	state->next_row = 0;
+	state->next_range = 0;
 	return state->keep[HG_INNER] ? HG_JOIN_INNER_UNMATCHED : HG_JOIN_NEXT_INNER;
 }

@@ -58,6 +58,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
+	if (record->processes > 1)
+		ExplainPropertyInteger("Processes", NULL, record->processes, es);
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
 	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
 	ExplainPropertyInteger("Memory Usage", "kB", hg_kilobytes(record->memory_bytes), es);

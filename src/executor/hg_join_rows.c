@@ -302,18 +302,31 @@ hg_join_fill_extended(HgJoinState *state, HgSide side, const HgColumnStore *rows
 	const HgInput *other = state->inputs[side == HG_OUTER ? HG_INNER : HG_OUTER];
 	HgBatch *out = state->out;
 	uint32 numbers[HG_BATCH_ROWS];
+	HgRowRange whole;
+	const HgRowRange *ranges;
+	int nranges = hg_column_store_ranges(rows, &whole, &ranges);
 
 	out->nrows = 0;
-	for (; state->next_row < rows->rows && out->nrows < HG_BATCH_ROWS; state->next_row++)
+	while (state->next_range < nranges && out->nrows < HG_BATCH_ROWS)
 	{
+		const HgRowRange *range = &ranges[state->next_range];
+		uint64 row;
+
+		if (state->next_row == range->rows)
+		{
+			state->next_range++;
+			state->next_row = 0;
+			continue;
+		}
 		if (state->next_row % HG_BATCH_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (without == NULL || !hg_row_bits_test(without, state->next_row))
-			numbers[out->nrows++] = (uint32) state->next_row;
+		row = range->first + state->next_row++;
+		if (without == NULL || !hg_row_bits_test(without, row))
+			numbers[out->nrows++] = (uint32) row;
 	}
 	if (out->nrows == 0)
 	{
-		state->next_row = 0;
+		state->next_range = 0;
 		return false;
 	}
 	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
@@ -328,6 +341,9 @@ hg_join_fill_extended(HgJoinState *state, HgSide side, const HgColumnStore *rows
 bool
 hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 {
+	/* they are known when all processes are done */
+	if (hg_join_is_together(state) && !state->ends_join)
+		return false;
 	return hg_join_fill_extended(state, side, state->inputs[side]->rows, state->matched[side]);
 }
 

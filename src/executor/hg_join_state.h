@@ -10,6 +10,7 @@
 #ifndef HG_JOIN_STATE_H
 #define HG_JOIN_STATE_H
 
+#include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "portability/instr_time.h"
 
@@ -36,13 +37,16 @@ typedef enum HgJoinPhase
 	HG_JOIN_DONE
 } HgJoinPhase;
 
-/* Spill sets of both sides that are cut alike, and the partition that is next. */
+/* Spill sets of both sides that are cut alike. */
 typedef struct HgPartitions
 {
 	HgSpill *outer;
 	HgSpill *inner;
-	int next;
+	int current;			/* the partition that is joined; -1 before the first */
+	pg_atomic_uint32 *next; /* where processes share the sets: the next one to be taken */
 } HgPartitions;
+
+typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.c */
 
 typedef struct HgJoinState
 {
@@ -77,6 +81,15 @@ typedef struct HgJoinState
 	HgMatcher *matcher;
 	MemoryContext matcher_context;
 
+	/* below a Gather */
+	bool together;		  /* both sides are shared by all processes, if there are any others */
+	HgJoinShared *shared; /* in the query's DSM; or NULL */
+	int process;		  /* 0: the leader */
+	bool in_team;		  /* the two sides are being joined by the processes together */
+	bool attached;		  /* to the others' barrier: they wait for this process */
+	bool ends_join;		  /* all others are done: rows without a match are this one's to return */
+	HgJoinRecord others;  /* what other processes did, as far as it is known */
+
 	/* where the node stands */
 	HgJoinPhase phase;
 	instr_time started;		   /* when the first row was asked for; zero before */
@@ -94,7 +107,8 @@ typedef struct HgJoinState
 	HgRowBits *matched[2]; /* by HgSide: which rows of the chunk have found a match ... */
 	bool track[2];		   /* ... if somebody will ask */
 	bool settled[2];	   /* and a row that has one takes no more */
-	uint64 next_row;	   /* of those without a match or a key */
+	int next_range;		   /* of the rows without a match or a key ... */
+	uint64 next_row;	   /* ... and the next row of it */
 
 	HgJoinRecord record; /* of everything but the live matcher */
 } HgJoinState;
@@ -120,6 +134,34 @@ extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
+
+/*
+ * hg_join_shared.c: do what READ_INNER and READ_OUTER do with others; returns the next phase.
+ */
+extern HgJoinPhase hg_join_read_together(HgJoinState *state);
+
+/* Is this process joining with others, in memory? */
+extern bool hg_join_is_together(const HgJoinState *state);
+
+/*
+ * Nobody shall wait for this process any more: it has returned its matches (finished), or
+ * returns no more of them.
+ */
+extern void hg_join_leave(HgJoinState *state, bool finished);
+
+extern Size hg_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+extern void hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+									 void *coordinate);
+extern void hg_join_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
+extern void hg_join_shutdown(CustomScanState *node);
+
+/* How many partitions, as a power of two, for expected bytes of inner rows and a limit. */
+extern int hg_join_partition_bits(const HgJoinState *state, double expected, uint64 limit,
+								  uint64 files);
+
+/* What the inner side is expected to take, from what is held and the plan's estimate. */
+extern double hg_join_expected_bytes(const HgJoinState *state);
 
 /* What both inputs may take together. */
 extern uint64 hg_join_limit(const HgJoinState *state);

@@ -220,10 +220,13 @@ hg_consider_clauses(HgConsidered *join)
 	return join->hash_clauses != NIL;
 }
 
-/* The path that joins two paths; workers is 0 for one that is not partial. */
+/*
+ * The path that joins two paths; workers is 0 for one that is not partial.  One that is may
+ * take both inputs together.
+ */
 static Path *
 hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path,
-					Relids required_outer, int workers)
+					Relids required_outer, int workers, bool together)
 {
 	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	/* clauses of a parameterized path are added to its own list */
@@ -240,6 +243,8 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 	path->custom.path.parallel_safe =
 		join->joinrel->consider_parallel && outer_path->parallel_safe && inner_path->parallel_safe;
 	path->custom.path.parallel_workers = workers;
+	/* it gets shared memory then, if for nothing else than to tell what each process did */
+	path->custom.path.parallel_aware = workers > 0;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make2(outer_path, inner_path);
 	path->custom.methods = &hg_join_path_methods;
@@ -248,6 +253,7 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 #endif
 	path->join_type = join->join_type;
 	path->inner_unique = join->extra->inner_unique;
+	path->together = together;
 	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
 	hg_join_cost(join->root, path, join->exact, join->key_width);
@@ -279,7 +285,7 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 		return;
 	if (hg_consider_clauses(join))
 		add_path(join->joinrel,
-				 hg_join_path_create(join, outer_path, inner_path, required_outer, 0));
+				 hg_join_path_create(join, outer_path, inner_path, required_outer, 0, false));
 }
 
 /* Offer the joins of paths that take parameters, as core does for its hash join. */
@@ -308,20 +314,31 @@ hg_consider_parameterized_paths(HgConsidered *join)
 		}
 }
 
+/* Offer a join for every process below a Gather to take part in. */
+static void
+hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
+{
+	Cost base_cost = hg_join_base_cost(outer_path, inner_path);
+
+	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
+												   hg_path_disabled_nodes(outer_path) +
+													   hg_path_disabled_nodes(inner_path),
+												   base_cost, base_cost, NIL))
+		return;
+	if (hg_consider_clauses(join))
+		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,
+															outer_path->parallel_workers,
+															together));
+}
+
 /*
  * Offer the join of a part of the outer rows with all inner rows, for every process
  * below a Gather to do with its own part.  Only for join types that decide about each
  * outer row by itself.
  */
 static void
-hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
+hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
-	Path *outer_path;
-	Cost base_cost;
-
-	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
-		!bms_is_empty(join->joinrel->lateral_relids))
-		return;
 	switch (join->join_type)
 	{
 		case JOIN_INNER:
@@ -332,20 +349,27 @@ hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 		default:
 			return;
 	}
-	outer_path = linitial(join->outerrel->partial_pathlist);
 	if (!inner_path->parallel_safe)
 		inner_path = get_cheapest_parallel_safe_total_inner(join->innerrel->pathlist);
-	if (inner_path == NULL || inner_path->param_info != NULL)
+	if (inner_path != NULL && inner_path->param_info == NULL)
+		hg_consider_partial_path(join, outer_path, inner_path, false);
+}
+
+/* Offer the partial paths of a join; inner_path is the cheapest that reads all inner rows. */
+static void
+hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
+{
+	Path *outer_path;
+
+	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
+		!bms_is_empty(join->joinrel->lateral_relids))
 		return;
-	base_cost = hg_join_base_cost(outer_path, inner_path);
-	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
-												   hg_path_disabled_nodes(outer_path) +
-													   hg_path_disabled_nodes(inner_path),
-												   base_cost, base_cost, NIL))
-		return;
-	if (hg_consider_clauses(join))
-		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,
-															outer_path->parallel_workers));
+	outer_path = linitial(join->outerrel->partial_pathlist);
+	/* both sides together, in memory that the device process does not see */
+	if (join->innerrel->partial_pathlist != NIL && hg_backend != HG_BACKEND_CUDA)
+		hg_consider_partial_path(join, outer_path, linitial(join->innerrel->partial_pathlist),
+								 true);
+	hg_consider_separate_path(join, outer_path, inner_path);
 }
 
 static void

@@ -273,10 +273,11 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_private =
-		list_make5(makeInteger(path->join_type), makeInteger(path->inner_unique),
-				   makeInteger(outer_columns), operators, collations);
+		list_concat(list_make5(makeInteger(path->join_type), makeInteger(path->inner_unique),
+							   makeInteger(outer_columns), operators, collations),
+					list_make1(makeInteger(path->together)));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 5,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 6,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_team.h
+ *	  What PostgreSQL lends to the participants of a shared job: a barrier and a DSA.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_TEAM_H
+#define HG_TEAM_H
+
+#include "backend/hg_host.h"
+#include "storage/barrier.h"
+#include "utils/dsa.h"
+
+/* What the processes that join together have in common. */
+typedef struct HgTeamSpec
+{
+	HgTeamState *state; /* in shared memory; zeros before the first of them begins */
+	Barrier *barrier;	/* this process is attached to it */
+	dsa_area *area;
+	uint32 arrived;	 /* arrives of the engine that were over when it attached */
+	bool whole_bins; /* all outer rows of an inner row go to one process */
+} HgTeamSpec;
+
+/* A participant's part of it. */
+typedef struct HgPgTeam
+{
+	HgTeam team; /* what the engine sees */
+	HgTeamSpec spec;
+	HgPgHost *host; /* keeps the errors that must not unwind through the engine */
+} HgPgTeam;
+
+extern void hg_team_init(HgPgTeam *team, const HgTeamSpec *spec, HgPgHost *host);
+
+/*
+ * Free the shared memory of a job that all have closed, and make its state ready for
+ * another one.
+ */
+extern void hg_team_reset(HgTeamState *state, dsa_area *area);
+
+#endif /* HG_TEAM_H */

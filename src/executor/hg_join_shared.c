@@ -1,0 +1,431 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_shared.c
+ *	  The join node below a Gather: what its processes share.
+ *
+ * A partial path of the node comes in two kinds.  Where the inner side is small, each process
+ * reads all of it, and joins it with the part of the outer rows that the outer child gives
+ * that process: nothing is shared but figures for EXPLAIN and the statistics.
+ *
+ * Else both sides are read by all processes together:
+ *
+ *	reading		Each process reads its parts of both children into column stores of its own in
+ *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
+ *				when it passes their work memory together, the join goes to disk.
+ *	(barrier)
+ *	building	The engine bins the rows of each process, which takes two more barriers.
+ *	matching	Bins are taken one by one, and whoever takes a bin returns its matches.
+ *				Whose rows have found a match are bits in shared memory.  The last process
+ *				to be done with its matches returns the rows without one, alone.  Rows with a
+ *				NULL key are returned by the process that read them.
+ *
+ * Or, when memory does not suffice:
+ *
+ *	reading		Each process moves what it holds to files, and what it still reads.
+ *	(barrier)	All know that there are files.
+ *	(barrier)	All files are complete.
+ *	matching	Partitions are taken one by one, and joined as if there were no other process.
+ *
+ * WHY IT CANNOT DEADLOCK.  A process that waits at a barrier waits for those attached to it, and
+ * these are all on their way there: a process attaches when it is asked for its first row,
+ * returns none before the last barrier, and so cannot be held up by a reader of its rows.
+ * One that comes later than others skips the barriers that are over; one that is
+ * stopped early detaches.
+ *
+ * The barrier is detached from when a process has returned its matches, to find out which one
+ * is the last.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "executor/hg_join_state.h"
+
+static uint32 hg_join_wait_event;
+
+/* Phases of the barrier; see above. */
+#define HG_TOGETHER_READING 0
+#define HG_TOGETHER_BUILDING 1 /* or spilling; the engine's arrives follow */
+
+/* Rows are read until so much more is held, before it is told to the others. */
+#define HG_SHARED_STEP ((uint64) 256 * 1024)
+
+/* In the query's DSM: no pointers. */
+struct HgJoinShared
+{
+	int nprocesses;		/* the most that there can be, the leader included */
+	dsm_handle segment; /* that this lies in */
+	Barrier barrier;
+	HgTeamState team;
+	pg_atomic_uint64 bytes;			 /* work memory that all hold */
+	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
+	pg_atomic_uint32 next_partition; /* not yet taken */
+	pg_atomic_uint32 ended;			 /* some process has been the last */
+	HgSharedColumns columns[2];		 /* by HgSide, as everything below */
+	HgSharedBits matched[2];
+	HgSharedSpill spills[2];
+	SharedFileSet files;
+	HgJoinRecord records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where unknown */
+};
+
+/* ---------------------------------------------------------------------
+ * Leaving
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_join_is_together(const HgJoinState *state)
+{
+	return state->in_team;
+}
+
+void
+hg_join_leave(HgJoinState *state, bool finished)
+{
+	HgJoinShared *shared = state->shared;
+	uint32 none = 0;
+	bool last;
+
+	if (!state->attached)
+		return;
+	state->attached = false;
+	/* where matches are left out, nobody can tell which rows have none */
+	if (!finished)
+		pg_atomic_write_u32(&shared->ended, 1);
+	last = BarrierDetach(&shared->barrier);
+	state->ends_join =
+		finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
+}
+
+/* Let go of everything that lies in shared memory. */
+static void
+hg_join_forget_shared(HgJoinState *state)
+{
+	if (!state->together || state->shared == NULL)
+		return;
+	hg_join_leave(state, false);
+	hg_join_retire_matcher(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_key_column_clear(state->inputs[side]->words);
+		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
+		hg_row_bits_share(state->matched[side], NULL, NULL);
+	}
+	state->in_team = state->ends_join = false;
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+static Size
+hg_join_shared_size(int nprocesses)
+{
+	return add_size(offsetof(HgJoinShared, records), mul_size(nprocesses, sizeof(HgJoinRecord)));
+}
+
+Size
+hg_join_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContext *pcxt)
+{
+	return hg_join_shared_size(pcxt->nworkers + 1);
+}
+
+/* Make everything ready for a first or a further execution. */
+static void
+hg_join_shared_reset(HgJoinShared *shared)
+{
+	BarrierInit(&shared->barrier, 0);
+	pg_atomic_write_u64(&shared->bytes, 0);
+	pg_atomic_write_u32(&shared->spill_bits, 0);
+	pg_atomic_write_u32(&shared->next_partition, 0);
+	pg_atomic_write_u32(&shared->ended, 0);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
+			pg_atomic_write_u64(&shared->spills[side].rows[partition], 0);
+}
+
+void
+hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinShared *shared = coordinate;
+
+	/* without dynamic shared memory the leader is alone, and there is no DSA either */
+	if (pcxt->seg == NULL)
+		return;
+	memset(shared, 0, hg_join_shared_size(pcxt->nworkers + 1));
+	shared->nprocesses = pcxt->nworkers + 1;
+	pg_atomic_init_u64(&shared->bytes, 0);
+	pg_atomic_init_u32(&shared->spill_bits, 0);
+	pg_atomic_init_u32(&shared->next_partition, 0);
+	pg_atomic_init_u32(&shared->ended, 0);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_shared_columns_init(&shared->columns[side]);
+		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
+			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
+	}
+	hg_join_shared_reset(shared);
+	shared->segment = dsm_segment_handle(pcxt->seg);
+	SharedFileSetInit(&shared->files, pcxt->seg);
+	state->shared = shared;
+	state->process = 0;
+}
+
+/* Add what other processes have told of themselves to what is known of them. */
+static void
+hg_join_collect_records(HgJoinState *state)
+{
+	HgJoinShared *shared = state->shared;
+
+	for (int process = 1; process < shared->nprocesses; process++)
+	{
+		HgJoinRecord *record = &shared->records[process];
+
+		if (record->processes > 0)
+			hg_stats_merge(&state->others, record);
+		record->processes = 0;
+	}
+}
+
+void
+hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_attribute_unused(),
+						 void *coordinate)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinShared *shared = coordinate;
+	dsa_area *area = node->ss.ps.state->es_query_dsa;
+
+	/* the child may be rescanned later only, and all that lies there is about to go */
+	hg_join_forget_shared(state);
+	hg_join_collect_records(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_shared_columns_release(&shared->columns[side], area);
+		hg_shared_bits_release(&shared->matched[side], area);
+	}
+	hg_team_reset(&shared->team, area);
+	SharedFileSetDeleteAll(&shared->files);
+	hg_join_shared_reset(shared);
+}
+
+void
+hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unused(),
+						  void *coordinate)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinShared *shared = coordinate;
+
+	state->shared = shared;
+	state->process = ParallelWorkerNumber + 1;
+	/* the files stay as long as this process can have some, whatever becomes of the leader */
+	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
+}
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+/* Work memory of all processes. */
+static uint64
+hg_join_shared_limit(const HgJoinState *state)
+{
+	return (uint64) get_hash_memory_limit() * state->shared->nprocesses;
+}
+
+/* Read a side to its end, or until the join goes to disk. */
+static void
+hg_join_read_shared(HgJoinState *state, HgSide side)
+{
+	HgJoinShared *shared = state->shared;
+	HgInput *input = state->inputs[side];
+
+	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
+	{
+		uint64 before = hg_input_bytes(input);
+		uint64 total;
+
+		hg_input_fill(input, before + HG_SHARED_STEP, PG_UINT64_MAX);
+		total = pg_atomic_add_fetch_u64(&shared->bytes, hg_input_bytes(input) - before);
+		if (total > hg_join_shared_limit(state))
+		{
+			/* a partition is joined by one process, with its own work memory */
+			uint32 none = 0;
+			int bits = hg_join_partition_bits(state,
+											  Max(hg_join_expected_bytes(state), 2.0 * total),
+											  hg_join_limit(state), get_hash_memory_limit() / 4);
+
+			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
+		}
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * In memory
+ * ---------------------------------------------------------------------
+ */
+
+/* Build with the others, and start the stream of this process's matches. */
+static HgJoinPhase
+hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
+{
+	HgJoinShared *shared = state->shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	HgTeamSpec team = {
+		.state = &shared->team,
+		.barrier = &shared->barrier,
+		.area = area,
+		.arrived = arrived,
+		.whole_bins = state->track[HG_INNER],
+	};
+	HgMatcherSpec spec = {
+		.key_width = state->inputs[HG_INNER]->words->width,
+		.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL,
+		.team = &team,
+	};
+	HgKeySet outer_set = hg_key_column_set(state->inputs[HG_OUTER]->words);
+	HgKeySet inner_set = hg_key_column_set(state->inputs[HG_INNER]->words);
+	MemoryContext old;
+
+	/* the engine's barriers let the others see them */
+	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
+		if (state->track[side])
+			hg_shared_bits_create(&shared->matched[side], area,
+								  hg_column_store_end(state->inputs[side]->rows));
+
+	old = MemoryContextSwitchTo(state->matcher_context);
+	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
+	MemoryContextSwitchTo(old);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		/* also where this process came too late to read */
+		state->inputs[side]->at_end = true;
+		hg_column_store_attach(state->inputs[side]->rows);
+		if (state->track[side])
+			hg_row_bits_share(state->matched[side], &shared->matched[side], area);
+	}
+	state->in_team = true;
+	return hg_join_start_output(state);
+}
+
+/* ---------------------------------------------------------------------
+ * On disk
+ * ---------------------------------------------------------------------
+ */
+
+/* Move this process's rows to files, if they are not there yet, and join partitions. */
+static HgJoinPhase
+hg_join_spill_together(HgJoinState *state, bool arrive)
+{
+	HgJoinShared *shared = state->shared;
+	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
+	HgPartitions *partitions;
+	HgSpill *spills[2];
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	partitions = palloc0(sizeof(HgPartitions));
+	partitions->current = -1;
+	partitions->next = &shared->next_partition;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgSpillTeam team = {&shared->spills[side], &shared->files, (HgSide) side, state->process,
+							shared->nprocesses};
+
+		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits);
+		hg_spill_share(spills[side], &team);
+	}
+	partitions->outer = spills[HG_OUTER];
+	partitions->inner = spills[HG_INNER];
+	state->partitions = lcons(partitions, state->partitions);
+	MemoryContextSwitchTo(old);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (arrive)
+		{
+			hg_input_spill(state->inputs[side], spills[side]);
+			hg_spill_publish(spills[side]);
+		}
+		state->record.spilled_bytes += spills[side]->bytes;
+		/* from now on this process is on its own */
+		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
+	}
+	state->record.partitions += 1 << bits;
+	if (arrive && BarrierArriveAndWait(&shared->barrier,
+									   HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_shared_columns_release(&shared->columns[side],
+									  state->css.ss.ps.state->es_query_dsa);
+	hg_join_leave(state, true);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_spill_adopt(spills[side]);
+	return HG_JOIN_NEXT_PARTITION;
+}
+
+/* ---------------------------------------------------------------------
+ * The way through the barriers
+ * ---------------------------------------------------------------------
+ */
+
+HgJoinPhase
+hg_join_read_together(HgJoinState *state)
+{
+	HgJoinShared *shared = state->shared;
+	int phase = BarrierAttach(&shared->barrier);
+	bool elected = false;
+
+	state->attached = true;
+	state->track[HG_OUTER] = state->keep[HG_OUTER];
+	state->settled[HG_OUTER] = false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
+							  state->css.ss.ps.state->es_query_dsa);
+	if (phase == HG_TOGETHER_READING)
+	{
+		instr_time start;
+
+		INSTR_TIME_SET_CURRENT(start);
+		hg_join_read_shared(state, HG_INNER);
+		hg_join_read_shared(state, HG_OUTER);
+		state->record.memory_bytes = Max(state->record.memory_bytes,
+										 hg_input_bytes(state->inputs[HG_OUTER]) +
+											 hg_input_bytes(state->inputs[HG_INNER]));
+		state->record.scan_ms += hg_join_elapsed_ms(start);
+		elected = BarrierArriveAndWait(&shared->barrier,
+									   HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
+		phase = HG_TOGETHER_BUILDING;
+	}
+	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
+		return hg_join_spill_together(state, phase == HG_TOGETHER_BUILDING);
+	return hg_join_build_together(state, elected, phase - HG_TOGETHER_BUILDING);
+}
+
+void
+hg_join_shutdown(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinShared *shared = state->shared;
+
+	if (shared == NULL)
+		return;
+	hg_join_forget_shared(state);
+	if (state->process > 0)
+	{
+		HgJoinRecord *record = &shared->records[state->process];
+
+		hg_join_current_record(state, record);
+		record->processes = 1;
+	}
+	else
+		hg_join_collect_records(state);
+	state->phase = HG_JOIN_DONE;
+}
