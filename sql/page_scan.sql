@@ -55,6 +55,7 @@ end
 $$;
 \set ECHO all
 
+set temp_buffers = 100;
 -- several pages, fewer rows than a batch on the last one
 create table s_a as select i % 700 as k, i as v from generate_series(1, 3000) i;
 create table s_b as select i as k, -i as w, 'b ' || i as t from generate_series(1, 1000) i;
@@ -96,6 +97,31 @@ reset hashgraph.enabled;
 reset hashgraph.force;
 reset plan_cache_mode;
 deallocate p_scan;
+-- comparisons with constants, at the ends of types and with NULL in the columns
+create table s_cmp (k int, i2 int2, i4 int4, i8 int8, d date, ts timestamp, tz timestamptz, o oid, f float8, n numeric);
+insert into s_cmp
+  select i, case when i % 7 > 0 then i - 150 end, case when i % 5 > 0 then i * 1000 end, case when i % 3 > 0 then i * 10000000000 end,
+         date '2000-01-01' + i, timestamp '2000-01-01' + i * interval '1 hour', timestamptz '2000-01-01 00:00+00' + i * interval '1 hour', i, i / 4.0, i
+  from generate_series(1, 300) i;
+insert into s_cmp values
+  (301, -32768, -2147483648, -9223372036854775808, '-infinity', '-infinity', '-infinity', 0, '-infinity', 'nan'),
+  (302, 32767, 2147483647, 9223372036854775807, 'infinity', 'infinity', 'infinity', 4294967295, 'nan', 1);
+analyze s_cmp;
+select regexp_replace(join_check(format('select s_cmp.k, i4 from s_cmp join s_b using (k) where %s %s %s', l, op, r)), '\d+ rows', 'n rows') as result,
+       count(*) as quals
+from (values ('i2', '17'), ('i2', '-32768'), ('i2', '32767'), ('i2', '2147483647'), ('i2', '-9223372036854775808'), ('17::int2', 'i2'),
+             ('i4', '100000'), ('i4', '(-32768)::int2'), ('i4', '-2147483648'), ('i4', '2147483647'), ('i4', '9223372036854775807'), ('200000', 'i4'),
+             ('i8', '1000000000000'), ('i8', '-9223372036854775808'), ('i8', '9223372036854775807'), ('0::int2', 'i8'),
+             ('d', 'date ''2000-05-05'''), ('d', 'date ''infinity'''), ('date ''-infinity''', 'd'), ('d', 'timestamp ''2000-03-03 12:00'''),
+             ('ts', 'timestamp ''2000-01-05 07:00'''), ('ts', 'timestamp ''-infinity'''), ('ts', 'date ''2000-01-07'''),
+             ('tz', 'timestamptz ''2000-01-05 07:00+00'''), ('timestamptz ''infinity''', 'tz'), ('tz', 'timestamp ''2000-01-05 07:00'''),
+             ('o', 'oid ''2147483648'''), ('f', '50.25'), ('n', '50'), ('i4', 's_cmp.k * 1000')) v (l, r),
+     unnest(array['<', '<=', '=', '<>', '>=', '>']) op
+group by 1;
+select scan_check('select s_cmp.k, i8, n from s_cmp join s_b using (k) where i2 is not null and i4 > 5000 and i4 <= 250000 and d <> date ''2000-02-02'' and s_cmp.k > 3');
+select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 is not null and i4 is not null and i8 is not null');
+select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 is null and i4 > 5000');
+select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 > 5 and i4 % 3000 = 0');
 -- quals see what is behind a security barrier in their order
 create function s_told(int) returns bool language plpgsql cost 0.0001 as $$
 begin
@@ -237,6 +263,11 @@ create materialized view s_mat as select * from s_a where v % 2 = 0;
 select scan_check('select * from s_mat join s_b using (k)');
 create temp table s_temp as select * from s_a;
 select scan_check('select * from s_temp join s_b using (k)');
+-- more pages than there are buffers for: values stay where they are for a batch
+create temp table s_tempwide (k int, v int, w char(5000));
+alter table s_tempwide alter w set storage plain;
+insert into s_tempwide select k, v, 'w' || v from s_wide;
+select scan_check('select left(x.w, 9), x.v, s_b.w from s_tempwide x join s_b using (k)');
 create unlogged table s_unlogged as select * from s_a;
 select scan_check('select * from s_unlogged join s_b using (k)');
 select join_check('select relname, attname from pg_class c join pg_attribute a on a.attrelid = c.oid where relname = ''s_null''');
@@ -310,6 +341,6 @@ reset parallel_setup_cost;
 
 drop view s_barrier;
 drop materialized view s_mat;
-drop table s_a, s_b, s_none, s_one, s_null, s_old, s_long, s_wide, s_hot, s_part, s_temp, s_unlogged;
+drop table s_a, s_b, s_cmp, s_tempwide, s_none, s_one, s_null, s_old, s_long, s_wide, s_hot, s_part, s_temp, s_unlogged;
 drop function s_told(int), s_arrays(int);
 drop function scan_check(text), scan_counts(text), scan_nodes(json);

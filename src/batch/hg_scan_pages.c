@@ -16,8 +16,9 @@
  * The counters that core would have raised for those rows are raised here: the relation's
  * (pg_stat_get_tuples_returned) and the plan node's.
  *
- * The plan's qual is evaluated row by row, over the scan's own slot, before anything is
- * extracted.  A projection must do no more than choose columns; it is then done by choosing.
+ * The plan's qual is evaluated before anything is extracted: row by row, over the scan's own
+ * slot, or, where it is of the simplest kind (hg_scan_qual.h), over columns.  A projection must do
+ *no more than choose columns; it is then done by choosing.
  *
  * The pin on the page of the last batch is that of the scan's slot, which core drops when it
  * stores the next row there, at a rescan, and at the end of the query.
@@ -36,12 +37,14 @@
 #include "storage/bufmgr.h"
 
 #include "batch/hg_scan_pages.h"
+#include "batch/hg_scan_qual.h"
 #include "batch/hg_scan_tuples.h"
 
 struct HgPages
 {
 	SeqScanState *node;
 	HgTupleLayout *layout;
+	HgRangeQual *range_qual;			   /* the plan's qual, where it is one; or NULL */
 	int ntuples;						   /* rows of the page that are taken */
 	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
 };
@@ -109,6 +112,8 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	pages->node = node;
 	pages->layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
 										   table_attnos);
+	pages->range_qual =
+		hg_range_qual_create(RelationGetDescr(node->ss.ss_currentRelation), plan->plan->qual);
 	return pages;
 }
 
@@ -157,23 +162,26 @@ hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 	int passed = 0;
 
 	econtext->ecxt_scantuple = slot;
-	for (int i = 0; i < pages->ntuples; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0)
+	if (pages->range_qual != NULL)
+		passed = hg_range_qual_filter(pages->range_qual, pages->ntuples, pages->tuples);
+	else
+		for (int i = 0; i < pages->ntuples; i++)
 		{
-			OffsetNumber offset = scan->rs_vistuples[first + i];
+			CHECK_FOR_INTERRUPTS();
+			if (i > 0)
+			{
+				OffsetNumber offset = scan->rs_vistuples[first + i];
 
-			/* the scan's current row, as core leaves it */
-			scan->rs_ctup.t_data = pages->tuples[i];
-			scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(page, offset));
-			ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
-			ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
+				/* the scan's current row, as core leaves it */
+				scan->rs_ctup.t_data = pages->tuples[i];
+				scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(page, offset));
+				ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
+				ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
+			}
+			ResetExprContext(econtext);
+			if (ExecQual(qual, econtext))
+				pages->tuples[passed++] = pages->tuples[i];
 		}
-		ResetExprContext(econtext);
-		if (ExecQual(qual, econtext))
-			pages->tuples[passed++] = pages->tuples[i];
-	}
 	InstrCountFiltered1(node, pages->ntuples - passed);
 	pages->ntuples = passed;
 }
