@@ -15,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "access/tableam.h"
 #include "commands/explain.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
@@ -122,6 +123,29 @@ BufFileReadExact(BufFile *file, void *ptr, size_t size)
 	(void) BufFileReadMaybeEOF(file, ptr, size, false);
 }
 #endif
+
+/*
+ * Begin the scan of a sequential scan node's table, as the node does itself.  19 tells the scan
+ * whether the query changes the table, and whether reading is to be counted.
+ */
+static inline TableScanDesc
+hg_seqscan_begin(ScanState *node)
+{
+	Relation rel = node->ss_currentRelation;
+	Snapshot snapshot = node->ps.state->es_snapshot;
+
+#if PG_VERSION_NUM >= 190000
+	uint32 flags = SO_NONE;
+
+	if (ScanRelIsReadOnly(node))
+		flags |= SO_HINT_REL_READ_ONLY;
+	if (node->ps.state->es_instrument & INSTRUMENT_IO)
+		flags |= SO_SCAN_INSTRUMENT;
+	return table_beginscan(rel, snapshot, 0, NULL, flags);
+#else
+	return table_beginscan(rel, snapshot, 0, NULL);
+#endif
+}
 
 /* 19 has one size for a hash table in shared memory */
 static inline HTAB *

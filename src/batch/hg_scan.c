@@ -259,7 +259,6 @@ static bool
 hg_scan_next(HgBatchSource *source, HgBatch *batch)
 {
 	HgScan *scan = (HgScan *) source;
-	Instrumentation *instrument;
 	MemoryContext old;
 
 	batch->nrows = 0;
@@ -276,12 +275,11 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	{
 		if (scan->append != NULL)
 		{
-			instrument = scan->plan->instrument;
-			if (instrument)
-				InstrStartNode(instrument);
+			if (scan->plan->instrument)
+				InstrStartNode(scan->plan->instrument);
 			scan->at_end = !hg_scan_append(scan, batch);
-			if (instrument)
-				InstrStopNode(instrument, batch->nrows);
+			if (scan->plan->instrument)
+				InstrStopNode(scan->plan->instrument, batch->nrows);
 		}
 		else
 			scan->at_end = !hg_reader_fill(&scan->readers[0], batch);

@@ -196,8 +196,7 @@ hg_pages_read(HgPages *pages, HgBatch *batch)
 
 	if (scan == NULL)
 	{
-		scan =
-			table_beginscan(node->ss.ss_currentRelation, node->ss.ps.state->es_snapshot, 0, NULL);
+		scan = hg_seqscan_begin(&node->ss);
 		node->ss.ss_currentScanDesc = scan;
 	}
 	do
