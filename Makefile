@@ -7,7 +7,8 @@
 #   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan);
 #                        the CUDA engine's tests are built and run too where CUDA is found
 #   make lint            rules of the source tree
-#   make bench           build the benchmark programs (test/bench)
+#   make bench           measure joins on a running server (test/bench/run); BENCH_OPTIONS=... are its
+#                        options
 #
 #   PG_CONFIG=...        the PostgreSQL to build for (default: pg_config in PATH)
 #   WITH_CUDA=auto|yes|no, CUDA_HOME=..., CUDA_ARCH=...    see cuda/cuda.mk
@@ -123,8 +124,9 @@ lint: all
 	perl test/lint/hg_lint_selftest.pl
 	perl test/lint/hg_lint.pl
 
+bench: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
 bench:
-	$(MAKE) -C test/bench
+	test/bench/run $(BENCH_OPTIONS)
 
 clean: clean-tests
 

@@ -1,56 +1,89 @@
 -- race.sql
 --     Run a query in several variants in turn, and compare their times and results.
 --
--- race(query, variants, runs): a variant is a list of settings, "name=value;name=value", set
--- for that run.  Each of the runs takes every variant once, one after the other, so that
--- whatever disturbs the machine disturbs all of them.  ms[i] is variant i's median time in
--- milliseconds.  It is an error when two runs return different rows, or when a variant that
--- does not say hashgraph.enabled=off has no HashGraphJoin in its plan, or the other way round.
--- Merge joins and nested loops are switched off: PostgreSQL's hash join is what is compared.
-create function race(query text, variants text[], runs int, out ms float8[], out result text)
+-- race(query, variants, runs, at_least_ms): a variant is a list of settings,
+-- "name=value;name=value", set for its turns; the others have those settings as the session
+-- began with them.  Each of the runs takes every variant once, one after the other, so that
+-- whatever disturbs the machine disturbs all of them.  A turn repeats the query until it has
+-- lasted at_least_ms, and counts its mean.
+--
+-- ms[v] is variant v's median time in milliseconds, planning and all; times are all of them, run by
+-- run and variant by variant; costs[v] is the planner's cost; nodes[v] says whether the plan has a node of
+-- HashGraph; result is the rows in order, or their md5 where they are long.
+--
+-- It is an error when two runs return different rows, when a variant with hashgraph.enabled=off
+-- has a HashGraph node in its plan, and when one with hashgraph.force=on has none.
+create function race(query text, variants text[], runs int, at_least_ms float8 default 0,
+  out ms float8[], out times float8[], out costs float8[], out nodes bool[], out result text)
 language plpgsql as $$
 declare
-  defaults constant text :=
-    'enable_mergejoin=off;enable_nestloop=off;hashgraph.enabled=on;hashgraph.backend=auto;'
-    'hashgraph.force=off';
+  names constant text[] := array(
+    select distinct split_part(setting, '=', 1)
+    from unnest(variants) variant, string_to_table(variant, ';') setting where setting <> '');
+  statement constant text := format(
+    'select string_agg(q::text, chr(10) order by q::text collate "C") from (%s) q', query);
+  name text;
   setting text;
   variant text;
-  line text;
+  plan json;
   uses_node bool;
   started timestamptz;
+  elapsed float8;
+  repeats int;
   answer text;
-  times float8[] := '{}';
+  first_answer text;
 begin
   -- Wait for a GPU that is starting.
   perform from hashgraph_devices();
+  times := '{}';
   for run in 0..runs loop
     foreach variant in array variants loop
-      foreach setting in array string_to_array(defaults || ';' || variant, ';') loop
+      foreach name in array names loop
+        execute format('reset %s', name);
+      end loop;
+      foreach setting in array string_to_array(variant, ';') loop
         perform set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), false);
       end loop;
+
       if run = 0 then
         -- Look at the plan only.
-        uses_node := false;
-        for line in execute 'explain (costs off) ' || query loop
-          uses_node := uses_node or line ~ 'HashGraphJoin';
-        end loop;
-        if uses_node = (variant ~ 'hashgraph.enabled=off') then
-          raise exception 'variant % % HashGraphJoin for: %', variant,
+        execute 'explain (format json) ' || statement into plan;
+        uses_node := plan::text ~ '"Custom Plan Provider": "HashGraph';
+        if uses_node and variant ~ 'hashgraph.enabled=off'
+          or not uses_node and variant ~ 'hashgraph.force=on' then
+          raise exception 'variant % % a HashGraph node for: %', variant,
             case when uses_node then 'has' else 'does not have' end, query;
         end if;
+        nodes := nodes || uses_node;
+        costs := costs || (plan -> 0 -> 'Plan' ->> 'Total Cost')::float8;
         continue;
       end if;
+
+      repeats := 0;
       started := clock_timestamp();
-      execute format('select row(q.*)::text from (%s) q', query) into answer;
-      times := times || extract(epoch from clock_timestamp() - started)::float8 * 1000;
-      result := coalesce(result, answer);
-      if answer is distinct from result then
-        raise exception 'variant % returns %, not %, for: %', variant, answer, result, query;
+      loop
+        execute statement into answer;
+        repeats := repeats + 1;
+        elapsed := extract(epoch from clock_timestamp() - started) * 1000;
+        exit when elapsed >= at_least_ms;
+      end loop;
+      times := times || elapsed / repeats;
+
+      if cardinality(times) = 1 then
+        first_answer := answer;
+      elsif answer is distinct from first_answer then
+        raise exception 'variant % returns %, not %, for: %', variant, left(answer, 200),
+          left(first_answer, 200), query;
       end if;
     end loop;
   end loop;
+
+  foreach name in array names loop
+    execute format('reset %s', name);
+  end loop;
   ms := array(
-    select (select percentile_disc(0.5) within group (order by times[i])
+    select (select percentile_cont(0.5) within group (order by times[i])
             from generate_series(v, runs * cardinality(variants), cardinality(variants)) i)
     from generate_series(1, cardinality(variants)) v order by v);
+  result := case when length(first_answer) > 200 then md5(first_answer) else first_answer end;
 end $$;

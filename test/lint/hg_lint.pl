@@ -93,8 +93,8 @@ sub list_files
 					$File::Find::prune = 1;
 				}
 				elsif (-f $_
-					&& ($name =~ /\.(?:c|h|cu|cuh|mk|sql|out|spec|pl|pm|md|json|control|sh)$/
-						|| $name =~ m{(?:^|/)(?:Makefile|quickstart|run|demo|hg_sql_bench)$}))
+					&& ($name =~ /\.(?:c|h|cu|cuh|mk|sql|out|spec|pl|pm|md|json|js|control|sh)$/
+						|| $name =~ m{(?:^|/)(?:Makefile|quickstart|run|demo|grid)$}))
 				{
 					push @found, $name;
 				}

@@ -1,0 +1,194 @@
+# BenchServer.pm
+#
+# What the benchmarks share: the database of a server to measure on, races in it (race.sql), and
+# what there is to say of the machine, so that figures can be compared.
+#
+# The server is the one that PGHOST, PGPORT and PGUSER name.  Each command is a session of its own.
+
+package BenchServer;
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter 'import';
+use File::Basename qw(dirname);
+use IPC::Open3 qw(open3);
+use JSON::PP ();
+use POSIX qw(strftime uname);
+
+our @EXPORT_OK = qw(directory median read_file write_json write_file);
+
+my $json = JSON::PP->new->canonical->pretty->allow_nonref;
+my $database = 'hashgraph_bench';
+
+# The directory of the benchmarks.
+sub directory
+{
+	return dirname(abs_path(__FILE__));
+}
+
+# The bench's database on the server; made where it is not there yet.  Options: settings for every
+# session, as a hash; keep, to leave the database.
+sub new
+{
+	my ($class, %options) = @_;
+	my $self = bless {%options}, $class;
+
+	$self->{settings} = { 'client_min_messages' => 'error', 'jit' => 'off', 'synchronize_seqscans' => 'off',
+		%{ $options{settings} // {} } };
+	$self->{made} = 0;
+	if ($self->query("select 1 from pg_database where datname = '$database'", on => 'postgres') eq '')
+	{
+		$self->query("create database $database", on => 'postgres');
+	}
+	$self->{made} = 1;
+	$self->query('create extension if not exists hashgraph; '
+		  . 'drop function if exists race; ');
+	$self->query(read_file(directory() . '/race.sql'));
+	die "the server does not preload hashgraph: put shared_preload_libraries = 'hashgraph' into postgresql.conf, or set "
+	  . "PGOPTIONS='-c session_preload_libraries=hashgraph'\n"
+	  if $self->query("select count(*) from pg_settings where name = 'hashgraph.enabled'") eq '0';
+	return $self;
+}
+
+# Drop the database, unless it is to be kept.
+sub finish
+{
+	my ($self) = @_;
+
+	return if $self->{keep} || !$self->{made};
+	$self->query("drop database $database", on => 'postgres');
+	$self->{made} = 0;
+	return;
+}
+
+# The answer of psql to SQL, in a session with the settings; dies where it fails.  Options: on, another
+# database; settings, more of them.
+sub query
+{
+	my ($self, $sql, %options) = @_;
+	my %settings = (%{ $self->{settings} }, %{ $options{settings} // {} });
+	my $pgoptions = join ' ', ($ENV{PGOPTIONS} // ()), map { "-c $_=" . escaped($settings{$_}) } sort keys %settings;
+	local $ENV{PGOPTIONS} = $pgoptions;
+
+	my $pid = open3(my $in, my $out, undef, 'psql', qw(-XqtA -v ON_ERROR_STOP=1 -d), $options{on} // $database, '-f', '-');
+	# psql reads all of a script before long answers are written, but for races, which are short
+	{
+		local $SIG{PIPE} = 'IGNORE';
+		print $in $sql, "\n";
+		close $in;
+	}
+	my $answer = do { local $/; <$out> // '' };
+	waitpid $pid, 0;
+	chomp $answer;
+	if ($? != 0)
+	{
+		$answer =~ s/^psql:<stdin>:\d+: //;
+		die "psql: $answer\n";
+	}
+	return $answer;
+}
+
+# A value as libpq's options want it.
+sub escaped
+{
+	my ($value) = @_;
+
+	$value =~ s/([\\ ])/\\$1/g;
+	return $value;
+}
+
+# A query in variants, each a list of settings, one against the other (see race.sql).  Returns a hash: ms, costs, nodes
+# (a list each, by variant), times (a list of lists, by variant), result.
+sub race
+{
+	my ($self, $query, $variants, $runs, %options) = @_;
+	my $call = sprintf "select row_to_json(r) from race(%s, array[%s], %d, %g) r", literal($query),
+	  join(', ', map { literal($_) } @$variants), $runs, $options{at_least_ms} // 0;
+	my $answer = $json->decode($self->query($call, settings => $options{settings}));
+	my @times = map { [] } @$variants;
+
+	push @{ $times[ $_ % @$variants ] }, $answer->{times}[$_] foreach 0 .. $#{ $answer->{times} };
+	$answer->{times} = \@times;
+	$answer->{nodes} = [ map { $_ ? 1 : 0 } @{ $answer->{nodes} } ];
+	return $answer;
+}
+
+# Text as an SQL literal.
+sub literal
+{
+	my ($text) = @_;
+
+	$text =~ s/'/''/g;
+	return "'$text'";
+}
+
+sub median
+{
+	my @sorted = sort { $a <=> $b } @_;
+
+	return @sorted % 2 ? $sorted[ @sorted / 2 ] : ($sorted[ @sorted / 2 - 1 ] + $sorted[ @sorted / 2 ]) / 2;
+}
+
+# What figures depend on: machine, versions and settings.
+sub machine
+{
+	my ($self) = @_;
+	my $cpuinfo = read_file('/proc/cpuinfo');
+	my ($model) = $cpuinfo =~ /^model name\s*:\s*(.+)$/m;
+	my $cores = () = $cpuinfo =~ /^processor\s*:/mg;
+	my ($memory) = read_file('/proc/meminfo') =~ /^MemTotal:\s*(\d+) kB/m;
+	my %settings = map { split /\|/, $_, 2 } split /\n/, $self->query(
+		"select name, current_setting(name) from pg_settings where name ~ '^hashgraph\\.' or name in ("
+		  . join(', ', map { "'$_'" } qw(shared_buffers work_mem hash_mem_multiplier effective_cache_size
+			  max_parallel_workers_per_gather max_parallel_workers min_dynamic_shared_memory
+			  enable_hashjoin enable_mergejoin enable_nestloop huge_pages random_page_cost jit)) . ')');
+	my @devices = map { { name => $_ } } split /\n/, $self->query('select name from hashgraph_devices()');
+
+	return {
+		time => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
+		machine => {
+			cpu => $model // 'unknown', cores => $cores, memory_kb => $memory + 0,
+			kernel => join(' ', (uname())[ 0, 2, 4 ]), gpus => \@devices, load => load_average() },
+		versions => {
+			postgresql => $self->query('show server_version'),
+			hashgraph => $self->query("select extversion from pg_extension where extname = 'hashgraph'") },
+		settings => { %settings, map { $_ => $self->{settings}{$_} } keys %{ $self->{settings} } } };
+}
+
+# The load averages of the last 1, 5 and 15 minutes.
+sub load_average
+{
+	return [ map { $_ + 0 } (split ' ', read_file('/proc/loadavg'))[ 0 .. 2 ] ];
+}
+
+sub read_file
+{
+	my ($name) = @_;
+
+	open my $file, '<:raw', $name or die "cannot read $name: $!\n";
+	local $/;
+	return <$file> // '';
+}
+
+sub write_file
+{
+	my ($name, $text) = @_;
+
+	open my $file, '>:raw', $name or die "cannot write $name: $!\n";
+	print $file $text;
+	close $file or die "cannot write $name: $!\n";
+	return;
+}
+
+# Write data as JSON.
+sub write_json
+{
+	my ($name, $data) = @_;
+
+	write_file($name, $json->encode($data));
+	return;
+}
+
+1;

@@ -1,0 +1,123 @@
+# The benchmarks run, on few rows: results agree, what they write can be read, and a race that
+# somebody cheats in is called off.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use JSON::PP ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+my $bench = "$FindBin::Bin/../bench";
+my $node = new_server('bench', conf => "fsync = off\n");
+my $out = PostgreSQL::Test::Utils::tempdir();
+
+local $ENV{PGHOST} = $node->host;
+local $ENV{PGPORT} = $node->port;
+delete local @ENV{qw(PGDATABASE PGOPTIONS NODE_PATH)};
+
+# Run a benchmark: what it printed.
+sub bench_ok
+{
+	my ($name, @command) = @_;
+	my ($stdout, $stderr) = run_command([@command]);
+
+	is($stderr, '', "$name complains of nothing");
+	return $stdout;
+}
+
+sub json_of
+{
+	my ($file) = @_;
+
+	return eval { JSON::PP->new->decode(slurp_file($file)) };
+}
+
+# Is this text one well-formed element, as far as our SVG goes: no comments, no CDATA?
+sub well_formed
+{
+	my ($text) = @_;
+	my @open;
+	my $roots = 0;
+
+	$text =~ s/\A<\?xml [^?]*\?>\s*// or return 0;
+	while ($text =~ /\G(?:<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<&]*")*)(\/?)>|([^<&>]|&(?:amp|lt|gt);)+)/gc)
+	{
+		my ($close, $name, undef, $empty) = ($1, $2, $3, $4);
+		next unless defined $name;
+		$roots++ if !$close && !@open;
+		if ($close) { return 0 unless @open && pop(@open) eq $name; }
+		elsif (!$empty) { push @open, $name; }
+	}
+	return (pos($text) // 0) == length $text && !@open && $roots == 1;
+}
+
+ok(well_formed('<?xml version="1.0"?><a b="c"><d/>x &amp; y</a>'), 'well-formed XML is told');
+ok(!well_formed($_), "... from $_")
+  foreach '<?xml version="1.0"?><a><b></a></b>', '<?xml version="1.0"?><a>', '<?xml version="1.0"?><a>x & y</a>';
+
+# ------------------------------------------------------------------ joins and TPC-H's queries
+
+my $printed = bench_ok('run', "$bench/run", qw(--rows 10000 --runs 1 --duckdb no --tpch 0.01 --check),
+	'--json', "$out/run.json", '--svg', $out);
+like($printed, qr/^count +\d+ +\d+ +[\d.]+x/m, 'figures are printed');
+my $report = json_of("$out/run.json");
+ok($report, 'the figures are JSON');
+my @names = map { $_->{name} } @{ $report->{queries} };
+cmp_ok(scalar @names, '>=', 18, 'there are all queries of the catalogue');
+is_deeply([ grep { !defined $_->{result} || $_->{result} eq '' } @{ $report->{queries} } ], [], '... with results');
+is_deeply(
+	[ grep { my $times = $_->{times}; grep { !($times->{$_}{median_ms} > 0) } qw(postgresql cpu) } @{ $report->{queries} } ],
+	[], '... and times of both');
+my ($count) = grep { $_->{name} eq 'count' } @{ $report->{queries} };
+is($count->{result}, '(10000)', '... which are right');
+is(scalar @{ $report->{tpch}{queries} }, 22, 'there are 22 queries like TPC-H\'s');
+is_deeply([ map { $_->{name} } grep { !defined $_->{result} } @{ $report->{tpch}{queries} } ],
+	[], '... none of which finds nothing');
+ok($report->{machine}{cpu} && $report->{machine}{cores} && $report->{machine}{memory_kb} && $report->{versions}{postgresql}
+	  && $report->{settings}{work_mem} eq '2GB', 'machine, versions and settings are told');
+ok(well_formed(slurp_file($_)), "$_ is well-formed") foreach "$out/rows-over-size.svg", "$out/rows-over-multiplicity.svg";
+is($node->safe_psql('postgres', q{select count(*) from pg_database where datname = 'hashgraph_bench'}),
+	'0', 'the database is gone');
+
+# ------------------------------------------------------------------ the cost model
+
+$printed = bench_ok('grid', "$bench/grid", qw(--max-rows 100 --runs 1 --bound 100000), '--json', "$out/grid.json", '--svg', "$out/grid.svg");
+my $grid = json_of("$out/grid.json");
+ok($grid, 'the grid is JSON');
+is_deeply(
+	[ grep { my $point = $_; grep { !($point->{$_}{median_ms} > 0 && $point->{$_}{cost} > 0) } qw(off node auto) } @{ $grid->{points} } ],
+	[], 'each point has times and costs');
+cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
+ok(well_formed(slurp_file("$out/grid.svg")), 'its plot is well-formed');
+
+# ------------------------------------------------------------------ cheating
+
+$node->safe_psql('postgres', slurp_file("$bench/race.sql"));
+$node->safe_psql('postgres', 'create table r as select i as k from generate_series(1, 1000) i; analyze r');
+
+sub race_fails
+{
+	my ($query, $variants, $like, $name) = @_;
+	my ($rc, $stdout, $stderr) = $node->psql('postgres', "select race(\$\$$query\$\$, '$variants', 2)");
+
+	isnt($rc, 0, $name);
+	like($stderr, $like, '... and says why');
+	return;
+}
+
+my $join = 'select count(*) from r a join r b using (k)';
+race_fails('select random()', '{jit=off}', qr/variant jit=off returns/, 'a result that changes is an error');
+race_fails($join, '{work_mem=1MB,hashgraph.force=on;hashgraph.enabled=off}', qr/does not have a HashGraph node/,
+	'so is a forced join that is not ours');
+race_fails($join, '{hashgraph.enabled=on;hashgraph.force=on;application_name=hashgraph.enabled=off}',
+	qr/has a HashGraph node/, 'and one of ours where it is switched off');
+is($node->safe_psql('postgres', "select nodes, result from race('$join', '{hashgraph.enabled=off,hashgraph.force=on}', 1)"),
+	'{f,t}|(1000)', 'a fair race is none');
+
+done_testing();
