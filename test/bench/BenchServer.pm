@@ -58,7 +58,7 @@ sub finish
 	my ($self) = @_;
 
 	return if $self->{keep} || !$self->{made};
-	$self->query("drop database $database", on => 'postgres');
+	$self->query("drop database $database with (force)", on => 'postgres');
 	$self->{made} = 0;
 	return;
 }
