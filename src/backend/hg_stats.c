@@ -318,6 +318,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 	record->executions = Max(record->executions, other->executions);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		record->null_keys[side] += other->null_keys[side];
+	record->filtered_rows += other->filtered_rows;
 	record->rows_out += other->rows_out;
 	record->partitions = Max(record->partitions, other->partitions);
 	record->memory_bytes += other->memory_bytes;

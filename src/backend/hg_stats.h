@@ -22,6 +22,7 @@ typedef struct HgJoinRecord
 	HgMatcherReport report; /* times and counts summed over all executions */
 	uint64 executions;		/* how often the node built its graphs */
 	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
+	uint64 filtered_rows;	/* outer rows that a runtime filter left out while they were read */
 	uint64 rows_out;		/* rows that the node returned */
 	uint64 partitions;		/* 1 where everything stayed in memory */
 	uint64 memory_bytes;	/* most work memory held */

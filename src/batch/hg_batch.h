@@ -23,6 +23,13 @@
 /* More than the rows of any heap page of 8 kB, so that a page is one batch. */
 #define HG_BATCH_ROWS 512
 
+/* Ask for the cache line of an address. */
+#ifdef __GNUC__
+#define HG_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define HG_PREFETCH(address) ((void) (address))
+#endif
+
 typedef struct HgBatch
 {
 	int nrows;

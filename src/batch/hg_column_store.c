@@ -26,12 +26,6 @@
 #define HG_MAX_CHUNK_ROWS_LOG2 14
 #define HG_MIN_CHUNK_ROWS_LOG2 6
 
-#ifdef __GNUC__
-#define HG_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define HG_PREFETCH(address) ((void) (address))
-#endif
-
 /* Chunk numbers taken at once where there are no columns. */
 #define HG_EMPTY_CHUNKS 64
 

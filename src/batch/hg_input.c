@@ -274,14 +274,23 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	rows->which = NULL;
 	rows->nkeys = nvalid;
 	rows->nnull = 0;
-	if (nvalid == batch->nrows)
-		return true;
-	hg_input_sort_rows(rows, keys->null_keys, batch->nrows);
-	/* spread over the partitions, should they go to one */
-	for (int i = 0; i < rows->nnull; i++)
-		keys->words[rows->null_rows[i]] = input->null_keys++;
-	if (!input->keep_null_keys)
-		rows->nnull = 0;
+	if (nvalid < batch->nrows)
+	{
+		hg_input_sort_rows(rows, keys->null_keys, batch->nrows);
+		/* spread over the partitions, should they go to one */
+		for (int i = 0; i < rows->nnull; i++)
+			keys->words[rows->null_rows[i]] = input->null_keys++;
+		if (!input->keep_null_keys)
+			rows->nnull = 0;
+	}
+	if (input->filter != NULL && input->filter->pays)
+	{
+		rows->nkeys =
+			hg_filter_apply(input->filter, keys->words, rows->which, nvalid, rows->key_rows);
+		rows->which = rows->key_rows;
+		input->refused += nvalid - rows->nkeys;
+		input->filtered |= rows->nkeys < nvalid;
+	}
 	return true;
 }
 
@@ -407,6 +416,14 @@ hg_input_spill(HgInput *input, HgSpill *spill)
 }
 
 void
+hg_input_set_filter(HgInput *input, HgFilter *filter)
+{
+	if (input->filter != NULL)
+		hg_filter_destroy(input->filter);
+	input->filter = filter;
+}
+
+void
 hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 {
 	hg_input_clear(input);
@@ -436,6 +453,9 @@ void
 hg_input_restart(HgInput *input)
 {
 	input->child->restart(input->child);
+	/* it told of the rows that the other side had */
+	hg_input_set_filter(input, NULL);
+	input->filtered = false;
 	hg_input_clear(input);
 	input->source = NULL;
 	input->at_end = false;

@@ -20,6 +20,7 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_column_store.h"
+#include "batch/hg_filter.h"
 #include "batch/hg_key.h"
 #include "batch/hg_key_column.h"
 #include "batch/hg_spill.h"
@@ -47,6 +48,9 @@ typedef struct HgInput
 	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
 	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
 
+	HgFilter *filter; /* rows of the child that it refuses are left out; or NULL */
+	bool filtered;	  /* some were, since the child was last read from its start */
+
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
@@ -58,6 +62,7 @@ typedef struct HgInput
 
 	uint64 rows_read; /* from the child, over all its scans */
 	uint64 null_keys; /* ... whose key was NULL */
+	uint64 refused;	  /* ... that a filter refused */
 } HgInput;
 
 /*
@@ -105,6 +110,12 @@ extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
  * there first and its memory is freed.
  */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
+
+/*
+ * Leave out the child's rows that a filter refuses, from now on; NULL: none.  The filter before
+ * is destroyed.
+ */
+extern void hg_input_set_filter(HgInput *input, HgFilter *filter);
 
 /* Read from a partition from now on; what is held is forgotten. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);

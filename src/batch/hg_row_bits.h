@@ -45,9 +45,9 @@ typedef struct HgRowBits
 {
 	MemoryContext context; /* owns the bits and the files */
 	uint8 *bits;
-	Size allocated;	   /* bytes */
-	BufFile *previous; /* the chunks of the reading before, or NULL */
-	BufFile *current;  /* ... and of this one, or NULL */
+	Size allocated;				 /* bytes */
+	BufFile *previous;			 /* the chunks of the reading before, or NULL */
+	BufFile *current;			 /* ... and of this one, or NULL */
 	pg_atomic_uint32 **segments; /* of shared bits, which have no files; else NULL */
 } HgRowBits;
 

@@ -256,7 +256,7 @@ hg_spill_rewind(HgSpill *spill, int partition)
 		spill->next_process = 0;
 	}
 	else if (spill->files[partition] != NULL &&
-		BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
+			 BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
 	spill->next_length = 0;
@@ -309,8 +309,8 @@ hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 		uint32 *length = &spill->next_length;
 		char *row;
 
-		if (*length == 0 && BufFileReadMaybeEOF(spill->files[partition], length, sizeof(*length),
-												true) == 0)
+		if (*length == 0 &&
+			BufFileReadMaybeEOF(spill->files[partition], length, sizeof(*length), true) == 0)
 		{
 			if (hg_spill_next_file(spill, partition))
 				continue;

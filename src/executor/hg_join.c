@@ -490,6 +490,9 @@ hg_join_rescan(CustomScanState *node)
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->outer_held)
 		kept[HG_OUTER] = false;
+	/* it lacks rows that other inner rows may match */
+	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
+		kept[HG_OUTER] = false;
 	/* it leaves no room for other inner rows */
 	if (!kept[HG_INNER] && hg_input_bytes(state->inputs[HG_OUTER]) > hg_join_limit(state) / 2)
 		kept[HG_OUTER] = false;

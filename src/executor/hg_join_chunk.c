@@ -18,6 +18,12 @@
 
 #include "executor/hg_join_state.h"
 
+/* A filter may take one part in so many of the memory of both inputs. */
+#define HG_FILTER_SHARE 8
+
+/* An inner side that is so many times smaller than the outer one is small beside it. */
+#define HG_FILTER_SMALL 8
+
 void
 hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 {
@@ -36,6 +42,7 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 		record->report.job.rows[side] = input->rows_read - input->null_keys;
 		record->null_keys[side] = input->null_keys;
 	}
+	record->filtered_rows = state->inputs[HG_OUTER]->refused;
 	record->partitions = Max(record->partitions, 1);
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		record->total_ms += hg_join_elapsed_ms(state->started);
@@ -67,12 +74,13 @@ hg_join_retire_matcher(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Memory of the bits and of the buffers of temporary files. */
+/* Memory of a filter, of the bits, and of the buffers of temporary files. */
 static uint64
 hg_join_file_memory(const HgJoinState *state)
 {
-	uint64 bytes =
-		hg_row_bits_memory(state->matched[HG_OUTER]) + hg_row_bits_memory(state->matched[HG_INNER]);
+	uint64 bytes = hg_filter_bytes(state->inputs[HG_OUTER]->filter) +
+				   hg_row_bits_memory(state->matched[HG_OUTER]) +
+				   hg_row_bits_memory(state->matched[HG_INNER]);
 	ListCell *lc;
 
 	foreach (lc, state->partitions)
@@ -163,10 +171,9 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected =
-		level == 0 ? hg_join_expected_bytes(state) : 2.0 * hg_input_bytes(inner);
-	int bits = hg_join_partition_bits(state, expected, hg_join_limit(state),
-									  get_hash_memory_limit() / 4);
+	double expected = level == 0 ? hg_join_expected_bytes(state) : 2.0 * hg_input_bytes(inner);
+	int bits =
+		hg_join_partition_bits(state, expected, hg_join_limit(state), get_hash_memory_limit() / 4);
 	HgPartitions *partitions;
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
@@ -224,6 +231,39 @@ hg_join_can_cut(const HgSpill *spill, int partition)
  * ---------------------------------------------------------------------
  */
 
+/*
+ * Are outer rows that match nothing worth finding while they are read?  Where the inner side
+ * is small beside the outer one a filter costs next to nothing, and shows itself whether
+ * it is worth its price; else the planner's estimate decides.
+ */
+static bool
+hg_join_filter_may_pay(const HgJoinState *state)
+{
+	double inner_rows = (double) state->inputs[HG_INNER]->words->rows;
+	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+	double rows = state->css.ss.ps.plan->plan_rows;
+
+	return inner_rows < outer_rows / HG_FILTER_SMALL ||
+		   (inner_rows < outer_rows && rows < outer_rows / 2);
+}
+
+/* The whole inner side is in memory, and the outer child is about to be read. */
+static void
+hg_join_set_filter(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *outer = state->inputs[HG_OUTER];
+	HgKeySet keys = hg_key_column_set(inner->words);
+	HgFilter *filter = NULL;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	if (!state->keep[HG_OUTER] && hg_join_filter_may_pay(state))
+		filter =
+			hg_filter_create(&keys, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
+	hg_input_set_filter(outer, filter);
+	MemoryContextSwitchTo(old);
+}
+
 /* A chunk of the inner side is in memory: where does that lead? */
 static HgJoinPhase
 hg_join_start_pass(HgJoinState *state)
@@ -256,6 +296,8 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->inner_chunks = 0;
+	if (!state->outer_ready)
+		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
 
@@ -278,9 +320,9 @@ hg_join_next_partition(HgJoinState *state)
 			hg_spill_drop(partitions->outer, partitions->current);
 			hg_spill_drop(partitions->inner, partitions->current);
 		}
-		partition = partitions->current =
-			partitions->next != NULL ? (int) pg_atomic_fetch_add_u32(partitions->next, 1)
-									 : partitions->current + 1;
+		partition = partitions->current = partitions->next != NULL
+											  ? (int) pg_atomic_fetch_add_u32(partitions->next, 1)
+											  : partitions->current + 1;
 		if (partition >= 1 << partitions->inner->bits)
 		{
 			hg_join_drop_partitions(state);

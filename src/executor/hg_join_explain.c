@@ -57,6 +57,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 							es);
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
+	if (record->filtered_rows > 0)
+		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
 	if (record->processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record->processes, es);

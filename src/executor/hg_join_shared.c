@@ -99,8 +99,7 @@ hg_join_leave(HgJoinState *state, bool finished)
 	if (!finished)
 		pg_atomic_write_u32(&shared->ended, 1);
 	last = BarrierDetach(&shared->barrier);
-	state->ends_join =
-		finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
+	state->ends_join = finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
 }
 
 /* Let go of everything that lies in shared memory. */
@@ -259,9 +258,9 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 		{
 			/* a partition is joined by one process, with its own work memory */
 			uint32 none = 0;
-			int bits = hg_join_partition_bits(state,
-											  Max(hg_join_expected_bytes(state), 2.0 * total),
-											  hg_join_limit(state), get_hash_memory_limit() / 4);
+			int bits =
+				hg_join_partition_bits(state, Max(hg_join_expected_bytes(state), 2.0 * total),
+									   hg_join_limit(state), get_hash_memory_limit() / 4);
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
 		}
@@ -360,11 +359,10 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
 	state->record.partitions += 1 << bits;
-	if (arrive && BarrierArriveAndWait(&shared->barrier,
-									   HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
+	if (arrive &&
+		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_shared_columns_release(&shared->columns[side],
-									  state->css.ss.ps.state->es_query_dsa);
+			hg_shared_columns_release(&shared->columns[side], state->css.ss.ps.state->es_query_dsa);
 	hg_join_leave(state, true);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_spill_adopt(spills[side]);
@@ -396,9 +394,9 @@ hg_join_read_together(HgJoinState *state)
 		INSTR_TIME_SET_CURRENT(start);
 		hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
-		state->record.memory_bytes = Max(state->record.memory_bytes,
-										 hg_input_bytes(state->inputs[HG_OUTER]) +
-											 hg_input_bytes(state->inputs[HG_INNER]));
+		state->record.memory_bytes =
+			Max(state->record.memory_bytes,
+				hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]));
 		state->record.scan_ms += hg_join_elapsed_ms(start);
 		elected = BarrierArriveAndWait(&shared->barrier,
 									   HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));

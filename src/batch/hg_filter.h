@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_filter.h
+ *	  Which rows of one side can match at all: told by the keys of the other, while it is read.
+ *
+ * A filter is made of all keys of a join's inner side.  Outer rows that it refuses match
+ * nothing, and need not be stored, binned or written to disk.  It takes one of two forms:
+ *
+ *	bitmap	a bit for each word between the least and the greatest, where these are not too
+ *			far apart: exact;
+ *	Bloom	blocks of 64 bits, four of which each word sets: lets some rows in 40 through that
+ *			match nothing.
+ *
+ * What a filter costs for each row is worth it only if it refuses enough of them.  That is
+ * found out with the first rows it sees; one that refuses few is not asked any more.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_FILTER_H
+#define HG_FILTER_H
+
+#include "backend/hg_matcher.h"
+
+typedef enum HgFilterForm
+{
+	HG_FILTER_BITMAP,
+	HG_FILTER_BLOOM
+} HgFilterForm;
+
+typedef struct HgFilter
+{
+	MemoryContext context; /* owns the filter */
+	HgFilterForm form;
+	uint64 sign;   /* words are ordered once this bit is turned */
+	uint64 least;  /* of the ordered words */
+	uint64 extent; /* the greatest less the least */
+	uint64 *bits;  /* bitmap: [extent / 64 + 1]; Bloom: [blocks] */
+	uint64 blocks;
+	bool pays;		/* rows are to be asked for */
+	uint64 tested;	/* rows asked for so far */
+	uint64 refused; /* ... that match nothing */
+} HgFilter;
+
+/*
+ * A filter of keys, in a context of its own below CurrentMemoryContext; NULL where it would
+ * take more than max_bytes, or there are no keys.
+ */
+extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
+
+/* Memory of a filter, which may be NULL. */
+extern uint64 hg_filter_bytes(const HgFilter *filter);
+
+/*
+ * Which of words[which[nwords]], or of the first nwords where which is NULL, may match: their
+ * places go to kept, in the same order; returns how many.
+ */
+extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
+						   uint16 *kept);
+
+extern void hg_filter_destroy(HgFilter *filter);
+
+#endif /* HG_FILTER_H */
