@@ -1,0 +1,70 @@
+--
+-- Runtime filters: outer rows that match nothing are left out while they are read.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set ECHO none
+\i :join_check
+\set ECHO all
+
+-- keys close together, far apart, negative, of 8 bytes, hashed, NULL, and duplicates
+create table f_out as select case when i % 50 = 0 then null else i - 30000 end as k, (i - 30000)::bigint * 1000003 as far,
+  'key ' || i - 30000 as t, i % 7 as small, i as v from generate_series(1, 60000) i;
+create table f_in as select case when i % 20 = 0 then null else i * 37 - 30000 end as k, (i * 37 - 30000)::bigint * 1000003 as far,
+  'key ' || i * 37 - 30000 as t, i % 7 as small, i as w from generate_series(1, 1000) i;
+insert into f_in select k, far, t, small, w + 1000 from f_in where w % 5 = 0;
+analyze f_out, f_in;
+
+create function json_path_nodes(plan json) returns setof json language sql as
+  $$ select jsonb_path_query(plan::jsonb, 'strict $.**?(@."Custom Plan Provider" == "HashGraphJoin")')::json $$;
+-- what the filter left out of a join's outer side: the plan's order is kept by the sizes
+create function f_refused(query text) returns text language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select coalesce(string_agg(format('%s: %s of %s', n->>'Join Type', coalesce(n->>'Rows Removed by Runtime Filter', '0'), coalesce(n->>'Outer Rows', '0')), ', '), 'no join')
+          from json_path_nodes(plan) n);
+end $$;
+set hashgraph.force = on;
+select f_refused('select v, w from f_out join f_in using (k)');
+select f_refused('select v, w from f_out o join f_in i on o.k = i.k and o.v > i.w');
+select f_refused('select v from f_out o where exists (select from f_in i where i.k = o.k)');
+-- rows that match nothing are returned: none may be left out
+select f_refused('select v, w from f_out left join f_in using (k)');
+select f_refused('select v from f_out o where not exists (select from f_in i where i.k = o.k)');
+-- one that refuses nothing is not asked for long
+select f_refused('select v, w from f_out join f_in using (small) where w < 50');
+-- too many keys, or none
+select f_refused('select o.v, i.v from f_out o join f_out i using (k)');
+select f_refused('select v, w from f_out join f_in using (k) where w < 0');
+reset hashgraph.force;
+
+select join_check('select v, w from f_out join f_in using (k)');
+select join_check('select v, w from f_out join f_in using (far)');
+select join_check('select v, w from f_out join f_in using (t)');
+select join_check('select v, w from f_out join f_in using (k, small)');
+select join_check('select v, w from f_out join f_in using (k, far)');
+select join_check('select v, w from f_out o join f_in i on o.k = i.k and o.v > i.w');
+select join_check('select v, w from f_out o join f_in i on o.k + 1 = i.k - 36');
+select join_check('select v, w from f_in right join f_out using (k)');
+select join_check('select v, w from f_out right join f_in using (k)');
+select join_check('select v, w from f_out full join f_in using (k)');
+select join_check('select v from f_out o where exists (select from f_in i where i.k = o.k and i.w > 500)');
+select join_check('select v from f_out o where not exists (select from f_in i where i.far = o.far)');
+-- the outer side in several chunks, and on disk
+set work_mem = '256kB';
+select join_check('select v, o.t, w from f_out o join f_in i using (far)');
+set work_mem = '64kB';
+select join_check('select v, o.t, w, i.t from f_out o join f_in i using (k)');
+reset work_mem;
+-- the inner side changes, and the outer side must be read again
+select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v, w from f_out join f_in using (k) where w % 4 = x offset 0) s');
+select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v, w from f_out join f_in using (far) where w % 4 = x and v % 3 < 2 offset 0) s');
+-- the outer side changes, and is asked by the same filter
+select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v, w from f_out join f_in using (k) where v % 4 = x offset 0) s');
+-- a join of joins, each with a filter of its own
+select join_check('select o.v, a.w, b.w from f_out o join f_in a using (k) join f_in b on b.far = o.far where a.w < 600 and b.w > 300');
+
+drop table f_out, f_in;
+drop function f_refused(text), json_path_nodes(json);
