@@ -200,9 +200,9 @@ extern "C"
 
 		/*
 		 * Wait until all participants that have joined and not left have called this
-		 * as often.  It returns false when the wait was cancelled, and counts as having
-		 * arrived then as well.  What a participant wrote before is seen by all
-		 * afterwards.
+		 * as often.  It returns false when the wait was cancelled: the participant has
+		 * left then, does not call this again, and nobody waits for it.  What a
+		 * participant wrote before is seen by all afterwards.
 		 */
 		bool (*arrive)(void *arg);
 

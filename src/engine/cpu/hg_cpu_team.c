@@ -27,8 +27,10 @@
  * arrives all the same, so that nobody waits for it in vain; the others read the status after the
  * arrive and fail too.  Each arrive has a status of its own: all of them must come to
  * the same conclusion from it, and whoever is late reads it when a quick one may have
- * failed again.  A participant that fails after the last arrive fails alone.  It may have
- * taken units by then: the job as a whole is then lost, which its caller must tell the others.
+ * failed again.  One that is cancelled while it waits leaves with what it has announced and not
+ * brought: the others miss its rows.  A participant that fails after the last arrive fails alone.
+ *It may have taken units by then: the job as a whole is then lost, which its caller must tell the
+ *others.
  *
  * JOINING LATE.  A participant that joined after an arrive has no rows in the job and skips
  * that arrive; all that it needs is in the state and in the chains.
@@ -102,12 +104,7 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
 		else
 			team_fail(team, 0, status);
 		if (!team->arrive(team->arg) && status == HG_OK)
-		{
-			/* the others may be on their way to the second one */
 			status = hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
-			team_fail(team, 1, status);
-			team->arrive(team->arg);
-		}
 	}
 	else if (status != HG_OK && team->arrived == 1)
 	{
@@ -129,12 +126,13 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
 	return HG_OK;
 }
 
-/* Note the runs of a side's chain. */
+/* Note the runs of a side's chain, which must have all rows that were announced. */
 static HgStatus
 side_load(HgJob *job, HgSide which, HgError *error)
 {
 	const HgTeam *team = job->team;
 	uint64_t handle = __atomic_load_n(&team->state->runs[which], __ATOMIC_ACQUIRE);
+	uint64_t missing = __atomic_load_n(&team->state->rows[which], __ATOMIC_ACQUIRE);
 
 	while (handle != 0)
 	{
@@ -147,8 +145,12 @@ side_load(HgJob *job, HgSide which, HgError *error)
 		status = hg_cpu_run_add(job, &job->sides[which], header, 0, error);
 		if (status != HG_OK)
 			return status;
+		missing -= header->rows;
 		handle = header->next;
 	}
+	if (job->sides[which].binned && missing != 0)
+		return hg_error_set(error, HG_CANCELLED, NULL,
+							"another participant has left the shared job");
 	return HG_OK;
 }
 
