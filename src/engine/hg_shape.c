@@ -10,7 +10,10 @@
  * one by touching memory in order afterwards.  Where the inner graph stays in
  * fast memory anyway, its lists can be looked up in any order at little cost, and
  * a graph of a much bigger outer side would be work for nothing: then, and only
- * then, the probe is standard.
+ * then, the probe is standard.  An engine that builds a bin's graph when its matches are
+ * wanted has it in fast memory whatever the sizes (bins_in_cache): there the probe is
+ * always standard.  (Measured with the CPU engine, 10^7 x 10^7 keys of 4 bytes in bins: one graph
+ *and looking up 37 + 37 ms, two graphs and intersecting them 65 + 34 ms.)
  *
  * Vertices.  The paper sizes V by the load factor C = N / V.  A join has two N
  * and one V.  Sized by the bigger side, V would make the smaller one a graph of
@@ -21,7 +24,11 @@
  *
  * Bins.  Building touches offsets and edges at random.  As long as they stay in
  * cache that is cheap and bins only add a pass (v1); beyond it, rows are first
- * moved into bins small enough for the nearest fast memory (v2).
+ * moved into bins small enough for the nearest fast memory (v2).  For a standard probe
+ * only the inner graph counts, as the outer rows are read in order: a big outer
+ * side is binned only when the inner graph is too big.  (Measured likewise, 10^7 outer rows:
+ * with 10^5 inner ones 44 ms without bins, with 3 * 10^5 79 ms, and with 10^6 120 ms, or 84 ms
+ * with bins.)
  *
  * Copyright (c) 2026, the hashgraph authors
  *

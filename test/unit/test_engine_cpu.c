@@ -10,7 +10,7 @@
 #include "hg_tap.h"
 #include "test_engine_suite.h"
 
-#include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/cpu/hg_cpu_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -141,6 +141,81 @@ test_collisions(void)
 	test_data_destroy(&data);
 }
 
+/* Kernels for machines that have less than this one give the same matches. */
+static void
+test_features(void)
+{
+	static const char *const names[] = {"portable", "AVX2", "AVX-512"};
+	HgCpuFeatures best = hg_cpu_features();
+
+	for (int features = HG_CPU_PORTABLE; features <= HG_CPU_AVX512; features++)
+	{
+		bool good = true;
+
+		hg_cpu_limit_features((HgCpuFeatures) features);
+		if (features > (int) best)
+		{
+			hg_tap_skip("this machine has no such instructions", "cpu: kernels, %s",
+						names[features]);
+			continue;
+		}
+		for (int kind = 0; kind < TEST_KEYS_COUNT; kind++)
+			for (uint32_t width = 4; width <= 8; width += 4)
+				for (int build = HG_BUILD_V1; build <= HG_BUILD_V2; build++)
+				{
+					TestData data;
+					TestRun run = {
+						hg_cpu_engine(), test_host_plain(), &data, {.device = -1}, 1700, 1000};
+
+					test_data_create(&data, (TestKeys) kind, width, 3000, 700);
+					run.spec.key_width = width;
+					run.spec.build = (HgBuildAlgorithm) build;
+					run.spec.bins = build == HG_BUILD_V2 ? 32 : 0;
+					for (run.spec.load_factor = 0.5; run.spec.load_factor < 16;
+						 run.spec.load_factor *= 3)
+						good &= hg_cpu_features() == (HgCpuFeatures) features && test_run(&run);
+					test_data_destroy(&data);
+				}
+		hg_tap_ok(good, "cpu: kernels, %s", names[features]);
+	}
+	hg_cpu_limit_features(HG_CPU_AVX512);
+}
+
+/* Rows that were numbered by the caller have these numbers in matches. */
+static void
+test_numbered(void)
+{
+	HgEngine *engine = hg_cpu_engine();
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+	uint32_t keys[4] = {5, 6, 7, 8};
+	uint32_t outer[8];
+	uint32_t inner[8];
+	HgMatches matches = {outer, inner, 8, 0};
+	HgError error;
+	HgJob *job;
+	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, &error);
+	bool right = true;
+
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_OUTER, keys, 4, 1000, &error);
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_INNER, keys + 2, 2, HG_MAX_ROWS - 3, &error);
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_INNER, keys, 2, 40, &error);
+	right &= engine->append(job, HG_INNER, keys, 1, NULL) == HG_INVALID;
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (status == HG_OK)
+		status = engine->match(job, HG_MATCH_ALL, &error);
+	if (status == HG_OK)
+		status = engine->next(job, &matches, &error);
+	right &= matches.count == 4;
+	for (size_t i = 0; i < matches.count; i++)
+		right &= inner[i] == (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
+	engine->close(job);
+	hg_tap_ok(status == HG_OK && right, "cpu: rows have the numbers that the caller gave them");
+}
+
 /* How many rows the biggest jobs have: tools that look at every step take their time. */
 static uint64_t
 most_rows(void)
@@ -162,6 +237,8 @@ main(void)
 	test_memory_account(HG_BUILD_V2);
 	test_row_order();
 	test_collisions();
+	test_features();
+	test_numbered();
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows());
 	return hg_tap_done();
 }

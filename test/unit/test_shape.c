@@ -99,6 +99,24 @@ test_algorithms(void)
 			  "the probe is honoured");
 }
 
+/* Where a bin's graph is looked up in the cache, the size of the inner side decides. */
+static void
+test_bins_in_cache(void)
+{
+	HgShapeLimits cached = limits;
+	HgJobSpec any = {.key_width = 4};
+	HgShape small;
+	HgShape big;
+
+	cached.bins_in_cache = true;
+	small = hg_shape_choose(&any, &cached, 100000000, 100000);
+	big = hg_shape_choose(&any, &cached, 10000000, 10000000);
+	hg_tap_ok(small.build == HG_BUILD_V1 && small.probe == HG_PROBE_STANDARD,
+			  "a big outer side is not binned to be looked up in a small graph");
+	hg_tap_ok(big.build == HG_BUILD_V2 && big.probe == HG_PROBE_STANDARD && big.bins_log2 == 9,
+			  "bins have room for a graph of the inner side");
+}
+
 static void
 test_names(void)
 {
@@ -139,6 +157,7 @@ main(void)
 {
 	test_vertices();
 	test_algorithms();
+	test_bins_in_cache();
 	test_names();
 	test_errors();
 	return hg_tap_done();

@@ -530,7 +530,15 @@ engine_close(HgJob *job)
 double
 hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 {
-	return key_width + sizeof(uint32_t) + 1.5 * sizeof(uint32_t) / load_factor;
+	double edge = key_width + sizeof(uint32_t);
+
+	/*
+	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side, with up to
+	 * 1.42 offsets for each of its rows (hg_shape.c): of two sides as big that is less.
+	 */
+	double graph = (edge + 1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1)) / 2;
+
+	return edge > graph ? edge : graph;
 }
 
 HgEngine *
