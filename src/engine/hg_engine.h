@@ -246,7 +246,7 @@ extern "C"
 	/* What a job did: filled by stats() at any time after open. */
 	typedef struct HgJobStats
 	{
-		uint64_t rows[2];		/* by HgSide */
+		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant */
 		uint64_t vertices;		/* V, of both graphs; 0 before build */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of
