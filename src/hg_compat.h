@@ -147,6 +147,20 @@ hg_seqscan_begin(ScanState *node)
 #endif
 }
 
+/* 16 drops group columns that are all the same from the list that plans are made of */
+#if PG_VERSION_NUM >= 160000
+#define HG_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+#else
+#define HG_GROUP_CLAUSE(root) ((root)->parse->groupClause)
+#endif
+
+/* 16 has one privilege check for objects of all kinds */
+#if PG_VERSION_NUM >= 160000
+#define hg_function_aclcheck(oid, role, mode) object_aclcheck(ProcedureRelationId, oid, role, mode)
+#else
+#define hg_function_aclcheck(oid, role, mode) pg_proc_aclcheck(oid, role, mode)
+#endif
+
 /* 19 has one size for a hash table in shared memory */
 static inline HTAB *
 hg_shmem_init_hash(const char *name, int64 nelems, HASHCTL *info, int flags)

@@ -29,6 +29,7 @@ bool hg_force = false;
 int hg_backend = HG_BACKEND_AUTO;
 int hg_build = HG_BUILD_AUTO;
 int hg_probe = HG_PROBE_AUTO;
+bool hg_float_sums = false;
 double hg_load_factor = 1.0;
 int hg_bins = 0;
 int hg_min_rows = 50000;
@@ -78,6 +79,13 @@ hg_guc_declare_planner(void)
 							"left to other join methods.",
 							&hg_min_rows, 50000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 							NULL);
+
+	DefineCustomBoolVariable("hashgraph.float_sums",
+							 "Enables sums of floating-point numbers over HashGraph joins without "
+							 "forming rows.",
+							 "Their last digits depend on the order of the rows, which is another "
+							 "one then. This includes averages, variances and deviations.",
+							 &hg_float_sums, false, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 }
 
 static void

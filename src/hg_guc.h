@@ -25,6 +25,7 @@ extern int hg_probe;   /* HgProbeAlgorithm */
 extern double hg_load_factor;
 extern int hg_bins; /* 0 = automatic */
 extern int hg_min_rows;
+extern bool hg_float_sums;
 extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit of its own */
 extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
 extern int hg_staging_size;		 /* kB */

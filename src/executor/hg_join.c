@@ -60,6 +60,7 @@
 #include "optimizer/clauses.h"
 #include "utils/memutils.h"
 
+#include "executor/hg_aggregate.h"
 #include "executor/hg_join_state.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
@@ -91,6 +92,7 @@ void
 hg_executor_init(void)
 {
 	RegisterCustomScanMethods(&hg_join_scan_methods);
+	hg_aggregate_init();
 }
 
 const char *

@@ -52,6 +52,33 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	return batch->nrows > 0;
 }
 
+bool
+hg_join_source_count(HgBatchSource *source, uint64 *rows)
+{
+	HgJoinState *join;
+	PlanState *ps;
+
+	if (source->next != hg_join_source_next)
+		return false;
+	join = ((HgJoinSource *) source)->join;
+	ps = &join->css.ss.ps;
+	if (ps->chgParam != NULL)
+		ExecReScan(ps);
+	if (ps->instrument != NULL)
+		InstrStartNode(ps->instrument);
+	*rows = 0;
+	while (hg_join_next_batch(join))
+	{
+		/* where the engine counts, this takes the rows that would be in the batches that follow */
+		*rows += join->out->nrows + join->count_left;
+		join->count_left = 0;
+	}
+	join->record.rows_out += *rows;
+	if (ps->instrument != NULL)
+		InstrStopNode(ps->instrument, (double) *rows);
+	return true;
+}
+
 /* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
 static int
 hg_join_result_place(const HgJoinState *join, int attno)

@@ -201,6 +201,12 @@ extern bool hg_join_next_batch(HgJoinState *state);
  */
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
+/*
+ * The number of rows of a source of no columns, all at once.  False, and nothing is done, where
+ * the source is not a join of our own: then batches must be counted.
+ */
+extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
+
 /* hg_join_explain.c */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 

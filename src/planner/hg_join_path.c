@@ -33,6 +33,29 @@ static const CustomPathMethods hg_join_path_methods = {
 	.PlanCustomPath = hg_join_plan,
 };
 
+const HgJoinPath *
+hg_path_join(const Path *path)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
+		return NULL;
+	return (const HgJoinPath *) path;
+}
+
+bool
+hg_join_path_filters(const HgJoinPath *path)
+{
+	ListCell *lc;
+
+	if (IS_OUTER_JOIN(path->join_type))
+		foreach (lc, path->restrictlist)
+			if (RINFO_IS_PUSHED_DOWN(lfirst_node(RestrictInfo, lc),
+									 path->custom.path.parent->relids))
+				return true;
+	return false;
+}
+
 /* Does the clause compare an expression of one relation with one of the other? */
 static bool
 hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -455,4 +478,5 @@ hg_planner_init(void)
 {
 	hg_prev_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = hg_join_pathlist;
+	hg_aggregate_path_init();
 }

@@ -24,6 +24,16 @@ typedef struct HgJoinPath
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
 
+/* A path of the aggregate node. */
+typedef struct HgAggregatePath
+{
+	CustomPath custom;	/* must be first; custom_paths is the input */
+	bool grouped;		/* there is a GROUP BY */
+	List *group_clause; /* SortGroupClauses, over the input's target */
+	List *aggrefs;
+	List *having;
+} HgAggregatePath;
+
 /* Is it a semi or anti join with the sides exchanged? */
 static inline bool
 hg_join_type_is_mirrored(JoinType join_type)
@@ -42,6 +52,15 @@ hg_join_type_is_mirrored(JoinType join_type)
 /* Hook into the planner. */
 extern void hg_planner_init(void);
 
+/* Hook into the planner for aggregates; hg_planner_init does it. */
+extern void hg_aggregate_path_init(void);
+
+/* The path of ours that a path is, or is a projection of; else NULL. */
+extern const HgJoinPath *hg_path_join(const Path *path);
+
+/* Does a join filter its rows after it has null-extended them? */
+extern bool hg_join_path_filters(const HgJoinPath *path);
+
 /* What any join of two paths costs before it returns a row. */
 extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
 
@@ -57,5 +76,9 @@ extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32
 /* Turn a path into a plan: the PlanCustomPath method. */
 extern Plan *hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 						  List *clauses, List *custom_plans);
+
+/* The same for an aggregate. */
+extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
+							   List *tlist, List *clauses, List *custom_plans);
 
 #endif /* HG_PLANNER_H */

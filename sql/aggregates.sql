@@ -1,0 +1,294 @@
+--
+-- Aggregates over joins: computed without rows, with PostgreSQL's own results and types.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set ECHO none
+\i :join_check
+\set ECHO all
+
+-- Compare, and tell who aggregates.
+create function agg_check(query text) returns text language plpgsql as $$
+declare
+  line text;
+  who text := 'core';
+begin
+  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true);
+  for line in execute 'explain (costs off) ' || query loop
+    if line like '%Custom Scan (HashGraphAggregate)%' then
+      who := 'HashGraphAggregate';
+    end if;
+  end loop;
+  return format('%s, aggregated by %s', join_check(query), who);
+end
+$$;
+
+-- The lines of EXPLAIN ANALYZE.
+create function agg_explain(query text) returns setof text language plpgsql as $$
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  return query execute 'explain (analyze, costs off, timing off, summary off) ' || query;
+end
+$$;
+
+create function agg_explain_json(query text) returns json language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (costs off, format json) ' || query into plan;
+  return plan;
+end
+$$;
+
+create table g_a as
+  select case when i % 10 = 0 then null else i % 37 end as k, i as id,
+         case when i % 7 <> 0 then i - 200 end as i4,
+         case when i % 6 <> 0 then (i - 200)::int2 end as i2,
+         case when i % 5 <> 0 then (i - 200) * 46116860184273879::int8 end as i8,
+         case when i % 8 <> 0 then (i - 200) / (i % 9 + 1)::numeric end as n,
+         case when i % 9 <> 0 then (i - 200) / 7.0::float8 end as f8,
+         case when i % 9 <> 0 then (i - 200)::float4 / 4 end as f4,
+         case when i % 11 <> 0 then date '2000-01-01' + i - 200 end as d,
+         case when i % 11 <> 0 then time '00:00' + i * interval '13 minutes' end as t,
+         case when i % 11 <> 0 then (time '00:00' + i * interval '13 minutes')::timetz end as tz,
+         case when i % 11 <> 0 then timestamp '1999-01-01' + i * interval '1 day 1 second' end as ts,
+         case when i % 11 <> 0 then timestamptz '1999-01-01 00:00+01' + i * interval '17 hours' end as tstz,
+         case when i % 11 <> 0 then i * interval '1 mon -3 days 5 seconds' end as iv,
+         case when i % 3 <> 0 then 'name ' || i % 6 end as s,
+         i % 4 = 0 as b, i::oid as o, i::money as m, ('x' || i % 5)::varchar as vc, ('y' || i % 5)::char(5) as bc
+    from generate_series(1, 400) i;
+create table g_b as
+  select case when i % 15 = 0 then null else i % 53 end as k, i as w, i % 4 as g,
+         case i % 5 when 0 then null else 'group ' || i % 5 end as h,
+         (i % 3)::numeric / case i % 2 when 0 then 1 else 1.00 end as ng
+    from generate_series(1, 300) i;
+create table g_c (k int primary key, x int, y text);
+insert into g_c select i, i * 10, 'y' || i from generate_series(20, 60) i;
+create table g_empty (k int, e int, n numeric);
+analyze g_a, g_b, g_c, g_empty;
+
+-- every function and type
+select agg_check('select count(*), count(1), count(null), count(i4), count(n), count(s), count(a.*) from g_a a join g_b b using (k)');
+select agg_check('select sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n) from g_a a join g_b b using (k)');
+select agg_check('select min(i2), min(i4), min(i8), min(n), min(d), min(t), min(tz), min(ts), min(tstz), min(iv), min(o), min(m) from g_a a join g_b b using (k)');
+select agg_check('select max(i2), max(i4), max(i8), max(n), max(d), max(t), max(tz), max(ts), max(tstz), max(iv), max(o), max(m) from g_a a join g_b b using (k)');
+select agg_check('select min(f4), max(f4), min(f8), max(f8), min(s), max(s), min(s collate "C"), min(vc), max(bc) from g_a a join g_b b using (k)');
+select agg_check('select sum(iv), avg(iv), sum(m), bool_and(b), bool_or(b), every(i4 > -1000), bit_and(i4), bit_or(i8), bit_xor(i2) from g_a a join g_b b using (k)');
+select agg_check('select variance(i2), var_pop(i4), var_samp(i8), stddev(n), stddev_pop(i8), stddev_samp(i4) from g_a a join g_b b using (k)');
+select agg_check('select pg_typeof(sum(i2)), pg_typeof(sum(i8)), pg_typeof(avg(i4)), pg_typeof(avg(iv)), pg_typeof(min(vc)), pg_typeof(max(d)) from g_a a join g_b b using (k)');
+select agg_check('select g, count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), min(n), max(d), min(tz), max(ts), sum(iv), avg(iv), max(s), min(f8), stddev(i4), bool_or(b) from g_a a join g_b b using (k) group by g');
+-- the same by hand, so that both can't be wrong alike
+set hashgraph.force = on;
+select sum(i4), avg(i4), sum(i8), avg(i8), min(d), max(i2) from g_a a join g_b b on a.id = b.w where w <= 12;
+select k, sum(i8), count(*) from g_a join g_b using (k) where k < 3 group by k order by k;
+reset hashgraph.force;
+
+-- expressions, and columns of both sides
+select agg_check('select sum(i4::bigint * w), sum(i4 + w), min(w - i4), max(h || s), avg(n * w), sum(abs(i4)) from g_a a join g_b b using (k)');
+select agg_check('select g, sum(i4::bigint * w), sum(case when w > 100 then i4 end), max(coalesce(h, s)), count(nullif(g, 2)) from g_a a join g_b b using (k) group by g');
+select agg_check('select sum(1), sum(i4) + 1, sum(i4) * count(*), count(*)::text || max(h) from g_a a join g_b b using (k)');
+select agg_check('select sum(a.k + b.k), max(a.k) from g_a a join g_b b on a.k + 1 = b.k');
+
+-- FILTER
+select agg_check('select count(*) filter (where w > 100), count(i4) filter (where i4 < 0), sum(i4) filter (where w > 100), min(i8) filter (where false), avg(n) filter (where h is null) from g_a a join g_b b using (k)');
+select agg_check('select g, count(*) filter (where w > 100), sum(i8) filter (where w > 100), sum(600 / (w - 100)) filter (where w <> 100), max(s) filter (where i4 is not null) from g_a a join g_b b using (k) group by g');
+
+-- HAVING
+select agg_check('select g, sum(i4) from g_a a join g_b b using (k) group by g having sum(i4) > 0');
+select agg_check('select g, sum(i4) from g_a a join g_b b using (k) group by g having count(*) > (select count(*) from g_c) * 5 and g <> 2');
+select agg_check('select count(*) from g_a a join g_b b using (k) having count(*) < 0');
+select agg_check('select 1 from g_a a join g_b b using (k) having max(w) > 0');
+select agg_check('select count(*) from g_a a join g_b b using (k) having random() > 2');
+
+-- GROUP BY: columns of either side, of both, and what depends on them
+select agg_check('select h, count(*), sum(i4) from g_a a join g_b b using (k) group by h');
+select agg_check('select s, sum(w) from g_a a join g_b b using (k) group by s');
+select agg_check('select s, g, h, sum(w), count(*) from g_a a join g_b b using (k) group by s, g, h');
+select agg_check('select a.k, b.k, count(*) from g_a a full join g_b b on a.k = b.k and w > 100 group by a.k, b.k');
+select agg_check('select count(*), sum(i4) from g_a a join g_b b using (k) group by h, g');
+select agg_check('select h from g_a a join g_b b using (k) group by h');
+select agg_check('select c.k, c.y, c.x + 1, sum(a.i4) from g_c c join g_a a using (k) group by c.k');
+select agg_check('select c.y, sum(a.i4) from g_c c join g_a a using (k) group by c.k having c.x > 250');
+select agg_check('select b, o, d, ts, t, count(*) from g_a a join g_b b using (k) group by b, o, d, ts, t');
+select agg_check('select i2, i8, sum(w) from g_a a join g_b b using (k) group by i2, i8');
+select agg_check('select iv, f8, n, sum(w) from g_a a join g_b b using (k) group by iv, f8, n');
+select agg_check('select w % 3, sum(i4), w % 3 + 1 from g_a a join g_b b using (k) group by w % 3');
+select agg_check('select g, count(*) from g_a a join g_b b using (k) where g = 2 group by g');
+select agg_check('select g, count(*) from g_a a join g_b b using (k) where g = 2 and w < 0 group by g');
+select agg_check('select distinct h, g from g_a a join g_b b using (k)');
+select agg_check('select g, sum(count(*)) over (order by g), rank() over (order by sum(i4)) from g_a a join g_b b using (k) group by g');
+select agg_check('select g, sum(i4), generate_series(1, 2) from g_a a join g_b b using (k) group by g');
+-- numbers that are equal and do not look so are one group: which of them is shown is not said
+select agg_check('select ng = 1, count(*), sum(i4) from g_a a join g_b b using (k) group by ng');
+-- of floats too
+select agg_check($$select x = 0, count(*), sum(i4) from (values (1, '-0'::float8), (1, 0), (2, 'NaN'), (3, 'NaN'), (4, null)) v (k, x) join g_a using (k) group by x$$);
+-- of other types
+select agg_check($$select v.x, count(*) from (values (1, array[1, 2]), (2, array[1, 2]), (3, null)) v (k, x) join g_a using (k) group by v.x$$);
+-- collations
+create collation g_nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+create table g_text as select i as k, (array['a', 'A', 'b', 'B', null])[i % 5 + 1] as c from generate_series(1, 40) i;
+analyze g_text;
+select agg_check('select c, count(*) from g_text join g_a using (k) group by c');
+select agg_check('select lower(c collate "C"), n from (select c collate g_nocase as c, count(*) as n from g_text join g_a using (k) group by 1) s');
+select agg_check('select max(c collate "C"), min(c collate "C") from g_text join g_a using (k)');
+
+-- no rows
+select agg_check('select count(*), sum(i4), avg(i8), min(n), count(i4), sum(n), stddev(i4), bool_and(b), sum(iv) from g_a a join g_b b using (k) where w < 0');
+select agg_check('select count(*), sum(e), max(g_empty.n) from g_a join g_empty using (k)');
+select agg_check('select g, count(*), sum(i4) from g_a a join g_b b using (k) where w < 0 group by g');
+select agg_check('select e, count(*) from g_a join g_empty using (k) group by e');
+select agg_check('select count(*), sum(e), count(e), max(g_empty.n) from g_a left join g_empty using (k)');
+select agg_check('select e, max(g_empty.n), sum(i4) from g_a left join g_empty using (k) group by e');
+
+-- numerics to the last digit and beyond numbers
+create table g_numeric (k int, v numeric);
+insert into g_numeric values (1, 1.10), (1, 2.2000), (1, -0.00), (2, 'NaN'), (2, 1), (3, 'Infinity'), (3, 7),
+  (4, 'Infinity'), (4, '-Infinity'), (5, 1e-20), (5, 1e20), (5, -1e20), (6, null), (7, 0.000), (7, null),
+  (8, 123456789012345678901234567890.123456789), (8, -0.1);
+analyze g_numeric;
+select agg_check('select v.k, sum(v), avg(v), max(v), min(v), count(v), stddev(v) from g_numeric v join g_c c on c.k = v.k + 30 group by v.k');
+select agg_check('select sum(v), avg(v) from g_numeric v join g_c c on c.k = v.k + 30 where v.k not in (2, 3, 4)');
+select agg_check('select sum(-v), sum(v * 1.000), min(v - v) from g_numeric v join g_c c on c.k = v.k + 30 where v.k = 1');
+
+-- sums beyond 64 bits, and averages of them
+create table g_big (k int, v int8);
+insert into g_big select i % 3, 9223372036854775807 - i from generate_series(1, 40) i;
+insert into g_big select 3 + i % 3, -9223372036854775808 + i from generate_series(0, 40) i;
+insert into g_big values (6, 9223372036854775807), (6, -9223372036854775808), (7, 9223372036854775807), (7, 1), (8, -9223372036854775808), (8, -1), (9, null);
+create table g_ten as select i as k, i as z from generate_series(0, 9) i, generate_series(1, 3);
+analyze g_big, g_ten;
+select agg_check('select k, sum(v), avg(v), min(v), max(v) from g_big join g_ten using (k) group by k');
+select agg_check('select sum(v), avg(v), min(v), max(v) from g_big join g_ten using (k)');
+select agg_check('select sum(v), avg(v) from g_big join g_ten using (k) where k < 3');
+set hashgraph.force = on;
+select sum(v * v) from g_big join g_ten using (k);
+select sum(i4 / (w - 7)) from g_a join g_b using (k);
+reset hashgraph.force;
+
+-- every type of join below
+select agg_check('select count(*), count(w), sum(w), sum(i4) from g_a a left join g_b b using (k)');
+select agg_check('select g, count(*), sum(i4) from g_a a left join g_b b using (k) group by g');
+select agg_check('select count(*), count(x), sum(i4) from g_c c left join g_a a using (k)');
+select agg_check('select count(*), count(id), count(w), sum(i4), sum(w) from g_a a full join g_b b using (k)');
+select agg_check('select g, s, count(*), sum(w) from g_a a full join g_b b using (k) group by g, s');
+select agg_check('select count(*), sum(i4) from g_a a where exists (select from g_b b where b.k = a.k)');
+select agg_check('select s, count(*), sum(i4) from g_a a where not exists (select from g_b b where b.k = a.k) group by s');
+select agg_check('select count(*), sum(x) from g_c c where exists (select from g_a a where a.k = c.k)');
+select agg_check('select count(*), sum(x) from g_c c where not exists (select from g_a a where a.k = c.k)');
+select agg_check('select g, count(*), sum(i4) from g_a a join g_b b on a.k = b.k and a.i4 > b.w group by g');
+select agg_check('select g, count(*), sum(i4) from g_a a left join g_b b on a.k = b.k and a.i4 > b.w where coalesce(b.w, 0) < 100 group by g');
+select agg_check('select count(*) from g_a a left join g_b b on a.k = b.k and a.i4 > b.w where coalesce(b.w, 0) < 100');
+select agg_check('select g, y, count(*), sum(i4) from g_a a join g_b b using (k) join g_c c using (k) group by g, y');
+select agg_check('select count(*), sum(i4) from g_a a join g_b b using (k) join g_c c using (k) left join g_ten t on t.k = b.g');
+select agg_check('select s, count(*) from g_a a join g_b b on a.s = b.h or a.k = b.k group by s');
+select agg_check('select sum(coalesce(z, 0)), count(z) from g_b b left join (select k, 1 as z from g_a) a using (k)');
+select agg_check('select z, count(*) from g_b b left join (select k, coalesce(i4, 7) as z from g_a) a using (k) group by z');
+
+-- aggregates that are core's, over our rows
+select agg_check('select count(distinct i4) from g_a join g_b using (k)');
+select agg_check('select g, array_agg(id order by id, w) from g_a join g_b using (k) group by g');
+select agg_check($$select string_agg(s, ',' order by s) from g_a join g_b using (k)$$);
+select agg_check('select percentile_disc(0.5) within group (order by i4) from g_a join g_b using (k)');
+select agg_check('select g, h, sum(i4) from g_a join g_b using (k) group by rollup (g, h)');
+select agg_check('select corr(i4, w) is not null from g_a join g_b using (k)');
+select agg_check('select sum(i4), sum((select max(x) from g_c c where c.k = b.k)) from g_a a join g_b b using (k)');
+-- sums of floats depend on the order of rows
+select agg_check('select sum(f4), avg(f4) from g_a join g_b using (k)');
+set hashgraph.float_sums = on;
+select agg_check('select sum(f4), avg(f4) from g_a join g_b using (k)');
+select agg_check('select g, round(sum(f8)::numeric, 6), round(avg(f8)::numeric, 6), round(stddev(f8)::numeric, 6), count(f8) from g_a join g_b using (k) group by g');
+prepare floats as select round(sum(f8)::numeric, 6) from g_a join g_b using (k);
+set hashgraph.force = on;
+execute floats;
+set hashgraph.float_sums = off;
+execute floats;
+reset hashgraph.force;
+reset hashgraph.float_sums;
+
+-- more groups than work memory holds
+create table g_many as select i as k, i % 7919 as g, 'group number ' || i % 7919 as t, i::numeric as n from generate_series(1, 40000) i;
+create table g_other as select i as k, i as w from generate_series(1, 40000) i;
+analyze g_many, g_other;
+set work_mem = '64kB';
+select agg_check('select g, count(*), sum(w), avg(n) from g_many join g_other using (k) group by g');
+select agg_check('select t, max(n), sum(w) from g_many join g_other using (k) group by t');
+select agg_check('select k, count(*), sum(w) from g_many join g_other using (k) group by k');
+select agg_check('select k, n, t, min(t), max(t) from g_many join g_other using (k) group by k, n, t having sum(w) % 3 = 0');
+select agg_check('select case when g % 2 = 0 then g end, count(*) filter (where g % 3 = 0) from g_many left join g_other using (k) group by 1');
+-- all rows of a group's hash stay together, and there may be no others
+select agg_check('select 1 as one, count(*), sum(w) from g_many join g_other using (k) group by g % 1');
+select disk_usage > 0 as spilled, groups from (
+  select (regexp_match(string_agg(line, ' '), 'Groups: (\d+)'))[1]::int as groups,
+         (regexp_match(string_agg(line, ' '), 'Partitions: \d+ +Disk Usage: (\d+)'))[1]::int as disk_usage
+    from agg_explain('select k, count(*) from g_many join g_other using (k) group by k') line) s;
+reset work_mem;
+
+-- again with parameters, and without
+select agg_check('select c.k, s.* from g_c c cross join lateral (select count(*), sum(i4), max(w) from g_a a join g_b b using (k) where b.w > c.x) s');
+select agg_check('select c.k, s.* from g_c c cross join lateral (select g, count(*), sum(i4 + c.x) from g_a a join g_b b using (k) group by g) s');
+select agg_check('select c.k, s.* from g_c c cross join lateral (select g, count(*) as n, sum(i4) filter (where w > c.x) from g_a a join g_b b using (k) group by g having count(*) > c.k * 5) s');
+select agg_check('select c.k, (select sum(i4) + c.x from g_a a join g_b b using (k) where g = c.k % 4) from g_c c');
+select agg_check('select x, (select count(*) from g_a a join g_b b using (k) where a.id > c.x) from g_c c');
+set work_mem = '64kB';
+select agg_check('select c.k, s.* from (select * from g_c limit 3) c cross join lateral (select count(*), sum(n) from (select g, count(*) as n from g_many join g_other using (k) where w > c.x group by g) i) s');
+reset work_mem;
+prepare agg_prepared (int) as select g, sum(i4 + $1), count(*) filter (where w > $1) from g_a join g_b using (k) group by g having count(*) > $1 order by g;
+set hashgraph.force = on;
+set plan_cache_mode = force_generic_plan;
+execute agg_prepared (3);
+execute agg_prepared (500);
+reset plan_cache_mode;
+
+-- cursors
+begin;
+declare c scroll cursor for select g, sum(i4) from g_a join g_b using (k) group by g order by g;
+fetch 2 from c;
+fetch backward 1 from c;
+fetch all from c;
+fetch first from c;
+declare d cursor for select g % 2, count(*) from g_a join g_b using (k) group by g;
+move 2 from d;
+close d;
+commit;
+select g from (select g, count(*) from g_many join g_other using (k) group by g) s order by g limit 2;
+
+-- EXPLAIN
+explain (costs off) select count(*) from g_a join g_b using (k);
+explain (costs off, verbose) select g, h, sum(i4) + 1, count(*) filter (where w > 3) from g_a join g_b using (k) group by g, h having max(i4) > 0;
+explain (costs off) select c.k, c.y, sum(a.i4) from g_c c left join g_a a using (k) group by c.k;
+select agg_explain_json('select h, g, count(*) from g_a join g_b using (k) group by h, g') -> 0 -> 'Plan' -> 'Group Key' as group_key;
+-- a count and no more needs no match: nothing is gathered
+select regexp_replace(line, ' *\(actual.*', '') as line
+  from agg_explain('select count(*) from g_many m join g_other o using (k)') line where line ~ 'HashGraph|Matches';
+reset hashgraph.force;
+
+-- who may call what
+create role g_user;
+grant select on g_a, g_b to g_user;
+revoke execute on function pg_catalog.bit_or(int4) from public;
+set hashgraph.force = on;
+set role g_user;
+select bit_or(i4) from g_a join g_b using (k);
+select count(*) from g_a join g_b using (k);
+reset role;
+grant execute on function pg_catalog.bit_or(int4) to public;
+-- no leaky function in an argument sees what row security hides
+alter table g_b enable row level security;
+create policy g_policy on g_b using (w > 298);
+create function g_leak(i int) returns int language plpgsql cost 0.0001 as $$
+begin
+  raise notice 'saw %', i;
+  return i;
+end
+$$;
+set role g_user;
+select sum(g_leak(w)) filter (where g_leak(w) > 290) from g_a join g_b using (k) where id < 60;
+reset role;
+create view g_view with (security_barrier) as select * from g_b where w > 298;
+select sum(g_leak(w)), count(*) from g_a join g_view using (k) where id < 60;
+reset hashgraph.force;
+
+drop view g_view;
+drop function g_leak(int);
+drop table g_a, g_b, g_c, g_empty, g_text, g_numeric, g_big, g_ten, g_many, g_other;
+drop role g_user;

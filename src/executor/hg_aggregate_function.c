@@ -1,0 +1,742 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_function.c
+ *	  Aggregate functions over batches: their states, and what becomes of them.
+ *
+ * Counts, sums and averages of integers, and the least and greatest of what compares as an
+ * integer, are computed here, by loops over a batch's columns.  Their results are those of
+ * PostgreSQL's own functions to the last digit:
+ *
+ *	sum(int2), sum(int4)	an int8, which wraps where PostgreSQL's does
+ *	sum(int8)				a numeric, of a sum of 128 bits
+ *	avg						numeric_div of the sum by the count, as PostgreSQL does
+ *
+ * All other aggregates run their own transition function for each value, in a memory context
+ * where PostgreSQL's executor would run it: what is saved is the row, not the arithmetic.
+ *
+ * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
+ * of transition functions, whose values by reference live in the groups' memory context.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+
+#include "executor/hg_aggregate_state.h"
+#include "hg_guc.h"
+
+/* The states of inline aggregates. */
+typedef struct HgSumState
+{
+	int64 count;
+	int64 sum;
+} HgSumState;
+
+typedef struct HgBigSumState
+{
+	int64 count;
+	uint64 low; /* of a sum of 128 bits in two's complement */
+	int64 high;
+} HgBigSumState;
+
+typedef struct HgExtremeState
+{
+	int64 value;
+	bool any;
+} HgExtremeState;
+
+/* The state of a transition function. */
+typedef struct HgTransitionState
+{
+	Datum value;
+	bool null;
+	bool started; /* the above is valid; before, it is the initial value */
+} HgTransitionState;
+
+/* ---------------------------------------------------------------------
+ * What is supported
+ * ---------------------------------------------------------------------
+ */
+
+HgAggregateKind
+hg_aggregate_kind(Oid function)
+{
+	switch (function)
+	{
+		case F_COUNT_:
+		case F_COUNT_ANY:
+			return HG_AGGREGATE_COUNT;
+
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+			return HG_AGGREGATE_SUM_INT;
+
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+			return HG_AGGREGATE_AVG_INT;
+
+		case F_SUM_INT8:
+			return HG_AGGREGATE_SUM_BIGINT;
+
+		case F_AVG_INT8:
+			return HG_AGGREGATE_AVG_BIGINT;
+
+		case F_MIN_INT2:
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_OID:
+		case F_MIN_DATE:
+		case F_MIN_TIME:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+		case F_MIN_MONEY:
+			return HG_AGGREGATE_MIN;
+
+		case F_MAX_INT2:
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_OID:
+		case F_MAX_DATE:
+		case F_MAX_TIME:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+		case F_MAX_MONEY:
+			return HG_AGGREGATE_MAX;
+
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+		case F_SUM_INTERVAL:
+		case F_AVG_INTERVAL:
+		case F_SUM_MONEY:
+		case F_MIN_NUMERIC:
+		case F_MIN_FLOAT4:
+		case F_MIN_FLOAT8:
+		case F_MIN_TIMETZ:
+		case F_MIN_INTERVAL:
+		case F_MIN_TEXT:
+		case F_MIN_BPCHAR:
+		case F_MIN_INET:
+		case F_MIN_PG_LSN:
+		case F_MIN_XID8:
+		case F_MIN_TID:
+		case F_MAX_NUMERIC:
+		case F_MAX_FLOAT4:
+		case F_MAX_FLOAT8:
+		case F_MAX_TIMETZ:
+		case F_MAX_INTERVAL:
+		case F_MAX_TEXT:
+		case F_MAX_BPCHAR:
+		case F_MAX_INET:
+		case F_MAX_PG_LSN:
+		case F_MAX_XID8:
+		case F_MAX_TID:
+		case F_BOOL_AND:
+		case F_BOOL_OR:
+		case F_EVERY:
+		case F_BIT_AND_INT2:
+		case F_BIT_AND_INT4:
+		case F_BIT_AND_INT8:
+		case F_BIT_AND_BIT:
+		case F_BIT_OR_INT2:
+		case F_BIT_OR_INT4:
+		case F_BIT_OR_INT8:
+		case F_BIT_OR_BIT:
+		case F_BIT_XOR_INT2:
+		case F_BIT_XOR_INT4:
+		case F_BIT_XOR_INT8:
+		case F_BIT_XOR_BIT:
+		case F_VARIANCE_INT2:
+		case F_VARIANCE_INT4:
+		case F_VARIANCE_INT8:
+		case F_VARIANCE_NUMERIC:
+		case F_VAR_SAMP_INT2:
+		case F_VAR_SAMP_INT4:
+		case F_VAR_SAMP_INT8:
+		case F_VAR_SAMP_NUMERIC:
+		case F_VAR_POP_INT2:
+		case F_VAR_POP_INT4:
+		case F_VAR_POP_INT8:
+		case F_VAR_POP_NUMERIC:
+		case F_STDDEV_INT2:
+		case F_STDDEV_INT4:
+		case F_STDDEV_INT8:
+		case F_STDDEV_NUMERIC:
+		case F_STDDEV_SAMP_INT2:
+		case F_STDDEV_SAMP_INT4:
+		case F_STDDEV_SAMP_INT8:
+		case F_STDDEV_SAMP_NUMERIC:
+		case F_STDDEV_POP_INT2:
+		case F_STDDEV_POP_INT4:
+		case F_STDDEV_POP_INT8:
+		case F_STDDEV_POP_NUMERIC:
+			return HG_AGGREGATE_TRANSITION;
+
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
+		case F_AVG_FLOAT4:
+		case F_AVG_FLOAT8:
+		case F_VARIANCE_FLOAT4:
+		case F_VARIANCE_FLOAT8:
+		case F_VAR_SAMP_FLOAT4:
+		case F_VAR_SAMP_FLOAT8:
+		case F_VAR_POP_FLOAT4:
+		case F_VAR_POP_FLOAT8:
+		case F_STDDEV_FLOAT4:
+		case F_STDDEV_FLOAT8:
+		case F_STDDEV_SAMP_FLOAT4:
+		case F_STDDEV_SAMP_FLOAT8:
+		case F_STDDEV_POP_FLOAT4:
+		case F_STDDEV_POP_FLOAT8:
+			return hg_float_sums ? HG_AGGREGATE_TRANSITION : HG_AGGREGATE_UNSUPPORTED;
+
+		default:
+			return HG_AGGREGATE_UNSUPPORTED;
+	}
+}
+
+/* How the values of a type lie in a Datum, for those that inline aggregates take. */
+static HgWordType
+hg_word_type(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return HG_WORD_INT2;
+		case INT4OID:
+		case DATEOID:
+			return HG_WORD_INT4;
+		case OIDOID:
+			return HG_WORD_UINT4;
+		case INT8OID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+			return HG_WORD_INT8;
+		default:
+			elog(ERROR, "unexpected type %u of an aggregate's argument", type);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * What an aggregate's functions get as their context, from which AggCheckCallContext() finds the
+ * memory that states live in.
+ */
+static Node *
+hg_transition_context(MemoryContext states)
+{
+	AggState *agg = makeNode(AggState);
+
+	agg->curaggcontext = makeNode(ExprContext);
+	agg->curaggcontext->ecxt_per_tuple_memory = states;
+	return (Node *) agg;
+}
+
+/* The initial value of a transition type, from its text. */
+static Datum
+hg_transition_initial(Oid type, char *string)
+{
+	Oid input;
+	Oid parameter;
+
+	getTypeInputInfo(type, &input, &parameter);
+	return OidInputFunctionCall(input, string, parameter, -1);
+}
+
+static HgTransition *
+hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext temporary)
+{
+	HgTransition *transition = palloc0(sizeof(HgTransition));
+	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Form_pg_aggregate aggregate;
+	Datum initial;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+	fmgr_info(aggregate->aggtransfn, &transition->advance);
+	if (OidIsValid(aggregate->aggfinalfn))
+		fmgr_info(aggregate->aggfinalfn, &transition->finish);
+	initial =
+		SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &transition->initial_null);
+	if (!transition->initial_null)
+	{
+		char *string = TextDatumGetCString(initial);
+
+		transition->initial = hg_transition_initial(aggref->aggtranstype, string);
+		pfree(string);
+	}
+	ReleaseSysCache(tuple);
+
+	transition->collation = aggref->inputcollid;
+	transition->agg_context = hg_transition_context(states);
+	transition->states = states;
+	transition->temporary = temporary;
+	get_typlenbyval(aggref->aggtranstype, &transition->value_len, &transition->value_byval);
+	return transition;
+}
+
+void
+hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
+				 MemoryContext temporary)
+{
+	AclResult allowed = hg_function_aclcheck(aggref->aggfnoid, GetUserId(), ACL_EXECUTE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, OBJECT_AGGREGATE, get_func_name(aggref->aggfnoid));
+	InvokeFunctionExecuteHook(aggref->aggfnoid);
+
+	function->kind = hg_aggregate_kind(aggref->aggfnoid);
+	function->offset = *offset;
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*offset += sizeof(int64);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			*offset += sizeof(HgSumState);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			*offset += sizeof(HgBigSumState);
+			break;
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			*offset += sizeof(HgExtremeState);
+			break;
+		default:
+			/* the setting may be off again: the plan decides */
+			function->kind = HG_AGGREGATE_TRANSITION;
+			function->transition = hg_transition_create(aggref, states, temporary);
+			*offset += sizeof(HgTransitionState);
+			break;
+	}
+	*offset = MAXALIGN(*offset);
+	if (function->kind != HG_AGGREGATE_COUNT && function->kind != HG_AGGREGATE_TRANSITION)
+		function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
+}
+
+/* ---------------------------------------------------------------------
+ * Taking rows
+ *
+ * Each loop below is written once, as an inline function with constant arguments for what
+ * does not change within it, so that the compiler makes a tight loop for each case.
+ * ---------------------------------------------------------------------
+ */
+
+/* Walk the rows of a selection that have no NULLs; all is constant. */
+#define HG_EACH_ROW(row)                                                                           \
+	for (int i = 0, row = 0; i < selection.count && (row = all ? i : selection.rows[i], true); i++)
+
+#define HG_STATE(type, row) ((type *) ((char *) (plain ? group : groups[row]) + function->offset))
+
+static pg_attribute_always_inline int64
+hg_word(Datum value, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return DatumGetInt16(value);
+		case HG_WORD_INT4:
+			return DatumGetInt32(value);
+		case HG_WORD_UINT4:
+			return DatumGetUInt32(value);
+		case HG_WORD_INT8:
+			break;
+	}
+	return DatumGetInt64(value);
+}
+
+static inline void
+hg_big_sum_add(HgBigSumState *state, int64 value)
+{
+	state->low += (uint64) value;
+	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
+}
+
+static pg_attribute_always_inline void
+hg_advance_count(const HgFunction *function, HgSelection selection, HgGroup *const *groups,
+				 HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		*HG_STATE(int64, 0) += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	(*HG_STATE(int64, row))++;
+}
+
+static pg_attribute_always_inline void
+hg_advance_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+			   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type)
+{
+	if (plain)
+	{
+		/* unsigned: what wraps is defined then */
+		uint64 sum = 0;
+
+		HG_EACH_ROW(row)
+		sum += (uint64) hg_word(values[row], type);
+		HG_STATE(HgSumState, 0)->sum = (int64) ((uint64) HG_STATE(HgSumState, 0)->sum + sum);
+		HG_STATE(HgSumState, 0)->count += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgSumState *state = HG_STATE(HgSumState, row);
+
+		state->count++;
+		state->sum = (int64) ((uint64) state->sum + (uint64) hg_word(values[row], type));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_big_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgBigSumState sum = *HG_STATE(HgBigSumState, 0);
+
+		HG_EACH_ROW(row)
+		hg_big_sum_add(&sum, DatumGetInt64(values[row]));
+		sum.count += selection.count;
+		*HG_STATE(HgBigSumState, 0) = sum;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgBigSumState *state = HG_STATE(HgBigSumState, row);
+
+		state->count++;
+		hg_big_sum_add(state, DatumGetInt64(values[row]));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_extreme(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type,
+				   bool greatest)
+{
+	if (plain)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, 0);
+		int64 extreme = state->any ? state->value : greatest ? PG_INT64_MIN : PG_INT64_MAX;
+
+		HG_EACH_ROW(row)
+		{
+			int64 value = hg_word(values[row], type);
+
+			extreme = greatest ? Max(extreme, value) : Min(extreme, value);
+		}
+		state->value = extreme;
+		state->any = state->any || selection.count > 0;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, row);
+		int64 value = hg_word(values[row], type);
+
+		if (!state->any || (greatest ? value > state->value : value < state->value))
+			state->value = value;
+		state->any = true;
+	}
+}
+
+/* Choose the loop for the type of words. */
+#define HG_FOR_WORD(function, call)                                                                \
+	do                                                                                             \
+	{                                                                                              \
+		switch ((function)->word)                                                                  \
+		{                                                                                          \
+			case HG_WORD_INT2:                                                                     \
+				call(HG_WORD_INT2);                                                                \
+				break;                                                                             \
+			case HG_WORD_INT4:                                                                     \
+				call(HG_WORD_INT4);                                                                \
+				break;                                                                             \
+			case HG_WORD_UINT4:                                                                    \
+				call(HG_WORD_UINT4);                                                               \
+				break;                                                                             \
+			case HG_WORD_INT8:                                                                     \
+				call(HG_WORD_INT8);                                                                \
+				break;                                                                             \
+		}                                                                                          \
+	} while (0)
+
+static pg_attribute_always_inline void
+hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
+				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+#define HG_CALL_SUM(type)                                                                          \
+	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
+#define HG_CALL_MIN(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
+#define HG_CALL_MAX(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			hg_advance_count(function, selection, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(function, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_advance_big_sum(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(function, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(function, HG_CALL_MAX);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
+}
+
+/* Copy a value of the transition type to where states live. */
+static Datum
+hg_transition_copy(const HgTransition *transition, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->states);
+
+	value = datumCopy(value, transition->value_byval, transition->value_len);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/* Call the transition function for one value. */
+static void
+hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	MemoryContext old;
+	Datum result;
+
+	if (!state->started)
+	{
+		state->null = transition->initial_null;
+		state->value =
+			state->null ? (Datum) 0 : hg_transition_copy(transition, transition->initial);
+		/* a strict function without an initial value begins with the first one */
+		if (state->null && transition->advance.fn_strict)
+		{
+			if (null)
+				return;
+			state->value = hg_transition_copy(transition, value);
+			state->null = false;
+			state->started = true;
+			return;
+		}
+		state->started = true;
+	}
+	if (transition->advance.fn_strict && (null || state->null))
+		return;
+
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = state->null;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = null;
+	old = MemoryContextSwitchTo(transition->temporary);
+	result = FunctionCallInvoke(fcinfo);
+	MemoryContextSwitchTo(old);
+
+	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
+	{
+		if (!fcinfo->isnull)
+			result = hg_transition_copy(transition, result);
+		if (!state->null)
+			pfree(DatumGetPointer(state->value));
+	}
+	state->value = fcinfo->isnull ? (Datum) 0 : result;
+	state->null = fcinfo->isnull;
+	MemoryContextReset(transition->temporary);
+}
+
+void
+hg_function_advance(const HgFunction *function, HgSelection selection, const Datum *values,
+					const bool *nulls, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	if (function->kind == HG_AGGREGATE_TRANSITION)
+	{
+		for (int i = 0; i < selection.count; i++)
+		{
+			int row = selection.rows != NULL ? selection.rows[i] : i;
+			char *of = (char *) (groups != NULL ? groups[row] : group);
+			bool null = nulls != NULL && nulls[row];
+
+			hg_transition_advance(function->transition,
+								  (HgTransitionState *) (of + function->offset),
+								  null ? (Datum) 0 : values[row], null);
+		}
+		return;
+	}
+
+	/* all others leave NULLs out */
+	if (nulls != NULL)
+	{
+		int count = 0;
+
+		for (int i = 0; i < selection.count; i++)
+		{
+			rows[count] = selection.rows != NULL ? selection.rows[i] : i;
+			count += nulls[rows[count]] ? 0 : 1;
+		}
+		selection.rows = rows;
+		selection.count = count;
+	}
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_inline(function, selection, values, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_inline(function, selection, values, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_inline(function, selection, values, groups, group, false, true);
+	else
+		hg_advance_inline(function, selection, values, groups, group, false, false);
+}
+
+void
+hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
+{
+	Assert(function->kind == HG_AGGREGATE_COUNT);
+	*(int64 *) ((char *) group + function->offset) += (int64) rows;
+}
+
+/* ---------------------------------------------------------------------
+ * Results
+ * ---------------------------------------------------------------------
+ */
+
+/* An integer of 128 bits as a numeric. */
+static Datum
+hg_big_numeric(int64 high, uint64 low)
+{
+	Datum base;
+	Datum result;
+
+	if (high == ((int64) low < 0 ? -1 : 0))
+		return NumericGetDatum(int64_to_numeric((int64) low));
+	base = NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32));
+	result = DirectFunctionCall2(numeric_mul, NumericGetDatum(int64_to_numeric(high)), base);
+	result = DirectFunctionCall2(numeric_add, result,
+								 NumericGetDatum(int64_to_numeric((int64) (low >> 32))));
+	result = DirectFunctionCall2(numeric_mul, result, base);
+	return DirectFunctionCall2(numeric_add, result,
+							   NumericGetDatum(int64_to_numeric((int64) (low & 0xffffffff))));
+}
+
+/* The sum by the count, as numerics. */
+static Datum
+hg_average(Datum sum, int64 count)
+{
+	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
+}
+
+static Datum
+hg_word_datum(int64 value, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return Int16GetDatum((int16) value);
+		case HG_WORD_INT4:
+			return Int32GetDatum((int32) value);
+		case HG_WORD_UINT4:
+			return UInt32GetDatum((uint32) value);
+		case HG_WORD_INT8:
+			break;
+	}
+	return Int64GetDatum(value);
+}
+
+static Datum
+hg_transition_finish(HgTransition *transition, const HgTransitionState *state, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum result;
+
+	fcinfo->args[0].value = state->started ? state->value : transition->initial;
+	fcinfo->args[0].isnull = state->started ? state->null : transition->initial_null;
+	*isnull = fcinfo->args[0].isnull;
+	if (!OidIsValid(transition->finish.fn_oid) || (*isnull && transition->finish.fn_strict))
+		return fcinfo->args[0].value;
+	InitFunctionCallInfoData(*fcinfo, &transition->finish, 1, transition->collation,
+							 transition->agg_context, NULL);
+	result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	return result;
+}
+
+Datum
+hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
+{
+	const void *at = (char *) group + function->offset;
+	const HgSumState *sum = at;
+	const HgBigSumState *big = at;
+	const HgExtremeState *extreme = at;
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*isnull = false;
+			return Int64GetDatum(*(const int64 *) at);
+		case HG_AGGREGATE_SUM_INT:
+			*isnull = sum->count == 0;
+			return Int64GetDatum(sum->sum);
+		case HG_AGGREGATE_AVG_INT:
+			*isnull = sum->count == 0;
+			return *isnull ? (Datum) 0
+						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);
+		case HG_AGGREGATE_SUM_BIGINT:
+			*isnull = big->count == 0;
+			return *isnull ? (Datum) 0 : hg_big_numeric(big->high, big->low);
+		case HG_AGGREGATE_AVG_BIGINT:
+			*isnull = big->count == 0;
+			return *isnull ? (Datum) 0
+						   : hg_average(hg_big_numeric(big->high, big->low), big->count);
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			*isnull = !extreme->any;
+			return hg_word_datum(extreme->value, function->word);
+		default:
+			return hg_transition_finish(function->transition, at, isnull);
+	}
+}

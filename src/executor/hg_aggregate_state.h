@@ -1,0 +1,274 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_state.h
+ *	  The aggregate node's state, shared by its files.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_STATE_H
+#define HG_AGGREGATE_STATE_H
+
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+
+#include "batch/hg_batch.h"
+#include "batch/hg_spill.h"
+#include "executor/hg_aggregate.h"
+
+/* ---------------------------------------------------------------------
+ * hg_aggregate_groups.c: the groups
+ * ---------------------------------------------------------------------
+ */
+
+/* A group column. */
+typedef struct HgGroupKey
+{
+	int column;		/* of the batch */
+	bool word;		/* by value, and equal where its bits are */
+	uint64 mask;	/* the bits that count, for words */
+	FmgrInfo hash;	/* for others */
+	FmgrInfo equal; /* for others */
+	Oid collation;
+} HgGroupKey;
+
+/*
+ * A group: its values, the flags of those that are NULL, and the states of the aggregates,
+ * at the offsets that HgGroups knows.
+ */
+typedef struct HgGroup
+{
+	uint64 hash;
+	Datum values[FLEXIBLE_ARRAY_MEMBER];
+} HgGroup;
+
+/* A place in the hash table. */
+typedef struct HgGroupSlot
+{
+	uint32 hash;   /* the low bits of the group's */
+	uint32 number; /* of the group, from 1; 0 = free */
+} HgGroupSlot;
+
+typedef struct HgGroups
+{
+	/* as made */
+	int nkeys;
+	HgGroupKey *keys; /* [nkeys] */
+	bool words;		  /* all keys are words */
+	int nvalues;	  /* group columns, then others that are the same in a group's rows */
+	int *columns;	  /* [nvalues] of the batch */
+	int16 *attlens;	  /* [nvalues] */
+	bool *byvals;	  /* [nvalues] */
+	Size nulls_offset;
+	Size states_offset;
+	Size group_bytes;
+
+	/* what they hold */
+	MemoryContext context;	 /* table and groups; reset with them */
+	MemoryContext values;	 /* by-reference values of groups and states; reset with them */
+	MemoryContext temporary; /* of hash and equality functions */
+	HgGroupSlot *slots;		 /* [mask + 1] */
+	uint64 mask;
+	char **chunks; /* [nchunks] of 2^chunk_log2 groups */
+	int chunk_log2;
+	int nchunks;
+	int max_chunks;
+	char *piece_next; /* where the next chunk goes ... */
+	int piece_left;	  /* ... and how many more fit there */
+	uint64 bytes;	  /* of slots and pieces */
+	uint32 count;
+} HgGroups;
+
+/*
+ * An empty table, in a context of its own below CurrentMemoryContext.  Values are the
+ * columns[nvalues] of batches, the first nkeys of them the keys'; types are those of desc's
+ * attributes attnos[columns[i]].  keys[nkeys] is kept.  A group has room for states of
+ * state_bytes, which begin as zeros.  What groups and states have by reference lives in values.
+ */
+extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns,
+								  TupleDesc desc, const int *attnos, Size state_bytes,
+								  MemoryContext values, MemoryContext temporary);
+
+/* Set up a key of a type with an equality operator: all but column and collation. */
+extern void hg_group_key_init(HgGroupKey *key, Oid equality);
+
+/* The hashes[nrows] of a batch's rows. */
+extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);
+
+/*
+ * Find the groups of a batch's rows, which have these hashes.  A row of a group that is not
+ * there makes it, where add is set, and gets NULL where not.
+ */
+extern void hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
+						   HgGroup **found);
+
+/* One more group, of the values of a row, or of none where batch is NULL. */
+extern HgGroup *hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash);
+
+/* Forget all groups and free their memory. */
+extern void hg_groups_reset(HgGroups *groups);
+
+/* Memory of all groups, and what it will be when the table must grow next. */
+extern uint64 hg_groups_bytes(const HgGroups *groups);
+
+/* A group by its number, from 0. */
+static inline HgGroup *
+hg_groups_get(const HgGroups *groups, uint32 number)
+{
+	return (HgGroup *) (groups->chunks[number >> groups->chunk_log2] +
+						(number & ((1U << groups->chunk_log2) - 1)) * groups->group_bytes);
+}
+
+static inline bool *
+hg_group_nulls(const HgGroups *groups, HgGroup *group)
+{
+	return (bool *) ((char *) group + groups->nulls_offset);
+}
+
+/* ---------------------------------------------------------------------
+ * hg_aggregate_function.c: aggregate functions
+ * ---------------------------------------------------------------------
+ */
+
+/* How the integers of an inline aggregate lie in a Datum. */
+typedef enum HgWordType
+{
+	HG_WORD_INT2,
+	HG_WORD_INT4,
+	HG_WORD_INT8,
+	HG_WORD_UINT4
+} HgWordType;
+
+/* What calls an aggregate's own functions. */
+typedef struct HgTransition
+{
+	FmgrInfo advance;
+	FmgrInfo finish; /* fn_oid invalid where the value itself is the result */
+	Oid collation;
+	Node *agg_context; /* tells the functions where states live */
+	MemoryContext states;
+	MemoryContext temporary;
+	int16 value_len; /* of the transition type */
+	bool value_byval;
+	Datum initial;
+	bool initial_null;
+} HgTransition;
+
+typedef struct HgFunction
+{
+	HgAggregateKind kind;
+	HgWordType word;		  /* of the argument of inline ones */
+	HgTransition *transition; /* of others */
+	Size offset;			  /* of its state in a group */
+	int filter;				  /* of the node's, or -1 */
+	int column;				  /* of the batch: its argument; or -1 */
+	ExprState *argument;	  /* where it is no column; NULL with column -1: rows are counted */
+	int16 argument_len;
+	bool argument_byval;
+} HgFunction;
+
+/* Rows of a batch: rows[count], or all of the first count where rows is NULL. */
+typedef struct HgSelection
+{
+	const uint16 *rows;
+	int count;
+} HgSelection;
+
+/*
+ * Set up a function for an Aggref: everything but filter and argument.  Its state goes to
+ * *offset, which is moved behind it.  States of by-reference values live in states, what
+ * its functions leave behind goes to temporary.
+ */
+extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
+							 MemoryContext states, MemoryContext temporary);
+
+/*
+ * Take the selected rows: values and nulls (or NULL: none is) of the argument, by row.
+ * Row r belongs to groups[r], or where groups is NULL all rows belong to group.
+ */
+extern void hg_function_advance(const HgFunction *function, HgSelection selection,
+								const Datum *values, const bool *nulls, HgGroup *const *groups,
+								HgGroup *group);
+
+/* The result for a group, in CurrentMemoryContext or in the group. */
+extern Datum hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull);
+
+/* Count rows that come without a batch. */
+extern void hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows);
+
+/* ---------------------------------------------------------------------
+ * The node
+ * ---------------------------------------------------------------------
+ */
+
+/* Where the node stands; hg_aggregate.c tells the way. */
+typedef enum HgAggregatePhase
+{
+	HG_AGGREGATE_READ,
+	HG_AGGREGATE_RETURN,
+	HG_AGGREGATE_NEXT_PARTITION,
+	HG_AGGREGATE_DONE
+} HgAggregatePhase;
+
+/* Rows of groups that did not fit, and the partition that is next. */
+typedef struct HgAggregateSpill
+{
+	HgSpill *spill;
+	int next;
+} HgAggregateSpill;
+
+typedef struct HgAggregateState
+{
+	CustomScanState css; /* must be first */
+
+	/* from the plan */
+	bool grouped;
+	int ncolumns; /* that are needed of the input */
+	int *attnos;  /* [ncolumns] their attributes in the input's rows, from 1 */
+	bool counts;  /* nothing but the number of rows is needed */
+	int nfunctions;
+	HgFunction *functions;
+	int nfilters;
+	ExprState **filters;   /* [nfilters] */
+	int *dense;			   /* [ncolumns] 0, 1, 2, ... */
+	int nexpr_columns;	   /* columns of the batch that filters and arguments use */
+	int *expr_columns;	   /* [nexpr_columns] */
+	Bitmapset *params;	   /* PARAM_EXECs that filters and arguments use */
+	int first_result;	   /* place of the first aggregate in the scan slot */
+	HgSelection *filtered; /* [nfilters] what passes of the current batch ... */
+	uint16 *filter_rows;   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
+	Datum *results;		   /* [HG_BATCH_ROWS] of an argument that is no column */
+	bool *results_null;	   /* [HG_BATCH_ROWS] */
+
+	/* the input */
+	HgBatchSource *source;
+	HgBatch *batch;
+
+	/* what is read */
+	MemoryContext context;		 /* owns all that follows */
+	MemoryContext row_context;	 /* of transition, hash and equality functions */
+	MemoryContext batch_context; /* results of arguments */
+	MemoryContext states;		 /* what groups and their states have by reference */
+	HgGroups *groups;
+	HgColumnStore *layout; /* of spilled rows: no rows in it */
+	HgBatch *stored_batch; /* rows on their way back from a file */
+	HgSpill *spill;		   /* where rows of groups that are not in memory go; or NULL */
+	List *spilled;		   /* stack of HgAggregateSpill, innermost first */
+	int level;			   /* of spill sets made from now on */
+
+	HgAggregatePhase phase;
+	uint32 next_group; /* to return */
+	bool rescannable;  /* all groups of the input are in memory */
+
+	/* for EXPLAIN */
+	uint64 groups_returned;
+	uint64 memory_bytes;
+	uint64 spilled_bytes;
+	uint64 partitions;
+} HgAggregateState;
+
+/* hg_aggregate_explain.c */
+extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif /* HG_AGGREGATE_STATE_H */

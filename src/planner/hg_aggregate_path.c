@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_path.c
+ *	  Offer the aggregate node above joins of ours.
+ *
+ * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
+ * The node is offered where the input is a HashGraph join, all aggregates are among those that
+ * the executor knows (hg_aggregate_kind) and used plainly: no DISTINCT, no ORDER BY; and group
+ * columns can be hashed.  All else is left to core, which aggregates the join's rows.
+ *
+ * COSTS.  For N rows of the input, G groups, k group columns and a aggregates, over the cost of
+ * the input:
+ *
+ *	rows		-N * cpu_tuple_cost
+ *				the input has been charged for rows that are not formed, where it can
+ *				hand over columns
+ *	keys		N * k * cpu_operator_cost / 2
+ *				hash, find, compare
+ *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
+ *				plain columns
+ *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
+ *	disk		rows whose groups exceed work memory are written and read once
+ *
+ * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_aggregate.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+
+#include "executor/hg_aggregate.h"
+#include "hg_guc.h"
+#include "planner/hg_planner.h"
+
+/* Costs for each row, in units of cpu_operator_cost. */
+#define HG_KEY_COST 0.5
+#define HG_AGGREGATE_COST 0.25
+
+/* What a forced aggregate costs, the whole of it. */
+#define HG_FORCED_COST 0.001
+
+/* Bytes of a group beside its values, for estimates. */
+#define HG_GROUP_BYTES 48
+
+static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
+
+static const CustomPathMethods hg_aggregate_path_methods = {
+	.CustomName = "HashGraphAggregate",
+	.PlanCustomPath = hg_aggregate_plan,
+};
+
+/* Can the node compute it? */
+static bool
+hg_aggref_supported(const Aggref *aggref)
+{
+	Node *argument;
+
+	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_UNSUPPORTED)
+		return false;
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
+		aggref->agglevelsup > 0 || aggref->aggvariadic || aggref->aggorder != NIL ||
+		aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL || list_length(aggref->args) > 1)
+		return false;
+	argument = (Node *) aggref->args;
+	return !contain_subplans(argument) && !contain_subplans((Node *) aggref->aggfilter);
+}
+
+/* The Aggrefs of expressions, each once. */
+static List *
+hg_find_aggrefs(List *exprs)
+{
+	List *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
+													  PVC_INCLUDE_PLACEHOLDERS);
+	List *result = NIL;
+	ListCell *lc;
+
+	foreach (lc, found)
+		if (IsA(lfirst(lc), Aggref))
+			result = list_append_unique(result, lfirst(lc));
+	return result;
+}
+
+/* The input's cheapest path that is a join of ours, or a projection of one. */
+static Path *
+hg_find_join_path(const RelOptInfo *input_rel)
+{
+	Path *best = NULL;
+	ListCell *lc;
+
+	foreach (lc, input_rel->pathlist)
+	{
+		Path *path = lfirst(lc);
+
+		if (path->param_info == NULL && hg_path_join(path) != NULL &&
+			(best == NULL || path->total_cost < best->total_cost))
+			best = path;
+	}
+	return best;
+}
+
+/* Does a path hand over columns, so that no row of it need be formed? */
+static bool
+hg_path_has_columns(const Path *path)
+{
+	ListCell *lc;
+
+	/* what a WHERE above an outer join asks is asked of rows */
+	if (hg_join_path_filters(hg_path_join(path)))
+		return false;
+	foreach (lc, path->pathtarget->exprs)
+		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
+			return false;
+	return true;
+}
+
+/* Fill in rows and costs of a path whose other fields are set. */
+static void
+hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
+{
+	Path *out = &path->custom.path;
+	const Path *input = linitial(path->custom.custom_paths);
+	int nkeys = list_length(path->group_clause);
+	int naggs = list_length(path->aggrefs);
+	Cost startup = input->total_cost;
+	Cost run;
+	QualCost having;
+	double bytes;
+	ListCell *lc;
+
+	out->rows = groups;
+	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
+	if (hg_force)
+	{
+		out->startup_cost = 0;
+		out->total_cost = HG_FORCED_COST;
+		hg_path_set_disabled_nodes(out, 0);
+		return;
+	}
+
+	if (hg_path_has_columns(input))
+		startup = Max(input->startup_cost, startup - input->rows * cpu_tuple_cost);
+	startup += input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
+	foreach (lc, path->aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+		QualCost inside;
+
+		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
+		startup += inside.startup + inside.per_tuple * input->rows;
+		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
+		startup += inside.startup + inside.per_tuple * input->rows;
+	}
+
+	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
+	if (bytes > get_hash_memory_limit())
+		startup += 2 * seq_page_cost * input->rows * (input->pathtarget->width + HG_GROUP_BYTES) /
+				   BLCKSZ * (1 - get_hash_memory_limit() / bytes);
+
+	cost_qual_eval(&having, path->having, root);
+	startup += having.startup + out->pathtarget->cost.startup;
+	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple +
+					out->pathtarget->cost.per_tuple);
+	out->startup_cost = startup;
+	out->total_cost = startup + run;
+}
+
+/* Offer the node for a query's grouping. */
+static void
+hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					  const GroupPathExtraData *extra)
+{
+	const Query *parse = root->parse;
+	Path *input;
+	HgAggregatePath *path;
+	List *having = (List *) extra->havingQual;
+	List *aggrefs;
+	double groups;
+	ListCell *lc;
+
+	/* parts of a partitionwise aggregation have target lists of their own */
+	if (parse->groupingSets != NIL || IS_OTHER_REL(input_rel) || grouped_rel->pathlist == NIL)
+		return;
+	if (parse->groupClause == NIL && !parse->hasAggs)
+		return;
+	input = hg_find_join_path(input_rel);
+	if (input == NULL || !grouping_is_hashable(HG_GROUP_CLAUSE(root)))
+		return;
+	aggrefs = hg_find_aggrefs(list_concat_copy(grouped_rel->reltarget->exprs, having));
+	foreach (lc, aggrefs)
+		if (!hg_aggref_supported(lfirst_node(Aggref, lc)))
+			return;
+
+	/* core's paths have the number of groups that pass HAVING */
+	groups = ((const Path *) linitial(grouped_rel->pathlist))->rows;
+
+	path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
+	path->custom.path.pathtype = T_CustomScan;
+	path->custom.path.parent = grouped_rel;
+	path->custom.path.pathtarget = grouped_rel->reltarget;
+	path->custom.path.parallel_safe = grouped_rel->consider_parallel && input->parallel_safe;
+	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.custom_paths = list_make1(input);
+	path->custom.methods = &hg_aggregate_path_methods;
+	path->grouped = parse->groupClause != NIL;
+	path->group_clause = HG_GROUP_CLAUSE(root);
+	path->aggrefs = aggrefs;
+	path->having = having;
+	hg_aggregate_cost(root, path, groups);
+	add_path(grouped_rel, &path->custom.path);
+}
+
+static void
+hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+					  RelOptInfo *output_rel, void *extra)
+{
+	if (hg_prev_create_upper_paths_hook != NULL)
+		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (hg_enabled && stage == UPPERREL_GROUP_AGG && extra != NULL)
+		hg_consider_aggregate(root, input_rel, output_rel, extra);
+}
+
+void
+hg_aggregate_path_init(void)
+{
+	hg_prev_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = hg_create_upper_paths;
+}

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_plan.c
+ *	  Turn a path of the aggregate node into a plan.
+ *
+ * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs.  When
+ * setrefs.c looks for what the target list and HAVING are made of, it finds whole Aggrefs and
+ * group columns there, and the arguments in custom_exprs are made of the input's columns.
+ * executor/hg_aggregate.h says what else the plan carries.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "executor/hg_aggregate.h"
+#include "planner/hg_planner.h"
+
+/* The argument of an aggregate; NULL where it counts rows. */
+static Expr *
+hg_aggref_argument(const Aggref *aggref)
+{
+	Expr *argument;
+
+	if (aggref->args == NIL)
+		return NULL;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_COUNT && IsA(argument, Const) &&
+		!((Const *) argument)->constisnull)
+		return NULL;
+	return copyObject(argument);
+}
+
+Plan *
+hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
+				  CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
+				  List *custom_plans)
+{
+	HgAggregatePath *path = (HgAggregatePath *) best_path;
+	CustomScan *cscan = makeNode(CustomScan);
+	List *input = ((Plan *) linitial(custom_plans))->targetlist;
+	List *scan_tlist = NIL;
+	List *arguments = NIL;
+	List *filters = NIL;
+	List *keys = NIL;
+	List *equalities = NIL;
+	List *collations = NIL;
+	ListCell *lc;
+
+	foreach (lc, input)
+		scan_tlist =
+			lappend(scan_tlist, makeTargetEntry(copyObject(lfirst_node(TargetEntry, lc)->expr),
+												list_length(scan_tlist) + 1, NULL, false));
+	foreach (lc, path->aggrefs)
+	{
+		Aggref *aggref = lfirst_node(Aggref, lc);
+
+		scan_tlist = lappend(scan_tlist, makeTargetEntry((Expr *) copyObject(aggref),
+														 list_length(scan_tlist) + 1, NULL, false));
+		arguments = lappend(arguments, hg_aggref_argument(aggref));
+		filters = lappend(filters, copyObject(aggref->aggfilter));
+	}
+	foreach (lc, path->group_clause)
+	{
+		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		const TargetEntry *tle = get_sortgroupref_tle(clause->tleSortGroupRef, input);
+
+		keys = lappend_int(keys, tle->resno - 1);
+		equalities = lappend_oid(equalities, clause->eqop);
+		collations = lappend_oid(collations, exprCollation((Node *) tle->expr));
+	}
+
+	cscan->scan.plan.targetlist = tlist;
+	cscan->scan.plan.qual = copyObject(path->having);
+	cscan->scan.scanrelid = 0;
+	cscan->flags = best_path->flags;
+	cscan->custom_plans = custom_plans;
+	cscan->custom_exprs = list_make2(arguments, filters);
+	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_private = list_make5(makeInteger(path->grouped), makeInteger(list_length(input)),
+									   keys, equalities, collations);
+	cscan->methods = &hg_aggregate_scan_methods;
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 5,
+					 "the plan's lists have as many members as their enums");
+	return &cscan->scan.plan;
+}
