@@ -239,7 +239,31 @@ execute agg_prepared (3);
 execute agg_prepared (500);
 reset plan_cache_mode;
 
+-- parts of the input in several processes, combined by core
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2;
+select agg_check('select count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), min(n), max(d), min(tz), max(ts), sum(iv), avg(iv), max(s), min(f8), stddev(i4), var_pop(n), bool_or(b), sum(m) from g_a a join g_b b using (k)');
+select agg_check('select g, h, count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), max(s), stddev(i4), avg(iv) from g_a a join g_b b using (k) group by g, h having count(*) > 3');
+select agg_check('select count(*) from g_a a join g_b b using (k)');
+select agg_check('select count(*), sum(i4), avg(i4), avg(i8), sum(n) from g_a a join g_b b using (k) where w < 0');
+select agg_check('select g, count(*) from g_a a join g_b b using (k) where w < 0 group by g');
+select agg_check('select count(*), count(w), sum(i4::int8 * w) filter (where g > 1) from g_a a left join g_b b using (k)');
+select agg_check('select h, count(*), sum(id), sum(w) from g_a a full join g_b b using (k) group by h');
+set work_mem = '64kB';
+select agg_check('select k, count(*), sum(w) from g_many join g_other using (k) group by k');
+reset work_mem;
+select regexp_replace(line, ' *\(actual.*', '') as line
+  from agg_explain('select g, count(*) from g_a join g_b using (k) group by g having sum(w) > 0') line
+  where line ~ 'Aggregate|Group Key|Gather|Planned';
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+reset max_parallel_workers_per_gather;
+
 -- cursors
+set hashgraph.force = on;
 begin;
 declare c scroll cursor for select g, sum(i4) from g_a join g_b using (k) group by g order by g;
 fetch 2 from c;

@@ -14,6 +14,9 @@
  * All other aggregates run their own transition function for each value, in a memory context
  * where PostgreSQL's executor would run it: what is saved is the row, not the arithmetic.
  *
+ * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
+ * combines: they are in the form that the aggregates' own combine functions take.
+ *
  * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
  * of transition functions, whose values by reference live in the groups' memory context.
  *
@@ -31,6 +34,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -271,14 +275,18 @@ hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext t
 	HgTransition *transition = palloc0(sizeof(HgTransition));
 	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
 	Form_pg_aggregate aggregate;
+	Oid finish;
 	Datum initial;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
 	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
 	fmgr_info(aggregate->aggtransfn, &transition->advance);
-	if (OidIsValid(aggregate->aggfinalfn))
-		fmgr_info(aggregate->aggfinalfn, &transition->finish);
+	finish = aggregate->aggfinalfn;
+	if (DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit))
+		finish = aggref->aggtranstype == INTERNALOID ? aggregate->aggserialfn : InvalidOid;
+	if (OidIsValid(finish))
+		fmgr_info(finish, &transition->finish);
 	initial =
 		SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &transition->initial_null);
 	if (!transition->initial_null)
@@ -309,7 +317,12 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	InvokeFunctionExecuteHook(aggref->aggfnoid);
 
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
+	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 	function->offset = *offset;
+	/* their states are known to their own functions alone */
+	if (function->partial &&
+		(function->kind == HG_AGGREGATE_SUM_BIGINT || function->kind == HG_AGGREGATE_AVG_BIGINT))
+		function->kind = HG_AGGREGATE_TRANSITION;
 	switch (function->kind)
 	{
 		case HG_AGGREGATE_COUNT:
@@ -670,6 +683,16 @@ hg_average(Datum sum, int64 count)
 	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
 }
 
+/* The state of avg(int2) and avg(int4) as their own functions have it. */
+static Datum
+hg_average_state(const HgSumState *state)
+{
+	Datum values[] = {Int64GetDatum(state->count), Int64GetDatum(state->sum)};
+
+	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 static Datum
 hg_word_datum(int64 value, HgWordType type)
 {
@@ -722,6 +745,11 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 			*isnull = sum->count == 0;
 			return Int64GetDatum(sum->sum);
 		case HG_AGGREGATE_AVG_INT:
+			if (function->partial)
+			{
+				*isnull = false;
+				return hg_average_state(sum);
+			}
 			*isnull = sum->count == 0;
 			return *isnull ? (Datum) 0
 						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);

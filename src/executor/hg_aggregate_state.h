@@ -144,7 +144,7 @@ typedef enum HgWordType
 typedef struct HgTransition
 {
 	FmgrInfo advance;
-	FmgrInfo finish; /* fn_oid invalid where the value itself is the result */
+	FmgrInfo finish; /* or serialize; fn_oid invalid where the value itself is the result */
 	Oid collation;
 	Node *agg_context; /* tells the functions where states live */
 	MemoryContext states;
@@ -158,6 +158,7 @@ typedef struct HgTransition
 typedef struct HgFunction
 {
 	HgAggregateKind kind;
+	bool partial;			  /* the result is the state, for a Finalize Aggregate above */
 	HgWordType word;		  /* of the argument of inline ones */
 	HgTransition *transition; /* of others */
 	Size offset;			  /* of its state in a group */

@@ -68,9 +68,9 @@ hg_aggref_supported(const Aggref *aggref)
 
 	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_UNSUPPORTED)
 		return false;
-	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggsplit != AGGSPLIT_SIMPLE ||
-		aggref->agglevelsup > 0 || aggref->aggvariadic || aggref->aggorder != NIL ||
-		aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL || list_length(aggref->args) > 1)
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup > 0 || aggref->aggvariadic ||
+		aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL ||
+		list_length(aggref->args) > 1)
 		return false;
 	argument = (Node *) aggref->args;
 	return !contain_subplans(argument) && !contain_subplans((Node *) aggref->aggfilter);
@@ -91,14 +91,14 @@ hg_find_aggrefs(List *exprs)
 	return result;
 }
 
-/* The input's cheapest path that is a join of ours, or a projection of one. */
+/* The cheapest of an input's paths that is a join of ours, or a projection of one. */
 static Path *
-hg_find_join_path(const RelOptInfo *input_rel)
+hg_find_join_path(List *pathlist)
 {
 	Path *best = NULL;
 	ListCell *lc;
 
-	foreach (lc, input_rel->pathlist)
+	foreach (lc, pathlist)
 	{
 		Path *path = lfirst(lc);
 
@@ -143,7 +143,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	if (hg_force)
 	{
 		out->startup_cost = 0;
-		out->total_cost = HG_FORCED_COST;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_COST;
 		hg_path_set_disabled_nodes(out, 0);
 		return;
 	}
@@ -175,49 +175,109 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	out->total_cost = startup + run;
 }
 
+/*
+ * The path that computes the aggregates of rel's target over a path of the input, or NULL where
+ * the node can't do that.
+ */
+static Path *
+hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
+						 double groups)
+{
+	HgAggregatePath *path;
+	List *aggrefs = hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having));
+	ListCell *lc;
+
+	foreach (lc, aggrefs)
+		if (!hg_aggref_supported(lfirst_node(Aggref, lc)))
+			return NULL;
+
+	path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
+	path->custom.path.pathtype = T_CustomScan;
+	path->custom.path.parent = rel;
+	path->custom.path.pathtarget = rel->reltarget;
+	path->custom.path.parallel_safe = rel->consider_parallel && input->parallel_safe;
+	path->custom.path.parallel_workers = input->parallel_workers;
+	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom.custom_paths = list_make1(input);
+	path->custom.methods = &hg_aggregate_path_methods;
+	path->grouped = root->parse->groupClause != NIL;
+	path->group_clause = HG_GROUP_CLAUSE(root);
+	path->aggrefs = aggrefs;
+	path->having = having;
+	hg_aggregate_cost(root, path, groups);
+	return &path->custom.path;
+}
+
+/* Offer the node in one process. */
+static void
+hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
+				   double groups)
+{
+	Path *input = hg_find_join_path(input_rel->pathlist);
+	Path *path = NULL;
+
+	if (input != NULL)
+		path = hg_aggregate_path_create(root, grouped_rel, input, having, groups);
+	if (path != NULL)
+		add_path(grouped_rel, path);
+}
+
+/*
+ * Offer the node in every process below a Gather, each for its own part of the input: core's
+ * own Finalize Aggregate combines what they return.
+ */
+static void
+hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					 const GroupPathExtraData *extra, double groups)
+{
+	Path *input = hg_find_join_path(input_rel->partial_pathlist);
+	RelOptInfo *partial_rel;
+	Path *path;
+	double rows;
+	Cost gathered;
+
+	/* core has decided whether these aggregates can be combined, and made their target */
+	if (input == NULL || !extra->partial_costs_set || !grouped_rel->consider_parallel)
+		return;
+	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
+	path = hg_aggregate_path_create(root, partial_rel, input, NIL,
+									Min(groups, clamp_row_est(input->rows)));
+	if (path == NULL)
+		return;
+	rows = path->rows * path->parallel_workers;
+	path =
+		(Path *) create_gather_path(root, partial_rel, path, partial_rel->reltarget, NULL, &rows);
+	gathered = path->total_cost;
+	path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget,
+									root->parse->groupClause != NIL ? AGG_HASHED : AGG_PLAIN,
+									AGGSPLIT_FINAL_DESERIAL, HG_GROUP_CLAUSE(root),
+									(List *) extra->havingQual, &extra->agg_final_costs, groups);
+	/* forced where nothing is asked for a Gather */
+	if (hg_force)
+		path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
+	path->startup_cost = Min(path->startup_cost, path->total_cost);
+	add_path(grouped_rel, path);
+}
+
 /* Offer the node for a query's grouping. */
 static void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					  const GroupPathExtraData *extra)
 {
 	const Query *parse = root->parse;
-	Path *input;
-	HgAggregatePath *path;
-	List *having = (List *) extra->havingQual;
-	List *aggrefs;
 	double groups;
-	ListCell *lc;
 
 	/* parts of a partitionwise aggregation have target lists of their own */
 	if (parse->groupingSets != NIL || IS_OTHER_REL(input_rel) || grouped_rel->pathlist == NIL)
 		return;
-	if (parse->groupClause == NIL && !parse->hasAggs)
+	if ((parse->groupClause == NIL && !parse->hasAggs) ||
+		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
 		return;
-	input = hg_find_join_path(input_rel);
-	if (input == NULL || !grouping_is_hashable(HG_GROUP_CLAUSE(root)))
-		return;
-	aggrefs = hg_find_aggrefs(list_concat_copy(grouped_rel->reltarget->exprs, having));
-	foreach (lc, aggrefs)
-		if (!hg_aggref_supported(lfirst_node(Aggref, lc)))
-			return;
 
 	/* core's paths have the number of groups that pass HAVING */
 	groups = ((const Path *) linitial(grouped_rel->pathlist))->rows;
-
-	path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
-	path->custom.path.pathtype = T_CustomScan;
-	path->custom.path.parent = grouped_rel;
-	path->custom.path.pathtarget = grouped_rel->reltarget;
-	path->custom.path.parallel_safe = grouped_rel->consider_parallel && input->parallel_safe;
-	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom.custom_paths = list_make1(input);
-	path->custom.methods = &hg_aggregate_path_methods;
-	path->grouped = parse->groupClause != NIL;
-	path->group_clause = HG_GROUP_CLAUSE(root);
-	path->aggrefs = aggrefs;
-	path->having = having;
-	hg_aggregate_cost(root, path, groups);
-	add_path(grouped_rel, &path->custom.path);
+	hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
+	hg_consider_parallel(root, input_rel, grouped_rel, extra, groups);
 }
 
 static void

@@ -349,9 +349,9 @@ hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path,
 												   base_cost, base_cost, NIL))
 		return;
 	if (hg_consider_clauses(join))
-		add_partial_path(join->joinrel, hg_join_path_create(join, outer_path, inner_path, NULL,
-															outer_path->parallel_workers,
-															together));
+		add_partial_path(join->joinrel,
+						 hg_join_path_create(join, outer_path, inner_path, NULL,
+											 outer_path->parallel_workers, together));
 }
 
 /*

@@ -19,7 +19,7 @@ typedef struct HgJoinPath
 	CustomPath custom; /* must be first; custom_paths are outer and inner */
 	JoinType join_type;
 	bool inner_unique;
-	bool together; /* partial, and so are both inputs: all processes join both sides as one */
+	bool together;		/* partial, and so are both inputs: all processes join both sides as one */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
