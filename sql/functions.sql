@@ -366,7 +366,8 @@ FROM hashgraph_probe_stats('big_l', 'word', 'big_r', 'word');
 
 -- A HashGraph that would pass maintenance_work_mem or work memory is not built
 CREATE TABLE wide AS SELECT repeat('x', 200) || g AS word FROM generate_series(1, 6000) g;
-CREATE TABLE half AS SELECT g AS key FROM generate_series(1, 40000) g;
+CREATE TABLE half AS SELECT g AS key FROM generate_series(1, 50000) g;
+CREATE TABLE much AS SELECT g AS key FROM generate_series(1, 100000) g;
 CREATE TABLE few AS SELECT word FROM wide LIMIT 3;
 BEGIN;
 SET LOCAL work_mem = '64kB';
@@ -374,12 +375,12 @@ SET LOCAL maintenance_work_mem = '1MB';
 SAVEPOINT s;
 \set VERBOSITY default
 \set SHOW_CONTEXT never
-SELECT rows FROM hashgraph_build_stats('big_l', 'key');
+SELECT rows FROM hashgraph_build_stats('much', 'key');
 ROLLBACK TO s;
 \set VERBOSITY sqlstate
 SELECT rows FROM hashgraph_build_stats('big_l', 'word');
 ROLLBACK TO s;
-SELECT matches FROM hashgraph_probe_stats('empty', 'key', 'big_r', 'key');
+SELECT matches FROM hashgraph_probe_stats('empty', 'key', 'much', 'key');
 ROLLBACK TO s;
 SELECT matches FROM hashgraph_probe_stats('big_r', 'word', 'few', 'word');
 ROLLBACK TO s;

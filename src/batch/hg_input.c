@@ -11,22 +11,21 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include <math.h>
+
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input.h"
+#include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
 
-/*
- * What the CPU engine takes for a row beside its word: the edge (word and row number),
- * and its share of the offsets, of which there are up to 1.42 for each row at load factor
- * 1 (hg_shape.c).
- */
+/* What the CPU engine takes for a row beside its word. */
 static inline Size
 hg_engine_row_bytes(uint32 width)
 {
-	return width + sizeof(uint32) + (Size) (1.5 * sizeof(uint32) / hg_load_factor);
+	return (Size) ceil(hg_cpu_row_bytes(width, hg_load_factor));
 }
 
 /* Memory of the values of key expressions that are encoded together, in bytes. */
