@@ -23,7 +23,8 @@ declare
   plan json;
 begin
   execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
-  return (select coalesce(string_agg(format('%s: %s of %s', n->>'Join Type', coalesce(n->>'Rows Removed by Runtime Filter', '0'), coalesce(n->>'Outer Rows', '0')), ', '), 'no join')
+  return (select coalesce(string_agg(format('%s: %s of %s%s', n->>'Join Type', coalesce(n->>'Rows Removed by Runtime Filter', '0'), coalesce(n->>'Outer Rows', '0'),
+            case when (n->>'Partitions')::int > 1 then ' on the way to disk' end), ', '), 'no join')
           from json_path_nodes(plan) n);
 end $$;
 set hashgraph.force = on;
@@ -57,6 +58,20 @@ set work_mem = '256kB';
 select join_check('select v, o.t, w from f_out o join f_in i using (far)');
 set work_mem = '64kB';
 select join_check('select v, o.t, w, i.t from f_out o join f_in i using (k)');
+-- ... with inner keys that are told while they go there
+create table f_wide as select k, far, t, w, repeat(t, 10) as wide from f_in;
+insert into f_wide select null, far, null, w, wide from f_wide where w <= 100;
+analyze f_wide;
+set hashgraph.force = on;
+select f_refused('select v, w, wide from f_out join f_wide using (k)');
+select f_refused('select v, w, wide from f_out o join f_wide i using (t)');
+select f_refused('select v, w, wide from f_out left join f_wide using (k)');
+select f_refused('select o.v, i.v, i.t from f_out o join f_out i using (k)');
+reset hashgraph.force;
+select join_check('select v, w, wide from f_out join f_wide using (k)');
+select join_check('select v, w, wide from f_out o join f_wide i using (t)');
+select join_check('select v, w, wide from f_out right join f_wide using (far)');
+select join_check('select x, s.* from generate_series(0, 2) x, lateral (select v, w, wide from f_out join f_wide using (k) where w % 3 = x offset 0) s');
 reset work_mem;
 -- the inner side changes, and the outer side must be read again
 select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v, w from f_out join f_in using (k) where w % 4 = x offset 0) s');
@@ -66,5 +81,5 @@ select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v
 -- a join of joins, each with a filter of its own
 select join_check('select o.v, a.w, b.w from f_out o join f_in a using (k) join f_in b on b.far = o.far where a.w < 600 and b.w > 300');
 
-drop table f_out, f_in;
+drop table f_out, f_in, f_wide;
 drop function f_refused(text), json_path_nodes(json);

@@ -96,40 +96,82 @@ hg_filter_fill(HgFilter *filter, const HgKeySet *keys, uint32 key_width)
 		}
 }
 
-HgFilter *
-hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes)
+/* A filter without bits, in a context of its own. */
+static HgFilter *
+hg_filter_new(uint32 key_width)
 {
-	MemoryContext context;
-	HgFilter *filter;
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph filter", ALLOCSET_SMALL_SIZES);
+	HgFilter *filter = MemoryContextAllocZero(context, sizeof(HgFilter));
 
-	if (keys->rows == 0 || keys->rows > PG_UINT32_MAX)
-		return NULL;
-	context = AllocSetContextCreate(CurrentMemoryContext, "HashGraph filter", ALLOCSET_SMALL_SIZES);
-	filter = MemoryContextAllocZero(context, sizeof(HgFilter));
 	filter->context = context;
 	filter->sign = UINT64CONST(1) << (key_width * 8 - 1);
+	filter->extent = PG_UINT64_MAX;
 	filter->pays = true;
-	hg_filter_measure(filter, keys, key_width);
-	if (filter->extent < Max(HG_BITMAP_BITS, keys->rows * HG_BITMAP_BITS_PER_KEY))
-	{
-		filter->form = HG_FILTER_BITMAP;
-		filter->blocks = filter->extent / 64 + 1;
-	}
-	else
-	{
-		filter->form = HG_FILTER_BLOOM;
-		filter->blocks = keys->rows * HG_BLOOM_BITS_PER_KEY / 64 + 1;
-	}
-	if (filter->blocks * sizeof(uint64) <= max_bytes)
-		filter->bits = hg_block_alloc(context, filter->blocks * sizeof(uint64));
+	return filter;
+}
+
+/* Give a filter bits, all of them 0; where it would take too much, destroy it and return NULL. */
+static HgFilter *
+hg_filter_size(HgFilter *filter, HgFilterForm form, uint64 blocks, uint64 max_bytes)
+{
+	filter->form = form;
+	filter->blocks = blocks;
+	if (blocks <= max_bytes / sizeof(uint64))
+		filter->bits = hg_block_alloc(filter->context, blocks * sizeof(uint64));
 	if (filter->bits == NULL)
 	{
 		hg_filter_destroy(filter);
 		return NULL;
 	}
-	memset(filter->bits, 0, filter->blocks * sizeof(uint64));
-	hg_filter_fill(filter, keys, key_width);
+	memset(filter->bits, 0, blocks * sizeof(uint64));
 	return filter;
+}
+
+static inline uint64
+hg_bloom_blocks(uint64 keys)
+{
+	return keys * HG_BLOOM_BITS_PER_KEY / 64 + 1;
+}
+
+HgFilter *
+hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes)
+{
+	HgFilter *filter;
+
+	if (keys->rows == 0 || keys->rows > PG_UINT32_MAX)
+		return NULL;
+	filter = hg_filter_new(key_width);
+	hg_filter_measure(filter, keys, key_width);
+	if (filter->extent < Max(HG_BITMAP_BITS, keys->rows * HG_BITMAP_BITS_PER_KEY))
+		filter = hg_filter_size(filter, HG_FILTER_BITMAP, filter->extent / 64 + 1, max_bytes);
+	else
+		filter = hg_filter_size(filter, HG_FILTER_BLOOM, hg_bloom_blocks(keys->rows), max_bytes);
+	if (filter != NULL)
+		hg_filter_fill(filter, keys, key_width);
+	return filter;
+}
+
+HgFilter *
+hg_filter_begin(uint64 keys, uint32 key_width, uint64 max_bytes)
+{
+	if (keys > PG_UINT32_MAX)
+		return NULL;
+	return hg_filter_size(hg_filter_new(key_width), HG_FILTER_BLOOM, hg_bloom_blocks(keys),
+						  max_bytes);
+}
+
+void
+hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords)
+{
+	for (int i = 0; i < nwords; i++)
+	{
+		uint64 mask;
+		uint64 block =
+			hg_bloom_block(filter, words[which != NULL ? which[i] : i] ^ filter->sign, &mask);
+
+		filter->bits[block] |= mask;
+	}
 }
 
 uint64

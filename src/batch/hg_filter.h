@@ -4,10 +4,11 @@
  *	  Which rows of one side can match at all: told by the keys of the other, while it is read.
  *
  * A filter is made of all keys of a join's inner side.  Outer rows that it refuses match
- * nothing, and need not be stored, binned or written to disk.  It takes one of two forms:
+ * nothing, and need not be stored, binned or written to disk.  It is made of keys in memory, or
+ * while they go to disk, and takes one of two forms:
  *
- *	bitmap	a bit for each word between the least and the greatest, where these are not too
- *			far apart: exact;
+ *	bitmap	a bit for each word between the least and the greatest, where these are known and
+ *			not too far apart: exact;
  *	Bloom	blocks of 64 bits, four of which each word sets: lets some rows in 40 through that
  *			match nothing.
  *
@@ -34,7 +35,7 @@ typedef struct HgFilter
 	MemoryContext context; /* owns the filter */
 	HgFilterForm form;
 	uint64 sign;   /* words are ordered once this bit is turned */
-	uint64 least;  /* of the ordered words */
+	uint64 least;  /* of the ordered words, or 0 where that is not known */
 	uint64 extent; /* the greatest less the least */
 	uint64 *bits;  /* bitmap: [extent / 64 + 1]; Bloom: [blocks] */
 	uint64 blocks;
@@ -48,6 +49,15 @@ typedef struct HgFilter
  * take more than max_bytes, or there are no keys.
  */
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
+
+/*
+ * An empty Bloom filter for about so many keys, likewise; NULL where it would take more than
+ * max_bytes.  It refuses fewer rows, and no others, the more keys there are beyond that.
+ */
+extern HgFilter *hg_filter_begin(uint64 keys, uint32 key_width, uint64 max_bytes);
+
+/* Add words[which[nwords]], or the first nwords where which is NULL, to a begun filter. */
+extern void hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords);
 
 /* Memory of a filter, which may be NULL. */
 extern uint64 hg_filter_bytes(const HgFilter *filter);

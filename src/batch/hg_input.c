@@ -360,7 +360,7 @@ hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 /* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
 static void
 hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
-					 uint64 nrows, const void *words)
+					 uint64 nrows, const void *words, HgFilter *keys_filter)
 {
 	HgBatch *batch = input->stored_batch;
 	HgSpillKeys keys;
@@ -383,32 +383,36 @@ hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store,
 		}
 		hg_column_store_get(store, numbers, batch->nrows, batch, input->dense);
 		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
+		if (keys_filter != NULL && words != NULL)
+			hg_filter_add(keys_filter, keys.words, NULL, batch->nrows);
 	}
 }
 
 /* Move what is held in memory to a spill set. */
 static void
-hg_input_unload(HgInput *input, HgSpill *spill)
+hg_input_unload(HgInput *input, HgSpill *spill, HgFilter *keys_filter)
 {
 	HgKeySet words = hg_key_column_set(input->words);
 
 	for (int i = 0; i < words.npieces; i++)
 		hg_input_unload_rows(input, spill, input->rows, words.pieces[i].first_row,
-							 words.pieces[i].count, words.pieces[i].keys);
-	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL);
+							 words.pieces[i].count, words.pieces[i].keys, keys_filter);
+	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL, NULL);
 	hg_input_release(input);
 }
 
 void
-hg_input_spill(HgInput *input, HgSpill *spill)
+hg_input_spill(HgInput *input, HgSpill *spill, HgFilter *keys_filter)
 {
 	HgInputRows rows;
 	HgSpillKeys keys;
 
-	hg_input_unload(input, spill);
+	hg_input_unload(input, spill, keys_filter);
 	while (!input->at_end && hg_input_read(input, &rows, &keys))
 	{
 		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);
+		if (keys_filter != NULL)
+			hg_filter_add(keys_filter, keys.words, rows.which, rows.nkeys);
 		if (rows.nnull > 0)
 			hg_spill_write(spill, &keys, rows.batch, rows.at, rows.null_rows, rows.nnull);
 	}

@@ -107,9 +107,9 @@ extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes
- * there first and its memory is freed.
+ * there first and its memory is freed.  All keys are added to a begun filter, or NULL.
  */
-extern void hg_input_spill(HgInput *input, HgSpill *spill);
+extern void hg_input_spill(HgInput *input, HgSpill *spill, HgFilter *keys_filter);
 
 /*
  * Leave out the child's rows that a filter refuses, from now on; NULL: none.  The filter before

@@ -135,6 +135,59 @@ hg_join_fill_inner(HgJoinState *state)
 }
 
 /* ---------------------------------------------------------------------
+ * Runtime filters
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Are outer rows that match nothing worth finding while they are read?  Where the inner side
+ * is small beside the outer one a filter costs next to nothing, and shows itself whether
+ * it is worth its price; else the planner's estimate decides.
+ */
+static bool
+hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
+{
+	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+	double rows = state->css.ss.ps.plan->plan_rows;
+
+	return !state->keep[HG_OUTER] && (inner_rows < outer_rows / HG_FILTER_SMALL ||
+									  (inner_rows < outer_rows && rows < outer_rows / 2));
+}
+
+/* The whole inner side is in memory, and the outer child is about to be read. */
+static void
+hg_join_set_filter(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	HgKeySet keys = hg_key_column_set(inner->words);
+	HgFilter *filter = NULL;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	if (hg_join_filter_may_pay(state, (double) keys.rows))
+		filter =
+			hg_filter_create(&keys, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
+	hg_input_set_filter(state->inputs[HG_OUTER], filter);
+	MemoryContextSwitchTo(old);
+}
+
+/* The inner side is about to go to disk: the filter that is to hold its keys, or NULL. */
+static HgFilter *
+hg_join_begin_filter(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	/* the plan's estimate is of all rows, and may be low */
+	double inner_rows = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
+	HgFilter *filter = NULL;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	if (hg_join_filter_may_pay(state, inner_rows))
+		filter = hg_filter_begin((uint64) inner_rows, inner->words->width,
+								 hg_join_limit(state) / HG_FILTER_SHARE);
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
+/* ---------------------------------------------------------------------
  * Partitions
  * ---------------------------------------------------------------------
  */
@@ -175,6 +228,7 @@ hg_join_partition(HgJoinState *state, int level)
 	int bits =
 		hg_join_partition_bits(state, expected, hg_join_limit(state), get_hash_memory_limit() / 4);
 	HgPartitions *partitions;
+	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -186,8 +240,10 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContextSwitchTo(old);
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_input_spill(inner, partitions->inner);
-	hg_input_spill(outer, partitions->outer);
+	hg_input_spill(inner, partitions->inner, filter);
+	hg_input_set_filter(outer, filter);
+	hg_input_spill(outer, partitions->outer, NULL);
+	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
 	state->outer_held = state->outer_ready = false;
 	state->record.scan_ms += hg_join_elapsed_ms(start);
@@ -230,39 +286,6 @@ hg_join_can_cut(const HgSpill *spill, int partition)
  * The inner side
  * ---------------------------------------------------------------------
  */
-
-/*
- * Are outer rows that match nothing worth finding while they are read?  Where the inner side
- * is small beside the outer one a filter costs next to nothing, and shows itself whether
- * it is worth its price; else the planner's estimate decides.
- */
-static bool
-hg_join_filter_may_pay(const HgJoinState *state)
-{
-	double inner_rows = (double) state->inputs[HG_INNER]->words->rows;
-	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
-	double rows = state->css.ss.ps.plan->plan_rows;
-
-	return inner_rows < outer_rows / HG_FILTER_SMALL ||
-		   (inner_rows < outer_rows && rows < outer_rows / 2);
-}
-
-/* The whole inner side is in memory, and the outer child is about to be read. */
-static void
-hg_join_set_filter(HgJoinState *state)
-{
-	HgInput *inner = state->inputs[HG_INNER];
-	HgInput *outer = state->inputs[HG_OUTER];
-	HgKeySet keys = hg_key_column_set(inner->words);
-	HgFilter *filter = NULL;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-
-	if (!state->keep[HG_OUTER] && hg_join_filter_may_pay(state))
-		filter =
-			hg_filter_create(&keys, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
-	hg_input_set_filter(outer, filter);
-	MemoryContextSwitchTo(old);
-}
 
 /* A chunk of the inner side is in memory: where does that lead? */
 static HgJoinPhase

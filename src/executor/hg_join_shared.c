@@ -351,7 +351,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	{
 		if (arrive)
 		{
-			hg_input_spill(state->inputs[side], spills[side]);
+			hg_input_spill(state->inputs[side], spills[side], NULL);
 			hg_spill_publish(spills[side]);
 		}
 		state->record.spilled_bytes += spills[side]->bytes;
