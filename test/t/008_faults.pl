@@ -76,7 +76,8 @@ my %joins = (
 	'function' =>
 	  [ 'select md5(string_agg(left_ctid::text || right_ctid, \',\' order by left_ctid, right_ctid)) as r from hashgraph_join(\'l\', \'t\', \'r\', \'t\')', '' ],
 	'arrays' => [ 'select count(*)::text as r from hashgraph_join(array(select k::int8 from l), array(select k::int8 from r))', '' ],
-	'large' => [ 'select count(*) || \' \' || sum(v * w) as r from big join r using (k) where w % 2 = 0', "set work_mem = '64MB';" ]);
+	# a left join, lest a runtime filter leaves too few rows for a device
+	'large' => [ 'select count(*) || \' \' || sum(v * w) as r from big left join r on big.k = r.k and w % 2 = 0', "set work_mem = '64MB';" ]);
 my %expected = map {
 	my ($query, $settings) = @{ $joins{$_} };
 	$_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
