@@ -4,8 +4,9 @@
  *	  What PostgreSQL lends to the participants of a shared job: a barrier and a DSA.
  *
  * An error in a callback is kept by the host and thrown once the engine has returned, as
- * for an interrupt (hg_host.h).  In between the engine may still wait for the others, who
- * must not wait for a lock of ours then.
+ * for an interrupt (hg_host.h).  From then on this process waits for no other: they need not
+ * hear of the error from the engine, because it ends the query, and the leader ends them.
+ * It must not hold a lock that they wait for, though.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,6 +14,7 @@
  */
 #include "hg_compat.h"
 
+#include "storage/condition_variable.h"
 #include "storage/lwlock.h"
 
 #include "backend/hg_team.h"
@@ -26,6 +28,7 @@ hg_team_catch(HgPgTeam *team)
 {
 	/* the DSA's locks: none is held where the engine is called */
 	LWLockReleaseAll();
+	ConditionVariableCancelSleep();
 	hg_host_catch(team->host);
 }
 
@@ -79,6 +82,12 @@ hg_team_arrive(void *arg)
 	HgPgTeam *team = arg;
 	volatile bool arrived = true;
 
+	/*
+	 * The barrier may still be in the phase that the interrupted wait arrived in, which must not
+	 * be taken for two arrives.
+	 */
+	if (team->host->caught != NULL)
+		return false;
 	PG_TRY();
 	{
 		BarrierArriveAndWait(team->spec.barrier,
