@@ -283,7 +283,8 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.barrier = &shared->barrier,
 		.area = area,
 		.arrived = arrived,
-		.whole_bins = state->track[HG_INNER],
+		/* which rows have matches is told by bits, but who is first by one process alone */
+		.whole_bins = state->settled[HG_INNER],
 	};
 	HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
