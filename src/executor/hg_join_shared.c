@@ -240,6 +240,15 @@ hg_join_shared_limit(const HgJoinState *state)
 	return (uint64) get_hash_memory_limit() * state->shared->nprocesses;
 }
 
+/* Is there no more room in memory, where all hold so many bytes, or for the numbers of rows? */
+static bool
+hg_join_shared_is_full(const HgJoinState *state, const HgInput *input, uint64 bytes)
+{
+	return bytes > hg_join_shared_limit(state) ||
+		   hg_column_store_end(input->rows) > HG_MAX_ROWS / 2 ||
+		   hg_input_rows(input) > HG_MAX_ROWS / 2;
+}
+
 /* Read a side to its end, or until the join goes to disk. */
 static void
 hg_join_read_shared(HgJoinState *state, HgSide side)
@@ -254,13 +263,14 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 
 		hg_input_fill(input, before + HG_SHARED_STEP, PG_UINT64_MAX);
 		total = pg_atomic_add_fetch_u64(&shared->bytes, hg_input_bytes(input) - before);
-		if (total > hg_join_shared_limit(state))
+		if (hg_join_shared_is_full(state, input, total))
 		{
 			/* a partition is joined by one process, with its own work memory */
 			uint32 none = 0;
-			int bits =
-				hg_join_partition_bits(state, Max(hg_join_expected_bytes(state), 2.0 * total),
-									   hg_join_limit(state), get_hash_memory_limit() / 4);
+			/* ... and the plan estimates one process's rows */
+			double expected = hg_join_expected_bytes(state) * shared->nprocesses;
+			int bits = hg_join_partition_bits(state, Max(expected, 2.0 * total),
+											  hg_join_limit(state), get_hash_memory_limit() / 4);
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
 		}
