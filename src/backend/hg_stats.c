@@ -328,6 +328,29 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 	record->processes += other->processes;
 }
 
+void
+hg_stats_append(HgJoinRecord *record, const HgJoinRecord *later)
+{
+	HgMatcherReport before = record->report;
+	uint64 memory_bytes = record->memory_bytes;
+	uint64 executions = record->executions;
+	double scan_ms = record->scan_ms;
+	double total_ms = record->total_ms;
+	int processes = record->processes;
+
+	/* what is summed is summed there too; the rest is not of the same time */
+	hg_stats_merge(record, later);
+	record->executions = executions + later->executions;
+	record->memory_bytes = Max(memory_bytes, later->memory_bytes);
+	record->processes = Max(processes, later->processes);
+	record->scan_ms = scan_ms + later->scan_ms;
+	record->total_ms = total_ms + later->total_ms;
+	record->report.start_ms = before.start_ms + later->report.start_ms;
+	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+		record->report.job.phase_ms[phase] =
+			before.job.phase_ms[phase] + later->report.job.phase_ms[phase];
+}
+
 static void
 hg_stats_count_join(const HgJoinRecord *record)
 {

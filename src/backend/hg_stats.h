@@ -28,7 +28,7 @@ typedef struct HgJoinRecord
 	uint64 memory_bytes;	/* most work memory held */
 	uint64 spilled_bytes;	/* written to temporary files */
 	bool recheck;			/* keys were hashes, and every match was rechecked */
-	int processes;			/* that took part; 1 without parallel workers */
+	int processes;			/* of a parallel query that were asked for rows; else 0 or 1 */
 	double scan_ms;			/* reading both sides and encoding their keys */
 	double total_ms;		/* from the first row asked for to the end */
 } HgJoinRecord;
@@ -70,6 +70,12 @@ extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *rep
  * longest of all processes, as they work at the same time.
  */
 extern void hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other);
+
+/*
+ * Add what the same processes did in a later execution of the join.  Counts and times are
+ * summed, memory and processes are the most there were.
+ */
+extern void hg_stats_append(HgJoinRecord *record, const HgJoinRecord *later);
 
 /* File one finished join: into this session's list and into the counters. */
 extern void hg_stats_record(const HgJoinRecord *record);

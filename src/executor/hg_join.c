@@ -372,7 +372,10 @@ bool
 hg_join_next_batch(HgJoinState *state)
 {
 	if (INSTR_TIME_IS_ZERO(state->started))
+	{
 		INSTR_TIME_SET_CURRENT(state->started);
+		state->record.processes = 1;
+	}
 	state->out_next = 0;
 	for (;;)
 	{
@@ -535,6 +538,7 @@ hg_join_end(CustomScanState *node)
 	HgJoinState *state = (HgJoinState *) node;
 	HgJoinRecord record;
 
+	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
 	/* the leader files what parallel workers did */
 	if (record.executions > 0 && state->process == 0)

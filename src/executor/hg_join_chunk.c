@@ -46,7 +46,6 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 	record->partitions = Max(record->partitions, 1);
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		record->total_ms += hg_join_elapsed_ms(state->started);
-	record->processes = 1;
 	if (state->others.processes > 0)
 		hg_stats_merge(record, &state->others);
 }

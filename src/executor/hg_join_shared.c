@@ -71,7 +71,8 @@ struct HgJoinShared
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];
 	SharedFileSet files;
-	HgJoinRecord records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where unknown */
+	HgJoinRecord
+		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */
 };
 
 /* ---------------------------------------------------------------------
@@ -102,11 +103,14 @@ hg_join_leave(HgJoinState *state, bool finished)
 	state->ends_join = finished && last && pg_atomic_compare_exchange_u32(&shared->ended, &none, 1);
 }
 
-/* Let go of everything that lies in shared memory. */
+/* Return no more rows, and let go of everything that lies in shared memory. */
 static void
 hg_join_forget_shared(HgJoinState *state)
 {
-	if (!state->together || state->shared == NULL)
+	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
+		state->record.total_ms += hg_join_elapsed_ms(state->started);
+	state->phase = HG_JOIN_DONE;
+	if (!state->together)
 		return;
 	hg_join_leave(state, false);
 	hg_join_retire_matcher(state);
@@ -150,6 +154,38 @@ hg_join_shared_reset(HgJoinShared *shared)
 			pg_atomic_write_u64(&shared->spills[side].rows[partition], 0);
 }
 
+/* Add what the workers, which have ended, have told of themselves to what is known of them. */
+static void
+hg_join_collect_records(HgJoinState *state)
+{
+	HgJoinShared *shared = state->shared;
+	HgJoinRecord workers = {0};
+
+	for (int process = 1; process < shared->nprocesses; process++)
+	{
+		HgJoinRecord *record = &shared->records[process];
+
+		if (record->processes > 0)
+			hg_stats_merge(&workers, record);
+		record->processes = 0;
+	}
+	hg_stats_append(&state->others, &workers);
+}
+
+/*
+ * The leader's shared memory goes.  Nothing but this comes between the end of the workers of a
+ * query that needs no more rows, and the end of their memory.
+ */
+static void
+hg_join_segment_detached(dsm_segment *segment pg_attribute_unused(), Datum arg)
+{
+	HgJoinState *state = (HgJoinState *) DatumGetPointer(arg);
+
+	hg_join_collect_records(state);
+	state->shared = NULL;
+	state->segment = NULL;
+}
+
 void
 hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
@@ -176,32 +212,19 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	SharedFileSetInit(&shared->files, pcxt->seg);
 	state->shared = shared;
 	state->process = 0;
-}
-
-/* Add what other processes have told of themselves to what is known of them. */
-static void
-hg_join_collect_records(HgJoinState *state)
-{
-	HgJoinShared *shared = state->shared;
-
-	for (int process = 1; process < shared->nprocesses; process++)
-	{
-		HgJoinRecord *record = &shared->records[process];
-
-		if (record->processes > 0)
-			hg_stats_merge(&state->others, record);
-		record->processes = 0;
-	}
+	state->segment = pcxt->seg;
+	on_dsm_detach(pcxt->seg, hg_join_segment_detached, PointerGetDatum(state));
 }
 
 void
-hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_attribute_unused(),
-						 void *coordinate)
+hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	HgJoinShared *shared = coordinate;
 	dsa_area *area = node->ss.ps.state->es_query_dsa;
 
+	if (pcxt->seg == NULL)
+		return;
 	/* the child may be rescanned later only, and all that lies there is about to go */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(state);
@@ -340,8 +363,10 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
 	HgPartitions *partitions;
 	HgSpill *spills[2];
+	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	INSTR_TIME_SET_CURRENT(start);
 	partitions = palloc0(sizeof(HgPartitions));
 	partitions->current = -1;
 	partitions->next = &shared->next_partition;
@@ -369,6 +394,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 		/* from now on this process is on its own */
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
+	state->record.scan_ms += hg_join_elapsed_ms(start);
 	state->record.partitions += 1 << bits;
 	if (arrive &&
 		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
@@ -422,19 +448,19 @@ void
 hg_join_shutdown(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
-	HgJoinShared *shared = state->shared;
 
-	if (shared == NULL)
+	if (state->shared == NULL)
 		return;
 	hg_join_forget_shared(state);
 	if (state->process > 0)
-	{
-		HgJoinRecord *record = &shared->records[state->process];
+		hg_join_current_record(state, &state->shared->records[state->process]);
+}
 
-		hg_join_current_record(state, record);
-		record->processes = 1;
-	}
-	else
-		hg_join_collect_records(state);
-	state->phase = HG_JOIN_DONE;
+void
+hg_join_end_shared(HgJoinState *state)
+{
+	if (state->segment == NULL)
+		return;
+	hg_join_forget_shared(state);
+	cancel_on_dsm_detach(state->segment, hg_join_segment_detached, PointerGetDatum(state));
 }

@@ -84,6 +84,7 @@ typedef struct HgJoinState
 	/* below a Gather */
 	bool together;		  /* both sides are shared by all processes, if there are any others */
 	HgJoinShared *shared; /* in the query's DSM; or NULL */
+	dsm_segment *segment; /* in the leader: that shared lies in; or NULL */
 	int process;		  /* 0: the leader */
 	bool in_team;		  /* the two sides are being joined by the processes together */
 	bool attached;		  /* to the others' barrier: they wait for this process */
@@ -155,6 +156,9 @@ extern void hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcx
 									 void *coordinate);
 extern void hg_join_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
 extern void hg_join_shutdown(CustomScanState *node);
+
+/* The node ends: what is left of the shared memory may do without it. */
+extern void hg_join_end_shared(HgJoinState *state);
 
 /* How many partitions, as a power of two, for expected bytes of inner rows and a limit. */
 extern int hg_join_partition_bits(const HgJoinState *state, double expected, uint64 limit,
