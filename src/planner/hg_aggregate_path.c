@@ -208,18 +208,40 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	return &path->custom.path;
 }
 
+/*
+ * The inputs to consider among the paths of a relation, whose cheapest is known: the best join of
+ * ours that there is, and the one that would do what core's best path does.  Rows
+ * may be too dear to be had from the latter, but none will be formed.
+ */
+static List *
+hg_find_inputs(PlannerInfo *root, List *pathlist, const Path *cheapest)
+{
+	Path *join = hg_find_join_path(pathlist);
+	List *inputs = join != NULL ? list_make1(join) : NIL;
+
+	if (hg_path_join(cheapest) == NULL)
+	{
+		join = hg_join_path_instead(root, cheapest);
+		if (join != NULL)
+			inputs = lappend(inputs, join);
+	}
+	return inputs;
+}
+
 /* Offer the node in one process. */
 static void
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
 				   double groups)
 {
-	Path *input = hg_find_join_path(input_rel->pathlist);
-	Path *path = NULL;
+	ListCell *lc;
 
-	if (input != NULL)
-		path = hg_aggregate_path_create(root, grouped_rel, input, having, groups);
-	if (path != NULL)
-		add_path(grouped_rel, path);
+	foreach (lc, hg_find_inputs(root, input_rel->pathlist, input_rel->cheapest_total_path))
+	{
+		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
+
+		if (path != NULL)
+			add_path(grouped_rel, path);
+	}
 }
 
 /*
@@ -230,33 +252,41 @@ static void
 hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					 const GroupPathExtraData *extra, double groups)
 {
-	Path *input = hg_find_join_path(input_rel->partial_pathlist);
 	RelOptInfo *partial_rel;
-	Path *path;
-	double rows;
-	Cost gathered;
+	ListCell *lc;
 
 	/* core has decided whether these aggregates can be combined, and made their target */
-	if (input == NULL || !extra->partial_costs_set || !grouped_rel->consider_parallel)
+	if (input_rel->partial_pathlist == NIL || !extra->partial_costs_set ||
+		!grouped_rel->consider_parallel)
 		return;
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
-	path = hg_aggregate_path_create(root, partial_rel, input, NIL,
-									Min(groups, clamp_row_est(input->rows)));
-	if (path == NULL)
-		return;
-	rows = path->rows * path->parallel_workers;
-	path =
-		(Path *) create_gather_path(root, partial_rel, path, partial_rel->reltarget, NULL, &rows);
-	gathered = path->total_cost;
-	path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget,
-									root->parse->groupClause != NIL ? AGG_HASHED : AGG_PLAIN,
-									AGGSPLIT_FINAL_DESERIAL, HG_GROUP_CLAUSE(root),
-									(List *) extra->havingQual, &extra->agg_final_costs, groups);
-	/* forced where nothing is asked for a Gather */
-	if (hg_force)
-		path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
-	path->startup_cost = Min(path->startup_cost, path->total_cost);
-	add_path(grouped_rel, path);
+	foreach (lc, hg_find_inputs(root, input_rel->partial_pathlist,
+								linitial(input_rel->partial_pathlist)))
+	{
+		Path *input = lfirst(lc);
+		Path *path = hg_aggregate_path_create(root, partial_rel, input, NIL,
+											  Min(groups, clamp_row_est(input->rows)));
+		double rows;
+		Cost gathered;
+
+		if (path == NULL)
+			return;
+		rows = path->rows * path->parallel_workers;
+		path = (Path *) create_gather_path(root, partial_rel, path, partial_rel->reltarget, NULL,
+										   &rows);
+		gathered = path->total_cost;
+		path = (Path *) create_agg_path(
+			root, grouped_rel, path, grouped_rel->reltarget,
+			root->parse->groupClause != NIL ? AGG_HASHED : AGG_PLAIN, AGGSPLIT_FINAL_DESERIAL,
+			HG_GROUP_CLAUSE(root), (List *) extra->havingQual, &extra->agg_final_costs, groups);
+		/* forced where nothing is asked for a Gather */
+		if (hg_force)
+		{
+			path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
+			path->startup_cost = Min(path->startup_cost, path->total_cost);
+		}
+		add_path(grouped_rel, path);
+	}
 }
 
 /* Offer the node for a query's grouping. */

@@ -395,6 +395,49 @@ hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 	hg_consider_separate_path(join, outer_path, inner_path);
 }
 
+/* Is it a join type that the node does?  Not what a later version may add. */
+static bool
+hg_join_type_supported(JoinType join_type)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_RIGHT:
+		case JOIN_FULL:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+#endif
+#if HG_HAVE_JOIN_UNIQUE
+		case JOIN_UNIQUE_OUTER:
+		case JOIN_UNIQUE_INNER:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is there nothing in the way of a join of two relations, its clauses left aside? */
+static bool
+hg_may_join(PlannerInfo *root, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
+			List *restrictlist)
+{
+#if !HG_HAVE_CUSTOM_RESTRICTINFO
+	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(restrictlist))
+		return false;
+#endif
+	if (root->row_identity_vars != NIL &&
+		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
+		return false;
+	return !hg_has_anonymous_record(root, outerrel) && !hg_has_anonymous_record(root, innerrel);
+}
+
 static void
 hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -405,14 +448,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 
 	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
 		return;
-#if !HG_HAVE_CUSTOM_RESTRICTINFO
-	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(extra->restrictlist))
-		return;
-#endif
-	if (root->row_identity_vars != NIL &&
-		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
-		return;
-	if (hg_has_anonymous_record(root, outerrel) || hg_has_anonymous_record(root, innerrel))
+	if (!hg_may_join(root, outerrel, innerrel, extra->restrictlist))
 		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
@@ -439,6 +475,38 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	hg_consider_partial_paths(&join, inner_path);
 }
 
+Path *
+hg_join_path_instead(PlannerInfo *root, const Path *path)
+{
+	const JoinPath *core;
+	HgConsidered join = {.root = root};
+	JoinPathExtraData extra = {0};
+
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	if (!IsA(path, HashPath) || path->param_info != NULL)
+		return NULL;
+	core = (const JoinPath *) path;
+	if (!hg_join_type_supported(core->jointype) ||
+		core->outerjoinpath->rows + core->innerjoinpath->rows < hg_min_rows)
+		return NULL;
+	extra.restrictlist = core->joinrestrictinfo;
+	extra.inner_unique = core->inner_unique;
+	join.joinrel = path->parent;
+	join.outerrel = core->outerjoinpath->parent;
+	join.innerrel = core->innerjoinpath->parent;
+	join.join_type = core->jointype;
+	join.extra = &extra;
+	if (!hg_may_join(root, join.outerrel, join.innerrel, extra.restrictlist) ||
+		!hg_consider_clauses(&join))
+		return NULL;
+	if (path->parallel_workers > 0 && path->parallel_aware && hg_backend == HG_BACKEND_CUDA)
+		return NULL;
+	return hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
+							   path->parallel_workers,
+							   path->parallel_workers > 0 && path->parallel_aware);
+}
+
 static void
 hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -447,30 +515,8 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		hg_prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, join_type, extra);
 	if (!hg_enabled)
 		return;
-	switch (join_type)
-	{
-		case JOIN_INNER:
-		case JOIN_LEFT:
-		case JOIN_RIGHT:
-		case JOIN_FULL:
-		case JOIN_SEMI:
-		case JOIN_ANTI:
-#if HG_HAVE_RIGHT_ANTI
-		case JOIN_RIGHT_ANTI:
-#endif
-#if HG_HAVE_RIGHT_SEMI
-		case JOIN_RIGHT_SEMI:
-#endif
-#if HG_HAVE_JOIN_UNIQUE
-		case JOIN_UNIQUE_OUTER:
-		case JOIN_UNIQUE_INNER:
-#endif
-			hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
-			break;
-		default:
-			/* what a later version adds */
-			break;
-	}
+	if (hg_join_type_supported(join_type))
+		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
 }
 
 void

@@ -61,6 +61,13 @@ extern const HgJoinPath *hg_path_join(const Path *path);
 /* Does a join filter its rows after it has null-extended them? */
 extern bool hg_join_path_filters(const HgJoinPath *path);
 
+/*
+ * The join of ours of the same inputs as a hash join of core's, or a projection of one, that
+ * returns what its relation is to return; NULL where the path is none or the node can't take it.
+ * Its price may be higher: it is for somebody who saves more above it.
+ */
+extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
+
 /* What any join of two paths costs before it returns a row. */
 extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
 
