@@ -30,8 +30,8 @@ my %kinds = join_kinds();
 my @kinds = sort keys %kinds;
 
 # random_check(query, kinds, backend): 'same, N rows', with ', by TYPES' where HashGraph joins
-# ran and one of them may have been of these kinds, and ', spilled' where one went to disk;
-# 'different, ...' or 'error, ...'.
+# ran and one of them may have been of these kinds, ', aggregated' where the plan has the node that
+# aggregates above one, and ', spilled' where a join went to disk; 'different, ...' or 'error, ...'.
 #
 # That joins ran shows in hashgraph_last_joins(), which then is not what it was; those in
 # parallel workers do not show there, and the plan stands for them.
@@ -40,11 +40,14 @@ create extension if not exists hashgraph;
 create function random_check(query text, kinds text[], backend text) returns text
 language plpgsql as $$
 declare
-  digest constant text := 'select count(*) as n, sum(hashtextextended(r::text, 0)) as h from (%s) r';
+  -- of half of the queries as rows that are formed, of the others as it comes
+  digest constant text := 'select count(*) as n, sum(hashtextextended(r::text, 0)) as h from '
+    || case when hashtext(query) % 2 = 0 then '(select * from (%s) q offset 0) r' else '(%s) r' end;
   ours record;
   theirs record;
   line text;
   planned text[] := '{}';
+  aggregated bool := false;
   in_workers bool := false;
   before text;
   after text;
@@ -58,6 +61,7 @@ begin
   for line in execute 'explain (costs off) ' || format(digest, query) loop
     planned := planned || substring(line from '^ *Join Type: (.*)$');
     in_workers := in_workers or line ~ 'Gather';
+    aggregated := aggregated or line ~ 'HashGraphAggregate';
   end loop;
   select string_agg(j::text, ' ') into before from hashgraph_last_joins() j;
   execute format(digest, query) into ours;
@@ -77,8 +81,9 @@ begin
           set_config('max_parallel_workers_per_gather', '0', false);
   execute format(digest, query) into theirs;
   if ours is not distinct from theirs then
-    return format('same, %s rows%s%s', ours.n,
+    return format('same, %s rows%s%s%s', ours.n,
                   case when types && kinds then ', by ' || array_to_string(types, '+') end,
+                  case when aggregated then ', aggregated' end,
                   case when spilled then ', spilled' end);
   end if;
   execute format('create temp table theirs as select r::text from (%s) r', query);
@@ -153,7 +158,7 @@ foreach my $covered (backends())
 {
 	my ($backend, $label) = @$covered{qw(backend label)};
 	my %types;
-	my ($asked, $answered_by_node) = (0, 0);
+	my ($asked, $answered_by_node, $aggregated) = (0, 0, 0);
 
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$covered->{program}'");
 	$node->reload;
@@ -188,13 +193,15 @@ foreach my $covered (backends())
 		note "$by_node by the node, $with_rows with rows, $spilled went to disk";
 		$asked += $total;
 		$answered_by_node += $by_node;
+		$aggregated += grep { /, aggregated/ } @said;
 		cmp_ok($by_node, '>=', 0.7 * $total, "$label: most of them were $kind joins of the node");
 		cmp_ok($with_rows, '>=', 0.4 * $total, "$label: many of them had rows");
 		cmp_ok($spilled, '>=', 0.03 * $total, "$label: some of them went to disk");
 	}
 
 	cmp_ok($answered_by_node, '>=', 0.8 * $asked, "$label: four of five queries ran the node");
-	note join(', ', map { "$types{$_} $_" } sort keys %types);
+	cmp_ok($aggregated, '>=', 0.25 * $asked, "$label: many were aggregated without rows");
+	note "$aggregated aggregated; ", join(', ', map { "$types{$_} $_" } sort keys %types);
 	cmp_ok($types{$_} // 0, '>=', 0.01 * $queries, "$label: some were $_ joins")
 	  for qw(Inner Left Right Full Semi Anti), ($version >= 16 ? 'Right Anti' : ()),
 	  ($version >= 18 ? 'Right Semi' : ());

@@ -514,6 +514,45 @@ sub random_select_list
 	return join(', ', map { random_column(pick(@names)) } 1 .. pick(1 .. 6));
 }
 
+# Aggregates over the rows of some tables: what is selected, and what follows WHERE.  Values
+# that are equal and do not look alike are counted, not shown: it does not matter which is taken.
+my @alike = qw(n i2 i4 i8 oi tx vc nm da ts tz ti bo ch en uu ls ad ge);
+my @not_alike = qw(nu lt f8 iv tt wide bp ar ro);
+
+sub random_aggregate
+{
+	my (@names) = @_;
+	my $column = sub { return pick(@names)->{name} . '.' . pick(@_) };
+	my $number = $column->(qw(n i2 i4 i8 nu ad ge));
+	my $what = pick(
+		'count(*)', 'count(*)', 'count(' . $column->(@alike, @not_alike) . ')',
+		"sum($number)", "avg($number)", "stddev($number)",
+		pick('min', 'max') . '(' . $column->(qw(n i2 i4 i8 oi da ts tz ti tx uu::text ad ls)) . ')',
+		'sum(' . $column->('i4') . '::int8 * ' . $column->('n') . ')',
+		'sum(case when ' . $column->('n') . " > 50 then $number end)",
+		'max(length(' . $column->('tx', 'wide') . '))',
+		'bool_or(' . $column->('bo') . ')', 'bit_xor(' . $column->('i8') . ')',
+		# what is left to PostgreSQL
+		'count(distinct ' . $column->(@alike) . ')');
+
+	return $what if chance(75);
+	return "$what filter (where " . $column->('n') . pick(' % 3 = 0', ' > 100', ' is null') . ')';
+}
+
+# Aggregates, and groups mostly: a select list, and what follows WHERE.
+sub random_grouping
+{
+	my (@names) = @_;
+	my @shown = map { random_aggregate(@names) } 1 .. pick(1 .. 4);
+	my @keys = map { pick(@names)->{name} . '.' . pick(@alike) } 1 .. pick(0, 1, 1, 1, 2, 3);
+	my @hidden = map { pick(@names)->{name} . '.' . pick(@not_alike) } 1 .. pick(0, 0, 0, 1);
+
+	return (join(', ', @shown), '') if !@keys && !@hidden;
+	return (join(', ', @keys, @shown),
+		' group by ' . join(', ', @keys, @hidden)
+		  . pick('', '', '', ' having count(*) > 1', " having $shown[0] is not null"));
+}
+
 # A join of a kind: what follows FROM, its WHERE conditions, and its aliases.
 sub random_from
 {
@@ -626,6 +665,12 @@ sub random_join
 	my ($from, $where, $names) = random_from($kind);
 	my $rest = " from $from" . (@$where ? ' where ' . join(' and ', @$where) : '');
 
+	if ($lateral eq '' && chance(25))
+	{
+		my ($list, $groups) = random_grouping(@$names);
+
+		return above("select $list$rest$groups");
+	}
 	return above('select ' . random_select_list(@$names) . $rest) if $lateral eq '';
 
 	# once for each row outside
