@@ -262,3 +262,7 @@ select processes > 1 as several, rows_out between 10 and 6620 as some
 
 explain (costs off) select count(*) from p_a a full join p_b b on a.k = b.k;
 explain (costs off) select v, x from p_a left join p_small using (k);
+
+reset all;
+drop function joined, all_ways, in_parallel;
+drop table p_a, p_b, p_skew, p_small, p_null, p_none;
