@@ -23,8 +23,9 @@ declare
   plan json;
 begin
   execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
-  return (select coalesce(string_agg(format('%s: %s of %s%s', n->>'Join Type', coalesce(n->>'Rows Removed by Runtime Filter', '0'), coalesce(n->>'Outer Rows', '0'),
-            case when (n->>'Partitions')::int > 1 then ' on the way to disk' end), ', '), 'no join')
+  return (select coalesce(string_agg(format('%s: %s of %s%s%s', n->>'Join Type', coalesce(n->>'Rows Removed by Runtime Filter', '0'), coalesce(n->>'Outer Rows', '0'),
+            case when (n->>'Partitions')::int > 1 then ' on the way to disk' end,
+            case when (n->>'Parallel Aware')::bool then ', together' end), ', '), 'no join')
           from json_path_nodes(plan) n);
 end $$;
 set hashgraph.force = on;
@@ -63,8 +64,8 @@ create table f_wide as select k, far, t, w, repeat(t, 10) as wide from f_in;
 insert into f_wide select null, far, null, w, wide from f_wide where w <= 100;
 analyze f_wide;
 set hashgraph.force = on;
-select f_refused('select v, w, wide from f_out join f_wide using (k)');
-select f_refused('select v, w, wide from f_out o join f_wide i using (t)');
+select f_refused('select v, w, wide from f_out join f_wide using (k)') ~ '^Inner: 57\d\d\d of 60000 on the way to disk$' as refused;
+select f_refused('select v, w, wide from f_out o join f_wide i using (t)') ~ '^Inner: 5[78]\d\d\d of 60000 on the way to disk$' as refused;
 select f_refused('select v, w, wide from f_out left join f_wide using (k)');
 select f_refused('select o.v, i.v, i.t from f_out o join f_out i using (k)');
 reset hashgraph.force;
@@ -80,6 +81,29 @@ select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v
 select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v, w from f_out join f_in using (k) where v % 4 = x offset 0) s');
 -- a join of joins, each with a filter of its own
 select join_check('select o.v, a.w, b.w from f_out o join f_in a using (k) join f_in b on b.far = o.far where a.w < 600 and b.w > 300');
+
+-- processes that make a filter together
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2;
+set hashgraph.force = on;
+select f_refused('select v, w from f_out join f_in using (k)');
+select f_refused('select v, w from f_out join f_in using (far)') ~ '^Inner: 5[6-9]\d\d\d of 60000, together$' as refused;
+select f_refused('select v, w from f_out right join f_in using (k)');
+select f_refused('select v, w from f_out left join f_in using (k)');
+select f_refused('select v, w from f_out join f_in using (k) where w < 0');
+reset hashgraph.force;
+select join_check('select v, w from f_out join f_in using (k)');
+select join_check('select v, w from f_out join f_in using (far)');
+select join_check('select v, w from f_out join f_in using (t)');
+select join_check('select v, w from f_out right join f_in using (k)');
+select join_check('select v from f_out o where exists (select from f_in i where i.k = o.k and i.w > 500)');
+select join_check('select v, w from f_out join f_in using (k) where w < 0');
+set work_mem = '64kB';
+select join_check('select v, w, wide from f_out join f_wide using (k)');
+select join_check('select v, o.t, w from f_out o join f_in i using (far)');
+reset work_mem;
 
 drop table f_out, f_in, f_wide;
 drop function f_refused(text), json_path_nodes(json);

@@ -38,25 +38,43 @@ hg_filter_word(const HgKeyPiece *piece, uint32 key_width, uint64 i)
 									   : ((const uint64 *) piece->keys)[i];
 }
 
+static inline uint64
+hg_filter_sign(uint32 key_width)
+{
+	return UINT64CONST(1) << (key_width * 8 - 1);
+}
+
 /* Find the least and the greatest of the keys in their order. */
 static void
-hg_filter_measure(HgFilter *filter, const HgKeySet *keys, uint32 key_width)
+hg_filter_measure(const HgKeySet *keys, uint32 key_width, uint64 *least, uint64 *greatest)
 {
-	uint64 least = PG_UINT64_MAX;
-	uint64 greatest = 0;
+	uint64 sign = hg_filter_sign(key_width);
 
+	*least = PG_UINT64_MAX;
+	*greatest = 0;
 	for (int p = 0; p < keys->npieces; p++)
 		for (uint64 i = 0; i < keys->pieces[p].count; i++)
 		{
-			uint64 word = hg_filter_word(&keys->pieces[p], key_width, i) ^ filter->sign;
+			uint64 word = hg_filter_word(&keys->pieces[p], key_width, i) ^ sign;
 
 			if (i % HG_FILTER_POLL == 0)
 				CHECK_FOR_INTERRUPTS();
-			least = Min(least, word);
-			greatest = Max(greatest, word);
+			*least = Min(*least, word);
+			*greatest = Max(*greatest, word);
 		}
-	filter->least = least;
-	filter->extent = greatest - least;
+}
+
+/* The form of a filter of so many keys, and its number of blocks. */
+static HgFilterForm
+hg_filter_form(uint64 rows, uint64 extent, uint64 *blocks)
+{
+	if (extent < Max(HG_BITMAP_BITS, rows * HG_BITMAP_BITS_PER_KEY))
+	{
+		*blocks = extent / 64 + 1;
+		return HG_FILTER_BITMAP;
+	}
+	*blocks = rows * HG_BLOOM_BITS_PER_KEY / 64 + 1;
+	return HG_FILTER_BLOOM;
 }
 
 /* The block of a word in a Bloom filter; *mask becomes its bits there. */
@@ -68,6 +86,15 @@ hg_bloom_block(const HgFilter *filter, uint64 word, uint64 *mask)
 	*mask = UINT64CONST(1) << (hash & 63) | UINT64CONST(1) << (hash >> 6 & 63) |
 			UINT64CONST(1) << (hash >> 12 & 63) | UINT64CONST(1) << (hash >> 18 & 63);
 	return ((hash >> 32) * filter->blocks) >> 32;
+}
+
+static inline void
+hg_filter_set(HgFilter *filter, uint64 block, uint64 mask)
+{
+	if (!filter->shared)
+		filter->bits[block] |= mask;
+	else if ((filter->bits[block] & mask) != mask)
+		pg_atomic_fetch_or_u64((pg_atomic_uint64 *) &filter->bits[block], mask);
 }
 
 /* Set the bits of all keys. */
@@ -85,80 +112,79 @@ hg_filter_fill(HgFilter *filter, const HgKeySet *keys, uint32 key_width)
 			if (filter->form == HG_FILTER_BITMAP)
 			{
 				word -= filter->least;
-				filter->bits[word / 64] |= UINT64CONST(1) << (word % 64);
+				hg_filter_set(filter, word / 64, UINT64CONST(1) << (word % 64));
 			}
 			else
 			{
 				uint64 block = hg_bloom_block(filter, word, &mask);
 
-				filter->bits[block] |= mask;
+				hg_filter_set(filter, block, mask);
 			}
 		}
 }
 
 /* A filter without bits, in a context of its own. */
 static HgFilter *
-hg_filter_new(uint32 key_width)
+hg_filter_new(uint32 key_width, HgFilterForm form, uint64 blocks)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph filter", ALLOCSET_SMALL_SIZES);
 	HgFilter *filter = MemoryContextAllocZero(context, sizeof(HgFilter));
 
 	filter->context = context;
-	filter->sign = UINT64CONST(1) << (key_width * 8 - 1);
+	filter->form = form;
+	filter->blocks = blocks;
+	filter->sign = hg_filter_sign(key_width);
 	filter->extent = PG_UINT64_MAX;
 	filter->pays = true;
 	return filter;
 }
 
-/* Give a filter bits, all of them 0; where it would take too much, destroy it and return NULL. */
+/* Give a filter bits, all of them 0; where there is no memory, destroy it and return NULL. */
 static HgFilter *
-hg_filter_size(HgFilter *filter, HgFilterForm form, uint64 blocks, uint64 max_bytes)
+hg_filter_clear(HgFilter *filter)
 {
-	filter->form = form;
-	filter->blocks = blocks;
-	if (blocks <= max_bytes / sizeof(uint64))
-		filter->bits = hg_block_alloc(filter->context, blocks * sizeof(uint64));
+	filter->bits = hg_block_alloc(filter->context, filter->blocks * sizeof(uint64));
 	if (filter->bits == NULL)
 	{
 		hg_filter_destroy(filter);
 		return NULL;
 	}
-	memset(filter->bits, 0, blocks * sizeof(uint64));
+	memset(filter->bits, 0, filter->blocks * sizeof(uint64));
 	return filter;
-}
-
-static inline uint64
-hg_bloom_blocks(uint64 keys)
-{
-	return keys * HG_BLOOM_BITS_PER_KEY / 64 + 1;
 }
 
 HgFilter *
 hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes)
 {
 	HgFilter *filter;
+	HgFilterForm form;
+	uint64 least, greatest, blocks;
 
 	if (keys->rows == 0 || keys->rows > PG_UINT32_MAX)
 		return NULL;
-	filter = hg_filter_new(key_width);
-	hg_filter_measure(filter, keys, key_width);
-	if (filter->extent < Max(HG_BITMAP_BITS, keys->rows * HG_BITMAP_BITS_PER_KEY))
-		filter = hg_filter_size(filter, HG_FILTER_BITMAP, filter->extent / 64 + 1, max_bytes);
-	else
-		filter = hg_filter_size(filter, HG_FILTER_BLOOM, hg_bloom_blocks(keys->rows), max_bytes);
-	if (filter != NULL)
-		hg_filter_fill(filter, keys, key_width);
+	hg_filter_measure(keys, key_width, &least, &greatest);
+	form = hg_filter_form(keys->rows, greatest - least, &blocks);
+	if (blocks > max_bytes / sizeof(uint64))
+		return NULL;
+	filter = hg_filter_clear(hg_filter_new(key_width, form, blocks));
+	if (filter == NULL)
+		return NULL;
+	filter->least = least;
+	filter->extent = greatest - least;
+	hg_filter_fill(filter, keys, key_width);
 	return filter;
 }
 
 HgFilter *
-hg_filter_begin(uint64 keys, uint32 key_width, uint64 max_bytes)
+hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes)
 {
-	if (keys > PG_UINT32_MAX)
-		return NULL;
-	return hg_filter_size(hg_filter_new(key_width), HG_FILTER_BLOOM, hg_bloom_blocks(keys),
-						  max_bytes);
+	uint64 blocks = Min(bytes / sizeof(uint64), PG_UINT32_MAX);
+	HgFilter *filter = hg_filter_clear(hg_filter_new(key_width, HG_FILTER_BLOOM, Max(blocks, 1)));
+
+	if (filter != NULL)
+		hg_filter_fill(filter, keys, key_width);
+	return filter;
 }
 
 void
@@ -166,11 +192,11 @@ hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nw
 {
 	for (int i = 0; i < nwords; i++)
 	{
+		uint64 word = words[which != NULL ? which[i] : i] ^ filter->sign;
 		uint64 mask;
-		uint64 block =
-			hg_bloom_block(filter, words[which != NULL ? which[i] : i] ^ filter->sign, &mask);
+		uint64 block = hg_bloom_block(filter, word, &mask);
 
-		filter->bits[block] |= mask;
+		hg_filter_set(filter, block, mask);
 	}
 }
 
@@ -246,4 +272,75 @@ void
 hg_filter_destroy(HgFilter *filter)
 {
 	MemoryContextDelete(filter->context);
+}
+
+/* ---------------------------------------------------------------------
+ * Shared filters
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_shared_filter_init(HgSharedFilter *shared)
+{
+	pg_atomic_init_u64(&shared->rows, 0);
+	pg_atomic_init_u64(&shared->least, PG_UINT64_MAX);
+	pg_atomic_init_u64(&shared->greatest, 0);
+	shared->bits = InvalidDsaPointer;
+}
+
+void
+hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys, uint32 key_width)
+{
+	uint64 least, greatest, old;
+
+	if (keys->rows == 0)
+		return;
+	hg_filter_measure(keys, key_width, &least, &greatest);
+	pg_atomic_fetch_add_u64(&shared->rows, keys->rows);
+	old = pg_atomic_read_u64(&shared->least);
+	while (least < old && !pg_atomic_compare_exchange_u64(&shared->least, &old, least))
+		;
+	old = pg_atomic_read_u64(&shared->greatest);
+	while (greatest > old && !pg_atomic_compare_exchange_u64(&shared->greatest, &old, greatest))
+		;
+}
+
+void
+hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes)
+{
+	uint64 rows = pg_atomic_read_u64(&shared->rows);
+	uint64 extent = pg_atomic_read_u64(&shared->greatest) - pg_atomic_read_u64(&shared->least);
+
+	if (rows == 0 || rows > PG_UINT32_MAX)
+		return;
+	shared->form = hg_filter_form(rows, extent, &shared->blocks);
+	if (shared->blocks <= max_bytes / sizeof(uint64))
+		shared->bits = dsa_allocate_extended(area, shared->blocks * sizeof(uint64),
+											 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
+}
+
+HgFilter *
+hg_shared_filter_open(const HgSharedFilter *shared, dsa_area *area, const HgKeySet *keys,
+					  uint32 key_width)
+{
+	HgFilter *filter;
+
+	if (!DsaPointerIsValid(shared->bits))
+		return NULL;
+	filter = hg_filter_new(key_width, shared->form, shared->blocks);
+	filter->bits = dsa_get_address(area, shared->bits);
+	filter->shared = true;
+	filter->least = pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &shared->least));
+	filter->extent =
+		pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &shared->greatest)) - filter->least;
+	hg_filter_fill(filter, keys, key_width);
+	return filter;
+}
+
+void
+hg_shared_filter_release(HgSharedFilter *shared, dsa_area *area)
+{
+	if (DsaPointerIsValid(shared->bits))
+		dsa_free(area, shared->bits);
+	hg_shared_filter_init(shared);
 }

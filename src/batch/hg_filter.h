@@ -22,6 +22,9 @@
 #ifndef HG_FILTER_H
 #define HG_FILTER_H
 
+#include "port/atomics.h"
+#include "utils/dsa.h"
+
 #include "backend/hg_matcher.h"
 
 typedef enum HgFilterForm
@@ -39,6 +42,7 @@ typedef struct HgFilter
 	uint64 extent; /* the greatest less the least */
 	uint64 *bits;  /* bitmap: [extent / 64 + 1]; Bloom: [blocks] */
 	uint64 blocks;
+	bool shared;	/* other processes set bits too */
 	bool pays;		/* rows are to be asked for */
 	uint64 tested;	/* rows asked for so far */
 	uint64 refused; /* ... that match nothing */
@@ -51,10 +55,10 @@ typedef struct HgFilter
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
 
 /*
- * An empty Bloom filter for about so many keys, likewise; NULL where it would take more than
- * max_bytes.  It refuses fewer rows, and no others, the more keys there are beyond that.
+ * A Bloom filter of these keys and of more that are added, whose number nobody knows, with bits
+ * in so many bytes.  The more keys there are the fewer rows it refuses, and no others.
  */
-extern HgFilter *hg_filter_begin(uint64 keys, uint32 key_width, uint64 max_bytes);
+extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
 /* Add words[which[nwords]], or the first nwords where which is NULL, to a begun filter. */
 extern void hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords);
@@ -70,5 +74,35 @@ extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *
 						   uint16 *kept);
 
 extern void hg_filter_destroy(HgFilter *filter);
+
+/*
+ * A filter that several processes fill, each with its own keys; in shared memory, no pointers.
+ * All measure their keys, then one creates the filter, then all open it, and then all may
+ * apply what they have opened: the caller sees to it that none begins a step before all others
+ * are done with the one before.
+ */
+typedef struct HgSharedFilter
+{
+	pg_atomic_uint64 rows;	   /* keys of all */
+	pg_atomic_uint64 least;	   /* of the ordered words */
+	pg_atomic_uint64 greatest; /* likewise */
+	HgFilterForm form;
+	uint64 blocks;
+	dsa_pointer bits; /* InvalidDsaPointer: there is no filter */
+} HgSharedFilter;
+
+extern void hg_shared_filter_init(HgSharedFilter *shared);
+extern void hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys,
+									 uint32 key_width);
+
+/* No filter is created where it would take more than max_bytes. */
+extern void hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
+
+/* The filter, with these keys added, in a context of its own; NULL where there is none. */
+extern HgFilter *hg_shared_filter_open(const HgSharedFilter *shared, dsa_area *area,
+									   const HgKeySet *keys, uint32 key_width);
+
+/* Free it, when nobody uses it any more, and be ready for the next one. */
+extern void hg_shared_filter_release(HgSharedFilter *shared, dsa_area *area);
 
 #endif /* HG_FILTER_H */

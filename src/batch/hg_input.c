@@ -290,6 +290,8 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		input->refused += nvalid - rows->nkeys;
 		input->filtered |= rows->nkeys < nvalid;
 	}
+	if (input->collector != NULL)
+		hg_filter_add(input->collector, keys->words, rows->which, rows->nkeys);
 	return true;
 }
 
@@ -360,7 +362,7 @@ hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 /* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
 static void
 hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
-					 uint64 nrows, const void *words, HgFilter *keys_filter)
+					 uint64 nrows, const void *words)
 {
 	HgBatch *batch = input->stored_batch;
 	HgSpillKeys keys;
@@ -383,36 +385,32 @@ hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store,
 		}
 		hg_column_store_get(store, numbers, batch->nrows, batch, input->dense);
 		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
-		if (keys_filter != NULL && words != NULL)
-			hg_filter_add(keys_filter, keys.words, NULL, batch->nrows);
 	}
 }
 
 /* Move what is held in memory to a spill set. */
 static void
-hg_input_unload(HgInput *input, HgSpill *spill, HgFilter *keys_filter)
+hg_input_unload(HgInput *input, HgSpill *spill)
 {
 	HgKeySet words = hg_key_column_set(input->words);
 
 	for (int i = 0; i < words.npieces; i++)
 		hg_input_unload_rows(input, spill, input->rows, words.pieces[i].first_row,
-							 words.pieces[i].count, words.pieces[i].keys, keys_filter);
-	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL, NULL);
+							 words.pieces[i].count, words.pieces[i].keys);
+	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL);
 	hg_input_release(input);
 }
 
 void
-hg_input_spill(HgInput *input, HgSpill *spill, HgFilter *keys_filter)
+hg_input_spill(HgInput *input, HgSpill *spill)
 {
 	HgInputRows rows;
 	HgSpillKeys keys;
 
-	hg_input_unload(input, spill, keys_filter);
+	hg_input_unload(input, spill);
 	while (!input->at_end && hg_input_read(input, &rows, &keys))
 	{
 		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);
-		if (keys_filter != NULL)
-			hg_filter_add(keys_filter, keys.words, rows.which, rows.nkeys);
 		if (rows.nnull > 0)
 			hg_spill_write(spill, &keys, rows.batch, rows.at, rows.null_rows, rows.nnull);
 	}
@@ -424,6 +422,12 @@ hg_input_set_filter(HgInput *input, HgFilter *filter)
 	if (input->filter != NULL)
 		hg_filter_destroy(input->filter);
 	input->filter = filter;
+}
+
+void
+hg_input_set_collector(HgInput *input, HgFilter *collector)
+{
+	input->collector = collector;
 }
 
 void

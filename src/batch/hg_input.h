@@ -48,8 +48,9 @@ typedef struct HgInput
 	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
 	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
 
-	HgFilter *filter; /* rows of the child that it refuses are left out; or NULL */
-	bool filtered;	  /* some were, since the child was last read from its start */
+	HgFilter *filter;	 /* rows of the child that it refuses are left out; or NULL */
+	bool filtered;		 /* some were, since the child was last read from its start */
+	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 
 	HgKeyColumn *words;
 	HgColumnStore *rows;
@@ -107,9 +108,12 @@ extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes
- * there first and its memory is freed.  All keys are added to a begun filter, or NULL.
+ * there first and its memory is freed.
  */
-extern void hg_input_spill(HgInput *input, HgSpill *spill, HgFilter *keys_filter);
+extern void hg_input_spill(HgInput *input, HgSpill *spill);
+
+/* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */
+extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
 
 /*
  * Leave out the child's rows that a filter refuses, from now on; NULL: none.  The filter before

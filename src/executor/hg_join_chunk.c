@@ -18,9 +18,6 @@
 
 #include "executor/hg_join_state.h"
 
-/* A filter may take one part in so many of the memory of both inputs. */
-#define HG_FILTER_SHARE 8
-
 /* An inner side that is so many times smaller than the outer one is small beside it. */
 #define HG_FILTER_SMALL 8
 
@@ -138,12 +135,7 @@ hg_join_fill_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/*
- * Are outer rows that match nothing worth finding while they are read?  Where the inner side
- * is small beside the outer one a filter costs next to nothing, and shows itself whether
- * it is worth its price; else the planner's estimate decides.
- */
-static bool
+bool
 hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
 {
 	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
@@ -175,13 +167,14 @@ hg_join_begin_filter(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
-	double inner_rows = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
+	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
+	HgKeySet held = hg_key_column_set(inner->words);
 	HgFilter *filter = NULL;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	if (hg_join_filter_may_pay(state, inner_rows))
-		filter = hg_filter_begin((uint64) inner_rows, inner->words->width,
-								 hg_join_limit(state) / HG_FILTER_SHARE);
+	if (hg_join_filter_may_pay(state, expected))
+		filter =
+			hg_filter_begin(&held, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
 	MemoryContextSwitchTo(old);
 	return filter;
 }
@@ -239,9 +232,11 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContextSwitchTo(old);
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_input_spill(inner, partitions->inner, filter);
+	hg_input_set_collector(inner, filter);
+	hg_input_spill(inner, partitions->inner);
+	hg_input_set_collector(inner, NULL);
 	hg_input_set_filter(outer, filter);
-	hg_input_spill(outer, partitions->outer, NULL);
+	hg_input_spill(outer, partitions->outer);
 	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
 	state->outer_held = state->outer_ready = false;

@@ -11,7 +11,9 @@
  *
  *	reading		Each process reads its parts of both children into column stores of its own in
  *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
- *				when it passes their work memory together, the join goes to disk.
+ *				when it passes their work memory together, the join goes to disk.  Where a
+ *				runtime filter may pay, they make one of all inner keys in between, which takes
+ *				three more barriers.
  *	(barrier)
  *	building	The engine bins the rows of each process, which takes two more barriers.
  *	matching	Bins are taken one by one, and whoever takes a bin returns its matches.
@@ -49,9 +51,14 @@
 
 static uint32 hg_join_wait_event;
 
-/* Phases of the barrier; see above. */
-#define HG_TOGETHER_READING 0
-#define HG_TOGETHER_BUILDING 1 /* or spilling; the engine's arrives follow */
+/*
+ * Phases of the barrier; see above.  Without a runtime filter there is only the first of them.
+ * Behind the last one all build, or spill; the engine's arrives follow.
+ */
+#define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
+#define HG_TOGETHER_CREATING 1
+#define HG_TOGETHER_FILLING 2
+#define HG_TOGETHER_READING_OUTER 3
 
 /* Rows are read until so much more is held, before it is told to the others. */
 #define HG_SHARED_STEP ((uint64) 256 * 1024)
@@ -70,6 +77,7 @@ struct HgJoinShared
 	HgSharedColumns columns[2];		 /* by HgSide, as everything below */
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];
+	HgSharedFilter filter;
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */
@@ -114,6 +122,7 @@ hg_join_forget_shared(HgJoinState *state)
 		return;
 	hg_join_leave(state, false);
 	hg_join_retire_matcher(state);
+	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_key_column_clear(state->inputs[side]->words);
@@ -201,6 +210,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	pg_atomic_init_u32(&shared->spill_bits, 0);
 	pg_atomic_init_u32(&shared->next_partition, 0);
 	pg_atomic_init_u32(&shared->ended, 0);
+	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_columns_init(&shared->columns[side]);
@@ -233,6 +243,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 		hg_shared_columns_release(&shared->columns[side], area);
 		hg_shared_bits_release(&shared->matched[side], area);
 	}
+	hg_shared_filter_release(&shared->filter, area);
 	hg_team_reset(&shared->team, area);
 	SharedFileSetDeleteAll(&shared->files);
 	hg_join_shared_reset(shared);
@@ -267,7 +278,7 @@ hg_join_shared_limit(const HgJoinState *state)
 static bool
 hg_join_shared_is_full(const HgJoinState *state, const HgInput *input, uint64 bytes)
 {
-	return bytes > hg_join_shared_limit(state) ||
+	return bytes + hg_filter_bytes(state->inputs[HG_OUTER]->filter) > hg_join_shared_limit(state) ||
 		   hg_column_store_end(input->rows) > HG_MAX_ROWS / 2 ||
 		   hg_input_rows(input) > HG_MAX_ROWS / 2;
 }
@@ -360,6 +371,7 @@ static HgJoinPhase
 hg_join_spill_together(HgJoinState *state, bool arrive)
 {
 	HgJoinShared *shared = state->shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
 	HgPartitions *partitions;
 	HgSpill *spills[2];
@@ -387,19 +399,23 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	{
 		if (arrive)
 		{
-			hg_input_spill(state->inputs[side], spills[side], NULL);
+			hg_input_spill(state->inputs[side], spills[side]);
 			hg_spill_publish(spills[side]);
 		}
 		state->record.spilled_bytes += spills[side]->bytes;
 		/* from now on this process is on its own */
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
+	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	state->record.scan_ms += hg_join_elapsed_ms(start);
 	state->record.partitions += 1 << bits;
 	if (arrive &&
 		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
+	{
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_shared_columns_release(&shared->columns[side], state->css.ss.ps.state->es_query_dsa);
+			hg_shared_columns_release(&shared->columns[side], area);
+		hg_shared_filter_release(&shared->filter, area);
+	}
 	hg_join_leave(state, true);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_spill_adopt(spills[side]);
@@ -411,10 +427,63 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
  * ---------------------------------------------------------------------
  */
 
+static bool
+hg_join_arrive(HgJoinState *state)
+{
+	return BarrierArriveAndWait(&state->shared->barrier,
+								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
+}
+
+/* Read the inner side, make a filter of it with the others, and set it for the outer side. */
+static void
+hg_join_filter_together(HgJoinState *state, int phase)
+{
+	HgJoinShared *shared = state->shared;
+	HgInput *inner = state->inputs[HG_INNER];
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	uint32 width = inner->words->width;
+	HgFilter *filter = NULL;
+	HgKeySet keys;
+	MemoryContext old;
+
+	if (phase == HG_TOGETHER_READING)
+		hg_join_read_shared(state, HG_INNER);
+	old = MemoryContextSwitchTo(state->context);
+	keys = hg_key_column_set(inner->words);
+	switch (phase)
+	{
+		case HG_TOGETHER_READING:
+			hg_shared_filter_measure(&shared->filter, &keys, width);
+			if (hg_join_arrive(state) && pg_atomic_read_u32(&shared->spill_bits) == 0)
+				hg_shared_filter_create(&shared->filter, area,
+										hg_join_shared_limit(state) / HG_FILTER_SHARE);
+			/* FALLTHROUGH */
+		case HG_TOGETHER_CREATING:
+			hg_join_arrive(state);
+			/* FALLTHROUGH */
+		case HG_TOGETHER_FILLING:
+			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
+			hg_join_arrive(state);
+			break;
+		default:
+			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
+			break;
+	}
+	hg_input_set_filter(state->inputs[HG_OUTER], filter);
+	MemoryContextSwitchTo(old);
+	/* no row of the outer side would be returned: it need not be read */
+	if (pg_atomic_read_u64(&shared->filter.rows) == 0 &&
+		pg_atomic_read_u32(&shared->spill_bits) == 0)
+		state->inputs[HG_OUTER]->at_end = true;
+}
+
 HgJoinPhase
 hg_join_read_together(HgJoinState *state)
 {
 	HgJoinShared *shared = state->shared;
+	/* the same in all processes, whose plan is the same */
+	bool filter = hg_join_filter_may_pay(state, state->inputs[HG_INNER]->plan->plan->plan_rows);
+	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
 	int phase = BarrierAttach(&shared->barrier);
 	bool elected = false;
 
@@ -424,24 +493,26 @@ hg_join_read_together(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
-	if (phase == HG_TOGETHER_READING)
+	if (phase < building)
 	{
 		instr_time start;
 
 		INSTR_TIME_SET_CURRENT(start);
-		hg_join_read_shared(state, HG_INNER);
+		if (filter)
+			hg_join_filter_together(state, phase);
+		else
+			hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
 		state->record.memory_bytes =
 			Max(state->record.memory_bytes,
 				hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]));
 		state->record.scan_ms += hg_join_elapsed_ms(start);
-		elected = BarrierArriveAndWait(&shared->barrier,
-									   HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
-		phase = HG_TOGETHER_BUILDING;
+		elected = hg_join_arrive(state);
+		phase = building;
 	}
 	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
-		return hg_join_spill_together(state, phase == HG_TOGETHER_BUILDING);
-	return hg_join_build_together(state, elected, phase - HG_TOGETHER_BUILDING);
+		return hg_join_spill_together(state, phase == building);
+	return hg_join_build_together(state, elected, phase - building);
 }
 
 void

@@ -170,6 +170,16 @@ extern double hg_join_expected_bytes(const HgJoinState *state);
 /* What both inputs may take together. */
 extern uint64 hg_join_limit(const HgJoinState *state);
 
+/* A filter may take one part in so many of the memory of both inputs. */
+#define HG_FILTER_SHARE 8
+
+/*
+ * Are outer rows that match nothing worth finding while they are read?  Where the inner side
+ * is small beside the outer one a filter costs next to nothing, and shows itself whether
+ * it is worth its price; else the planner's estimate decides.
+ */
+extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
+
 /* Done with the matcher: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
