@@ -1,0 +1,352 @@
+# A join that several processes share ends, whatever happens to one of them and whenever: the
+# others wait for nobody who is gone, the error is the one that there was, nothing is left, and
+# the next join is right.  On disk its memory stays within bounds.
+
+use strict;
+use warnings;
+
+use File::Find;
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use List::Util qw(max sum0);
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+# Runs of each query for each thing that happens.
+my $SAMPLES = $ENV{HG_QUICK} ? 3 : 6;
+
+# How long a cancel may take: the promise, and what a busy machine with more processes than
+# cores may add.
+use constant IN_TIME => 0.1 + 0.9;
+
+# How long anything else may take.  It tells a process that waits for ever from a slow one.
+use constant HANGS => 60;
+
+if (!covers('cpu'))
+{
+	plan skip_all => 'processes share a join on the CPU only';
+}
+
+# shared memory is files of the server's own then, which can be counted
+my $node = new_server('parallel', conf => <<'CONF');
+dynamic_shared_memory_type = mmap
+restart_after_crash = on
+shared_buffers = 256MB
+work_mem = 64MB
+hash_mem_multiplier = 1
+max_worker_processes = 16
+max_parallel_workers_per_gather = 3
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+log_min_messages = warning
+hashgraph.backend = cpu
+hashgraph.force = on
+CONF
+
+$node->safe_psql('postgres', <<'SQL');
+create table l as select case when i % 50 = 0 then null else i % 90000 end as k, i as v,
+  repeat('l', 50 + i % 30) as pad from generate_series(1, 120000) i;
+create table r as select case when i % 60 = 0 then null else i % 80000 end as k, i as w,
+  repeat('r', 50 + i % 30) as pad from generate_series(1, 120000) i;
+vacuum analyze l, r;
+SQL
+
+# The shared join, and what is done with its rows: in memory or on disk; to the end.
+my $full = 'select count(v), count(w), sum(length(l.pad)), max(l.pad || r.pad) from l full join r using (k)';
+my $inner = 'select count(*), sum(v + w), max(l.pad || r.pad) from l join r using (k)';
+my %joins = (
+	'in memory' => [ $full, 'set work_mem = \'64MB\';' ],
+	'on disk' => [ $full, 'set work_mem = \'1MB\';' ],
+	'without the leader' => [ $inner, 'set work_mem = \'64MB\'; set parallel_leader_participation = off;' ],
+	'on disk without the leader' => [ $inner, 'set work_mem = \'1MB\'; set parallel_leader_participation = off;' ],
+	'sorted' => [ 'select v, w from l full join r using (k) order by v, w offset 100000 limit 1', 'set work_mem = \'64MB\';' ]);
+my %expected =
+  map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}[0]") } keys %joins;
+
+# Temporary files of the server, and the directories of those that processes share.
+sub all_temp_files
+{
+	my @found;
+
+	find(sub { push @found, $File::Find::name if $_ ne '.' }, $node->data_dir . '/base/pgsql_tmp')
+	  if -d $node->data_dir . '/base/pgsql_tmp';
+	return @found;
+}
+
+# Segments of dynamic shared memory, and their bytes.
+sub shared_memory
+{
+	return map { -s $_ // 0 } glob($node->data_dir . '/pg_dynshmem/*');
+}
+
+# The workers of a session.
+sub workers_of
+{
+	my ($pid) = @_;
+	my @workers;
+
+	foreach my $file (glob '/proc/[0-9]*/cmdline')
+	{
+		open my $handle, '<', $file or next;
+		my $title = <$handle> // '';
+		close $handle;
+		push @workers, $1 if $title =~ /parallel worker for PID $pid\b/ && $file =~ m{(\d+)/cmdline};
+	}
+	return @workers;
+}
+
+sub settled
+{
+	my ($memory) = @_;
+
+	return !all_temp_files() && shared_memory() <= $memory;
+}
+
+# A session for a join, warmed up.
+sub session_for
+{
+	my ($join) = @_;
+	my ($query, $settings) = @{ $joins{$join} };
+	my $session = RawSession->new($node);
+
+	$session->query($settings);
+	$session->query($query) for 1 .. 2;
+	die "$join: $session->{error}" if $session->{error};
+	return $session;
+}
+
+# ------------------------------------------------------------------------
+# What the joins are
+# ------------------------------------------------------------------------
+
+foreach my $join (sort keys %joins)
+{
+	my ($query, $settings) = @{ $joins{$join} };
+	my $plan = $node->safe_psql('postgres', "$settings explain (analyze, costs off) $query");
+
+	like($plan, qr/Parallel Custom Scan \(HashGraphJoin\)/, "$join: processes share the join");
+	like($plan, $join =~ /leader/ ? qr/Processes: 3/ : qr/Processes: 4/, '... all of them');
+	like($plan, $join =~ /disk/ ? qr/Disk Usage/ : qr/Partitions: 1\n/, '... where it should run');
+	is($node->safe_psql('postgres', "$settings $query"), $expected{$join}, '... and it is right');
+}
+
+# the statistics count it once, with the rows of all
+$node->safe_psql('postgres', "select hashgraph_stat_reset(); set max_parallel_workers_per_gather = 3; $full");
+is($node->safe_psql('postgres', 'select joins, outer_rows + inner_rows, spilled_joins from hashgraph_stat'),
+	'1|240000|0', 'a join of several processes is one join of the statistics');
+
+my $memory = shared_memory();
+
+# ------------------------------------------------------------------------
+# What happens at a random moment of a join: who is hit, what is sent, whether the session
+# lives on, and which SQLSTATE it may see.
+# ------------------------------------------------------------------------
+
+my @events = (
+	[ 'a cancel', 'leader', 'INT', 1, qr/^57014$/ ],
+	[ 'a cancel of a worker', 'worker', 'INT', 1, qr/^57014$/ ],
+	[ 'statement_timeout', 'timeout', '', 1, qr/^57014$/ ],
+	[ 'a termination', 'leader', 'TERM', 0, qr/^57P01$/ ],
+	# the worker's own words, or the leader's about a worker that is gone
+	[ 'a termination of a worker', 'worker', 'TERM', 1, qr/^(57P01|08006|55000)$/ ],
+	[ 'a client that hangs up', 'client', '', 0, qr/^$/ ]);
+my @crashes = (
+	[ 'kill -9', 'leader', 'KILL', 0, qr/^$/ ],
+	[ 'kill -9 of a worker', 'worker', 'KILL', 0, qr/^(57P02|)$/ ]);
+
+sub hit
+{
+	my ($session, $whom, $signal) = @_;
+
+	if ($whom eq 'leader')
+	{
+		return kill $signal, $session->pid;
+	}
+	if ($whom eq 'client')
+	{
+		return close $session->{socket};
+	}
+	my @workers = workers_of($session->pid);
+	return @workers ? kill($signal, $workers[ rand @workers ]) : 0;
+}
+
+sub test_event
+{
+	my ($join, $event, $samples) = @_;
+	my ($name, $whom, $signal, $lives, $sqlstate) = @$event;
+	my $session = session_for($join);
+	my $query = $joins{$join}[0];
+	my ($hits, $slowest, @bad) = (0, 0);
+	my $start = time;
+
+	$session->query($query);
+	my $lasts = time - $start;
+
+	for my $sample (1 .. $samples)
+	{
+		my $after = $lasts * ($sample - rand) / $samples;
+		my $sent;
+
+		if ($whom eq 'timeout')
+		{
+			$session->query('set statement_timeout = ' . int(1000 * $after + 1));
+			$sent = time + int(1000 * $after + 1) / 1000;
+			$session->send($query);
+		}
+		else
+		{
+			$session->send($query);
+			# over before its time
+			next if $session->finish($after);
+			$sent = time;
+			if (!hit($session, $whom, $signal))
+			{
+				# there is no worker yet, or not any more
+				$session->finish;
+				next;
+			}
+		}
+		if ($whom eq 'client')
+		{
+			$hits++;
+			push @bad, 'the session does not end'
+			  if !wait_for(sub { !-e '/proc/' . $session->pid }, HANGS);
+		}
+		else
+		{
+			if (!$session->finish(HANGS))
+			{
+				push @bad, "no answer in " . HANGS . ' s';
+				last;
+			}
+			my $seen = $session->{sqlstate} // '';
+			if ($seen ne '' || $session->{closed})
+			{
+				$hits++;
+				push @bad, "SQLSTATE $seen, $session->{error}" if $seen !~ $sqlstate;
+				$slowest = max($slowest, $session->{answered} - $sent) if $seen ne '';
+			}
+		}
+		if ($whom eq 'timeout')
+		{
+			# a short one may hit this too
+			do { $session->query('reset statement_timeout') } while $session->{error};
+		}
+		if (!$lives)
+		{
+			if ($signal eq 'KILL')
+			{
+				push @bad, 'the server does not come up' if !wait_for(sub { accepts($node) }, HANGS);
+			}
+			$session = session_for($join);
+		}
+		# the same session joins on, while workers of the query before may still end
+		my $rows = $session->query($query);
+		push @bad, "afterwards $rows, " . ($session->{error} // 'no error')
+		  if $rows ne $expected{$join};
+	}
+	ok(!@bad, "$join: $name: $hits of $samples times, the join after it is right")
+	  or diag(join "\n", @bad);
+	cmp_ok($hits, '>', 0, "$join: $name: it hit");
+	cmp_ok($slowest, '<', IN_TIME, sprintf '%s: %s: answered in time, the last one after %.0f ms', $join, $name, 1000 * $slowest)
+	  if $lives && $signal ne 'TERM';
+	close $session->{socket};
+	ok(wait_for(sub { settled($memory) }, HANGS), "$join: $name: no file and no shared memory is left")
+	  or diag(join ' ', all_temp_files(), shared_memory());
+	return;
+}
+
+foreach my $join (sort keys %joins)
+{
+	test_event($join, $_, $SAMPLES) foreach @events;
+}
+foreach my $join ('in memory', 'on disk')
+{
+	test_event($join, $_, 2) foreach @crashes;
+}
+
+# ------------------------------------------------------------------------
+# An error in one process is the query's
+# ------------------------------------------------------------------------
+
+# A row somewhere in a table, which one process comes upon.
+my %errors = (
+	'a key' => 'select count(*), max(l.pad || r.pad) from l full join r on l.k / (l.v - %d) = r.k',
+	'a row below the join' => 'select count(*), max(a.v || r.pad) from (select k, 1 / (v - %d) as v from l offset 0) a join r using (k)',
+	'a qual of a scan' => 'select count(*), max(l.pad || r.pad) from l full join (select * from r where 1 / (w - %d) = 0) r using (k)',
+	'a qual of the join' => 'select count(*), max(l.pad || r.pad) from l left join r on l.k = r.k and 1 / (l.v - %d) = 0',
+	'a row of the join' => 'select count(*), max(1 / (v - %d) || l.pad) from l join r using (k)');
+
+foreach my $error (sort keys %errors)
+{
+	my @bad;
+
+	foreach my $settings ('', 'set work_mem = \'1MB\';', 'set parallel_leader_participation = off;')
+	{
+		my $session = RawSession->new($node);
+
+		$session->query($settings);
+		foreach my $row (1, 60001, 119999)
+		{
+			$session->send(sprintf $errors{$error}, $row);
+			push @bad, "$settings row $row: no answer" if !$session->finish(HANGS);
+			push @bad, "$settings row $row: " . ($session->{sqlstate} // 'no error')
+			  if ($session->{sqlstate} // '') ne '22012';
+			push @bad, "$settings row $row: afterwards " . ($session->{error} // 'wrong rows')
+			  if $session->query($inner) ne $expected{'without the leader'};
+		}
+		close $session->{socket};
+	}
+	ok(!@bad, "an error in $error ends the query, and the next join is right") or diag(join "\n", @bad);
+}
+ok(wait_for(sub { settled($memory) }, HANGS), '... no file and no shared memory is left')
+  or diag(join ' ', all_temp_files(), shared_memory());
+
+# ------------------------------------------------------------------------
+# Memory
+# ------------------------------------------------------------------------
+
+# Most memory, in kB, of a process beside what it has when it has done nothing, and of
+# dynamic shared memory, while a query runs.
+sub most_memory
+{
+	my ($settings) = @_;
+	my $session = RawSession->new($node);
+	my ($private, $shared) = (0, 0);
+
+	$session->query("$settings select 1");
+	$session->send($full);
+	until ($session->finish(0.002))
+	{
+		foreach my $pid ($session->pid, workers_of($session->pid))
+		{
+			open my $status, '<', "/proc/$pid/status" or next;
+			$private = max($private, map { /^RssAnon:\s+(\d+)/ } <$status>);
+			close $status;
+		}
+		$shared = max($shared, sum0(shared_memory()) / 1024);
+	}
+	is(join('', @{ $session->{rows} }), $expected{'in memory'}, "$settings the join is right");
+	close $session->{socket};
+	return ($private, $shared);
+}
+
+my ($private, $shared) = most_memory('set work_mem = \'64MB\';');
+my ($private_disk, $shared_disk) = most_memory('set work_mem = \'1MB\';');
+
+note "in memory: $private kB, shared $shared kB; on disk: $private_disk kB, shared $shared_disk kB";
+# Both sides have 15 MB of text alone.  On disk four processes may hold 1 MB each, in segments
+# that are twice as large as those before.
+cmp_ok($shared, '>', 20 * 1024, 'a join in memory is in shared memory');
+cmp_ok($shared_disk, '<', 14 * 1024, 'a join on disk keeps to its work memory there');
+cmp_ok($private_disk, '<', 10 * 1024, '... and so does each process');
+
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|was terminated by signal (?!9)|AbortTransaction while|leaked/,
+	'the server has nothing to complain of');
+session_ok($node, 'the server joins on');
+$node->stop;
+done_testing();
