@@ -18,7 +18,7 @@
  *
  *	alloc		palloc and its relatives where our code calls them itself (what other
  *				functions of PostgreSQL allocate inside is not ours), calloc, malloc,
- *				aligned_alloc: out of memory
+ *				aligned_alloc, dsa_allocate_extended: out of memory
  *	system		socketpair, posix_spawn, fcntl, mmap, memfd_create, ftruncate, getsockopt,
  *				AcquireExternalFD: refused
  *	send		sendmsg: fails with ENOBUFS
@@ -26,8 +26,9 @@
  *	receive		recvmsg, where a message is there: fails with EIO
  *	end			... finds the end of the connection
  *	truncate	... finds half a message
- *	write		BufFileCreateTemp, BufFileWrite, tuplestore_putvalues: the disk is full
- *	read		BufFileSeek, BufFileRead and its relatives: EIO
+ *	write		BufFileCreateTemp and BufFileCreateFileSet, BufFileWrite, tuplestore_putvalues,
+ *				dsa_allocate_extended: the disk is full
+ *	read		BufFileOpenFileSet, BufFileSeek, BufFileRead and its relatives: EIO
  *	cancel		any of the above, in a session: works, and a cancel arrives
  *	kill		any of the above, in a device process: it dies of SIGKILL
  *	cuda		a call to CUDA, or a launch: out of memory where it allocates, else failed

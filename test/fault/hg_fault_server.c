@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
+#include "utils/dsa.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
@@ -42,12 +43,16 @@ HG_WRAPPED(List *, lappend, (List * list, void *datum));
 HG_WRAPPED(List *, lcons, (void *datum, List *list));
 HG_WRAPPED(bool, AcquireExternalFD, (void) );
 HG_WRAPPED(BufFile *, BufFileCreateTemp, (bool between_transactions));
+HG_WRAPPED(BufFile *, BufFileCreateFileSet, (FileSet * files, const char *name));
 HG_WRAPPED(void, BufFileWrite, (BufFile * file, const void *from, size_t size));
 HG_WRAPPED(int, BufFileSeek, (BufFile * file, int fileno, off_t offset, int whence));
 HG_WRAPPED(size_t, BufFileRead, (BufFile * file, void *to, size_t size));
 HG_WRAPPED_IN_SOME(void, BufFileReadExact, (BufFile * file, void *to, size_t size));
 HG_WRAPPED_IN_SOME(size_t, BufFileReadMaybeEOF,
 				   (BufFile * file, void *to, size_t size, bool may_be_eof));
+HG_WRAPPED(BufFile *, BufFileOpenFileSet,
+		   (FileSet * files, const char *name, int mode, bool missing_ok));
+HG_WRAPPED(dsa_pointer, dsa_allocate_extended, (dsa_area * area, size_t size, int flags));
 HG_WRAPPED(void, tuplestore_putvalues,
 		   (Tuplestorestate * state, TupleDesc desc, const Datum *values, const bool *nulls));
 
@@ -288,6 +293,13 @@ __wrap_BufFileCreateTemp(bool between_transactions)
 	return __real_BufFileCreateTemp(between_transactions);
 }
 
+BufFile *
+__wrap_BufFileCreateFileSet(FileSet *files, const char *name)
+{
+	may_fill_disk();
+	return __real_BufFileCreateFileSet(files, name);
+}
+
 void
 __wrap_BufFileWrite(BufFile *file, const void *from, size_t size)
 {
@@ -334,4 +346,27 @@ __wrap_BufFileReadMaybeEOF(BufFile *file, void *to, size_t size, bool may_be_eof
 {
 	may_fail_to_read();
 	return __real_BufFileReadMaybeEOF(file, to, size, may_be_eof);
+}
+
+BufFile *
+__wrap_BufFileOpenFileSet(FileSet *files, const char *name, int mode, bool missing_ok)
+{
+	may_fail_to_read();
+	return __real_BufFileOpenFileSet(files, name, mode, missing_ok);
+}
+
+/* ------------------------------------------------------------------------
+ * Shared memory
+ * ------------------------------------------------------------------------ */
+
+/* An area may have no room, and the system none for a new segment, whatever the flags are. */
+dsa_pointer
+__wrap_dsa_allocate_extended(dsa_area *area, size_t size, int flags)
+{
+	may_fill_disk();
+	if ((flags & DSA_ALLOC_NO_OOM) == 0)
+		may_run_out(size);
+	else if (hg_fault_due(HG_FAULT_ALLOC))
+		return InvalidDsaPointer;
+	return __real_dsa_allocate_extended(area, size, flags);
 }

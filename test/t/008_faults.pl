@@ -61,6 +61,12 @@ create function held(out fds int, out files int, out bytes int8, out ours int) l
 vacuum analyze;
 SQL
 
+# Processes share a join then.  A fault is counted in each of them by itself, so that the leader
+# is alone where the events of one process are to be walked through.
+my $shared = 'set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0;'
+  . ' set parallel_setup_cost = 0; set parallel_tuple_cost = 0;';
+my $alone = "$shared set max_parallel_workers = 0;";
+
 # A join: its query, which returns one column, and settings.
 my %joins = (
 	'in memory' => [ 'select md5(string_agg(v || \'-\' || w, \',\' order by v, w)) as r from l join r using (k)', '' ],
@@ -76,6 +82,10 @@ my %joins = (
 	'function' =>
 	  [ 'select md5(string_agg(left_ctid::text || right_ctid, \',\' order by left_ctid, right_ctid)) as r from hashgraph_join(\'l\', \'t\', \'r\', \'t\')', '' ],
 	'arrays' => [ 'select count(*)::text as r from hashgraph_join(array(select k::int8 from l), array(select k::int8 from r))', '' ],
+	'shared' =>
+	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l full join r using (k)', $alone ],
+	'shared on disk' =>
+	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l full join r using (t)', "$alone set work_mem = '64kB';" ],
 	# a left join, lest a runtime filter leaves too few rows for a device
 	'large' => [ 'select count(*) || \' \' || sum(v * w) as r from big left join r on big.k = r.k and w % 2 = 0', "set work_mem = '64MB';" ]);
 my %expected = map {
@@ -235,6 +245,47 @@ sub walk
 	return $fired;
 }
 
+# Let events of one kind fail in whatever process of a shared join comes to them first.
+sub walk_in_all
+{
+	my ($join, $kind) = @_;
+	my ($query, $settings) = @{ $joins{$join} };
+	my ($what, $errors) = ("workers: $join: $kind", 0);
+	my $began = time;
+	my @bad;
+
+	return if $what !~ $only;
+	$settings .= " $shared reset max_parallel_workers; set hashgraph.force = on; set hashgraph.backend = cpu;";
+	my (undef, @steps) = steps(1, 40);
+	my $plan = $node->safe_psql('postgres', "$settings explain (costs off) $query");
+	push @bad, "it is not shared:\n$plan" if $plan !~ /Parallel Custom Scan \(HashGraphJoin\)/;
+
+	my (undef, $out, $err) = $node->psql(
+		'postgres',
+		join("\n", $settings, map { script($query, $settings, $kind, $_) } @steps),
+		on_error_stop => 0,
+		timeout => 300);
+	my $step = 0;
+	foreach (split /\n/, $out)
+	{
+		$step = $1 if /^\@step (\d+)/;
+		if (/^\@first (\S+) (.*)/)
+		{
+			$errors++ if $1 ne '00000';
+			push @bad, "fault $step: $1 $2"
+			  if $1 eq '00000' ? $2 ne $expected{$join} : $1 !~ $class{$kind};
+		}
+		elsif (/^\@second (\S+) (.*)/)
+		{
+			push @bad, "fault $step: afterwards $1 $2" if "$1 $2" ne "00000 $expected{$join}";
+		}
+	}
+	push @bad, "no end: $err" if $step != $steps[-1];
+	ok(!@bad && $errors > 0, sprintf('%s: %d events, %d errors (%.1f s)', $what, scalar(@steps), $errors, time - $began))
+	  or diag(join("\n", @bad > 10 ? @bad[0 .. 9] : @bad));
+	return;
+}
+
 my $started = time;
 foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 	grep { $_->{backend} eq 'cuda' } backends())
@@ -247,8 +298,10 @@ foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 	$node->reload;
 	foreach my $join (@small)
 	{
+		# processes share joins on the CPU only
+		next if $join =~ /shared/ && $label ne 'cpu';
 		walk($label, $join, $backend->{backend}, $_, 50) foreach qw(alloc cancel);
-		walk($label, $join, $backend->{backend}, 'write', 20) if $join =~ /disk|arrays/;
+		walk($label, $join, $backend->{backend}, 'write', 20) if $join =~ /disk|arrays|shared/;
 		walk($label, $join, $backend->{backend}, 'read', 20) if $join =~ /disk/;
 		next if $label eq 'cpu';
 		# a device takes its time to start: what is not CUDA's is the stand-in's to walk through
@@ -261,7 +314,12 @@ foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 		next if $join !~ /left|in memory/ && !$all;
 		walk($label, $join, 'cuda', $_, $label eq 'cuda' ? 3 : 20) foreach @wire;
 	}
-	next if $label eq 'cpu';
+	if ($label eq 'cpu')
+	{
+		walk_in_all('shared', $_) foreach qw(alloc cancel write);
+		walk_in_all('shared on disk', $_) foreach qw(alloc cancel write read);
+		next;
+	}
 	walk($label, 'in memory', 'cuda', $_, $_ eq 'alloc' ? 1 : 8, 1)
 	  foreach qw(device_system), $label eq 'cuda' ? qw(device_cuda) : (@wire, qw(alloc system device_alloc device_kill));
 	# up to the third chunk of matches
