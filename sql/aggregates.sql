@@ -77,6 +77,12 @@ select agg_check('select sum(iv), avg(iv), sum(m), bool_and(b), bool_or(b), ever
 select agg_check('select variance(i2), var_pop(i4), var_samp(i8), stddev(n), stddev_pop(i8), stddev_samp(i4) from g_a a join g_b b using (k)');
 select agg_check('select pg_typeof(sum(i2)), pg_typeof(sum(i8)), pg_typeof(avg(i4)), pg_typeof(avg(iv)), pg_typeof(min(vc)), pg_typeof(max(d)) from g_a a join g_b b using (k)');
 select agg_check('select g, count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), min(n), max(d), min(tz), max(ts), sum(iv), avg(iv), max(s), min(f8), stddev(i4), bool_or(b) from g_a a join g_b b using (k) group by g');
+-- by their base types
+create domain g_domain as int check (value > -1000);
+create table g_typed as select i % 50 as k, (i - 100)::g_domain as gd, 'g_a'::regclass as rc, (i / 3.0)::numeric(10, 4) as nt from generate_series(1, 200) i;
+analyze g_typed;
+select agg_check('select sum(gd), avg(gd), max(gd), pg_typeof(max(gd)), min(rc), sum(nt), avg(nt), max(nt) from g_typed join g_b using (k)');
+select agg_check('select gd, nt, rc, count(*) from g_typed join g_b using (k) group by gd, nt, rc');
 -- the same by hand, so that both can't be wrong alike
 set hashgraph.force = on;
 select sum(i4), avg(i4), sum(i8), avg(i8), min(d), max(i2) from g_a a join g_b b on a.id = b.w where w <= 12;
@@ -98,6 +104,7 @@ select agg_check('select g, sum(i4) from g_a a join g_b b using (k) group by g h
 select agg_check('select g, sum(i4) from g_a a join g_b b using (k) group by g having count(*) > (select count(*) from g_c) * 5 and g <> 2');
 select agg_check('select count(*) from g_a a join g_b b using (k) having count(*) < 0');
 select agg_check('select 1 from g_a a join g_b b using (k) having max(w) > 0');
+select agg_check('select g, (select count(*) from g_c c where c.x > sum(a.i4) / 1000), exists (select from g_c c where c.k = g + 20) from g_a a join g_b b using (k) group by g having sum(i4) < (select min(x) from g_c c where c.k > g + 20)');
 select agg_check('select count(*) from g_a a join g_b b using (k) having random() > 2');
 
 -- GROUP BY: columns of either side, of both, and what depends on them
@@ -131,6 +138,31 @@ analyze g_text;
 select agg_check('select c, count(*) from g_text join g_a using (k) group by c');
 select agg_check('select lower(c collate "C"), n from (select c collate g_nocase as c, count(*) as n from g_text join g_a using (k) group by 1) s');
 select agg_check('select max(c collate "C"), min(c collate "C") from g_text join g_a using (k)');
+-- keys of bytes: short and long, out of line, compressed, and padded
+create table g_bytes as
+  select i as k, repeat(chr(97 + i % 2), (i / 2) % 20) as x, repeat('long ', (i % 4) * 3000) || i % 3 as l,
+         decode(repeat('0' || i % 3, i % 4), 'hex') as by, md5((i % 9)::text)::uuid as u,
+         (array['a', 'a  ', 'ab', '', ' a', null])[i % 6 + 1]::char(3) as c3,
+         (array['a', 'a  ', 'ab', '', ' a', null])[i % 6 + 1]::varchar as vc, (i % 5)::text::name as nm
+    from generate_series(1, 200) i;
+alter table g_bytes alter l set storage external;
+insert into g_bytes select 200 + k, x, l, by, u, c3 || '', vc, nm from g_bytes;
+create table g_wide as select i as k, i % 6 as z, (array['a', 'ab', ' a'])[i % 3 + 1]::char(9) as c9 from generate_series(1, 400) i;
+analyze g_bytes, g_wide;
+select agg_check('select x, count(*), sum(k) from g_bytes join g_wide using (k) group by x');
+select agg_check('select md5(l), count(*), sum(k) from g_bytes join g_wide using (k) group by l');
+select agg_check('select by, u, count(*), sum(k) from g_bytes join g_wide using (k) group by by, u');
+select agg_check('select c3, vc, count(*), sum(k) from g_bytes join g_wide using (k) group by c3, vc');
+select agg_check($$select c3 || '|', c9 || '|', nm, count(*) from g_bytes join g_wide using (k) group by c3, c9, nm$$);
+select agg_check('select x collate "C", vc collate g_nocase, c3 collate g_nocase, count(*) from g_bytes join g_wide using (k) group by 1, 2, 3');
+select agg_check('select b, count(*) from g_bytes b join g_wide using (k) where k % 10 = 0 group by b');
+select agg_check('select w, w.ctid, count(*) from g_bytes b join g_wide w using (k) where k % 10 = 0 group by w, w.ctid');
+-- what lies beyond numbers and times
+create table g_ends (k int, f float8, r float4, d date, ts timestamp, tz timestamptz);
+insert into g_ends values (1, 'NaN', 'NaN', 'infinity', '-infinity', 'infinity'), (1, 'Infinity', '-Infinity', '-infinity', 'infinity', '-infinity'),
+  (1, 3, 4, '2020-01-01', '2020-01-01', '2020-01-01 UTC'), (2, '-Infinity', 5, null, null, null), (2, null, null, '4713-01-01 BC', '4714-11-24 BC', null);
+analyze g_ends;
+select agg_check('select w.z, max(f), min(f), max(r), min(r), max(d), min(d), max(ts), min(ts), max(tz), min(tz) from g_ends join g_wide w using (k) group by w.z');
 
 -- no rows
 select agg_check('select count(*), sum(i4), avg(i8), min(n), count(i4), sum(n), stddev(i4), bool_and(b), sum(iv) from g_a a join g_b b using (k) where w < 0');
@@ -190,6 +222,16 @@ select agg_check('select g, array_agg(id order by id, w) from g_a join g_b using
 select agg_check($$select string_agg(s, ',' order by s) from g_a join g_b using (k)$$);
 select agg_check('select percentile_disc(0.5) within group (order by i4) from g_a join g_b using (k)');
 select agg_check('select g, h, sum(i4) from g_a join g_b using (k) group by rollup (g, h)');
+select agg_check('select g, grouping(g), grouping(h, g), count(*) from g_a join g_b using (k) group by g, h');
+select agg_check('select g, h, count(*) from g_a join g_b using (k) group by grouping sets ((g, h), ())');
+-- what is volatile is called row by row
+create sequence g_sequence;
+select agg_check('select count(*) filter (where random() < 2), sum(i4) filter (where random() < 2) from g_a join g_b using (k)');
+select agg_check('select sum(i4 + 0 * random()::int) from g_a join g_b using (k)');
+set hashgraph.force = on;
+select sum(nextval('g_sequence')) - sum(nextval('g_sequence')) + count(*) as in_turn from g_a join g_b using (k);
+reset hashgraph.force;
+drop sequence g_sequence;
 select agg_check('select corr(i4, w) is not null from g_a join g_b using (k)');
 select agg_check('select sum(i4), sum((select max(x) from g_c c where c.k = b.k)) from g_a a join g_b b using (k)');
 -- sums of floats depend on the order of rows
@@ -262,6 +304,31 @@ reset parallel_tuple_cost;
 reset min_parallel_table_scan_size;
 reset max_parallel_workers_per_gather;
 
+-- partition by partition, and inherited
+create table g_parts (k int, p int, v int) partition by hash (k);
+create table g_parts_0 partition of g_parts for values with (modulus 2, remainder 0);
+create table g_parts_1 partition of g_parts for values with (modulus 2, remainder 1);
+create table g_other_parts (k int, q int) partition by hash (k);
+create table g_other_parts_0 partition of g_other_parts for values with (modulus 2, remainder 0);
+create table g_other_parts_1 partition of g_other_parts for values with (modulus 2, remainder 1);
+insert into g_parts select i % 100, i % 7, i from generate_series(1, 1000) i;
+insert into g_other_parts select i % 80, i % 3 from generate_series(1, 500) i;
+analyze g_parts, g_other_parts;
+set enable_partitionwise_join = on;
+select agg_check('select q, count(*), sum(v) from g_parts join g_other_parts using (k) group by q');
+set enable_partitionwise_aggregate = on;
+select agg_check('select q, count(*), sum(v) from g_parts join g_other_parts using (k) group by q');
+select agg_check('select k, count(*), sum(v) from g_parts join g_other_parts using (k) group by k having sum(v) > 1000');
+select agg_check('select count(*), avg(v) from g_parts join g_other_parts using (k)');
+reset enable_partitionwise_aggregate;
+reset enable_partitionwise_join;
+set hashgraph.force = on;
+update g_parts t set v = s.n from (select p, count(*) as n from g_parts join g_other_parts using (k) group by p) s where t.p = s.p and t.k < 30;
+delete from g_parts where (k, v) in (select k, max(v) from g_parts join g_other_parts using (k) group by k having k < 50);
+select count(*), sum(v) from g_parts;
+reset hashgraph.force;
+drop table g_parts, g_other_parts;
+
 -- cursors
 set hashgraph.force = on;
 begin;
@@ -314,5 +381,6 @@ reset hashgraph.force;
 
 drop view g_view;
 drop function g_leak(int);
-drop table g_a, g_b, g_c, g_empty, g_text, g_numeric, g_big, g_ten, g_many, g_other;
+drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_typed, g_numeric, g_big, g_ten, g_many, g_other;
+drop domain g_domain;
 drop role g_user;

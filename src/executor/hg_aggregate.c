@@ -22,8 +22,8 @@
  * MEMORY.  The groups may take work memory.  When they have, no more groups are made:
  * rows of groups that are there go on to be aggregated, all others go to temporary files,
  * partitioned by the hash of their keys.  When all rows are taken, the groups in memory are
- *complete and are returned.  Then the partitions are read one by one as if each were the input; one
- * with too many groups is cut again.  Below the last level of partitions memory is exceeded: its
+ * complete and are returned.  Then the partitions are read one by one as if each were the input;
+ *one with too many groups is cut again.  Below the last level of partitions memory is exceeded: its
  * rows have the same hash.
  *
  * Groups and states live in contexts of their own, which are reset for each partition; temporary
@@ -225,8 +225,7 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 
 	for (int k = 0; k < nkeys; k++)
 	{
-		hg_group_key_init(&keys[k], list_nth_oid(equalities, k));
-		keys[k].collation = list_nth_oid(collations, k);
+		hg_group_key_init(&keys[k], list_nth_oid(equalities, k), list_nth_oid(collations, k));
 		keys[k].column = columns[k] = hg_aggregate_column(state, list_nth_int(places, k));
 		others = bms_del_member(others, list_nth_int(places, k));
 	}

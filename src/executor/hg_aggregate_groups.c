@@ -4,9 +4,10 @@
  *	  The groups of an aggregation: a hash table of their keys, filled by batches.
  *
  * Groups lie in chunks, in the order in which their first rows came; a table with open
- * addressing holds their numbers.  Where all keys are words (by value, and equal where their
- * bits are), hashing and comparing take a few instructions; any other type's own functions are
- * called, with the collation of the query.  NULLs are equal to each other.
+ * addressing holds their numbers.  Keys by value that are equal where their bits are, and those
+ *that are equal where their bytes are (text of a deterministic collation), are hashed and compared
+ *here; any other type's own functions are called, with the collation of the query.  NULLs are equal
+ *to each other.
  *
  * A batch is looked up in steps over all of its rows, so that where the table does not fit
  * the cache its lines are fetched for many rows at a time.
@@ -18,10 +19,12 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/uuid.h"
 
 #include "backend/hg_memory.h"
 #include "executor/hg_aggregate_state.h"
@@ -53,47 +56,64 @@
  * ---------------------------------------------------------------------
  */
 
+static void
+hg_group_key_init_word(HgGroupKey *key, uint64 mask)
+{
+	key->kind = HG_GROUP_WORD;
+	key->mask = mask;
+}
+
 void
-hg_group_key_init(HgGroupKey *key, Oid equality)
+hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
 {
 	RegProcedure function = get_opcode(equality);
 	Oid hash;
 	Oid right_hash;
 
+	key->collation = collation;
 	switch (function)
 	{
 		case F_BOOLEQ:
 		case F_CHAREQ:
-			key->word = true;
-			key->mask = 0xff;
-			break;
+			hg_group_key_init_word(key, 0xff);
+			return;
 		case F_INT2EQ:
-			key->word = true;
-			key->mask = 0xffff;
-			break;
+			hg_group_key_init_word(key, 0xffff);
+			return;
 		case F_INT4EQ:
 		case F_DATE_EQ:
 		case F_OIDEQ:
 		case F_ENUM_EQ:
-			key->word = true;
-			key->mask = 0xffffffff;
-			break;
+			hg_group_key_init_word(key, 0xffffffff);
+			return;
 		case F_INT8EQ:
 		case F_TIME_EQ:
 		case F_TIMESTAMP_EQ:
 		case F_TIMESTAMPTZ_EQ:
 		case F_CASH_EQ:
-			key->word = true;
-			key->mask = PG_UINT64_MAX;
-			break;
+			hg_group_key_init_word(key, PG_UINT64_MAX);
+			return;
+		case F_UUID_EQ:
+			key->kind = HG_GROUP_BYTES;
+			key->length = UUID_LEN;
+			return;
+		case F_BYTEAEQ:
+			key->kind = HG_GROUP_TEXT;
+			return;
+		case F_TEXTEQ:
+		case F_BPCHAREQ:
+			if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
+				break;
+			key->kind = function == F_TEXTEQ ? HG_GROUP_TEXT : HG_GROUP_PADDED;
+			return;
 		default:
-			key->word = false;
-			if (!get_op_hash_functions(equality, &hash, &right_hash))
-				elog(ERROR, "could not find hash function for hash operator %u", equality);
-			fmgr_info(hash, &key->hash);
-			fmgr_info(function, &key->equal);
 			break;
 	}
+	key->kind = HG_GROUP_FUNCTIONS;
+	if (!get_op_hash_functions(equality, &hash, &right_hash))
+		elog(ERROR, "could not find hash function for hash operator %u", equality);
+	fmgr_info(hash, &key->hash);
+	fmgr_info(function, &key->equal);
 }
 
 HgGroups *
@@ -104,9 +124,6 @@ hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns, T
 
 	groups->nkeys = nkeys;
 	groups->keys = keys;
-	groups->words = true;
-	for (int k = 0; k < nkeys; k++)
-		groups->words = groups->words && keys[k].word;
 	groups->nvalues = nvalues;
 	groups->columns = palloc(Max(nvalues, 1) * sizeof(int));
 	groups->attlens = palloc(Max(nvalues, 1) * sizeof(int16));
@@ -278,6 +295,87 @@ hg_groups_mix(uint64 hash, uint64 word)
 	return hash ^ (hash >> 32);
 }
 
+static inline uint64
+hg_groups_mix_bytes(uint64 hash, const char *bytes, Size length)
+{
+	uint64 word = 0;
+
+	hash = hg_groups_mix(hash, length);
+	if (length >= sizeof(uint64))
+	{
+		const char *last = bytes + length - sizeof(uint64);
+
+		for (; bytes < last; bytes += sizeof(uint64))
+		{
+			memcpy(&word, bytes, sizeof(uint64));
+			hash = hg_groups_mix(hash, word);
+		}
+		/* with some of those before it, where there are too few */
+		memcpy(&word, last, sizeof(uint64));
+	}
+	else
+		for (Size i = 0; i < length; i++)
+			word = word << 8 | (unsigned char) bytes[i];
+	return hg_groups_mix(hash, word);
+}
+
+/*
+ * The bytes that tell a value of a key from others.  They may lie in temporary memory, which is
+ * the caller's to free, if *fetched is set.
+ */
+static inline const char *
+hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, Size *length,
+				   bool *fetched)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+
+	if (key->kind == HG_GROUP_BYTES)
+	{
+		*length = key->length;
+		return DatumGetPointer(value);
+	}
+	if (unlikely(VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena)))
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+
+		varlena = pg_detoast_datum_packed(varlena);
+		MemoryContextSwitchTo(old);
+		*fetched = true;
+	}
+	*length = VARSIZE_ANY_EXHDR(varlena);
+	if (key->kind == HG_GROUP_PADDED)
+		*length = bpchartruelen(VARDATA_ANY(varlena), (int) *length);
+	return VARDATA_ANY(varlena);
+}
+
+/* The hash of a value that is not NULL, on top of the hash of the keys before it. */
+static inline uint64
+hg_groups_hash_value(HgGroups *groups, HgGroupKey *key, uint64 hash, Datum value)
+{
+	if (key->kind == HG_GROUP_WORD)
+		return hg_groups_mix(hash, value & key->mask);
+	if (key->kind == HG_GROUP_FUNCTIONS)
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+		uint32 word = DatumGetUInt32(FunctionCall1Coll(&key->hash, key->collation, value));
+
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(groups->temporary);
+		hash = hg_groups_mix(hash, word);
+	}
+	else
+	{
+		Size length;
+		bool fetched = false;
+		const char *bytes = hg_group_key_bytes(groups, key, value, &length, &fetched);
+
+		hash = hg_groups_mix_bytes(hash, bytes, length);
+		if (unlikely(fetched))
+			MemoryContextReset(groups->temporary);
+	}
+	return hash;
+}
+
 void
 hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 {
@@ -288,30 +386,48 @@ hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 		const Datum *values = batch->values[key->column];
 		const bool *nulls = batch->has_nulls[key->column] ? batch->nulls[key->column] : NULL;
 
-		if (key->word && nulls == NULL)
-		{
+		if (nulls != NULL)
+			for (int i = 0; i < batch->nrows; i++)
+				hashes[i] = nulls[i] ? hg_groups_mix(~hashes[i], 0)
+									 : hg_groups_hash_value(groups, key, hashes[i], values[i]);
+		else if (key->kind == HG_GROUP_WORD)
 			for (int i = 0; i < batch->nrows; i++)
 				hashes[i] = hg_groups_mix(hashes[i], values[i] & key->mask);
-			continue;
-		}
-		for (int i = 0; i < batch->nrows; i++)
-		{
-			if (nulls != NULL && nulls[i])
-				hashes[i] = hg_groups_mix(~hashes[i], 0);
-			else if (key->word)
-				hashes[i] = hg_groups_mix(hashes[i], values[i] & key->mask);
-			else
-			{
-				MemoryContext old = MemoryContextSwitchTo(groups->temporary);
-				uint32 hash =
-					DatumGetUInt32(FunctionCall1Coll(&key->hash, key->collation, values[i]));
-
-				MemoryContextSwitchTo(old);
-				MemoryContextReset(groups->temporary);
-				hashes[i] = hg_groups_mix(hashes[i], hash);
-			}
-		}
+		else
+			for (int i = 0; i < batch->nrows; i++)
+				hashes[i] = hg_groups_hash_value(groups, key, hashes[i], values[i]);
 	}
+}
+
+/* Are two values of a key equal? */
+static inline bool
+hg_groups_equal_values(HgGroups *groups, HgGroupKey *key, Datum left, Datum right)
+{
+	bool equal;
+
+	if (key->kind == HG_GROUP_WORD)
+		return ((left ^ right) & key->mask) == 0;
+	if (key->kind == HG_GROUP_FUNCTIONS)
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+
+		equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, left, right));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(groups->temporary);
+	}
+	else
+	{
+		Size left_length;
+		Size right_length;
+		bool fetched = false;
+		const char *left_bytes = hg_group_key_bytes(groups, key, left, &left_length, &fetched);
+		const char *right_bytes = hg_group_key_bytes(groups, key, right, &right_length, &fetched);
+
+		equal = left_length == right_length && memcmp(left_bytes, right_bytes, left_length) == 0;
+		if (unlikely(fetched))
+			MemoryContextReset(groups->temporary);
+	}
+	return equal;
 }
 
 /* Is it the group of a row? */
@@ -323,30 +439,11 @@ hg_groups_equal(HgGroups *groups, HgGroup *group, const HgBatch *batch, int row)
 	for (int k = 0; k < groups->nkeys; k++)
 	{
 		HgGroupKey *key = &groups->keys[k];
-		Datum value = batch->values[key->column][row];
 		bool null = hg_batch_is_null(batch, key->column, row);
 
-		if (null || nulls[k])
-		{
-			if (null != nulls[k])
-				return false;
-		}
-		else if (key->word)
-		{
-			if (((value ^ group->values[k]) & key->mask) != 0)
-				return false;
-		}
-		else
-		{
-			MemoryContext old = MemoryContextSwitchTo(groups->temporary);
-			bool equal = DatumGetBool(
-				FunctionCall2Coll(&key->equal, key->collation, group->values[k], value));
-
-			MemoryContextSwitchTo(old);
-			MemoryContextReset(groups->temporary);
-			if (!equal)
-				return false;
-		}
+		if (null != nulls[k] || (!null && !hg_groups_equal_values(groups, key, group->values[k],
+																  batch->values[key->column][row])))
+			return false;
 	}
 	return true;
 }
@@ -363,7 +460,8 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 			   HgGroup **found)
 {
 	const HgGroupKey *key = &groups->keys[0];
-	bool one_word = groups->nkeys == 1 && key->word && !batch->has_nulls[key->column];
+	bool one_word =
+		groups->nkeys == 1 && key->kind == HG_GROUP_WORD && !batch->has_nulls[key->column];
 	const Datum *words = one_word ? batch->values[key->column] : NULL;
 
 	while (groups->slots == NULL ||

@@ -22,14 +22,25 @@
  * ---------------------------------------------------------------------
  */
 
+/* When values of a group column are equal. */
+typedef enum HgGroupKeyKind
+{
+	HG_GROUP_WORD,		/* by value: where the bits that count are */
+	HG_GROUP_BYTES,		/* where their bytes are */
+	HG_GROUP_TEXT,		/* varlena: where their bytes are, out of their headers */
+	HG_GROUP_PADDED,	/* ... and without the spaces at their end */
+	HG_GROUP_FUNCTIONS, /* where a function says so */
+} HgGroupKeyKind;
+
 /* A group column. */
 typedef struct HgGroupKey
 {
-	int column;		/* of the batch */
-	bool word;		/* by value, and equal where its bits are */
+	int column; /* of the batch */
+	HgGroupKeyKind kind;
 	uint64 mask;	/* the bits that count, for words */
-	FmgrInfo hash;	/* for others */
-	FmgrInfo equal; /* for others */
+	Size length;	/* for bytes */
+	FmgrInfo hash;	/* for functions */
+	FmgrInfo equal; /* for functions */
 	Oid collation;
 } HgGroupKey;
 
@@ -55,7 +66,6 @@ typedef struct HgGroups
 	/* as made */
 	int nkeys;
 	HgGroupKey *keys; /* [nkeys] */
-	bool words;		  /* all keys are words */
 	int nvalues;	  /* group columns, then others that are the same in a group's rows */
 	int *columns;	  /* [nvalues] of the batch */
 	int16 *attlens;	  /* [nvalues] */
@@ -90,8 +100,8 @@ extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, cons
 								  TupleDesc desc, const int *attnos, Size state_bytes,
 								  MemoryContext values, MemoryContext temporary);
 
-/* Set up a key of a type with an equality operator: all but column and collation. */
-extern void hg_group_key_init(HgGroupKey *key, Oid equality);
+/* Set up a key of a type with an equality operator and a collation: all but its column. */
+extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
 
 /* The hashes[nrows] of a batch's rows. */
 extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);

@@ -60,11 +60,15 @@ static const CustomPathMethods hg_aggregate_path_methods = {
 	.PlanCustomPath = hg_aggregate_plan,
 };
 
-/* Can the node compute it? */
+/*
+ * Can the node compute it?  Its functions go over the rows of a batch one after the other, and not
+ * row by row: what is volatile would be called in another order than core's.
+ */
 static bool
 hg_aggref_supported(const Aggref *aggref)
 {
-	Node *argument;
+	Node *argument = (Node *) aggref->args;
+	Node *filter = (Node *) aggref->aggfilter;
 
 	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_UNSUPPORTED)
 		return false;
@@ -72,23 +76,33 @@ hg_aggref_supported(const Aggref *aggref)
 		aggref->aggorder != NIL || aggref->aggdistinct != NIL || aggref->aggdirectargs != NIL ||
 		list_length(aggref->args) > 1)
 		return false;
-	argument = (Node *) aggref->args;
-	return !contain_subplans(argument) && !contain_subplans((Node *) aggref->aggfilter);
+	return !contain_subplans(argument) && !contain_volatile_functions(argument) &&
+		   !contain_subplans(filter) && !contain_volatile_functions(filter);
 }
 
-/* The Aggrefs of expressions, each once. */
-static List *
-hg_find_aggrefs(List *exprs)
+/*
+ * The Aggrefs of expressions, each once; false where one of them, or something else that needs
+ * core's own node, is not supported.
+ */
+static bool
+hg_find_aggrefs(List *exprs, List **aggrefs)
 {
 	List *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 													  PVC_INCLUDE_PLACEHOLDERS);
-	List *result = NIL;
 	ListCell *lc;
 
+	*aggrefs = NIL;
 	foreach (lc, found)
-		if (IsA(lfirst(lc), Aggref))
-			result = list_append_unique(result, lfirst(lc));
-	return result;
+	{
+		Node *node = lfirst(lc);
+
+		if (IsA(node, GroupingFunc) ||
+			(IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node)))
+			return false;
+		if (IsA(node, Aggref))
+			*aggrefs = list_append_unique(*aggrefs, node);
+	}
+	return true;
 }
 
 /* The cheapest of an input's paths that is a join of ours, or a projection of one. */
@@ -184,12 +198,10 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 						 double groups)
 {
 	HgAggregatePath *path;
-	List *aggrefs = hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having));
-	ListCell *lc;
+	List *aggrefs;
 
-	foreach (lc, aggrefs)
-		if (!hg_aggref_supported(lfirst_node(Aggref, lc)))
-			return NULL;
+	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), &aggrefs))
+		return NULL;
 
 	path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
 	path->custom.path.pathtype = T_CustomScan;
@@ -253,8 +265,12 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 					 const GroupPathExtraData *extra, double groups)
 {
 	RelOptInfo *partial_rel;
+	AggStrategy strategy = AGG_PLAIN;
 	ListCell *lc;
 
+	/* what is constant in all rows is no column to group by, and all is sorted by nothing */
+	if (root->parse->groupClause != NIL)
+		strategy = HG_GROUP_CLAUSE(root) != NIL ? AGG_HASHED : AGG_SORTED;
 	/* core has decided whether these aggregates can be combined, and made their target */
 	if (input_rel->partial_pathlist == NIL || !extra->partial_costs_set ||
 		!grouped_rel->consider_parallel)
@@ -276,8 +292,7 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 										   &rows);
 		gathered = path->total_cost;
 		path = (Path *) create_agg_path(
-			root, grouped_rel, path, grouped_rel->reltarget,
-			root->parse->groupClause != NIL ? AGG_HASHED : AGG_PLAIN, AGGSPLIT_FINAL_DESERIAL,
+			root, grouped_rel, path, grouped_rel->reltarget, strategy, AGGSPLIT_FINAL_DESERIAL,
 			HG_GROUP_CLAUSE(root), (List *) extra->havingQual, &extra->agg_final_costs, groups);
 		/* forced where nothing is asked for a Gather */
 		if (hg_force)

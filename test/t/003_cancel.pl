@@ -41,6 +41,8 @@ my %joins = (
 	'one key' => 'select sum(a.z + b.z) from few a join few b using (k)',
 	'on disk' => 'set work_mem = \'4MB\'; select sum(v), sum(w) from l join r using (k) where v < 500000',
 	'full join on disk' => 'set work_mem = \'2MB\'; select count(l.t), count(r.t) from l full join r using (k) where coalesce(v, 1) < 400000',
+	'groups' => 'select count(*), sum(s) from (select k, sum(v + w) as s from l join r using (k) group by k) g',
+	'groups on disk' => 'set work_mem = \'4MB\'; select count(*), max(t) from (select l.t, sum(v) from l join r using (k) where w < 400000 group by l.t) g',
 	'count' => 'select count(*) from (select k from l union all select k from l) l join r using (k)');
 
 # A quantile of sorted numbers.
