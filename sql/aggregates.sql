@@ -299,6 +299,11 @@ reset work_mem;
 select regexp_replace(line, ' *\(actual.*', '') as line
   from agg_explain('select g, count(*) from g_a join g_b using (k) group by g having sum(w) > 0') line
   where line ~ 'Aggregate|Group Key|Gather|Planned';
+-- what workers did is told
+set parallel_leader_participation = off;
+select (regexp_match(string_agg(line, ' '), 'Groups: (\d+)'))[1]::int between 4 and 12 as groups_of_workers
+  from agg_explain('select g, count(*) from g_a join g_b using (k) group by g') line;
+reset parallel_leader_participation;
 reset parallel_setup_cost;
 reset parallel_tuple_cost;
 reset min_parallel_table_scan_size;
@@ -320,6 +325,16 @@ set enable_partitionwise_aggregate = on;
 select agg_check('select q, count(*), sum(v) from g_parts join g_other_parts using (k) group by q');
 select agg_check('select k, count(*), sum(v) from g_parts join g_other_parts using (k) group by k having sum(v) > 1000');
 select agg_check('select count(*), avg(v) from g_parts join g_other_parts using (k)');
+select agg_check('select k + 1, count(*), sum(v + k) + 1 from g_parts join g_other_parts using (k) group by k having max(v) > 900');
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2;
+select agg_check('select k, count(*), sum(v + k) + 1 from g_parts join g_other_parts using (k) group by k having sum(v) > 1000');
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+reset max_parallel_workers_per_gather;
 reset enable_partitionwise_aggregate;
 reset enable_partitionwise_join;
 set hashgraph.force = on;

@@ -26,6 +26,10 @@
  *one with too many groups is cut again.  Below the last level of partitions memory is exceeded: its
  * rows have the same hash.
  *
+ * PARALLEL.  Below a Gather each process aggregates its part of the input by itself, and core's
+ * Finalize Aggregate combines the states that they return.  They share nothing but what each of
+ * them did, for EXPLAIN.
+ *
  * Groups and states live in contexts of their own, which are reset for each partition; temporary
  * files belong to the resource owner.
  *
@@ -67,6 +71,11 @@ static const CustomExecMethods hg_aggregate_exec_methods = {
 	.ExecCustomScan = hg_aggregate_exec,
 	.EndCustomScan = hg_aggregate_end,
 	.ReScanCustomScan = hg_aggregate_rescan,
+	.EstimateDSMCustomScan = hg_aggregate_estimate_dsm,
+	.InitializeDSMCustomScan = hg_aggregate_initialize_dsm,
+	.ReInitializeDSMCustomScan = hg_aggregate_reinitialize_dsm,
+	.InitializeWorkerCustomScan = hg_aggregate_initialize_worker,
+	.ShutdownCustomScan = hg_aggregate_shutdown,
 	.ExplainCustomScan = hg_aggregate_explain,
 };
 
@@ -387,7 +396,7 @@ hg_aggregate_start_spill(HgAggregateState *state)
 		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
 		bits++;
 	state->spill = hg_spill_create(state->layout, state->level, bits);
-	state->partitions += 1 << bits;
+	state->record.partitions += 1 << bits;
 	state->rescannable = false;
 	MemoryContextSwitchTo(old);
 }
@@ -417,7 +426,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgGroup 
 	int nmissing = 0;
 	uint64 bytes = hg_aggregate_bytes(state);
 
-	state->memory_bytes = Max(state->memory_bytes, bytes);
+	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
 	if (state->spill == NULL && bytes > get_hash_memory_limit() && state->groups->count > 0 &&
 		state->level < HG_SPILL_LEVELS)
 		hg_aggregate_start_spill(state);
@@ -491,14 +500,14 @@ hg_aggregate_end_reading(HgAggregateState *state)
 	MemoryContext old;
 	HgAggregateSpill *spilled;
 
-	state->memory_bytes = Max(state->memory_bytes, hg_aggregate_bytes(state));
+	state->record.memory_bytes = Max(state->record.memory_bytes, hg_aggregate_bytes(state));
 	state->next_group = 0;
 	if (state->spill == NULL)
 		return;
 	old = MemoryContextSwitchTo(state->context);
 	spilled = palloc0(sizeof(HgAggregateSpill));
 	spilled->spill = state->spill;
-	state->spilled_bytes += state->spill->bytes;
+	state->record.spilled_bytes += state->spill->bytes;
 	state->spilled = lcons(spilled, state->spilled);
 	state->spill = NULL;
 	MemoryContextSwitchTo(old);
@@ -514,6 +523,7 @@ hg_aggregate_read(HgAggregateState *state)
 
 	state->level = 0;
 	state->rescannable = true;
+	state->record.processes = 1;
 	if (state->counts && hg_join_source_count(state->source, &rows))
 	{
 		HgGroup *group = hg_groups_add(groups, NULL, 0, 0);
@@ -624,7 +634,7 @@ hg_aggregate_next_group(HgAggregateState *state)
 		ResetExprContext(econtext);
 		econtext->ecxt_scantuple =
 			hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
-		state->groups_returned++;
+		state->record.groups++;
 		if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
 		{
 			InstrCountFiltered1(ss, 1);

@@ -10,6 +10,7 @@
 #ifndef HG_AGGREGATE_STATE_H
 #define HG_AGGREGATE_STATE_H
 
+#include "access/parallel.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
@@ -229,6 +230,23 @@ typedef struct HgAggregateSpill
 	int next;
 } HgAggregateSpill;
 
+/* What was done, over all executions, for EXPLAIN. */
+typedef struct HgAggregateRecord
+{
+	int processes; /* that took rows */
+	uint64 groups;
+	uint64 memory_bytes; /* the most at a time, of all processes */
+	uint64 spilled_bytes;
+	uint64 partitions;
+} HgAggregateRecord;
+
+/* What the processes below a Gather share: no more than what each of them did. */
+typedef struct HgAggregateShared
+{
+	int nprocesses;
+	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], the leader's is unused */
+} HgAggregateShared;
+
 typedef struct HgAggregateState
 {
 	CustomScanState css; /* must be first */
@@ -272,14 +290,20 @@ typedef struct HgAggregateState
 	uint32 next_group; /* to return */
 	bool rescannable;  /* all groups of the input are in memory */
 
-	/* for EXPLAIN */
-	uint64 groups_returned;
-	uint64 memory_bytes;
-	uint64 spilled_bytes;
-	uint64 partitions;
+	HgAggregateRecord record;  /* of this process */
+	HgAggregateRecord others;  /* of the workers that have ended */
+	HgAggregateShared *shared; /* NULL where there is one process */
+	int process;			   /* 0 is the leader */
 } HgAggregateState;
 
-/* hg_aggregate_explain.c */
+/* hg_aggregate_explain.c: what executor callbacks of these names do */
+extern Size hg_aggregate_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+extern void hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+										void *coordinate);
+extern void hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
+										  void *coordinate);
+extern void hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
+extern void hg_aggregate_shutdown(CustomScanState *node);
 extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif /* HG_AGGREGATE_STATE_H */

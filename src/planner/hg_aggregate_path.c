@@ -209,6 +209,8 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	path->custom.path.pathtarget = rel->reltarget;
 	path->custom.path.parallel_safe = rel->consider_parallel && input->parallel_safe;
 	path->custom.path.parallel_workers = input->parallel_workers;
+	/* it gets shared memory then, to tell what each process did */
+	path->custom.path.parallel_aware = input->parallel_workers > 0;
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make1(input);
 	path->custom.methods = &hg_aggregate_path_methods;
@@ -312,8 +314,8 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	const Query *parse = root->parse;
 	double groups;
 
-	/* parts of a partitionwise aggregation have target lists of their own */
-	if (parse->groupingSets != NIL || IS_OTHER_REL(input_rel) || grouped_rel->pathlist == NIL)
+	/* a part of a partitionwise aggregation may have no groups of its own, but partial ones */
+	if (parse->groupingSets != NIL || grouped_rel->pathlist == NIL)
 		return;
 	if ((parse->groupClause == NIL && !parse->hasAggs) ||
 		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
