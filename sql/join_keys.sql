@@ -142,6 +142,10 @@ select join_check('select l.n, r.n from many l join many r on l.d || l.a = r.d |
 select join_check('select l.n, r.n from many l join many r on array[l.a, l.b] = array[r.b::int, r.a] and l.n < 50');
 select join_check('select l.n, r.n from many l left join many r on (l.n, l.d) = (r.n + 1, r.d)');
 
+-- values that a subplan returns by reference are gone with its next one
+select join_check('select l.n, r.n from many l join many r on r.n::numeric = (select max(n)::numeric from many s where s.n < l.n)');
+select join_check('select l.n, r.n from many l left join many r on r.n::text = (select max(n)::text from many s where s.n < l.n)');
+
 -- operators of one's own: a hash function of 32 bits, and equality that is not int4's
 create function mod10_eq(int, int) returns bool immutable strict language plpgsql as 'begin return $1 % 10 = $2 % 10; end';
 create function mod10_hash(int) returns int immutable strict language plpgsql as 'begin return hashint4($1 % 10); end';

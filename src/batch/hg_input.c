@@ -14,7 +14,11 @@
 #include <math.h>
 
 #include "access/sysattr.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input.h"
@@ -87,6 +91,7 @@ hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const B
 	input->key_batch = hg_batch_create(nparts);
 	input->key_slot = MakeSingleTupleTableSlot(ExecGetResultType(input->plan), &TTSOpsVirtual);
 	input->key_exprs = palloc(nparts * sizeof(ExprState *));
+	input->key_copies = palloc0(nparts * sizeof(int16));
 	foreach (lc, key_exprs)
 	{
 		/* a subplan's slots are freed with the query's other slots, after the node's memory */
@@ -95,6 +100,8 @@ hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const B
 		input->key_columns[foreach_current_index(lc)] = foreach_current_index(lc);
 		input->key_exprs[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), parent);
 		MemoryContextSwitchTo(old);
+		if (contain_subplans(lfirst(lc)) && !get_typbyval(exprType(lfirst(lc))))
+			input->key_copies[foreach_current_index(lc)] = get_typlen(exprType(lfirst(lc)));
 	}
 	/* what no key needs stays NULL */
 	memset(input->key_slot->tts_values, 0,
@@ -193,6 +200,13 @@ hg_input_evaluate_keys(HgInput *input, int row)
 
 		keys->values[p][row] =
 			ExecEvalExprSwitchContext(input->key_exprs[p], input->econtext, &keys->nulls[p][row]);
+		if (input->key_copies[p] != 0 && !keys->nulls[p][row])
+		{
+			MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_tuple_memory);
+
+			keys->values[p][row] = datumCopy(keys->values[p][row], false, input->key_copies[p]);
+			MemoryContextSwitchTo(old);
+		}
 		keys->has_nulls[p] |= keys->nulls[p][row];
 	}
 	ExecClearTuple(slot);
