@@ -11,9 +11,8 @@
  * COSTS.  For N rows of the input, G groups, k group columns and a aggregates, over the cost of
  * the input:
  *
- *	rows		-N * cpu_tuple_cost
- *				the input has been charged for rows that are not formed, where it can
- *				hand over columns
+ *	rows		hg_path_saving(): the input has been charged for rows that are not formed, where
+ *				it can hand over columns
  *	keys		N * k * cpu_operator_cost / 2
  *				hash, find, compare
  *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
@@ -123,21 +122,6 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/* Does a path hand over columns, so that no row of it need be formed? */
-static bool
-hg_path_has_columns(const Path *path)
-{
-	ListCell *lc;
-
-	/* what a WHERE above an outer join asks is asked of rows */
-	if (hg_join_path_filters(hg_path_join(path)))
-		return false;
-	foreach (lc, path->pathtarget->exprs)
-		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
-			return false;
-	return true;
-}
-
 /* Fill in rows and costs of a path whose other fields are set. */
 static void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
@@ -146,7 +130,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	const Path *input = linitial(path->custom.custom_paths);
 	int nkeys = list_length(path->group_clause);
 	int naggs = list_length(path->aggrefs);
-	Cost startup = input->total_cost;
+	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
 	double bytes;
@@ -162,8 +146,6 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 		return;
 	}
 
-	if (hg_path_has_columns(input))
-		startup = Max(input->startup_cost, startup - input->rows * cpu_tuple_cost);
 	startup += input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
 	foreach (lc, path->aggrefs)
 	{

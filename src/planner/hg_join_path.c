@@ -443,8 +443,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = outerrel->cheapest_total_path;
-	Path *inner_path = innerrel->cheapest_total_path;
+	Path *outer_path = hg_cheapest_input(outerrel);
+	Path *inner_path = hg_cheapest_input(innerrel);
 
 	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
 		return;
@@ -458,9 +458,11 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		if (!hg_consider_clauses(&join))
 			return;
 		if (join_type == JOIN_UNIQUE_OUTER)
-			outer_path = (Path *) create_unique_path(root, outerrel, outer_path, extra->sjinfo);
+			outer_path = (Path *) create_unique_path(root, outerrel, outerrel->cheapest_total_path,
+													 extra->sjinfo);
 		else
-			inner_path = (Path *) create_unique_path(root, innerrel, inner_path, extra->sjinfo);
+			inner_path = (Path *) create_unique_path(root, innerrel, innerrel->cheapest_total_path,
+													 extra->sjinfo);
 		/* core makes no other path of a side unique */
 		if (outer_path != NULL && inner_path != NULL)
 			hg_consider_paths(&join, outer_path, inner_path);

@@ -68,7 +68,16 @@ extern bool hg_join_path_filters(const HgJoinPath *path);
  */
 extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
 
-/* What any join of two paths costs before it returns a row. */
+/*
+ * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
+ * that come one by one.
+ */
+extern Cost hg_path_saving(const Path *path);
+
+/* The cheapest unparameterized path of a relation to be an input of ours. */
+extern Path *hg_cheapest_input(const RelOptInfo *rel);
+
+/* The least that any join of two paths costs before it returns a row. */
 extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
 
 /* A lower bound of the cost of a join of two paths that are not parameterized. */
