@@ -105,7 +105,9 @@ insert into s_cmp
   from generate_series(1, 300) i;
 insert into s_cmp values
   (301, -32768, -2147483648, -9223372036854775808, '-infinity', '-infinity', '-infinity', 0, '-infinity', 'nan'),
-  (302, 32767, 2147483647, 9223372036854775807, 'infinity', 'infinity', 'infinity', 4294967295, 'nan', 1);
+  (302, 32767, 2147483647, 9223372036854775807, 'infinity', 'infinity', 'infinity', 4294967295, 'nan', 1),
+  (303, 7, 7, 7, '1999-12-31', '1999-12-31 12:00', '1999-12-31 12:00+00', 7, 7, 7),
+  (304, 7, 8, 9, '1999-12-30', '1999-12-31', '1999-12-31', 7, 7, 7);
 analyze s_cmp;
 select regexp_replace(join_check(format('select s_cmp.k, i4 from s_cmp join s_b using (k) where %s %s %s', l, op, r)), '\d+ rows', 'n rows') as result,
        count(*) as quals
@@ -113,6 +115,9 @@ from (values ('i2', '17'), ('i2', '-32768'), ('i2', '32767'), ('i2', '2147483647
              ('i4', '100000'), ('i4', '(-32768)::int2'), ('i4', '-2147483648'), ('i4', '2147483647'), ('i4', '9223372036854775807'), ('200000', 'i4'),
              ('i8', '1000000000000'), ('i8', '-9223372036854775808'), ('i8', '9223372036854775807'), ('0::int2', 'i8'),
              ('d', 'date ''2000-05-05'''), ('d', 'date ''infinity'''), ('date ''-infinity''', 'd'), ('d', 'timestamp ''2000-03-03 12:00'''),
+             ('d', 'timestamp ''2000-03-03 00:00'''), ('timestamp ''2000-03-03 00:00:00.000001''', 'd'), ('d', 'timestamp ''1999-12-30 23:59:59.999999'''),
+             ('d', 'timestamp ''1999-12-31'''), ('d', 'timestamp ''1999-12-30 12:00'''), ('d', 'timestamp ''infinity'''), ('timestamp ''-infinity''', 'd'),
+             ('i2', 'i4'), ('i4', 'i2'), ('i8', 'i4'), ('i2', 'i8'), ('d', 'd'), ('d', 'ts'), ('ts', 'ts'), ('i4', 's_cmp.k'), ('i4', 'o'),
              ('ts', 'timestamp ''2000-01-05 07:00'''), ('ts', 'timestamp ''-infinity'''), ('ts', 'date ''2000-01-07'''),
              ('tz', 'timestamptz ''2000-01-05 07:00+00'''), ('timestamptz ''infinity''', 'tz'), ('tz', 'timestamp ''2000-01-05 07:00'''),
              ('o', 'oid ''2147483648'''), ('f', '50.25'), ('n', '50'), ('i4', 's_cmp.k * 1000')) v (l, r),
@@ -122,6 +127,10 @@ select scan_check('select s_cmp.k, i8, n from s_cmp join s_b using (k) where i2 
 select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 is not null and i4 is not null and i8 is not null');
 select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 is null and i4 > 5000');
 select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i2 > 5 and i4 % 3000 = 0');
+-- some clauses are, some are not
+select scan_check('select s_cmp.k, d from s_cmp join s_b using (k) where n > 20 and s_cmp.k < 200 and d < timestamp ''2000-04-04 04:04'' and s_cmp.k % 7 = 1');
+select scan_check('select s_cmp.ctid, s_cmp.k from s_cmp join s_b using (k) where s_cmp.ctid > ''(0,3)'' and i4 < i8 and i2 <> 5');
+select scan_check('select s_cmp.k from s_cmp join s_b using (k) where i4 > 7000 and n > (select min(v) from s_one) and s_cmp.k < i4');
 -- quals see what is behind a security barrier in their order
 create function s_told(int) returns bool language plpgsql cost 0.0001 as $$
 begin
@@ -133,6 +142,7 @@ end
 $$;
 create view s_barrier with (security_barrier) as select * from s_a where v <= 100;
 select scan_check('select * from s_barrier join s_b using (k) where s_told(v)');
+select scan_check('select * from s_barrier join s_b using (k) where s_told(v) and v < 50');
 -- an error in a qual leaves nothing behind
 set hashgraph.force = on;
 select count(*) from s_a join s_b using (k) where 1 / (s_a.v - 1500) = 0;

@@ -16,9 +16,9 @@
  * The counters that core would have raised for those rows are raised here: the relation's
  * (pg_stat_get_tuples_returned) and the plan node's.
  *
- * The plan's qual is evaluated before anything is extracted: row by row, over the scan's own
- * slot, or, where it is of the simplest kind (hg_scan_qual.h), over columns.  A projection must do
- *no more than choose columns; it is then done by choosing.
+ * The plan's qual is evaluated before anything is extracted: clauses of the simplest kind
+ * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.  A
+ * projection must do no more than choose columns; it is then done by choosing.
  *
  * The pin on the page of the last batch is that of the scan's slot, which core drops when it
  * stores the next row there, at a rescan, and at the end of the query.
@@ -33,6 +33,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "optimizer/clauses.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 
@@ -44,7 +45,8 @@ struct HgPages
 {
 	SeqScanState *node;
 	HgTupleLayout *layout;
-	HgRangeQual *range_qual;			   /* the plan's qual, where it is one; or NULL */
+	HgRangeQual *range_qual;			   /* what is one of the plan's qual; or NULL */
+	ExprState *row_qual;				   /* the rest of it; or NULL */
 	int ntuples;						   /* rows of the page that are taken */
 	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
 };
@@ -77,6 +79,7 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	HgPages *pages;
 	AttrNumber *table_attnos;
 	Bitmapset *seen = NULL;
+	List *rest;
 	bool eligible = true;
 
 	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL ||
@@ -112,8 +115,13 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	pages->node = node;
 	pages->layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
 										   table_attnos);
-	pages->range_qual =
-		hg_range_qual_create(RelationGetDescr(node->ss.ss_currentRelation), plan->plan->qual);
+	pages->row_qual = plan->qual;
+	/* a subplan belongs to the expression that it was found in */
+	if (!contain_subplans((Node *) plan->plan->qual))
+		pages->range_qual = hg_range_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
+												 plan->plan->qual, &rest);
+	if (pages->range_qual != NULL)
+		pages->row_qual = ExecInitQual(rest, plan);
 	return pages;
 }
 
@@ -150,38 +158,56 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 	return first;
 }
 
+/* Does the rest of the qual hold for row i of those that are taken?  place is its place. */
+static inline bool
+hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 place)
+{
+	SeqScanState *node = pages->node;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+
+	/* the first one is there */
+	if (i > 0)
+	{
+		OffsetNumber offset = scan->rs_vistuples[place];
+
+		/* the scan's current row, as core leaves it */
+		scan->rs_ctup.t_data = pages->tuples[i];
+		scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(BufferGetPage(scan->rs_cbuf), offset));
+		ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
+		ExecStoreBufferHeapTuple(&scan->rs_ctup, node->ss.ss_ScanTupleSlot, scan->rs_cbuf);
+	}
+	ResetExprContext(econtext);
+	return ExecQual(pages->row_qual, econtext);
+}
+
 /* Drop the rows that the plan's qual does not hold for; first is the place of the first row. */
 static void
 hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 {
 	SeqScanState *node = pages->node;
-	ExprState *qual = node->ss.ps.qual;
-	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-	Page page = BufferGetPage(scan->rs_cbuf);
+	uint16 which[HG_BATCH_ROWS];
+	int nwhich = pages->ntuples;
 	int passed = 0;
 
-	econtext->ecxt_scantuple = slot;
 	if (pages->range_qual != NULL)
-		passed = hg_range_qual_filter(pages->range_qual, pages->ntuples, pages->tuples);
+		nwhich = hg_range_qual_filter(pages->range_qual, pages->ntuples, pages->tuples, which);
 	else
-		for (int i = 0; i < pages->ntuples; i++)
+		for (int i = 0; i < nwhich; i++)
+			which[i] = i;
+	if (pages->row_qual != NULL)
+		node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
+	for (int k = 0; k < nwhich; k++)
+	{
+		int i = which[k];
+
+		if (pages->row_qual != NULL)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (i > 0)
-			{
-				OffsetNumber offset = scan->rs_vistuples[first + i];
-
-				/* the scan's current row, as core leaves it */
-				scan->rs_ctup.t_data = pages->tuples[i];
-				scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(page, offset));
-				ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
-				ExecStoreBufferHeapTuple(&scan->rs_ctup, slot, scan->rs_cbuf);
-			}
-			ResetExprContext(econtext);
-			if (ExecQual(qual, econtext))
-				pages->tuples[passed++] = pages->tuples[i];
+			if (!hg_pages_check_row(pages, scan, i, first + i))
+				continue;
 		}
+		pages->tuples[passed++] = pages->tuples[i];
+	}
 	InstrCountFiltered1(node, pages->ntuples - passed);
 	pages->ntuples = passed;
 }

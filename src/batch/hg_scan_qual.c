@@ -1,12 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_qual.c
- *	  Quals of a table scan that are comparisons of columns with constants.
+ *	  Quals of a table scan that are comparisons of columns with constants or columns.
  *
- * Each comparison holds for a range of values, or for all but a range.  It is evaluated for all
- * rows of a page in one loop over the column's values.  None of these comparisons can fail or
+ * A comparison with a constant holds for a range of values, or for all but a range; one of two
+ * columns holds for a range of their order, which is -1, 0 or 1.  It is evaluated for all
+ * rows of a page in one loop over the columns' values.  None of these comparisons can fail or
  * tell anything about a value, so that it does not matter to which rows they are applied, or
- * in which order.
+ * in which order: they go ahead of the qual's other clauses.
+ *
+ * A date is compared with a timestamp as the day that begins with it, or after it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,16 +22,23 @@
 #include "catalog/pg_type.h"
 #include "nodes/primnodes.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "batch/hg_scan_qual.h"
 
-/* A clause: its column is not NULL and in [low, high], or is not in there. */
+/*
+ * A clause: its column, or the order of its column and the other one, is not NULL and in
+ * [low, high], or is not in there.
+ */
 typedef struct HgRange
 {
 	AttrNumber attno;
+	AttrNumber other_attno; /* 0: none */
 	int column;
+	int other;
 	int16 attlen;
+	int16 other_attlen;
 	bool negated;
 	bool not_null; /* any value will do */
 	int64 low;
@@ -73,9 +83,12 @@ hg_range_comparable(Oid type, Oid other)
 	return type == other && (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID);
 }
 
-/* The range for which "column operator value" holds; false if the family lacks the operator. */
+/*
+ * The range for which "column operator value" holds, where with between the value is somewhere
+ * between this integer and the next; false if the family lacks the operator.
+ */
 static bool
-hg_range_set(HgRange *range, Oid opno, Oid family, int64 value)
+hg_range_set(HgRange *range, Oid opno, Oid family, int64 value, bool between)
 {
 	int strategy = get_op_opfamily_strategy(opno, family);
 
@@ -90,6 +103,14 @@ hg_range_set(HgRange *range, Oid opno, Oid family, int64 value)
 		range->negated = true;
 	}
 	range->low = range->high = value;
+	/* from the next integer on it is above the value, and no integer equals it */
+	if (between)
+	{
+		if (strategy == BTLessStrategyNumber || strategy == BTGreaterEqualStrategyNumber)
+			range->low++;
+		else if (strategy == BTEqualStrategyNumber)
+			range->high--;
+	}
 	switch (strategy)
 	{
 		case BTLessStrategyNumber: /* not >= */
@@ -120,7 +141,10 @@ hg_range_from_clause(HgRange *range, Node *clause)
 	Node *left;
 	Node *right;
 	Oid opno;
+	Oid type;
 	Oid family;
+	int64 value;
+	bool between_days = false;
 
 	if (IsA(clause, NullTest))
 	{
@@ -138,7 +162,7 @@ hg_range_from_clause(HgRange *range, Node *clause)
 	opno = op->opno;
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	if (IsA(left, Const) && IsA(right, Var))
+	if (IsA(left, Const))
 	{
 		Node *swap = left;
 
@@ -146,52 +170,120 @@ hg_range_from_clause(HgRange *range, Node *clause)
 		right = swap;
 		opno = get_commutator(opno);
 	}
-	if (!IsA(left, Var) || !IsA(right, Const) || ((Const *) right)->constisnull ||
-		!OidIsValid(opno) || opno >= FirstGenbkiObjectId)
+	if (!IsA(left, Var) || !OidIsValid(opno) || opno >= FirstGenbkiObjectId ||
+		((Var *) left)->varattno <= 0)
 		return false;
+	type = ((Var *) left)->vartype;
 	range->attno = ((Var *) left)->varattno;
-	if (range->attno <= 0 ||
-		!hg_range_comparable(((Var *) left)->vartype, ((Const *) right)->consttype))
+	if (IsA(right, Var))
+	{
+		range->other_attno = ((Var *) right)->varattno;
+		if (range->other_attno <= 0 || !hg_range_comparable(type, ((Var *) right)->vartype))
+			return false;
+		value = 0;
+	}
+	else if (!IsA(right, Const) || ((Const *) right)->constisnull)
 		return false;
-	family = lookup_type_cache(((Var *) left)->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	return hg_range_set(range, opno, family, hg_range_integer((Const *) right));
+	else if (hg_range_comparable(type, ((Const *) right)->consttype))
+		value = hg_range_integer((Const *) right);
+	else if (type == DATEOID && ((Const *) right)->consttype == TIMESTAMPOID)
+	{
+		Timestamp timestamp = DatumGetTimestamp(((Const *) right)->constvalue);
+
+		if (TIMESTAMP_NOT_FINITE(timestamp))
+			return false;
+		value = timestamp / USECS_PER_DAY - (timestamp % USECS_PER_DAY < 0);
+		between_days = timestamp % USECS_PER_DAY != 0;
+	}
+	else
+		return false;
+	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	return hg_range_set(range, opno, family, value, between_days);
+}
+
+bool
+hg_range_qual_takes(Node *clause)
+{
+	HgRange range = {0};
+
+	return hg_range_from_clause(&range, clause);
+}
+
+/* The column of an attribute, which is added to those that are compared. */
+static int
+hg_range_column(AttrNumber attno, AttrNumber *attnos, int *nattnos)
+{
+	int column = 0;
+
+	while (column < *nattnos && attnos[column] != attno)
+		column++;
+	if (column == *nattnos)
+		attnos[(*nattnos)++] = attno;
+	return column;
 }
 
 HgRangeQual *
-hg_range_qual_create(TupleDesc desc, List *qual)
+hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
 {
-	HgRangeQual *ranges;
-	AttrNumber *attnos;
+	HgRangeQual *ranges = palloc0(sizeof(HgRangeQual));
+	AttrNumber *attnos = palloc(Max(list_length(qual), 1) * 2 * sizeof(AttrNumber));
 	int nattnos = 0;
 	ListCell *lc;
 
-	if (qual == NIL)
-		return NULL;
-	ranges = palloc0(sizeof(HgRangeQual));
-	ranges->ranges = palloc0(list_length(qual) * sizeof(HgRange));
-	attnos = palloc(list_length(qual) * sizeof(AttrNumber));
+	*rest = NIL;
+	ranges->ranges = palloc(Max(list_length(qual), 1) * sizeof(HgRange));
 	foreach (lc, qual)
 	{
-		HgRange *range = &ranges->ranges[ranges->nranges++];
+		HgRange *range = &ranges->ranges[ranges->nranges];
 
+		memset(range, 0, sizeof(HgRange));
 		if (!hg_range_from_clause(range, lfirst(lc)))
-			return NULL;
+		{
+			*rest = lappend(*rest, lfirst(lc));
+			continue;
+		}
+		ranges->nranges++;
 		range->attlen = TupleDescAttr(desc, range->attno - 1)->attlen;
-		while (range->column < nattnos && attnos[range->column] != range->attno)
-			range->column++;
-		if (range->column == nattnos)
-			attnos[nattnos++] = range->attno;
+		range->column = hg_range_column(range->attno, attnos, &nattnos);
+		if (range->other_attno != 0)
+		{
+			range->other_attlen = TupleDescAttr(desc, range->other_attno - 1)->attlen;
+			range->other = hg_range_column(range->other_attno, attnos, &nattnos);
+		}
 	}
+	if (ranges->nranges == 0)
+		return NULL;
 	ranges->layout = hg_tuple_layout_create(desc, nattnos, attnos);
 	ranges->batch = hg_batch_create(nattnos);
 	return ranges;
+}
+
+/* The integers that values of a width are inside. */
+static void
+hg_range_widen(const Datum *values, int16 attlen, int nrows, int64 *integers)
+{
+	switch (attlen)
+	{
+		case 2:
+			for (int i = 0; i < nrows; i++)
+				integers[i] = DatumGetInt16(values[i]);
+			break;
+		case 4:
+			for (int i = 0; i < nrows; i++)
+				integers[i] = DatumGetInt32(values[i]);
+			break;
+		default:
+			for (int i = 0; i < nrows; i++)
+				integers[i] = DatumGetInt64(values[i]);
+			break;
+	}
 }
 
 /* Clear keep[i] where a clause does not hold for row i. */
 static void
 hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
 {
-	const Datum *values = batch->values[range->column];
+	int64 integers[HG_BATCH_ROWS];
 	int64 low = range->low;
 	int64 high = range->high;
 	bool negated = range->negated;
@@ -201,32 +293,24 @@ hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
 			keep[i] &= !batch->nulls[range->column][i];
 	if (range->not_null)
 		return;
-
-#define HG_RANGE_LOOP(get)                                                                         \
-	for (int i = 0; i < batch->nrows; i++)                                                         \
-	{                                                                                              \
-		int64 value = get(values[i]);                                                              \
-                                                                                                   \
-		keep[i] &= ((value >= low) & (value <= high)) != negated;                                  \
-	}
-
-	switch (range->attlen)
+	hg_range_widen(batch->values[range->column], range->attlen, batch->nrows, integers);
+	if (range->other_attno != 0)
 	{
-		case 2:
-			HG_RANGE_LOOP(DatumGetInt16);
-			break;
-		case 4:
-			HG_RANGE_LOOP(DatumGetInt32);
-			break;
-		default:
-			HG_RANGE_LOOP(DatumGetInt64);
-			break;
+		int64 others[HG_BATCH_ROWS];
+
+		if (batch->has_nulls[range->other])
+			for (int i = 0; i < batch->nrows; i++)
+				keep[i] &= !batch->nulls[range->other][i];
+		hg_range_widen(batch->values[range->other], range->other_attlen, batch->nrows, others);
+		for (int i = 0; i < batch->nrows; i++)
+			integers[i] = (integers[i] > others[i]) - (integers[i] < others[i]);
 	}
-#undef HG_RANGE_LOOP
+	for (int i = 0; i < batch->nrows; i++)
+		keep[i] &= ((integers[i] >= low) & (integers[i] <= high)) != negated;
 }
 
 int
-hg_range_qual_filter(HgRangeQual *qual, int ntuples, HeapTupleHeader *tuples)
+hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tuples, uint16 *which)
 {
 	HgBatch *batch = qual->batch;
 	bool keep[HG_BATCH_ROWS];
@@ -241,7 +325,7 @@ hg_range_qual_filter(HgRangeQual *qual, int ntuples, HeapTupleHeader *tuples)
 	for (int i = 0; i < ntuples; i++)
 	{
 		/* without a branch, which would be one in two that is not foreseen */
-		tuples[kept] = tuples[i];
+		which[kept] = i;
 		kept += keep[i];
 	}
 	return kept;

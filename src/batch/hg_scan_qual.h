@@ -16,14 +16,22 @@
 
 typedef struct HgRangeQual HgRangeQual;
 
-/*
- * The qual of a plan over rows of desc, an implicitly ANDed list, in CurrentMemoryContext; NULL
- * where it is empty, or has anything in it but comparisons of integers, dates and timestamps
- * with constants, and IS NOT NULL.
- */
-extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual);
+/* Is a clause one of those of the simplest kind? */
+extern bool hg_range_qual_takes(Node *clause);
 
-/* Keep those of tuples[ntuples], in their order, that the qual holds for; returns their number. */
-extern int hg_range_qual_filter(HgRangeQual *qual, int ntuples, HeapTupleHeader *tuples);
+/*
+ * Of the qual of a plan over rows of desc, an implicitly ANDed list, the comparisons of integers,
+ * dates and timestamps with constants or with one another, and IS NOT NULL, in
+ * CurrentMemoryContext; NULL where there is none.  *rest is a list of the other clauses, in their
+ * order.
+ */
+extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual, List **rest);
+
+/*
+ * Which of tuples[ntuples], in their order, it holds for: their places are left in which[ntuples];
+ * returns their number.
+ */
+extern int hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tuples,
+								uint16 *which);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -61,6 +61,7 @@
 #include "optimizer/optimizer.h"
 
 #include "batch/hg_input.h"
+#include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_planner.h"
 
@@ -69,6 +70,7 @@
 #define HG_EXACT_KEY_COST 0.25
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
+#define HG_QUAL_SAVED 0.8
 
 /* Costs of one row, in units of cpu_tuple_cost. */
 #define HG_RESULT_COST 0.6
@@ -100,6 +102,26 @@ hg_target_is_plain(const PathTarget *target)
 	return true;
 }
 
+/* What a sequential scan costs less where it is read by pages. */
+static Cost
+hg_scan_saving(const Path *path)
+{
+	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
+	ListCell *lc;
+
+	if (!hg_target_is_plain(path->pathtarget))
+		return 0;
+	foreach (lc, path->parent->baserestrictinfo)
+	{
+		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (hg_range_qual_takes((Node *) rinfo->clause))
+			row += HG_QUAL_SAVED * cpu_operator_cost;
+	}
+	return row * path->parent->tuples /
+		   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
+}
+
 Cost
 hg_path_saving(const Path *path)
 {
@@ -109,10 +131,7 @@ hg_path_saving(const Path *path)
 	switch (path->pathtype)
 	{
 		case T_SeqScan:
-			if (!hg_target_is_plain(path->pathtarget))
-				return 0;
-			return HG_SCAN_SAVED * cpu_tuple_cost * path->parent->tuples /
-				   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
+			return hg_scan_saving(path);
 		case T_Append:
 			/* partitions are alike */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
