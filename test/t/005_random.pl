@@ -31,7 +31,8 @@ my @kinds = sort keys %kinds;
 
 # random_check(query, kinds, backend): 'same, N rows', with ', by TYPES' where HashGraph joins
 # ran and one of them may have been of these kinds, ', aggregated' where the plan has the node that
-# aggregates above one, and ', spilled' where a join went to disk; 'different, ...' or 'error, ...'.
+# aggregates above one, ', in parallel' where it has a join for several processes, and ', spilled'
+# where a join went to disk; 'different, ...' or 'error, ...'.
 #
 # That joins ran shows in hashgraph_last_joins(), which then is not what it was; those in
 # parallel workers do not show there, and the plan stands for them.
@@ -48,6 +49,7 @@ declare
   line text;
   planned text[] := '{}';
   aggregated bool := false;
+  in_parallel bool := false;
   in_workers bool := false;
   before text;
   after text;
@@ -62,6 +64,7 @@ begin
     planned := planned || substring(line from '^ *Join Type: (.*)$');
     in_workers := in_workers or line ~ 'Gather';
     aggregated := aggregated or line ~ 'HashGraphAggregate';
+    in_parallel := in_parallel or line ~ 'Parallel Custom Scan .HashGraphJoin';
   end loop;
   select string_agg(j::text, ' ') into before from hashgraph_last_joins() j;
   execute format(digest, query) into ours;
@@ -81,9 +84,10 @@ begin
           set_config('max_parallel_workers_per_gather', '0', false);
   execute format(digest, query) into theirs;
   if ours is not distinct from theirs then
-    return format('same, %s rows%s%s%s', ours.n,
+    return format('same, %s rows%s%s%s%s', ours.n,
                   case when types && kinds then ', by ' || array_to_string(types, '+') end,
                   case when aggregated then ', aggregated' end,
+                  case when in_parallel then ', in parallel' end,
                   case when spilled then ', spilled' end);
   end if;
   execute format('create temp table theirs as select r::text from (%s) r', query);
@@ -158,7 +162,7 @@ foreach my $covered (backends())
 {
 	my ($backend, $label) = @$covered{qw(backend label)};
 	my %types;
-	my ($asked, $answered_by_node, $aggregated) = (0, 0, 0);
+	my ($asked, $answered_by_node, $aggregated, $parallel) = (0, 0, 0, 0);
 
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$covered->{program}'");
 	$node->reload;
@@ -194,6 +198,7 @@ foreach my $covered (backends())
 		$asked += $total;
 		$answered_by_node += $by_node;
 		$aggregated += grep { /, aggregated/ } @said;
+		$parallel += grep { /, in parallel/ } @said;
 		cmp_ok($by_node, '>=', 0.7 * $total, "$label: most of them were $kind joins of the node");
 		cmp_ok($with_rows, '>=', 0.4 * $total, "$label: many of them had rows");
 		cmp_ok($spilled, '>=', 0.03 * $total, "$label: some of them went to disk");
@@ -201,7 +206,8 @@ foreach my $covered (backends())
 
 	cmp_ok($answered_by_node, '>=', 0.8 * $asked, "$label: four of five queries ran the node");
 	cmp_ok($aggregated, '>=', 0.25 * $asked, "$label: many were aggregated without rows");
-	note "$aggregated aggregated; ", join(', ', map { "$types{$_} $_" } sort keys %types);
+	cmp_ok($parallel, '>=', 0.1 * $asked, "$label: many ran in several processes");
+	note "$aggregated aggregated, $parallel in parallel; ", join(', ', map { "$types{$_} $_" } sort keys %types);
 	cmp_ok($types{$_} // 0, '>=', 0.01 * $queries, "$label: some were $_ joins")
 	  for qw(Inner Left Right Full Semi Anti), ($version >= 16 ? 'Right Anti' : ()),
 	  ($version >= 18 ? 'Right Semi' : ());

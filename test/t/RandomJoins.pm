@@ -701,7 +701,7 @@ sub random_join
 sub random_settings
 {
 	my ($version) = @_;
-	my $parallel = chance(6);
+	my $parallel = chance(40);
 	my $jit = chance(1);
 	my %settings = (
 		'work_mem' => pick('64kB', '64kB', '64kB', '128kB', '256kB', '1MB', '4MB', '64MB'),
@@ -718,7 +718,9 @@ sub random_settings
 		'enable_partitionwise_aggregate' => pick('on', 'off'),
 		'jit' => $jit ? 'on' : 'off',
 		'jit_above_cost' => $jit ? 0 : 100000,
-		'max_parallel_workers_per_gather' => $parallel ? 2 : 0,
+		'max_parallel_workers_per_gather' => $parallel ? pick(1, 2, 4) : 0,
+		# fewer workers than planned, or none
+		'max_parallel_workers' => pick(8, 8, 8, 1, 0),
 		'parallel_leader_participation' => $parallel ? pick('on', 'off') : 'on',
 		# a Gather on top of the whole plan
 		($version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode') =>
