@@ -153,6 +153,36 @@ select * from all_ways('select v, w from p_a join p_b using (k) order by v, w li
 select * from all_ways('select count(*) from (select v from p_a left join p_b using (k) limit 100) s');
 select * from all_ways('select count(*) from (select v, w from p_a a full join p_b b on a.k = b.k limit 11000) s');
 
+-- of what a row has beside its columns, of keys with a parameter, and of a function that joins
+select * from all_ways('select a, b.ctid, b.tableoid::regclass from p_a a left join p_b b on a.k = b.k where v < 300');
+select * from all_ways('select v, w from p_a a join p_b b on a.k + (select min(x) from p_small) = b.k');
+select * from all_ways('select v, w from p_a a full join p_b b on a.k = b.k and w not in (select x from p_small)');
+create function joins_too(int) returns bigint language sql stable parallel safe as
+  'select count(*) from p_b b join p_skew s using (k) where b.k < $1';
+select * from all_ways('select v, w, joins_too(v) from p_a a join p_b b using (k) where v % 100 = 0');
+
+-- partition by partition, several of them at the same time
+create table p_parts (k int, u int) partition by hash (k);
+create table p_parts0 partition of p_parts for values with (modulus 3, remainder 0);
+create table p_parts1 partition of p_parts for values with (modulus 3, remainder 1);
+create table p_parts2 partition of p_parts for values with (modulus 3, remainder 2);
+insert into p_parts select i % 2000, i from generate_series(1, 5000) i;
+analyze p_parts;
+select * from all_ways('select p.u, q.u as qu from p_parts p join p_parts q using (k)');
+set enable_partitionwise_join = on;
+select * from all_ways('select p.u, q.u as qu from p_parts p join p_parts q using (k)');
+select * from all_ways('select p.u, q.u as qu from p_parts p full join p_parts q on p.k = q.k and p.u < q.u');
+reset enable_partitionwise_join;
+
+-- a table that is made of one
+set hashgraph.force = on;
+create table p_made as select a.k, v, w from p_a a full join p_b b on a.k = b.k;
+select count(*), sum(v), sum(w) from p_made;
+set hashgraph.enabled = off;
+select count(*), sum(v), sum(w) from (select a.k, v, w from p_a a full join p_b b on a.k = b.k) q;
+reset hashgraph.enabled;
+reset hashgraph.force;
+
 -- Gather Merge
 set hashgraph.force = on;
 explain (costs off) select v, w from p_a join p_b using (k) order by v, w;
@@ -264,5 +294,5 @@ explain (costs off) select count(*) from p_a a full join p_b b on a.k = b.k;
 explain (costs off) select v, x from p_a left join p_small using (k);
 
 reset all;
-drop function joined, all_ways, in_parallel;
-drop table p_a, p_b, p_skew, p_small, p_null, p_none;
+drop function joined, joins_too, all_ways, in_parallel;
+drop table p_a, p_b, p_skew, p_small, p_null, p_none, p_parts, p_made;
