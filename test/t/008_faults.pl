@@ -86,6 +86,8 @@ my %joins = (
 	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l full join r using (k)', $alone ],
 	'shared on disk' =>
 	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l full join r using (t)', "$alone set work_mem = '64kB';" ],
+	'shared with a filter' =>
+	  [ 'select md5(string_agg(v || r.pad || w, \',\' order by v, w)) as r from l join r using (k) where w < 200', $alone ],
 	# a left join, lest a runtime filter leaves too few rows for a device
 	'large' => [ 'select count(*) || \' \' || sum(v * w) as r from big left join r on big.k = r.k and w % 2 = 0', "set work_mem = '64MB';" ]);
 my %expected = map {
@@ -316,7 +318,7 @@ foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 	}
 	if ($label eq 'cpu')
 	{
-		walk_in_all('shared', $_) foreach qw(alloc cancel write);
+		walk_in_all($_, 'alloc'), walk_in_all($_, 'cancel'), walk_in_all($_, 'write') foreach 'shared', 'shared with a filter';
 		walk_in_all('shared on disk', $_) foreach qw(alloc cancel write read);
 		next;
 	}
