@@ -478,8 +478,9 @@ hg_join_rescan(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
-	bool in_memory = state->partitions == NIL && state->record.spilled_bytes == 0 &&
-					 !(state->together && state->shared != NULL);
+	/* what processes shared has gone with their memory */
+	bool in_memory =
+		state->partitions == NIL && state->record.spilled_bytes == 0 && !state->together;
 	bool kept[2];
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
