@@ -57,8 +57,11 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include <math.h>
+
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 
 #include "batch/hg_input.h"
 #include "batch/hg_scan_qual.h"
@@ -152,19 +155,24 @@ hg_path_saving(const Path *path)
 }
 
 Path *
-hg_cheapest_input(const RelOptInfo *rel)
+hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
 {
 	Path *total = rel->cheapest_total_path;
-	Path *startup = rel->cheapest_startup_path;
+	Path *scan = rel->cheapest_startup_path;
 
-	/* of a table that is the plain scan, if it may be better for us */
-	if (startup == NULL || startup == total || startup->param_info != total->param_info ||
-		startup->pathtype != T_SeqScan ||
-		hg_path_disabled_nodes(startup) > hg_path_disabled_nodes(total))
+	if ((total->pathtype != T_BitmapHeapScan && total->pathtype != T_IndexScan &&
+		 total->pathtype != T_IndexOnlyScan) ||
+		total->param_info != NULL || !bms_is_empty(rel->lateral_relids) || !enable_seqscan)
 		return total;
-	return startup->total_cost - hg_path_saving(startup) < total->total_cost - hg_path_saving(total)
-			   ? startup
-			   : total;
+	/* where core has found a better path it has kept no plain scan, which may be better for us */
+	if (scan == NULL || scan->pathtype != T_SeqScan || scan->param_info != NULL)
+	{
+		if (total->total_cost <
+			rel->pages * seq_page_cost + rel->tuples * (1 - HG_SCAN_SAVED) * cpu_tuple_cost)
+			return total;
+		scan = create_seqscan_path(root, rel, NULL, 0);
+	}
+	return scan->total_cost - hg_path_saving(scan) < total->total_cost ? scan : total;
 }
 
 /*
@@ -208,21 +216,21 @@ hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inn
 }
 
 /*
- * How many matches meet the quals: all; or the first of each outer row, for semi and anti
- * joins and unique inner rows.  The mirror images of the former look at all matches and take
+ * How many matches meet the quals: all; or about one of each outer row that has any, for semi and
+ * anti joins and unique inner rows.  The mirror images of the former look at all matches and take
  * few of them: *walked is their number, 0 for the others, whose matches are paid as rows.
  */
 static double
-hg_join_matches(PlannerInfo *root, const HgJoinPath *path, double *walked)
+hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraData *extra,
+				double *walked)
 {
 	const Path *out = &path->custom.path;
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
-	double matches = Max(out->rows, 1.0);
 
 	*walked = 0;
 	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
-		return Min(Max(outer->rows, 1.0), Max(matches, outer->rows * 0.5));
+		return Max(rint(outer->rows * extra->semifactors.outer_match_frac), 1.0);
 	if (hg_join_type_is_mirrored(path->join_type))
 	{
 		SpecialJoinInfo as_inner = {
@@ -238,11 +246,12 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, double *walked)
 				  clauselist_selectivity(root, path->hash_clauses, 0, JOIN_INNER, &as_inner);
 		return Max(*walked, 1.0);
 	}
-	return matches;
+	return Max(out->rows, 1.0);
 }
 
 void
-hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
+hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra, bool exact,
+			 uint32 key_width)
 {
 	Path *out = &path->custom.path;
 	Path *outer = linitial(path->custom.custom_paths);
@@ -292,7 +301,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width)
 		startup += 2 * seq_page_cost * pages;
 	}
 
-	matches = hg_join_matches(root, path, &walked);
+	matches = hg_join_matches(root, path, extra, &walked);
 	run += walked * cpu_operator_cost;
 	if (!exact || list_length(path->restrictlist) > nclauses)
 	{

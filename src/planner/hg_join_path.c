@@ -279,7 +279,7 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 	path->together = together;
 	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
-	hg_join_cost(join->root, path, join->exact, join->key_width);
+	hg_join_cost(join->root, path, join->extra, join->exact, join->key_width);
 	return &path->custom.path;
 }
 
@@ -443,8 +443,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = hg_cheapest_input(outerrel);
-	Path *inner_path = hg_cheapest_input(innerrel);
+	Path *outer_path = hg_cheapest_input(root, outerrel);
+	Path *inner_path = hg_cheapest_input(root, innerrel);
 
 	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
 		return;

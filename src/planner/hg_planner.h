@@ -75,7 +75,7 @@ extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
 extern Cost hg_path_saving(const Path *path);
 
 /* The cheapest unparameterized path of a relation to be an input of ours. */
-extern Path *hg_cheapest_input(const RelOptInfo *rel);
+extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 
 /* The least that any join of two paths costs before it returns a row. */
 extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
@@ -87,7 +87,8 @@ extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, con
  * Fill in rows and costs of a path whose other fields are set; exact tells whether the
  * keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
  */
-extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, bool exact, uint32 key_width);
+extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra,
+						 bool exact, uint32 key_width);
 
 /* Turn a path into a plan: the PlanCustomPath method. */
 extern Plan *hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
