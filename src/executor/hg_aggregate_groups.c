@@ -59,7 +59,7 @@
 static void
 hg_group_key_init_word(HgGroupKey *key, uint64 mask)
 {
-	key->kind = HG_GROUP_WORD;
+	key->kind = HG_GROUP_KEY_WORD;
 	key->mask = mask;
 }
 
@@ -94,22 +94,22 @@ hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
 			hg_group_key_init_word(key, PG_UINT64_MAX);
 			return;
 		case F_UUID_EQ:
-			key->kind = HG_GROUP_BYTES;
+			key->kind = HG_GROUP_KEY_BYTES;
 			key->length = UUID_LEN;
 			return;
 		case F_BYTEAEQ:
-			key->kind = HG_GROUP_TEXT;
+			key->kind = HG_GROUP_KEY_TEXT;
 			return;
 		case F_TEXTEQ:
 		case F_BPCHAREQ:
 			if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 				break;
-			key->kind = function == F_TEXTEQ ? HG_GROUP_TEXT : HG_GROUP_PADDED;
+			key->kind = function == F_TEXTEQ ? HG_GROUP_KEY_TEXT : HG_GROUP_KEY_PADDED;
 			return;
 		default:
 			break;
 	}
-	key->kind = HG_GROUP_FUNCTIONS;
+	key->kind = HG_GROUP_KEY_FUNCTIONS;
 	if (!get_op_hash_functions(equality, &hash, &right_hash))
 		elog(ERROR, "could not find hash function for hash operator %u", equality);
 	fmgr_info(hash, &key->hash);
@@ -329,7 +329,7 @@ hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, S
 {
 	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
 
-	if (key->kind == HG_GROUP_BYTES)
+	if (key->kind == HG_GROUP_KEY_BYTES)
 	{
 		*length = key->length;
 		return DatumGetPointer(value);
@@ -343,7 +343,7 @@ hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, S
 		*fetched = true;
 	}
 	*length = VARSIZE_ANY_EXHDR(varlena);
-	if (key->kind == HG_GROUP_PADDED)
+	if (key->kind == HG_GROUP_KEY_PADDED)
 		*length = bpchartruelen(VARDATA_ANY(varlena), (int) *length);
 	return VARDATA_ANY(varlena);
 }
@@ -352,9 +352,9 @@ hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, S
 static inline uint64
 hg_groups_hash_value(HgGroups *groups, HgGroupKey *key, uint64 hash, Datum value)
 {
-	if (key->kind == HG_GROUP_WORD)
+	if (key->kind == HG_GROUP_KEY_WORD)
 		return hg_groups_mix(hash, value & key->mask);
-	if (key->kind == HG_GROUP_FUNCTIONS)
+	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
 		uint32 word = DatumGetUInt32(FunctionCall1Coll(&key->hash, key->collation, value));
@@ -390,7 +390,7 @@ hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
 			for (int i = 0; i < batch->nrows; i++)
 				hashes[i] = nulls[i] ? hg_groups_mix(~hashes[i], 0)
 									 : hg_groups_hash_value(groups, key, hashes[i], values[i]);
-		else if (key->kind == HG_GROUP_WORD)
+		else if (key->kind == HG_GROUP_KEY_WORD)
 			for (int i = 0; i < batch->nrows; i++)
 				hashes[i] = hg_groups_mix(hashes[i], values[i] & key->mask);
 		else
@@ -405,9 +405,9 @@ hg_groups_equal_values(HgGroups *groups, HgGroupKey *key, Datum left, Datum righ
 {
 	bool equal;
 
-	if (key->kind == HG_GROUP_WORD)
+	if (key->kind == HG_GROUP_KEY_WORD)
 		return ((left ^ right) & key->mask) == 0;
-	if (key->kind == HG_GROUP_FUNCTIONS)
+	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
 	{
 		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
 
@@ -461,7 +461,7 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 {
 	const HgGroupKey *key = &groups->keys[0];
 	bool one_word =
-		groups->nkeys == 1 && key->kind == HG_GROUP_WORD && !batch->has_nulls[key->column];
+		groups->nkeys == 1 && key->kind == HG_GROUP_KEY_WORD && !batch->has_nulls[key->column];
 	const Datum *words = one_word ? batch->values[key->column] : NULL;
 
 	while (groups->slots == NULL ||

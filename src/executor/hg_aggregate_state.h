@@ -26,11 +26,11 @@
 /* When values of a group column are equal. */
 typedef enum HgGroupKeyKind
 {
-	HG_GROUP_WORD,		/* by value: where the bits that count are */
-	HG_GROUP_BYTES,		/* where their bytes are */
-	HG_GROUP_TEXT,		/* varlena: where their bytes are, out of their headers */
-	HG_GROUP_PADDED,	/* ... and without the spaces at their end */
-	HG_GROUP_FUNCTIONS, /* where a function says so */
+	HG_GROUP_KEY_WORD,		/* by value: where the bits that count are */
+	HG_GROUP_KEY_BYTES,		/* where their bytes are */
+	HG_GROUP_KEY_TEXT,		/* varlena: where their bytes are, out of their headers */
+	HG_GROUP_KEY_PADDED,	/* ... and without the spaces at their end */
+	HG_GROUP_KEY_FUNCTIONS, /* where a function says so */
 } HgGroupKeyKind;
 
 /* A group column. */
