@@ -438,6 +438,21 @@ hg_may_join(PlannerInfo *root, const RelOptInfo *outerrel, const RelOptInfo *inn
 	return !hg_has_anonymous_record(root, outerrel) && !hg_has_anonymous_record(root, innerrel);
 }
 
+/* Are inputs too small to look at?  What a scan reads and drops counts too: we read it faster. */
+static bool
+hg_inputs_small(const Path *outer_path, const Path *inner_path)
+{
+	double rows = 0;
+
+	for (int side = 0; side < 2; side++)
+	{
+		const Path *path = side == 0 ? outer_path : inner_path;
+
+		rows += path->pathtype == T_SeqScan ? path->parent->tuples : path->rows;
+	}
+	return rows < hg_min_rows;
+}
+
 static void
 hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)
@@ -446,7 +461,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	Path *outer_path = hg_cheapest_input(root, outerrel);
 	Path *inner_path = hg_cheapest_input(root, innerrel);
 
-	if (!hg_force && outer_path->rows + inner_path->rows < hg_min_rows)
+	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;
 	if (!hg_may_join(root, outerrel, innerrel, extra->restrictlist))
 		return;
@@ -490,10 +505,14 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 		return NULL;
 	core = (const JoinPath *) path;
 	if (!hg_join_type_supported(core->jointype) ||
-		core->outerjoinpath->rows + core->innerjoinpath->rows < hg_min_rows)
+		hg_inputs_small(core->outerjoinpath, core->innerjoinpath))
 		return NULL;
 	extra.restrictlist = core->joinrestrictinfo;
 	extra.inner_unique = core->inner_unique;
+	/* nobody has estimated it for this path alone: what is returned tells */
+	extra.semifactors.outer_match_frac = Min(path->rows / Max(core->outerjoinpath->rows, 1.0), 1.0);
+	if (core->jointype == JOIN_ANTI)
+		extra.semifactors.outer_match_frac = 1.0 - extra.semifactors.outer_match_frac;
 	join.joinrel = path->parent;
 	join.outerrel = core->outerjoinpath->parent;
 	join.innerrel = core->innerjoinpath->parent;
