@@ -379,6 +379,57 @@ reset cpu_tuple_cost;
 reset hashgraph.min_rows;
 
 -- who may call what
+
+-- numerics of every size and scale, within 128 bits and beyond
+create table g_sums as select i % 40 as g, case i / 40 % 10
+    when 0 then round(i / 7.0, i % 18) when 1 then -round(i * 12345.678, i % 5) when 2 then i * 123456789012345.678
+    when 3 then i * 1e20 when 4 then 0.0000 when 5 then -(1e-15) * i
+    when 6 then 9999999999999999.9999999999999999 * (1 - i % 2 * 2) when 7 then i * 10000 when 8 then null else i / 100.00 end as n
+  from generate_series(1, 4000) i;
+insert into g_sums select 100 + i % 7, case when i % 13 = 0 then 'NaN' when i % 5 = 0 then 'Infinity' when i % 7 = 1 then '-Infinity' else 1.50 end
+  from generate_series(1, 100) i;
+insert into g_sums select 200 + i % 3, 9999999999999999.9999999999999999 from generate_series(1, 300) i;
+insert into g_sums select 300, 0.00 from generate_series(1, 3) i;
+insert into g_sums select 301, null;
+create table g_groups as select distinct g from g_sums;
+analyze g_sums, g_groups;
+select agg_check('select g, sum(n)::text, avg(n)::text, sum(n) filter (where n > 0), count(n) from g_sums join g_groups using (g) group by g');
+select agg_check('select sum(n)::text, avg(n)::text from g_sums join g_groups using (g) where g < 100');
+select agg_check('select sum(n)::text, avg(n)::text from g_sums join g_groups using (g) where g > 99 and g < 101');
+select agg_check('select sum(n)::text, avg(n)::text from g_sums join g_groups using (g) where g > 199 and g < 201');
+-- 1.7e38 units and more: some values are not in the sum of 128 bits
+select agg_check('select sum(a.n)::text, avg(a.n)::text from g_sums a join g_sums b on a.g = b.g and b.g >= 200 join generate_series(1, 200) c on c <> b.g');
+
+-- groups of a table that are joined; what is not joined, or no plain table, is core's
+set hashgraph.force = on;
+explain (costs off) select a.g, s from g_groups a join (select g, sum(n) as s from g_sums where n > 1 group by g having count(*) > 2) x using (g);
+reset hashgraph.force;
+select agg_check('select a.g, s::text from g_groups a join (select g, sum(n) as s from g_sums where n > 1 group by g having count(*) > 2) x using (g)');
+select agg_check('select a.g from g_groups a where g in (select g from g_sums group by g having sum(n) > 1000)');
+select agg_check('select a.g, s from g_groups a left join (select g + 1 as g, count(*) as s from g_sums group by g) x using (g)');
+select agg_check('select a.g, x.* from g_groups a cross join (select count(*), max(n) from g_sums) x');
+select agg_check('select a.g, s from g_groups a cross join lateral (select sum(n + a.g) as s from g_sums offset 0) x where a.g < 5');
+select agg_check('select a.g, s from g_groups a join (select g, count(*) as s from g_sums tablesample bernoulli (100) group by g) x using (g)');
+select agg_check('select g, sum(n)::text from g_sums group by g');
+select agg_check('select * from (select g, sum(n)::text from g_sums group by g offset 0) x');
+create table g_child () inherits (g_sums);
+insert into g_child select * from g_sums where g < 3;
+select agg_check('select a.g, s::text from g_groups a join (select g, sum(n) as s from g_sums group by g) x using (g)');
+select agg_check('select a.g, s::text from g_groups a join (select g, sum(n) as s from only g_sums group by g) x using (g)');
+set work_mem = '64kB';
+select agg_check('select a.v, x.n from g_fact a join (select v, sum(d) as n from g_fact group by v) x using (v)');
+reset work_mem;
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2;
+select agg_check('select a.g, s::text, c from g_groups a join (select g, sum(n) as s, count(*) as c from only g_sums group by g) x using (g)');
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+reset max_parallel_workers_per_gather;
+drop table g_child;
+
 create role g_user;
 grant select on g_a, g_b to g_user;
 revoke execute on function pg_catalog.bit_or(int4) from public;
@@ -406,6 +457,6 @@ reset hashgraph.force;
 
 drop view g_view;
 drop function g_leak(int);
-drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_typed, g_numeric, g_big, g_ten, g_fact, g_many, g_other;
+drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_typed, g_numeric, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;
 drop domain g_domain;
 drop role g_user;

@@ -46,7 +46,9 @@ typedef enum HgAggregateKind
 	HG_AGGREGATE_AVG_INT,	 /* avg of them */
 	HG_AGGREGATE_SUM_BIGINT, /* sum of int8 */
 	HG_AGGREGATE_AVG_BIGINT, /* avg of it */
-	HG_AGGREGATE_MIN,		 /* of a type that compares as an integer */
+	HG_AGGREGATE_SUM_NUMERIC,
+	HG_AGGREGATE_AVG_NUMERIC,
+	HG_AGGREGATE_MIN, /* of a type that compares as an integer */
 	HG_AGGREGATE_MAX,
 	HG_AGGREGATE_TRANSITION /* any other: by its own transition function */
 } HgAggregateKind;

@@ -9,6 +9,8 @@
  *
  *	sum(int2), sum(int4)	an int8, which wraps where PostgreSQL's does
  *	sum(int8)				a numeric, of a sum of 128 bits
+ *	sum(numeric)			a numeric, of a sum of 128 bits (hg_numeric.h) and, for values that are
+ *							too large for it, of what its own transition function has of them
  *	avg						numeric_div of the sum by the count, as PostgreSQL does
  *
  * All other aggregates run their own transition function for each value, in a memory context
@@ -43,8 +45,17 @@
 #include "utils/numeric.h"
 #include "utils/syscache.h"
 
+#include "batch/hg_numeric.h"
 #include "executor/hg_aggregate_state.h"
 #include "hg_guc.h"
+
+/* The state of a transition function. */
+typedef struct HgTransitionState
+{
+	Datum value;
+	bool null;
+	bool started; /* the above is valid; before, it is the initial value */
+} HgTransitionState;
 
 /* The states of inline aggregates. */
 typedef struct HgSumState
@@ -60,19 +71,20 @@ typedef struct HgBigSumState
 	int64 high;
 } HgBigSumState;
 
+typedef struct HgNumericState
+{
+	int64 count;
+	uint64 low; /* of the sum in units of 10^-HG_NUMERIC_SCALE, as above */
+	int64 high;
+	int scale;				/* the greatest display scale in that sum */
+	HgTransitionState rest; /* of values that are not in it */
+} HgNumericState;
+
 typedef struct HgExtremeState
 {
 	int64 value;
 	bool any;
 } HgExtremeState;
-
-/* The state of a transition function. */
-typedef struct HgTransitionState
-{
-	Datum value;
-	bool null;
-	bool started; /* the above is valid; before, it is the initial value */
-} HgTransitionState;
 
 /* ---------------------------------------------------------------------
  * What is supported
@@ -102,6 +114,12 @@ hg_aggregate_kind(Oid function)
 		case F_AVG_INT8:
 			return HG_AGGREGATE_AVG_BIGINT;
 
+		case F_SUM_NUMERIC:
+			return HG_AGGREGATE_SUM_NUMERIC;
+
+		case F_AVG_NUMERIC:
+			return HG_AGGREGATE_AVG_NUMERIC;
+
 		case F_MIN_INT2:
 		case F_MIN_INT4:
 		case F_MIN_INT8:
@@ -124,8 +142,6 @@ hg_aggregate_kind(Oid function)
 		case F_MAX_MONEY:
 			return HG_AGGREGATE_MAX;
 
-		case F_SUM_NUMERIC:
-		case F_AVG_NUMERIC:
 		case F_SUM_INTERVAL:
 		case F_AVG_INTERVAL:
 		case F_SUM_MONEY:
@@ -321,7 +337,8 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	function->offset = *offset;
 	/* their states are known to their own functions alone */
 	if (function->partial &&
-		(function->kind == HG_AGGREGATE_SUM_BIGINT || function->kind == HG_AGGREGATE_AVG_BIGINT))
+		(function->kind == HG_AGGREGATE_SUM_BIGINT || function->kind == HG_AGGREGATE_AVG_BIGINT ||
+		 function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC))
 		function->kind = HG_AGGREGATE_TRANSITION;
 	switch (function->kind)
 	{
@@ -336,6 +353,11 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 		case HG_AGGREGATE_AVG_BIGINT:
 			*offset += sizeof(HgBigSumState);
 			break;
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			function->transition = hg_transition_create(aggref, states, temporary);
+			*offset += sizeof(HgNumericState);
+			break;
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
 			*offset += sizeof(HgExtremeState);
@@ -348,7 +370,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			break;
 	}
 	*offset = MAXALIGN(*offset);
-	if (function->kind != HG_AGGREGATE_COUNT && function->kind != HG_AGGREGATE_TRANSITION)
+	if (function->kind != HG_AGGREGATE_COUNT && function->transition == NULL)
 		function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
 }
 
@@ -481,66 +503,6 @@ hg_advance_extreme(const HgFunction *function, HgSelection selection, const Datu
 	}
 }
 
-/* Choose the loop for the type of words. */
-#define HG_FOR_WORD(function, call)                                                                \
-	do                                                                                             \
-	{                                                                                              \
-		switch ((function)->word)                                                                  \
-		{                                                                                          \
-			case HG_WORD_INT2:                                                                     \
-				call(HG_WORD_INT2);                                                                \
-				break;                                                                             \
-			case HG_WORD_INT4:                                                                     \
-				call(HG_WORD_INT4);                                                                \
-				break;                                                                             \
-			case HG_WORD_UINT4:                                                                    \
-				call(HG_WORD_UINT4);                                                               \
-				break;                                                                             \
-			case HG_WORD_INT8:                                                                     \
-				call(HG_WORD_INT8);                                                                \
-				break;                                                                             \
-		}                                                                                          \
-	} while (0)
-
-static pg_attribute_always_inline void
-hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
-				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
-{
-#define HG_CALL_SUM(type)                                                                          \
-	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
-#define HG_CALL_MIN(type)                                                                          \
-	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
-#define HG_CALL_MAX(type)                                                                          \
-	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
-
-	switch (function->kind)
-	{
-		case HG_AGGREGATE_COUNT:
-			hg_advance_count(function, selection, groups, group, plain, all);
-			break;
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-			HG_FOR_WORD(function, HG_CALL_SUM);
-			break;
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-			hg_advance_big_sum(function, selection, values, groups, group, plain, all);
-			break;
-		case HG_AGGREGATE_MIN:
-			HG_FOR_WORD(function, HG_CALL_MIN);
-			break;
-		case HG_AGGREGATE_MAX:
-			HG_FOR_WORD(function, HG_CALL_MAX);
-			break;
-		default:
-			Assert(false);
-			break;
-	}
-#undef HG_CALL_SUM
-#undef HG_CALL_MIN
-#undef HG_CALL_MAX
-}
-
 /* Copy a value of the transition type to where states live. */
 static Datum
 hg_transition_copy(const HgTransition *transition, Datum value)
@@ -602,6 +564,94 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 	MemoryContextReset(transition->temporary);
 }
 
+static pg_attribute_always_inline void
+hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, row);
+		int128 sum = (int128) state->high << 64 | state->low;
+		int128 units;
+		int scale;
+
+		state->count++;
+		if (hg_numeric_decode(values[row], &units, &scale) &&
+			!__builtin_add_overflow(sum, units, &sum))
+		{
+			state->low = (uint64) sum;
+			state->high = (int64) (sum >> 64);
+			state->scale = Max(state->scale, scale);
+		}
+		else
+			hg_transition_advance(function->transition, &state->rest, values[row], false);
+	}
+}
+
+/* Choose the loop for the type of words. */
+#define HG_FOR_WORD(function, call)                                                                \
+	do                                                                                             \
+	{                                                                                              \
+		switch ((function)->word)                                                                  \
+		{                                                                                          \
+			case HG_WORD_INT2:                                                                     \
+				call(HG_WORD_INT2);                                                                \
+				break;                                                                             \
+			case HG_WORD_INT4:                                                                     \
+				call(HG_WORD_INT4);                                                                \
+				break;                                                                             \
+			case HG_WORD_UINT4:                                                                    \
+				call(HG_WORD_UINT4);                                                               \
+				break;                                                                             \
+			case HG_WORD_INT8:                                                                     \
+				call(HG_WORD_INT8);                                                                \
+				break;                                                                             \
+		}                                                                                          \
+	} while (0)
+
+static pg_attribute_always_inline void
+hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
+				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+#define HG_CALL_SUM(type)                                                                          \
+	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
+#define HG_CALL_MIN(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
+#define HG_CALL_MAX(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			hg_advance_count(function, selection, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(function, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_advance_big_sum(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			hg_advance_numeric(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(function, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(function, HG_CALL_MAX);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
+}
+
 void
 hg_function_advance(const HgFunction *function, HgSelection selection, const Datum *values,
 					const bool *nulls, HgGroup *const *groups, HgGroup *group)
@@ -658,22 +708,22 @@ hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
  * ---------------------------------------------------------------------
  */
 
-/* An integer of 128 bits as a numeric. */
+/* A sum of 128 bits, and that of numerics, as numerics. */
 static Datum
-hg_big_numeric(int64 high, uint64 low)
+hg_big_sum(const HgBigSumState *state)
 {
-	Datum base;
-	Datum result;
+	return hg_numeric_integer((int128) state->high << 64 | state->low);
+}
 
-	if (high == ((int64) low < 0 ? -1 : 0))
-		return NumericGetDatum(int64_to_numeric((int64) low));
-	base = NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32));
-	result = DirectFunctionCall2(numeric_mul, NumericGetDatum(int64_to_numeric(high)), base);
-	result = DirectFunctionCall2(numeric_add, result,
-								 NumericGetDatum(int64_to_numeric((int64) (low >> 32))));
-	result = DirectFunctionCall2(numeric_mul, result, base);
-	return DirectFunctionCall2(numeric_add, result,
-							   NumericGetDatum(int64_to_numeric((int64) (low & 0xffffffff))));
+static Datum
+hg_numeric_total(const HgNumericState *state)
+{
+	Datum sum = hg_numeric_make((int128) state->high << 64 | state->low, state->scale);
+
+	if (!state->rest.started)
+		return sum;
+	return DirectFunctionCall2(numeric_add, sum,
+							   DirectFunctionCall1(numeric_sum, state->rest.value));
 }
 
 /* The sum by the count, as numerics. */
@@ -734,6 +784,7 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 	const void *at = (char *) group + function->offset;
 	const HgSumState *sum = at;
 	const HgBigSumState *big = at;
+	const HgNumericState *numeric = at;
 	const HgExtremeState *extreme = at;
 
 	switch (function->kind)
@@ -755,11 +806,16 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);
 		case HG_AGGREGATE_SUM_BIGINT:
 			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0 : hg_big_numeric(big->high, big->low);
+			return *isnull ? (Datum) 0 : hg_big_sum(big);
 		case HG_AGGREGATE_AVG_BIGINT:
 			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0
-						   : hg_average(hg_big_numeric(big->high, big->low), big->count);
+			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
+		case HG_AGGREGATE_SUM_NUMERIC:
+			*isnull = numeric->count == 0;
+			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
+		case HG_AGGREGATE_AVG_NUMERIC:
+			*isnull = numeric->count == 0;
+			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
 			*isnull = !extreme->any;

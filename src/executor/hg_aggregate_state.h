@@ -171,7 +171,7 @@ typedef struct HgFunction
 	HgAggregateKind kind;
 	bool partial;			  /* the result is the state, for a Finalize Aggregate above */
 	HgWordType word;		  /* of the argument of inline ones */
-	HgTransition *transition; /* of others */
+	HgTransition *transition; /* of others, and of sums of numerics */
 	Size offset;			  /* of its state in a group */
 	int filter;				  /* of the node's, or -1 */
 	int column;				  /* of the batch: its argument; or -1 */

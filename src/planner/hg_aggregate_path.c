@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_path.c
- *	  Offer the aggregate node above joins of ours.
+ *	  Offer the aggregate node above joins of ours, and below them.
  *
  * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
- * The node is offered where the input is a HashGraph join, all aggregates are among those that
- * the executor knows (hg_aggregate_kind) and used plainly: no DISTINCT, no ORDER BY; and group
- * columns can be hashed.  All else is left to core, which aggregates the join's rows.
+ * The node is offered where all aggregates are among those that the executor knows
+ * (hg_aggregate_kind) and used plainly: no DISTINCT, no ORDER BY; group columns can be hashed;
+ * and the input is a HashGraph join, or a table that is read by pages for a subquery whose
+ * groups are joined.  All else is left to core, which aggregates rows; so is what has nothing to
+ * do with a join.
  *
  * COSTS.  For N rows of the input, G groups, k group columns and a aggregates, over the cost of
  * the input:
@@ -35,8 +37,10 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 
 #include "executor/hg_aggregate.h"
 #include "hg_guc.h"
@@ -205,16 +209,42 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 }
 
 /*
+ * A scan by pages of a table whose groups are to be joined, by one process or by each of some
+ * workers; or NULL.
+ */
+static Path *
+hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
+{
+	const PlannerInfo *above = root->parent_root;
+	const RangeTblEntry *rte;
+	Path *scan;
+
+	if (above == NULL || bms_membership(above->all_baserels) != BMS_MULTIPLE)
+		return NULL;
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION || !enable_seqscan ||
+		!bms_is_empty(rel->lateral_relids) || (rel->tuples < hg_min_rows && !hg_force))
+		return NULL;
+	rte = planner_rt_fetch(rel->relid, root);
+	if (rte->inh || rte->tablesample != NULL || rte->relkind == RELKIND_FOREIGN_TABLE)
+		return NULL;
+	scan = create_seqscan_path(root, rel, NULL, workers);
+	return hg_path_saving(scan) > 0 ? scan : NULL;
+}
+
+/*
  * The inputs to consider among the paths of a relation, whose cheapest is known: the best join of
  * ours that there is, and the one that would do what core's best path does.  Rows
  * may be too dear to be had from the latter, but none will be formed.
  */
 static List *
-hg_find_inputs(PlannerInfo *root, List *pathlist, const Path *cheapest)
+hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, const Path *cheapest)
 {
+	Path *scan = hg_find_scan(root, rel, cheapest->parallel_workers);
 	Path *join = hg_find_join_path(pathlist);
 	List *inputs = join != NULL ? list_make1(join) : NIL;
 
+	if (scan != NULL)
+		return list_make1(scan);
 	if (hg_path_join(cheapest) == NULL)
 	{
 		join = hg_join_path_instead(root, cheapest);
@@ -231,7 +261,8 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 {
 	ListCell *lc;
 
-	foreach (lc, hg_find_inputs(root, input_rel->pathlist, input_rel->cheapest_total_path))
+	foreach (lc,
+			 hg_find_inputs(root, input_rel, input_rel->pathlist, input_rel->cheapest_total_path))
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
 
@@ -260,7 +291,7 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		!grouped_rel->consider_parallel)
 		return;
 	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
-	foreach (lc, hg_find_inputs(root, input_rel->partial_pathlist,
+	foreach (lc, hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
 								linitial(input_rel->partial_pathlist)))
 	{
 		Path *input = lfirst(lc);
