@@ -44,6 +44,7 @@
 #include "backend/hg_device.h"
 #include "backend/hg_host.h"
 #include "backend/hg_matcher.h"
+#include "backend/hg_memory.h"
 #include "backend/hg_stats.h"
 #include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
@@ -51,9 +52,6 @@
 /* Matches taken from the engine at a time. */
 #define HG_LEAST_CHUNK 1024
 #define HG_LARGEST_CHUNK 65536
-
-/* Bytes of a bitmap that are cleared between two looks at interrupts. */
-#define HG_CLEARED_BYTES ((Size) 1024 * 1024)
 
 /*
  * Under backend auto a join of fewer rows than this stays on the CPU, which is done
@@ -103,7 +101,7 @@ struct HgMatcher
 
 static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
 
-/* A bit for each of rows rows, all unset; cleared in pieces, so that it can be cancelled. */
+/* A bit for each of rows rows, all unset. */
 static uint8 *
 hg_matcher_clear_bits(HgMatcher *matcher, uint8 *bits, uint64 rows)
 {
@@ -111,11 +109,7 @@ hg_matcher_clear_bits(HgMatcher *matcher, uint8 *bits, uint64 rows)
 
 	if (bits == NULL)
 		bits = MemoryContextAllocHuge(matcher->context, bytes);
-	for (Size at = 0; at < bytes; at += HG_CLEARED_BYTES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		memset(bits + at, 0, Min(bytes - at, HG_CLEARED_BYTES));
-	}
+	hg_block_clear(bits, bytes);
 	return bits;
 }
 
@@ -205,9 +199,9 @@ hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
 		const HgKeySet *set = &matcher->sides[side];
 
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
-			status = matcher->engine->append_rows(matcher->job, (HgSide) side, set->pieces[i].keys,
-												  set->pieces[i].count, set->pieces[i].first_row,
-												  error);
+			status =
+				matcher->engine->append_rows(matcher->job, (HgSide) side, set->pieces[i].keys,
+											 set->pieces[i].count, set->pieces[i].first_row, error);
 	}
 	/* the others wait for it, whatever has happened */
 	built = matcher->engine->build(matcher->job, status == HG_OK ? error : &ignored);

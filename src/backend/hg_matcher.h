@@ -65,8 +65,8 @@ typedef struct HgMatcherReport
 } HgMatcherReport;
 
 /*
- * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces must stay in place until
- * the matcher is destroyed.  Memory comes from CurrentMemoryContext.
+ * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces
+ * must stay in place until the matcher is destroyed.  Memory comes from CurrentMemoryContext.
  */
 extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,
 									const HgKeySet *inner);

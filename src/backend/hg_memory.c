@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "backend/hg_memory.h"
@@ -23,6 +24,9 @@
 
 /* Blocks of at least this size are aligned to huge pages. */
 #define HG_HUGE_FROM (2 * HG_HUGE_PAGE)
+
+/* Bytes that are cleared between two looks at interrupts. */
+#define HG_CLEARED_BYTES ((Size) 4 * 1024 * 1024)
 
 void *
 hg_block_alloc(MemoryContext context, Size bytes)
@@ -51,4 +55,14 @@ void
 hg_block_free(void *block)
 {
 	pfree(((void **) block)[-1]);
+}
+
+void
+hg_block_clear(void *block, Size bytes)
+{
+	for (Size at = 0; at < bytes; at += HG_CLEARED_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset((char *) block + at, 0, Min(bytes - at, HG_CLEARED_BYTES));
+	}
 }

@@ -20,4 +20,7 @@
 extern void *hg_block_alloc(MemoryContext context, Size bytes);
 extern void hg_block_free(void *block);
 
+/* Make all bytes 0, with looks at interrupts: the first touch of a GB takes up to a second. */
+extern void hg_block_clear(void *block, Size bytes);
+
 #endif /* HG_MEMORY_H */

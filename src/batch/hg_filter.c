@@ -150,7 +150,7 @@ hg_filter_clear(HgFilter *filter)
 		hg_filter_destroy(filter);
 		return NULL;
 	}
-	memset(filter->bits, 0, filter->blocks * sizeof(uint64));
+	hg_block_clear(filter->bits, filter->blocks * sizeof(uint64));
 	return filter;
 }
 

@@ -14,6 +14,7 @@
 #include "commands/tablespace.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_memory.h"
 #include "batch/hg_row_bits.h"
 #include "batch/hg_spill.h"
 
@@ -52,7 +53,7 @@ void
 hg_row_bits_reset(HgRowBits *set, uint64 rows)
 {
 	hg_row_bits_reserve(set, rows);
-	memset(set->bits, 0, hg_row_bits_bytes(rows));
+	hg_block_clear(set->bits, hg_row_bits_bytes(rows));
 }
 
 void
