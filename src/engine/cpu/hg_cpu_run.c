@@ -63,9 +63,12 @@ HgCpuFeatures
 hg_cpu_features(void)
 {
 #ifdef HAVE_X86
+	/* all that the kernels are compiled for: a virtual machine may lack any of it */
 	if (features_limit >= HG_CPU_AVX512 && __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512vl"))
+		__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx2") &&
+		__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+		__builtin_cpu_supports("popcnt"))
 		return HG_CPU_AVX512;
 	if (features_limit >= HG_CPU_AVX2 && __builtin_cpu_supports("avx2"))
 		return HG_CPU_AVX2;
