@@ -13,7 +13,7 @@
  * then, the probe is standard.  An engine that builds a bin's graph when its matches are
  * wanted has it in fast memory whatever the sizes (bins_in_cache): there the probe is
  * always standard.  (Measured with the CPU engine, 10^7 x 10^7 keys of 4 bytes in bins: one graph
- *and looking up 37 + 37 ms, two graphs and intersecting them 65 + 34 ms.)
+ * and looking up 37 + 37 ms, two graphs and intersecting them 65 + 34 ms.)
  *
  * Vertices.  The paper sizes V by the load factor C = N / V.  A join has two N
  * and one V.  Sized by the bigger side, V would make the smaller one a graph of

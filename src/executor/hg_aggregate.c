@@ -23,8 +23,8 @@
  * rows of groups that are there go on to be aggregated, all others go to temporary files,
  * partitioned by the hash of their keys.  When all rows are taken, the groups in memory are
  * complete and are returned.  Then the partitions are read one by one as if each were the input;
- *one with too many groups is cut again.  Below the last level of partitions memory is exceeded: its
- * rows have the same hash.
+ * one with too many groups is cut again.  Below the last level of partitions memory is exceeded:
+ * its rows have the same hash.
  *
  * PARALLEL.  Below a Gather each process aggregates its part of the input by itself, and core's
  * Finalize Aggregate combines the states that they return.  They share nothing but what each of

@@ -5,9 +5,9 @@
  *
  * Groups lie in chunks, in the order in which their first rows came; a table with open
  * addressing holds their numbers.  Keys by value that are equal where their bits are, and those
- *that are equal where their bytes are (text of a deterministic collation), are hashed and compared
- *here; any other type's own functions are called, with the collation of the query.  NULLs are equal
- *to each other.
+ * that are equal where their bytes are (text of a deterministic collation), are hashed and compared
+ * here; any other type's own functions are called, with the collation of the query.  NULLs are
+ * equal to each other.
  *
  * A batch is looked up in steps over all of its rows, so that where the table does not fit
  * the cache its lines are fetched for many rows at a time.

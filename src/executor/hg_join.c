@@ -42,11 +42,18 @@
  * hash clauses are then part of join_qual and every match is rechecked.  join_qual
  * decides whether rows are matched; plan.qual filters what is returned.
  *
+ * RUNTIME FILTER.  Where the planner's estimates or the sizes say that many outer rows match
+ * nothing, the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER, which
+ * leaves such rows out while they are read, or while they go to disk.
+ *
+ * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
+ * READ_OUTER are then what hg_join_shared.c tells.
+ *
  * MEMORY.  Inputs, spill sets and the bits live in state->context, matchers in
  * state->matcher_context, which is reset after each chunk.  The latter is a
  * child of the former, and that of the query's context, so that an error frees them; temporary
- *files belong to the resource owner; what a matcher holds elsewhere is its own affair
- *(hg_matcher.c).
+ * files belong to the resource owner; what a matcher holds elsewhere is its own affair
+ * (hg_matcher.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -22,7 +22,7 @@
  *
  * Nearly all lists are short, but how short cannot be foreseen: of the lists that rows with a
  * partner meet at load factor 1, a quarter have more than two edges.  Comparing the first few edges
- *of a list without asking how long it is takes a few instructions, fewer where they fit a vector
+ * of a list without asking how long it is takes a few instructions, fewer where they fit a vector
  * register, and no branch that could be mispredicted; a row is counted, or written and the place in
  * the output moved on, by the outcome as a number.  Longer lists branch off: up to
  * HG_CPU_SORTED_LIST they are compared edge by edge, beyond they are sorted and

@@ -29,8 +29,8 @@
  * the same conclusion from it, and whoever is late reads it when a quick one may have
  * failed again.  One that is cancelled while it waits leaves with what it has announced and not
  * brought: the others miss its rows.  A participant that fails after the last arrive fails alone.
- *It may have taken units by then: the job as a whole is then lost, which its caller must tell the
- *others.
+ * It may have taken units by then: the job as a whole is then lost, which its caller must tell the
+ * others.
  *
  * JOINING LATE.  A participant that joined after an arrive has no rows in the job and skips
  * that arrive; all that it needs is in the state and in the chains.
