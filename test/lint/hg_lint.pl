@@ -48,6 +48,7 @@ my @rules = (
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
 	[ 'nothing is left to be done' => \&check_leftovers ],
+	[ 'comments are in one piece' => \&check_comments ],
 	[ 'the settings in README.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in README.md' => \&check_sql_objects ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
@@ -323,6 +324,13 @@ sub check_leftovers
 	my $words = join '|', map { "\\b$_\\b" } 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'HA' . 'CK';
 	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
 		  matching_lines(qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
+}
+
+# clang-format tears a comment where it breaks a long line: the rest begins at its star.
+sub check_comments
+{
+	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
+		  matching_lines(qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
 }
 
 # hashgraph.<name> => default as text, of README.md's table.

@@ -80,6 +80,7 @@ my @cases = (
 		'no file has outgrown', 'src/batch/hg_scan.c' ],
 	[ 'something left to be done', 'src/executor/hg_node.h', '/* TO' . 'DO: more */',
 		'nothing is left', 'hg_node.h:' ],
+	[ 'a torn comment', 'src/executor/hg_node.h', " * This goes on\n *below, where it was broken.", 'comments are in one', 'hg_node.h:' ],
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
 	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins", "B", NULL, &hg_bins, 0, 0);',
 		'the settings', 'hashgraph.bins is declared' ],
