@@ -68,7 +68,7 @@ extern uint64 hg_filter_bytes(const HgFilter *filter);
 
 /*
  * Which of words[which[nwords]], or of the first nwords where which is NULL, may match: their
- * places go to kept, in the same order; returns how many.
+ * places go to kept, in the same order; returns how many.  kept may be the array which.
  */
 extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 						   uint16 *kept);

@@ -131,7 +131,8 @@ hg_spill_next_file(HgSpill *spill, int partition)
 	return true;
 }
 
-int
+/* The partition of a word. */
+static int
 hg_spill_partition(const HgSpill *spill, uint64 word)
 {
 	uint64 hash = hash_bytes_extended((const unsigned char *) &word, sizeof(word), HG_SPILL_SEED);

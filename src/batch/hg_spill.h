@@ -88,9 +88,6 @@ extern void hg_spill_share(HgSpill *spill, const HgSpillTeam *team);
 extern void hg_spill_publish(HgSpill *spill);
 extern void hg_spill_adopt(HgSpill *spill);
 
-/* The partition of a word. */
-extern int hg_spill_partition(const HgSpill *spill, uint64 word);
-
 /*
  * Write rows of a batch to their partitions: those of which[nrows], or its first nrows ones
  * where which is NULL.  Column i of the layout is column at[i] of the batch.
