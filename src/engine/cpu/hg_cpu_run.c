@@ -243,6 +243,8 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 		uint32_t from = end - end % line_edges;
 		const char *line = (const char *) binning->lines + bin * line_edges * binning->edge_size;
 
+		if (bin % HG_CPU_POLL_ROWS == 0 && (status = hg_cpu_poll(binning->job, error)) != HG_OK)
+			return status;
 		if (from < starts[bin])
 			from = starts[bin];
 		memcpy(edges + from * binning->edge_size, line + from % line_edges * binning->edge_size,
