@@ -20,6 +20,12 @@
  * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.  A
  * projection must do no more than choose columns; it is then done by choosing.
  *
+ * A scan of tables in memory waits for memory most of all: for the first touch of each row,
+ * which the processor foresees neither from page to page nor from row to row.  So while a page is
+ * worked on, the next one is asked for, cache line by cache line, wherever among the shared
+ * buffers it is.  It may have gone from there when core reads it: nothing is looked at ahead,
+ * only asked for.
+ *
  * The pin on the page of the last batch is that of the scan's slot, which core drops when it
  * stores the next row there, at a rescan, and at the end of the query.
  *
@@ -35,15 +41,33 @@
 #include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "pgstat.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_qual.h"
 #include "batch/hg_scan_tuples.h"
 
+/* A page is asked for in so many steps: the processor has room for few lines that are under way. */
+#define HG_AHEAD_STEPS 3
+#define HG_CACHE_LINE 64
+
+/* Where a page was not found among the shared buffers, so many are not looked for. */
+#define HG_AHEAD_PAUSE 64
+
+/* The page behind the one that is worked on. */
+typedef struct HgAhead
+{
+	BlockNumber behind; /* this one */
+	const char *page;	/* or NULL: it is not known where it is */
+	Size asked;			/* bytes of it that are asked for */
+	int pause;			/* pages to go until one is looked for again */
+} HgAhead;
+
 struct HgPages
 {
 	SeqScanState *node;
+	HgAhead ahead;
 	HgTupleLayout *layout;
 	HgRangeQual *range_qual;			   /* what is one of the plan's qual; or NULL */
 	ExprState *row_qual;				   /* the rest of it; or NULL */
@@ -113,6 +137,7 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 
 	pages = palloc0(sizeof(HgPages));
 	pages->node = node;
+	pages->ahead.behind = InvalidBlockNumber;
 	pages->layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
 										   table_attnos);
 	pages->row_qual = plan->qual;
@@ -212,6 +237,49 @@ hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 	pages->ntuples = passed;
 }
 
+/* Find the page behind the one that the scan has come to. */
+static void
+hg_pages_look_ahead(HgPages *pages, HeapScanDesc scan)
+{
+	HgAhead *ahead = &pages->ahead;
+	Relation relation = scan->rs_base.rs_rd;
+	Buffer buffer;
+
+	if (ahead->behind == scan->rs_cblock)
+		return;
+	ahead->behind = scan->rs_cblock;
+	ahead->page = NULL;
+	ahead->asked = 0;
+	if (ahead->pause > 0)
+	{
+		ahead->pause--;
+		return;
+	}
+	if (scan->rs_cblock + 1 >= scan->rs_nblocks || RelationUsesLocalBuffers(relation))
+		return;
+	buffer = PrefetchBuffer(relation, MAIN_FORKNUM, scan->rs_cblock + 1).recent_buffer;
+	if (BufferIsValid(buffer))
+	{
+		ahead->page = (const char *) BufferGetBlock(buffer);
+		HG_PREFETCH(GetBufferDescriptor(buffer - 1));
+	}
+	else
+		ahead->pause = HG_AHEAD_PAUSE;
+}
+
+/* Ask for some more of the next page. */
+static inline void
+hg_pages_ask_ahead(HgPages *pages)
+{
+	HgAhead *ahead = &pages->ahead;
+	Size end = Min(ahead->asked + BLCKSZ / HG_AHEAD_STEPS + HG_CACHE_LINE, BLCKSZ);
+
+	if (ahead->page == NULL)
+		return;
+	for (; ahead->asked < end; ahead->asked += HG_CACHE_LINE)
+		HG_PREFETCH(ahead->page + ahead->asked);
+}
+
 /* hg_pages_fill() without its instrumentation. */
 static bool
 hg_pages_read(HgPages *pages, HgBatch *batch)
@@ -234,9 +302,13 @@ hg_pages_read(HgPages *pages, HgBatch *batch)
 			return false;
 		first = hg_pages_take(pages, (HeapScanDesc) scan, HG_BATCH_ROWS - batch->nrows);
 		taken = pages->ntuples;
+		hg_pages_look_ahead(pages, (HeapScanDesc) scan);
+		hg_pages_ask_ahead(pages);
 		if (node->ss.ps.qual != NULL)
 			hg_pages_filter(pages, (HeapScanDesc) scan, first);
+		hg_pages_ask_ahead(pages);
 		hg_tuple_layout_add(pages->layout, pages->ntuples, pages->tuples, batch);
+		hg_pages_ask_ahead(pages);
 
 		/* values by reference need this page; else another one like it may fit too */
 	} while (batch->nrows == 0 ||
