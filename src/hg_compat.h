@@ -29,6 +29,11 @@
 #error "hashgraph needs PostgreSQL 15 or later"
 #endif
 
+/* values of 8 bytes are taken for by-value ones, and sums have 128 bits */
+#if SIZEOF_VOID_P < 8
+#error "hashgraph needs a PostgreSQL of 64 bits"
+#endif
+
 /* 16 split variable-length macros off postgres.h */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
