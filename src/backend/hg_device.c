@@ -224,7 +224,7 @@ hg_device_start(void)
 		close(sockets[0]);
 		ReleaseExternalFD();
 		hg_device_reap(hg_device.pid);
-		hg_device_set_unusable(HG_UNAVAILABLE, "out of memory", "");
+		hg_device_set_unusable(HG_OUT_OF_MEMORY, "out of memory", "");
 		return;
 	}
 	if (!exit_callback_registered)
