@@ -82,6 +82,52 @@ select join_check('select x, s.* from generate_series(0, 3) x, lateral (select v
 -- a join of joins, each with a filter of its own
 select join_check('select o.v, a.w, b.w from f_out o join f_in a using (k) join f_in b on b.far = o.far where a.w < 600 and b.w > 300');
 
+-- rows that a filter refuses are left out before the outer table's own qual is evaluated, unless that shows
+create function f_scan(query text) returns text language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select string_agg(format('%s of %s rows, %s removed by the qual', n->>'Alias', (n->>'Actual Rows')::numeric + (n->>'Rows Removed by Filter')::numeric,
+            case when (n->>'Rows Removed by Filter')::numeric < 20000 then 'few' else 'many' end), ', ')
+          from jsonb_path_query(plan::jsonb, 'strict $.**?(@."Alias" == "o" && @."Rows Removed by Filter" > 0)') n);
+end $$;
+create sequence f_calls;
+create function f_even(v int) returns boolean language plpgsql volatile as 'begin perform nextval(''f_calls''); return v % 2 = 0; end';
+set hashgraph.force = on;
+select f_scan('select o.t, w from f_out o join f_in using (k) where v % 2 <> 1');
+select f_scan('select o.t, w from f_out o join f_in using (k, small) where v % 2 <> 1');
+select f_scan('select w from f_out o join f_in using (t) where v % 2 <> 1');
+select f_scan('select o.t, w from f_out o join f_in on o.k + 0 = f_in.k where v % 2 <> 1');
+select f_scan('select o.t, w from f_out o join f_in using (k) where f_even(v)');
+select nextval('f_calls') - 1 as calls;
+select f_scan('select o.t, w from f_out o join f_in using (k) where (v in (select small * 10000 + w * 2 from f_in))::text <> (v % 2 = 0)::text');
+select f_scan('select o.t, w from f_out o join f_in using (k) where (select count(*) from (values (v), (v + 1)) x (y) where y % 2 = v % 4) <> 1');
+reset hashgraph.force;
+select join_check('select o.t, w from f_out o join f_in using (k) where v % 2 <> 1');
+select join_check('select v, o.t, w from f_out o join f_in using (k, small) where v % 2 <> 1 and v < 59000');
+select join_check('select v, o.t from f_out o join f_in using (k) where o.small in (1, 2, 5) and v between 20000 and 58000');
+select join_check('select v, o.t, w from f_out o join f_in using (k) where 1 / (v % 3 + 1) < 1');
+select join_check('select v, o.t from f_out o join f_in using (k) where v not in (select w * 2 from f_in)');
+select join_check('select v, w from f_out o join f_in on o.k = f_in.k and o.k = f_in.w * 37 - 30000 where o.t > ''key 1''');
+-- ... with NULLs ahead of the key, an attribute that old rows lack, and partitions
+create table f_part (a text, k int, v int, b text) partition by range (v);
+create table f_part_1 partition of f_part for values from (0) to (40000);
+create table f_part_2 partition of f_part for values from (40000) to (50000);
+create table f_part_3 (v int, b text, k int, a text);
+alter table f_part attach partition f_part_3 for values from (50000) to (100000);
+insert into f_part select case when v % 3 = 0 then t end, k, v, case when v % 5 > 0 then t end from f_out;
+alter table f_part add column c int default 7;
+insert into f_part select t, k, v + 30000, t, k from f_out where v < 10000;
+analyze f_part;
+select join_check('select f.*, w from f_part f join f_in using (k) where v % 2 <> 1');
+select join_check('select f.*, w from f_part f join f_in using (k) where v > 500 and b like ''%7%''');
+select join_check('select f.*, w from f_part f join f_in on f.k = f_in.k and f.c = f_in.k where v > 500');
+select join_check('select x, s.* from generate_series(0, 3) x, lateral (select f.*, w from f_part f join f_in using (k) where v % 4 = x offset 0) s');
+drop table f_part;
+drop function f_scan(text), f_even(int);
+drop sequence f_calls;
+
 -- processes that make a filter together
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;

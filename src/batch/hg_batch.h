@@ -37,12 +37,31 @@ typedef struct HgBatch
 	Datum **values;	 /* [ncolumns][HG_BATCH_ROWS]; NULL where a column is not wanted */
 	bool **nulls;	 /* [ncolumns][HG_BATCH_ROWS], valid where has_nulls only */
 	bool *has_nulls; /* [ncolumns]: some row may be NULL; its value is then undefined */
+	bool checked;	 /* the rows have passed the source's check */
 } HgBatch;
+
+/*
+ * What the consumer of rows leaves out, told by some of their columns: a source may ask it ahead
+ * of what it does to rows itself, and spare itself the rest.  It never fails and has no effects
+ * that anybody can see, other than counting the rows that it leaves out.
+ */
+typedef struct HgRowCheck HgRowCheck;
+struct HgRowCheck
+{
+	/* leaves in which[batch->nrows] the rows of a batch that are kept; returns their number */
+	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
+	int ncolumns;
+	int *columns; /* [ncolumns] of the source's batches: column i of what it is asked about */
+	double kept;  /* the share of the rows that it keeps, as it seems */
+};
 
 /*
  * A stream of batches.  next fills a batch, whose columns are those that the source was made
  * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
  * empty batch before.  Values by reference stay where they are until the next call.
+ *
+ * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
+ * marked as checked; the consumer clears that mark.
  */
 typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
@@ -51,6 +70,8 @@ struct HgBatchSource
 
 	/* the plan behind it is rescanned by the caller: start again */
 	void (*restart)(HgBatchSource *source);
+
+	HgRowCheck *check; /* or NULL */
 };
 
 /* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */

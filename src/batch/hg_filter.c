@@ -268,6 +268,14 @@ hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int 
 	return nkept;
 }
 
+double
+hg_filter_share(const HgFilter *filter)
+{
+	if (filter->tested < HG_FILTER_SAMPLE)
+		return 1;
+	return 1 - (double) filter->refused / filter->tested;
+}
+
 void
 hg_filter_destroy(HgFilter *filter)
 {

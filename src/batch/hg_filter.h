@@ -73,6 +73,9 @@ extern uint64 hg_filter_bytes(const HgFilter *filter);
 extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 						   uint16 *kept);
 
+/* The share of rows that a filter lets through; 1 where it has not seen enough of them. */
+extern double hg_filter_share(const HgFilter *filter);
+
 extern void hg_filter_destroy(HgFilter *filter);
 
 /*

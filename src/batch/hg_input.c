@@ -35,6 +35,9 @@ hg_engine_row_bytes(uint32 width)
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)
 
+/* A filter that lets no more than this share of the rows through is asked by the child. */
+#define HG_CHECK_KEEPS 0.5
+
 /* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
 static const Var *
 hg_input_key_column(const Expr *expr)
@@ -110,6 +113,74 @@ hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const B
 		   input->key_slot->tts_tupleDescriptor->natts * sizeof(bool));
 }
 
+/*
+ * Ask the filter about rows of the child, as HgRowCheck says.  Rows without a key match nothing
+ * either.
+ */
+static int
+hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
+{
+	HgInput *input = (HgInput *) ((char *) check - offsetof(HgInput, check));
+	HgSpillKeys keys;
+	uint16 valid[HG_BATCH_ROWS];
+	int nvalid = hg_key_encode(input->encoder, input->side, batch, input->check_columns, 0,
+							   batch->nrows, keys.words, keys.null_keys, input->temporary);
+	int nkept;
+
+	if (nvalid < batch->nrows)
+	{
+		int n = 0;
+
+		for (int i = 0; i < batch->nrows; i++)
+			if (!keys.null_keys[i])
+				valid[n++] = i;
+		input->null_keys += batch->nrows - nvalid;
+	}
+	nkept = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL, nvalid,
+							which);
+	input->rows_read += batch->nrows - nkept;
+	input->refused += nvalid - nkept;
+	input->filtered |= nkept < nvalid;
+	return nkept;
+}
+
+/*
+ * Let the child ask the filter, where keys are columns, and encoding them neither fails nor
+ * calls a function that could tell of them.
+ */
+static void
+hg_input_create_check(HgInput *input)
+{
+	HgRowCheck *check = &input->check;
+	int nparts = input->encoder->nparts;
+
+	if (input->key_exprs != NULL || !input->encoder->exact || input->keep_null_keys)
+		return;
+	check->apply = hg_input_check;
+	check->columns = palloc(nparts * sizeof(int));
+	input->check_columns = palloc(nparts * sizeof(int));
+	for (int p = 0; p < nparts; p++)
+	{
+		int i = 0;
+
+		while (i < check->ncolumns && check->columns[i] != input->key_columns[p])
+			i++;
+		if (i == check->ncolumns)
+			check->columns[check->ncolumns++] = input->key_columns[p];
+		input->check_columns[p] = i;
+	}
+}
+
+/* What the child is to ask for its next rows; NULL: nothing. */
+static HgRowCheck *
+hg_input_next_check(HgInput *input)
+{
+	if (input->filter == NULL || !input->filter->pays || input->check.columns == NULL)
+		return NULL;
+	input->check.kept = hg_filter_share(input->filter);
+	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
+}
+
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
@@ -136,6 +207,7 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	input->batch = hg_batch_create(nneeded);
 	input->child = make_source(plan, nneeded, child_attnos);
 	hg_input_create_keys(input, parent, key_exprs, needed);
+	hg_input_create_check(input);
 
 	input->ncolumns = ncolumns;
 	input->from = palloc(Max(ncolumns, 1) * sizeof(int));
@@ -278,6 +350,8 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	HgBatch *batch = input->batch;
 	int nvalid;
 
+	batch->checked = false;
+	input->child->check = hg_input_next_check(input);
 	if (!input->child->next(input->child, batch))
 		return false;
 	input->rows_read += batch->nrows;
@@ -296,7 +370,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		if (!input->keep_null_keys)
 			rows->nnull = 0;
 	}
-	if (input->filter != NULL && input->filter->pays)
+	if (input->filter != NULL && input->filter->pays && !batch->checked)
 	{
 		rows->nkeys =
 			hg_filter_apply(input->filter, keys->words, rows->which, nvalid, rows->key_rows);

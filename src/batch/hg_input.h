@@ -49,7 +49,9 @@ typedef struct HgInput
 	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
 	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
 
-	HgFilter *filter;	 /* rows of the child that it refuses are left out; or NULL */
+	HgFilter *filter; /* rows of the child that it refuses are left out; or NULL */
+	HgRowCheck check; /* asks the filter, for the child; columns is NULL where it can't be asked */
+	int *check_columns;	 /* [nparts] the keys' columns in its batches */
 	bool filtered;		 /* some were, since the child was last read from its start */
 	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 

@@ -206,7 +206,7 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 
 /* Fill an empty batch; false where the plan has no more rows. */
 static bool
-hg_reader_fill(HgReader *reader, HgBatch *batch)
+hg_reader_fill(HgReader *reader, HgBatch *batch, HgRowCheck *check)
 {
 	/* as ExecProcNode() does */
 	if (reader->plan->chgParam != NULL)
@@ -217,7 +217,7 @@ hg_reader_fill(HgReader *reader, HgBatch *batch)
 	if (!reader->at_end)
 	{
 		if (reader->pages != NULL)
-			reader->at_end = !hg_pages_fill(reader->pages, batch);
+			reader->at_end = !hg_pages_fill(reader->pages, batch, check);
 		else
 			reader->at_end = !hg_slots_fill(reader->slots, batch);
 	}
@@ -239,7 +239,7 @@ hg_scan_append(HgScan *scan, HgBatch *batch)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (hg_reader_fill(&scan->readers[append->as_whichplan], batch))
+		if (hg_reader_fill(&scan->readers[append->as_whichplan], batch, scan->source.check))
 			return true;
 	} while (append->choose_next_subplan(append));
 	return false;
@@ -282,7 +282,7 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 				InstrStopNode(scan->plan->instrument, batch->nrows);
 		}
 		else
-			scan->at_end = !hg_reader_fill(&scan->readers[0], batch);
+			scan->at_end = !hg_reader_fill(&scan->readers[0], batch, source->check);
 	}
 	MemoryContextSwitchTo(old);
 	return batch->nrows > 0;

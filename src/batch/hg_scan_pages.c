@@ -20,6 +20,11 @@
  * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.  A
  * projection must do no more than choose columns; it is then done by choosing.
  *
+ * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
+ * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
+ *order, but for fewer rows: unless that can be seen, because a clause has effects or is computed by
+ *a plan of its own.
+ *
  * A scan of tables in memory waits for memory most of all: for the first touch of each row,
  * which the processor foresees neither from page to page nor from row to row.  So while a page is
  * worked on, the next one is asked for, cache line by cache line, wherever among the shared
@@ -39,7 +44,9 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
@@ -64,15 +71,35 @@ typedef struct HgAhead
 	int pause;			/* pages to go until one is looked for again */
 } HgAhead;
 
+/*
+ * What it takes to decide about a row, in ns: by columns at a fixed place, or behind some of
+ * variable length, and by clauses that are evaluated row by row.
+ */
+#define HG_CHECK_COST 8.0
+#define HG_FIXED_COST 4.0
+#define HG_WALK_COST 16.0
+#define HG_ROW_QUAL_COST 50.0
+
 struct HgPages
 {
 	SeqScanState *node;
 	HgAhead ahead;
 	HgTupleLayout *layout;
-	HgRangeQual *range_qual;			   /* what is one of the plan's qual; or NULL */
-	ExprState *row_qual;				   /* the rest of it; or NULL */
-	int ntuples;						   /* rows of the page that are taken */
+	AttrNumber *table_attnos; /* [nattnos] of its columns */
+	int nattnos;
+	double qual_cost;			 /* of the plan's qual, for each row */
+	bool check_may_lead;		 /* a check may be asked ahead of the qual */
+	bool check_leads;			 /* ... and is, for this batch */
+	HgTupleLayout *check_layout; /* of the check's columns; NULL until it is asked */
+	HgBatch *check_batch;
+	uint64 seen;			 /* rows that the qual has been evaluated for, without a check */
+	uint64 passed;			 /* ... and holds for */
+	uint64 refused;			 /* rows that the check has left out of this batch */
+	HgRangeQual *range_qual; /* what is one of the plan's qual; or NULL */
+	ExprState *row_qual;	 /* the rest of it; or NULL */
+	int ntuples;			 /* rows of the page that are taken */
 	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
+	uint16 places[HG_BATCH_ROWS];		   /* [ntuples] in rs_vistuples, from the first one taken */
 };
 
 /*
@@ -94,6 +121,31 @@ hg_pages_attribute(SeqScanState *node, int attno)
 		return 0;
 	Assert(var->varno == ((Scan *) plan->plan)->scanrelid);
 	return var->varattno;
+}
+
+/* Is a subplan run for each row? */
+static bool
+hg_pages_find_subplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
+		return true;
+	return expression_tree_walker(node, hg_pages_find_subplan, context);
+}
+
+/* Find out what the qual costs, and whether it is seen which rows it is evaluated for. */
+static void
+hg_pages_weigh_qual(HgPages *pages)
+{
+	Node *qual = (Node *) pages->node->ss.ps.plan->qual;
+
+	pages->check_may_lead = !contain_volatile_functions(qual) && !hg_pages_find_subplan(qual, NULL);
+	if (pages->range_qual != NULL)
+		pages->qual_cost +=
+			hg_range_qual_is_fixed(pages->range_qual) ? HG_FIXED_COST : HG_WALK_COST;
+	if (pages->row_qual != NULL)
+		pages->qual_cost += HG_ROW_QUAL_COST;
 }
 
 HgPages *
@@ -147,6 +199,9 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 												 plan->plan->qual, &rest);
 	if (pages->range_qual != NULL)
 		pages->row_qual = ExecInitQual(rest, plan);
+	pages->table_attnos = table_attnos;
+	pages->nattnos = nattnos;
+	hg_pages_weigh_qual(pages);
 	return pages;
 }
 
@@ -163,6 +218,7 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 	/* a scan that is not by pages has this one alone */
 	pages->ntuples = 1;
 	pages->tuples[0] = scan->rs_ctup.t_data;
+	pages->places[0] = 0;
 	if ((scan->rs_base.rs_flags & SO_ALLOW_PAGEMODE) == 0)
 		return first;
 
@@ -172,6 +228,7 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 		ItemId item = PageGetItemId(page, scan->rs_vistuples[first + i]);
 
 		pages->tuples[i] = (HeapTupleHeader) PageGetItem(page, item);
+		pages->places[i] = i;
 #ifdef __GNUC__
 		/* core has looked at line pointers alone where the whole page is visible */
 		__builtin_prefetch(pages->tuples[i]);
@@ -183,17 +240,29 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 	return first;
 }
 
-/* Does the rest of the qual hold for row i of those that are taken?  place is its place. */
+/* Keep of the rows that are taken those which[nwhich]. */
+static inline void
+hg_pages_keep(HgPages *pages, int nwhich, const uint16 *which)
+{
+	for (int k = 0; k < nwhich; k++)
+	{
+		pages->tuples[k] = pages->tuples[which[k]];
+		pages->places[k] = pages->places[which[k]];
+	}
+	pages->ntuples = nwhich;
+}
+
+/* Does the rest of the qual hold for row i of those that are taken, from place first on? */
 static inline bool
-hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 place)
+hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 first)
 {
 	SeqScanState *node = pages->node;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 
 	/* the first one is there */
-	if (i > 0)
+	if (pages->places[i] > 0)
 	{
-		OffsetNumber offset = scan->rs_vistuples[place];
+		OffsetNumber offset = scan->rs_vistuples[first + pages->places[i]];
 
 		/* the scan's current row, as core leaves it */
 		scan->rs_ctup.t_data = pages->tuples[i];
@@ -211,30 +280,75 @@ hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 {
 	SeqScanState *node = pages->node;
 	uint16 which[HG_BATCH_ROWS];
-	int nwhich = pages->ntuples;
-	int passed = 0;
+	int ntuples = pages->ntuples;
 
 	if (pages->range_qual != NULL)
-		nwhich = hg_range_qual_filter(pages->range_qual, pages->ntuples, pages->tuples, which);
-	else
-		for (int i = 0; i < nwhich; i++)
-			which[i] = i;
-	if (pages->row_qual != NULL)
-		node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
-	for (int k = 0; k < nwhich; k++)
 	{
-		int i = which[k];
+		int nwhich = hg_range_qual_filter(pages->range_qual, ntuples, pages->tuples, which);
 
-		if (pages->row_qual != NULL)
+		hg_pages_keep(pages, nwhich, which);
+	}
+	if (pages->row_qual != NULL)
+	{
+		int nwhich = 0;
+
+		node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
+		for (int i = 0; i < pages->ntuples; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (!hg_pages_check_row(pages, scan, i, first + i))
-				continue;
+			if (hg_pages_check_row(pages, scan, i, first))
+				which[nwhich++] = i;
 		}
-		pages->tuples[passed++] = pages->tuples[i];
+		hg_pages_keep(pages, nwhich, which);
 	}
-	InstrCountFiltered1(node, pages->ntuples - passed);
-	pages->ntuples = passed;
+	InstrCountFiltered1(node, ntuples - pages->ntuples);
+	if (!pages->check_leads)
+	{
+		pages->seen += ntuples;
+		pages->passed += pages->ntuples;
+	}
+}
+
+/* Is a check to be asked ahead of the qual, and of everything else? */
+static bool
+hg_pages_check_pays(const HgPages *pages, const HgRowCheck *check)
+{
+	double dropped;
+
+	if (check == NULL || !pages->check_may_lead)
+		return false;
+	if (pages->qual_cost == 0)
+		return check->ncolumns < pages->nattnos;
+	/* the qual would have to drop more rows for what it costs */
+	dropped = pages->seen > 0 ? 1 - (double) pages->passed / pages->seen : 0;
+	return (1 - check->kept) * pages->qual_cost > dropped * HG_CHECK_COST;
+}
+
+/* Drop the rows that a check leaves out. */
+static void
+hg_pages_check(HgPages *pages, HgRowCheck *check)
+{
+	HgBatch *batch = pages->check_batch;
+	uint16 which[HG_BATCH_ROWS];
+	int ntuples = pages->ntuples;
+
+	if (pages->check_layout == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
+		AttrNumber *attnos = palloc(check->ncolumns * sizeof(AttrNumber));
+
+		for (int i = 0; i < check->ncolumns; i++)
+			attnos[i] = pages->table_attnos[check->columns[i]];
+		pages->check_layout = hg_tuple_layout_create(
+			RelationGetDescr(pages->node->ss.ss_currentRelation), check->ncolumns, attnos);
+		pages->check_batch = batch = hg_batch_create(check->ncolumns);
+		MemoryContextSwitchTo(old);
+	}
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	hg_tuple_layout_add(pages->check_layout, ntuples, pages->tuples, batch);
+	hg_pages_keep(pages, check->apply(check, batch, which), which);
+	pages->refused += ntuples - pages->ntuples;
 }
 
 /* Find the page behind the one that the scan has come to. */
@@ -282,7 +396,7 @@ hg_pages_ask_ahead(HgPages *pages)
 
 /* hg_pages_fill() without its instrumentation. */
 static bool
-hg_pages_read(HgPages *pages, HgBatch *batch)
+hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
 	SeqScanState *node = pages->node;
 	TableScanDesc scan = node->ss.ss_currentScanDesc;
@@ -293,6 +407,8 @@ hg_pages_read(HgPages *pages, HgBatch *batch)
 		scan = hg_seqscan_begin(&node->ss);
 		node->ss.ss_currentScanDesc = scan;
 	}
+	pages->refused = 0;
+	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	do
 	{
 		uint32 first;
@@ -304,7 +420,9 @@ hg_pages_read(HgPages *pages, HgBatch *batch)
 		taken = pages->ntuples;
 		hg_pages_look_ahead(pages, (HeapScanDesc) scan);
 		hg_pages_ask_ahead(pages);
-		if (node->ss.ps.qual != NULL)
+		if (pages->check_leads)
+			hg_pages_check(pages, check);
+		if (node->ss.ps.qual != NULL && pages->ntuples > 0)
 			hg_pages_filter(pages, (HeapScanDesc) scan, first);
 		hg_pages_ask_ahead(pages);
 		hg_tuple_layout_add(pages->layout, pages->ntuples, pages->tuples, batch);
@@ -317,17 +435,17 @@ hg_pages_read(HgPages *pages, HgBatch *batch)
 }
 
 bool
-hg_pages_fill(HgPages *pages, HgBatch *batch)
+hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
 	PlanState *plan = &pages->node->ss.ps;
 	int before = batch->nrows;
 	bool more;
 
-	/* what ExecProcNode() does around the node */
+	/* what ExecProcNode() does around the node; the rows that a check leaves out are returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	more = hg_pages_read(pages, batch);
+	more = hg_pages_read(pages, batch, check);
 	if (plan->instrument)
-		InstrStopNode(plan->instrument, batch->nrows - before);
+		InstrStopNode(plan->instrument, batch->nrows - before + pages->refused);
 	return more;
 }

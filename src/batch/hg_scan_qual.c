@@ -309,6 +309,12 @@ hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
 		keep[i] &= ((integers[i] >= low) & (integers[i] <= high)) != negated;
 }
 
+bool
+hg_range_qual_is_fixed(const HgRangeQual *qual)
+{
+	return hg_tuple_layout_is_fixed(qual->layout);
+}
+
 int
 hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tuples, uint16 *which)
 {

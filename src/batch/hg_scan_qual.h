@@ -27,6 +27,9 @@ extern bool hg_range_qual_takes(Node *clause);
  */
 extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual, List **rest);
 
+/* Are all columns that are compared at the same place in each row without NULLs? */
+extern bool hg_range_qual_is_fixed(const HgRangeQual *qual);
+
 /*
  * Which of tuples[ntuples], in their order, it holds for: their places are left in which[ntuples];
  * returns their number.

@@ -137,7 +137,7 @@ hg_tuple_add_regular(const HgTupleLayout *layout, int ntuples, char *const *data
 		hg_tuple_add_fixed(att, layout->offsets[a], ntuples, data,
 						   batch->values[att->column] + start);
 	}
-	if (layout->nfixed == layout->natts)
+	if (hg_tuple_layout_is_fixed(layout))
 		return;
 	fixed_end = hg_tuple_layout_end(layout, layout->nfixed);
 	for (int i = 0; i < ntuples; i++)

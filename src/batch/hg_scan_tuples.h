@@ -42,6 +42,13 @@ typedef struct HgTupleLayout
  * CurrentMemoryContext. */
 extern HgTupleLayout *hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos);
 
+/* Are all wanted attributes ahead of the first of variable length? */
+static inline bool
+hg_tuple_layout_is_fixed(const HgTupleLayout *layout)
+{
+	return layout->nfixed == layout->natts;
+}
+
 /*
  * Add the columns of tuples[ntuples] behind the rows of a batch, which has room for them.
  * Values by reference point into the tuples.
