@@ -22,8 +22,8 @@
  *
  * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
  * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
- *order, but for fewer rows: unless that can be seen, because a clause has effects or is computed by
- *a plan of its own.
+ * order, but for fewer rows: unless that can be seen, because a clause has effects or is computed by
+ * a plan of its own.
  *
  * A scan of tables in memory waits for memory most of all: for the first touch of each row,
  * which the processor foresees neither from page to page nor from row to row.  So while a page is
