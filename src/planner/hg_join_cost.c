@@ -49,9 +49,11 @@
  *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are evaluated for a
  *				page at once: a row takes 9 ns, and core's own scan 26 to 30 (a table of another
  *				access method than heap is priced as if it were one)
- *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits 3 to 4 us
- *for the memory of a page, and where the next one is asked for ahead it is 2 us less join		what
- *forming its rows costs, where columns are handed over
+ *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
+ *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
+ *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
+ *				as a nested loop takes longer to find it: an index finds few rows sooner
+ *	join		what forming its rows costs, where columns are handed over
  *
  * Nothing is returned before both inputs have been read (the outer one a chunk at a
  * time), so that all but quals and rows belongs to the startup cost.
@@ -86,8 +88,9 @@
 #define HG_RESULT_COST 0.6
 #define HG_SCAN_SAVED 0.7
 
-/* Of what a page costs. */
+/* Of what a page costs, and at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGE_SAVED 0.15
+#define HG_PAGES_RESULT 12.0
 
 /* What a forced join costs, the whole of it. */
 #define HG_FORCED_COST 0.001
@@ -115,18 +118,6 @@ hg_target_is_plain(const PathTarget *target)
 	return true;
 }
 
-/* What reading a table's pages costs less where they are asked for ahead. */
-static Cost
-hg_pages_saving(const RelOptInfo *rel)
-{
-	double page_cost;
-
-	if (rel->pages > (BlockNumber) NBuffers)
-		return 0;
-	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return HG_PAGE_SAVED * page_cost * rel->pages;
-}
-
 /* What a sequential scan costs less where it is read by pages. */
 static Cost
 hg_scan_saving(const Path *path)
@@ -143,9 +134,8 @@ hg_scan_saving(const Path *path)
 		if (hg_range_qual_takes((Node *) rinfo->clause))
 			row += HG_QUAL_SAVED * cpu_operator_cost;
 	}
-	return hg_pages_saving(path->parent) +
-		   row * path->parent->tuples /
-			   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
+	return row * path->parent->tuples /
+		   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
 }
 
 Cost
@@ -190,8 +180,8 @@ hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
 	/* where core has found a better path it has kept no plain scan, which may be better for us */
 	if (scan == NULL || scan->pathtype != T_SeqScan || scan->param_info != NULL)
 	{
-		if (total->total_cost < rel->pages * seq_page_cost - hg_pages_saving(rel) +
-									rel->tuples * (1 - HG_SCAN_SAVED) * cpu_tuple_cost)
+		if (total->total_cost <
+			rel->pages * seq_page_cost + rel->tuples * (1 - HG_SCAN_SAVED) * cpu_tuple_cost)
 			return total;
 		scan = create_seqscan_path(root, rel, NULL, 0);
 	}
@@ -223,10 +213,27 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 	}
 }
 
-Cost
-hg_join_base_cost(const Path *outer, const Path *inner)
+/* What reading a table's pages costs less where they are asked for ahead. */
+static Cost
+hg_pages_saving(const Path *path)
 {
-	return outer->total_cost - hg_path_saving(outer) + inner->total_cost - hg_path_saving(inner) +
+	const RelOptInfo *rel = path->parent;
+	double page_cost;
+
+	if (path->pathtype != T_SeqScan || rel->pages > (BlockNumber) NBuffers)
+		return 0;
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
+	return HG_PAGE_SAVED * page_cost * rel->pages;
+}
+
+Cost
+hg_join_base_cost(const Path *outer, const Path *inner, double rows)
+{
+	Cost pages = Min(hg_pages_saving(outer) + hg_pages_saving(inner),
+					 rows * HG_PAGES_RESULT * cpu_tuple_cost);
+
+	return outer->total_cost - hg_path_saving(outer) + inner->total_cost - hg_path_saving(inner) -
+		   pages +
 		   (outer->rows + inner->rows) * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost;
 }
 
@@ -235,7 +242,8 @@ hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inn
 {
 	if (hg_force)
 		return 0;
-	return hg_join_base_cost(outer, inner) + joinrel->rows * HG_RESULT_COST * cpu_tuple_cost;
+	return hg_join_base_cost(outer, inner, joinrel->rows) +
+		   joinrel->rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
 /*
@@ -307,7 +315,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	startup = hg_join_base_cost(outer, inner);
+	startup = hg_join_base_cost(outer, inner, out->rows);
 	startup += input_rows * cpu_operator_cost *
 			   (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST);
 	startup += (outer->rows * columns[HG_OUTER] + inner->rows * columns[HG_INNER]) *

@@ -341,7 +341,7 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	Cost base_cost = hg_join_base_cost(outer_path, inner_path);
+	Cost base_cost = hg_join_base_cost(outer_path, inner_path, join->joinrel->rows);
 
 	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
 												   hg_path_disabled_nodes(outer_path) +

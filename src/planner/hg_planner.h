@@ -77,8 +77,8 @@ extern Cost hg_path_saving(const Path *path);
 /* The cheapest unparameterized path of a relation to be an input of ours. */
 extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 
-/* The least that any join of two paths costs before it returns a row. */
-extern Cost hg_join_base_cost(const Path *outer, const Path *inner);
+/* The least that any join of two paths, to no more than so many rows, costs before the first. */
+extern Cost hg_join_base_cost(const Path *outer, const Path *inner, double rows);
 
 /* A lower bound of the cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
