@@ -89,7 +89,7 @@ sub load
 
 	$server->query("\\copy $name to '$file' with (format csv)");
 	push @definitions, sprintf "'%s': '%s'", splice @columns, 0, 2 while @columns;
-	$self->run("create or replace table $name as select * from read_csv('$file', header = false, columns = {"
+	$self->run("create or replace table $name as select * from read_csv('$file', header = false, auto_detect = false, columns = {"
 		  . join(', ', @definitions) . '})');
 	$self->{tables}{$name} = 1;
 	return;
