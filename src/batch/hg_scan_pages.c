@@ -229,10 +229,8 @@ hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
 
 		pages->tuples[i] = (HeapTupleHeader) PageGetItem(page, item);
 		pages->places[i] = i;
-#ifdef __GNUC__
 		/* core has looked at line pointers alone where the whole page is visible */
-		__builtin_prefetch(pages->tuples[i]);
-#endif
+		HG_PREFETCH(pages->tuples[i]);
 	}
 	scan->rs_cindex = first + pages->ntuples - 1;
 	/* rows returned are one counter, whatever returned them; this adds to it more than one */

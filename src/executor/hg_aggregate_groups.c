@@ -45,12 +45,6 @@
 /* Odd, with no pattern in its bits. */
 #define HG_GROUPS_MIXER UINT64CONST(0xd6e8feb86659fd93)
 
-#ifdef __GNUC__
-#define HG_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define HG_PREFETCH(address) ((void) (address))
-#endif
-
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
