@@ -88,7 +88,7 @@ declare
   plan json;
 begin
   execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
-  return (select string_agg(format('%s of %s rows, %s removed by the qual', n->>'Alias', (n->>'Actual Rows')::numeric + (n->>'Rows Removed by Filter')::numeric,
+  return (select string_agg(format('%s of %s rows, %s removed by the qual', n->>'Alias', trunc((n->>'Actual Rows')::numeric + (n->>'Rows Removed by Filter')::numeric),
             case when (n->>'Rows Removed by Filter')::numeric < 20000 then 'few' else 'many' end), ', ')
           from jsonb_path_query(plan::jsonb, 'strict $.**?(@."Alias" == "o" && @."Rows Removed by Filter" > 0)') n);
 end $$;
