@@ -37,7 +37,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 
-/* How an aggregate function is computed; hg_aggregate_function.c knows which. */
+/* How an aggregate function is computed; hg_aggregate_kind.c knows which. */
 typedef enum HgAggregateKind
 {
 	HG_AGGREGATE_UNSUPPORTED,
