@@ -222,6 +222,9 @@ extern "C"
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
 									* what would have no room for as many */
 		int32_t device;			   /* device ordinal; -1 = any */
+		uint64_t group;			   /* jobs of one query have the same, 0 = a group of
+									* its own: where jobs queue for a device, none waits
+									* while another of its group is open */
 	} HgJobSpec;
 
 	/* Matches leave in arrays of the caller: outer[i] joins inner[i]. */

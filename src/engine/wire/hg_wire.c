@@ -28,9 +28,12 @@ size_of_type(uint16_t type)
 		case HG_WIRE_HELLO:
 		case HG_WIRE_DEVICES:
 			return sizeof(HgWireDevices);
+		case HG_WIRE_LOAD:
+			return sizeof(HgWireStatus);
 		case HG_WIRE_REPLY:
 			return sizeof(HgWireReply);
 		case HG_WIRE_LIST:
+		case HG_WIRE_STATUS:
 		case HG_WIRE_OPEN:
 		case HG_WIRE_APPEND:
 		case HG_WIRE_BUILD:
@@ -41,6 +44,7 @@ size_of_type(uint16_t type)
 		case HG_WIRE_EXPORT:
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
+		case HG_WIRE_RELEASE:
 			return sizeof(HgWireRequest);
 	}
 	return 0;

@@ -6,58 +6,92 @@
  * FRAMING
  *
  * The two ends share a connected Unix socket of type SOCK_SEQPACKET: what is sent
- * is received whole or not at all.  Every message is one of three structs of fixed
+ * is received whole or not at all.  Every message is one of four structs of fixed
  * size, native byte order and layout (both ends come from one build on one
  * machine), that starts with an HgWireHeader.  Magic, version, type and length are
  * checked on receipt, and a message that fails ends the connection: nothing is
  * resynchronised.
  *
+ * TWO WAYS TO RUN
+ *
+ * A private device process serves one connection, that of the session which started it, and
+ * ends with it.  A server's device process was started by a process that looks after it:
+ * it has a control connection to that one, and a listening socket on which any number
+ * of sessions connect, each of them served by a thread of its own.  Both speak the same
+ * messages, but that the control connection has no staging area and no jobs.  Its
+ * requests, LIST and STATUS, are answered at once whatever jobs do, so that
+ * whoever gets no answer there knows that the process hangs.
+ *
+ * What breaks a rule of this page ends its own connection, and no other.  The end of the
+ * control connection, or a failing device, ends the process.
+ *
  * WHO SENDS WHAT WHEN
  *
  *	hello		The device process, once, as its first message: when its device is
- *				ready, with the staging area's descriptor attached, or when it knows
- *				that there is none, with the reason.  Until then the client regards
- *				it as starting and sends nothing.
+ *				ready, with the staging area's descriptor attached unless it is for the
+ *				control connection, or when it knows that there is none, with the
+ *				reason.  Until then the client regards it as starting and sends nothing.
  *	request		The client.  Each has a sequence number, one more than the last.
  *	reply,		The device process: exactly one for each request, in the order and
- *	devices		with the sequence number of the requests, whether the request did
- *				its work, failed or was cancelled.  HG_DEVICE_FAILED is the last
+ *	devices,	with the sequence number of the requests, whether the request did
+ *	status		its work, failed or was cancelled.  HG_DEVICE_FAILED is the last
  *				answer: the process, of no more use, ends.
- *	note		The client: CANCEL stops the request that runs for a job (which
- *				is then answered with HG_CANCELLED) and fails all later ones; CLOSE
- *				frees the job, whatever runs for it.  Notes are not answered and carry
- *				the sequence number of the last request.
+ *	note		The client: CANCEL stops the request that runs, or waits in the queue,
+ *				for a job (which is then answered with HG_CANCELLED) and fails all
+ *				later ones; CLOSE frees the job, whatever runs for it; RELEASE gives
+ *				staging back (below).  Notes are not answered and carry the sequence
+ *				number of the last request.
  *
  * Requests are answered one at a time.  The client waits for each answer before it
- * goes on, but for APPEND: there it goes on filling the next slot of the staging
- * area, and looks at the answer when it needs the slot again.  A client that stops
+ * goes on, but for APPEND: there it goes on filling the other slot of its lease, and
+ * looks at the answer when it needs the slot again.  A client that stops
  * waiting (its query was cancelled, say) sends a note and may start another job at
  * once: the answer that it did not wait for is recognised by its sequence number
  * when it arrives, and dropped.  A connection can have any number of open jobs; the
  * client numbers them.
  *
+ * THE QUEUE
+ *
+ * OPEN is answered when the job is admitted: when the device memory that its expected rows
+ * need is not spoken for by other jobs, and a part of staging is free.  Until then it
+ * waits its turn, first come, first served, and small jobs do not overtake large
+ * ones.  Two jobs never wait: one that is larger than the whole budget, and one
+ * that would wait while its own group (HgJobSpec), or its connection, has another
+ * job open, because what it waited for might be waiting for it.  Both are
+ * refused with HG_DEVICE_OUT_OF_MEMORY, as a smaller job may do.  So nobody holds
+ * anything while he waits in the queue, and it can't come to a deadlock.
+ *
  * STAGING
  *
  * One memfd, made and sized by the device process, sealed against shrinking and
- * growing, and mapped by both.  The client decides what lies where: requests carry
- * the offset at which the device process shall read keys (APPEND) or write results
- * (NEXT, EXPORT), and nothing in staging is kept beyond the request.  The client
- * cuts the area into two slots, used in turn.  A slot is busy from the sending of the
- * request that names it until that request's answer has arrived: also where nobody
- * waits for the answer any more, because until then the device process may still
- * read or write there.  Results are copied out before a call returns, so that
- * between calls no job has a claim on staging.
+ * growing, and mapped by all ends.  The device process decides who has which part of it:
+ *
+ *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD
+ *				is answered or it is closed.  The client cuts it into two slots,
+ *				used in turn, and APPEND names the offset at which the
+ *				device process shall read keys.  A slot is busy from the sending of the
+ *				request that names it until that request's answer has arrived.
+ *	results		The answers to NEXT and EXPORT name a part of staging that holds what was
+ *				asked for.  It is the client's until its next message, whichever that
+ *				is: a client that has nothing else to say sends RELEASE.  Results are
+ *				copied out before a call returns, so that between calls no job has
+ *				a claim on that part of staging.
+ *
+ * Three quarters of staging are for leases and one for results, and what waits for room for
+ * results waits for nothing but other clients' copying.  The layout there:
  *
  *	APPEND		keys[count], key_width bytes each
- *	NEXT		outer[count] then inner[count], 32 bits each, where count is the
- *				capacity that was asked for; the answer says how many are filled
- *	EXPORT		elements first .. first + count - 1 of one array of the graph
+ *	NEXT		outer[count] from lease_offset on, inner[count] from lease_offset + lease_bytes / 2
+ *				on, 32 bits each; count is the answer's
+ *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
+ *				count may be smaller than what was asked for
  *
  * WHAT IS TRUSTED
  *
  * Both ends check that the peer runs under their own user id.  Offsets and lengths
  * are 64-bit, and each end checks them before use: the device process against the
- * staging area, the client against what it asked for.
+ * job's lease, the client against staging and what it asked for.  All clients map the whole
+ * of staging: they are processes of one PostgreSQL server, who share its buffers too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -69,13 +103,16 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 1
+#define HG_WIRE_VERSION 2
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
 
-/* The client uses at most this much of a slot: copying it must stay a matter of a
- * millisecond or so, because cancellation is looked at only between slots. */
+/* Offsets and lengths of leases and results are multiples of this. */
+#define HG_WIRE_PAGE UINT64_C(4096)
+
+/* A slot, or the results of one answer, are this at most: copying them must stay a matter of
+ * a millisecond or so, because cancellation is looked at only in between. */
 #define HG_WIRE_SLOT_MAX (UINT64_C(8) << 20)
 
 /* Less staging than this would make no useful slots. */
@@ -86,10 +123,12 @@ typedef enum HgWireType
 	/* device process to client */
 	HG_WIRE_HELLO = 1, /* HgWireDevices */
 	HG_WIRE_DEVICES,   /* HgWireDevices: the answer to HG_WIRE_LIST */
+	HG_WIRE_LOAD,	   /* HgWireStatus: the answer to HG_WIRE_STATUS */
 	HG_WIRE_REPLY,	   /* HgWireReply: the answer to any other request */
 
 	/* client to device process, all HgWireRequest: requests ... */
-	HG_WIRE_LIST, /* of devices; belongs to no job */
+	HG_WIRE_LIST,	/* of devices; belongs to no job */
+	HG_WIRE_STATUS, /* of the process; belongs to no job */
 	HG_WIRE_OPEN,
 	HG_WIRE_APPEND,
 	HG_WIRE_BUILD,
@@ -101,7 +140,8 @@ typedef enum HgWireType
 
 	/* ... and notes */
 	HG_WIRE_CANCEL,
-	HG_WIRE_CLOSE
+	HG_WIRE_CLOSE,
+	HG_WIRE_RELEASE
 } HgWireType;
 
 /* The arrays of a graph, for EXPORT. */
@@ -131,18 +171,20 @@ typedef struct HgWireRequest
 	uint32_t mode;	 /* MATCH, COUNT: HgMatchMode */
 	uint32_t part;	 /* EXPORT: HgWirePart */
 	uint32_t unused; /* 0 */
-	uint64_t offset; /* APPEND, NEXT, EXPORT: in staging, a multiple of 8 */
-	uint64_t count;	 /* APPEND, NEXT, EXPORT: keys, pairs, elements */
+	uint64_t offset; /* APPEND: in staging, a multiple of 8 */
+	uint64_t count;	 /* APPEND: keys; NEXT, EXPORT: pairs, elements wanted at most */
 	uint64_t first;	 /* EXPORT: the first element wanted */
 } HgWireRequest;
 
 typedef struct HgWireReply
 {
 	HgWireHeader header;
-	HgError error;		/* error.status is HG_OK on success */
-	uint64_t count;		/* NEXT: pairs in staging; COUNT: matches */
-	HgJobStats stats;	/* of the job, as it is now; zero where it is none */
-	HgGraphStats graph; /* DESCRIBE */
+	HgError error;		   /* error.status is HG_OK on success */
+	uint64_t count;		   /* NEXT, EXPORT: pairs, elements in staging; COUNT: matches */
+	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, EXPORT: the results */
+	uint64_t lease_bytes;  /* 0 where there is none */
+	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
+	HgGraphStats graph;	   /* DESCRIBE */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */
@@ -150,11 +192,18 @@ typedef struct HgWireDevices
 {
 	HgWireHeader header;
 	HgError error;			/* hello: why there is no usable device, or HG_OK */
-	uint64_t staging_bytes; /* hello: size of the attached descriptor; 0 for none */
+	uint64_t staging_bytes; /* hello: size of the attached descriptor; 0 where none is */
 	uint32_t count;
 	uint32_t unused; /* 0 */
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 } HgWireDevices;
+
+/* The answer to STATUS. */
+typedef struct HgWireStatus
+{
+	HgWireHeader header;
+	HgDeviceStatus status;
+} HgWireStatus;
 
 /* Room for any message. */
 typedef union HgWireMessage
@@ -163,6 +212,7 @@ typedef union HgWireMessage
 	HgWireRequest request;
 	HgWireReply reply;
 	HgWireDevices devices;
+	HgWireStatus status;
 } HgWireMessage;
 
 typedef enum HgWireResult

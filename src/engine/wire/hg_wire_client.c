@@ -3,7 +3,7 @@
  * hg_wire_client.c
  *	  A session's end of the connection to a device process.
  *
- * hg_wire.h describes the messages, the sequence numbers and the staging slots, and
+ * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -110,9 +110,6 @@ map_staging(HgWireClient *client, int fd, uint64_t bytes)
 
 	client->staging = mapped;
 	client->staging_bytes = bytes;
-	client->slot_bytes = bytes / HG_WIRE_SLOTS / 4096 * 4096;
-	if (client->slot_bytes > HG_WIRE_SLOT_MAX)
-		client->slot_bytes = HG_WIRE_SLOT_MAX;
 	return true;
 }
 
@@ -134,7 +131,8 @@ take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 		client->error = hello->error;
 		client->error.status = HG_UNAVAILABLE;
 	}
-	else if (attached < 0 || !map_staging(client, attached, hello->staging_bytes))
+	else if (hello->staging_bytes > 0 &&
+			 (attached < 0 || !map_staging(client, attached, hello->staging_bytes)))
 		lose(client, "Its staging area could not be used.");
 	else
 		client->state = HG_WIRE_READY;
@@ -191,6 +189,8 @@ take_message(HgWireClient *client)
 		terminate_devices(&message->devices);
 		client->devices = message->devices;
 	}
+	else if (message->header.type == HG_WIRE_LOAD)
+		client->answered++;
 	else
 		hg_wire_client_reject(client, NULL);
 
@@ -222,7 +222,7 @@ HgStatus
 hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
 					HgError *error)
 {
-	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE;
+	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE;
 
 	if (client->state != HG_WIRE_LOST)
 	{
@@ -280,40 +280,67 @@ hg_wire_client_socket(const HgWireClient *client)
 }
 
 HgStatus
-hg_wire_client_devices(HgWireClient *client, const HgHost *host, HgDeviceInfo *infos, int capacity,
-					   int *count, HgError *error)
+hg_wire_client_check(HgWireClient *client, HgError *error)
 {
-	HgWireMessage message;
-	HgStatus status;
-
-	*count = 0;
 	switch (hg_wire_client_state(client, error))
 	{
 		case HG_WIRE_READY:
-			break;
+			return HG_OK;
 		case HG_WIRE_STARTING:
 			return hg_error_set(error, HG_UNAVAILABLE, NULL,
 								"the device process is still starting");
 		case HG_WIRE_UNAVAILABLE:
 			return HG_UNAVAILABLE;
 		case HG_WIRE_LOST:
-			return HG_CONNECTION_LOST;
+			break;
 	}
+	return HG_CONNECTION_LOST;
+}
 
-	memset(&message, 0, sizeof(message));
-	status = hg_wire_client_send(client, HG_WIRE_LIST, 0, &message, error);
-	if (status == HG_OK)
-		status = hg_wire_client_wait(client, host, client->sequence, error);
+/* Send a request that belongs to no job, and wait for its answer of a type. */
+static HgStatus
+ask(HgWireClient *client, const HgHost *host, HgWireType request, HgWireType answer, HgError *error)
+{
+	HgWireMessage message;
+	HgStatus status = hg_wire_client_check(client, error);
+
 	if (status != HG_OK)
 		return status;
-	if (client->message.header.type != HG_WIRE_DEVICES)
-		return hg_wire_client_reject(client, error);
+	memset(&message, 0, sizeof(message));
+	status = hg_wire_client_send(client, request, 0, &message, error);
+	if (status == HG_OK)
+		status = hg_wire_client_wait(client, host, client->sequence, error);
+	if (status == HG_OK && client->message.header.type != answer)
+		status = hg_wire_client_reject(client, error);
+	return status;
+}
+
+HgStatus
+hg_wire_client_devices(HgWireClient *client, const HgHost *host, HgDeviceInfo *infos, int capacity,
+					   int *count, HgError *error)
+{
+	HgStatus status = ask(client, host, HG_WIRE_LIST, HG_WIRE_DEVICES, error);
+
+	*count = 0;
+	if (status != HG_OK)
+		return status;
 	if (client->devices.error.status != HG_OK)
 		return hg_wire_copy_error(error, &client->devices.error);
 
 	*count = (int) client->devices.count < capacity ? (int) client->devices.count : capacity;
 	memcpy(infos, client->devices.infos, (size_t) *count * sizeof(*infos));
 	return HG_OK;
+}
+
+HgStatus
+hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *status,
+					  HgError *error)
+{
+	HgStatus asked = ask(client, host, HG_WIRE_STATUS, HG_WIRE_LOAD, error);
+
+	if (asked == HG_OK)
+		*status = client->message.status.status;
+	return asked;
 }
 
 HgEngine *

@@ -7,6 +7,9 @@
  * that the device process sends over it.  Its engine implements hg_engine.h by
  * forwarding every call.  hg_wire.h describes the messages.
  *
+ * The client of a server's control connection has no staging area: its engine's open
+ * answers HG_INVALID.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -41,6 +44,25 @@ typedef enum HgWireState
 	HG_WIRE_LOST		 /* the connection is gone, or spoke nonsense */
 } HgWireState;
 
+/* What the device process says of itself.  Numbers of jobs are since its start. */
+typedef struct HgDeviceStatus
+{
+	uint64_t uptime_ms;
+	uint32_t connections; /* of sessions, open now */
+	uint32_t jobs_open;
+	uint32_t jobs_queued;
+	uint32_t unused;		 /* 0 */
+	uint64_t jobs_done;		 /* closed, and all went well */
+	uint64_t jobs_failed;	 /* closed after a failure of their own */
+	uint64_t jobs_cancelled; /* cancelled while they were open or queued, or left behind */
+	uint64_t staging_bytes;
+	uint64_t staging_leased;
+	uint64_t memory_budget;	  /* bytes of device memory that jobs may hold together */
+	uint64_t memory_reserved; /* what open jobs were admitted for */
+	uint64_t memory_held;	  /* what they hold */
+	uint64_t memory_peak;	  /* the most that they held */
+} HgDeviceStatus;
+
 /*
  * Take over the connected, non-blocking socket fd (closed by destroy; on failure
  * the caller keeps it).  Returns NULL when out of memory (malloc).
@@ -64,6 +86,14 @@ extern int hg_wire_client_socket(const HgWireClient *client);
 extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
 									   HgDeviceInfo *infos, int capacity, int *count,
 									   HgError *error);
+
+/*
+ * Ask for the status of the process, which answers at once: a wait that takes long, which
+ * host->wait_readable can end by returning false (HG_CANCELLED), means that it hangs,
+ * or, but for a control connection, that a job of this connection is at work.
+ */
+extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
+									  HgDeviceStatus *status, HgError *error);
 
 /* The engine whose jobs run over this connection; lives as long as the client. */
 extern HgEngine *hg_wire_client_engine(HgWireClient *client);

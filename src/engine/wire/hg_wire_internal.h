@@ -26,7 +26,7 @@
 
 #include "hg_wire.h"
 
-/* The slots that staging is cut into. */
+/* The slots that a job's lease of staging is cut into. */
 #define HG_WIRE_SLOTS 2
 
 typedef struct HgRemoteJob HgRemoteJob;
@@ -40,6 +40,12 @@ struct HgRemoteJob
 	uint32_t key_width;
 	uint64_t rows[2]; /* sent so far, by HgSide */
 	bool built;
+
+	uint64_t lease_offset; /* in staging: slot 0, then slot 1 */
+	uint64_t slot_bytes;
+	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
+	unsigned next_slot;
+
 	HgError failure;  /* status HG_OK while all is well */
 	HgJobStats stats; /* as of the last answer */
 };
@@ -51,11 +57,8 @@ struct HgWireClient
 	HgWireState state;
 	HgError error; /* why, for UNAVAILABLE and LOST */
 
-	unsigned char *staging;
+	unsigned char *staging; /* NULL at a control connection */
 	uint64_t staging_bytes;
-	uint64_t slot_bytes;
-	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
-	unsigned next_slot;
 
 	uint64_t sequence; /* of the last request sent */
 	uint64_t answered; /* of the last answer received */
@@ -71,6 +74,9 @@ extern void hg_wire_remote_init(HgEngine *engine);
 
 /* The job's answer to a request has come: keep what it says of the job. */
 extern void hg_wire_remote_take(HgWireClient *client, HgWireReply *reply);
+
+/* Can requests be sent?  HG_OK, or why not; takes in what has arrived, never waits. */
+extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /* Give the connection up because of a message that makes no sense. */
 extern HgStatus hg_wire_client_reject(HgWireClient *client, HgError *error);

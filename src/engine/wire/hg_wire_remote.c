@@ -3,7 +3,7 @@
  * hg_wire_remote.c
  *	  The remote engine: forwards every call to a device process.
  *
- * hg_wire.h describes the messages, the sequence numbers and the staging slots, and
+ * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -109,21 +109,54 @@ job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *erro
 	return status;
 }
 
-/* Wait for the next slot to be free.  The caller names it in its next request. */
+/*
+ * Wait for the next slot of the lease to be free, and give its offset in staging.  The
+ * caller names it in its next request.
+ */
 static HgStatus
-job_take_slot(HgRemoteJob *job, unsigned *slot, HgError *error)
+job_take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
 {
-	HgWireClient *client = job->client;
-	unsigned taken = client->next_slot;
-	HgStatus status = job_wait(job, client->slot_sequence[taken], error);
+	unsigned taken = job->next_slot;
+	HgStatus status = job_wait(job, job->slot_sequence[taken], error);
 
 	if (status == HG_OK)
 	{
-		client->next_slot = (taken + 1) % HG_WIRE_SLOTS;
-		client->slot_sequence[taken] = client->sequence + 1;
-		*slot = taken;
+		job->next_slot = (taken + 1) % HG_WIRE_SLOTS;
+		job->slot_sequence[taken] = job->client->sequence + 1;
+		*offset = job->lease_offset + taken * job->slot_bytes;
 	}
 	return status;
+}
+
+/* Does the part of staging that an answer names lie in it? */
+static bool
+lease_is_sane(const HgWireClient *client, const HgWireReply *reply)
+{
+	return reply->lease_offset % HG_WIRE_PAGE == 0 && reply->lease_bytes % HG_WIRE_PAGE == 0 &&
+		   reply->lease_offset <= client->staging_bytes &&
+		   reply->lease_bytes <= client->staging_bytes - reply->lease_offset;
+}
+
+/*
+ * Ask for results: NEXT or EXPORT.  On HG_OK *results are client->message.reply.count
+ * elements of width bytes, at most as many as were wanted, in each of columns columns, which
+ * are a column's share of the lease apart; they are there until the next message.
+ */
+static HgStatus
+job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t columns,
+		  uint64_t width, const unsigned char **results, HgError *error)
+{
+	HgWireClient *client = job->client;
+	const HgWireReply *reply = &client->message.reply;
+	HgStatus status = job_ask(job, type, message, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!lease_is_sane(client, reply) || reply->count > message->request.count ||
+		reply->count > reply->lease_bytes / columns / width)
+		return hg_wire_client_reject(client, error);
+	*results = client->staging + reply->lease_offset;
+	return HG_OK;
 }
 
 /* ------------------------------------------------------------------------
@@ -141,18 +174,11 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	HgRemoteJob *job;
 	HgStatus status;
 
-	switch (hg_wire_client_state(client, error))
-	{
-		case HG_WIRE_READY:
-			break;
-		case HG_WIRE_STARTING:
-			return hg_error_set(error, HG_UNAVAILABLE, NULL,
-								"the device process is still starting");
-		case HG_WIRE_UNAVAILABLE:
-			return HG_UNAVAILABLE;
-		case HG_WIRE_LOST:
-			return HG_CONNECTION_LOST;
-	}
+	status = hg_wire_client_check(client, error);
+	if (status != HG_OK)
+		return status;
+	if (client->staging == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
 
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
@@ -167,11 +193,16 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
 	status = job_ask(job, HG_WIRE_OPEN, &message, error);
+	if (status == HG_OK &&
+		(!lease_is_sane(client, &client->message.reply) || client->message.reply.lease_bytes == 0))
+		status = hg_wire_client_reject(client, error);
 	if (status != HG_OK)
 	{
 		remote_close((HgJob *) job);
 		return status;
 	}
+	job->lease_offset = client->message.reply.lease_offset;
+	job->slot_bytes = client->message.reply.lease_bytes / HG_WIRE_SLOTS;
 	*handle = (HgJob *) job;
 	return HG_OK;
 }
@@ -197,21 +228,21 @@ remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 	while (status == HG_OK && count > 0)
 	{
 		HgWireClient *client = job->client;
-		uint64_t piece = client->slot_bytes / job->key_width;
+		uint64_t piece = job->slot_bytes / job->key_width;
 		HgWireMessage message;
-		unsigned slot;
+		uint64_t offset;
 
 		if (piece > count)
 			piece = count;
-		status = job_take_slot(job, &slot, error);
+		status = job_take_slot(job, &offset, error);
 		if (status != HG_OK)
 			break;
 
 		memset(&message, 0, sizeof(message));
 		message.request.side = (uint32_t) side;
-		message.request.offset = slot * client->slot_bytes;
+		message.request.offset = offset;
 		message.request.count = piece;
-		memcpy(client->staging + message.request.offset, from, (size_t) (piece * job->key_width));
+		memcpy(client->staging + offset, from, (size_t) (piece * job->key_width));
 
 		/* not waited for: the next piece is copied while this one travels on */
 		status = job_send(job, HG_WIRE_APPEND, &message, error);
@@ -256,40 +287,31 @@ static HgStatus
 remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgWireClient *client = job->client;
 	HgWireMessage message;
-	HgWireReply *reply;
 	const unsigned char *pairs;
-	uint64_t capacity = matches->capacity;
+	const HgWireReply *reply;
 	size_t bytes;
-	unsigned slot;
 	HgStatus status = job_usable(job, error);
 
 	matches->count = 0;
-	if (status == HG_OK && capacity == 0)
+	if (status == HG_OK && matches->capacity == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
-	if (status == HG_OK)
-		status = job_take_slot(job, &slot, error);
 	if (status != HG_OK)
 		return status;
 
-	if (capacity > client->slot_bytes / (2 * sizeof(uint32_t)))
-		capacity = client->slot_bytes / (2 * sizeof(uint32_t));
 	memset(&message, 0, sizeof(message));
-	message.request.offset = slot * client->slot_bytes;
-	message.request.count = capacity;
-	status = job_ask(job, HG_WIRE_NEXT, &message, error);
+	message.request.count = matches->capacity;
+	status = job_fetch(job, HG_WIRE_NEXT, &message, 2, sizeof(uint32_t), &pairs, error);
 	if (status != HG_OK)
 		return status;
 
-	reply = &client->message.reply;
-	if (reply->count > capacity)
-		return hg_wire_client_reject(client, error);
-	pairs = client->staging + message.request.offset;
+	reply = &job->client->message.reply;
 	bytes = (size_t) reply->count * sizeof(uint32_t);
 	memcpy(matches->outer, pairs, bytes);
-	memcpy(matches->inner, pairs + capacity * sizeof(uint32_t), bytes);
+	memcpy(matches->inner, pairs + reply->lease_bytes / 2, bytes);
 	matches->count = (size_t) reply->count;
+	if (reply->lease_bytes > 0)
+		send_note(job->client, HG_WIRE_RELEASE, job->id);
 	return HG_OK;
 }
 
@@ -315,7 +337,7 @@ remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	return status;
 }
 
-/* Fetch one array of a graph, in pieces of a slot. */
+/* Fetch one array of a graph, in pieces. */
 static HgStatus
 fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_t width,
 		   void *array, HgError *error)
@@ -323,35 +345,29 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 	HgWireClient *client = job->client;
 	unsigned char *to = array;
 	uint64_t first = 0;
-	HgStatus status = HG_OK;
+	HgStatus status;
 
 	/* also when there is nothing to fetch, ask: the side may have no graph */
 	do
 	{
 		HgWireMessage message;
-		uint64_t piece = client->slot_bytes / width;
-		unsigned slot;
-
-		if (piece > count - first)
-			piece = count - first;
-		status = job_take_slot(job, &slot, error);
-		if (status != HG_OK)
-			break;
+		const unsigned char *piece;
 
 		memset(&message, 0, sizeof(message));
 		message.request.side = (uint32_t) side;
 		message.request.part = (uint32_t) part;
-		message.request.offset = slot * client->slot_bytes;
 		message.request.first = first;
-		message.request.count = piece;
-		status = job_ask(job, HG_WIRE_EXPORT, &message, error);
+		message.request.count = count - first;
+		status = job_fetch(job, HG_WIRE_EXPORT, &message, 1, width, &piece, error);
 		if (status != HG_OK)
-			break;
-		memcpy(to + first * width, client->staging + message.request.offset,
-			   (size_t) (piece * width));
-		first += piece;
+			return status;
+		if (client->message.reply.count == 0 && first < count)
+			return hg_wire_client_reject(client, error);
+		memcpy(to + first * width, piece, (size_t) client->message.reply.count * width);
+		first += client->message.reply.count;
 	} while (first < count);
-	return status;
+	send_note(client, HG_WIRE_RELEASE, job->id);
+	return HG_OK;
 }
 
 static HgStatus
