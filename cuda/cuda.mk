@@ -33,7 +33,7 @@ endif
 endif
 
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_cuda_*.cu)))
-CUDA_PROCESS_OBJS = $(addprefix $(CUDA_DIR)/,hg_device_main.o hg_device_process.o hg_server.o)
+CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
 	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
 CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
@@ -85,7 +85,7 @@ all: $(CUDA_TOP)/hashgraph_device
 # linked statically, but for libc: the program must start where there is no CUDA
 $(CUDA_TOP)/hashgraph_device: $(CUDA_OBJS) $(CUDA_FAULT_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static $(CUDA_FAULT_FLAGS) \
-		-Xcompiler -static-libstdc++ -Xcompiler -static-libgcc -o $@ $(CUDA_OBJS) $(CUDA_FAULT_OBJS)
+		-Xcompiler -static-libstdc++ -Xcompiler -static-libgcc -Xcompiler -pthread -o $@ $(CUDA_OBJS) $(CUDA_FAULT_OBJS)
 
 $(CUDA_ENGINE_OBJS): %.o: %.cu
 	$(CUDA_COMPILE) -MF $*.d -c $< -o $@

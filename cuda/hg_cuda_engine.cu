@@ -8,10 +8,11 @@
  * the graphs (hg_cuda_graph.cu), match finds all matches (hg_cuda_join.cu), and next
  * has one chunk of them written in device memory and copied out.
  *
- * One thread uses an engine, so that jobs need no locks; each job has a stream and
- * memory of its own (hg_cuda_work.h).  Every wait polls the job's cancelled().  What was
- * launched before runs on after a cancellation: a piece of some milliseconds, or one digit
- * of a radix sort.  Copies to the caller's memory are always waited for.
+ * Any thread may use an engine, and a job belongs to one thread: jobs share nothing but the
+ * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).  Every
+ *wait polls the job's cancelled().  What was launched before runs on after a cancellation: a piece
+ *of some milliseconds, or one digit of a radix sort.  Copies to the caller's memory are always
+ *waited for.
  *
  * A job that says how many rows are to come, and has no room for them, is refused before
  * anything is copied.
@@ -98,7 +99,7 @@ job_of(HgJob *handle)
 	return reinterpret_cast<CudaJob *>(handle);
 }
 
-/* Make the job's device the current one: another job may have used another. */
+/* Make the job's device the current one, of this thread. */
 static HgStatus
 enter(CudaJob *job, HgError *error)
 {
@@ -112,19 +113,18 @@ enter(CudaJob *job, HgError *error)
 
 /* Would a job of the expected rows have room on the device as it is now? */
 static HgStatus
-check_room(const CudaEngine *self, const HgJobSpec *spec, HgError *error)
+check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 {
-	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
-	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
-	uint64_t room = self->device.budget - self->device.held;
-	uint64_t bytes;
+	const uint64_t bytes = hg_cuda_engine_job_bytes(spec);
+	uint64_t held;
+	uint64_t peak;
+	uint64_t room;
 	char detail[120];
 
-	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
-		return HG_OK; /* append will tell */
+	hg_cuda_device_use(&self->device, &held, &peak);
+	room = self->device.budget - held;
 	if (spec->memory_limit > 0 && spec->memory_limit < room)
 		room = spec->memory_limit;
-	bytes = hg_cuda_job_bytes(spec, outer_rows, inner_rows);
 	if (bytes <= room)
 		return HG_OK;
 	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
@@ -558,6 +558,27 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.close = cuda_close;
 	*engine = &self->engine;
 	return HG_OK;
+}
+
+uint64_t
+hg_cuda_engine_job_bytes(const HgJobSpec *spec)
+{
+	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
+	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
+
+	/* append will tell */
+	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
+		return 0;
+	return hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+}
+
+void
+hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held, uint64_t *peak)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+
+	*budget = self->device.budget;
+	hg_cuda_device_use(&self->device, held, peak);
 }
 
 void

@@ -21,7 +21,7 @@ extern "C"
 
 	/*
 	 * Get a device ready (-1: the one with the most free memory) and give the engine that
-	 * uses it: one for the process, for one thread.  memory_budget is what all jobs
+	 * uses it: one for the process, for all its threads.  memory_budget is what all jobs
 	 * together may hold of device memory; 0 means 80 % of it.  HG_UNAVAILABLE, with the
 	 * reason, where there is no driver, device, or none that this build has code for.
 	 *
@@ -29,6 +29,16 @@ extern "C"
 	 */
 	extern HgStatus hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine,
 										 HgError *error);
+
+	/*
+	 * The device memory that a job needs at least, for the rows that it expects; 0 where
+	 * they are too many to say.
+	 */
+	extern uint64_t hg_cuda_engine_job_bytes(const HgJobSpec *spec);
+
+	/* The budget of device memory, what jobs hold of it, and the most that they held. */
+	extern void hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held,
+									  uint64_t *peak);
 
 	/* Give device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);

@@ -71,7 +71,6 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 	size_t total;
 	int shared;
 
-	memset(device, 0, sizeof(*device));
 	device->ordinal = ordinal;
 	HG_CUDA_TRY(cudaSetDevice(ordinal), error);
 	HG_CUDA_TRY(cudaMemGetInfo(&available, &total), error);
@@ -119,10 +118,65 @@ hg_cuda_device_close(HgCudaDevice *device)
 }
 
 void
+hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	*held = device->held;
+	*peak = device->peak;
+}
+
+void
 hg_cuda_device_trim(HgCudaDevice *device)
 {
 	if (device->pool != nullptr)
 		cudaMemPoolTrimTo(device->pool, 0);
+}
+
+/* Take a kit that is idle, if one is. */
+static bool
+take_kit(HgCudaDevice *device, HgCudaKit *kit)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	if (device->idle_count == 0)
+		return false;
+	*kit = device->idle[--device->idle_count];
+	return true;
+}
+
+/* Keep a kit for the next job, if there is room. */
+static bool
+keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	if (device->idle_count == HG_IDLE_KITS)
+		return false;
+	device->idle[device->idle_count++] = *kit;
+	return true;
+}
+
+/* Count bytes as held, unless that is over the budget. */
+static bool
+take_budget(HgCudaDevice *device, uint64_t bytes)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	if (bytes > device->budget || device->held > device->budget - bytes)
+		return false;
+	device->held += bytes;
+	if (device->held > device->peak)
+		device->peak = device->held;
+	return true;
+}
+
+static void
+give_budget(HgCudaDevice *device, uint64_t bytes)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	device->held -= bytes;
 }
 
 /* ------------------------------------------------------------------------
@@ -139,9 +193,7 @@ hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host, ui
 	work->limit = limit;
 	HG_CUDA_TRY(cudaSetDevice(device->ordinal), error);
 
-	if (device->idle_count > 0)
-		work->kit = device->idle[--device->idle_count];
-	else
+	if (!take_kit(device, &work->kit))
 	{
 		HgStatus status = create_kit(&work->kit, error);
 
@@ -164,9 +216,7 @@ hg_cuda_work_close(HgCudaWork *work)
 		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
 
 	/* what was launched before a cancellation may still run: the next job waits its turn */
-	if (device->idle_count < HG_IDLE_KITS)
-		device->idle[device->idle_count++] = work->kit;
-	else
+	if (!keep_kit(device, &work->kit))
 		destroy_kit(&work->kit);
 	memset(&work->kit, 0, sizeof(work->kit));
 }
@@ -187,28 +237,29 @@ hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
 							"the join's limit of device memory was reached");
 	}
-	if (rounded > device->budget || device->held > device->budget - rounded)
+	if (work->block_count == HG_WORK_BLOCKS)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The job's list of blocks is full.",
+							"out of device memory");
+	if (!take_budget(device, rounded))
 	{
 		snprintf(detail, sizeof(detail), "%llu bytes more were needed, the budget is %llu.",
 				 (unsigned long long) rounded, (unsigned long long) device->budget);
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
 							"the budget of device memory was reached");
 	}
-	if (work->block_count == HG_WORK_BLOCKS)
-		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The job's list of blocks is full.",
-							"out of device memory");
-
 	code = device->pool != nullptr
 			   ? cudaMallocFromPoolAsync(ptr, rounded, device->pool, work->stream)
 			   : cudaMalloc(ptr, rounded);
 	if (code != cudaSuccess)
+	{
+		give_budget(device, rounded);
 		return hg_cuda_error(code, "cudaMalloc", error);
+	}
 
 	work->blocks[work->block_count].ptr = *ptr;
 	work->blocks[work->block_count].bytes = rounded;
 	work->block_count++;
 	work->held += rounded;
-	device->held += rounded;
 	if (work->held > work->peak)
 		work->peak = work->held;
 	return HG_OK;
@@ -228,7 +279,7 @@ hg_cuda_free(HgCudaWork *work, void *ptr)
 		else
 			cudaFree(ptr); /* waits for the device */
 		work->held -= work->blocks[i].bytes;
-		device->held -= work->blocks[i].bytes;
+		give_budget(device, work->blocks[i].bytes);
 		work->blocks[i] = work->blocks[--work->block_count];
 		return;
 	}

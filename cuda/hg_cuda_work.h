@@ -14,6 +14,9 @@
  * job is in one stream, and memory is given back in the order of that stream, so
  * that a block can be given back while kernels that use it are still to run.
  *
+ * THREADS.  A job, and so its work, belongs to one thread; the device is all threads', and its
+ * mutex guards what they change of it.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -23,6 +26,8 @@
 
 #include "hg_cuda_check.h"
 
+#include <mutex>
+
 /* Blocks of device memory that one job holds at most. */
 constexpr int HG_WORK_BLOCKS = 48;
 
@@ -30,7 +35,7 @@ constexpr int HG_WORK_BLOCKS = 48;
 constexpr size_t HG_READBACK_BYTES = 8192;
 
 /* Jobs whose stream and pinned memory are kept for the next ones. */
-constexpr int HG_IDLE_KITS = 4;
+constexpr int HG_IDLE_KITS = 64;
 
 /* What is slow to make and is passed on from job to job. */
 struct HgCudaKit
@@ -44,10 +49,13 @@ struct HgCudaKit
 struct HgCudaDevice
 {
 	int ordinal;
-	cudaMemPool_t pool; /* NULL where there are no pools */
-	uint64_t budget;	/* bytes that all jobs may hold together */
-	uint64_t held;
+	cudaMemPool_t pool;	 /* NULL where there are no pools */
+	uint64_t budget;	 /* bytes that all jobs may hold together */
 	size_t shared_limit; /* bytes of shared memory that a block can have */
+
+	std::mutex lock; /* guards all that follows */
+	uint64_t held;
+	uint64_t peak;
 	HgCudaKit idle[HG_IDLE_KITS];
 	int idle_count;
 };
@@ -69,9 +77,12 @@ struct HgCudaWork
 	int block_count;
 };
 
-/* Get a device ready; budget 0 means 80 % of its memory. */
+/* Get a device ready, which its owner has zeroed; budget 0 means 80 % of its memory. */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
+
+/* What jobs hold of its budget now, and the most that they held. */
+void hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak);
 
 /* Give memory that no job holds back to the driver. */
 void hg_cuda_device_trim(HgCudaDevice *device);

@@ -40,6 +40,12 @@ cuda_rest(void)
 	hg_cuda_engine_trim(started);
 }
 
+static void
+cuda_memory_use(HgMemoryUse *use)
+{
+	hg_cuda_engine_memory(started, &use->budget, &use->held, &use->peak);
+}
+
 static int
 cuda_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
@@ -59,6 +65,8 @@ main(int argc, char **argv)
 		.description = description,
 		.start = cuda_start,
 		.list = cuda_list,
+		.job_bytes = hg_cuda_engine_job_bytes,
+		.memory_use = cuda_memory_use,
 		.rest = cuda_rest,
 		.engine_copies_keys = true,
 	};

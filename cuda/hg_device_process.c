@@ -5,7 +5,7 @@
  *
  * The process is forked from a PostgreSQL one, and must neither hold on to what that
  * one had open nor react to what its terminal does: ^C is for the server.  It ends
- * when its socket closes, and at once on SIGTERM.
+ * when the socket closes that it was started with, and at once on SIGTERM.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,8 +17,6 @@
 
 #include "hg_device_process.h"
 
-#include "hg_server.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define DEFAULT_STAGING_BYTES (UINT64_C(64) << 20)
@@ -35,10 +34,12 @@
 static void
 print_usage(const char *program)
 {
-	printf("%s serves HashGraph joins to one PostgreSQL session; the session starts it.\n"
+	printf("%s serves HashGraph joins to PostgreSQL, which starts it.\n"
 		   "\n"
 		   "  --socket-fd N       the connected socket to serve\n"
-		   "  --staging-bytes N   size of the memory shared with the session\n"
+		   "  --listen-fd N       a socket on which sessions connect: it serves all of them,\n"
+		   "                      and --socket-fd is where it is controlled\n"
+		   "  --staging-bytes N   size of the memory shared with sessions\n"
 		   "  --memory-budget N   bytes of device memory to use at most (0: 80 %% of it)\n"
 		   "  --device N          ordinal of the device (-1: any)\n"
 		   "  --idle-timeout N    end after N seconds without a join (0: never)\n"
@@ -79,6 +80,7 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 
 	memset(options, 0, sizeof(*options));
 	options->socket = -1;
+	options->listen = -1;
 	options->device = -1;
 	options->staging_bytes = DEFAULT_STAGING_BYTES;
 
@@ -103,6 +105,12 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 			if (!parse_number(name, argv[++i], 0, INT32_MAX, &number))
 				return false;
 			options->socket = (int) number;
+		}
+		else if (strcmp(name, "--listen-fd") == 0)
+		{
+			if (!parse_number(name, argv[++i], 0, INT32_MAX, &number))
+				return false;
+			options->listen = (int) number;
 		}
 		else if (strcmp(name, "--staging-bytes") == 0)
 		{
@@ -137,15 +145,15 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 
 	if (options->command == HG_COMMAND_SERVE && options->socket < 0)
 	{
-		fprintf(stderr, "--socket-fd is needed; PostgreSQL sessions start this program\n");
+		fprintf(stderr, "--socket-fd is needed; PostgreSQL starts this program\n");
 		return false;
 	}
 	return true;
 }
 
-/* Close every descriptor but socket and the standard ones. */
+/* Close every descriptor but the two and the standard ones. */
 static void
-close_others(int socket)
+close_others(int socket, int listen)
 {
 	DIR *open_files = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -155,7 +163,7 @@ close_others(int socket)
 		long limit = sysconf(_SC_OPEN_MAX);
 
 		for (int fd = STDERR_FILENO + 1; fd < limit; fd++)
-			if (fd != socket)
+			if (fd != socket && fd != listen)
 				close(fd);
 		return;
 	}
@@ -163,23 +171,42 @@ close_others(int socket)
 	{
 		int fd = atoi(entry->d_name);
 
-		if (fd > STDERR_FILENO && fd != socket && fd != dirfd(open_files))
+		if (fd > STDERR_FILENO && fd != socket && fd != listen && fd != dirfd(open_files))
 			close(fd);
 	}
 	closedir(open_files);
 }
 
+/* Each session takes a descriptor or two: allow as many as we may. */
+static void
+raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+	{
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /*
- * Cut the process off from the one that started it: close every descriptor but
- * socket and the standard ones, and set the signals.
+ * Cut the process off from the one that started it: close every descriptor but its sockets
+ * and the standard ones, and set the signals.
  */
 static void
-detach(int socket)
+detach(const HgDeviceOptions *options)
 {
 	sigset_t none;
 
-	close_others(socket);
-	fcntl(socket, F_SETFD, FD_CLOEXEC);
+	close_others(options->socket, options->listen);
+	fcntl(options->socket, F_SETFD, FD_CLOEXEC);
+	if (options->listen >= 0)
+	{
+		fcntl(options->listen, F_SETFD, FD_CLOEXEC);
+		fcntl(options->listen, F_SETFL, O_NONBLOCK);
+		raise_descriptor_limit();
+	}
 
 	/* what the parent blocked or caught is not for us */
 	sigemptyset(&none);
@@ -254,11 +281,26 @@ rest_for_server(void *arg)
 {
 	const HgDeviceKind *kind = arg;
 
-	if (kind->rest != NULL)
-		kind->rest();
+	kind->rest();
 }
 
-/* Serve one session until it leaves. */
+static uint64_t
+job_bytes_for_server(void *arg, const HgJobSpec *spec)
+{
+	const HgDeviceKind *kind = arg;
+
+	return kind->job_bytes(spec);
+}
+
+static void
+memory_use_for_server(void *arg, HgMemoryUse *use)
+{
+	const HgDeviceKind *kind = arg;
+
+	kind->memory_use(use);
+}
+
+/* Serve whoever started us, or whoever connects, until it is over. */
 static int
 serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 {
@@ -267,10 +309,13 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 
 	memset(&config, 0, sizeof(config));
 	config.socket = options->socket;
+	config.listen = options->listen;
 	config.staging_bytes = options->staging_bytes;
 	config.idle_timeout = options->idle_timeout;
 	config.engine_copies_keys = kind->engine_copies_keys;
 	config.list_devices = list_for_server;
+	config.job_bytes = job_bytes_for_server;
+	config.memory_use = memory_use_for_server;
 	config.rest = rest_for_server;
 	config.arg = (void *) kind;
 
@@ -304,6 +349,6 @@ hg_device_process_main(int argc, char **argv, const HgDeviceKind *kind)
 		case HG_COMMAND_SERVE:
 			break;
 	}
-	detach(options.socket);
+	detach(&options);
 	return serve(kind, &options);
 }

@@ -10,7 +10,7 @@
 #ifndef HG_DEVICE_PROCESS_H
 #define HG_DEVICE_PROCESS_H
 
-#include "../src/engine/wire/hg_wire_client.h"
+#include "hg_server.h"
 
 /* The build passes the extension's version; a build by hand has none. */
 #ifndef HG_VERSION
@@ -28,7 +28,8 @@ typedef enum HgDeviceCommand
 typedef struct HgDeviceOptions
 {
 	HgDeviceCommand command;
-	int socket;				/* connected, SOCK_SEQPACKET */
+	int socket;				/* connected, SOCK_SEQPACKET; see hg_server.h */
+	int listen;				/* -1 = serve socket alone */
 	uint64_t staging_bytes; /* a multiple of the page size */
 	uint64_t memory_budget; /* bytes of device memory; 0 = 80 % of the device */
 	int device;				/* ordinal; -1 = any */
@@ -54,8 +55,11 @@ typedef struct HgDeviceKind
 	 */
 	int (*list)(HgDeviceInfo *infos, int capacity, HgError *error);
 
-	void (*rest)(void);		 /* see hg_server.h; may be NULL */
-	bool engine_copies_keys; /* see hg_server.h */
+	/* see hg_server.h */
+	uint64_t (*job_bytes)(const HgJobSpec *spec);
+	void (*memory_use)(HgMemoryUse *use);
+	void (*rest)(void);
+	bool engine_copies_keys;
 } HgDeviceKind;
 
 /* main() of a device process: returns its exit status. */

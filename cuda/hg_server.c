@@ -1,176 +1,74 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server.c
- *	  The device process's end of a connection: serves one socket.
+ *	  The device process's end of its connections: one, or many.
  *
- * One thread, one request at a time: hg_wire.h describes the messages.  Nothing here
- * knows what kind of engine does the work.
+ * A private process serves its only connection in its only thread.  A server's process has
+ * a thread for each session, and the first thread for what must never wait for a job: the
+ * control connection, the socket to listen on, and the time without a job.
  *
- * While an engine works on a request, it polls cancelled(), which looks at the
- * socket: at the end of the connection, and at a note about the job at work, which
- * can only be the next message, since the client sends nothing else while it waits.
- * (Requests to append are sent ahead, so that a note may stand behind one of these;
- * the request at work is then an append itself, and short.)  The note stays in the
- * socket and is taken out in its turn.
- *
- * A message that breaks the rules of hg_wire.h ends the process, and so does a
- * failing device, whose context is of no more use: the session that asked has had
- * its answer, and the next one starts with a new process.
+ * When the process is to end, the first thread cuts off all sessions, which each of their
+ * threads finds out at the next poll for a cancellation, and gives them a moment.  Should
+ * one be stuck in its device's driver, the process ends without it: what a thread
+ * holds goes with the process.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* accept4 */
+#endif
+
 #include "hg_server.h"
+
+#include "hg_server_session.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
-/* Keys kept for an engine that reads them later. */
-typedef struct KeptKeys
-{
-	struct KeptKeys *next;
-	uint64_t keys[]; /* of either width */
-} KeptKeys;
+/* Without a job for this long the engine rests. */
+#define REST_MS 1000
+
+/* How long the first thread sleeps at most, in ms: jobs do not wake it when they end. */
+#define TICK_MS 1000
+
+/* How long it leaves new sessions alone when it could not take one. */
+#define BACKOFF_MS 100
+
+/* How long threads are waited for at the end. */
+#define FAREWELL_MS 100
 
 typedef struct Server Server;
 
-typedef struct ServedJob
+/* A session that connected, and its thread. */
+typedef struct Guest
 {
-	struct ServedJob *next;
+	struct Guest *next;
 	Server *server;
-	uint32_t id;
-	uint32_t key_width;
-	HgJob *job;		 /* the engine's */
-	HgHost host;	 /* what the engine gets; its arg is this struct */
-	HgError failure; /* status HG_OK while all is well */
-	KeptKeys *kept;
-
-	/* the graph that is being exported; arrays NULL where none is */
-	HgSide exported_side;
-	void *exported[3]; /* by HgWirePart */
-} ServedJob;
+	int socket;
+} Guest;
 
 struct Server
 {
 	const HgServerConfig *config;
-	ServedJob *jobs;
-	uint64_t sequence;		/* of the last request received */
-	int idle_seconds;		/* without a job or a message */
-	bool gone;				/* no more to be received or sent */
-	int exit_status;		/* once gone */
-	HgWireMessage received; /* the message being worked on */
-	HgWireMessage answer;
+	HgServerQueue *queue;
+	HgWireDevices hello; /* of every connection, but for the header */
+	bool rested;		 /* the engine has, and no job has been there since */
+
+	int wake; /* eventfd, written to with device_failed */
+
+	pthread_mutex_t lock; /* guards all that follows */
+	Guest *guests;
+	bool device_failed;
 };
-
-/* ------------------------------------------------------------------------
- * What an engine is lent
- * ------------------------------------------------------------------------ */
-
-static void *
-host_alloc(void *arg, size_t bytes)
-{
-	size_t rounded = (bytes + 63) / 64 * 64;
-
-	(void) arg;
-	return rounded < bytes ? NULL : aligned_alloc(64, rounded > 0 ? rounded : 64);
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	(void) bytes;
-	free(ptr);
-}
-
-static bool
-host_cancelled(void *arg)
-{
-	ServedJob *job = arg;
-	Server *server = job->server;
-	HgWireHeader next;
-
-	if (server->gone)
-		return true;
-	switch (hg_wire_peek(server->config->socket, &next))
-	{
-		case HG_WIRE_NOTHING:
-			return false;
-		case HG_WIRE_DONE:
-			return next.job == job->id &&
-				   (next.type == HG_WIRE_CANCEL || next.type == HG_WIRE_CLOSE);
-		case HG_WIRE_EOF:
-		case HG_WIRE_NONSENSE:
-		case HG_WIRE_ERROR:
-			break;
-	}
-	return true; /* the main loop finds the same and ends */
-}
-
-/* ------------------------------------------------------------------------
- * The socket
- * ------------------------------------------------------------------------ */
-
-static void
-leave(Server *server, int exit_status)
-{
-	if (!server->gone)
-	{
-		server->gone = true;
-		server->exit_status = exit_status;
-	}
-}
-
-/* Send, waiting where the other end is slow to read. */
-static void
-send_answer(Server *server, const HgWireMessage *message, int attached)
-{
-	int fd = server->config->socket;
-
-	while (!server->gone)
-	{
-		struct pollfd writable = {.fd = fd, .events = POLLOUT};
-
-		switch (hg_wire_send(fd, message, attached))
-		{
-			case HG_WIRE_DONE:
-				return;
-			case HG_WIRE_NOTHING:
-				if (poll(&writable, 1, -1) < 0 && errno != EINTR)
-					leave(server, 1);
-				break;
-			case HG_WIRE_EOF:
-				leave(server, 0);
-				break;
-			case HG_WIRE_NONSENSE:
-			case HG_WIRE_ERROR:
-				leave(server, 1);
-				break;
-		}
-	}
-}
-
-static void
-fill_devices(const HgServerConfig *config, HgWireDevices *devices)
-{
-	devices->count =
-		(uint32_t) config->list_devices(config->arg, devices->infos, HG_WIRE_MAX_DEVICES);
-}
-
-static void
-say_hello(Server *server)
-{
-	HgWireMessage *hello = &server->answer;
-
-	memset(hello, 0, sizeof(*hello));
-	hg_wire_header(&hello->header, HG_WIRE_HELLO, 0, 0);
-	hello->devices.staging_bytes = server->config->staging_bytes;
-	fill_devices(server->config, &hello->devices);
-	send_answer(server, hello, server->config->staging_fd);
-}
 
 void
 hg_server_decline(int socket, const HgError *error)
@@ -185,398 +83,274 @@ hg_server_decline(int socket, const HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * Jobs
+ * Time without a job
  * ------------------------------------------------------------------------ */
 
-static ServedJob *
-find_job(Server *server, uint32_t id)
-{
-	ServedJob *job = server->jobs;
-
-	while (job != NULL && job->id != id)
-		job = job->next;
-	return job;
-}
-
-static void
-drop_export(ServedJob *job)
-{
-	for (int part = 0; part < 3; part++)
-	{
-		free(job->exported[part]);
-		job->exported[part] = NULL;
-	}
-}
-
-static void
-close_job(Server *server, ServedJob *job)
-{
-	ServedJob **link = &server->jobs;
-
-	while (*link != job)
-		link = &(*link)->next;
-	*link = job->next;
-
-	server->config->engine->close(job->job);
-	drop_export(job);
-	while (job->kept != NULL)
-	{
-		KeptKeys *next = job->kept->next;
-
-		free(job->kept);
-		job->kept = next;
-	}
-	free(job);
-}
-
-/* Do count elements of width bytes from offset on lie within staging? */
-static bool
-within_staging(const Server *server, uint64_t offset, uint64_t count, uint64_t width)
-{
-	uint64_t bytes = server->config->staging_bytes;
-
-	return offset % 8 == 0 && offset <= bytes && count <= (bytes - offset) / width;
-}
-
-static HgStatus
-serve_open(Server *server, const HgWireRequest *request, HgError *error)
-{
-	HgEngine *engine = server->config->engine;
-	ServedJob *job;
-	HgStatus status;
-
-	job = calloc(1, sizeof(*job));
-	if (job == NULL)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
-	job->server = server;
-	job->id = request->header.job;
-	job->key_width = request->spec.key_width;
-	job->host.alloc = host_alloc;
-	job->host.free = host_free;
-	job->host.cancelled = host_cancelled;
-	job->host.arg = job;
-
-	status = engine->open(engine, &job->host, &request->spec, &job->job, error);
-	if (status != HG_OK)
-	{
-		free(job);
-		return status;
-	}
-	job->next = server->jobs;
-	server->jobs = job;
-	return HG_OK;
-}
-
-static HgStatus
-serve_append(Server *server, ServedJob *job, const HgWireRequest *request, HgError *error)
-{
-	const void *keys = server->config->staging + request->offset;
-	size_t bytes = (size_t) (request->count * job->key_width);
-
-	if (!server->config->engine_copies_keys)
-	{
-		KeptKeys *kept = malloc(sizeof(*kept) + bytes);
-
-		if (kept == NULL)
-			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-								"the device process is out of memory");
-		memcpy(kept->keys, keys, bytes);
-		kept->next = job->kept;
-		job->kept = kept;
-		keys = kept->keys;
-	}
-	return server->config->engine->append(job->job, (HgSide) request->side, keys, request->count,
-										  error);
-}
-
 /*
- * The engine exports a graph as a whole: that happens for the first piece that is
- * asked for, and the arrays are kept until the last.
+ * Rest where it is time to.  Returns the milliseconds until something is to be done for want
+ * of a job: -1 for never as things stand, 0 when the process is to end.
  */
-static HgStatus
-serve_export(Server *server, ServedJob *job, const HgWireRequest *request, HgError *error)
-{
-	HgEngine *engine = server->config->engine;
-	HgSide side = (HgSide) request->side;
-	HgJobStats stats;
-	uint64_t count[3];
-	size_t width[3];
-
-	engine->stats(job->job, &stats);
-	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
-	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
-	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
-	width[HG_WIRE_EDGE_KEYS] = job->key_width;
-	if (request->first > count[request->part] ||
-		request->count > count[request->part] - request->first)
-		return hg_error_set(error, HG_INVALID, NULL, "the graph is smaller than that");
-
-	if (job->exported[0] == NULL || job->exported_side != side)
-	{
-		HgStatus status;
-
-		drop_export(job);
-		for (int part = 0; part < 3; part++)
-		{
-			job->exported[part] = malloc((size_t) count[part] * width[part] + 1);
-			if (job->exported[part] == NULL)
-			{
-				drop_export(job);
-				return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-									"the device process is out of memory");
-			}
-		}
-		status = engine->export_graph(job->job, side, job->exported[HG_WIRE_OFFSETS],
-									  job->exported[HG_WIRE_EDGE_KEYS],
-									  job->exported[HG_WIRE_EDGE_ROWS], error);
-		if (status != HG_OK)
-		{
-			drop_export(job);
-			return status;
-		}
-		job->exported_side = side;
-	}
-
-	memcpy(server->config->staging + request->offset,
-		   (unsigned char *) job->exported[request->part] + request->first * width[request->part],
-		   (size_t) request->count * width[request->part]);
-	if (request->part == HG_WIRE_EDGE_ROWS && request->first + request->count == count[2])
-		drop_export(job);
-	return HG_OK;
-}
-
-static HgStatus
-serve_next(Server *server, ServedJob *job, const HgWireRequest *request, uint64_t *count,
-		   HgError *error)
-{
-	HgMatches matches;
-	HgStatus status;
-
-	matches.outer = (uint32_t *) (server->config->staging + request->offset);
-	matches.inner = matches.outer + request->count;
-	matches.capacity = (size_t) request->count;
-	matches.count = 0;
-	status = server->config->engine->next(job->job, &matches, error);
-	*count = matches.count;
-	return status;
-}
-
-/* Is the request one that hg_wire.h allows?  job is NULL where there is none. */
-static bool
-request_is_sane(const Server *server, const HgWireRequest *request, const ServedJob *job)
-{
-	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
-	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
-
-	if (request->header.sequence != server->sequence + 1)
-		return false;
-	switch ((HgWireType) request->header.type)
-	{
-		case HG_WIRE_LIST:
-			return request->header.job == 0;
-		case HG_WIRE_OPEN:
-			return request->header.job != 0 && job == NULL;
-		case HG_WIRE_APPEND:
-			return job != NULL && side_exists &&
-				   within_staging(server, request->offset, request->count, job->key_width);
-		case HG_WIRE_NEXT:
-			return job != NULL && request->count > 0 &&
-				   within_staging(server, request->offset, request->count, 2 * sizeof(uint32_t));
-		case HG_WIRE_EXPORT:
-			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS &&
-				   within_staging(server, request->offset, request->count,
-								  request->part == HG_WIRE_EDGE_KEYS ? job->key_width
-																	 : sizeof(uint32_t));
-		case HG_WIRE_BUILD:
-			return job != NULL;
-		case HG_WIRE_MATCH:
-		case HG_WIRE_COUNT:
-			return job != NULL && mode_exists;
-		case HG_WIRE_DESCRIBE:
-			return job != NULL && side_exists;
-		case HG_WIRE_HELLO:
-		case HG_WIRE_DEVICES:
-		case HG_WIRE_REPLY:
-		case HG_WIRE_CANCEL:
-		case HG_WIRE_CLOSE:
-			break;
-	}
-	return false;
-}
-
-/* Have the engine do what a sane request for an open job asks. */
-static HgStatus
-serve_job(Server *server, ServedJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgEngine *engine = server->config->engine;
-	HgError *error = &reply->error;
-
-	if (job->failure.status != HG_OK)
-	{
-		*error = job->failure;
-		return error->status;
-	}
-
-	switch ((HgWireType) request->header.type)
-	{
-		case HG_WIRE_APPEND:
-			return serve_append(server, job, request, error);
-		case HG_WIRE_BUILD:
-			return engine->build(job->job, error);
-		case HG_WIRE_MATCH:
-			return engine->match(job->job, (HgMatchMode) request->mode, error);
-		case HG_WIRE_NEXT:
-			return serve_next(server, job, request, &reply->count, error);
-		case HG_WIRE_COUNT:
-			return engine->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
-		case HG_WIRE_DESCRIBE:
-			return engine->describe(job->job, (HgSide) request->side, &reply->graph, error);
-		default:
-			return serve_export(server, job, request, error);
-	}
-}
-
-/* Answer a request. */
-static void
-serve_request(Server *server, const HgWireRequest *request)
-{
-	HgWireMessage *answer = &server->answer;
-	HgWireReply *reply = &answer->reply;
-	ServedJob *job = find_job(server, request->header.job);
-	HgStatus status;
-
-	if (!request_is_sane(server, request, job))
-	{
-		leave(server, 1);
-		return;
-	}
-	server->sequence = request->header.sequence;
-	memset(answer, 0, sizeof(*answer));
-
-	if (request->header.type == HG_WIRE_LIST)
-	{
-		hg_wire_header(&answer->header, HG_WIRE_DEVICES, 0, request->header.sequence);
-		fill_devices(server->config, &answer->devices);
-		send_answer(server, answer, -1);
-		return;
-	}
-
-	hg_wire_header(&answer->header, HG_WIRE_REPLY, request->header.job, request->header.sequence);
-	if (request->header.type == HG_WIRE_OPEN)
-	{
-		status = serve_open(server, request, &reply->error);
-		job = find_job(server, request->header.job);
-	}
-	else
-	{
-		status = serve_job(server, job, request, reply);
-
-		/* a wrong question is no failure of the job */
-		if (status != HG_OK && status != HG_INVALID)
-			job->failure = reply->error;
-	}
-	reply->error.status = status;
-	if (job != NULL)
-		server->config->engine->stats(job->job, &reply->stats);
-	send_answer(server, answer, -1);
-	if (status == HG_DEVICE_FAILED)
-		leave(server, 1);
-}
-
-/* Obey a note.  A job that could not be opened gets one too. */
-static void
-serve_note(Server *server, const HgWireHeader *note)
-{
-	ServedJob *job = find_job(server, note->job);
-
-	if (job == NULL)
-		return;
-	if (note->type == HG_WIRE_CLOSE)
-		close_job(server, job);
-	else if (job->failure.status == HG_OK)
-		hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
-}
-
-/* A second has passed without a job or a message. */
-static void
-pass_idle_second(Server *server)
+static int
+pass_idle_time(Server *server)
 {
 	const HgServerConfig *config = server->config;
+	const int64_t timeout = (int64_t) config->idle_timeout * 1000;
+	int64_t idle = hg_server_queue_idle_ms(server->queue);
 
-	server->idle_seconds++;
-	if (server->idle_seconds == 1 && config->rest != NULL)
+	if (idle < 0)
+	{
+		server->rested = false;
+		return -1;
+	}
+	if (timeout > 0 && idle >= timeout)
+		return 0;
+	if (idle < REST_MS)
+		server->rested = false;
+	else if (!server->rested)
+	{
 		config->rest(config->arg);
-	if (server->idle_seconds == config->idle_timeout)
-		leave(server, 0);
+		server->rested = true;
+	}
+	if (!server->rested && (timeout == 0 || timeout > REST_MS))
+		return (int) (REST_MS - idle);
+	return timeout > 0 ? (int) (timeout - idle) : -1;
 }
 
-/* Take one message from the socket, waiting for it, or pass a second without a job. */
-static void
-serve_message(Server *server)
+/* ------------------------------------------------------------------------
+ * One session
+ * ------------------------------------------------------------------------ */
+
+/* The exit status that the end of a process's first connection calls for. */
+static int
+exit_status_of(HgSessionState state)
+{
+	switch (state)
+	{
+		case HG_SESSION_OPEN:
+		case HG_SESSION_CLOSED:
+			return 0;
+		case HG_SESSION_BROKEN:
+			break;
+		case HG_SESSION_DEVICE_FAILED:
+			return HG_EXIT_DEVICE_FAILED;
+	}
+	return 1;
+}
+
+/* Serve the only session. */
+static int
+serve_one(Server *server)
 {
 	struct pollfd readable = {.fd = server->config->socket, .events = POLLIN};
-	const HgServerConfig *config = server->config;
-	bool counts = server->jobs == NULL && (server->idle_seconds == 0 || config->idle_timeout > 0);
-	int attached;
-	int ready;
+	HgServerSession *session =
+		hg_server_session_create(server->config, server->queue, readable.fd, &server->hello);
+	HgSessionState state;
+	int wait_ms;
 
-	ready = poll(&readable, 1, counts ? 1000 : -1);
-	if (ready < 0)
-	{
-		if (errno != EINTR)
-			leave(server, 1);
-		return;
-	}
-	if (ready == 0)
-	{
-		pass_idle_second(server);
-		return;
-	}
-	server->idle_seconds = 0;
+	if (session == NULL)
+		return 1;
+	hg_server_queue_count_connections(server->queue, 1);
+	while ((state = hg_server_session_state(session)) == HG_SESSION_OPEN &&
+		   (wait_ms = pass_idle_time(server)) != 0)
+		if (poll(&readable, 1, wait_ms) > 0)
+			hg_server_session_serve(session);
+	hg_server_session_destroy(session);
+	return exit_status_of(state);
+}
 
-	switch (hg_wire_receive(server->config->socket, &server->received, &attached))
+/* ------------------------------------------------------------------------
+ * Many sessions
+ * ------------------------------------------------------------------------ */
+
+/* The thread of a guest. */
+static void *
+serve_guest(void *arg)
+{
+	Guest *guest = arg;
+	Server *server = guest->server;
+	struct pollfd readable = {.fd = guest->socket, .events = POLLIN};
+	HgServerSession *session =
+		hg_server_session_create(server->config, server->queue, guest->socket, &server->hello);
+	HgSessionState state = HG_SESSION_BROKEN;
+	const uint64_t one = 1;
+
+	if (session != NULL)
 	{
-		case HG_WIRE_DONE:
+		while ((state = hg_server_session_state(session)) == HG_SESSION_OPEN)
+			if (poll(&readable, 1, -1) > 0)
+				hg_server_session_serve(session);
+		hg_server_session_destroy(session);
+	}
+	hg_server_queue_count_connections(server->queue, -1);
+
+	pthread_mutex_lock(&server->lock);
+	for (Guest **link = &server->guests;; link = &(*link)->next)
+		if (*link == guest)
+		{
+			*link = guest->next;
 			break;
-		case HG_WIRE_NOTHING:
-			return;
-		case HG_WIRE_EOF:
-			leave(server, 0);
-			return;
-		case HG_WIRE_NONSENSE:
-		case HG_WIRE_ERROR:
-			leave(server, 1);
-			return;
+		}
+	close(guest->socket);
+	if (state == HG_SESSION_DEVICE_FAILED)
+	{
+		server->device_failed = true;
+		if (write(server->wake, &one, sizeof(one)) < 0)
+			abort(); /* a counter of 64 bits is never full */
 	}
+	free(guest);
+	pthread_mutex_unlock(&server->lock);
+	return NULL;
+}
 
-	if (attached >= 0)
-		leave(server, 1); /* nobody has a descriptor to give us; the process ends */
-	else if (server->received.header.type == HG_WIRE_CANCEL ||
-			 server->received.header.type == HG_WIRE_CLOSE)
-		serve_note(server, &server->received.header);
-	else
-		serve_request(server, &server->received.request);
+/* Give a connection its thread.  Takes over the socket, which is closed on failure. */
+static void
+welcome(Server *server, int socket)
+{
+	Guest *guest = malloc(sizeof(*guest));
+	pthread_t thread;
+	int failure = ENOMEM;
+
+	if (guest != NULL)
+	{
+		pthread_mutex_lock(&server->lock);
+		guest->server = server;
+		guest->socket = socket;
+		guest->next = server->guests;
+		failure = pthread_create(&thread, NULL, serve_guest, guest);
+		if (failure == 0)
+		{
+			/* its thread can't be gone already: that takes the lock */
+			server->guests = guest;
+			pthread_detach(thread);
+			hg_server_queue_count_connections(server->queue, 1);
+		}
+		pthread_mutex_unlock(&server->lock);
+	}
+	if (failure != 0)
+	{
+		free(guest);
+		close(socket);
+	}
+}
+
+/* Take all connections that wait to be.  Returns whether that went well. */
+static bool
+accept_guests(Server *server)
+{
+	for (;;)
+	{
+		int socket = accept4(server->config->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (socket >= 0)
+			welcome(server, socket);
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return true;
+		else if (errno != EINTR && errno != ECONNABORTED)
+			return false;
+	}
+}
+
+/* Has a guest's engine lost its device? */
+static bool
+device_has_failed(Server *server)
+{
+	bool failed;
+
+	pthread_mutex_lock(&server->lock);
+	failed = server->device_failed;
+	pthread_mutex_unlock(&server->lock);
+	return failed;
+}
+
+/* Cut all guests off, and see that their threads end.  Returns whether all did. */
+static bool
+dismiss_guests(Server *server)
+{
+	const struct timespec millisecond = {.tv_nsec = 1000000};
+	bool all = false;
+
+	for (int waited = 0; !all && waited < FAREWELL_MS; waited++)
+	{
+		if (waited > 0)
+			nanosleep(&millisecond, NULL);
+		pthread_mutex_lock(&server->lock);
+		for (Guest *guest = server->guests; guest != NULL; guest = guest->next)
+			shutdown(guest->socket, SHUT_RDWR);
+		all = server->guests == NULL;
+		pthread_mutex_unlock(&server->lock);
+	}
+	return all;
+}
+
+/* Listen, until the control connection or the device is gone or nobody comes. */
+static int
+serve_many(Server *server)
+{
+	const HgServerConfig *config = server->config;
+	HgWireDevices hello = server->hello;
+	HgServerSession *control;
+	int backoff_ms = -1;
+	int status = -1;
+
+	hello.staging_bytes = 0;
+	control = hg_server_session_create(config, server->queue, config->socket, &hello);
+	if (control == NULL)
+		return 1;
+	while (status < 0)
+	{
+		struct pollfd ends[3] = {{.fd = config->socket, .events = POLLIN},
+								 {.fd = server->wake, .events = POLLIN},
+								 {.fd = backoff_ms < 0 ? config->listen : -1, .events = POLLIN}};
+		int wait_ms = pass_idle_time(server);
+
+		if (wait_ms == 0)
+		{
+			status = 0;
+			break;
+		}
+		if (wait_ms < 0 || wait_ms > TICK_MS)
+			wait_ms = TICK_MS;
+		if (backoff_ms > 0 && wait_ms > backoff_ms)
+			wait_ms = backoff_ms;
+		if (poll(ends, 3, wait_ms) < 0)
+			continue;
+
+		if (ends[0].revents != 0)
+			hg_server_session_serve(control);
+		if (ends[2].fd < 0)
+			backoff_ms = -1;
+		else if (ends[2].revents != 0 && !accept_guests(server))
+			backoff_ms = BACKOFF_MS;
+
+		if (device_has_failed(server))
+			status = HG_EXIT_DEVICE_FAILED;
+		else if (hg_server_session_state(control) != HG_SESSION_OPEN)
+			status = exit_status_of(hg_server_session_state(control));
+	}
+	if (!dismiss_guests(server))
+		_exit(status);
+	hg_server_session_destroy(control);
+	return status;
 }
 
 int
 hg_server_run(const HgServerConfig *config)
 {
-	Server *server = calloc(1, sizeof(*server));
-	int exit_status;
+	Server server = {.config = config, .lock = PTHREAD_MUTEX_INITIALIZER};
+	int status = 1;
 
-	if (server == NULL)
-		return 1;
-	server->config = config;
-	if (!hg_wire_peer_is_trusted(config->socket))
-		leave(server, 1);
-
-	say_hello(server);
-	while (!server->gone)
-		serve_message(server);
-	while (server->jobs != NULL)
-		close_job(server, server->jobs);
-
-	exit_status = server->exit_status;
-	free(server);
-	return exit_status;
+	server.queue = hg_server_queue_create(config);
+	server.wake = eventfd(0, EFD_CLOEXEC);
+	if (server.queue != NULL && server.wake >= 0)
+	{
+		server.hello.staging_bytes = config->staging_bytes;
+		server.hello.count =
+			(uint32_t) config->list_devices(config->arg, server.hello.infos, HG_WIRE_MAX_DEVICES);
+		status = config->listen >= 0 ? serve_many(&server) : serve_one(&server);
+	}
+	if (server.wake >= 0)
+		close(server.wake);
+	if (server.queue != NULL)
+		hg_server_queue_destroy(server.queue);
+	return status;
 }

@@ -1,7 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_server.h
- *	  The device process's end of a connection: serves one socket.
+ *	  The device process's end of its connections.
+ *
+ *	hg_server.c			one connection, or a socket to listen on and a thread for each
+ *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
+ *	hg_server_queue.c	what connections share: device memory and staging
+ *
+ * Nothing here knows what kind of engine does the work.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,14 +18,25 @@
 
 #include "../src/engine/wire/hg_wire.h"
 
+/* Device memory, in bytes. */
+typedef struct HgMemoryUse
+{
+	uint64_t budget; /* what jobs may hold together; never changes */
+	uint64_t held;	 /* what they hold */
+	uint64_t peak;	 /* the most that they held */
+} HgMemoryUse;
+
+/* The callbacks get arg.  Any thread may call them, several at a time. */
 typedef struct HgServerConfig
 {
-	int socket; /* connected, SOCK_SEQPACKET */
+	int socket; /* connected, SOCK_SEQPACKET: the only session, or the control connection */
+	int listen; /* listening, SOCK_SEQPACKET: where sessions connect; -1 for one session alone */
 
 	/*
-	 * The engine that does the work.  HgEngine lets an engine read the appended keys
-	 * until close, but those in staging are gone as soon as append is answered: an
-	 * engine that does not take a copy of its own gets one kept for it.
+	 * The engine that does the work: any thread may use it, and a job belongs to one.
+	 * HgEngine lets an engine read the appended keys until close, but those in staging are
+	 * gone as soon as append is answered: an engine that does not take a copy of its own
+	 * gets one kept for it.
 	 */
 	HgEngine *engine;
 	bool engine_copies_keys;
@@ -33,13 +50,21 @@ typedef struct HgServerConfig
 	/* Fill at most capacity of infos and return their number. */
 	int (*list_devices)(void *arg, HgDeviceInfo *infos, int capacity);
 
+	/* The device memory that a job needs at least, as far as its spec tells. */
+	uint64_t (*job_bytes)(void *arg, const HgJobSpec *spec);
+
+	void (*memory_use)(void *arg, HgMemoryUse *use);
+
 	/*
 	 * Called when there has been no job for a second: give back what is kept for the next
-	 * one's speed alone.  May be NULL.
+	 * one's speed alone.
 	 */
 	void (*rest)(void *arg);
 	void *arg;
 } HgServerConfig;
+
+/* The exit status of the process after a failure of its device, which is then of no more use. */
+#define HG_EXIT_DEVICE_FAILED 3
 
 /*
  * Say that there is no device, and why.  The process can end afterwards: the client
@@ -48,9 +73,10 @@ typedef struct HgServerConfig
 extern void hg_server_decline(int socket, const HgError *error);
 
 /*
- * Say hello, then serve until the other end closes the socket or speaks nonsense, the
- * device fails, or nothing was asked for idle_timeout seconds.  All jobs are closed on
- * return.  Returns the exit status for the process: 0 where all went as it should.
+ * Say hello on config->socket, then serve until its other end closes it or speaks nonsense,
+ * the device fails, or there was no job for idle_timeout seconds.  Returns the exit status for
+ * the process, 0 where all went as it should, with all jobs closed; where threads are still at
+ * work that do not end at once, it ends the process itself.
  */
 extern int hg_server_run(const HgServerConfig *config);
 

@@ -12,7 +12,11 @@
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count takes that long, and can be cancelled
+ *
+ * Its device memory is what its jobs allocate, all together as much as the memory budget
+ * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,13 +29,19 @@
 #include "../../cuda/hg_device_process.h"
 #include "../../src/engine/cpu/hg_cpu.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t memory_budget;
+/* The memory of a device that was given no budget, and what a job needs for a row. */
+#define STANDIN_MEMORY (UINT64_C(1) << 30)
+#define STANDIN_ROW_BYTES 32
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
+static HgMemoryUse memory;
 static long chunks_to_live = -1;
 
 /* A switch of the environment as a number; 0 where it is not set. */
@@ -43,14 +53,72 @@ switch_value(const char *name)
 	return text != NULL ? strtol(text, NULL, 10) : 0;
 }
 
-/* A job of the CPU engine, and the host that it was opened with. */
+/* A job of the CPU engine, which gets its memory from the device's. */
 typedef struct StandinJob
 {
 	HgJob *job;
-	const HgHost *host;
+	HgHost host; /* its arg is this struct */
+	const HgHost *lender;
 } StandinJob;
 
-/* The host's memory is the stand-in's device memory: what runs out of it is the device. */
+static void *
+device_alloc(void *arg, size_t bytes)
+{
+	const HgHost *lender = ((StandinJob *) arg)->lender;
+	bool fits;
+	void *ptr;
+
+	pthread_mutex_lock(&lock);
+	fits = memory.held <= memory.budget && bytes <= memory.budget - memory.held;
+	if (fits)
+		memory.held += bytes;
+	if (memory.held > memory.peak)
+		memory.peak = memory.held;
+	pthread_mutex_unlock(&lock);
+
+	ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
+	if (fits && ptr == NULL)
+	{
+		pthread_mutex_lock(&lock);
+		memory.held -= bytes;
+		pthread_mutex_unlock(&lock);
+	}
+	return ptr;
+}
+
+static void
+device_free(void *arg, void *ptr, size_t bytes)
+{
+	const HgHost *lender = ((StandinJob *) arg)->lender;
+
+	lender->free(lender->arg, ptr, bytes);
+	pthread_mutex_lock(&lock);
+	memory.held -= bytes;
+	pthread_mutex_unlock(&lock);
+}
+
+static bool
+device_cancelled(void *arg)
+{
+	const HgHost *lender = ((StandinJob *) arg)->lender;
+
+	return lender->cancelled(lender->arg);
+}
+
+/* Take the time that a switch says, unless the job is cancelled. */
+static HgStatus
+dawdle(HgJob *handle, const char *name, HgError *error)
+{
+	for (long left = switch_value(name); left > 0; left--)
+	{
+		if (device_cancelled(handle))
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		usleep(1000);
+	}
+	return HG_OK;
+}
+
+/* What runs out of memory is the device. */
 static HgStatus
 answer(HgStatus status, HgError *error)
 {
@@ -71,7 +139,6 @@ static HgStatus
 standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
 			 HgError *error)
 {
-	HgJobSpec limited = *spec;
 	StandinJob *job;
 	HgStatus status;
 
@@ -79,14 +146,16 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	if (spec->device > 0)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d",
 							(int) spec->device);
-	if (memory_budget > 0 && (limited.memory_limit == 0 || limited.memory_limit > memory_budget))
-		limited.memory_limit = memory_budget;
 
-	job = malloc(sizeof(*job));
+	job = calloc(1, sizeof(*job));
 	if (job == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-	job->host = host;
-	status = hg_cpu_engine()->open(hg_cpu_engine(), host, &limited, &job->job, error);
+	job->host.alloc = device_alloc;
+	job->host.free = device_free;
+	job->host.cancelled = device_cancelled;
+	job->host.arg = job;
+	job->lender = host;
+	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, spec, &job->job, error);
 	if (status != HG_OK)
 	{
 		free(job);
@@ -105,6 +174,10 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 static HgStatus
 standin_build(HgJob *job, HgError *error)
 {
+	HgStatus status = dawdle(job, "HG_STANDIN_BUILD_MS", error);
+
+	if (status != HG_OK)
+		return status;
 	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
@@ -123,24 +196,22 @@ standin_match(HgJob *job, HgMatchMode mode, HgError *error)
 static HgStatus
 standin_next(HgJob *job, HgMatches *matches, HgError *error)
 {
+	pthread_mutex_lock(&lock);
 	if (chunks_to_live == 0)
 		raise(SIGKILL);
 	if (chunks_to_live > 0)
 		chunks_to_live--;
+	pthread_mutex_unlock(&lock);
 	return hg_cpu_engine()->next(inside(job), matches, error);
 }
 
 static HgStatus
 standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	const HgHost *host = ((StandinJob *) job)->host;
+	HgStatus status = dawdle(job, "HG_STANDIN_COUNT_MS", error);
 
-	for (long left = switch_value("HG_STANDIN_COUNT_MS"); left > 0; left--)
-	{
-		if (host->cancelled(host->arg))
-			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
-		usleep(1000);
-	}
+	if (status != HG_OK)
+		return status;
 	return hg_cpu_engine()->count(inside(job), mode, matches, error);
 }
 
@@ -196,12 +267,32 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 	if (options->device > 0)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d", options->device);
 
-	memory_budget = options->memory_budget;
+	memory.budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL)
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 
 	*started = &engine;
 	return HG_OK;
+}
+
+static uint64_t
+standin_job_bytes(const HgJobSpec *spec)
+{
+	return (spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * STANDIN_ROW_BYTES;
+}
+
+static void
+standin_memory_use(HgMemoryUse *use)
+{
+	pthread_mutex_lock(&lock);
+	*use = memory;
+	pthread_mutex_unlock(&lock);
+}
+
+/* It keeps nothing for the next job. */
+static void
+standin_rest(void)
+{
 }
 
 static int
@@ -217,8 +308,8 @@ standin_list(HgDeviceInfo *infos, int capacity, HgError *error)
 	memset(&info, 0, sizeof(info));
 	snprintf(info.name, sizeof(info.name), "stand-in (CPU)");
 	snprintf(info.state, sizeof(info.state), "ready");
-	info.memory_total = info.memory_free = UINT64_C(1) << 30;
-	info.memory_budget = memory_budget > 0 ? memory_budget : info.memory_total;
+	info.memory_total = info.memory_free = STANDIN_MEMORY;
+	info.memory_budget = memory.budget > 0 ? memory.budget : STANDIN_MEMORY;
 	infos[0] = info;
 	return 1;
 }
@@ -230,6 +321,9 @@ main(int argc, char **argv)
 		.description = "a stand-in on the CPU, for tests",
 		.start = standin_start,
 		.list = standin_list,
+		.job_bytes = standin_job_bytes,
+		.memory_use = standin_memory_use,
+		.rest = standin_rest,
 		.engine_copies_keys = false,
 	};
 

@@ -619,6 +619,7 @@ typedef enum Mistake
 	MISTAKE_JOB_TWICE,
 	MISTAKE_SIDE,
 	MISTAKE_BEYOND,
+	MISTAKE_OUTSIDE,
 	MISTAKE_OVERFLOW,
 	MISTAKE_UNALIGNED,
 	MISTAKE_NO_ROOM,
@@ -640,6 +641,7 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"a job's number used twice",
 	"an unknown side",
 	"keys beyond staging",
+	"keys outside the job's lease",
 	"an offset that overflows",
 	"an offset that is not aligned",
 	"a chunk without room",
@@ -667,7 +669,7 @@ static bool
 process_rejects(Mistake mistake)
 {
 	HgWireMessage message;
-	HgWireMessage answer;
+	HgWireMessage answer = {0};
 	pid_t process;
 	int status = -1;
 	int attached = -1;
@@ -684,6 +686,7 @@ process_rejects(Mistake mistake)
 			  answer.reply.error.status == HG_OK;
 
 	hg_wire_header(&message.header, HG_WIRE_APPEND, 1, 2);
+	message.request.offset = answer.reply.lease_offset;
 	message.request.count = 16;
 	length = message.header.length;
 	switch (mistake)
@@ -722,12 +725,15 @@ process_rejects(Mistake mistake)
 		case MISTAKE_BEYOND:
 			message.request.offset = 262144 - 32;
 			break;
+		case MISTAKE_OUTSIDE:
+			message.request.offset += answer.reply.lease_bytes - 32;
+			break;
 		case MISTAKE_OVERFLOW:
-			message.request.offset = 64;
+			message.request.offset += 64;
 			message.request.count = UINT64_C(1) << 62;
 			break;
 		case MISTAKE_UNALIGNED:
-			message.request.offset = 4;
+			message.request.offset += 4;
 			break;
 		case MISTAKE_NO_ROOM:
 			hg_wire_header(&message.header, HG_WIRE_NEXT, 1, 2);
@@ -789,6 +795,10 @@ typedef enum Lie
 	LIE_SEQUENCE,
 	LIE_KIND_OF_ANSWER,
 	LIE_TOO_MANY_PAIRS,
+	LIE_NO_LEASE,
+	LIE_LEASE_BEYOND,
+	LIE_LEASE_UNALIGNED,
+	LIE_SMALL_RESULTS,
 	LIE_COUNT
 } Lie;
 
@@ -802,7 +812,11 @@ static const char *const lie_names[LIE_COUNT] = {
 	"an answer to no question",
 	"an answer with a wrong sequence number",
 	"a list of devices for an answer",
-	"more pairs than there is room for",
+	"more pairs than were asked for",
+	"no lease for a job",
+	"a lease beyond staging",
+	"a lease that is not aligned",
+	"more pairs than its results have room for",
 };
 
 /* A device process played by the host's own waiting. */
@@ -830,9 +844,22 @@ liar_wait(void *arg, int fd)
 				   request.header.job, request.header.sequence);
 	if (liar->lie == LIE_SEQUENCE)
 		answer.header.sequence++;
-	if (request.header.type == HG_WIRE_NEXT)
-		answer.reply.count =
-			liar->lie == LIE_TOO_MANY_PAIRS ? request.request.count + 1 : request.request.count;
+	switch (request.header.type)
+	{
+		case HG_WIRE_OPEN:
+			answer.reply.lease_bytes = liar->lie == LIE_NO_LEASE ? 0 : 65536;
+			if (liar->lie == LIE_LEASE_BEYOND)
+				answer.reply.lease_offset = 262144 - 4096;
+			if (liar->lie == LIE_LEASE_UNALIGNED)
+				answer.reply.lease_offset = 2048;
+			break;
+		case HG_WIRE_NEXT:
+			answer.reply.lease_offset = 131072;
+			answer.reply.lease_bytes = liar->lie == LIE_SMALL_RESULTS ? 0 : 4096;
+			answer.reply.count =
+				liar->lie == LIE_TOO_MANY_PAIRS ? request.request.count + 1 : request.request.count;
+			break;
+	}
 	hg_wire_send(liar->fd, &answer, -1);
 	return true;
 }
@@ -885,8 +912,7 @@ state_after_lie(Lie lie)
 
 	if (engine->open(engine, &liar.host, &plain_spec, &job, &error) == HG_OK)
 	{
-		if (engine->next(job, &matches, &error) != HG_OK)
-			matches.count = 0;
+		engine->next(job, &matches, &error);
 		engine->close(job);
 	}
 	state = hg_wire_client_state(client, &error);

@@ -1,0 +1,79 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_internal.h
+ *	  A connection's two halves: its messages, and the jobs that they are about.
+ *
+ *	hg_server_session.c		messages in and out, what is a sane request
+ *	hg_server_job.c			what a request has the engine do
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SERVER_INTERNAL_H
+#define HG_SERVER_INTERNAL_H
+
+#include "hg_server_session.h"
+
+/* Keys kept for an engine that reads them later. */
+typedef struct HgKeptKeys
+{
+	struct HgKeptKeys *next;
+	uint64_t keys[]; /* of either width */
+} HgKeptKeys;
+
+typedef struct HgServerJob
+{
+	struct HgServerJob *next;
+	HgServerSession *session;
+	uint32_t id;
+	uint32_t key_width;
+	HgJob *job;			/* the engine's */
+	HgHost host;		/* what the engine gets; its arg is this struct */
+	HgQueueEntry entry; /* its reservation, and its lease until it is built */
+	HgError failure;	/* status HG_OK while all is well */
+	HgKeptKeys *kept;
+
+	/* the graph that is being exported; arrays NULL where none is */
+	HgSide exported_side;
+	void *exported[3]; /* by HgWirePart */
+} HgServerJob;
+
+struct HgServerSession
+{
+	const HgServerConfig *config;
+	HgServerQueue *queue;
+	int socket;
+	int wake; /* eventfd, for waits in the queue */
+	bool is_control;
+	HgSessionState state;
+	HgServerJob *jobs;
+	HgQueueEntry results;	/* the room of the last answer's results, until the next message */
+	uint64_t sequence;		/* of the last request received */
+	HgWireMessage received; /* the message being worked on */
+	HgWireMessage answer;
+};
+
+/*
+ * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply
+ * names its lease.
+ */
+extern HgStatus hg_server_job_open(HgServerSession *session, const HgWireRequest *request,
+								   HgWireReply *reply);
+
+/* The job with this number; NULL where there is none. */
+extern HgServerJob *hg_server_job_find(HgServerSession *session, uint32_t id);
+
+/* Have the engine do what a sane request for an open job asks. */
+extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,
+									HgWireReply *reply);
+
+/* Nothing more is to be done for the job but to close it. */
+extern void hg_server_job_cancel(HgServerJob *job);
+
+/* Do count keys from offset on lie within the job's lease? */
+extern bool hg_server_job_within_lease(const HgServerJob *job, uint64_t offset, uint64_t count);
+
+extern void hg_server_job_close(HgServerJob *job);
+
+#endif /* HG_SERVER_INTERNAL_H */

@@ -1,0 +1,393 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_job.c
+ *	  The jobs of a connection of the device process.
+ *
+ * While an engine works on a request, it polls cancelled(), which looks at the
+ * socket: at the end of the connection, and at a note about the job at work, which
+ * can only be the next message, since the client sends nothing else while it waits.
+ * (Requests to append are sent ahead, so that a note may stand behind one of these;
+ * the request at work is then an append itself, and short.)  The note stays in the
+ * socket and is taken out in its turn.  The same look ends a wait in the queue.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../src/engine/hg_shape.h"
+#include "hg_server_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------
+ * What an engine is lent
+ * ------------------------------------------------------------------------ */
+
+static void *
+host_alloc(void *arg, size_t bytes)
+{
+	size_t rounded = (bytes + 63) / 64 * 64;
+
+	(void) arg;
+	return rounded < bytes ? NULL : aligned_alloc(64, rounded > 0 ? rounded : 64);
+}
+
+static void
+host_free(void *arg, void *ptr, size_t bytes)
+{
+	(void) arg;
+	(void) bytes;
+	free(ptr);
+}
+
+static bool
+host_cancelled(void *arg)
+{
+	HgServerJob *job = arg;
+	HgServerSession *session = job->session;
+	HgWireHeader next;
+
+	if (session->state != HG_SESSION_OPEN)
+		return true;
+	switch (hg_wire_peek(session->socket, &next))
+	{
+		case HG_WIRE_NOTHING:
+			return false;
+		case HG_WIRE_DONE:
+			return next.job == job->id &&
+				   (next.type == HG_WIRE_CANCEL || next.type == HG_WIRE_CLOSE);
+		case HG_WIRE_EOF:
+		case HG_WIRE_NONSENSE:
+		case HG_WIRE_ERROR:
+			break;
+	}
+	return true; /* who takes the next message finds the same */
+}
+
+/* ------------------------------------------------------------------------
+ * Opening and closing
+ * ------------------------------------------------------------------------ */
+
+HgServerJob *
+hg_server_job_find(HgServerSession *session, uint32_t id)
+{
+	HgServerJob *job = session->jobs;
+
+	while (job != NULL && job->id != id)
+		job = job->next;
+	return job;
+}
+
+static void
+drop_export(HgServerJob *job)
+{
+	for (int part = 0; part < 3; part++)
+	{
+		free(job->exported[part]);
+		job->exported[part] = NULL;
+	}
+}
+
+/* How the job ends that is closed now. */
+static HgQueueOutcome
+outcome_of(const HgServerJob *job)
+{
+	const HgServerSession *session = job->session;
+
+	if (job->failure.status == HG_CANCELLED ||
+		(job->failure.status == HG_OK && session->state != HG_SESSION_OPEN))
+		return HG_QUEUE_CANCELLED;
+	return job->failure.status == HG_OK ? HG_QUEUE_DONE : HG_QUEUE_FAILED;
+}
+
+void
+hg_server_job_close(HgServerJob *job)
+{
+	HgServerSession *session = job->session;
+	HgServerJob **link = &session->jobs;
+
+	while (*link != job)
+		link = &(*link)->next;
+	*link = job->next;
+
+	session->config->engine->close(job->job);
+	hg_server_queue_leave(session->queue, &job->entry, outcome_of(job));
+	drop_export(job);
+	while (job->kept != NULL)
+	{
+		HgKeptKeys *next = job->kept->next;
+
+		free(job->kept);
+		job->kept = next;
+	}
+	free(job);
+}
+
+/* How the connection waits for a job's turn. */
+static HgQueueWaiter
+waiter_of(HgServerJob *job)
+{
+	HgQueueWaiter waiter = {.wake = job->session->wake,
+							.socket = job->session->socket,
+							.gave_up = host_cancelled,
+							.arg = job};
+
+	return waiter;
+}
+
+HgStatus
+hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgEngine *engine = session->config->engine;
+	HgError *error = &reply->error;
+	HgQueueWaiter waiter;
+	HgServerJob *job;
+	HgStatus status;
+
+	/* before the queue reckons with it */
+	status = hg_spec_check(&request->spec, error);
+	if (status != HG_OK)
+		return status;
+
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	job->session = session;
+	job->id = request->header.job;
+	job->key_width = request->spec.key_width;
+	job->host.alloc = host_alloc;
+	job->host.free = host_free;
+	job->host.cancelled = host_cancelled;
+	job->host.arg = job;
+
+	waiter = waiter_of(job);
+	status =
+		hg_server_queue_enter(session->queue, &job->entry, &request->spec, session, &waiter, error);
+	if (status == HG_OK)
+	{
+		status = engine->open(engine, &job->host, &request->spec, &job->job, error);
+		if (status != HG_OK)
+			hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
+	}
+	if (status != HG_OK)
+	{
+		free(job);
+		return status;
+	}
+	reply->lease_offset = job->entry.part.offset;
+	reply->lease_bytes = job->entry.part.bytes;
+	job->next = session->jobs;
+	session->jobs = job;
+	return HG_OK;
+}
+
+void
+hg_server_job_cancel(HgServerJob *job)
+{
+	if (job->failure.status == HG_OK)
+		hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
+}
+
+/* ------------------------------------------------------------------------
+ * Requests
+ * ------------------------------------------------------------------------ */
+
+bool
+hg_server_job_within_lease(const HgServerJob *job, uint64_t offset, uint64_t count)
+{
+	const HgQueuePart *lease = &job->entry.part;
+
+	return offset % 8 == 0 && offset >= lease->offset && offset - lease->offset <= lease->bytes &&
+		   count <= (lease->bytes - (offset - lease->offset)) / job->key_width;
+}
+
+/*
+ * Room for results of so many bytes, or fewer: *results is where it begins, until the
+ * next message.
+ */
+static HgStatus
+take_room(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
+{
+	HgServerSession *session = job->session;
+	const HgQueueWaiter waiter = waiter_of(job);
+	HgStatus status =
+		hg_server_queue_take_room(session->queue, &session->results, bytes, &waiter, error);
+
+	if (status == HG_OK)
+		*results = session->config->staging + session->results.part.offset;
+	return status;
+}
+
+/* Name the room for results in the answer, or give it back where there are none. */
+static void
+answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
+{
+	if (status == HG_OK && reply->count > 0)
+	{
+		reply->lease_offset = session->results.part.offset;
+		reply->lease_bytes = session->results.part.bytes;
+	}
+	else
+		hg_server_queue_give_room(session->queue, &session->results);
+}
+
+static HgStatus
+serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const HgServerConfig *config = job->session->config;
+	const void *keys = config->staging + request->offset;
+	size_t bytes = (size_t) (request->count * job->key_width);
+
+	if (!config->engine_copies_keys)
+	{
+		HgKeptKeys *kept = malloc(sizeof(*kept) + bytes);
+
+		if (kept == NULL)
+			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+								"the device process is out of memory");
+		memcpy(kept->keys, keys, bytes);
+		kept->next = job->kept;
+		job->kept = kept;
+		keys = kept->keys;
+	}
+	return config->engine->append(job->job, (HgSide) request->side, keys, request->count, error);
+}
+
+/*
+ * The engine exports a graph as a whole: that happens for the first piece that is
+ * asked for, and the arrays are kept until the last.
+ */
+static HgStatus
+export_graph(HgServerJob *job, HgSide side, const uint64_t *count, const size_t *width,
+			 HgError *error)
+{
+	HgStatus status;
+
+	if (job->exported[0] != NULL && job->exported_side == side)
+		return HG_OK;
+	drop_export(job);
+	for (int part = 0; part < 3; part++)
+	{
+		job->exported[part] = malloc((size_t) count[part] * width[part] + 1);
+		if (job->exported[part] == NULL)
+		{
+			drop_export(job);
+			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+								"the device process is out of memory");
+		}
+	}
+	status = job->session->config->engine->export_graph(
+		job->job, side, job->exported[HG_WIRE_OFFSETS], job->exported[HG_WIRE_EDGE_KEYS],
+		job->exported[HG_WIRE_EDGE_ROWS], error);
+	if (status != HG_OK)
+		drop_export(job);
+	job->exported_side = side;
+	return status;
+}
+
+static HgStatus
+serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgServerSession *session = job->session;
+	HgSide side = (HgSide) request->side;
+	HgError *error = &reply->error;
+	HgJobStats stats;
+	uint64_t count[3];
+	size_t width[3];
+	uint64_t piece = request->count;
+	unsigned char *results;
+	HgStatus status;
+
+	session->config->engine->stats(job->job, &stats);
+	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
+	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
+	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
+	width[HG_WIRE_EDGE_KEYS] = job->key_width;
+	if (request->first > count[request->part] || piece > count[request->part] - request->first)
+		return hg_error_set(error, HG_INVALID, NULL, "the graph is smaller than that");
+
+	status = export_graph(job, side, count, width, error);
+	if (status == HG_OK && piece > 0)
+		status = take_room(job, piece * width[request->part], &results, error);
+	if (status == HG_OK && piece > 0)
+	{
+		if (piece > session->results.part.bytes / width[request->part])
+			piece = session->results.part.bytes / width[request->part];
+		memcpy(results,
+			   (unsigned char *) job->exported[request->part] +
+				   request->first * width[request->part],
+			   (size_t) piece * width[request->part]);
+		reply->count = piece;
+	}
+	answer_room(session, status, reply);
+	if (request->part == HG_WIRE_EDGE_ROWS && request->first + piece == count[HG_WIRE_EDGE_ROWS])
+		drop_export(job);
+	return status;
+}
+
+static HgStatus
+serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgServerSession *session = job->session;
+	const uint64_t pair = 2 * sizeof(uint32_t);
+	uint64_t wanted =
+		request->count < HG_WIRE_SLOT_MAX / pair ? request->count : HG_WIRE_SLOT_MAX / pair;
+	unsigned char *results;
+	HgMatches matches;
+	HgStatus status = take_room(job, wanted * pair, &results, &reply->error);
+
+	if (status == HG_OK)
+	{
+		matches.outer = (uint32_t *) results;
+		matches.inner = (uint32_t *) (results + session->results.part.bytes / 2);
+		matches.capacity = session->results.part.bytes / pair;
+		if (matches.capacity > wanted)
+			matches.capacity = wanted;
+		matches.count = 0;
+		status = session->config->engine->next(job->job, &matches, &reply->error);
+		reply->count = matches.count;
+	}
+	answer_room(session, status, reply);
+	return status;
+}
+
+static HgStatus
+serve_build(HgServerJob *job, HgError *error)
+{
+	HgStatus status = job->session->config->engine->build(job->job, error);
+
+	hg_server_queue_end_lease(job->session->queue, &job->entry);
+	return status;
+}
+
+HgStatus
+hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgEngine *engine = job->session->config->engine;
+	HgError *error = &reply->error;
+
+	if (job->failure.status != HG_OK)
+	{
+		*error = job->failure;
+		return error->status;
+	}
+
+	switch ((HgWireType) request->header.type)
+	{
+		case HG_WIRE_APPEND:
+			return serve_append(job, request, error);
+		case HG_WIRE_BUILD:
+			return serve_build(job, error);
+		case HG_WIRE_MATCH:
+			return engine->match(job->job, (HgMatchMode) request->mode, error);
+		case HG_WIRE_NEXT:
+			return serve_next(job, request, reply);
+		case HG_WIRE_COUNT:
+			return engine->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
+		case HG_WIRE_DESCRIBE:
+			return engine->describe(job->job, (HgSide) request->side, &reply->graph, error);
+		default:
+			return serve_export(job, request, reply);
+	}
+}

@@ -1,0 +1,573 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_queue.c
+ *	  Who may open a job, and who has which part of staging.
+ *
+ * Staging is two areas: leases for the keys of jobs that are not built yet, and room for
+ * results.  A job may keep its lease for as long as its client takes to read its tables,
+ * results go as soon as they are copied.  Were they in one area, leases could fill it, and
+ * jobs that are to deliver what such a client reads would wait for it, as it does for them.
+ *
+ * There are two queues, of jobs and of wishes for room, and whoever gives something
+ * back hands it to the first in the queue, then to the second, until one
+ * does not fit: nobody overtakes.  Those of a group that has a job open are the exception,
+ * for they must not wait: they take what is free, and are refused if it is not enough.  That
+ * befalls jobs in the middle of the queue too, when the first of their group is admitted.
+ *
+ * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
+ * an eventfd which the thread that has granted his wish writes to.
+ *
+ * Memory that a job was admitted for is reserved until it is closed, whether it holds it yet
+ * or not; jobs that hold more than they were expected to are known by what the engine says
+ * that all of them hold together.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#endif
+
+#include "hg_server_queue.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A lease is this at most, two slots of the largest size, and at least this where staging
+ * is large. */
+#define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
+#define LEASE_MIN (UINT64_C(512) << 10)
+
+/* Leases that any staging has room for. */
+#define LEASES 8
+
+/* How often a client that has sent something else is looked at while it waits, in ms. */
+#define LOOK_MS 10
+
+/* A contiguous piece of staging, and the parts of it that are taken. */
+typedef struct Area
+{
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t taken;
+	HgQueuePart *parts;
+} Area;
+
+typedef struct Line
+{
+	HgQueueEntry *first;
+	uint32_t length;
+} Line;
+
+struct HgServerQueue
+{
+	const HgServerConfig *config;
+	pthread_mutex_t lock; /* guards all that follows */
+
+	uint64_t budget; /* of device memory */
+	uint64_t reserved;
+	Line open;	  /* jobs, in no order */
+	Line waiting; /* jobs */
+
+	Area leases;
+	Area rooms;
+	Line wishes; /* for room */
+
+	uint64_t started_ms;
+	uint64_t idle_since_ms; /* while neither a job is open nor one waits */
+	HgDeviceStatus counted; /* connections and the numbers of jobs that have ended */
+};
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+static uint64_t
+less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t
+whole_pages(uint64_t bytes)
+{
+	return bytes / HG_WIRE_PAGE * HG_WIRE_PAGE;
+}
+
+/* ------------------------------------------------------------------------
+ * Staging
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Take wanted bytes of an area, or, where nothing as long is free, the longest that is,
+ * unless that is less than least.  Both are multiples of the page.
+ */
+static bool
+area_take(Area *area, HgQueuePart *part, uint64_t least, uint64_t wanted)
+{
+	HgQueuePart **link = &area->parts;
+	HgQueuePart **best = NULL;
+	uint64_t at = area->offset;
+
+	part->bytes = 0;
+	for (;;)
+	{
+		uint64_t end = *link != NULL ? (*link)->offset : area->offset + area->bytes;
+		uint64_t gap = less(end - at, wanted);
+
+		if (gap >= least && gap > part->bytes)
+		{
+			part->offset = at;
+			part->bytes = gap;
+			best = link;
+		}
+		if (part->bytes == wanted || *link == NULL)
+			break;
+		at = (*link)->offset + (*link)->bytes;
+		link = &(*link)->next;
+	}
+	if (best == NULL)
+		return false;
+	part->next = *best;
+	*best = part;
+	area->taken += part->bytes;
+	return true;
+}
+
+static void
+area_give(Area *area, HgQueuePart *part)
+{
+	HgQueuePart **link = &area->parts;
+
+	if (part->bytes == 0)
+		return;
+	while (*link != part)
+		link = &(*link)->next;
+	*link = part->next;
+	area->taken -= part->bytes;
+	part->bytes = 0;
+}
+
+/* Give a job a lease, if there is room for one. */
+static bool
+take_lease(HgServerQueue *queue, HgQueueEntry *job)
+{
+	Area *area = &queue->leases;
+	uint64_t least = more(less(LEASE_MIN, whole_pages(area->bytes / LEASES)), HG_WIRE_PAGE);
+	uint64_t most = less(LEASE_MAX, whole_pages((area->bytes - area->taken) / 4));
+
+	return area_take(area, &job->part, least, more(less(job->wanted, most), least));
+}
+
+/* Give a wish its room, if there is any. */
+static bool
+take_room(HgServerQueue *queue, HgQueueEntry *wish)
+{
+	Area *area = &queue->rooms;
+	uint64_t most = less(HG_WIRE_SLOT_MAX, whole_pages((area->bytes - area->taken) / 2));
+
+	return area_take(area, &wish->part, HG_WIRE_PAGE, more(less(wish->wanted, most), HG_WIRE_PAGE));
+}
+
+/* ------------------------------------------------------------------------
+ * Lines
+ * ------------------------------------------------------------------------ */
+
+static void
+line_append(Line *line, HgQueueEntry *entry)
+{
+	HgQueueEntry **link = &line->first;
+
+	while (*link != NULL)
+		link = &(*link)->next;
+	entry->next = NULL;
+	*link = entry;
+	line->length++;
+}
+
+static void
+line_remove(Line *line, HgQueueEntry *entry)
+{
+	HgQueueEntry **link = &line->first;
+
+	while (*link != entry)
+		link = &(*link)->next;
+	*link = entry->next;
+	line->length--;
+}
+
+/* Take someone out of a line, whose wait is over. */
+static void
+line_settle(Line *line, HgQueueEntry *entry, HgQueueState state)
+{
+	const uint64_t one = 1;
+
+	line_remove(line, entry);
+	entry->state = state;
+	/* it can't fail: the counter is far from full */
+	if (write(entry->wake, &one, sizeof(one)) < 0)
+		abort();
+}
+
+/* Has the job's group, or its connection, a job open? */
+static bool
+has_kin(const HgServerQueue *queue, const HgQueueEntry *job)
+{
+	for (const HgQueueEntry *other = queue->open.first; other != NULL; other = other->next)
+		if (other->connection == job->connection || (job->group != 0 && other->group == job->group))
+			return true;
+	return false;
+}
+
+/* Has the device memory for the job? */
+static bool
+has_memory(const HgServerQueue *queue, const HgQueueEntry *job)
+{
+	HgMemoryUse use;
+
+	if (job->memory > queue->budget - queue->reserved)
+		return false;
+	if (queue->open.length == 0)
+		return true;
+	queue->config->memory_use(queue->config->arg, &use);
+	return use.held < queue->budget && job->memory <= queue->budget - use.held;
+}
+
+/* Admit a job, which is in no line, if it fits now. */
+static bool
+admit(HgServerQueue *queue, HgQueueEntry *job)
+{
+	if (!has_memory(queue, job) || !take_lease(queue, job))
+		return false;
+	queue->reserved += job->memory;
+	return true;
+}
+
+/* A job of this group is open: those that wait must not wait any longer. */
+static void
+settle_kin(HgServerQueue *queue, uint64_t group)
+{
+	HgQueueEntry *next;
+
+	for (HgQueueEntry *job = queue->waiting.first; job != NULL; job = next)
+	{
+		next = job->next;
+		if (job->group != group)
+			continue;
+		if (admit(queue, job))
+		{
+			line_settle(&queue->waiting, job, HG_QUEUE_GRANTED);
+			line_append(&queue->open, job);
+		}
+		else
+			line_settle(&queue->waiting, job, HG_QUEUE_REFUSED);
+	}
+}
+
+/* Something is free again: whose turn is it? */
+static void
+admit_waiting(HgServerQueue *queue)
+{
+	HgQueueEntry *job;
+
+	while ((job = queue->waiting.first) != NULL && admit(queue, job))
+	{
+		line_settle(&queue->waiting, job, HG_QUEUE_GRANTED);
+		line_append(&queue->open, job);
+		if (job->group != 0)
+			settle_kin(queue, job->group);
+	}
+}
+
+static void
+grant_wishes(HgServerQueue *queue)
+{
+	HgQueueEntry *wish;
+
+	while ((wish = queue->wishes.first) != NULL && take_room(queue, wish))
+		line_settle(&queue->wishes, wish, HG_QUEUE_GRANTED);
+}
+
+/* Note since when there has been nothing to do, if there is nothing. */
+static void
+note_idle(HgServerQueue *queue)
+{
+	if (queue->open.length == 0 && queue->waiting.length == 0)
+		queue->idle_since_ms = now_ms();
+}
+
+/*
+ * Wait in a line until someone settles the entry, or the client gives up; with the lock
+ * held, which is let go meanwhile.  Returns the state; HG_QUEUE_OUTSIDE where the client
+ * gave up.
+ */
+static HgQueueState
+wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueueWaiter *waiter)
+{
+	struct pollfd ends[2] = {{.fd = waiter->wake, .events = POLLIN},
+							 {.fd = waiter->socket, .events = POLLIN}};
+	uint64_t count;
+
+	entry->wake = waiter->wake;
+	entry->state = HG_QUEUE_WAITING;
+	line_append(line, entry);
+	while (entry->state == HG_QUEUE_WAITING)
+	{
+		bool gave_up;
+
+		pthread_mutex_unlock(&queue->lock);
+		ends[1].revents = 0; /* poll may fail, for a signal */
+		poll(ends, 2, ends[1].fd < 0 ? LOOK_MS : -1);
+		gave_up = (ends[1].fd < 0 || ends[1].revents != 0) && waiter->gave_up(waiter->arg);
+		/* a message that is no reason to give up stays where it is, readable */
+		if (ends[1].revents != 0)
+			ends[1].fd = -1;
+		pthread_mutex_lock(&queue->lock);
+
+		if (gave_up && entry->state == HG_QUEUE_WAITING)
+		{
+			line_remove(line, entry);
+			entry->state = HG_QUEUE_OUTSIDE;
+			return HG_QUEUE_OUTSIDE;
+		}
+	}
+	/* it has been written to, before the state was seen */
+	if (read(waiter->wake, &count, sizeof(count)) < 0)
+		abort();
+	return entry->state;
+}
+
+/* ------------------------------------------------------------------------
+ * The queue
+ * ------------------------------------------------------------------------ */
+
+HgServerQueue *
+hg_server_queue_create(const HgServerConfig *config)
+{
+	HgServerQueue *queue = calloc(1, sizeof(*queue));
+	HgMemoryUse use;
+
+	if (queue == NULL)
+		return NULL;
+	if (pthread_mutex_init(&queue->lock, NULL) != 0)
+	{
+		free(queue);
+		return NULL;
+	}
+	config->memory_use(config->arg, &use);
+	queue->config = config;
+	queue->budget = use.budget;
+	queue->leases.bytes = whole_pages(config->staging_bytes / 4 * 3);
+	queue->rooms.offset = queue->leases.bytes;
+	queue->rooms.bytes = whole_pages(config->staging_bytes) - queue->rooms.offset;
+	queue->started_ms = queue->idle_since_ms = now_ms();
+	return queue;
+}
+
+void
+hg_server_queue_destroy(HgServerQueue *queue)
+{
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+}
+
+/* The bytes of staging that a job has a use for. */
+static uint64_t
+lease_for(const HgJobSpec *spec)
+{
+	const uint64_t outer = spec->expected_rows[HG_OUTER];
+	const uint64_t inner = spec->expected_rows[HG_INNER];
+
+	if (outer == 0 || inner == 0 || outer > HG_MAX_ROWS || inner > HG_MAX_ROWS)
+		return LEASE_MAX;
+	return whole_pages(less((outer + inner) * spec->key_width, LEASE_MAX) + HG_WIRE_PAGE - 1);
+}
+
+/* The answer to a job that does not fit and may not wait, or that can never fit. */
+static HgStatus
+refuse(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t limit, HgError *error)
+{
+	char detail[120];
+
+	if (job->memory <= limit)
+		return hg_error_set(
+			error, HG_DEVICE_OUT_OF_MEMORY,
+			"Another join of the same query is on the device, so that it can't wait.",
+			"the device has no room for another join");
+	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
+			 (unsigned long long) job->memory, (unsigned long long) less(limit, queue->budget));
+	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+						"the join is too large for the device memory that it may have");
+}
+
+HgStatus
+hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
+					  const void *connection, const HgQueueWaiter *waiter, HgError *error)
+{
+	uint64_t limit = queue->budget;
+
+	job->connection = connection;
+	job->group = spec->group;
+	job->wanted = lease_for(spec);
+	job->memory = queue->config->job_bytes(queue->config->arg, spec);
+	if (spec->memory_limit > 0)
+		limit = less(limit, spec->memory_limit);
+	if (job->memory > limit)
+		return refuse(queue, job, limit, error);
+
+	pthread_mutex_lock(&queue->lock);
+	job->state = HG_QUEUE_REFUSED;
+	if ((queue->waiting.length == 0 || has_kin(queue, job)) && admit(queue, job))
+	{
+		job->state = HG_QUEUE_GRANTED;
+		line_append(&queue->open, job);
+		if (job->group != 0)
+			settle_kin(queue, job->group);
+	}
+	else if (!has_kin(queue, job))
+		wait_in_line(queue, &queue->waiting, job, waiter);
+	if (job->state == HG_QUEUE_OUTSIDE)
+	{
+		queue->counted.jobs_cancelled++;
+		/* the next in the line may be one that this one kept waiting */
+		admit_waiting(queue);
+		note_idle(queue);
+	}
+	pthread_mutex_unlock(&queue->lock);
+
+	switch (job->state)
+	{
+		case HG_QUEUE_GRANTED:
+			return HG_OK;
+		case HG_QUEUE_OUTSIDE:
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		case HG_QUEUE_WAITING:
+		case HG_QUEUE_REFUSED:
+			break;
+	}
+	return refuse(queue, job, limit, error);
+}
+
+void
+hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	area_give(&queue->leases, &job->part);
+	admit_waiting(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void
+hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome)
+{
+	pthread_mutex_lock(&queue->lock);
+	area_give(&queue->leases, &job->part);
+	queue->reserved -= job->memory;
+	line_remove(&queue->open, job);
+	job->state = HG_QUEUE_OUTSIDE;
+	switch (outcome)
+	{
+		case HG_QUEUE_UNOPENED:
+			break;
+		case HG_QUEUE_DONE:
+			queue->counted.jobs_done++;
+			break;
+		case HG_QUEUE_FAILED:
+			queue->counted.jobs_failed++;
+			break;
+		case HG_QUEUE_CANCELLED:
+			queue->counted.jobs_cancelled++;
+			break;
+	}
+	admit_waiting(queue);
+	note_idle(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+HgStatus
+hg_server_queue_take_room(HgServerQueue *queue, HgQueueEntry *room, uint64_t wanted,
+						  const HgQueueWaiter *waiter, HgError *error)
+{
+	HgQueueState state = HG_QUEUE_GRANTED;
+
+	room->wanted = whole_pages(less(wanted, HG_WIRE_SLOT_MAX) + HG_WIRE_PAGE - 1);
+	pthread_mutex_lock(&queue->lock);
+	if (queue->wishes.length > 0 || !take_room(queue, room))
+		state = wait_in_line(queue, &queue->wishes, room, waiter);
+	if (state == HG_QUEUE_OUTSIDE)
+		grant_wishes(queue);
+	pthread_mutex_unlock(&queue->lock);
+
+	if (state == HG_QUEUE_OUTSIDE)
+		return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+	return HG_OK;
+}
+
+void
+hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room)
+{
+	if (room->part.bytes == 0)
+		return;
+	pthread_mutex_lock(&queue->lock);
+	area_give(&queue->rooms, &room->part);
+	grant_wishes(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void
+hg_server_queue_count_connections(HgServerQueue *queue, int change)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->counted.connections += (uint32_t) change;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+int64_t
+hg_server_queue_idle_ms(HgServerQueue *queue)
+{
+	int64_t idle = -1;
+
+	pthread_mutex_lock(&queue->lock);
+	if (queue->open.length == 0 && queue->waiting.length == 0)
+		idle = (int64_t) (now_ms() - queue->idle_since_ms);
+	pthread_mutex_unlock(&queue->lock);
+	return idle;
+}
+
+void
+hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
+{
+	HgMemoryUse use;
+
+	queue->config->memory_use(queue->config->arg, &use);
+	pthread_mutex_lock(&queue->lock);
+	*status = queue->counted;
+	status->uptime_ms = now_ms() - queue->started_ms;
+	status->jobs_open = queue->open.length;
+	status->jobs_queued = queue->waiting.length;
+	status->staging_bytes = queue->config->staging_bytes;
+	status->staging_leased = queue->leases.taken + queue->rooms.taken;
+	status->memory_budget = queue->budget;
+	status->memory_reserved = queue->reserved;
+	status->memory_held = use.held;
+	status->memory_peak = use.peak;
+	pthread_mutex_unlock(&queue->lock);
+}

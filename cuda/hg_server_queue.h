@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_queue.h
+ *	  Who may open a job, and who has which part of staging.
+ *
+ * All connections of a device process share one queue: device memory is reserved and
+ * staging is parcelled out here, and whoever has to wait for either waits here.  It also
+ * keeps the numbers that the process tells of itself.  hg_wire.h has the rules.
+ *
+ * Any thread may call any function.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SERVER_QUEUE_H
+#define HG_SERVER_QUEUE_H
+
+#include "hg_server.h"
+
+typedef struct HgServerQueue HgServerQueue;
+
+/* How a connection waits: at most one thing at a time. */
+typedef struct HgQueueWaiter
+{
+	int wake;	/* an eventfd, written to when the wait is over */
+	int socket; /* readable when the client may have given up */
+
+	/* Has the client given up?  Called after socket has become readable. */
+	bool (*gave_up)(void *arg);
+	void *arg;
+} HgQueueWaiter;
+
+/* A part of staging; bytes 0 where there is none. */
+typedef struct HgQueuePart
+{
+	struct HgQueuePart *next; /* the queue's: parts in the order of offsets */
+	uint64_t offset;
+	uint64_t bytes;
+} HgQueuePart;
+
+/* Where someone stands who wants something. */
+typedef enum HgQueueState
+{
+	HG_QUEUE_OUTSIDE = 0,
+	HG_QUEUE_WAITING,
+	HG_QUEUE_GRANTED,
+	HG_QUEUE_REFUSED
+} HgQueueState;
+
+/* A job, or a wish for room for results.  Zeroed by its owner, then the queue's alone. */
+typedef struct HgQueueEntry
+{
+	struct HgQueueEntry *next; /* in one of the queue's lists */
+	HgQueueState state;
+	int wake; /* of its waiter */
+
+	HgQueuePart part; /* once granted: the lease, or the room for results */
+	uint64_t wanted;  /* bytes of staging; may get less */
+
+	/* of a job */
+	const void *connection;
+	uint64_t group;
+	uint64_t memory; /* bytes of device memory reserved for it */
+} HgQueueEntry;
+
+/* How a job ended. */
+typedef enum HgQueueOutcome
+{
+	HG_QUEUE_UNOPENED, /* the engine refused it */
+	HG_QUEUE_DONE,
+	HG_QUEUE_FAILED,
+	HG_QUEUE_CANCELLED
+} HgQueueOutcome;
+
+/* NULL when out of memory.  config must outlive it. */
+extern HgServerQueue *hg_server_queue_create(const HgServerConfig *config);
+
+/* Nobody may be waiting, and no job open. */
+extern void hg_server_queue_destroy(HgServerQueue *queue);
+
+/*
+ * Admit a job of a connection, waiting for its turn where it may wait.  On HG_OK the
+ * entry has its memory reserved and a lease of staging, until hg_server_queue_leave.
+ * HG_DEVICE_OUT_OF_MEMORY where it would have to wait and may not, or waited in vain;
+ * HG_CANCELLED where the client gave up.
+ */
+extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
+									  const HgJobSpec *spec, const void *connection,
+									  const HgQueueWaiter *waiter, HgError *error);
+
+/* The job has been built: its lease ends, and may have ended before. */
+extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
+
+/* The job is closed, and holds no device memory any more. */
+extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
+
+/*
+ * Get room for results in staging, at most wanted bytes, perhaps fewer, waiting where there is
+ * none.  HG_CANCELLED where the client gave up.
+ */
+extern HgStatus hg_server_queue_take_room(HgServerQueue *queue, HgQueueEntry *room, uint64_t wanted,
+										  const HgQueueWaiter *waiter, HgError *error);
+
+/* Give it back; there may be none. */
+extern void hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room);
+
+/* A session came, or went. */
+extern void hg_server_queue_count_connections(HgServerQueue *queue, int change);
+
+/* Milliseconds that there has been no job, open or waiting; -1 while there is one. */
+extern int64_t hg_server_queue_idle_ms(HgServerQueue *queue);
+
+extern void hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status);
+
+#endif /* HG_SERVER_QUEUE_H */

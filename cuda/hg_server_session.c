@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_session.c
+ *	  One connection of the device process: its messages.
+ *
+ * One thread serves a connection, one request at a time: hg_wire.h describes the messages.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_server_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------
+ * The socket
+ * ------------------------------------------------------------------------ */
+
+/* The connection is of no more use.  The first reason stays. */
+static void
+leave(HgServerSession *session, HgSessionState reason)
+{
+	if (session->state == HG_SESSION_OPEN)
+		session->state = reason;
+}
+
+/* Send session->answer, waiting where the other end is slow to read. */
+static void
+send_answer(HgServerSession *session, int attached)
+{
+	while (session->state == HG_SESSION_OPEN)
+	{
+		struct pollfd writable = {.fd = session->socket, .events = POLLOUT};
+
+		switch (hg_wire_send(session->socket, &session->answer, attached))
+		{
+			case HG_WIRE_DONE:
+				return;
+			case HG_WIRE_NOTHING:
+				if (poll(&writable, 1, -1) < 0 && errno != EINTR)
+					leave(session, HG_SESSION_BROKEN);
+				break;
+			case HG_WIRE_EOF:
+				leave(session, HG_SESSION_CLOSED);
+				break;
+			case HG_WIRE_NONSENSE:
+			case HG_WIRE_ERROR:
+				leave(session, HG_SESSION_BROKEN);
+				break;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------ */
+
+/* Is the request one that hg_wire.h allows?  job is NULL where there is none. */
+static bool
+request_is_sane(const HgServerSession *session, const HgWireRequest *request,
+				const HgServerJob *job)
+{
+	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
+	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
+
+	if (request->header.sequence != session->sequence + 1)
+		return false;
+	switch ((HgWireType) request->header.type)
+	{
+		case HG_WIRE_LIST:
+		case HG_WIRE_STATUS:
+			return request->header.job == 0;
+		case HG_WIRE_OPEN:
+			return !session->is_control && request->header.job != 0 && job == NULL;
+		case HG_WIRE_APPEND:
+			return job != NULL && side_exists &&
+				   hg_server_job_within_lease(job, request->offset, request->count);
+		case HG_WIRE_NEXT:
+			return job != NULL && request->count > 0;
+		case HG_WIRE_EXPORT:
+			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
+		case HG_WIRE_BUILD:
+			return job != NULL;
+		case HG_WIRE_MATCH:
+		case HG_WIRE_COUNT:
+			return job != NULL && mode_exists;
+		case HG_WIRE_DESCRIBE:
+			return job != NULL && side_exists;
+		case HG_WIRE_HELLO:
+		case HG_WIRE_DEVICES:
+		case HG_WIRE_LOAD:
+		case HG_WIRE_REPLY:
+		case HG_WIRE_CANCEL:
+		case HG_WIRE_CLOSE:
+		case HG_WIRE_RELEASE:
+			break;
+	}
+	return false;
+}
+
+/* Answer a request that belongs to no job. */
+static void
+serve_question(HgServerSession *session, const HgWireHeader *request)
+{
+	const HgServerConfig *config = session->config;
+	HgWireMessage *answer = &session->answer;
+
+	if (request->type == HG_WIRE_LIST)
+	{
+		hg_wire_header(&answer->header, HG_WIRE_DEVICES, 0, request->sequence);
+		answer->devices.count = (uint32_t) config->list_devices(config->arg, answer->devices.infos,
+																HG_WIRE_MAX_DEVICES);
+	}
+	else
+	{
+		hg_wire_header(&answer->header, HG_WIRE_LOAD, 0, request->sequence);
+		hg_server_queue_status(session->queue, &answer->status.status);
+	}
+	send_answer(session, -1);
+}
+
+/* Answer a request. */
+static void
+serve_request(HgServerSession *session, const HgWireRequest *request)
+{
+	HgWireReply *reply = &session->answer.reply;
+	HgServerJob *job = hg_server_job_find(session, request->header.job);
+	HgStatus status;
+
+	if (!request_is_sane(session, request, job))
+	{
+		leave(session, HG_SESSION_BROKEN);
+		return;
+	}
+	session->sequence = request->header.sequence;
+	memset(&session->answer, 0, sizeof(session->answer));
+
+	if (request->header.job == 0)
+	{
+		serve_question(session, &request->header);
+		return;
+	}
+
+	hg_wire_header(&reply->header, HG_WIRE_REPLY, request->header.job, request->header.sequence);
+	if (request->header.type == HG_WIRE_OPEN)
+	{
+		status = hg_server_job_open(session, request, reply);
+		job = hg_server_job_find(session, request->header.job);
+	}
+	else
+	{
+		status = hg_server_job_serve(job, request, reply);
+
+		/* a wrong question is no failure of the job */
+		if (status != HG_OK && status != HG_INVALID)
+			job->failure = reply->error;
+	}
+	reply->error.status = status;
+	if (job != NULL)
+		session->config->engine->stats(job->job, &reply->stats);
+	send_answer(session, -1);
+	if (status == HG_DEVICE_FAILED)
+		leave(session, HG_SESSION_DEVICE_FAILED);
+}
+
+/* Obey a note.  A job that could not be opened gets one too. */
+static void
+serve_note(HgServerSession *session, const HgWireHeader *note)
+{
+	HgServerJob *job = hg_server_job_find(session, note->job);
+
+	if (job == NULL)
+		return;
+	if (note->type == HG_WIRE_CLOSE)
+		hg_server_job_close(job);
+	else if (note->type == HG_WIRE_CANCEL)
+		hg_server_job_cancel(job);
+}
+
+void
+hg_server_session_serve(HgServerSession *session)
+{
+	int attached;
+
+	switch (hg_wire_receive(session->socket, &session->received, &attached))
+	{
+		case HG_WIRE_DONE:
+			break;
+		case HG_WIRE_NOTHING:
+			return;
+		case HG_WIRE_EOF:
+			leave(session, HG_SESSION_CLOSED);
+			return;
+		case HG_WIRE_NONSENSE:
+		case HG_WIRE_ERROR:
+			leave(session, HG_SESSION_BROKEN);
+			return;
+	}
+
+	/* whatever it is, the client has done with the results */
+	hg_server_queue_give_room(session->queue, &session->results);
+	switch ((HgWireType) session->received.header.type)
+	{
+		case HG_WIRE_CANCEL:
+		case HG_WIRE_CLOSE:
+		case HG_WIRE_RELEASE:
+			if (attached < 0)
+				serve_note(session, &session->received.header);
+			break;
+		default:
+			if (attached < 0)
+				serve_request(session, &session->received.request);
+	}
+	if (attached >= 0)
+	{
+		close(attached); /* nobody has a descriptor to give us */
+		leave(session, HG_SESSION_BROKEN);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * The connection
+ * ------------------------------------------------------------------------ */
+
+HgServerSession *
+hg_server_session_create(const HgServerConfig *config, HgServerQueue *queue, int socket,
+						 const HgWireDevices *hello)
+{
+	HgServerSession *session = calloc(1, sizeof(*session));
+
+	if (session == NULL)
+		return NULL;
+	session->wake = eventfd(0, EFD_CLOEXEC);
+	if (session->wake < 0)
+	{
+		free(session);
+		return NULL;
+	}
+	session->config = config;
+	session->queue = queue;
+	session->socket = socket;
+	session->is_control = hello->staging_bytes == 0;
+	if (!hg_wire_peer_is_trusted(socket))
+		leave(session, HG_SESSION_BROKEN);
+
+	session->answer.devices = *hello;
+	hg_wire_header(&session->answer.header, HG_WIRE_HELLO, 0, 0);
+	send_answer(session, session->is_control ? -1 : config->staging_fd);
+	return session;
+}
+
+HgSessionState
+hg_server_session_state(const HgServerSession *session)
+{
+	return session->state;
+}
+
+void
+hg_server_session_destroy(HgServerSession *session)
+{
+	while (session->jobs != NULL)
+		hg_server_job_close(session->jobs);
+	hg_server_queue_give_room(session->queue, &session->results);
+	close(session->wake);
+	free(session);
+}
