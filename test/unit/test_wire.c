@@ -17,7 +17,7 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 #include "hg_tap.h"
-#include "test_engine_suite.h"
+#include "test_session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,11 +34,6 @@
 
 #define STAGING "262144"
 
-/* Longer than anything may take that must not take long. */
-#define PATIENCE_MS 1000
-
-static char standin_path[4096];
-
 /* A stand-in that runs, and a client of it. */
 typedef struct Session
 {
@@ -47,15 +42,6 @@ typedef struct Session
 	HgEngine *engine;
 	int fd; /* of a session without a client */
 } Session;
-
-static double
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
-}
 
 /* ------------------------------------------------------------------------
  * Processes
@@ -78,41 +64,12 @@ start_process(pid_t *process, const char *option, const char *value)
 	{
 		fcntl(pair[1], F_SETFD, 0);
 		snprintf(number, sizeof(number), "%d", pair[1]);
-		execl(standin_path, standin_path, "--socket-fd", number, "--staging-bytes", STAGING, option,
-			  value, (char *) NULL);
+		execl(test_device_path, test_device_path, "--socket-fd", number, "--staging-bytes", STAGING,
+			  option, value, (char *) NULL);
 		_exit(127);
 	}
 	close(pair[1]);
 	return pair[0];
-}
-
-/* Has the process ended within PATIENCE_MS?  *status as of waitpid. */
-static bool
-process_ends(pid_t process, int *status)
-{
-	double deadline = now_ms() + PATIENCE_MS;
-
-	while (now_ms() < deadline)
-	{
-		if (waitpid(process, status, WNOHANG) == process)
-			return true;
-		usleep(1000);
-	}
-	kill(process, SIGKILL);
-	waitpid(process, status, 0);
-	return false;
-}
-
-/* Wait until the process has said hello, or can't any more. */
-static HgWireState
-settled_state(HgWireClient *client, HgError *error)
-{
-	HgWireState state;
-	struct pollfd readable = {.fd = hg_wire_client_socket(client), .events = POLLIN};
-
-	while ((state = hg_wire_client_state(client, error)) == HG_WIRE_STARTING)
-		poll(&readable, 1, -1);
-	return state;
 }
 
 static void
@@ -132,7 +89,7 @@ start_ready_session(Session *session)
 	HgError error;
 
 	start_session(session, NULL, NULL);
-	if (settled_state(session->client, &error) != HG_WIRE_READY)
+	if (test_settled_state(session->client, &error) != HG_WIRE_READY)
 	{
 		hg_tap_diag("the stand-in did not start: %s (%s)", error.message, error.detail);
 		abort();
@@ -146,63 +103,13 @@ end_session(Session *session)
 	int status;
 
 	hg_wire_client_destroy(session->client);
-	return process_ends(session->process, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return test_process_ends(session->process, &status) && WIFEXITED(status) &&
+		   WEXITSTATUS(status) == 0;
 }
 
 /* ------------------------------------------------------------------------
  * Jobs
  * ------------------------------------------------------------------------ */
-
-static const HgJobSpec plain_spec = {.key_width = 4};
-
-/* A job with these keys, appended and built; NULL with *error filled on failure. */
-static HgJob *
-build_job(HgEngine *engine, const HgHost *host, const TestData *data, HgError *error)
-{
-	TestRun run = {.engine = engine, .host = host, .data = data, .spec = plain_spec};
-	HgJob *job;
-
-	run.spec.key_width = data->key_width;
-	if (test_run_build(&run, &job, error) == HG_OK)
-		return job;
-	if (job != NULL)
-		engine->close(job);
-	return NULL;
-}
-
-/* Does a job on this engine stream the right matches? */
-static bool
-stream_works(HgEngine *engine, const TestData *data)
-{
-	uint32_t outer[1000];
-	uint32_t inner[1000];
-	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1000};
-	uint64_t pairs = 0;
-	uint64_t checksum = 0;
-	HgError error;
-	HgJob *job = build_job(engine, test_host_plain(), data, &error);
-	HgStatus status;
-
-	if (job == NULL)
-		return false;
-	status = engine->match(job, HG_MATCH_ALL, &error);
-	while (status == HG_OK && (status = engine->next(job, &matches, &error)) == HG_OK &&
-		   matches.count > 0)
-	{
-		for (size_t i = 0; i < matches.count; i++)
-			checksum += test_pair_checksum(outer[i], inner[i]);
-		pairs += matches.count;
-	}
-	engine->close(job);
-	return status == HG_OK && pairs == data->pairs && checksum == data->checksum;
-}
-
-/* Enough keys to fill several slots of staging. */
-static void
-create_long_data(TestData *data)
-{
-	test_data_create(data, TEST_KEYS_UNIQUE, 4, 300000, 200000);
-}
 
 /* A session whose process takes its time to count. */
 static void
@@ -211,49 +118,6 @@ start_slow_session(Session *session)
 	setenv("HG_STANDIN_COUNT_MS", "30000", 1);
 	start_ready_session(session);
 	unsetenv("HG_STANDIN_COUNT_MS");
-}
-
-/* A host that gives up waiting after the first few milliseconds. */
-typedef struct Impatient
-{
-	HgHost host;
-	double deadline;
-	pid_t victim; /* killed when the deadline is over, rather than cancelled; 0 = none */
-} Impatient;
-
-static bool
-impatient_wait(void *arg, int fd)
-{
-	Impatient *impatient = arg;
-	struct pollfd readable = {.fd = fd, .events = POLLIN};
-	double left = impatient->deadline - now_ms();
-
-	if (poll(&readable, 1, left > 0 ? (int) left + 1 : 0) > 0)
-		return true;
-	if (impatient->victim == 0)
-		return false;
-	kill(impatient->victim, SIGKILL);
-	poll(&readable, 1, PATIENCE_MS);
-	return true;
-}
-
-static bool
-impatient_cancelled(void *arg)
-{
-	Impatient *impatient = arg;
-
-	return impatient->victim == 0 && now_ms() > impatient->deadline;
-}
-
-static void
-init_impatient(Impatient *impatient, double wait_ms)
-{
-	impatient->host = *test_host_plain();
-	impatient->host.wait_readable = impatient_wait;
-	impatient->host.cancelled = impatient_cancelled;
-	impatient->host.arg = impatient;
-	impatient->deadline = now_ms() + wait_ms;
-	impatient->victim = 0;
 }
 
 /* ------------------------------------------------------------------------
@@ -267,7 +131,7 @@ test_suite(void)
 
 	/* chunks of the suite are to fit a slot */
 	start_session(&session, "--staging-bytes", "2097152");
-	settled_state(session.client, NULL);
+	test_settled_state(session.client, NULL);
 	hg_engine_suite(session.engine, test_host_plain());
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
 			  "the connection survives the suite");
@@ -288,10 +152,10 @@ test_starting(void)
 	unsetenv("HG_STANDIN_START_DELAY_MS");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_STARTING,
 			  "a process without a hello is starting");
-	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &job, &error) ==
-				  HG_UNAVAILABLE,
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &test_plain_spec, &job,
+								   &error) == HG_UNAVAILABLE,
 			  "no job starts before the hello");
-	hg_tap_ok(settled_state(session.client, &error) == HG_WIRE_READY, "then it is ready");
+	hg_tap_ok(test_settled_state(session.client, &error) == HG_WIRE_READY, "then it is ready");
 	hg_tap_ok(hg_wire_client_devices(session.client, test_host_plain(), &info, 1, &count, &error) ==
 					  HG_OK &&
 				  count == 1 && strcmp(info.name, "stand-in (CPU)") == 0,
@@ -310,14 +174,14 @@ test_unavailable(void)
 	setenv("HG_STANDIN_UNAVAILABLE", "1", 1);
 	start_session(&session, NULL, NULL);
 	unsetenv("HG_STANDIN_UNAVAILABLE");
-	hg_tap_ok(settled_state(session.client, &error) == HG_WIRE_UNAVAILABLE &&
+	hg_tap_ok(test_settled_state(session.client, &error) == HG_WIRE_UNAVAILABLE &&
 				  strcmp(error.message, "no device") == 0,
 			  "a process without a device says why");
-	hg_tap_ok(process_ends(session.process, &status), "and ends");
+	hg_tap_ok(test_process_ends(session.process, &status), "and ends");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_UNAVAILABLE,
 			  "which does not change the reason");
-	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &job, &error) ==
-				  HG_UNAVAILABLE,
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &test_plain_spec, &job,
+								   &error) == HG_UNAVAILABLE,
 			  "jobs are refused for that reason");
 	hg_wire_client_destroy(session.client);
 }
@@ -340,7 +204,7 @@ test_several_jobs(void)
 	test_data_create(&data[1], TEST_KEYS_DUPLICATES, 8, 2000, 500);
 	test_data_create(&data[2], TEST_KEYS_SKEWED, 4, 300, 300);
 	for (int i = 0; i < 3; i++)
-		jobs[i] = build_job(session.engine, test_host_plain(), &data[i], &error);
+		jobs[i] = test_build_job(session.engine, test_host_plain(), &data[i], &error);
 	for (int i = 0; i < 3; i++)
 		good = good && session.engine->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
 	while (good && more)
@@ -378,34 +242,35 @@ test_cancel(void)
 
 	start_slow_session(&session);
 	test_data_create(&small, TEST_KEYS_DUPLICATES, 4, 5000, 5000);
-	create_long_data(&large);
+	test_create_long_data(&large);
 	for (int round = 0; round < 5; round++)
 	{
-		Impatient impatient;
+		TestImpatient impatient;
 		HgError error = {0};
 		uint64_t matches;
 		HgStatus status;
 		double started;
 		HgJob *job;
 
-		init_impatient(&impatient, 1e6);
-		job = build_job(session.engine, &impatient.host, &large, &error);
+		test_impatient_init(&impatient, 1e6);
+		job = test_build_job(session.engine, &impatient.host, &large, &error);
 		if (job == NULL)
 		{
 			good = false;
 			break;
 		}
-		impatient.deadline = now_ms() + 5 * round;
-		started = now_ms();
+		impatient.deadline = test_now_ms() + 5 * round;
+		started = test_now_ms();
 		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
-		good = good && status == HG_CANCELLED && now_ms() - started < PATIENCE_MS;
+		good = good && status == HG_CANCELLED && test_now_ms() - started < TEST_PATIENCE_MS;
 		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
 		good = good && status == HG_CANCELLED;
 		session.engine->close(job);
 
 		/* at once, on the same connection */
-		started = now_ms();
-		good = good && stream_works(session.engine, &small) && now_ms() - started < PATIENCE_MS;
+		started = test_now_ms();
+		good = good && test_stream_works(session.engine, &small) &&
+			   test_now_ms() - started < TEST_PATIENCE_MS;
 	}
 	hg_tap_ok(good, "a cancelled job answers in time and leaves the connection to the next");
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
@@ -415,17 +280,17 @@ test_cancel(void)
 	good = true;
 	for (int round = 0; round < 20; round++)
 	{
-		Impatient impatient;
+		TestImpatient impatient;
 		HgError error = {0};
 		HgJob *job;
 
-		init_impatient(&impatient, 0.2 * round);
-		job = build_job(session.engine, &impatient.host, &large, &error);
+		test_impatient_init(&impatient, 0.2 * round);
+		job = test_build_job(session.engine, &impatient.host, &large, &error);
 		if (job != NULL)
 			session.engine->close(job);
 		else
 			good = good && error.status == HG_CANCELLED;
-		good = good && stream_works(session.engine, &small);
+		good = good && test_stream_works(session.engine, &small);
 	}
 	hg_tap_ok(good,
 			  "a job that is cancelled while it appends leaves nothing in the next one's keys");
@@ -439,17 +304,17 @@ test_leaving(void)
 {
 	Session session;
 	TestData large;
-	Impatient impatient;
+	TestImpatient impatient;
 	HgError error = {0};
 	uint64_t matches;
 	HgJob *job;
 
 	/* the session vanishes while the process works, without a word */
 	start_slow_session(&session);
-	create_long_data(&large);
-	init_impatient(&impatient, 1e6);
-	job = build_job(session.engine, &impatient.host, &large, &error);
-	impatient.deadline = now_ms() + 20;
+	test_create_long_data(&large);
+	test_impatient_init(&impatient, 1e6);
+	job = test_build_job(session.engine, &impatient.host, &large, &error);
+	impatient.deadline = test_now_ms() + 20;
 	session.engine->count(job, HG_MATCH_ALL, &matches, &error);
 	hg_tap_ok(end_session(&session), "the process ends in time in the middle of a count");
 	test_data_destroy(&large);
@@ -470,10 +335,10 @@ test_idle(void)
 	int status = -1;
 
 	start_session(&session, "--idle-timeout", "1");
-	settled_state(session.client, &error);
+	test_settled_state(session.client, &error);
 	usleep(900 * 1000);
 	hg_tap_ok(waitpid(session.process, &status, WNOHANG) == 0, "an idle process waits its time");
-	hg_tap_ok(process_ends(session.process, &status) && WIFEXITED(status) &&
+	hg_tap_ok(test_process_ends(session.process, &status) && WIFEXITED(status) &&
 				  WEXITSTATUS(status) == 0,
 			  "and ends then");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST, "which is noticed");
@@ -493,7 +358,7 @@ test_inherited(void)
 	start_ready_session(&session);
 	close(ends[1]);
 	readable = (struct pollfd){.fd = ends[0], .events = POLLIN};
-	hg_tap_ok(poll(&readable, 1, PATIENCE_MS) == 1 && (readable.revents & POLLHUP) != 0,
+	hg_tap_ok(poll(&readable, 1, TEST_PATIENCE_MS) == 1 && (readable.revents & POLLHUP) != 0,
 			  "the process keeps no descriptor that it inherited");
 	close(ends[0]);
 
@@ -514,7 +379,7 @@ test_death(void)
 	Session session;
 	TestData data;
 	TestData large;
-	Impatient impatient;
+	TestImpatient impatient;
 	HgError error = {0};
 	HgJob *job;
 	HgJob *other;
@@ -530,8 +395,8 @@ test_death(void)
 	setenv("HG_STANDIN_DIE_AFTER_CHUNKS", "3", 1);
 	start_ready_session(&session);
 	unsetenv("HG_STANDIN_DIE_AFTER_CHUNKS");
-	other = build_job(session.engine, test_host_plain(), &data, &error);
-	job = build_job(session.engine, test_host_plain(), &data, &error);
+	other = test_build_job(session.engine, test_host_plain(), &data, &error);
+	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	session.engine->match(job, HG_MATCH_ALL, &error);
 	while (status == HG_OK && chunks < 10)
 	{
@@ -547,20 +412,20 @@ test_death(void)
 	session.engine->close(job);
 	session.engine->close(other);
 	hg_wire_client_destroy(session.client);
-	process_ends(session.process, &exit_status);
+	test_process_ends(session.process, &exit_status);
 	test_data_destroy(&data);
 
-	create_long_data(&large);
+	test_create_long_data(&large);
 	start_slow_session(&session);
-	init_impatient(&impatient, 1e6);
+	test_impatient_init(&impatient, 1e6);
 	impatient.victim = session.process;
-	job = build_job(session.engine, &impatient.host, &large, &error);
-	impatient.deadline = now_ms() + 20;
+	job = test_build_job(session.engine, &impatient.host, &large, &error);
+	impatient.deadline = test_now_ms() + 20;
 	status = session.engine->count(job, HG_MATCH_ALL, &count, &error);
 	hg_tap_ok(status == HG_CONNECTION_LOST, "so is one that is killed while it counts");
 	session.engine->close(job);
 	hg_wire_client_destroy(session.client);
-	process_ends(session.process, &exit_status);
+	test_process_ends(session.process, &exit_status);
 	test_data_destroy(&large);
 }
 
@@ -578,11 +443,11 @@ test_refusals(void)
 	setenv("HG_STANDIN_OUT_OF_MEMORY", "1", 1);
 	start_ready_session(&session);
 	unsetenv("HG_STANDIN_OUT_OF_MEMORY");
-	job = build_job(session.engine, test_host_plain(), &data, &error);
+	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job == NULL && error.status == HG_DEVICE_OUT_OF_MEMORY &&
 				  strcmp(error.message, "out of device memory") == 0,
 			  "a full device is an error of the job");
-	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &plain_spec, &opened,
+	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &test_plain_spec, &opened,
 								   &error) == HG_OK,
 			  "and not of the connection");
 	hg_tap_ok(end_session(&session), "the process ends with a job open");
@@ -590,11 +455,11 @@ test_refusals(void)
 	setenv("HG_STANDIN_FAIL", "1", 1);
 	start_ready_session(&session);
 	unsetenv("HG_STANDIN_FAIL");
-	job = build_job(session.engine, test_host_plain(), &data, &error);
+	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job == NULL && error.status == HG_DEVICE_FAILED, "a failing device is told");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST,
 			  "which is the last answer: the connection is lost");
-	hg_tap_ok(process_ends(session.process, &status), "and the process ends");
+	hg_tap_ok(test_process_ends(session.process, &status), "and the process ends");
 	session.engine->close(opened); /* an orphan of the first session */
 	hg_wire_client_destroy(session.client);
 	test_data_destroy(&data);
@@ -649,21 +514,6 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"a descriptor nobody asked for",
 };
 
-/* Receive a message of the process, waiting; its descriptor is closed. */
-static HgWireResult
-receive_slowly(int fd, HgWireMessage *message)
-{
-	struct pollfd readable = {.fd = fd, .events = POLLIN};
-	HgWireResult result;
-	int attached;
-
-	poll(&readable, 1, PATIENCE_MS);
-	result = hg_wire_receive(fd, message, &attached);
-	if (attached >= 0)
-		close(attached);
-	return result;
-}
-
 /* Say hello, open job 1, then make a mistake.  Does the process end, and for it? */
 static bool
 process_rejects(Mistake mistake)
@@ -677,13 +527,13 @@ process_rejects(Mistake mistake)
 	size_t length;
 	bool started;
 
-	started = receive_slowly(fd, &answer) == HG_WIRE_DONE;
+	started = test_receive(fd, &answer) == HG_WIRE_DONE;
 	memset(&message, 0, sizeof(message));
-	message.request.spec = plain_spec;
+	message.request.spec = test_plain_spec;
 	hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 1);
 	hg_wire_send(fd, &message, -1);
-	started = started && receive_slowly(fd, &answer) == HG_WIRE_DONE &&
-			  answer.reply.error.status == HG_OK;
+	started =
+		started && test_receive(fd, &answer) == HG_WIRE_DONE && answer.reply.error.status == HG_OK;
 
 	hg_wire_header(&message.header, HG_WIRE_APPEND, 1, 2);
 	message.request.offset = answer.reply.lease_offset;
@@ -757,14 +607,14 @@ process_rejects(Mistake mistake)
 
 	if (mistake == MISTAKE_NONE)
 	{
-		started = started && receive_slowly(fd, &answer) == HG_WIRE_DONE &&
+		started = started && test_receive(fd, &answer) == HG_WIRE_DONE &&
 				  answer.header.sequence == 2 && answer.reply.error.status == HG_OK;
 		close(fd);
-		return process_ends(process, &status) && started && WIFEXITED(status) &&
+		return test_process_ends(process, &status) && started && WIFEXITED(status) &&
 			   WEXITSTATUS(status) == 0;
 	}
-	started =
-		process_ends(process, &status) && started && WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	started = test_process_ends(process, &status) && started && WIFEXITED(status) &&
+			  WEXITSTATUS(status) == 1;
 	close(fd);
 	return started;
 }
@@ -836,7 +686,7 @@ liar_wait(void *arg, int fd)
 	HgWireMessage answer;
 
 	(void) fd;
-	if (receive_slowly(liar->fd, &request) != HG_WIRE_DONE)
+	if (test_receive(liar->fd, &request) != HG_WIRE_DONE)
 		return false;
 	memset(&answer, 0, sizeof(answer));
 	hg_wire_header(&answer.header,
@@ -910,7 +760,7 @@ state_after_lie(Lie lie)
 		hg_wire_send(pair[1], &reply, -1);
 	}
 
-	if (engine->open(engine, &liar.host, &plain_spec, &job, &error) == HG_OK)
+	if (engine->open(engine, &liar.host, &test_plain_spec, &job, &error) == HG_OK)
 	{
 		engine->next(job, &matches, &error);
 		engine->close(job);
@@ -935,14 +785,11 @@ test_bad_process(void)
 int
 main(int argc, char **argv)
 {
-	const char *slash = strrchr(argv[0], '/');
-
 	if (argc > 1)
-		snprintf(standin_path, sizeof(standin_path), "%s", argv[1]);
+		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
 	else
 	{
-		snprintf(standin_path, sizeof(standin_path), "%.*shg_device_standin",
-				 slash != NULL ? (int) (slash - argv[0] + 1) : 0, argv[0]);
+		test_find_standin(argv[0]);
 		test_starting();
 		test_unavailable();
 		test_cancel();
