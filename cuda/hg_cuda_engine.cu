@@ -9,10 +9,10 @@
  * has one chunk of them written in device memory and copied out.
  *
  * Any thread may use an engine, and a job belongs to one thread: jobs share nothing but the
- * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).  Every
- *wait polls the job's cancelled().  What was launched before runs on after a cancellation: a piece
- *of some milliseconds, or one digit of a radix sort.  Copies to the caller's memory are always
- *waited for.
+ * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
+ * Every wait polls the job's cancelled().  What was launched before runs on after a
+ * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
+ * caller's memory are always waited for.
  *
  * A job that says how many rows are to come, and has no room for them, is refused before
  * anything is copied.

@@ -204,7 +204,6 @@ detach(const HgDeviceOptions *options)
 	if (options->listen >= 0)
 	{
 		fcntl(options->listen, F_SETFD, FD_CLOEXEC);
-		fcntl(options->listen, F_SETFL, O_NONBLOCK);
 		raise_descriptor_limit();
 	}
 
@@ -215,6 +214,16 @@ detach(const HgDeviceOptions *options)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
+}
+
+/* A connection that is gone again before it was accepted must not be waited for. */
+static HgStatus
+prepare_listener(int listen, HgError *error)
+{
+	if (listen >= 0 && fcntl(listen, F_SETFL, O_NONBLOCK) != 0)
+		return hg_error_set(error, HG_UNAVAILABLE, strerror(errno),
+							"the device process could not listen");
+	return HG_OK;
 }
 
 /* Make the staging area: a sealed memfd in *fd, mapped at *staging. */
@@ -319,7 +328,8 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.rest = rest_for_server;
 	config.arg = (void *) kind;
 
-	if (create_staging(config.staging_bytes, &config.staging_fd, &config.staging, &error) !=
+	if (prepare_listener(config.listen, &error) != HG_OK ||
+		create_staging(config.staging_bytes, &config.staging_fd, &config.staging, &error) !=
 			HG_OK ||
 		kind->start(options, config.staging, &config.engine, &error) != HG_OK)
 	{

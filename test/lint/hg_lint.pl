@@ -234,7 +234,7 @@ sub check_cuda_headers
 		  ? defined $path && $path =~ m{^(?:cuda|src/engine)/}
 		  : c_library($name)
 		  || $name =~ m{^(?:cuda\w*\.h|cuda_runtime\w*\.h|cub/.*|cuda/.*|cooperative_groups.*)$}
-		  || $name =~ m{^(?:c?(?:std\w+|limits|string|math|assert|time|errno|inttypes)|new|algorithm|utility|type_traits)$};
+		  || $name =~ m{^(?:c?(?:std\w+|limits|string|math|assert|time|errno|inttypes)|new|mutex|algorithm|utility|type_traits)$};
 		push @violations, "$file:$number: $text";
 	}
 	return (undef, @violations);
