@@ -126,20 +126,13 @@ hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak)
 	*peak = device->peak;
 }
 
-void
-hg_cuda_device_trim(HgCudaDevice *device)
-{
-	if (device->pool != nullptr)
-		cudaMemPoolTrimTo(device->pool, 0);
-}
-
-/* Take a kit that is idle, if one is. */
+/* Take a kit that is idle, if more than kept are. */
 static bool
-take_kit(HgCudaDevice *device, HgCudaKit *kit)
+take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	if (device->idle_count == 0)
+	if (device->idle_count <= kept)
 		return false;
 	*kit = device->idle[--device->idle_count];
 	return true;
@@ -155,6 +148,18 @@ keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
 		return false;
 	device->idle[device->idle_count++] = *kit;
 	return true;
+}
+
+void
+hg_cuda_device_trim(HgCudaDevice *device)
+{
+	HgCudaKit kit;
+
+	cudaSetDevice(device->ordinal);
+	while (take_kit(device, HG_RESTED_KITS, &kit))
+		destroy_kit(&kit);
+	if (device->pool != nullptr)
+		cudaMemPoolTrimTo(device->pool, 0);
 }
 
 /* Count bytes as held, unless that is over the budget. */
@@ -193,7 +198,7 @@ hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host, ui
 	work->limit = limit;
 	HG_CUDA_TRY(cudaSetDevice(device->ordinal), error);
 
-	if (!take_kit(device, &work->kit))
+	if (!take_kit(device, 0, &work->kit))
 	{
 		HgStatus status = create_kit(&work->kit, error);
 

@@ -34,8 +34,10 @@ constexpr int HG_WORK_BLOCKS = 48;
 /* Bytes of pinned host memory that a job reads results of kernels back into. */
 constexpr size_t HG_READBACK_BYTES = 8192;
 
-/* Jobs whose stream and pinned memory are kept for the next ones. */
+/* Jobs whose stream and pinned memory are kept for the next ones: as many as may well run at a
+ * time, because giving pinned memory back waits for all that runs; and after a rest. */
 constexpr int HG_IDLE_KITS = 64;
+constexpr int HG_RESTED_KITS = 4;
 
 /* What is slow to make and is passed on from job to job. */
 struct HgCudaKit
@@ -84,7 +86,7 @@ void hg_cuda_device_close(HgCudaDevice *device);
 /* What jobs hold of its budget now, and the most that they held. */
 void hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak);
 
-/* Give memory that no job holds back to the driver. */
+/* Give memory that no job holds back to the driver, and kits that are many. */
 void hg_cuda_device_trim(HgCudaDevice *device);
 
 /* Start and end the work of one job.  close frees all its memory, and never fails. */

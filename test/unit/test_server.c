@@ -821,6 +821,40 @@ test_trouble(void)
 	test_data_destroy(&data);
 }
 
+/* Is a process under this user id cut off without a hello? */
+static bool
+stranger_is_cut_off(Server *server, uid_t stranger)
+{
+	pid_t process = fork();
+	int status;
+
+	if (process < 0)
+		abort();
+	if (process == 0)
+	{
+		Speaker speaker = {0};
+
+		if (setuid(stranger) != 0)
+			_exit(2);
+		speaker.fd = connect_to(server);
+		_exit(is_cut_off(&speaker) ? 0 : 1);
+	}
+	return waitpid(process, &status, 0) == process && status == 0;
+}
+
+static void
+test_strangers(void)
+{
+	Server server;
+
+	start_server(&server, NULL);
+	if (geteuid() == 0)
+		hg_tap_ok(stranger_is_cut_off(&server, 65534), "another user's process is cut off");
+	else
+		hg_tap_skip("only root can be another user", "another user's process is cut off");
+	hg_tap_ok(stop_server(&server), "the process ends after that");
+}
+
 static void
 test_failing_device(void)
 {
@@ -911,6 +945,7 @@ main(int argc, char **argv)
 	test_crowd();
 	test_leases();
 	test_results();
+	test_strangers();
 	test_bad_control();
 	test_idle();
 	return hg_tap_done();
