@@ -489,7 +489,10 @@ RESET hashgraph.enabled;
 SELECT extension, extension = library AS same FROM hashgraph_version();
 SELECT count(*) FILTER (WHERE memory_free <= memory_total AND memory_budget <= memory_total
 						AND compute_capability ~ '^\d+\.\d+$' AND driver ~ '^\d+\.\d+$'
-						AND name <> '' AND state <> '') = count(*) AS devices_make_sense
+						AND name <> '' AND state <> ''
+						AND (state <> 'ready' OR (jobs >= 0 AND queued >= 0 AND memory_held >= 0
+							AND staging_used BETWEEN 0 AND staging AND uptime >= interval '0'
+							AND coalesce(restarts, 0) >= 0))) = count(*) AS devices_make_sense
 FROM hashgraph_devices();
 
 SET client_min_messages = error;

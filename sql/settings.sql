@@ -25,6 +25,7 @@ FROM (VALUES
 	('bins', '0'), ('bins', '1048576'), ('bins', '1048577'), ('bins', '-1'),
 	('min_rows', '0'), ('min_rows', '1000000'), ('min_rows', '-1'),
 	('gpu_memory_limit', '0'), ('gpu_memory_limit', '1GB'), ('gpu_memory_limit', '-1'),
+	('gpu_wait_limit', '0'), ('gpu_wait_limit', '2s'), ('gpu_wait_limit', '-1'),
 	('gpu_device', '-1'), ('gpu_device', '7'), ('gpu_device', '-2'),
 	-- in postgresql.conf alone
 	('gpu_memory_budget', '1GB'), ('staging_size', '64MB'), ('gpu_idle_timeout', '1min'),

@@ -11,6 +11,7 @@
 
 #include "fmgr.h"
 
+#include "backend/hg_device_worker.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_join.h"
 #include "hg_guc.h"
@@ -25,6 +26,7 @@ _PG_init(void)
 {
 	hg_guc_init();
 	hg_stats_init();
+	hg_device_worker_init();
 	hg_executor_init();
 	hg_planner_init();
 }

@@ -6,8 +6,8 @@
  * Settings that a session may change are PGC_USERSET.  Those that belong to the
  * device process of the whole server are PGC_SIGHUP: the library must load in a
  * session too (session_preload_libraries, LOAD), where a PGC_POSTMASTER setting
- * could not be declared, so a running device process keeps the values it started
- * with, and the next one takes the new.
+ * could not be declared.  The server's device process is replaced when they change,
+ * once no job runs; a session's own keeps the values it started with.
  *
  * GUC_EXPLAIN marks what can change a plan or the shape of its HashGraphs.
  *
@@ -34,6 +34,7 @@ double hg_load_factor = 1.0;
 int hg_bins = 0;
 int hg_min_rows = 50000;
 int hg_gpu_memory_limit = 0;
+int hg_gpu_wait_limit = 0;
 int hg_gpu_memory_budget = 0;
 int hg_staging_size = 256 * 1024;
 int hg_gpu_idle_timeout = 0;
@@ -129,6 +130,14 @@ hg_guc_declare_device(void)
 							"Sets the maximum GPU memory to be used by one join.",
 							"0 means no limit of its own.", &hg_gpu_memory_limit, 0, 0,
 							MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("hashgraph.gpu_wait_limit",
+							"Sets the time that a join may wait for a GPU before the CPU takes "
+							"over.",
+							"It applies to hashgraph.backend \"auto\". 0 means what the CPU is "
+							"expected to take for the join.",
+							&hg_gpu_wait_limit, 0, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
+							NULL);
 
 	DefineCustomIntVariable("hashgraph.gpu_memory_budget",
 							"Sets the maximum GPU memory to be used by all joins together.",

@@ -1,16 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device.c
- *	  This session's device process.
+ *	  This session's connection to a device process.
  *
  * No PostgreSQL process ever loads CUDA: a crash of the driver must not be a crash
- * of a backend, which would restart the whole cluster.  The session starts the
- * program with posix_spawn, which needs no copy of this process's page tables,
- * holding one end of a socket pair.  The process ends when that socket closes,
- * whichever way the session goes.
+ * of a backend, which would restart the whole cluster.
  *
- * That the device is of no use (no program, no driver, no device) is remembered for
- * a while, so that not every join pays for finding out again.
+ * THE SERVER'S PROCESS.  hg_device_shared.h says in which state it is and what a session does then.
+ * The connection is kept until the session ends, or another process has taken the place of the
+ * one that it leads to: epochs tell.
+ *
+ * A PROCESS OF THE SESSION'S OWN.  The session holds one end of a socket pair, and the process ends
+ * when that closes, whichever way the session goes.  That the device is of no use (no program, no
+ * driver, no device) is remembered for a while, so that not every join pays for finding out
+ * again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,90 +22,58 @@
 #include "hg_compat.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "utils/guc.h"
+#include "storage/proc.h"
 #include "utils/timestamp.h"
 
 #include "backend/hg_device.h"
+#include "backend/hg_device_shared.h"
+#include "backend/hg_device_spawn.h"
 #include "backend/hg_host.h"
 #include "engine/hg_ranges.h"
-#include "hg_guc.h"
-
-#define HG_DEVICE_PROGRAM "hashgraph_device"
-
-/* The descriptor that the device process finds its socket on. */
-#define HG_DEVICE_SOCKET 3
 
 /* How long an unusable device is left alone, and how long a start may take. */
 #define HG_DEVICE_RETRY_MS (60 * 1000)
 #define HG_DEVICE_START_MS (60 * 1000)
 
-/* How long a process may take to go after its socket was closed. */
-#define HG_DEVICE_GRACE_MS 500
+/* How long after its start a server may still be about to bring up its worker. */
+#define HG_DEVICE_WORKER_MS (10 * 1000)
+
+/* How often a session that waits looks itself, and how often it lets one process turn it away. */
+#define HG_DEVICE_LOOK_MS 100
+#define HG_DEVICE_REFUSALS 50
+
+/* How long a session of its own process waits to be told of its devices. */
+#define HG_DEVICE_NAME_MS 1000
 
 static struct
 {
-	HgWireClient *client; /* NULL where no process runs */
-	pid_t pid;
-	bool was_ready;								   /* it has come up */
-	TimestampTz unusable_since;					   /* 0, or when it turned out to be of no use */
-	HgError reason;								   /* why; valid while unusable_since is set */
-	char program[MAXPGPATH];					   /* what was tried */
+	HgWireClient *client; /* NULL where there is no connection */
+	pid_t pid;			  /* of a process of this session's own, else 0 */
+	uint64 epoch;		  /* of the server's process; 0 until it has greeted */
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
+
+	/* of a process of this session's own */
+	bool was_ready;				/* it has come up */
+	TimestampTz unusable_since; /* 0, or when it turned out to be of no use */
+	HgError reason;				/* why; valid while unusable_since is set */
+	HgDeviceLaunch launch;		/* what was tried */
 } hg_device;
 
-extern char **environ;
+static uint32 hg_device_hello_wait_event;
 
-/* Fill path with the program to run. */
-static void
-hg_device_find_program(char *path)
-{
-	if (hg_device_program != NULL && hg_device_program[0] != '\0')
-		strlcpy(path, hg_device_program, MAXPGPATH);
-	else
-	{
-		strlcpy(path, my_exec_path, MAXPGPATH);
-		get_parent_directory(path);
-		join_path_components(path, path, HG_DEVICE_PROGRAM);
-	}
-}
+/* ------------------------------------------------------------------------
+ * The connection
+ * ------------------------------------------------------------------------ */
 
-static void
-hg_device_set_unusable(HgStatus status, const char *message, const char *detail)
-{
-	hg_error_set(&hg_device.reason, status, detail, "%s", message);
-	hg_device.unusable_since = GetCurrentTimestamp();
-}
-
-/* See a process off whose socket has been closed. */
-static void
-hg_device_reap(pid_t pid)
-{
-	for (int waited = 0;; waited++)
-	{
-		pid_t done = waitpid(pid, NULL, WNOHANG);
-
-		if (done == pid || (done < 0 && errno != EINTR))
-			return;
-		/* one that does not go by itself is killed halfway; no wait is for ever */
-		if (waited == HG_DEVICE_GRACE_MS / 2)
-			kill(pid, SIGKILL);
-		if (waited == HG_DEVICE_GRACE_MS)
-			return;
-		pg_usleep(1000);
-	}
-}
-
-/* Give the process up, whatever its state. */
+/* Give the connection up, and the process at its other end if it is this session's own. */
 static void
 hg_device_discard(void)
 {
@@ -113,8 +84,17 @@ hg_device_discard(void)
 		hg_device.client = NULL;
 		hg_device.was_ready = false;
 		hg_device.name[0] = '\0';
-		hg_device_reap(hg_device.pid);
+		if (hg_device.pid != 0)
+			hg_device_reap(hg_device.pid);
+		hg_device.pid = 0;
 	}
+}
+
+void
+hg_device_discard_lost(void)
+{
+	if (hg_device.client != NULL && hg_wire_client_state(hg_device.client, NULL) == HG_WIRE_LOST)
+		hg_device_discard();
 }
 
 static void
@@ -123,78 +103,281 @@ hg_device_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused(
 	hg_device_discard();
 }
 
-/* Spawn program with socket as its HG_DEVICE_SOCKET; returns an errno. */
-static int
-hg_device_spawn(const char *program, int socket, pid_t *pid)
+/* Take a connected socket over; on failure it stays the caller's. */
+static bool
+hg_device_adopt(int fd)
 {
-	char socket_fd[16];
-	char staging[32];
-	char budget[32];
-	char device[16];
-	char idle[16];
-	char *argv[] = {HG_DEVICE_PROGRAM,
-					"--socket-fd",
-					socket_fd,
-					"--staging-bytes",
-					staging,
-					"--memory-budget",
-					budget,
-					"--device",
-					device,
-					"--idle-timeout",
-					idle,
-					NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	sigset_t all;
-	int rc;
+	static bool exit_callback_registered = false;
 
-	snprintf(socket_fd, sizeof(socket_fd), "%d", HG_DEVICE_SOCKET);
-	snprintf(staging, sizeof(staging), UINT64_FORMAT, (uint64) hg_staging_size * 1024);
-	snprintf(budget, sizeof(budget), UINT64_FORMAT, (uint64) hg_gpu_memory_budget * 1024);
-	snprintf(device, sizeof(device), "%d", hg_gpu_device);
-	snprintf(idle, sizeof(idle), "%d", hg_gpu_idle_timeout);
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, socket, HG_DEVICE_SOCKET);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes,
-							 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	rc = posix_spawn(pid, program, &actions, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return rc;
+	hg_device.client = hg_wire_client_create(fd);
+	if (hg_device.client == NULL)
+		return false;
+	if (!exit_callback_registered)
+	{
+		on_proc_exit(hg_device_at_exit, 0);
+		exit_callback_registered = true;
+	}
+	return true;
 }
 
-/* Start the device process unless it runs or is known to be of no use. */
+/* Wait, interruptibly, until the process has said something or the deadline has passed. */
+static HgWireState
+hg_device_wait_for_hello(TimestampTz deadline, HgError *error)
+{
+	HgWireState state;
+
+	while ((state = hg_wire_client_state(hg_device.client, error)) == HG_WIRE_STARTING)
+	{
+		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		int events;
+
+		if (left <= 0)
+			break;
+		events = WaitLatchOrSocket(
+			MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+			hg_wire_client_socket(hg_device.client), left,
+			HG_WAIT_EVENT(hg_device_hello_wait_event, "HashGraphDeviceStart"));
+		if (events & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return state;
+}
+
+/* ------------------------------------------------------------------------
+ * The server's process
+ * ------------------------------------------------------------------------ */
+
+/* Does the server keep a device process?  If so, how it stands. */
+static bool
+hg_device_read_server(HgServerDevice *server)
+{
+	if (!hg_device_shared_read(server))
+		return false;
+	/* without a slot for a background worker there is none, and never will be */
+	return server->state != HG_SERVER_DEVICE_NONE ||
+		   !TimestampDifferenceExceeds(server->since, GetCurrentTimestamp(), HG_DEVICE_WORKER_MS);
+}
+
+bool
+hg_device_is_shared(void)
+{
+	HgServerDevice server;
+
+	return hg_device_read_server(&server);
+}
+
+void
+hg_device_complain(void)
+{
+	if (hg_device.client != NULL && hg_device.pid == 0)
+		hg_device_shared_set_silent(hg_device.epoch);
+}
+
+/*
+ * Connect to the server's process: READY, or with *error filled STARTING where it can't be had
+ * now, and UNAVAILABLE where this session is the one that can't.
+ */
+static HgDeviceState
+hg_device_connect(HgError *error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
+	int failure;
+	int fd;
+
+	if (!AcquireExternalFD())
+	{
+		hg_error_set(error, HG_UNAVAILABLE, "", "too many files are open in this session");
+		return HG_DEVICE_UNAVAILABLE;
+	}
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *) &address, sizeof(address)) == 0)
+	{
+		if (hg_device_adopt(fd))
+		{
+			hg_device.epoch = 0;
+			return HG_DEVICE_READY;
+		}
+		errno = ENOMEM;
+	}
+	failure = errno;
+	if (fd >= 0)
+		close(fd);
+	ReleaseExternalFD();
+	hg_error_set(error, HG_UNAVAILABLE, strerror(failure),
+				 "could not connect to the device process");
+	/* it may have gone this moment, or have more connections than it can take at once */
+	return failure == ENOENT || failure == ECONNREFUSED || failure == EAGAIN
+			   ? HG_DEVICE_STARTING
+			   : HG_DEVICE_UNAVAILABLE;
+}
+
+/* Does the connection lead to another process than the READY one, or nowhere? */
+static bool
+hg_device_is_outdated(const HgServerDevice *server)
+{
+	return hg_device.pid != 0 || (hg_device.epoch != 0 && hg_device.epoch != server->epoch) ||
+		   hg_wire_client_state(hg_device.client, NULL) == HG_WIRE_LOST;
+}
+
+/*
+ * Connect to the READY process unless that is done, and wait for its greeting.
+ *
+ * What greets may be the next process already, which the worker has not yet told of.  But
+ * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
+ */
+static HgDeviceState
+hg_device_greet(const HgServerDevice *server, TimestampTz deadline, HgError *error)
+{
+	HgServerDevice now;
+	HgDeviceState state;
+	HgError why;
+
+	if (hg_device.client != NULL && hg_device_is_outdated(server))
+		hg_device_discard();
+	if (hg_device.client == NULL)
+	{
+		state = hg_device_connect(error);
+		if (state != HG_DEVICE_READY)
+			return state;
+	}
+	switch (hg_device_wait_for_hello(deadline, &why))
+	{
+		case HG_WIRE_READY:
+			if (hg_device.epoch != 0)
+				return HG_DEVICE_READY;
+			if (hg_device_read_server(&now) && now.state == HG_SERVER_DEVICE_READY)
+			{
+				hg_device.epoch = now.epoch;
+				strlcpy(hg_device.name, now.name, sizeof(hg_device.name));
+				return HG_DEVICE_READY;
+			}
+			break;
+		case HG_WIRE_STARTING:
+			hg_device_shared_set_silent(server->epoch);
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
+			break;
+		case HG_WIRE_UNAVAILABLE:
+		case HG_WIRE_LOST:
+			if (error != NULL)
+				*error = why;
+			break;
+	}
+	hg_device_discard();
+	return HG_DEVICE_STARTING;
+}
+
+/* What hg_device_state says without waiting for a start. */
+static HgDeviceState
+hg_device_look_at_server(const HgServerDevice *server, TimestampTz deadline, HgError *error)
+{
+	HgDeviceLaunch launch;
+
+	hg_error_set(error, HG_UNAVAILABLE, "", "the device process is still starting");
+	switch (server->state)
+	{
+		case HG_SERVER_DEVICE_READY:
+			return hg_device_greet(server, deadline, error);
+		case HG_SERVER_DEVICE_RESTING:
+			hg_device_shared_ask();
+			return HG_DEVICE_STARTING;
+		case HG_SERVER_DEVICE_NONE:
+		case HG_SERVER_DEVICE_STARTING:
+			return HG_DEVICE_STARTING;
+		case HG_SERVER_DEVICE_UNAVAILABLE:
+			break;
+	}
+	if (!server->installed)
+	{
+		hg_device_launch_init(&launch);
+		if (hg_device_is_installed(&launch))
+		{
+			hg_device_shared_ask();
+			return HG_DEVICE_STARTING;
+		}
+	}
+	if (error != NULL)
+		*error = server->reason;
+	return server->installed ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
+}
+
+static HgDeviceState
+hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, HgError *error)
+{
+	TimestampTz deadline =
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait ? HG_DEVICE_START_MS : patience_ms);
+	HgDeviceState state;
+	uint64 refused_by = 0;
+	int refusals = 0;
+
+	if (!wait)
+	{
+		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
+			return hg_device_look_at_server(server, deadline, error);
+		hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
+		return HG_DEVICE_UNAVAILABLE;
+	}
+	while ((state = hg_device_look_at_server(server, deadline, error)) == HG_DEVICE_STARTING)
+	{
+		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+
+		/* a process that is READY, and yet was not to be had */
+		if (server->state == HG_SERVER_DEVICE_READY)
+		{
+			refusals = server->epoch == refused_by ? refusals + 1 : 1;
+			refused_by = server->epoch;
+			if (refusals > HG_DEVICE_REFUSALS)
+			{
+				state = HG_DEVICE_UNAVAILABLE;
+				break;
+			}
+		}
+		if (left <= 0)
+		{
+			state = HG_DEVICE_UNAVAILABLE;
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device process did not start in time");
+			break;
+		}
+		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
+		hg_device_read_server(server);
+	}
+	hg_device_shared_wait_end();
+	return state;
+}
+
+/* ------------------------------------------------------------------------
+ * A process of this session's own
+ * ------------------------------------------------------------------------ */
+
+static void
+hg_device_set_unusable(HgStatus status, const char *message, const char *detail)
+{
+	hg_error_set(&hg_device.reason, status, detail, "%s", message);
+	hg_device.unusable_since = GetCurrentTimestamp();
+}
+
+/* Start the process unless it runs or is known to be of no use. */
 static void
 hg_device_start(void)
 {
-	static bool exit_callback_registered = false;
-	char program[MAXPGPATH];
+	HgDeviceLaunch launch;
 	int sockets[2];
 	int rc;
 
-	hg_device_find_program(program);
 	if (hg_device.client != NULL)
 		return;
-	if (hg_device.unusable_since != 0 && strcmp(program, hg_device.program) == 0 &&
+	hg_device_launch_init(&launch);
+	if (hg_device.unusable_since != 0 && strcmp(launch.program, hg_device.launch.program) == 0 &&
 		!TimestampDifferenceExceeds(hg_device.unusable_since, GetCurrentTimestamp(),
 									HG_DEVICE_RETRY_MS))
 		return;
 	hg_device.unusable_since = 0;
-	strlcpy(hg_device.program, program, MAXPGPATH);
+	hg_device.launch = launch;
 
-	if (access(program, X_OK) != 0)
+	if (!hg_device_is_installed(&launch))
 	{
 		hg_device_set_unusable(HG_UNAVAILABLE, "hashgraph was installed without CUDA",
-							   psprintf("There is no program \"%s\".", program));
+							   psprintf("There is no program \"%s\".", launch.program));
 		return;
 	}
 	if (!AcquireExternalFD())
@@ -209,28 +392,23 @@ hg_device_start(void)
 		ReleaseExternalFD();
 		return;
 	}
-	rc = hg_device_spawn(program, sockets[1], &hg_device.pid);
+	rc = hg_device_spawn(&launch, -1, sockets[1], &hg_device.pid);
 	close(sockets[1]);
 	if (rc != 0)
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
+		hg_device.pid = 0;
 		hg_device_set_unusable(HG_UNAVAILABLE, "could not start the device process", strerror(rc));
 		return;
 	}
-	if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0 ||
-		(hg_device.client = hg_wire_client_create(sockets[0])) == NULL)
+	if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0 || !hg_device_adopt(sockets[0]))
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
 		hg_device_reap(hg_device.pid);
+		hg_device.pid = 0;
 		hg_device_set_unusable(HG_OUT_OF_MEMORY, "out of memory", "");
-		return;
-	}
-	if (!exit_callback_registered)
-	{
-		on_proc_exit(hg_device_at_exit, 0);
-		exit_callback_registered = true;
 	}
 }
 
@@ -245,11 +423,12 @@ hg_device_poll(HgError *error)
 	{
 		if (error != NULL)
 			*error = hg_device.reason;
-		return HG_DEVICE_UNAVAILABLE;
+		return hg_device_is_installed(&hg_device.launch) ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
 	}
 	switch (hg_wire_client_state(hg_device.client, &why))
 	{
 		case HG_WIRE_STARTING:
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device process is still starting");
 			return HG_DEVICE_STARTING;
 		case HG_WIRE_READY:
 			hg_device.was_ready = true;
@@ -272,43 +451,46 @@ hg_device_poll(HgError *error)
 	return HG_DEVICE_UNAVAILABLE;
 }
 
-HgDeviceState
-hg_device_state(bool wait, HgError *error)
+static HgDeviceState
+hg_device_own_state(bool wait, HgError *error)
 {
-	TimestampTz deadline;
-	HgDeviceState state;
-
 	/* a process that ended since it was last used (idle, killed) is replaced */
 	if (hg_device.was_ready)
 		hg_device_discard_lost();
 	hg_device_start();
-	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
-	while ((state = hg_device_poll(error)) == HG_DEVICE_STARTING && wait)
+	if (wait && hg_device.client != NULL)
 	{
-		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-		int events;
+		TimestampTz deadline =
+			TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
 
-		if (left <= 0)
+		if (hg_device_wait_for_hello(deadline, NULL) == HG_WIRE_STARTING)
 		{
 			hg_device_discard();
 			hg_device_set_unusable(HG_UNAVAILABLE, "the device process did not start in time", "");
-			continue;
 		}
-		events = WaitLatchOrSocket(
-			MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-			hg_wire_client_socket(hg_device.client), left, PG_WAIT_EXTENSION);
-		if (events & WL_LATCH_SET)
-			ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
 	}
-	return state;
+	return hg_device_poll(error);
+}
+
+/* ------------------------------------------------------------------------
+ * Either
+ * ------------------------------------------------------------------------ */
+
+HgDeviceState
+hg_device_state(bool wait, long patience_ms, HgError *error)
+{
+	HgServerDevice server;
+
+	if (hg_device_read_server(&server))
+		return hg_device_server_state(&server, wait, patience_ms, error);
+	return hg_device_own_state(wait, error);
 }
 
 /* The engine in the process that runs now, for hg_ranges.h. */
 static HgEngine *
 hg_device_remote(void *arg pg_attribute_unused())
 {
-	if (hg_device_poll(NULL) != HG_DEVICE_READY)
+	if (hg_device.client == NULL || hg_device_poll(NULL) != HG_DEVICE_READY)
 		return NULL;
 	return hg_wire_client_engine(hg_device.client);
 }
@@ -325,44 +507,45 @@ hg_device_engine(void)
 	return &ranges.engine;
 }
 
-void
-hg_device_discard_lost(void)
+uint64_t
+hg_device_group(void)
 {
-	if (hg_device.client != NULL && hg_wire_client_state(hg_device.client, NULL) == HG_WIRE_LOST)
-		hg_device_discard();
+	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
 }
 
-/* The devices of the process that runs now; 0 with *error filled on failure. */
-static int
-hg_device_ask(HgDeviceInfo *infos, int capacity, HgError *error)
+int
+hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *report, HgError *error)
 {
+	HgServerDevice server;
 	HgPgHost host;
 	HgStatus status;
 	int count = 0;
 
+	if (hg_device_state(true, 0, error) != HG_DEVICE_READY)
+		return 0;
 	hg_host_init(&host, CurrentMemoryContext);
 	status = hg_wire_client_devices(hg_device.client, &host.host, infos, capacity, &count, error);
+	if (status == HG_OK)
+		status = hg_wire_client_status(hg_device.client, &host.host, &report->status, error);
 	hg_host_rethrow(&host);
+	report->of_server = hg_device_read_server(&server);
+	report->restarts = report->of_server ? server.restarts : 0;
 	return status == HG_OK ? count : 0;
-}
-
-int
-hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error)
-{
-	if (hg_device_state(true, error) != HG_DEVICE_READY)
-		return 0;
-	return hg_device_ask(infos, capacity, error);
 }
 
 const char *
 hg_device_name(void)
 {
 	HgDeviceInfo infos[16];
-	int count;
+	HgPgHost host;
+	int count = 0;
 
 	if (hg_device.client == NULL || hg_device.name[0] != '\0')
 		return hg_device.name;
-	count = hg_device_ask(infos, lengthof(infos), NULL);
+	hg_host_init(&host, CurrentMemoryContext);
+	hg_host_set_patience(&host, HG_DEVICE_NAME_MS);
+	hg_wire_client_devices(hg_device.client, &host.host, infos, lengthof(infos), &count, NULL);
+	hg_host_rethrow(&host);
 	for (int i = 0; i < count; i++)
 		if (strcmp(infos[i].state, "ready") == 0)
 		{

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device.h
- *	  This session's device process.
+ *	  This session's connection to a device process.
  *
- * CUDA lives in the program hashgraph_device alone.  A session starts it with
- * posix_spawn when it first wants a device, talks to it over one socket (see
- * engine/wire) and keeps it until the session ends or the process does.
+ * CUDA lives in the program hashgraph_device alone.  Where the library is in
+ * shared_preload_libraries, the server has one such process, which a background worker keeps
+ * (hg_device_worker.h) and sessions connect to.  Elsewhere a session that first wants a device
+ * starts a process of its own, which ends with it.  The session talks to either over
+ * one socket (see engine/wire).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,15 +22,25 @@ typedef enum HgDeviceState
 {
 	HG_DEVICE_STARTING,
 	HG_DEVICE_READY,
-	HG_DEVICE_UNAVAILABLE /* no program, no driver, no device; remembered */
+	HG_DEVICE_UNAVAILABLE, /* no driver, no device, no answer */
+	HG_DEVICE_ABSENT	   /* no program */
 } HgDeviceState;
 
+/* What the device process and the worker say of the process, for a human. */
+typedef struct HgDeviceReport
+{
+	HgDeviceStatus status;
+	bool of_server;	   /* it serves all sessions: the rest is known */
+	uint64_t restarts; /* processes that were lost and replaced since the server's start */
+} HgDeviceReport;
+
 /*
- * How things stand; starts the process unless it runs or is known to be of no use.  With wait,
- * STARTING is not returned: the call waits (interruptibly, a minute at most) for the
- * process to make up its mind.  *error says why, where UNAVAILABLE.
+ * How things stand; sees to it that a process is started unless one runs or is known to be of no
+ * use.  With wait, STARTING is not returned: the call waits (interruptibly, a minute at most)
+ * for the process to make up its mind.  Without, it waits patience_ms at most for the greeting of a
+ * process that runs, and for nothing else.  *error says why, unless READY.
  */
-extern HgDeviceState hg_device_state(bool wait, HgError *error);
+extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error);
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
@@ -37,21 +49,34 @@ extern HgDeviceState hg_device_state(bool wait, HgError *error);
 extern HgEngine *hg_device_engine(void);
 
 /*
- * The name of the device that jobs run on; "" where there is none.  Asks the process
- * the first time.
+ * The name of the device that jobs run on; "" where there is none.  Asks a process
+ * of this session's own the first time.
  */
 extern const char *hg_device_name(void);
 
 /*
- * Fill at most capacity of infos, returning their number; 0 with *error filled where
- * there is no device.  Waits for a process that is starting.
+ * The number of the group that this process's jobs belong to (HgJobSpec): the query's, with all
+ * its parallel workers.
  */
-extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgError *error);
+extern uint64_t hg_device_group(void);
+
+/* Is there a process of the server's, so that a short-lived process has use for it? */
+extern bool hg_device_is_shared(void);
+
+/*
+ * Fill at most capacity of infos, returning their number, and the report; 0 with *error filled
+ * where there is no device.  Waits for a process that is starting.
+ */
+extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
+						  HgError *error);
 
 /*
  * Give up a process that was lost, so that the next start makes a new one.  One that runs
  * stays: it may have come after the one that a job lost.
  */
 extern void hg_device_discard_lost(void);
+
+/* The process did not answer in time: tell the other sessions, and who looks after it. */
+extern void hg_device_complain(void);
 
 #endif /* HG_DEVICE_H */

@@ -10,10 +10,14 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "storage/latch.h"
 
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
+
+/* No wait is longer at a time: a latch counts milliseconds in an int. */
+#define HG_LONGEST_WAIT_MS (60.0 * 1000)
 
 static uint32 hg_host_wait_event;
 
@@ -45,7 +49,7 @@ hg_host_cancelled(void *arg)
 {
 	HgPgHost *host = arg;
 
-	if (host->caught != NULL)
+	if (host->caught != NULL || (host->limited && host->patience_ms <= 0))
 		return true;
 	if (!INTERRUPTS_PENDING_CONDITION())
 		return false;
@@ -61,6 +65,28 @@ hg_host_cancelled(void *arg)
 	return host->caught != NULL;
 }
 
+/* Wait for fd, the latch or the end of the patience; an error is kept. */
+static int
+hg_host_wait(HgPgHost *host, int fd)
+{
+	const int awaited = WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH;
+	volatile int events = 0;
+
+	PG_TRY();
+	{
+		events = WaitLatchOrSocket(
+			MyLatch, awaited | (host->limited ? WL_TIMEOUT : 0), fd,
+			host->limited ? (long) Min(host->patience_ms, HG_LONGEST_WAIT_MS) + 1 : -1,
+			HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDeviceJob"));
+	}
+	PG_CATCH();
+	{
+		hg_host_catch(host);
+	}
+	PG_END_TRY();
+	return events;
+}
+
 static bool
 hg_host_wait_readable(void *arg, int fd)
 {
@@ -68,19 +94,15 @@ hg_host_wait_readable(void *arg, int fd)
 
 	while (!hg_host_cancelled(arg))
 	{
-		volatile int events = 0;
+		instr_time start;
+		instr_time waited;
+		int events;
 
-		PG_TRY();
-		{
-			events =
-				WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_EXIT_ON_PM_DEATH,
-								  fd, -1, HG_WAIT_EVENT(hg_host_wait_event, "HashGraphDevice"));
-		}
-		PG_CATCH();
-		{
-			hg_host_catch(host);
-		}
-		PG_END_TRY();
+		INSTR_TIME_SET_CURRENT(start);
+		events = hg_host_wait(host, fd);
+		INSTR_TIME_SET_CURRENT(waited);
+		INSTR_TIME_SUBTRACT(waited, start);
+		host->patience_ms -= INSTR_TIME_GET_MILLISEC(waited);
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (events & WL_SOCKET_READABLE)
@@ -99,6 +121,26 @@ hg_host_init(HgPgHost *host, MemoryContext context)
 	host->host.arg = host;
 	host->context = context;
 	host->caught = NULL;
+	hg_host_set_patience(host, -1);
+}
+
+void
+hg_host_set_patience(HgPgHost *host, double patience_ms)
+{
+	host->limited = patience_ms >= 0;
+	host->patience_ms = patience_ms;
+}
+
+void
+hg_host_add_patience(HgPgHost *host, double more_ms)
+{
+	host->patience_ms += more_ms;
+}
+
+bool
+hg_host_lost_patience(const HgPgHost *host)
+{
+	return host->caught == NULL && host->limited && host->patience_ms <= 0;
 }
 
 void

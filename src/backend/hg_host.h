@@ -22,10 +22,24 @@ typedef struct HgPgHost
 	HgHost host;		   /* what the engine sees */
 	MemoryContext context; /* of the memory it asks for, and of caught */
 	ErrorData *caught;	   /* an interrupt's error, or NULL */
+	bool limited;		   /* what follows holds */
+	double patience_ms; /* that may still be waited in all; when none is left, all is cancelled */
 } HgPgHost;
 
 /* Set up a host whose memory comes from context. */
 extern void hg_host_init(HgPgHost *host, MemoryContext context);
+
+/*
+ * From now on the engine's waits for another process take so long in all, and then it
+ * is as if they were cancelled; negative: there is no limit.
+ */
+extern void hg_host_set_patience(HgPgHost *host, double patience_ms);
+
+/* Where there is a limit, allow so much more. */
+extern void hg_host_add_patience(HgPgHost *host, double more_ms);
+
+/* Was it for want of patience that the engine was told to stop? */
+extern bool hg_host_lost_patience(const HgPgHost *host);
 
 /* In a PG_CATCH: keep the error, so that nothing unwinds through the engine. */
 extern void hg_host_catch(HgPgHost *host);

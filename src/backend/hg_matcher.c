@@ -20,6 +20,13 @@
  * a bit for each inner row, tells what was delivered.  Then come the CPU's matches, without
  * those of outer rows that were delivered.
  *
+ * PATIENCE
+ *
+ * Under backend auto the device must be worth the wait.  What a join may wait for its answers in
+ * all, its turn in the queue included, is what the CPU would take for the whole of it: so a device
+ * that is busy, or hangs, at most doubles the time that the join takes.  Time in which nobody
+ * waits, because rows are being returned, does not count.
+ *
  * WHO FREES WHAT
  *
  * A matcher lives in a memory context of its own, from which a CPU job has its
@@ -42,6 +49,7 @@
 #include "utils/resowner.h"
 
 #include "backend/hg_device.h"
+#include "backend/hg_device_shared.h"
 #include "backend/hg_host.h"
 #include "backend/hg_matcher.h"
 #include "backend/hg_memory.h"
@@ -58,6 +66,15 @@
  * before a device process could have started.
  */
 #define HG_DEVICE_ROWS 500000
+
+/*
+ * What the CPU engine takes for a row of either side, all but reading it, and for a match; and what
+ * a device may take for the smallest of joins.  Measured in one process, 2 million rows a side and
+ * 3 million matches: 24 to 27 ns for a row, and up to twice that on a busy machine.
+ */
+#define HG_CPU_ROW_NS 25.0
+#define HG_CPU_MATCH_NS 10.0
+#define HG_LEAST_PATIENCE_MS 50.0
 
 struct HgMatcher
 {
@@ -183,6 +200,17 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 		   status == HG_UNAVAILABLE || status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
 }
 
+/* How long this join may wait for a device, in milliseconds, unless it wants that and no other. */
+static double
+hg_matcher_patience(const HgMatcher *matcher)
+{
+	double rows = (double) (matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows);
+
+	if (hg_gpu_wait_limit > 0)
+		return hg_gpu_wait_limit;
+	return Max(HG_LEAST_PATIENCE_MS, rows * HG_CPU_ROW_NS / 1e6);
+}
+
 /* Give a job its keys as a part of a shared one, and build it. */
 static HgStatus
 hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
@@ -223,6 +251,7 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 	if (!matcher->on_cpu)
 		spec.memory_limit = (uint64) hg_gpu_memory_limit * 1024;
 	spec.device = hg_gpu_device;
+	spec.group = hg_device_group();
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = matcher->sides[side].rows;
 
@@ -254,18 +283,25 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 
 	if (status == HG_CONNECTION_LOST)
 		hg_device_discard_lost();
+	if (status == HG_CANCELLED && hg_host_lost_patience(&matcher->host))
+	{
+		hg_device_complain();
+		status = hg_error_set(&error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
+							  "the device did not answer in time");
+		why = &error;
+	}
 	if (!hg_matcher_may_fall_back(matcher, status))
 	{
 		if (!matcher->on_cpu && status != HG_CANCELLED)
 			hg_stats_count_error();
 		hg_host_throw(&matcher->host, status, why);
 	}
-	ereport(DEBUG1, (errmsg_internal("hashgraph falls back to the CPU: %s", why->message),
-					 errdetail_internal("%s", why->detail)));
+	hg_device_log_fallback(why);
 	if (matcher->job != NULL)
 		matcher->engine->close(matcher->job);
 	matcher->job = NULL;
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
+	hg_host_set_patience(&matcher->host, -1);
 	strlcpy(matcher->report.fallback, why->message, sizeof(matcher->report.fallback));
 	matcher->filter = matcher->any_delivered;
 	matcher->remember = false;
@@ -281,9 +317,12 @@ hg_matcher_choose(HgMatcher *matcher)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine = NULL;
+	HgDeviceState state;
 	HgError error;
 
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
+	hg_host_set_patience(&matcher->host, -1);
+	matcher->may_fall_back = matcher->remember = false;
 	if (matcher->spec.team != NULL && wanted)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("parallel workers share a HashGraph join on the CPU only"),
@@ -294,27 +333,22 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
 		return;
 	/* a parallel worker does not live long enough for a device process of its own to start */
-	if (!wanted && IsParallelWorker())
+	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
 		return;
-	switch (hg_device_state(wanted, &error))
+	state = hg_device_state(wanted, (long) hg_matcher_patience(matcher), &error);
+	if (state == HG_DEVICE_READY)
 	{
-		case HG_DEVICE_READY:
-			strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
-			engine = hg_device_engine();
-			if (engine == NULL)
-				hg_error_set(&error, HG_CONNECTION_LOST, NULL,
-							 "the device process ended before the join began");
-			break;
-		case HG_DEVICE_STARTING:
-			hg_error_set(&error, HG_UNAVAILABLE, NULL, "the device process is still starting");
-			break;
-		case HG_DEVICE_UNAVAILABLE:
-			break;
+		strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
+		engine = hg_device_engine();
+		if (engine == NULL)
+			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
+						 "the device process ended before the join began");
 	}
 	if (engine != NULL)
 	{
 		hg_matcher_set_engine(matcher, engine);
 		matcher->may_fall_back = matcher->remember = !wanted;
+		hg_host_set_patience(&matcher->host, wanted ? -1 : hg_matcher_patience(matcher));
 		return;
 	}
 	if (wanted)
@@ -322,6 +356,9 @@ hg_matcher_choose(HgMatcher *matcher)
 		hg_stats_count_error();
 		hg_host_throw(&matcher->host, error.status, &error);
 	}
+	/* a server that has no program has been made so, and is told nothing new */
+	if (state != HG_DEVICE_ABSENT)
+		hg_device_log_fallback(&error);
 	strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
 }
 
@@ -512,6 +549,7 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	{
 		matcher->streaming = true;
 		status = matcher->engine->next(matcher->job, &matches, error);
+		hg_host_add_patience(&matcher->host, (double) matches.count * HG_CPU_MATCH_NS / 1e6);
 	}
 	*count = matches.count;
 	return status;
@@ -570,6 +608,8 @@ hg_matcher_rewind(HgMatcher *matcher)
 	matcher->streaming = false;
 	matcher->filter = false;
 	matcher->in_rest = false;
+	if (!matcher->on_cpu && matcher->may_fall_back)
+		hg_host_set_patience(&matcher->host, hg_matcher_patience(matcher));
 	matcher->any_delivered = false;
 	matcher->last_count = 0;
 	if (matcher->delivered != NULL)

@@ -14,12 +14,14 @@
 #include "catalog/pg_extension.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "backend/hg_device.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_devices);
+PG_FUNCTION_INFO_V1(hashgraph_devices_0_3);
 PG_FUNCTION_INFO_V1(hashgraph_version);
 
 /* Devices of one machine that are listed. */
@@ -36,6 +38,13 @@ typedef enum HgDevicesColumn
 	DEVICE_MEMORY_BUDGET,
 	DEVICE_DRIVER,
 	DEVICE_STATE,
+	DEVICE_JOBS, /* since 0.3, and what follows */
+	DEVICE_QUEUED,
+	DEVICE_MEMORY_HELD,
+	DEVICE_STAGING,
+	DEVICE_STAGING_USED,
+	DEVICE_RESTARTS,
+	DEVICE_UPTIME,
 	DEVICE_COLUMNS
 } HgDevicesColumn;
 
@@ -58,10 +67,10 @@ hg_sql_cuda_version(int32 version)
 
 /* Ask the device process for its devices; says why at DEBUG1 where there is none. */
 static int
-hg_sql_list_devices(HgDeviceInfo *infos)
+hg_sql_list_devices(HgDeviceInfo *infos, HgDeviceReport *report)
 {
 	HgError error = {0};
-	int count = hg_device_list(infos, HG_MAX_LISTED_DEVICES, &error);
+	int count = hg_device_list(infos, HG_MAX_LISTED_DEVICES, report, &error);
 
 	if (count == 0)
 		ereport(DEBUG1, (errmsg_internal("no GPU can be used: %s", error.message),
@@ -69,20 +78,42 @@ hg_sql_list_devices(HgDeviceInfo *infos)
 	return count;
 }
 
-/* hashgraph_devices(): one row a GPU, none where there is none that can be used. */
-Datum
-hashgraph_devices(PG_FUNCTION_ARGS)
+/* What the process says of itself, which belongs to the device that it uses. */
+static void
+hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
+{
+	const HgDeviceStatus *status = &report->status;
+	Interval *uptime = palloc0(sizeof(Interval));
+
+	uptime->time = (TimeOffset) status->uptime_ms * 1000;
+	hg_sql_row_set_count(row, DEVICE_JOBS, status->jobs_open);
+	hg_sql_row_set_count(row, DEVICE_QUEUED, status->jobs_queued);
+	hg_sql_row_set_count(row, DEVICE_MEMORY_HELD, status->memory_held);
+	hg_sql_row_set_count(row, DEVICE_STAGING, status->staging_bytes);
+	hg_sql_row_set_count(row, DEVICE_STAGING_USED, status->staging_leased);
+	if (report->of_server)
+		hg_sql_row_set_count(row, DEVICE_RESTARTS, report->restarts);
+	hg_sql_row_set(row, DEVICE_UPTIME, IntervalPGetDatum(uptime));
+}
+
+/*
+ * One row a GPU, none where there is none that can be used, with the first so many columns, as
+ * an installed version of the extension declares them.
+ */
+static void
+hg_sql_devices_return(FunctionCallInfo fcinfo, int columns)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
+	HgDeviceReport report;
 	int count;
 
 	InitMaterializedSRF(fcinfo, 0);
-	count = hg_sql_list_devices(infos);
+	count = hg_sql_list_devices(infos, &report);
 	for (int i = 0; i < count; i++)
 	{
 		const HgDeviceInfo *info = &infos[i];
-		HgSqlRow row = hg_sql_row_start(fcinfo, DEVICE_COLUMNS);
+		HgSqlRow row = hg_sql_row_start(fcinfo, columns);
 
 		hg_sql_row_set(&row, DEVICE_ORDINAL, Int32GetDatum(info->ordinal));
 		hg_sql_row_set_text(&row, DEVICE_NAME, info->name);
@@ -93,8 +124,25 @@ hashgraph_devices(PG_FUNCTION_ARGS)
 		hg_sql_row_set_count(&row, DEVICE_MEMORY_BUDGET, info->memory_budget);
 		hg_sql_row_set_text(&row, DEVICE_DRIVER, hg_sql_cuda_version(info->driver_version));
 		hg_sql_row_set_text(&row, DEVICE_STATE, info->state);
+		if (columns > DEVICE_JOBS && strcmp(info->state, "ready") == 0)
+			hg_sql_set_report(&row, &report);
 		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 	}
+}
+
+/* hashgraph_devices() of versions before 0.3. */
+Datum
+hashgraph_devices(PG_FUNCTION_ARGS)
+{
+	hg_sql_devices_return(fcinfo, DEVICE_JOBS);
+	return (Datum) 0;
+}
+
+/* hashgraph_devices() since 0.3. */
+Datum
+hashgraph_devices_0_3(PG_FUNCTION_ARGS)
+{
+	hg_sql_devices_return(fcinfo, DEVICE_COLUMNS);
 	return (Datum) 0;
 }
 
@@ -134,13 +182,14 @@ hashgraph_version(PG_FUNCTION_ARGS)
 {
 	HgSqlRow row = hg_sql_row_start(fcinfo, VERSION_COLUMNS);
 	HgDeviceInfo *infos = palloc(HG_MAX_LISTED_DEVICES * sizeof(HgDeviceInfo));
+	HgDeviceReport report;
 
 	hg_sql_set_extension_version(&row);
 	hg_sql_row_set_text(&row, VERSION_LIBRARY, HG_VERSION);
 #ifdef HG_CUDA_BUILD
 	hg_sql_row_set_text(&row, VERSION_CUDA_BUILD, HG_CUDA_BUILD);
 #endif
-	if (hg_sql_list_devices(infos) > 0)
+	if (hg_sql_list_devices(infos, &report) > 0)
 		hg_sql_row_set_text(&row, VERSION_DRIVER, hg_sql_cuda_version(infos[0].driver_version));
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }
