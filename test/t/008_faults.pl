@@ -27,8 +27,10 @@ my $GROWTH = 0.5;
 # Faults between two looks at the processes and the log.
 my $BATCH = 60;
 
-# little staging memory: a device process starts sooner
-my $node = new_server('faults', conf => "work_mem = '1MB'\nhash_mem_multiplier = 1\nhashgraph.staging_size = '2MB'\n");
+# little staging memory: a device process starts sooner; what is counted in it is counted in one that
+# the session itself has started
+my $conf = "work_mem = '1MB'\nhash_mem_multiplier = 1\nhashgraph.staging_size = '2MB'\nhashgraph.gpu_wait_limit = '5min'\n";
+my $node = new_server('faults', preload => 'session', conf => $conf);
 my (undef, undef, $unknown) = $node->psql('postgres', "set hashgraph.inject_fault = 'alloc:1'");
 
 if (!$ENV{HG_DEBUG_BUILD})
@@ -41,7 +43,7 @@ if (!$ENV{HG_DEBUG_BUILD})
 }
 is($unknown, '', 'a debug build has a setting that injects faults');
 
-$node->safe_psql('postgres', <<'SQL');
+my $tables = <<'SQL';
 create table l as select case when i % 50 = 0 then null else i % 1000 end as k, i as v,
   'key' || i % 1000 as t, repeat('l', 20) as pad from generate_series(1, 3000) i;
 create table r as select case when i % 60 = 0 then null else i % 1100 end as k, i as w,
@@ -60,6 +62,8 @@ create function held(out fds int, out files int, out bytes int8, out ours int) l
   where name !~ 'Cache|catalog|index info|relation rules|Rendezvous' $$;
 vacuum analyze;
 SQL
+
+$node->safe_psql('postgres', $tables);
 
 # Processes share a join then.  A fault is counted in each of them by itself, so that the leader
 # is alone where the events of one process are to be walked through.
@@ -328,10 +332,33 @@ foreach my $backend ({ label => 'cpu', backend => 'cpu', program => '' },
 	walk("$label, auto", 'large', 'auto', $_, $_ eq 'device_end' && $label ne 'cuda' ? 20 : 5)
 	  foreach $all ? @wire : qw(send device_end device_truncate), qw(alloc device_alloc device_kill), $label eq 'cuda' ? qw(device_cuda) : ();
 }
+is(scalar(temp_files($node)), 0, 'no temporary files are left');
+my $logs = slurp_file($node->logfile);
+$node->stop;
+
+# a session's end of its connection to the server's process
+$node = new_server('faults_server', conf => $conf);
+$node->safe_psql('postgres', $tables);
+# in place of a process of its own a session has staging memory that is mapped while it is connected
+$node->safe_psql('postgres', <<'SQL');
+create or replace function children() returns int language sql as $$
+  select (pg_read_file('/proc/self/maps', 0, 10000000, true) ~ 'hashgraph staging')::int $$;
+SQL
+foreach my $backend (grep { $_->{backend} eq 'cuda' } backends())
+{
+	my $label = "$backend->{label} of the server";
+
+	use_program($node, $backend->{program});
+	walk($label, 'in memory', 'cuda', $_, 8) foreach qw(alloc cancel send hangup receive end truncate);
+	walk($label, 'in memory', 'cuda', $_, 8, 1) foreach qw(alloc system send hangup receive end truncate);
+	walk("$label, auto", 'large', 'auto', $_, 5) foreach qw(alloc send end);
+	is($node->safe_psql('postgres', 'select sum(jobs + queued + staging_used) from hashgraph_devices()'), 0,
+		"$label: nothing is left of the jobs");
+}
 note sprintf '%.0f s', time - $started;
 
 is(scalar(temp_files($node)), 0, 'no temporary files are left');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|was terminated by signal|WARNING|unrecognized node|AbortTransaction while/,
-	'the server has nothing to complain of');
+unlike($logs . slurp_file($node->logfile), qr/PANIC|TRAP:|was terminated by signal|WARNING|unrecognized node|AbortTransaction while/,
+	'the servers have nothing to complain of');
 $node->stop;
 done_testing();

@@ -17,9 +17,16 @@ use Time::HiRes qw(usleep);
 use constant GROWTH => 2 * 1024;
 use constant JOINS => 2000;
 
-my $node = new_server('leaks', conf => "hash_mem_multiplier = 1\nrestart_after_crash = on\n");
+my $conf = "hash_mem_multiplier = 1\nrestart_after_crash = on\n";
+my $node; # the server under test
 
-$node->safe_psql('postgres', <<'SQL');
+# A server with the tables of these tests.
+sub make_server
+{
+	my ($name, %options) = @_;
+
+	$node = new_server($name, conf => $conf, %options);
+	$node->safe_psql('postgres', <<'SQL');
 create table l as select case when i % 40 = 0 then null else i % 700 end as k, i as v, i % 7 as s,
   'key' || i % 700 as t, i % 700 + 0.50 as n, repeat('l', 30) as pad from generate_series(1, 1500) i;
 create table r as select case when i % 50 = 0 then null else i % 900 end as k, i as w, i % 5 as s,
@@ -37,6 +44,8 @@ exception when division_by_zero then
 end $$;
 vacuum analyze;
 SQL
+	return;
+}
 
 # Private memory of a process, in kB.
 sub private_memory
@@ -45,11 +54,25 @@ sub private_memory
 	return slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m ? $1 : die "no RssAnon";
 }
 
-# The same of a session and of its device process, where it has one.
+# Process ids of the device processes that a session uses: a process of its own or the server's.
+sub devices_of
+{
+	my ($pid, $device) = @_;
+
+	return $device eq 'own' ? device_children($pid) : $device eq 'server' ? grep { defined } device_process($node) : ();
+}
+
+# The same of a session and of the device process that it uses, if any.
 sub memory_of_both
 {
-	my ($pid) = @_;
-	return (private_memory($pid), map { private_memory($_) } device_children($pid));
+	my ($pid, $device) = @_;
+	return (private_memory($pid), map { private_memory($_) } devices_of($pid, $device));
+}
+
+# Nothing of a job is left in the server's device process.
+sub device_is_idle
+{
+	return $node->safe_psql('postgres', q{select count(*) filter (where jobs + queued + staging_used > 0) from hashgraph_devices()}) eq '0';
 }
 
 # Descriptors of a process, but those of data files, which PostgreSQL keeps open.
@@ -115,7 +138,7 @@ push @kinds, map { [ $_, 1 ] } (
 
 sub test_memory
 {
-	my ($label, $settings) = @_;
+	my ($label, $settings, $device) = @_;
 	my $session = RawSession->new($node);
 	my ($unexpected, $failed, @early, @late) = (0, 0);
 
@@ -131,9 +154,9 @@ sub test_memory
 			diag("$query: $session->{error}") if $unexpected++ < 5;
 		}
 		$session->query('rollback; reset statement_timeout; reset work_mem') if $fails;
-		@early = memory_of_both($session->pid) if $join == 100;
+		@early = memory_of_both($session->pid, $device) if $join == 100;
 	}
-	@late = memory_of_both($session->pid);
+	@late = memory_of_both($session->pid, $device);
 
 	is($unexpected, 0, "$label: joins that are to work do");
 	cmp_ok($failed, '>', JOINS / 10, "$label: ... and $failed of " . JOINS . ' failed or were cancelled');
@@ -164,7 +187,7 @@ my @ways = (
 	[ 'an error of its own', sub { $_[0]->query("rollback; select sum(1 / (v - w)), max(large_l.pad || large_r.pad) from large_l join large_r using (k)") }, 1 ],
 	[ 'a cancel', sub { $_[0]->query('rollback'); $_[0]->send($query); usleep(60_000); kill 'INT', $_[0]->pid; $_[0]->finish }, 1 ],
 	[ 'the end of its device process',
-		sub { $_[0]->query('rollback'); $_[0]->send($query); usleep(60_000); kill 'KILL', device_children($_[0]->pid); $_[0]->finish; }, 1 ],
+		sub { $_[0]->query('rollback'); $_[0]->send($query); usleep(60_000); kill 'KILL', devices_of($_[0]->pid, $_[1]); $_[0]->finish; }, 1 ],
 	[ 'the end of its session', sub { syswrite($_[0]{socket}, 'X' . pack('N', 4)); close $_[0]{socket} }, 0 ],
 	[ 'a client that hangs up', sub { $_[0]->send($query); usleep(60_000); close $_[0]{socket} }, 0 ],
 	[ 'a termination', sub { $_[0]->send($query); usleep(60_000); kill 'TERM', $_[0]->pid; }, 0 ],
@@ -172,7 +195,8 @@ my @ways = (
 
 sub test_ways
 {
-	my ($label, $settings, $on_device) = @_;
+	my ($label, $settings, $device) = @_;
+	my $on_device = $device ne '';
 	my $shared = shared_files();
 
 	foreach my $way (@ways)
@@ -188,12 +212,12 @@ sub test_ways
 		$session->query($query);
 		$before = descriptors($pid);
 		$session->query($middle);
-		@devices = device_children($pid);
+		@devices = devices_of($pid, $device);
 		is($session->{error}, undef, "$label: before $name");
 		cmp_ok(scalar(temp_files($node)), '>', 0, "$label: ... there are temporary files");
 		is(@devices . maps_staging($pid), $on_device ? '11' : '00', "$label: ... and a device process and its memory");
 
-		$leave->($session);
+		$leave->($session, $device);
 		if ($lives)
 		{
 			my ($count) = $session->query($query);
@@ -201,28 +225,36 @@ sub test_ways
 			is($session->{error}, undef, "$label: after $name the session joins on");
 			is(descriptors($pid), $before, "$label: ... and has as many descriptors as before");
 			is(scalar(temp_files($node)), 0, "$label: ... and no temporary files");
-			cmp_ok(scalar(device_children($pid)), '==', $on_device ? 1 : 0, "$label: ... and no more device processes");
+			cmp_ok(scalar(devices_of($pid, $device)), '==', $on_device ? 1 : 0, "$label: ... and no more device processes");
 			syswrite($session->{socket}, 'X' . pack('N', 4));
 			close $session->{socket};
 		}
 		ok(wait_for(sub { !-e "/proc/$pid" }, 20), "$label: $name: the session ends");
-		ok(wait_for(sub { !grep { -e "/proc/$_" } @devices }, 5), "$label: ... its device process too");
+		ok(wait_for(sub { !grep { -e "/proc/$_" } @devices }, 5), "$label: ... its device process too") if $device eq 'own';
 		ok(wait_for(sub { !temp_files($node) }, 30), "$label: ... no temporary files are left") or diag(join "\n", temp_files($node));
 		ok(wait_for(sub { accepts($node) }, 60), "$label: ... and the server is up");
+		ok(wait_for(\&device_is_idle, 20), "$label: ... and its device process idle") if $device eq 'server';
 	}
 	is(shared_files(), $shared, "$label: nothing is left in /dev/shm");
 	return;
 }
 
-foreach my $backend (backends())
+foreach my $of_server (1, 0)
 {
-	my $settings = "set hashgraph.force = on; set hashgraph.backend = $backend->{backend};";
+	make_server($of_server ? ('leaks') : ('leaks_own', preload => 'session'));
+	foreach my $backend (backends())
+	{
+		my $settings = "set hashgraph.force = on; set hashgraph.backend = $backend->{backend};";
+		my $device = $backend->{backend} eq 'cpu' ? '' : $of_server ? 'server' : 'own';
+		my $label = $device eq 'own' ? "$backend->{label} of a session" : $backend->{label};
 
-	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$backend->{program}'");
-	$node->reload;
-	test_memory($backend->{label}, $settings);
-	test_ways($backend->{label}, $settings, $backend->{backend} eq 'cuda');
+		# the CPU is the same either way
+		next if !$of_server && $device eq '';
+		if ($device ne '') { use_program($node, $backend->{program}); }
+		test_memory($label, $settings, $device);
+		test_ways($label, $settings, $device);
+	}
+	session_ok($node, 'the server joins on');
+	$node->stop;
 }
-session_ok($node, 'the server joins on');
-$node->stop;
 done_testing();

@@ -21,24 +21,27 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_server backends standin_program covers device_children wait_for temp_files
-  join_check_sql session_ok accepts);
+  new_server backends standin_program covers device_children device_process use_program wait_for
+  temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
-# Options: conf => lines for postgresql.conf; preload => shared_preload_libraries.
+# Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
+# to have each session load the library, and use a device process of its own; init => options of
+# the node's init.
 sub new_server
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	my $preload = $options{preload} // 'hashgraph';
 
-	$node->init;
+	$node->init(@{ $options{init} // [] });
 	$node->append_conf('postgresql.conf', <<CONF);
 jit = off
 max_parallel_workers_per_gather = 0
 autovacuum = off
 CONF
-	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$preload'\n")
+	$node->append_conf('postgresql.conf',
+		$preload eq 'session' ? "session_preload_libraries = 'hashgraph'\n" : "shared_preload_libraries = '$preload'\n")
 	  if $preload ne '';
 	$node->append_conf('postgresql.conf', $options{conf}) if defined $options{conf};
 	$node->start;
@@ -109,7 +112,7 @@ sub covers
 	return !defined $configured || $configured eq $backend;
 }
 
-# Process ids of the device processes below a session: its children of that name.
+# Process ids of the device processes below a session or the worker: its children of that name.
 sub device_children
 {
 	my ($pid) = @_;
@@ -126,6 +129,44 @@ sub device_children
 		  if $parent == $pid && $state ne 'Z' && $name =~ /^(hashgraph_devic|hg_device_stand)/;
 	}
 	return @children;
+}
+
+# Process id of a server's device process, or undef where none runs.
+sub device_process
+{
+	my ($node) = @_;
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+
+	return $worker eq '' ? undef : (device_children($worker))[0];
+}
+
+# Have a server use a device program, with switches of the stand-in, from now on: sessions that start
+# afterwards, or the server's process, which runs it when this returns.
+sub use_program
+{
+	my ($node, $program, %switches) = @_;
+	my $of_server = $node->safe_psql('postgres', 'show shared_preload_libraries') =~ /hashgraph/;
+	my $before = $of_server ? device_process($node) : undef;
+	my $path = $program;
+
+	# another path makes it another program, which takes the place of the one that runs
+	if (%switches || $of_server)
+	{
+		$path = PostgreSQL::Test::Utils::tempdir() . '/device';
+		append_to_file($path,
+			join("\n", '#!/bin/sh', (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
+		chmod 0755, $path;
+	}
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$path'");
+	$node->reload;
+	wait_for(sub { $node->safe_psql('postgres', "load 'hashgraph'; show hashgraph.device_program") eq $path })
+	  or die 'the configuration was not read again';
+	if ($of_server)
+	{
+		wait_for(sub { my $now = device_process($node); defined $now && $now != ($before // 0) })
+		  or die "$path was not started";
+	}
+	return;
 }
 
 # Wait until a condition holds; false after so many seconds.

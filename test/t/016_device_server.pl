@@ -1,0 +1,570 @@
+# The server's device process: one for all sessions, kept by a background worker.  Whatever
+# becomes of it, joins are right, the server stays up, and the next join finds a new process.
+#
+# Runs over the stand-in, and what needs no misbehaviour over the real one too, where it finds a
+# device.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+plan skip_all => 'runs with backend cuda' unless HashGraphTest::covers('cuda');
+
+my $standin = standin_program();
+my $device = HashGraphTest::device_program();
+
+plan skip_all => 'neither a device nor the stand-in was built: make unit' unless defined $standin || defined $device;
+
+# Seconds of the test that kills the process at random moments.
+my $SECONDS = $ENV{HG_QUICK} ? 6 : 15;
+
+# what is slow here is the machine, but where a join's patience is what is tested
+my $conf = "work_mem = '64MB'\nhash_mem_multiplier = 1\nrestart_after_crash = on\nhashgraph.staging_size = '8MB'\n"
+  . "hashgraph.gpu_wait_limit = '5min'\nmax_connections = 40\nwal_log_hints = on\nwal_keep_size = '256MB'\n";
+my $node = new_server('server', conf => $conf, init => [ allows_streaming => 1 ]);
+
+$node->safe_psql('postgres', 'create database other');
+foreach my $database ('postgres', 'other')
+{
+	$node->safe_psql('other', 'create extension hashgraph') if $database eq 'other';
+	$node->safe_psql($database, <<'SQL');
+create table f as select case when i % 900 = 0 then 0 else i % 90000 + 1 end as k, i as v from generate_series(1, 420000) i;
+create table d as select case when i % 120 = 0 then 0 else i % 20000 + 1 end as k, i as w from generate_series(1, 90000) i;
+analyze;
+SQL
+}
+my $join = 'select count(*), sum(v), sum(w) from f join d using (k)';
+my $count = 'select count(*) from f join d using (k)';
+my $expected = $node->safe_psql('postgres', "set hashgraph.enabled = off; $join");
+my ($rows) = split /\|/, $expected;
+my $last = q{select string_agg(distinct backend || '|' || coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
+my $started_at = $node->safe_psql('postgres', 'select pg_postmaster_start_time()');
+my $named_waits = $node->pg_version >= 17;
+
+# The settings of a session that joins on the device, or that would like to.
+sub under { return "set hashgraph.force = on; set hashgraph.backend = $_[0];"; }
+
+# A session's result of a join and where it ran, under a backend.
+sub join_under
+{
+	my ($backend, $settings, $server) = @_;
+
+	return ($server // $node)->safe_psql('postgres', under($backend) . ($settings // '') . " $join; $last");
+}
+
+sub devices
+{
+	my ($columns) = @_;
+
+	return $node->safe_psql('postgres', "select $columns from hashgraph_devices() where state = 'ready'");
+}
+
+# What a server has logged from a position on.
+sub logged
+{
+	my ($from) = @_;
+
+	return substr(slurp_file($node->logfile), $from);
+}
+
+sub log_end { return -s $node->logfile; }
+
+sub gone
+{
+	my ($pid, $seconds) = @_;
+
+	return wait_for(sub { !-e "/proc/$pid" || slurp_file("/proc/$pid/stat") =~ /\) Z / }, $seconds // 10);
+}
+
+# Nothing of what becomes of the device process may be a crash to the server.
+sub never_restarted
+{
+	my ($name) = @_;
+
+	is($node->safe_psql('postgres', 'select pg_postmaster_start_time()'), $started_at, "$name: the server was never restarted");
+	unlike(slurp_file($node->logfile), qr/server process .* was terminated|other active server processes|PANIC/,
+		"$name: ... and no process of it crashed");
+	return;
+}
+
+# What a session waits for, if it is anything of ours.
+sub wait_event
+{
+	my ($pid) = @_;
+
+	return $node->safe_psql('postgres', "select wait_event_type || '/' || wait_event from pg_stat_activity where pid = $pid");
+}
+
+sub waits_for
+{
+	my ($pid, $event) = @_;
+	my $wanted = 'Extension/' . ($named_waits ? $event : 'Extension');
+
+	return wait_for(sub { wait_event($pid) eq $wanted }, 20);
+}
+
+# ------------------------------------------------------------------ one process for all
+
+sub test_sharing
+{
+	my ($label, $program) = @_;
+
+	use_program($node, $program);
+	my $pid = device_process($node);
+	is(join_under('cuda'), "$expected\ncuda|", "$label: a join runs on the device");
+	is($node->safe_psql('other', under('cuda') . "$join; $last"), "$expected\ncuda|", "$label: ... in another database too");
+	is(devices('ordinal >= 0, jobs, queued, staging, staging_used, restarts, uptime > interval \'0\', memory_held >= 0'),
+		't|0|0|' . 8 * 1024 * 1024 . '|0|0|t|t', "$label: hashgraph_devices() tells of the process");
+	is($node->safe_psql('postgres', q{select count(*) from pg_stat_activity where backend_type = 'hashgraph device'}),
+		1, "$label: the worker is in pg_stat_activity");
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	ok(waits_for($worker, 'HashGraphDeviceMain'), "$label: ... and waits");
+
+	my @sessions = map { RawSession->new($node) } 1 .. 5;
+	foreach my $session (@sessions)
+	{
+		$session->query(under('cuda') . 'begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
+		is($session->{error}, undef, "$label: a session joins");
+	}
+	is(devices('jobs'), 5, "$label: five jobs are open");
+	is(scalar(map { device_children($_->pid) } @sessions), 0, "$label: no session has a device process");
+	is(device_process($node), $pid, "$label: ... but the server has one");
+	my @moved = map { ($_->query('move all in c; select 1'), $_->{error} // '')[1] } @sessions;
+	is("@moved", '    ', "$label: they go on side by side");
+	$_->query('commit') foreach @sessions;
+	is(devices('jobs, queued, staging_used'), '0|0|0', "$label: no job is left");
+	# one that hangs up in the midst leaves none either
+	$sessions[0]->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
+	close $sessions[0]{socket};
+	ok(wait_for(sub { devices('jobs') eq '0' }, 20), "$label: none is left of a session that hung up");
+
+	# processes of a parallel query
+	my $force = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
+	my $before = $node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat');
+	my ($joins, $fallbacks) = split /\|/, $before;
+	foreach my $backend ('cuda', 'auto')
+	{
+		my $settings = under($backend) . "set max_parallel_workers_per_gather = 1; set $force = on;";
+
+		like($node->safe_psql('postgres', "$settings explain (costs off) $join"), qr/Gather\b.*HashGraph/s, "$label, $backend: a parallel plan");
+		is($node->safe_psql('postgres', "$settings $join"), $expected, "$label, $backend: a worker of a parallel query joins");
+		$joins++;
+	}
+	is($node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat'), "$joins|$fallbacks", "$label: ... on the device");
+	is(device_process($node), $pid, "$label: ... in the same process");
+	return;
+}
+
+test_sharing('cuda', $device) if defined $device;
+
+if (!defined $standin)
+{
+	$node->stop;
+	done_testing();
+	exit;
+}
+test_sharing('stand-in', $standin);
+
+# ------------------------------------------------------------------ starting
+
+{
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 3000);
+	my $session = RawSession->new($node);
+
+	my $start = time;
+	is(join_under('auto'), "$expected\ncpu|the device process is still starting", 'starting, auto: the CPU joins meanwhile');
+	cmp_ok(time - $start, '<', 2.5, 'starting, auto: ... and nobody waits');
+	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . "set statement_timeout = 200; $count");
+	like($err, qr/statement timeout/, 'starting, cuda: the wait can be cancelled');
+	$session->send(under('cuda') . $count);
+	ok(waits_for($session->pid, 'HashGraphDeviceStart'), 'starting, cuda: a session waits for it');
+	$session->finish;
+	is($session->{error} // $session->{rows}[-1], $rows, 'starting, cuda: ... and joins then');
+	is($session->query($last), 'cuda|', 'starting, cuda: ... on the device');
+}
+
+# ------------------------------------------------------------------ killed
+
+use_program($node, $standin);
+foreach my $signal ('KILL', 'SEGV', 'TERM')
+{
+	# what is lost again and again is replaced ever later, until the configuration is read again
+	$node->reload;
+	my $session = RawSession->new($node);
+	my $before = devices('restarts');
+	my $pid = device_process($node);
+
+	$session->query(under('cuda') . $count);
+	$session->query('begin; declare c cursor for select v, w from f join d using (k); move 1000 in c');
+	kill $signal, $pid;
+	$session->query('move all in c');
+	like($session->{error}, qr/device process/, "$signal, cuda: an error");
+	like($session->{sqlstate}, qr/^58000$/, "$signal, cuda: ... of its class");
+	$session->query('rollback');
+	is($session->query("$count"), $rows, "$signal, cuda: the same session's next join");
+	is($session->query($last), 'cuda|', "$signal, cuda: ... is on the device");
+	cmp_ok(device_process($node), '!=', $pid, "$signal, cuda: ... which another process has");
+	is(devices('restarts'), $before + 1, "$signal: the restart is counted");
+	is(join_under('cuda'), "$expected\ncuda|", "$signal: a new session joins too");
+
+	# in the midst of a stream, under auto
+	$session->query('reset all; ' . under('auto') . 'begin; create temp table got (v int, w int);'
+		  . ' declare c cursor for select v, w from f join d using (k); move 1000 in c');
+	kill $signal, device_process($node);
+	is((split /\n/, $session->query(q{do $$ declare c refcursor := 'c'; r record; n int8 := 0; begin loop fetch c into r; exit when not found; n := n + 1; end loop; perform set_config('my.n', n::text, false); end $$; select current_setting('my.n')}))[-1],
+		$rows - 1000, "$signal, auto: as many rows as there are") or diag($session->{error});
+	$session->query('rollback');
+	ok(wait_for(sub { defined device_process($node) && devices('count(*)') eq '1' }, 20), "$signal: it is back");
+}
+never_restarted('killed');
+
+# stopped: it costs a session its patience once, and the others nothing
+{
+	$node->reload;
+	my $impatient = "set hashgraph.gpu_wait_limit = '300ms';";
+	my $pid = device_process($node);
+	my $session = RawSession->new($node);
+
+	is(join_under('auto', $impatient), "$expected\ncuda|", 'patience is enough for a join');
+	kill 'STOP', $pid;
+	is(join_under('auto', $impatient), "$expected\ncpu|the device did not answer in time", 'stopped, auto: the CPU takes over');
+	my $start = time;
+	is(join_under('auto'), "$expected\ncpu|the device does not answer", 'stopped, auto: the next session does not ask it');
+	cmp_ok(time - $start, '<', 2, 'stopped, auto: ... and does not wait');
+	kill 'CONT', $pid;
+	ok(wait_for(sub { join_under('auto') eq "$expected\ncuda|" }, 20), 'it goes on: joins run on it again');
+	is(device_process($node), $pid, '... which is the same process');
+
+	kill 'STOP', $pid;
+	is(join_under('cuda'), "$expected\ncuda|", 'stopped for good, cuda: a join waits for another process');
+	cmp_ok(device_process($node), '!=', $pid, '... which there is');
+	ok(gone($pid), '... and the old one is none any more');
+	like(slurp_file($node->logfile), qr/device process \(PID $pid\) was lost\n.*did not answer, and was killed/, '... which the log tells');
+	never_restarted('stopped');
+}
+
+# at random moments, under many sessions
+{
+	$node->safe_psql('postgres', <<"SQL");
+create table failures (at timestamptz default now(), sqlstate text, message text);
+create function check_join(tolerant bool) returns void language plpgsql as \$\$
+declare r text;
+begin
+  begin
+    select count(*) || '|' || sum(v) || '|' || sum(w) into r from f join d using (k);
+  exception when system_error or object_not_in_prerequisite_state then
+    if not tolerant then raise; end if;
+    return;
+  end;
+  if r <> '$expected' then
+    raise exception 'wrong result %', r;
+  end if;
+end \$\$;
+SQL
+	my $script = PostgreSQL::Test::Utils::tempdir();
+	my %bench;
+
+	foreach my $backend ('auto', 'cuda')
+	{
+		append_to_file("$script/$backend", 'select check_join(' . ($backend eq 'cuda' ? 'true' : 'false') . ");\n");
+		local $ENV{PGOPTIONS} = "-c hashgraph.backend=$backend -c hashgraph.force=on -c hashgraph.gpu_wait_limit=2s";
+		local $ENV{PGHOST} = $node->host;
+		local $ENV{PGPORT} = $node->port;
+		my ($in, $out, $err) = ('', '', '');
+		my $run = IPC::Run::start([ 'pgbench', '-n', '-c', 3, '-T', $SECONDS, '-f', "$script/$backend", 'postgres' ],
+			'<', \$in, '>', \$bench{$backend}{out}, '2>', \$bench{$backend}{err});
+		$bench{$backend}{run} = $run;
+	}
+	my ($end, $hits) = (time + $SECONDS - 1, 0);
+	while (time < $end)
+	{
+		my $pid = device_process($node);
+		my $signal = (qw(KILL SEGV STOP))[ rand 3 ];
+
+		usleep(50_000 + rand 300_000);
+		next unless defined $pid;
+		next unless kill $signal, $pid;
+		# a reload forgets how often it was lost: or the pauses became too long for this test
+		$node->reload if ++$hits % 4 == 0;
+		# nobody waits for ten seconds here: what was stopped goes on, or is killed
+		if ($signal eq 'STOP')
+		{
+			usleep(100_000 + rand 900_000);
+			kill((rand() < 0.5 ? 'CONT' : 'KILL'), $pid);
+		}
+	}
+	foreach my $backend (sort keys %bench)
+	{
+		$bench{$backend}{run}->finish;
+		is($bench{$backend}{run}->result(0), 0, "killed at random moments, $backend: every join was right"
+			  . ($backend eq 'cuda' ? ', or failed as it should' : ''))
+		  or diag($bench{$backend}{err});
+		my ($done) = $bench{$backend}{out} =~ /transactions actually processed: (\d+)/;
+		cmp_ok($done // 0, '>', 5, "... of which there were " . ($done // 0) . ", with $hits signals");
+	}
+	never_restarted('killed at random moments');
+	ok(wait_for(sub { join_under('cuda') eq "$expected\ncuda|" }, 30), 'joins run on the device afterwards');
+	ok(wait_for(sub { devices('jobs, queued, staging_used') eq '0|0|0' }, 10), '... and nothing is left of the others');
+}
+
+# ------------------------------------------------------------------ programs that come and go
+
+{
+	my $missing = PostgreSQL::Test::Utils::tempdir() . '/later';
+	my $pid = device_process($node);
+
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$missing'");
+	$node->reload;
+	ok(gone($pid), 'a program that is to be another one: the process ends');
+	ok(wait_for(sub { join_under('auto') eq "$expected\ncpu|hashgraph was installed without CUDA" }, 20), 'no program, auto: the CPU joins');
+	my $from = log_end();
+	join_under('auto');
+	unlike(logged($from), qr/fell back/, 'no program, auto: ... which the log does not tell again and again');
+	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
+	like($err, qr/ERROR: .*without CUDA/, 'no program, cuda: an error');
+	append_to_file($missing, "#!/bin/sh\nexec '$standin' \"\$@\"\n");
+	chmod 0755, $missing;
+	is(join_under('cuda'), "$expected\ncuda|", 'the program is there: the next join finds it');
+
+	# one that has no device is not tried again and again
+	$from = log_end();
+	$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '4MB'");
+	$node->reload;
+	ok(wait_for(sub { devices('staging') eq 4 * 1024 * 1024 }, 20), 'a setting of the process changes: it is replaced');
+	like(logged($from), qr/was stopped: .*new settings/, '... which the log tells');
+	is(devices('restarts > 0, uptime < interval \'1 min\''), 't|t', '... and hashgraph_devices() shows');
+	$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
+	$node->reload;
+	use_program($node, $standin);
+}
+{
+	my $declining = PostgreSQL::Test::Utils::tempdir() . '/declining';
+
+	append_to_file($declining, "#!/bin/sh\nexport HG_STANDIN_UNAVAILABLE=1\nexec '$standin' \"\$@\"\n");
+	chmod 0755, $declining;
+	my $from = log_end();
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$declining'");
+	$node->reload;
+	ok(wait_for(sub { join_under('auto') eq "$expected\ncpu|no device" }, 20), 'no device, auto: the CPU joins');
+	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
+	like($err, qr/ERROR: .*no device/, 'no device, cuda: an error');
+	is(scalar(() = logged($from) =~ /uses no GPU: no device/g), 1, 'no device: the log has the reason, once');
+}
+
+# ------------------------------------------------------------------ devices that fail
+
+{
+	use_program($node, $standin, HG_STANDIN_FAIL => 1);
+	my $pid = device_process($node);
+	my $from = log_end();
+
+	is(join_under('auto'), "$expected\ncpu|the device failed", 'the device fails, auto: the CPU takes over');
+	ok(gone($pid), '... and the process, which is of no more use, ends');
+	like(logged($from), qr/device process \(PID $pid\) was lost\n.*It ended with exit code 3/, '... which the log tells');
+	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
+	like($err, qr/ERROR: .*the device failed/, 'the device fails, cuda: an error');
+
+	use_program($node, $standin, HG_STANDIN_OUT_OF_MEMORY => 1);
+	$pid = device_process($node);
+	is(join_under('auto'), "$expected\ncpu|out of device memory", 'the device has no memory, auto: the CPU takes over');
+	is(device_process($node), $pid, '... and the process goes on');
+	never_restarted('failing devices');
+}
+
+# ------------------------------------------------------------------ the queue
+
+{
+	# room for one such join, and not for two
+	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = '24MB'\n");
+	use_program($node, $standin);
+	is(join_under('cuda'), "$expected\ncuda|", 'a join fits the device');
+
+	my ($first, @others) = map { RawSession->new($node) } 1 .. 6;
+	my $cursor = 'begin; declare c cursor for select v, w from f join d using (k); move 10 in c';
+
+	$_->query(under('cuda')) foreach $first, @others;
+	$first->query($cursor);
+	is($first->{error}, undef, 'a job is open');
+	for my $i (0 .. 2)
+	{
+		$others[$i]->send("$count");
+		ok(wait_for(sub { devices('jobs, queued') eq '1|' . ($i + 1) }, 20), 'another one queues') or diag(devices('jobs, queued'));
+	}
+	ok(waits_for($others[0]->pid, 'HashGraphDeviceJob'), 'its session waits for it');
+
+	# whoever gives up leaves the queue at once
+	my $start = time;
+	kill 'INT', $others[1]->pid;
+	$others[1]->finish;
+	is($others[1]{sqlstate}, '57014', 'a cancel in the queue');
+	cmp_ok(time - $start, '<', 1, '... is answered at once');
+	ok(wait_for(sub { devices('jobs, queued') eq '1|2' }, 20), '... and leaves the queue');
+	$others[3]->query("set statement_timeout = '200ms'; $count");
+	is($others[3]{sqlstate}, '57014', 'statement_timeout in the queue');
+	$others[4]->query('reset all;' . under('auto') . "set hashgraph.gpu_wait_limit = '200ms'");
+	is($others[4]->query("$count"), $rows, 'backend auto does not wait for long');
+	is($others[4]->query($last), 'cpu|the device did not answer in time', '... but goes to the CPU');
+	is(devices('jobs, queued'), '1|2', '... which leaves the queue too');
+	kill 'TERM', $others[2]->pid;
+	ok(wait_for(sub { devices('jobs, queued') eq '1|1' }, 20), 'a session that is terminated leaves the queue');
+
+	# a session with an open job does not wait for itself
+	is($first->query("$count"), $rows, 'a second join of the session that has the job');
+	$first->query('commit');
+	$others[0]->finish;
+	is($others[0]{error} // $others[0]{rows}[-1], $rows, 'the first in the queue has its turn');
+	is($others[0]->query($last), 'cuda|', '... on the device');
+	is(devices('jobs, queued, staging_used'), '0|0|0', 'nobody is left');
+
+	# first come, first served
+	$first->query($cursor);
+	my @order;
+	for my $i (0, 1, 3)
+	{
+		$others[$i]->query("reset all;" . under('cuda'));
+		$others[$i]->send("$count; select clock_timestamp()::text");
+		wait_for(sub { devices('queued') eq scalar(@order) + 1 }, 20);
+		push @order, $others[$i];
+	}
+	$first->query('commit');
+	$_->finish foreach @order;
+	my @ended = map { $_->{error} // $_->{rows}[-1] } @order;
+	is(join(' ', @ended), join(' ', sort @ended), 'first come, first served');
+	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = 0\n");
+}
+
+# little staging memory for many sessions: they take turns
+{
+	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '1MB'\n");
+	use_program($node, $standin);
+	my @sessions = map { RawSession->new($node) } 1 .. 12;
+
+	$_->query(under('cuda')) foreach @sessions;
+	for (1 .. 3)
+	{
+		$_->send("$join") foreach @sessions;
+		$_->finish foreach @sessions;
+		is(join(' ', map { $_->{error} // $_->{rows}[-1] } @sessions), join(' ', ($expected) x 12),
+			'twelve sessions share 1 MB of staging memory');
+	}
+	is(devices('jobs, queued, staging, staging_used'), '0|0|1048576|0', '... and leave none of it');
+	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '8MB'\n");
+}
+
+# ------------------------------------------------------------------ idle
+
+{
+	$node->append_conf('postgresql.conf', "hashgraph.gpu_idle_timeout = 1\n");
+	use_program($node, $standin);
+	my $pid = device_process($node);
+	my $from = log_end();
+
+	ok(gone($pid, 20), 'an idle process ends');
+	usleep(1_500_000);
+	is(device_process($node), undef, '... and is not replaced for nothing');
+	like(logged($from), qr/has ended: it was idle/, '... which is no loss');
+	is(join_under('cuda'), "$expected\ncuda|", '... but when a join wants it');
+	$node->append_conf('postgresql.conf', "hashgraph.gpu_idle_timeout = 0\n");
+	use_program($node, $standin);
+}
+
+# ------------------------------------------------------------------ backups and standbys
+
+my $socket = $node->data_dir . '/pg_stat_tmp/hashgraph_device';
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir() . '/copy';
+
+	ok(-S $socket, 'the process listens in the data directory');
+	is((stat $socket)[2] & 0777, 0600, '... for the server alone');
+	my ($out, $err) = PostgreSQL::Test::Utils::run_command(
+		[ 'pg_basebackup', '-D', $copy, '--checkpoint=fast', '--no-sync', '-d', $node->connstr('postgres') ]);
+	is($err, '', 'a base backup says nothing');
+	ok(!-e "$copy/pg_stat_tmp/hashgraph_device", '... and leaves the socket out');
+
+	$node->backup('for_standby');
+	my $standby = PostgreSQL::Test::Cluster->new('standby');
+	$standby->init_from_backup($node, 'for_standby', has_streaming => 1);
+	$standby->start;
+	is(join_under('cuda', '', $standby), "$expected\ncuda|", 'a standby joins on the device');
+	cmp_ok(device_process($standby), '!=', device_process($node), '... in a process of its own');
+	my $pid = device_process($standby);
+	$standby->promote;
+	is(join_under('cuda', '', $standby), "$expected\ncuda|", '... and when it is promoted');
+	is(device_process($standby), $pid, '... in the same one');
+	$standby->stop;
+	ok(gone($pid), '... which ends with it');
+	# without a slot for a background worker each session has a process of its own
+	$standby->append_conf('postgresql.conf', "max_worker_processes = 0\nmax_logical_replication_workers = 0\n");
+	$standby->start;
+	usleep(10_500_000);
+	is(join_under('cuda', '', $standby), "$expected\ncuda|", 'no slot for the worker: a session has a process of its own');
+	$standby->stop;
+	# back to where it came from, which is up and has a socket
+	$node->command_ok([ 'pg_rewind', '--no-sync', '-D', $standby->data_dir, '--source-server', $node->connstr('postgres') ],
+		'pg_rewind leaves the socket out too');
+}
+
+# ------------------------------------------------------------------ the log
+
+{
+	my @times = slurp_file($node->logfile) =~ /^\S+ (\d+:\d+:[\d.]+) .* LOG: +HashGraph join .*fell back to the CPU:/mg;
+	my @seconds = map { my ($h, $m, $s) = split /:/; $h * 3600 + $m * 60 + $s } @times;
+	my @close = grep { my $apart = $seconds[$_] - $seconds[ $_ - 1 ]; $apart >= 0 && $apart < 59.9 } 1 .. $#seconds;
+
+	cmp_ok($node->safe_psql('postgres', 'select fallbacks from hashgraph_stat'), '>', @times + 2, 'joins fell back to the CPU');
+	cmp_ok(scalar(@times), '>', 0, '... which the log tells');
+	is("@times[@close]", '', '... once a minute at most');
+}
+
+# ------------------------------------------------------------------ the server's own end
+
+foreach my $way ('fast', 'immediate')
+{
+	my $pid = device_process($node);
+
+	# where joins stay on the CPU unless a session says otherwise, no process runs for nothing
+	$node->append_conf('postgresql.conf', "hashgraph.backend = 'cpu'\n") if $way eq 'immediate';
+
+	$node->stop($way);
+	ok(gone($pid), "$way shutdown: the process ends");
+	ok(!-e $socket, "$way shutdown: the socket is gone") if $way eq 'fast';
+	$node->start;
+	is(device_process($node), undef, 'backend cpu: there is no device process') if $way eq 'immediate';
+	is(join_under('cuda'), "$expected\ncuda|", "$way shutdown: the server joins on after its start");
+}
+{
+	my $pid = device_process($node);
+	my ($backend) = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'checkpointer'});
+
+	kill 'KILL', $backend;
+	ok(gone($pid), 'a crash of a server process: the device process ends');
+	ok(wait_for(sub { accepts($node) }, 60), '... the server recovers');
+	is(join_under('cuda'), "$expected\ncuda|", '... and joins');
+	is(devices('restarts'), 0, '... with its counters at zero');
+
+	$pid = device_process($node);
+	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	is($node->safe_psql('postgres', "select pg_terminate_backend($worker, 5000)"), 't', 'the worker is terminated');
+	ok(gone($pid), '... its process with it');
+	is(join_under('cuda'), "$expected\ncuda|", '... and both come again');
+
+	$pid = device_process($node);
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	$node->kill9;
+	ok(gone($pid), 'kill -9 of the postmaster: the process ends');
+	ok(gone($postmaster), '... as the postmaster has');
+	# while the last of its processes is leaving it does not start
+	ok(wait_for(sub { return 1 if $node->start(fail_ok => 1); $node->stop('fast', fail_ok => 1); return 0; }, 60), '... and the server starts');
+	is(join_under('cuda'), "$expected\ncuda|", '... and joins');
+}
+session_ok($node, 'the server joins on');
+$node->stop;
+done_testing();
