@@ -36,7 +36,10 @@ CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_cuda_*.c
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
 	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
-CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS)
+# the CPU engine, which the device is compared with
+CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
+	$(CUDA_DIR)/engine_cpu_%.o,$(sort $(wildcard $(CUDA_TOP)/src/engine/cpu/*.c)))
+CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS) $(CUDA_CPU_OBJS)
 
 # faults to be injected (HG_DEBUG=1), which stand between these objects and what they call
 ifeq ($(HG_DEBUG),1)
@@ -97,6 +100,9 @@ $(CUDA_DIR)/fault_%.o: $(CUDA_TOP)/test/fault/%.c
 	$(CC) $(CUDA_CFLAGS) -I$(CUDA_HOME)/include -c $< -o $@
 
 $(CUDA_DIR)/engine_hg_wire.o: $(CUDA_TOP)/src/engine/wire/hg_wire.c
+	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+
+$(CUDA_DIR)/engine_cpu_%.o: $(CUDA_TOP)/src/engine/cpu/%.c
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
 $(CUDA_DIR)/engine_%.o: $(CUDA_TOP)/src/engine/%.c

@@ -11,10 +11,14 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../src/engine/cpu/hg_cpu.h"
 #include "hg_cuda_engine.h"
 #include "hg_device_process.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What the process was told: hg_cuda_engine_list does not know of it. */
 static uint64_t memory_budget;
@@ -27,10 +31,107 @@ cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **en
 	HgStatus status;
 
 	memory_budget = options->memory_budget;
+	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
 	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
 	started = status == HG_OK ? *engine : NULL;
 	if (status == HG_OK)
 		status = hg_cuda_engine_register(staging, options->staging_bytes, error);
+	return status;
+}
+
+/* ------------------------------------------------------------------------
+ * Costs
+ * ------------------------------------------------------------------------ */
+
+static void *
+host_alloc(void *arg, size_t bytes)
+{
+	(void) arg;
+	return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void
+host_free(void *arg, void *ptr, size_t bytes)
+{
+	(void) arg;
+	(void) bytes;
+	free(ptr);
+}
+
+static bool
+host_never_cancelled(void *arg)
+{
+	(void) arg;
+	return false;
+}
+
+static const HgHost measuring_host = {
+	.alloc = host_alloc, .free = host_free, .cancelled = host_never_cancelled};
+
+/* Measure an engine with both key widths, and with fewer rows where its memory is small. */
+static HgStatus
+measure_engine(HgEngine *engine, void *keys, uint64_t bytes, HgCosts costs[HG_COSTS_WIDTHS],
+			   HgError *error)
+{
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		HgStatus status = HG_DEVICE_OUT_OF_MEMORY;
+
+		for (uint64_t rows = HG_COSTS_ROWS;
+			 status == HG_DEVICE_OUT_OF_MEMORY && rows >= HG_COSTS_LEAST_ROWS; rows /= 2)
+			if (rows * width <= bytes)
+				status = hg_costs_measure(engine, &measuring_host, width, keys, rows,
+										  &costs[hg_costs_place(width)], error);
+		if (status != HG_OK)
+			return status;
+	}
+	return HG_OK;
+}
+
+/* The CPU is measured while the device comes up, which takes longer. */
+static struct
+{
+	pthread_t thread;
+	bool running;
+	HgStatus status;
+	HgError error;
+	HgCosts costs[HG_COSTS_WIDTHS];
+} cpu_measure;
+
+static void *
+measure_cpu(void *arg)
+{
+	const uint64_t bytes = HG_COSTS_ROWS * sizeof(uint64_t);
+	void *keys = malloc(bytes);
+
+	(void) arg;
+	if (keys == NULL)
+		cpu_measure.status =
+			hg_error_set(&cpu_measure.error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	else
+		cpu_measure.status =
+			measure_engine(hg_cpu_engine(), keys, bytes, cpu_measure.costs, &cpu_measure.error);
+	free(keys);
+	return NULL;
+}
+
+static HgStatus
+cuda_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngineCosts *costs,
+			 HgError *error)
+{
+	HgStatus status =
+		measure_engine(started, staging, options->staging_bytes, costs->device, error);
+
+	if (cpu_measure.running)
+		pthread_join(cpu_measure.thread, NULL);
+	else
+		measure_cpu(NULL);
+	if (status == HG_OK && cpu_measure.status != HG_OK)
+	{
+		*error = cpu_measure.error;
+		status = cpu_measure.status;
+	}
+	memcpy(costs->cpu, cpu_measure.costs, sizeof(costs->cpu));
 	return status;
 }
 
@@ -64,6 +165,7 @@ main(int argc, char **argv)
 	HgDeviceKind kind = {
 		.description = description,
 		.start = cuda_start,
+		.measure = cuda_measure,
 		.list = cuda_list,
 		.job_bytes = hg_cuda_engine_job_bytes,
 		.memory_use = cuda_memory_use,

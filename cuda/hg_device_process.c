@@ -331,7 +331,8 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	if (prepare_listener(config.listen, &error) != HG_OK ||
 		create_staging(config.staging_bytes, &config.staging_fd, &config.staging, &error) !=
 			HG_OK ||
-		kind->start(options, config.staging, &config.engine, &error) != HG_OK)
+		kind->start(options, config.staging, &config.engine, &error) != HG_OK ||
+		kind->measure(options, config.staging, &config.costs, &error) != HG_OK)
 	{
 		hg_server_decline(options->socket, &error);
 		return 1;

@@ -50,6 +50,13 @@ typedef struct HgDeviceKind
 					  HgError *error);
 
 	/*
+	 * Measure what jobs cost on the engine that was started, with keys in staging, and what
+	 * they cost on the CPU.
+	 */
+	HgStatus (*measure)(const HgDeviceOptions *options, unsigned char *staging,
+						HgEngineCosts *costs, HgError *error);
+
+	/*
 	 * Fill at most capacity of infos and return their number; 0, with *error (if not NULL)
 	 * filled, where there is none.  Called before start for --probe.
 	 */

@@ -344,6 +344,7 @@ hg_server_run(const HgServerConfig *config)
 	if (server.queue != NULL && server.wake >= 0)
 	{
 		server.hello.staging_bytes = config->staging_bytes;
+		server.hello.costs = config->costs;
 		server.hello.count =
 			(uint32_t) config->list_devices(config->arg, server.hello.infos, HG_WIRE_MAX_DEVICES);
 		status = config->listen >= 0 ? serve_many(&server) : serve_one(&server);

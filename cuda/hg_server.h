@@ -47,6 +47,8 @@ typedef struct HgServerConfig
 
 	int idle_timeout; /* seconds without a job until it ends; 0 = never */
 
+	HgEngineCosts costs; /* for the hello */
+
 	/* Fill at most capacity of infos and return their number. */
 	int (*list_devices)(void *arg, HgDeviceInfo *infos, int capacity);
 

@@ -77,7 +77,8 @@ begin
                             'Async Capable', 'Parallel Aware', 'Parent Relationship', 'Plan Rows', 'Plan Width',
                             'Plans', 'Startup Cost', 'Total Cost', 'Disabled',
                             -- where a device has a say
-                            'Device', 'Device Memory Usage', 'Fallback', 'Transfer Time'));
+                            'Device', 'Device Memory Usage', 'Fallback', 'Device Estimate', 'CPU Estimate',
+                            'Transfer Time'));
 end
 $$;
 select p_properties('select * from p_a a left join p_b b on a.k = b.k and a.v < b.w');

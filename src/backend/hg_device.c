@@ -507,6 +507,22 @@ hg_device_engine(void)
 	return &ranges.engine;
 }
 
+bool
+hg_device_costs(HgEngineCosts *costs)
+{
+	HgServerDevice server;
+
+	if (hg_device_read_server(&server))
+	{
+		*costs = server.costs;
+		return server.state == HG_SERVER_DEVICE_READY && !server.silent;
+	}
+	if (hg_device.client == NULL || hg_wire_client_state(hg_device.client, NULL) != HG_WIRE_READY)
+		return false;
+	*costs = *hg_wire_client_costs(hg_device.client);
+	return true;
+}
+
 uint64_t
 hg_device_group(void)
 {

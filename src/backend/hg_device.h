@@ -16,6 +16,7 @@
 #ifndef HG_DEVICE_H
 #define HG_DEVICE_H
 
+#include "engine/hg_costs.h"
 #include "engine/wire/hg_wire_client.h"
 
 typedef enum HgDeviceState
@@ -47,6 +48,12 @@ extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error
  * runs as several there, one after the other (engine/hg_ranges.h).
  */
 extern HgEngine *hg_device_engine(void);
+
+/*
+ * What jobs cost on the device and on the CPU, as a device process that is READY has measured;
+ * false where there is none.  Neither starts a process nor connects to it.
+ */
+extern bool hg_device_costs(HgEngineCosts *costs);
 
 /*
  * The name of the device that jobs run on; "" where there is none.  Asks a process

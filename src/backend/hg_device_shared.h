@@ -66,6 +66,7 @@ typedef struct HgServerDevice
 	uint64 restarts;   /* processes that were lost since then, and replaced */
 	HgError reason;	   /* UNAVAILABLE: why */
 	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* READY: of the device that jobs run on */
+	HgEngineCosts costs;						   /* READY: what it has measured */
 } HgServerDevice;
 
 /* Request shared memory; called while shared_preload_libraries are loaded. */

@@ -441,6 +441,7 @@ hg_worker_welcome(TimestampTz now)
 			strlcpy(worker.device.name, infos[i].name, sizeof(worker.device.name));
 			break;
 		}
+	worker.device.costs = *hg_wire_client_costs(worker.client);
 	worker.device.epoch++;
 	memset(&worker.device.reason, 0, sizeof(HgError));
 	worker.next_ping = now;

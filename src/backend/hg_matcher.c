@@ -62,8 +62,8 @@
 #define HG_LARGEST_CHUNK 65536
 
 /*
- * Under backend auto a join of fewer rows than this stays on the CPU, which is done
- * before a device process could have started.
+ * Under backend auto a join of fewer rows than this starts no device process and connects to none:
+ * the CPU is done before that could be ready.
  */
 #define HG_DEVICE_ROWS 500000
 
@@ -75,6 +75,13 @@
 #define HG_CPU_ROW_NS 25.0
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_PATIENCE_MS 50.0
+
+/*
+ * What the way to the device process and back adds to what its engine takes there: the messages
+ * of a job, 12 us there and back each, and a copy of each key and row number in staging.
+ */
+#define HG_DEVICE_JOB_MS 0.1
+#define HG_DEVICE_BYTE_NS 0.1
 
 struct HgMatcher
 {
@@ -208,7 +215,7 @@ hg_matcher_patience(const HgMatcher *matcher)
 
 	if (hg_gpu_wait_limit > 0)
 		return hg_gpu_wait_limit;
-	return Max(HG_LEAST_PATIENCE_MS, rows * HG_CPU_ROW_NS / 1e6);
+	return Max(HG_LEAST_PATIENCE_MS, Max(matcher->report.cpu_ms, rows * HG_CPU_ROW_NS / 1e6));
 }
 
 /* Give a job its keys as a part of a shared one, and build it. */
@@ -311,6 +318,26 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 		hg_host_throw(&matcher->host, status, &error);
 }
 
+/* Is the device, as far as is known, done with the join before the CPU would? */
+static bool
+hg_matcher_device_pays(HgMatcher *matcher)
+{
+	const int place = hg_costs_place(matcher->spec.key_width);
+	const uint64 outer = matcher->sides[HG_OUTER].rows;
+	const uint64 inner = matcher->sides[HG_INNER].rows;
+	const double pairs = matcher->spec.pairs;
+	const double bytes =
+		(double) (outer + inner) * matcher->spec.key_width + pairs * 2 * sizeof(uint32);
+	HgEngineCosts costs;
+
+	if (!hg_device_costs(&costs))
+		return outer + inner >= HG_DEVICE_ROWS;
+	matcher->report.device_ms = hg_costs_estimate(&costs.device[place], outer, inner, pairs) +
+								HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
+	matcher->report.cpu_ms = hg_costs_estimate(&costs.cpu[place], outer, inner, pairs);
+	return matcher->report.device_ms < matcher->report.cpu_ms;
+}
+
 /* Choose the engine, as hashgraph.backend says. */
 static void
 hg_matcher_choose(HgMatcher *matcher)
@@ -330,7 +357,7 @@ hg_matcher_choose(HgMatcher *matcher)
 								"again with backend cuda.")));
 	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small || matcher->spec.team != NULL)
 		return;
-	if (!wanted && matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows < HG_DEVICE_ROWS)
+	if (!wanted && !hg_matcher_device_pays(matcher))
 		return;
 	/* a parallel worker does not live long enough for a device process of its own to start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())

@@ -43,6 +43,7 @@ typedef struct HgMatcherSpec
 	uint32 key_width; /* bytes: 4 or 8 */
 	HgMatchMode mode; /* all matches, or the first of each outer row */
 	bool small;		  /* a few rows: use the CPU and nothing else */
+	double pairs;	  /* matches that are expected to be streamed; 0 where they are counted */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows
@@ -61,7 +62,9 @@ typedef struct HgMatcherReport
 	char fallback[160]; /* why auto used the CPU although it tried the device,
 						 * "" where it did not */
 	HgJobStats job;
-	double start_ms; /* choosing the backend, waiting for the device */
+	double start_ms;  /* choosing the backend, waiting for the device */
+	double device_ms; /* what the job was expected to take on the device ... */
+	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
 } HgMatcherReport;
 
 /*

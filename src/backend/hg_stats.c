@@ -265,6 +265,8 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	HgJobStats *sum = &record->report.job;
 	HgJobStats before = *sum;
 	double start_ms = record->report.start_ms;
+	double device_ms = record->report.device_ms;
+	double cpu_ms = record->report.cpu_ms;
 	char fallback[sizeof(record->report.fallback)];
 
 	strlcpy(fallback, record->report.fallback, sizeof(fallback));
@@ -272,6 +274,8 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	if (report->fallback[0] == '\0')
 		strlcpy(record->report.fallback, fallback, sizeof(fallback));
 	record->report.start_ms += start_ms;
+	record->report.device_ms += device_ms;
+	record->report.cpu_ms += cpu_ms;
 	sum->ranges = Max(sum->ranges, before.ranges);
 	sum->matches += before.matches;
 	sum->comparisons += before.comparisons;

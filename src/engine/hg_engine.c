@@ -1,16 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * hg_engine.c
- *	  What every engine shares: errors and the names of algorithms.
+ *	  What every engine shares: errors, the clock and the names of algorithms.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
+#ifndef _GNU_SOURCE
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#endif
+
 #include "hg_engine.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 HgStatus
 hg_error_set(HgError *error, HgStatus status, const char *detail, const char *format, ...)
@@ -26,6 +31,15 @@ hg_error_set(HgError *error, HgStatus status, const char *detail, const char *fo
 	va_end(args);
 	snprintf(error->detail, sizeof(error->detail), "%s", detail != NULL ? detail : "");
 	return status;
+}
+
+double
+hg_clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
 }
 
 const char *

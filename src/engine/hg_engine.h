@@ -371,6 +371,9 @@ extern "C"
 #endif
 		;
 
+	/* Milliseconds of a clock that only goes forward. */
+	extern double hg_clock_ms(void);
+
 	/* Names as users write them: "v1", "v2", "auto"; "standard", "intersect", "auto". */
 	extern const char *hg_build_name(HgBuildAlgorithm build);
 	extern const char *hg_probe_name(HgProbeAlgorithm probe);

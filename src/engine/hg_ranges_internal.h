@@ -124,9 +124,6 @@ extern HgStatus hg_ranges_alloc(HgRangesJob *job, uint64_t count, uint64_t width
 								HgError *error);
 extern void hg_ranges_free(HgRangesJob *job, void *ptr, uint64_t count, uint64_t width);
 
-/* Milliseconds of a clock that only goes forward. */
-extern double hg_ranges_clock_ms(void);
-
 /* Open a job of the wrapped engine. */
 extern HgStatus hg_ranges_device_open(HgRangesJob *job, const HgJobSpec *spec, HgError *error);
 

@@ -9,21 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
-
 #include "hg_ranges_internal.h"
 
 #include <string.h>
-#include <time.h>
-
-double
-hg_ranges_clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
-}
 
 HgStatus
 hg_ranges_poll(HgRangesJob *job, HgError *error)

@@ -163,7 +163,7 @@ HgStatus
 hg_ranges_load_next(HgRangesJob *job, HgError *error)
 {
 	HgRangesSlice slice = {{0, 0}, {0, 0}, HG_RANGE_BITS};
-	double start = hg_ranges_clock_ms();
+	double start = hg_clock_ms();
 	HgStatus status = HG_OK;
 
 	if (job->sides[HG_OUTER].left == 0)
@@ -192,7 +192,7 @@ hg_ranges_load_next(HgRangesJob *job, HgError *error)
 	for (int which = 0; which < 2; which++)
 		slice.high[which] = job->sides[which].loaded;
 	slice_push(job, &slice);
-	job->sum.phase_ms[HG_PHASE_TRANSFER] += hg_ranges_clock_ms() - start;
+	job->sum.phase_ms[HG_PHASE_TRANSFER] += hg_clock_ms() - start;
 	return status;
 }
 

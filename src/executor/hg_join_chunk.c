@@ -392,11 +392,39 @@ hg_join_next_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+/* Are matches needed, or just their number? */
+static bool
+hg_join_streams(const HgJoinState *state)
+{
+	return state->rows_wanted || state->track[HG_OUTER] || state->track[HG_INNER];
+}
+
+/*
+ * Matches that the rows in memory are expected to have: the share of both sides that they are in
+ * what the plan expects.  Where there are more rows than were expected, each is to have as many.
+ */
+static double
+hg_join_expected_pairs(const HgJoinState *state)
+{
+	double pairs = state->css.ss.ps.plan->plan_rows;
+	double more = 1;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+		double share = (double) input->words->rows / Max(input->plan->plan->plan_rows, 1);
+
+		pairs *= Min(share, 1);
+		more = Max(more, share);
+	}
+	return pairs * more;
+}
+
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 HgJoinPhase
 hg_join_start_output(HgJoinState *state)
 {
-	if (!state->rows_wanted && !state->track[HG_OUTER] && !state->track[HG_INNER])
+	if (!hg_join_streams(state))
 	{
 		state->count_left = hg_matcher_count(state->matcher);
 		return HG_JOIN_COUNT;
@@ -482,6 +510,7 @@ hg_join_read_outer(HgJoinState *state)
 	spec.key_width = inner->words->width;
 	spec.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	spec.small = state->css.ss.ps.state->es_epq_active != NULL;
+	spec.pairs = hg_join_streams(state) ? hg_join_expected_pairs(state) : 0;
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);

@@ -47,6 +47,11 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		ExplainPropertyText("Device", record->report.device, es);
 	if (record->report.fallback[0] != '\0')
 		ExplainPropertyText("Fallback", record->report.fallback, es);
+	if (es->costs && record->report.cpu_ms > 0)
+	{
+		ExplainPropertyFloat("Device Estimate", "ms", record->report.device_ms, 3, es);
+		ExplainPropertyFloat("CPU Estimate", "ms", record->report.cpu_ms, 3, es);
+	}
 	ExplainPropertyText("Build", hg_build_name(job->build), es);
 	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
 	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);

@@ -17,13 +17,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
-
 #include "hg_cpu_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 /* Pieces that the first append makes room for. */
 #define FIRST_PIECE_CAPACITY 16
@@ -110,20 +107,11 @@ hg_cpu_poll(HgJob *job, HgError *error)
 	return HG_OK;
 }
 
-double
-hg_cpu_clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
-}
-
 /* A clock that stands still while graphs are built. */
 static double
 match_clock(const HgJob *job)
 {
-	return hg_cpu_clock_ms() - job->stats.phase_ms[HG_PHASE_BUILD];
+	return hg_clock_ms() - job->stats.phase_ms[HG_PHASE_BUILD];
 }
 
 /*
@@ -344,13 +332,13 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 static HgStatus
 job_bin(HgJob *job, HgError *error)
 {
-	double start = hg_cpu_clock_ms();
+	double start = hg_clock_ms();
 	HgStatus status = HG_OK;
 
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		if (job->sides[side].binned)
 			status = hg_cpu_bin_side(job, (HgSide) side, error);
-	job->stats.phase_ms[HG_PHASE_BIN] += hg_cpu_clock_ms() - start;
+	job->stats.phase_ms[HG_PHASE_BIN] += hg_clock_ms() - start;
 	return status;
 }
 

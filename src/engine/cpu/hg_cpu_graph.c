@@ -135,7 +135,7 @@ graph_build(HgJob *job, HgSide which, uint32_t bin, uint64_t rows, const HgCpuSc
 			const HgCpuWalk *walk, HgError *error)
 {
 	HgCpuGraph *graph = &job->graphs[which];
-	double start = hg_cpu_clock_ms();
+	double start = hg_clock_ms();
 	uint64_t vertices = graph_vertices(job);
 	HgStatus status;
 
@@ -145,7 +145,7 @@ graph_build(HgJob *job, HgSide which, uint32_t bin, uint64_t rows, const HgCpuSc
 									  : build64(job, graph, vertices, scan, walk, error);
 	if (status == HG_OK)
 		graph->bin = bin;
-	job->stats.phase_ms[HG_PHASE_BUILD] += hg_cpu_clock_ms() - start;
+	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
 	return status;
 }
 

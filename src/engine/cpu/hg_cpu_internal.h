@@ -291,9 +291,6 @@ extern void hg_cpu_hold(HgJob *job, uint64_t bytes);
 /* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
 extern HgStatus hg_cpu_poll(HgJob *job, HgError *error);
 
-/* Milliseconds of a clock that only goes forward. */
-extern double hg_cpu_clock_ms(void);
-
 /* Bin all rows that the side's pieces have: hg_cpu_run.c. */
 extern HgStatus hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error);
 

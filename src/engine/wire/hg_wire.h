@@ -195,6 +195,7 @@ typedef struct HgWireDevices
 	uint64_t staging_bytes; /* hello: size of the attached descriptor; 0 where none is */
 	uint32_t count;
 	uint32_t unused; /* 0 */
+	HgEngineCosts costs; /* hello: measured by the device process; else 0 */
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 } HgWireDevices;
 

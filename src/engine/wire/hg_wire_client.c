@@ -124,6 +124,7 @@ take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 	}
 	terminate_devices(hello);
 	client->devices = *hello;
+	client->costs = hello->costs;
 
 	if (hello->error.status != HG_OK)
 	{
@@ -347,6 +348,12 @@ HgEngine *
 hg_wire_client_engine(HgWireClient *client)
 {
 	return &client->engine;
+}
+
+const HgEngineCosts *
+hg_wire_client_costs(const HgWireClient *client)
+{
+	return &client->costs;
 }
 
 void

@@ -17,7 +17,7 @@
 #ifndef HG_WIRE_CLIENT_H
 #define HG_WIRE_CLIENT_H
 
-#include "../hg_engine.h"
+#include "../hg_costs.h"
 
 typedef struct HgWireClient HgWireClient;
 
@@ -94,6 +94,8 @@ extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
  */
 extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
 									  HgDeviceStatus *status, HgError *error);
+/* What the device process has measured before it was READY. */
+extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
 
 /* The engine whose jobs run over this connection; lives as long as the client. */
 extern HgEngine *hg_wire_client_engine(HgWireClient *client);

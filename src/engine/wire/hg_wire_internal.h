@@ -60,6 +60,8 @@ struct HgWireClient
 	unsigned char *staging; /* NULL at a control connection */
 	uint64_t staging_bytes;
 
+	HgEngineCosts costs;
+
 	uint64_t sequence; /* of the last request sent */
 	uint64_t answered; /* of the last answer received */
 	uint32_t last_job;
