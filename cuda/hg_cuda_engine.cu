@@ -23,6 +23,7 @@
  */
 #include "hg_cuda_devices.h"
 #include "hg_cuda_join.h"
+#include "hg_cuda_numbers.h"
 #include "hg_cuda_tuning.h"
 
 #include <cstdio>
@@ -49,8 +50,9 @@ struct CudaJob
 	CudaEngine *engine;
 	HgJobSpec spec;
 	HgCudaWork work;
-	CudaColumn columns[2]; /* by HgSide; empty once the side has its graph */
-	HgCudaGraph graphs[2]; /* by HgSide; offsets NULL where none was built */
+	CudaColumn columns[2];	  /* by HgSide; empty once the side has its graph */
+	HgCudaGraph graphs[2];	  /* by HgSide; offsets NULL where none was built */
+	HgCudaNumbers numbers[2]; /* by HgSide; without a run where rows were not numbered */
 	bool built;
 
 	HgCudaJoin join; /* of the last match() */
@@ -192,9 +194,8 @@ reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgEr
 }
 
 static HgStatus
-cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+append(CudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
-	CudaJob *job = job_of(handle);
 	CudaColumn *column = &job->columns[side];
 	const unsigned char *from = static_cast<const unsigned char *>(keys);
 	const uint32_t width = job->spec.key_width;
@@ -224,6 +225,41 @@ cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErro
 		count -= piece;
 	}
 	return HG_OK;
+}
+
+/* Rows are numbered by the caller, or not: all rows of a job alike. */
+static HgStatus
+check_numbering(const CudaJob *job, bool numbered, HgError *error)
+{
+	const uint64_t runs = job->numbers[HG_OUTER].count + job->numbers[HG_INNER].count;
+
+	if (job->stats.rows[HG_OUTER] + job->stats.rows[HG_INNER] > 0 && (runs > 0) != numbered)
+		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
+	return HG_OK;
+}
+
+static HgStatus
+cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+
+	HG_TRY(check_numbering(job, false, error));
+	return append(job, side, keys, count, error);
+}
+
+static HgStatus
+cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	CudaJob *job = job_of(handle);
+
+	HG_TRY(check_numbering(job, true, error));
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
+							"too many rows in one side of a join");
+	HG_TRY(hg_cuda_numbers_add(&job->numbers[side], job->work.host, job->columns[side].rows, count,
+							   first_row, error));
+	return append(job, side, keys, count, error);
 }
 
 /* Build the graph of one side, and note the time its phases took. */
@@ -401,6 +437,10 @@ cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
 		count = job->chunk_capacity;
 	HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
 							  job->chunk + job->chunk_capacity, error));
+	HG_TRY(
+		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
+	HG_TRY(hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
+									 job->chunk + job->chunk_capacity, count, error));
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	HG_TRY(copy_chunk(job, count, matches, error));
 
@@ -471,6 +511,28 @@ copy_out(CudaJob *job, const void *from, void *to, uint64_t bytes, HgError *erro
 	return HG_OK;
 }
 
+/* Copy the row numbers of a graph's edges to the caller. */
+static HgStatus
+copy_rows(CudaJob *job, const HgCudaGraph *graph, HgCudaNumbers *numbers, uint32_t *edge_rows,
+		  HgError *error)
+{
+	uint32_t *rows;
+
+	HG_TRY(hg_cuda_alloc_array(&job->work, HG_APPEND_KEYS, &rows, error));
+	for (uint64_t at = 0; at < graph->rows; at += HG_APPEND_KEYS)
+	{
+		uint64_t piece = graph->rows - at < HG_APPEND_KEYS ? graph->rows - at : HG_APPEND_KEYS;
+
+		HG_CUDA_TRY(cudaMemcpyAsync(rows, graph->edge_rows + at, piece * sizeof(uint32_t),
+									cudaMemcpyDeviceToDevice, job->work.stream),
+					error);
+		HG_TRY(hg_cuda_numbers_translate(&job->work, numbers, rows, piece, error));
+		HG_TRY(copy_out(job, rows, edge_rows + at, piece * sizeof(uint32_t), error));
+	}
+	hg_cuda_free(&job->work, rows);
+	return HG_OK;
+}
+
 static HgStatus
 cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 				  uint32_t *edge_rows, HgError *error)
@@ -484,7 +546,7 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 	HG_TRY(enter(job, error));
 	HG_TRY(copy_out(job, graph->offsets, offsets, (job->stats.vertices + 1) * sizeof(uint32_t),
 					error));
-	HG_TRY(copy_out(job, graph->edge_rows, edge_rows, graph->rows * sizeof(uint32_t), error));
+	HG_TRY(copy_rows(job, graph, &job->numbers[side], edge_rows, error));
 
 	/* edges carry mixed words; the caller gets keys */
 	HG_TRY(hg_cuda_alloc(&job->work, HG_APPEND_KEYS * width, &keys, error));
@@ -519,6 +581,8 @@ cuda_close(HgJob *handle)
 
 	cudaSetDevice(job->engine->device.ordinal);
 	hg_cuda_work_close(&job->work);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_cuda_numbers_close(&job->numbers[side], host);
 	host->free(host->arg, job, sizeof(*job));
 }
 
@@ -548,6 +612,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.name = "cuda";
 	self->engine.open = cuda_open;
 	self->engine.append = cuda_append;
+	self->engine.append_rows = cuda_append_rows;
 	self->engine.build = cuda_build;
 	self->engine.match = cuda_match;
 	self->engine.next = cuda_next;

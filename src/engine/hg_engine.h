@@ -225,6 +225,8 @@ extern "C"
 		uint64_t group;			   /* jobs of one query have the same, 0 = a group of
 									* its own: where jobs queue for a device, none waits
 									* while another of its group is open */
+		uint64_t team;			   /* not 0: in a device process, one job with all others
+									* that are opened with the same number (hg_wire.h) */
 	} HgJobSpec;
 
 	/* Matches leave in arrays of the caller: outer[i] joins inner[i]. */

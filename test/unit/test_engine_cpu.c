@@ -181,41 +181,6 @@ test_features(void)
 	hg_cpu_limit_features(HG_CPU_AVX512);
 }
 
-/* Rows that were numbered by the caller have these numbers in matches. */
-static void
-test_numbered(void)
-{
-	HgEngine *engine = hg_cpu_engine();
-	HgJobSpec spec = {.key_width = 4, .device = -1};
-	uint32_t keys[4] = {5, 6, 7, 8};
-	uint32_t outer[8];
-	uint32_t inner[8];
-	HgMatches matches = {outer, inner, 8, 0};
-	HgError error;
-	HgJob *job;
-	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, &error);
-	bool right = true;
-
-	if (status == HG_OK)
-		status = engine->append_rows(job, HG_OUTER, keys, 4, 1000, &error);
-	if (status == HG_OK)
-		status = engine->append_rows(job, HG_INNER, keys + 2, 2, HG_MAX_ROWS - 3, &error);
-	if (status == HG_OK)
-		status = engine->append_rows(job, HG_INNER, keys, 2, 40, &error);
-	right &= engine->append(job, HG_INNER, keys, 1, NULL) == HG_INVALID;
-	if (status == HG_OK)
-		status = engine->build(job, &error);
-	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, &error);
-	if (status == HG_OK)
-		status = engine->next(job, &matches, &error);
-	right &= matches.count == 4;
-	for (size_t i = 0; i < matches.count; i++)
-		right &= inner[i] == (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
-	engine->close(job);
-	hg_tap_ok(status == HG_OK && right, "cpu: rows have the numbers that the caller gave them");
-}
-
 /* How many rows the biggest jobs have: tools that look at every step take their time. */
 static uint64_t
 most_rows(void)
@@ -238,7 +203,6 @@ main(void)
 	test_row_order();
 	test_collisions();
 	test_features();
-	test_numbered();
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows());
 	return hg_tap_done();
 }

@@ -528,6 +528,64 @@ test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe)
 	test_data_destroy(&data);
 }
 
+/* Does a job take rows with numbers and rows without? */
+static bool
+mixes(HgEngine *engine, const HgHost *host, bool numbered_first)
+{
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+	uint32_t key = 7;
+	HgStatus first;
+	HgStatus second;
+	HgJob *job;
+
+	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
+		return true;
+	first = numbered_first ? engine->append_rows(job, HG_OUTER, &key, 1, 5, NULL)
+						   : engine->append(job, HG_OUTER, &key, 1, NULL);
+	second = numbered_first ? engine->append(job, HG_OUTER, &key, 1, NULL)
+							: engine->append_rows(job, HG_OUTER, &key, 1, 5, NULL);
+	engine->close(job);
+	return first != HG_OK || second != HG_INVALID;
+}
+
+/* Rows that were numbered by the caller have these numbers in matches. */
+static void
+test_numbered(HgEngine *engine, const HgHost *host)
+{
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+	uint32_t keys[4] = {5, 6, 7, 8};
+	uint32_t outer[8];
+	uint32_t inner[8];
+	HgMatches matches = {outer, inner, 8, 0};
+	HgError error;
+	HgJob *job;
+	HgStatus status;
+	bool right = true;
+
+	if (engine->append_rows == NULL)
+		return;
+	status = engine->open(engine, host, &spec, &job, &error);
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_OUTER, keys, 4, 1000, &error);
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_INNER, keys + 2, 2, HG_MAX_ROWS - 3, &error);
+	if (status == HG_OK)
+		status = engine->append_rows(job, HG_INNER, keys, 2, 40, &error);
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (status == HG_OK)
+		status = engine->match(job, HG_MATCH_ALL, &error);
+	if (status == HG_OK)
+		status = engine->next(job, &matches, &error);
+	right &= matches.count == 4;
+	for (size_t i = 0; i < matches.count; i++)
+		right &= inner[i] == (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
+	engine->close(job);
+	right &= !mixes(engine, host, true) && !mixes(engine, host, false);
+	hg_tap_ok(status == HG_OK && right, "%s: rows have the numbers that the caller gave them",
+			  engine->name);
+}
+
 /* Two jobs of one engine do not know of each other. */
 static void
 test_two_jobs(HgEngine *engine, const HgHost *host)
@@ -592,6 +650,7 @@ hg_engine_suite(HgEngine *engine, const HgHost *host)
 	test_cancel(engine, host, TEST_KEYS_EQUAL, HG_BUILD_AUTO, HG_PROBE_INTERSECT);
 	test_memory_limit(engine, host);
 	test_two_jobs(engine, host);
+	test_numbered(engine, host);
 	for (size_t p = 0; p < LENGTH(probes); p++)
 		test_intersections(engine, host, probes[p]);
 

@@ -50,6 +50,18 @@
  * when it arrives, and dropped.  A connection can have any number of open jobs; the
  * client numbers them.
  *
+ * JOBS OF A TEAM
+ *
+ * The connections of several processes can have one job together: they open it with the same
+ * number in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn,
+ * with the expected rows of all; the others wait for that, and share its fate.  Each
+ * has a lease of its own, appends the rows that it has with APPEND_ROWS, and closes the job for
+ * itself: it ends with the last.  That all rows are appended before the first BUILD is the clients'
+ * business.  What is asked for by several is done once: BUILD, COUNT and MATCH,
+ * whose later askers get the answer of the first.  NEXT gives each chunk to one of them, and
+ * an outer row may have its matches in several.  A request that fails for one of them, but
+ * for nonsense of its own, fails the job for all; a cancel is its own.
+ *
  * THE QUEUE
  *
  * OPEN is answered when the job is admitted: when the device memory that its expected rows
@@ -80,7 +92,8 @@
  * Three quarters of staging are for leases and one for results, and what waits for room for
  * results waits for nothing but other clients' copying.  The layout there:
  *
- *	APPEND		keys[count], key_width bytes each
+ *	APPEND, APPEND_ROWS
+ *				keys[count], key_width bytes each
  *	NEXT		outer[count] from lease_offset on, inner[count] from lease_offset + lease_bytes / 2
  *				on, 32 bits each; count is the answer's
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
@@ -131,6 +144,7 @@ typedef enum HgWireType
 	HG_WIRE_STATUS, /* of the process; belongs to no job */
 	HG_WIRE_OPEN,
 	HG_WIRE_APPEND,
+	HG_WIRE_APPEND_ROWS,
 	HG_WIRE_BUILD,
 	HG_WIRE_MATCH,
 	HG_WIRE_NEXT,
@@ -167,13 +181,13 @@ typedef struct HgWireRequest
 {
 	HgWireHeader header;
 	HgJobSpec spec;	 /* OPEN */
-	uint32_t side;	 /* APPEND, DESCRIBE, EXPORT: HgSide */
+	uint32_t side;	 /* APPEND, APPEND_ROWS, DESCRIBE, EXPORT: HgSide */
 	uint32_t mode;	 /* MATCH, COUNT: HgMatchMode */
 	uint32_t part;	 /* EXPORT: HgWirePart */
 	uint32_t unused; /* 0 */
-	uint64_t offset; /* APPEND: in staging, a multiple of 8 */
-	uint64_t count;	 /* APPEND: keys; NEXT, EXPORT: pairs, elements wanted at most */
-	uint64_t first;	 /* EXPORT: the first element wanted */
+	uint64_t offset; /* APPEND, APPEND_ROWS: in staging, a multiple of 8 */
+	uint64_t count;	 /* APPEND, APPEND_ROWS: keys; NEXT, EXPORT: pairs, elements wanted at most */
+	uint64_t first;	 /* APPEND_ROWS: the first key's row number; EXPORT: the first element wanted */
 } HgWireRequest;
 
 typedef struct HgWireReply
@@ -194,7 +208,7 @@ typedef struct HgWireDevices
 	HgError error;			/* hello: why there is no usable device, or HG_OK */
 	uint64_t staging_bytes; /* hello: size of the attached descriptor; 0 where none is */
 	uint32_t count;
-	uint32_t unused; /* 0 */
+	uint32_t unused;	 /* 0 */
 	HgEngineCosts costs; /* hello: measured by the device process; else 0 */
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 } HgWireDevices;

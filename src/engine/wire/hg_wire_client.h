@@ -94,11 +94,18 @@ extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
  */
 extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
 									  HgDeviceStatus *status, HgError *error);
+
 /* What the device process has measured before it was READY. */
 extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
 
 /* The engine whose jobs run over this connection; lives as long as the client. */
 extern HgEngine *hg_wire_client_engine(HgWireClient *client);
+
+/*
+ * Wait until all keys that were appended to an open job of this engine have arrived, or one of
+ * these appends has failed.
+ */
+extern HgStatus hg_wire_client_settle(HgJob *job, HgError *error);
 
 /*
  * Close the socket and unmap the staging area.  Jobs that are still open become

@@ -39,6 +39,7 @@ struct HgRemoteJob
 	uint32_t id;
 	uint32_t key_width;
 	uint64_t rows[2]; /* sent so far, by HgSide */
+	bool numbered;	  /* ... with their numbers */
 	bool built;
 
 	uint64_t lease_offset; /* in staging: slot 0, then slot 1 */

@@ -207,10 +207,11 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	return HG_OK;
 }
 
+/* Send keys, numbered from first_row on where the request is APPEND_ROWS. */
 static HgStatus
-remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
+			uint64_t first_row, HgError *error)
 {
-	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const unsigned char *from = keys;
 	HgStatus status = job_usable(job, error);
 
@@ -221,9 +222,13 @@ remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
-	if (count > HG_MAX_ROWS - job->rows[side])
+	if (job->rows[HG_OUTER] + job->rows[HG_INNER] > 0 &&
+		job->numbered != (type == HG_WIRE_APPEND_ROWS))
+		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	job->rows[side] += count;
+	job->numbered = type == HG_WIRE_APPEND_ROWS;
 
 	while (status == HG_OK && count > 0)
 	{
@@ -242,14 +247,42 @@ remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		message.request.side = (uint32_t) side;
 		message.request.offset = offset;
 		message.request.count = piece;
+		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row : 0;
 		memcpy(client->staging + offset, from, (size_t) (piece * job->key_width));
 
 		/* not waited for: the next piece is copied while this one travels on */
-		status = job_send(job, HG_WIRE_APPEND, &message, error);
+		status = job_send(job, type, &message, error);
 		from += piece * job->key_width;
+		first_row += piece;
 		count -= piece;
 	}
 	return status;
+}
+
+static HgStatus
+remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	uint64_t first_row = side == HG_OUTER || side == HG_INNER ? job->rows[side] : 0;
+
+	return append_keys(job, HG_WIRE_APPEND, side, keys, count, first_row, error);
+}
+
+static HgStatus
+remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				   HgError *error)
+{
+	return append_keys((HgRemoteJob *) handle, HG_WIRE_APPEND_ROWS, side, keys, count, first_row,
+					   error);
+}
+
+HgStatus
+hg_wire_client_settle(HgJob *handle, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = job_usable(job, error);
+
+	return status == HG_OK ? job_wait(job, job->client->sequence, error) : status;
 }
 
 /* A request that carries no more than these two numbers. */
@@ -423,6 +456,7 @@ hg_wire_remote_init(HgEngine *engine)
 	engine->name = "cuda";
 	engine->open = remote_open;
 	engine->append = remote_append;
+	engine->append_rows = remote_append_rows;
 	engine->build = remote_build;
 	engine->match = remote_match;
 	engine->next = remote_next;
