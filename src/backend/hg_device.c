@@ -50,6 +50,13 @@
 #define HG_DEVICE_LOOK_MS 100
 #define HG_DEVICE_REFUSALS 50
 
+/*
+ * What the way to the device process and back adds to what its engine takes there: the messages
+ * of a job, 12 us there and back each, and a copy of each key and row number in staging.
+ */
+#define HG_DEVICE_JOB_MS 0.1
+#define HG_DEVICE_BYTE_NS 0.1
+
 /* How long a session of its own process waits to be told of its devices. */
 #define HG_DEVICE_NAME_MS 1000
 
@@ -496,12 +503,13 @@ hg_device_remote(void *arg pg_attribute_unused())
 }
 
 HgEngine *
-hg_device_engine(void)
+hg_device_engine(bool whole)
 {
 	static HgRanges ranges;
+	HgEngine *remote = hg_device_remote(NULL);
 
-	if (hg_device_remote(NULL) == NULL)
-		return NULL;
+	if (remote == NULL || whole)
+		return remote;
 	if (ranges.target == NULL)
 		hg_ranges_init(&ranges, "cuda", hg_device_remote, NULL);
 	return &ranges.engine;
@@ -521,6 +529,19 @@ hg_device_costs(HgEngineCosts *costs)
 		return false;
 	*costs = *hg_wire_client_costs(hg_device.client);
 	return true;
+}
+
+void
+hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
+				   uint64_t inner_rows, double pairs, double *device_ms, double *cpu_ms)
+{
+	const int place = hg_costs_place(key_width);
+	const double bytes =
+		(double) (outer_rows + inner_rows) * key_width + pairs * 2 * sizeof(uint32_t);
+
+	*device_ms = hg_costs_estimate(&costs->device[place], outer_rows, inner_rows, pairs) +
+				 HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
+	*cpu_ms = hg_costs_estimate(&costs->cpu[place], outer_rows, inner_rows, pairs);
 }
 
 uint64_t

@@ -45,15 +45,23 @@ extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
- * runs as several there, one after the other (engine/hg_ranges.h).
+ * runs as several there, one after the other (engine/hg_ranges.h); or, whole, fails.
  */
-extern HgEngine *hg_device_engine(void);
+extern HgEngine *hg_device_engine(bool whole);
 
 /*
  * What jobs cost on the device and on the CPU, as a device process that is READY has measured;
  * false where there is none.  Neither starts a process nor connects to it.
  */
 extern bool hg_device_costs(HgEngineCosts *costs);
+
+/*
+ * Milliseconds that a job on the device is expected to take, the way there and back included,
+ * and one on the CPU.
+ */
+extern void hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
+							   uint64_t inner_rows, double pairs, double *device_ms,
+							   double *cpu_ms);
 
 /*
  * The name of the device that jobs run on; "" where there is none.  Asks a process

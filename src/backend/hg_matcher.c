@@ -50,6 +50,7 @@
 
 #include "backend/hg_device.h"
 #include "backend/hg_device_shared.h"
+#include "backend/hg_device_team.h"
 #include "backend/hg_host.h"
 #include "backend/hg_matcher.h"
 #include "backend/hg_memory.h"
@@ -76,13 +77,6 @@
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_PATIENCE_MS 50.0
 
-/*
- * What the way to the device process and back adds to what its engine takes there: the messages
- * of a job, 12 us there and back each, and a copy of each key and row number in staging.
- */
-#define HG_DEVICE_JOB_MS 0.1
-#define HG_DEVICE_BYTE_NS 0.1
-
 struct HgMatcher
 {
 	dlist_node node; /* in hg_matchers */
@@ -90,7 +84,8 @@ struct HgMatcher
 	MemoryContext context;
 	MemoryContextCallback callback;
 	HgPgHost host;
-	HgPgTeam team; /* where spec has one */
+	HgPgTeam team;		 /* where spec has one */
+	HgDeviceTeam device; /* and what it does on a device: engine is NULL where that is nothing */
 
 	HgMatcherSpec spec;
 	HgKeySet sides[2];
@@ -100,6 +95,8 @@ struct HgMatcher
 	HgJob *job;			/* NULL once closed */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
+
+	uint64 fetched; /* matches of the team's device that this process has returned */
 
 	uint32 *outer; /* [capacity] */
 	uint32 *inner;
@@ -160,6 +157,7 @@ hg_matcher_close(HgMatcher *matcher)
 		matcher->job = NULL;
 		matcher->engine->close(job);
 	}
+	hg_device_team_close(&matcher->device);
 	if (matcher->owner != NULL)
 	{
 		matcher->owner = NULL;
@@ -243,25 +241,32 @@ hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
 	return status == HG_OK ? built : status;
 }
 
+/* What is asked of a job, but for the rows that are expected. */
+static void
+hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
+{
+	memset(spec, 0, sizeof(*spec));
+	spec->key_width = matcher->spec.key_width;
+	spec->build = (HgBuildAlgorithm) hg_build;
+	spec->probe = (HgProbeAlgorithm) hg_probe;
+	spec->load_factor = hg_load_factor;
+	spec->bins = (uint32) hg_bins;
+	if (!matcher->on_cpu)
+		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
+	spec->device = hg_gpu_device;
+	spec->group = hg_device_group();
+}
+
 /* Open a job on the matcher's engine, give it the keys and build. */
 static HgStatus
 hg_matcher_build(HgMatcher *matcher, HgError *error)
 {
-	HgJobSpec spec = {0};
+	HgJobSpec spec;
 	HgStatus status;
 
-	spec.key_width = matcher->spec.key_width;
-	spec.build = (HgBuildAlgorithm) hg_build;
-	spec.probe = (HgProbeAlgorithm) hg_probe;
-	spec.load_factor = hg_load_factor;
-	spec.bins = (uint32) hg_bins;
-	if (!matcher->on_cpu)
-		spec.memory_limit = (uint64) hg_gpu_memory_limit * 1024;
-	spec.device = hg_gpu_device;
-	spec.group = hg_device_group();
+	hg_matcher_fill_spec(matcher, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = matcher->sides[side].rows;
-
 	status =
 		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
 	if (matcher->spec.team != NULL)
@@ -322,20 +327,17 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 static bool
 hg_matcher_device_pays(HgMatcher *matcher)
 {
-	const int place = hg_costs_place(matcher->spec.key_width);
+	HgMatcherReport *report = &matcher->report;
 	const uint64 outer = matcher->sides[HG_OUTER].rows;
 	const uint64 inner = matcher->sides[HG_INNER].rows;
-	const double pairs = matcher->spec.pairs;
-	const double bytes =
-		(double) (outer + inner) * matcher->spec.key_width + pairs * 2 * sizeof(uint32);
 	HgEngineCosts costs;
 
 	if (!hg_device_costs(&costs))
 		return outer + inner >= HG_DEVICE_ROWS;
-	matcher->report.device_ms = hg_costs_estimate(&costs.device[place], outer, inner, pairs) +
-								HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
-	matcher->report.cpu_ms = hg_costs_estimate(&costs.cpu[place], outer, inner, pairs);
-	return matcher->report.device_ms < matcher->report.cpu_ms;
+	hg_device_estimate(&costs, matcher->spec.key_width, outer, inner,
+					   matcher->spec.counted ? 0 : matcher->spec.pairs, &report->device_ms,
+					   &report->cpu_ms);
+	return report->device_ms < report->cpu_ms;
 }
 
 /* Choose the engine, as hashgraph.backend says. */
@@ -350,11 +352,6 @@ hg_matcher_choose(HgMatcher *matcher)
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
 	hg_host_set_patience(&matcher->host, -1);
 	matcher->may_fall_back = matcher->remember = false;
-	if (matcher->spec.team != NULL && wanted)
-		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("parallel workers share a HashGraph join on the CPU only"),
-						errhint("Set hashgraph.backend to auto or cpu, or have the query planned "
-								"again with backend cuda.")));
 	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small || matcher->spec.team != NULL)
 		return;
 	if (!wanted && !hg_matcher_device_pays(matcher))
@@ -366,7 +363,7 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (state == HG_DEVICE_READY)
 	{
 		strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
-		engine = hg_device_engine();
+		engine = hg_device_engine(false);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
 						 "the device process ended before the join began");
@@ -387,6 +384,69 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (state != HG_DEVICE_ABSENT)
 		hg_device_log_fallback(&error);
 	strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
+}
+
+/*
+ * Join on a device with the other processes of the team.  False: the CPU is to do it, in all of
+ * them.
+ */
+static bool
+hg_matcher_join_on_device(HgMatcher *matcher)
+{
+	HgDeviceTeamShared *shared = matcher->spec.team->device;
+	HgMatcherReport *report = &matcher->report;
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	double patience_ms = hg_matcher_patience(matcher);
+	HgJobSpec spec;
+	HgError error;
+
+	if (shared->job == 0)
+	{
+		if (wanted)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("parallel workers can not share this HashGraph join on a device"),
+					 errhint("Set hashgraph.backend to auto or cpu, or have the query planned "
+							 "again with backend cuda.")));
+		return false;
+	}
+	matcher->on_cpu = false;
+	hg_matcher_fill_spec(matcher, &spec);
+	spec.team = shared->job;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = pg_atomic_read_u64(&shared->rows[side]);
+	if (shared->costs_known)
+	{
+		hg_device_estimate(&shared->costs, spec.key_width, spec.expected_rows[HG_OUTER],
+						   spec.expected_rows[HG_INNER],
+						   matcher->spec.counted ? 0 : matcher->spec.pairs, &report->device_ms,
+						   &report->cpu_ms);
+		report->cpu_ms /= matcher->spec.team->processes;
+		patience_ms = Max(patience_ms, report->cpu_ms);
+	}
+	matcher->on_cpu = !wanted && report->device_ms >= report->cpu_ms;
+	if (matcher->on_cpu)
+		return false;
+
+	matcher->device.shared = shared;
+	matcher->device.team = &matcher->team;
+	matcher->device.context = matcher->context;
+	hg_host_set_patience(&matcher->host, wanted ? -1 : patience_ms);
+	if (hg_device_team_join(&matcher->device, &matcher->spec, &spec, matcher->sides, patience_ms,
+							&error))
+	{
+		strlcpy(report->device, hg_device_name(), sizeof(report->device));
+		return true;
+	}
+	hg_host_set_patience(&matcher->host, -1);
+	if (wanted)
+	{
+		hg_stats_count_error();
+		hg_host_throw(&matcher->host, error.status, &error);
+	}
+	hg_device_log_fallback(&error);
+	strlcpy(report->fallback, error.message, sizeof(report->fallback));
+	return false;
 }
 
 HgMatcher *
@@ -420,6 +480,8 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	matcher->sides[HG_INNER] = *inner;
 
 	INSTR_TIME_SET_CURRENT(start);
+	if (spec->team != NULL && hg_matcher_join_on_device(matcher))
+		return matcher;
 	hg_matcher_choose(matcher);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
@@ -582,9 +644,26 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	return status;
 }
 
+/* The next of the matches that this process has fetched from the team's device. */
+static bool
+hg_matcher_next_fetched(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
+						size_t *count)
+{
+	HgDeviceTeam *device = &matcher->device;
+	uint64 first = matcher->fetched;
+
+	*count = Min(device->count - first, HG_LARGEST_CHUNK);
+	*outer = device->outer + first;
+	*inner = device->inner + first;
+	matcher->fetched += *count;
+	return *count > 0;
+}
+
 bool
 hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, size_t *count)
 {
+	if (matcher->device.joined)
+		return hg_matcher_next_fetched(matcher, outer, inner, count);
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
 	if (matcher->outer == NULL)
@@ -633,6 +712,7 @@ void
 hg_matcher_rewind(HgMatcher *matcher)
 {
 	matcher->streaming = false;
+	matcher->fetched = 0;
 	matcher->filter = false;
 	matcher->in_rest = false;
 	if (!matcher->on_cpu && matcher->may_fall_back)
@@ -650,6 +730,11 @@ hg_matcher_count(HgMatcher *matcher)
 	HgStatus status;
 	HgError error;
 
+	if (matcher->device.joined)
+	{
+		matcher->fetched = hg_device_team_take_count(&matcher->device);
+		return matcher->fetched;
+	}
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
 	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
@@ -680,6 +765,12 @@ hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 {
 	if (matcher->job != NULL)
 		matcher->engine->stats(matcher->job, &matcher->report.job);
+	if (matcher->device.joined)
+	{
+		/* the job was that of all */
+		matcher->report.job = matcher->device.stats;
+		matcher->report.job.matches = matcher->fetched;
+	}
 	*report = matcher->report;
 	strlcpy(report->backend, matcher->on_cpu ? "cpu" : "cuda", sizeof(report->backend));
 	if (matcher->on_cpu)

@@ -43,7 +43,8 @@ typedef struct HgMatcherSpec
 	uint32 key_width; /* bytes: 4 or 8 */
 	HgMatchMode mode; /* all matches, or the first of each outer row */
 	bool small;		  /* a few rows: use the CPU and nothing else */
-	double pairs;	  /* matches that are expected to be streamed; 0 where they are counted */
+	bool counted;	  /* no match is asked for, only their number */
+	double pairs;	  /* matches that are expected; only hints at how long they take */
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows

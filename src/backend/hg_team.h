@@ -14,6 +14,8 @@
 #include "storage/barrier.h"
 #include "utils/dsa.h"
 
+typedef struct HgDeviceTeamShared HgDeviceTeamShared; /* hg_device_team.h */
+
 /* What the processes that join together have in common. */
 typedef struct HgTeamSpec
 {
@@ -22,6 +24,10 @@ typedef struct HgTeamSpec
 	dsa_area *area;
 	uint32 arrived;	 /* arrives of the engine that were over when it attached */
 	bool whole_bins; /* all outer rows of an inner row go to one process */
+
+	HgDeviceTeamShared *device; /* what they do first, in shared memory */
+	int processes;				/* that there may be, the same for all */
+	uint64 match_bytes;			/* that the matches may take where they are kept; for all */
 } HgTeamSpec;
 
 /* A participant's part of it. */

@@ -392,8 +392,7 @@ hg_join_next_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Are matches needed, or just their number? */
-static bool
+bool
 hg_join_streams(const HgJoinState *state)
 {
 	return state->rows_wanted || state->track[HG_OUTER] || state->track[HG_INNER];
@@ -510,7 +509,8 @@ hg_join_read_outer(HgJoinState *state)
 	spec.key_width = inner->words->width;
 	spec.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	spec.small = state->css.ss.ps.state->es_epq_active != NULL;
-	spec.pairs = hg_join_streams(state) ? hg_join_expected_pairs(state) : 0;
+	spec.counted = !hg_join_streams(state);
+	spec.pairs = hg_join_expected_pairs(state);
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);

@@ -47,6 +47,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_device_team.h"
 #include "executor/hg_join_state.h"
 
 static uint32 hg_join_wait_event;
@@ -70,6 +71,7 @@ struct HgJoinShared
 	dsm_handle segment; /* that this lies in */
 	Barrier barrier;
 	HgTeamState team;
+	HgDeviceTeamShared device;
 	pg_atomic_uint64 bytes;			 /* work memory that all hold */
 	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
 	pg_atomic_uint32 next_partition; /* not yet taken */
@@ -149,10 +151,21 @@ hg_join_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContex
 	return hg_join_shared_size(pcxt->nworkers + 1);
 }
 
+/*
+ * Do the matches that a device gives to the processes in any order do?  One outer row's may go to
+ * several of them there.
+ */
+static bool
+hg_join_device_may_share(const HgJoinState *state)
+{
+	return !state->settled[HG_INNER] && !(state->single_match && state->join_qual != NULL);
+}
+
 /* Make everything ready for a first or a further execution. */
 static void
-hg_join_shared_reset(HgJoinShared *shared)
+hg_join_shared_reset(const HgJoinState *state, HgJoinShared *shared)
 {
+	hg_device_team_init(&shared->device, hg_join_device_may_share(state));
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_write_u64(&shared->bytes, 0);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
@@ -217,7 +230,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
-	hg_join_shared_reset(shared);
+	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);
 	state->shared = shared;
@@ -246,7 +259,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	hg_shared_filter_release(&shared->filter, area);
 	hg_team_reset(&shared->team, area);
 	SharedFileSetDeleteAll(&shared->files);
-	hg_join_shared_reset(shared);
+	hg_join_shared_reset(state, shared);
 }
 
 void
@@ -329,10 +342,15 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.arrived = arrived,
 		/* which rows have matches is told by bits, but who is first by one process alone */
 		.whole_bins = state->settled[HG_INNER],
+		.device = &shared->device,
+		.processes = shared->nprocesses,
+		.match_bytes = hg_join_shared_limit(state),
 	};
 	HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
 		.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL,
+		.counted = !hg_join_streams(state),
+		.pairs = state->css.ss.ps.plan->plan_rows * shared->nprocesses,
 		.team = &team,
 	};
 	HgKeySet outer_set = hg_key_column_set(state->inputs[HG_OUTER]->words);
@@ -503,6 +521,8 @@ hg_join_read_together(HgJoinState *state)
 		else
 			hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
 		state->record.memory_bytes =
 			Max(state->record.memory_bytes,
 				hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]));

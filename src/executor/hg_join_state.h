@@ -133,6 +133,9 @@ extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
 extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
+/* Are matches needed, and not just their number? */
+extern bool hg_join_streams(const HgJoinState *state);
+
 /* The HashGraphs are built: start the stream of matches; returns the next phase. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 

@@ -22,6 +22,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "backend/hg_device.h"
 #include "batch/hg_key.h"
 #include "hg_guc.h"
 #include "planner/hg_planner.h"
@@ -378,6 +379,24 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
 		hg_consider_partial_path(join, outer_path, inner_path, false);
 }
 
+/*
+ * May processes take both sides together?  On the CPU, always.  On a device where they can all
+ * reach it, and it does not matter who of them gets which match of an outer row.
+ */
+static bool
+hg_consider_together(HgConsidered *join)
+{
+	if (hg_backend != HG_BACKEND_CUDA)
+		return true;
+	if (!hg_device_is_shared() || hg_join_type_is_mirrored(join->join_type))
+		return false;
+	if (!join->extra->inner_unique && join->join_type != JOIN_SEMI && join->join_type != JOIN_ANTI)
+		return true;
+	/* the first match of a row is enough, but it must not be one that is rechecked */
+	return hg_consider_clauses(join) && join->exact &&
+		   list_length(join->hash_clauses) == list_length(join->extra->restrictlist);
+}
+
 /* Offer the partial paths of a join; inner_path is the cheapest that reads all inner rows. */
 static void
 hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
@@ -388,8 +407,7 @@ hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 		!bms_is_empty(join->joinrel->lateral_relids))
 		return;
 	outer_path = linitial(join->outerrel->partial_pathlist);
-	/* both sides together, in memory that the device process does not see */
-	if (join->innerrel->partial_pathlist != NIL && hg_backend != HG_BACKEND_CUDA)
+	if (join->innerrel->partial_pathlist != NIL && hg_consider_together(join))
 		hg_consider_partial_path(join, outer_path, linitial(join->innerrel->partial_pathlist),
 								 true);
 	hg_consider_separate_path(join, outer_path, inner_path);
@@ -521,7 +539,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!hg_may_join(root, join.outerrel, join.innerrel, extra.restrictlist) ||
 		!hg_consider_clauses(&join))
 		return NULL;
-	if (path->parallel_workers > 0 && path->parallel_aware && hg_backend == HG_BACKEND_CUDA)
+	if (path->parallel_workers > 0 && path->parallel_aware && !hg_consider_together(&join))
 		return NULL;
 	return hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
 							   path->parallel_workers,

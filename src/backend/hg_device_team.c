@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_team.c
+ *	  A join that the processes of a parallel query have on a device together.
+ *
+ * hg_device_team.h tells the steps.  WHY THEY AGREE: a process that fails at a step says so
+ * before it arrives, and the others look after they have.  Nobody can have said it of
+ * a later step by then but processes that have found all well with this one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "backend/hg_device.h"
+#include "backend/hg_device_team.h"
+#include "hg_guc.h"
+
+/* The steps, each of which ends with an arrive. */
+#define HG_STEP_APPEND 1
+#define HG_STEP_COUNT 2
+#define HG_STEP_FETCH 3
+
+/* Matches fetched at a time; the first ones make room for as many. */
+#define HG_FETCH_PAIRS ((uint64) 256 * 1024)
+
+void
+hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
+{
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+
+	memset(shared, 0, sizeof(*shared));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		pg_atomic_init_u64(&shared->rows[side], 0);
+	pg_atomic_init_u32(&shared->failed, 0);
+	pg_atomic_init_u32(&shared->counted, 0);
+	/* only the server's process can be reached by several */
+	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
+		return;
+	shared->costs_known = hg_device_costs(&shared->costs);
+	if (!shared->costs_known && !wanted)
+		return;
+	while (shared->job == 0)
+		if (!pg_strong_random(&shared->job, sizeof(shared->job)))
+			return;
+}
+
+/* Tell of a step, and learn whether all went well with everybody. */
+static bool
+hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, const HgError *why)
+{
+	HgDeviceTeamShared *shared = device->shared;
+	uint32 failed = 0;
+
+	if (status != HG_OK && pg_atomic_compare_exchange_u32(&shared->failed, &failed, step))
+	{
+		shared->failure = *why;
+		shared->failure.status = status;
+	}
+	device->team->team.arrive(device->team->team.arg);
+	hg_host_rethrow(device->team->host);
+	failed = pg_atomic_read_u32(&shared->failed);
+	return failed == 0 || failed > step;
+}
+
+/* Step 1: open the job and give it this process's keys. */
+static HgStatus
+hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
+					  double patience_ms, HgError *error)
+{
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgStatus status;
+
+	if (hg_device_state(wanted, (long) patience_ms, error) != HG_DEVICE_READY)
+		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
+	device->engine = hg_device_engine(true);
+	if (device->engine == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+							"the device process ended before the join began");
+	status =
+		device->engine->open(device->engine, &device->team->host->host, spec, &device->job, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
+		{
+			const HgKeyPiece *piece = &sides[side].pieces[i];
+
+			status = device->engine->append_rows(device->job, (HgSide) side, piece->keys,
+												 piece->count, piece->first_row, error);
+		}
+	if (status == HG_OK)
+		status = hg_wire_client_settle(device->job, error);
+	return status;
+}
+
+/* Step 2: build, and count the matches of all. */
+static HgStatus
+hg_device_team_count(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
+{
+	HgStatus status = device->engine->build(device->job, error);
+
+	if (status == HG_OK)
+		status = device->engine->count(device->job, spec->mode, &device->matches, error);
+	if (status == HG_OK && !spec->counted &&
+		device->matches > device->team->spec.match_bytes / (2 * sizeof(uint32)))
+		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+							  "the matches of the join need more than work memory");
+	return status;
+}
+
+/* Have room for pairs more pairs. */
+static void
+hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
+{
+	uint64 capacity = Max(device->count + pairs, 2 * device->capacity);
+
+	if (device->count + pairs <= device->capacity)
+		return;
+	if (device->capacity == 0)
+	{
+		device->outer = MemoryContextAllocHuge(device->context, capacity * sizeof(uint32));
+		device->inner = MemoryContextAllocHuge(device->context, capacity * sizeof(uint32));
+	}
+	else
+	{
+		device->outer = repalloc_huge(device->outer, capacity * sizeof(uint32));
+		device->inner = repalloc_huge(device->inner, capacity * sizeof(uint32));
+	}
+	device->capacity = capacity;
+}
+
+/* Step 3: fetch matches until there are no more. */
+static HgStatus
+hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
+{
+	HgStatus status = device->engine->match(device->job, mode, error);
+	HgMatches chunk;
+
+	if (status != HG_OK)
+		return status;
+	do
+	{
+		hg_device_team_reserve(device, Min(HG_FETCH_PAIRS, Max(device->matches, 1)));
+		chunk.outer = device->outer + device->count;
+		chunk.inner = device->inner + device->count;
+		chunk.capacity = device->capacity - device->count;
+		status = device->engine->next(device->job, &chunk, error);
+		if (status == HG_OK)
+			device->count += chunk.count;
+	} while (status == HG_OK && chunk.count > 0);
+	return status;
+}
+
+/* What a wait that was given up says. */
+static HgStatus
+hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
+{
+	if (status == HG_CONNECTION_LOST)
+		hg_device_discard_lost();
+	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
+		return status;
+	hg_device_complain();
+	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
+						"the device did not answer in time");
+}
+
+/* All steps that are left; false where one has failed for somebody. */
+static bool
+hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					 const HgKeySet sides[2], double patience_ms)
+{
+	uint32 arrived = device->team->team.arrived;
+	uint32 failed = pg_atomic_read_u32(&device->shared->failed);
+	bool late = arrived > 0;
+	HgStatus status = HG_OK;
+	HgError error;
+
+	if (failed != 0 && failed <= arrived)
+		return false;
+	if (arrived < HG_STEP_APPEND)
+	{
+		status = hg_device_team_append(device, job_spec, sides, patience_ms, &error);
+		status = hg_device_team_status(device, status, &error);
+		if (!hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
+			return false;
+	}
+	if (arrived < HG_STEP_COUNT)
+	{
+		if (!late)
+		{
+			status = hg_device_team_count(device, spec, &error);
+			status = hg_device_team_status(device, status, &error);
+		}
+		if (!hg_device_team_agree(device, HG_STEP_COUNT, status, &error))
+			return false;
+	}
+	if (!spec->counted && arrived < HG_STEP_FETCH)
+	{
+		if (!late)
+		{
+			status = hg_device_team_fetch(device, spec->mode, &error);
+			status = hg_device_team_status(device, status, &error);
+		}
+		if (!hg_device_team_agree(device, HG_STEP_FETCH, status, &error))
+			return false;
+	}
+	return true;
+}
+
+bool
+hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					const HgKeySet sides[2], double patience_ms, HgError *error)
+{
+	HgPgTeam *team = device->team;
+
+	device->joined = hg_device_team_steps(device, spec, job_spec, sides, patience_ms);
+	hg_device_team_close(device);
+	if (!device->joined)
+	{
+		uint32 failed = pg_atomic_read_u32(&device->shared->failed);
+
+		*error = device->shared->failure;
+		/* the arrives up to there were ours, and not the other engine's */
+		team->team.arrived = team->team.arrived > failed ? team->team.arrived - failed : 0;
+	}
+	return device->joined;
+}
+
+uint64
+hg_device_team_take_count(HgDeviceTeam *device)
+{
+	uint32 none = 0;
+
+	/* one that came late has no number, and leaves it to the others */
+	if (device->engine == NULL ||
+		!pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
+		return 0;
+	return device->matches;
+}
+
+void
+hg_device_team_close(HgDeviceTeam *device)
+{
+	HgJob *job = device->job;
+
+	if (job == NULL)
+		return;
+	device->job = NULL;
+	device->engine->stats(job, &device->stats);
+	device->engine->close(job);
+}
