@@ -170,7 +170,6 @@ main(int argc, char **argv)
 		.job_bytes = hg_cuda_engine_job_bytes,
 		.memory_use = cuda_memory_use,
 		.rest = cuda_rest,
-		.engine_copies_keys = true,
 	};
 
 	snprintf(description, sizeof(description), "built with CUDA %d.%d",

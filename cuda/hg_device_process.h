@@ -66,7 +66,6 @@ typedef struct HgDeviceKind
 	uint64_t (*job_bytes)(const HgJobSpec *spec);
 	void (*memory_use)(HgMemoryUse *use);
 	void (*rest)(void);
-	bool engine_copies_keys;
 } HgDeviceKind;
 
 /* main() of a device process: returns its exit status. */

@@ -33,13 +33,11 @@ typedef struct HgServerConfig
 	int listen; /* listening, SOCK_SEQPACKET: where sessions connect; -1 for one session alone */
 
 	/*
-	 * The engine that does the work: any thread may use it, and a job belongs to one.
+	 * The engine that does the work: any thread may use it, and a job one thread at a time.
 	 * HgEngine lets an engine read the appended keys until close, but those in staging are
-	 * gone as soon as append is answered: an engine that does not take a copy of its own
-	 * gets one kept for it.
+	 * gone as soon as append is answered: this one takes copies.
 	 */
 	HgEngine *engine;
-	bool engine_copies_keys;
 
 	unsigned char *staging;
 	uint64_t staging_bytes;

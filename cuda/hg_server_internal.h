@@ -15,24 +15,17 @@
 
 #include "hg_server_session.h"
 
-/* Keys kept for an engine that reads them later. */
-typedef struct HgKeptKeys
-{
-	struct HgKeptKeys *next;
-	uint64_t keys[]; /* of either width */
-} HgKeptKeys;
-
 typedef struct HgServerJob
 {
 	struct HgServerJob *next;
 	HgServerSession *session;
 	uint32_t id;
 	uint32_t key_width;
+	HgEngine *engine;	/* of the process, or of teams */
 	HgJob *job;			/* the engine's */
 	HgHost host;		/* what the engine gets; its arg is this struct */
 	HgQueueEntry entry; /* its reservation, and its lease until it is built */
 	HgError failure;	/* status HG_OK while all is well */
-	HgKeptKeys *kept;
 
 	/* the graph that is being exported; arrays NULL where none is */
 	HgSide exported_side;

@@ -16,6 +16,7 @@
  */
 #include "../src/engine/hg_shape.h"
 #include "hg_server_internal.h"
+#include "hg_server_team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,16 +112,9 @@ hg_server_job_close(HgServerJob *job)
 		link = &(*link)->next;
 	*link = job->next;
 
-	session->config->engine->close(job->job);
+	job->engine->close(job->job);
 	hg_server_queue_leave(session->queue, &job->entry, outcome_of(job));
 	drop_export(job);
-	while (job->kept != NULL)
-	{
-		HgKeptKeys *next = job->kept->next;
-
-		free(job->kept);
-		job->kept = next;
-	}
 	free(job);
 }
 
@@ -136,12 +130,61 @@ waiter_of(HgServerJob *job)
 	return waiter;
 }
 
+/* Admit the job to the device, in its turn, and have the engine open it. */
+static HgStatus
+open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
+{
+	HgServerSession *session = job->session;
+	const HgQueueWaiter waiter = waiter_of(job);
+	HgStatus status =
+		hg_server_queue_enter(session->queue, &job->entry, spec, session, &waiter, error);
+
+	job->engine = session->config->engine;
+	if (status != HG_OK)
+		return status;
+	status = job->engine->open(job->engine, &job->host, spec, &job->job, error);
+	if (status != HG_OK)
+		hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
+	return status;
+}
+
+/*
+ * The same as a member of a team: the first is admitted with the rows of all; then the others
+ * need staging alone.
+ */
+static HgStatus
+open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
+{
+	HgServerSession *session = job->session;
+	const HgQueueWaiter waiter = waiter_of(job);
+	HgJobSpec mine = *spec;
+	bool first;
+	HgStatus status = hg_server_team_join(session->config->engine, &job->host, spec->team,
+										  &job->job, &first, error);
+
+	job->engine = hg_server_team_engine();
+	if (status != HG_OK)
+		return status;
+	if (!first)
+		memset(mine.expected_rows, 0, sizeof(mine.expected_rows));
+	status = hg_server_queue_enter(session->queue, &job->entry, &mine, session, &waiter, error);
+	if (status == HG_OK && first)
+	{
+		status = hg_server_team_open(job->job, spec, error);
+		if (status != HG_OK)
+			hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
+	}
+	else if (status != HG_OK)
+		hg_server_team_give_up(job->job, status, error);
+	if (status != HG_OK)
+		job->engine->close(job->job);
+	return status;
+}
+
 HgStatus
 hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWireReply *reply)
 {
-	HgEngine *engine = session->config->engine;
 	HgError *error = &reply->error;
-	HgQueueWaiter waiter;
 	HgServerJob *job;
 	HgStatus status;
 
@@ -161,15 +204,8 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 	job->host.cancelled = host_cancelled;
 	job->host.arg = job;
 
-	waiter = waiter_of(job);
-	status =
-		hg_server_queue_enter(session->queue, &job->entry, &request->spec, session, &waiter, error);
-	if (status == HG_OK)
-	{
-		status = engine->open(engine, &job->host, &request->spec, &job->job, error);
-		if (status != HG_OK)
-			hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
-	}
+	status = request->spec.team == 0 ? open_alone(job, &request->spec, error)
+									 : open_in_team(job, &request->spec, error);
 	if (status != HG_OK)
 	{
 		free(job);
@@ -235,23 +271,14 @@ answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 static HgStatus
 serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
-	const HgServerConfig *config = job->session->config;
-	const void *keys = config->staging + request->offset;
-	size_t bytes = (size_t) (request->count * job->key_width);
+	const void *keys = job->session->config->staging + request->offset;
+	HgSide side = (HgSide) request->side;
 
-	if (!config->engine_copies_keys)
-	{
-		HgKeptKeys *kept = malloc(sizeof(*kept) + bytes);
-
-		if (kept == NULL)
-			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-								"the device process is out of memory");
-		memcpy(kept->keys, keys, bytes);
-		kept->next = job->kept;
-		job->kept = kept;
-		keys = kept->keys;
-	}
-	return config->engine->append(job->job, (HgSide) request->side, keys, request->count, error);
+	if (request->header.type == HG_WIRE_APPEND)
+		return job->engine->append(job->job, side, keys, request->count, error);
+	if (job->engine->append_rows == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine numbers rows itself");
+	return job->engine->append_rows(job->job, side, keys, request->count, request->first, error);
 }
 
 /*
@@ -277,9 +304,9 @@ export_graph(HgServerJob *job, HgSide side, const uint64_t *count, const size_t 
 								"the device process is out of memory");
 		}
 	}
-	status = job->session->config->engine->export_graph(
-		job->job, side, job->exported[HG_WIRE_OFFSETS], job->exported[HG_WIRE_EDGE_KEYS],
-		job->exported[HG_WIRE_EDGE_ROWS], error);
+	status = job->engine->export_graph(job->job, side, job->exported[HG_WIRE_OFFSETS],
+									   job->exported[HG_WIRE_EDGE_KEYS],
+									   job->exported[HG_WIRE_EDGE_ROWS], error);
 	if (status != HG_OK)
 		drop_export(job);
 	job->exported_side = side;
@@ -299,7 +326,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	unsigned char *results;
 	HgStatus status;
 
-	session->config->engine->stats(job->job, &stats);
+	job->engine->stats(job->job, &stats);
 	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
 	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
 	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
@@ -345,7 +372,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		if (matches.capacity > wanted)
 			matches.capacity = wanted;
 		matches.count = 0;
-		status = session->config->engine->next(job->job, &matches, &reply->error);
+		status = job->engine->next(job->job, &matches, &reply->error);
 		reply->count = matches.count;
 	}
 	answer_room(session, status, reply);
@@ -355,7 +382,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 static HgStatus
 serve_build(HgServerJob *job, HgError *error)
 {
-	HgStatus status = job->session->config->engine->build(job->job, error);
+	HgStatus status = job->engine->build(job->job, error);
 
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
@@ -364,7 +391,7 @@ serve_build(HgServerJob *job, HgError *error)
 HgStatus
 hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
-	HgEngine *engine = job->session->config->engine;
+	HgEngine *engine = job->engine;
 	HgError *error = &reply->error;
 
 	if (job->failure.status != HG_OK)
@@ -376,6 +403,7 @@ hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply 
 	switch ((HgWireType) request->header.type)
 	{
 		case HG_WIRE_APPEND:
+		case HG_WIRE_APPEND_ROWS:
 			return serve_append(job, request, error);
 		case HG_WIRE_BUILD:
 			return serve_build(job, error);

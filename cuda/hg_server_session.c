@@ -79,6 +79,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_OPEN:
 			return !session->is_control && request->header.job != 0 && job == NULL;
 		case HG_WIRE_APPEND:
+		case HG_WIRE_APPEND_ROWS:
 			return job != NULL && side_exists &&
 				   hg_server_job_within_lease(job, request->offset, request->count);
 		case HG_WIRE_NEXT:
@@ -163,7 +164,7 @@ serve_request(HgServerSession *session, const HgWireRequest *request)
 	}
 	reply->error.status = status;
 	if (job != NULL)
-		session->config->engine->stats(job->job, &reply->stats);
+		job->engine->stats(job->job, &reply->stats);
 	send_answer(session, -1);
 	if (status == HG_DEVICE_FAILED)
 		leave(session, HG_SESSION_DEVICE_FAILED);

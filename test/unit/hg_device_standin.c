@@ -53,12 +53,21 @@ switch_value(const char *name)
 	return text != NULL ? strtol(text, NULL, 10) : 0;
 }
 
+/* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */
+typedef struct KeptKeys
+{
+	struct KeptKeys *next;
+	uint64_t keys[]; /* of either width */
+} KeptKeys;
+
 /* A job of the CPU engine, which gets its memory from the device's. */
 typedef struct StandinJob
 {
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
+	KeptKeys *kept;
+	uint32_t key_width;
 } StandinJob;
 
 static void *
@@ -155,6 +164,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = device_cancelled;
 	job->host.arg = job;
 	job->lender = host;
+	job->key_width = spec->key_width;
 	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, spec, &job->job, error);
 	if (status != HG_OK)
 	{
@@ -165,10 +175,43 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	return HG_OK;
 }
 
+/* A copy of keys that lasts as long as the job; NULL when out of memory. */
+static const void *
+keep_keys(HgJob *handle, const void *keys, uint64_t count, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	size_t bytes = (size_t) (count * job->key_width);
+	KeptKeys *kept = malloc(sizeof(*kept) + bytes);
+
+	if (kept == NULL)
+	{
+		hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+		return NULL;
+	}
+	memcpy(kept->keys, keys, bytes);
+	kept->next = job->kept;
+	job->kept = kept;
+	return kept->keys;
+}
+
 static HgStatus
 standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
+	keys = keep_keys(job, keys, count, error);
+	if (keys == NULL)
+		return HG_OUT_OF_MEMORY;
 	return answer(hg_cpu_engine()->append(inside(job), side, keys, count, error), error);
+}
+
+static HgStatus
+standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+					HgError *error)
+{
+	keys = keep_keys(job, keys, count, error);
+	if (keys == NULL)
+		return HG_OUT_OF_MEMORY;
+	return answer(hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error),
+				  error);
 }
 
 static HgStatus
@@ -235,9 +278,18 @@ standin_stats(HgJob *job, HgJobStats *stats)
 }
 
 static void
-standin_close(HgJob *job)
+standin_close(HgJob *handle)
 {
-	hg_cpu_engine()->close(inside(job));
+	StandinJob *job = (StandinJob *) handle;
+
+	hg_cpu_engine()->close(job->job);
+	while (job->kept != NULL)
+	{
+		KeptKeys *next = job->kept->next;
+
+		free(job->kept);
+		job->kept = next;
+	}
 	free(job);
 }
 
@@ -245,6 +297,7 @@ static HgEngine engine = {
 	.name = "cuda",
 	.open = standin_open,
 	.append = standin_append,
+	.append_rows = standin_append_rows,
 	.build = standin_build,
 	.match = standin_match,
 	.next = standin_next,
@@ -344,7 +397,6 @@ main(int argc, char **argv)
 		.job_bytes = standin_job_bytes,
 		.memory_use = standin_memory_use,
 		.rest = standin_rest,
-		.engine_copies_keys = false,
 	};
 
 	return hg_device_process_main(argc, argv, &kind);

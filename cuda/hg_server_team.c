@@ -1,0 +1,477 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_server_team.c
+ *	  Jobs that several connections have together.
+ *
+ * A team has a lock, and whoever has it is the one for whom the engine works: the job's
+ * cancelled() asks that member's host.  Who waits for the lock looks at his own meanwhile.
+ * A member that is cancelled at work leaves a job that can only be closed: the others
+ * find it failed.
+ *
+ * The teams are in a list, which holds each as long as it has members.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* pthread_mutex_timedlock, clock_gettime */
+#endif
+
+#include "hg_server_team.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How often a member that waits for another looks whether its client has given up, in ms. */
+#define LOOK_MS 5
+
+typedef struct Member Member;
+
+typedef struct Team
+{
+	struct Team *next; /* in the list, whose lock guards this and the members' number */
+	uint64_t number;
+	int members;
+
+	pthread_mutex_t lock; /* guards all that follows */
+	HgEngine *engine;
+	HgJob *job;		 /* NULL until it is open */
+	Member *worker;	 /* for whom the engine works */
+	HgHost host;	 /* the job's; its arg is this struct */
+	HgError failure; /* status HG_OK while all is well */
+	bool opened;	 /* or given up */
+	bool built;
+	bool counted[2]; /* by HgMatchMode */
+	uint64_t counts[2];
+	bool matching;
+	HgMatchMode mode; /* of the stream, while matching */
+} Team;
+
+struct Member
+{
+	Team *team;
+	const HgHost *host;
+};
+
+static struct
+{
+	pthread_mutex_t lock;
+	Team *first;
+} teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static Member *
+member_of(HgJob *job)
+{
+	return (Member *) job;
+}
+
+/* ------------------------------------------------------------------------
+ * What the engine is lent
+ * ------------------------------------------------------------------------ */
+
+static void *
+team_alloc(void *arg, size_t bytes)
+{
+	const HgHost *host = ((Team *) arg)->worker->host;
+
+	return host->alloc(host->arg, bytes);
+}
+
+static void
+team_free(void *arg, void *ptr, size_t bytes)
+{
+	const HgHost *host = ((Team *) arg)->worker->host;
+
+	host->free(host->arg, ptr, bytes);
+}
+
+static bool
+team_cancelled(void *arg)
+{
+	const HgHost *host = ((Team *) arg)->worker->host;
+
+	return host->cancelled(host->arg);
+}
+
+/* ------------------------------------------------------------------------
+ * Turns
+ * ------------------------------------------------------------------------ */
+
+/* Get the lock; HG_CANCELLED, without it, where the member's client gives up before. */
+static HgStatus
+take_turn(Member *member, HgError *error)
+{
+	struct timespec until;
+
+	for (;;)
+	{
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += LOOK_MS * 1000000;
+		if (until.tv_nsec >= 1000000000)
+		{
+			until.tv_nsec -= 1000000000;
+			until.tv_sec++;
+		}
+		if (pthread_mutex_timedlock(&member->team->lock, &until) == 0)
+			break;
+		if (member->host->cancelled(member->host->arg))
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+	}
+	member->team->worker = member;
+	return HG_OK;
+}
+
+/* The failure of all, if there is one. */
+static HgStatus
+check_team(const Team *team, HgError *error)
+{
+	if (team->failure.status != HG_OK && error != NULL)
+		*error = team->failure;
+	return team->failure.status;
+}
+
+/* The same for a member that is about to have something done. */
+static HgStatus
+begin_turn(Member *member, HgError *error)
+{
+	HgStatus status = take_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	status = check_team(member->team, error);
+	if (status != HG_OK)
+		pthread_mutex_unlock(&member->team->lock);
+	return status;
+}
+
+/* Note that the job has failed; the first failure stays. */
+static void
+fail_team(Team *team, HgStatus status, const HgError *why)
+{
+	if (team->failure.status != HG_OK)
+		return;
+	if (status == HG_CANCELLED)
+		hg_error_set(&team->failure, HG_UNAVAILABLE, NULL,
+					 "another process of the join was cancelled");
+	else
+	{
+		team->failure = *why;
+		team->failure.status = status;
+	}
+}
+
+/* Give the lock back after the engine has answered. */
+static HgStatus
+end_turn(Member *member, HgStatus status, const HgError *error)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		fail_team(member->team, status, error);
+	pthread_mutex_unlock(&member->team->lock);
+	return status;
+}
+
+/* ------------------------------------------------------------------------
+ * Members
+ * ------------------------------------------------------------------------ */
+
+/* A new team at the head of the list; NULL when out of memory. */
+static Team *
+add_team(HgEngine *engine, uint64_t number)
+{
+	Team *team = calloc(1, sizeof(*team));
+
+	if (team == NULL)
+		return NULL;
+	if (pthread_mutex_init(&team->lock, NULL) != 0)
+	{
+		free(team);
+		return NULL;
+	}
+	team->number = number;
+	team->engine = engine;
+	team->host.alloc = team_alloc;
+	team->host.free = team_free;
+	team->host.cancelled = team_cancelled;
+	team->host.arg = team;
+	team->next = teams.first;
+	teams.first = team;
+	return team;
+}
+
+/* Take a member off its team; returns that if it was the last one. */
+static Team *
+remove_member(Member *member)
+{
+	Team *team = member->team;
+	Team **link = &teams.first;
+	bool last;
+
+	pthread_mutex_lock(&teams.lock);
+	last = --team->members == 0;
+	if (last)
+	{
+		while (*link != team)
+			link = &(*link)->next;
+		*link = team->next;
+	}
+	pthread_mutex_unlock(&teams.lock);
+	return last ? team : NULL;
+}
+
+static void
+team_close(HgJob *job)
+{
+	Member *member = member_of(job);
+	Team *team = remove_member(member);
+
+	if (team != NULL)
+	{
+		/* its lock, which nobody wants any more, makes all that was written seen */
+		pthread_mutex_lock(&team->lock);
+		team->worker = member;
+		if (team->job != NULL)
+			team->engine->close(team->job);
+		pthread_mutex_unlock(&team->lock);
+		pthread_mutex_destroy(&team->lock);
+		free(team);
+	}
+	free(member);
+}
+
+/* Wait until the first member has opened the job. */
+static HgStatus
+wait_for_open(Member *member, HgError *error)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+
+	for (;;)
+	{
+		HgStatus status = take_turn(member, error);
+		bool opened;
+
+		if (status != HG_OK)
+			return status;
+		opened = member->team->opened;
+		status = check_team(member->team, error);
+		pthread_mutex_unlock(&member->team->lock);
+		if (opened || status != HG_OK)
+			return status;
+		if (member->host->cancelled(member->host->arg))
+			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		nanosleep(&pause, NULL);
+	}
+}
+
+HgStatus
+hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number, HgJob **job, bool *first,
+					HgError *error)
+{
+	Member *member = malloc(sizeof(*member));
+	HgStatus status = HG_OK;
+	Team *team;
+
+	if (member == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	pthread_mutex_lock(&teams.lock);
+	for (team = teams.first; team != NULL && team->number != number; team = team->next)
+		;
+	*first = team == NULL;
+	if (team == NULL)
+		team = add_team(engine, number);
+	if (team != NULL)
+		team->members++;
+	pthread_mutex_unlock(&teams.lock);
+	if (team == NULL)
+	{
+		free(member);
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	}
+	member->team = team;
+	member->host = host;
+	if (!*first)
+		status = wait_for_open(member, error);
+	if (status != HG_OK)
+	{
+		team_close((HgJob *) member);
+		return status;
+	}
+	*job = (HgJob *) member;
+	return HG_OK;
+}
+
+HgStatus
+hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	if (team->engine->append_rows == NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
+	else
+		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
+	if (status != HG_OK)
+		fail_team(team, status, error);
+	team->opened = true;
+	return end_turn(member, status, error);
+}
+
+void
+hg_server_team_give_up(HgJob *job, HgStatus status, const HgError *why)
+{
+	Member *member = member_of(job);
+
+	pthread_mutex_lock(&member->team->lock);
+	fail_team(member->team, status, why);
+	pthread_mutex_unlock(&member->team->lock);
+}
+
+/* ------------------------------------------------------------------------
+ * What is asked of the job
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+team_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) keys;
+	(void) count;
+	return hg_error_set(error, HG_INVALID, NULL, "the rows of a team have numbers");
+}
+
+static HgStatus
+team_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	Member *member = member_of(job);
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	status =
+		member->team->engine->append_rows(member->team->job, side, keys, count, first_row, error);
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_build(HgJob *job, HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!team->built)
+		status = team->engine->build(team->job, error);
+	team->built = team->built || status == HG_OK;
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!team->counted[mode] && team->matching)
+		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
+	else if (!team->counted[mode])
+		status = team->engine->count(team->job, mode, &team->counts[mode], error);
+	team->counted[mode] = team->counted[mode] || status == HG_OK;
+	*matches = team->counts[mode];
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_match(HgJob *job, HgMatchMode mode, HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	if (team->matching && team->mode != mode)
+		status = hg_error_set(error, HG_INVALID, NULL, "a team has one stream of matches");
+	else if (!team->matching)
+		status = team->engine->match(team->job, mode, error);
+	team->mode = mode;
+	team->matching = team->matching || status == HG_OK;
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_next(HgJob *job, HgMatches *matches, HgError *error)
+{
+	Member *member = member_of(job);
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	status = member->team->engine->next(member->team->job, matches, error);
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) stats;
+	return hg_error_set(error, HG_INVALID, NULL, "no member has the graph of a side");
+}
+
+static HgStatus
+team_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys, uint32_t *edge_rows,
+				  HgError *error)
+{
+	(void) job;
+	(void) side;
+	(void) offsets;
+	(void) edge_keys;
+	(void) edge_rows;
+	return hg_error_set(error, HG_INVALID, NULL, "no member has the graph of a side");
+}
+
+static void
+team_stats(HgJob *job, HgJobStats *stats)
+{
+	Member *member = member_of(job);
+
+	memset(stats, 0, sizeof(*stats));
+	if (take_turn(member, NULL) != HG_OK)
+		return;
+	if (member->team->job != NULL)
+		member->team->engine->stats(member->team->job, stats);
+	pthread_mutex_unlock(&member->team->lock);
+}
+
+HgEngine *
+hg_server_team_engine(void)
+{
+	static HgEngine engine = {
+		.name = "team",
+		.append = team_append,
+		.append_rows = team_append_rows,
+		.build = team_build,
+		.match = team_match,
+		.next = team_next,
+		.count = team_count,
+		.describe = team_describe,
+		.export_graph = team_export_graph,
+		.stats = team_stats,
+		.close = team_close,
+	};
+
+	return &engine;
+}
