@@ -1,0 +1,354 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_server_team.c
+ *	  Jobs that several connections of a device process have together.
+ *
+ * The device process is the stand-in, or the one that the argument names (test_server.c).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _GNU_SOURCE /* setenv */
+
+#include "hg_tap.h"
+#include "test_serving.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS 3
+
+/* Some number of a team, and what fills the stand-in's memory (test_server.c). */
+#define TEAM UINT64_C(0x7eaf00d)
+#define FULL_ROWS 1000000
+#define FULL_BUDGET "--memory-budget", "32000000"
+
+/* Rows that one member appends at a time. */
+#define PIECE 700
+
+/* The connections of a team, and their parts of its job. */
+typedef struct Members
+{
+	HgWireClient *clients[MEMBERS];
+	HgEngine *engines[MEMBERS];
+	HgJob *jobs[MEMBERS];
+} Members;
+
+static void
+connect_members(TestServer *server, Members *members)
+{
+	memset(members, 0, sizeof(*members));
+	for (int i = 0; i < MEMBERS; i++)
+	{
+		members->clients[i] = test_start_client(server);
+		members->engines[i] = hg_wire_client_engine(members->clients[i]);
+	}
+}
+
+static void
+disconnect_members(Members *members)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		if (members->clients[i] != NULL)
+			hg_wire_client_destroy(members->clients[i]);
+}
+
+/* Open the job in all of them. */
+static bool
+open_members(Members *members, uint64_t number, const TestData *data)
+{
+	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .group = 99, .team = number};
+	bool good = true;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = data->rows[side];
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && members->engines[i]->open(members->engines[i], test_host_plain(), &spec,
+												 &members->jobs[i], NULL) == HG_OK;
+	return good;
+}
+
+/* Give the rows to the members in turn, piece by piece, and wait until all have arrived. */
+static bool
+fill_members(Members *members, const TestData *data)
+{
+	bool good = true;
+	int turn = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint64_t at = 0; at < data->rows[side]; at += PIECE)
+		{
+			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
+			int i = turn++ % MEMBERS;
+
+			good = good && members->engines[i]->append_rows(members->jobs[i], (HgSide) side,
+															(const char *) data->keys[side] +
+																at * data->key_width,
+															count, at, NULL) == HG_OK;
+		}
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && hg_wire_client_settle(members->jobs[i], NULL) == HG_OK;
+	return good;
+}
+
+static bool
+build_members(Members *members)
+{
+	bool good = true;
+
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && members->engines[i]->build(members->jobs[i], NULL) == HG_OK;
+	return good;
+}
+
+static void
+close_members(Members *members)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		if (members->jobs[i] != NULL)
+			members->engines[i]->close(members->jobs[i]);
+	memset(members->jobs, 0, sizeof(members->jobs));
+}
+
+/*
+ * Fetch all matches, a chunk for each member in turn; adds to pairs[member] how many each got,
+ * and returns whether they are right.
+ */
+static bool
+fetch_members(Members *members, const TestData *data, uint64_t pairs[MEMBERS])
+{
+	uint32_t outer[300];
+	uint32_t inner[300];
+	uint64_t all = 0;
+	uint64_t checksum = 0;
+	bool good = true;
+	bool more = true;
+
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && (members->jobs[i] == NULL ||
+						members->engines[i]->match(members->jobs[i], HG_MATCH_ALL, NULL) == HG_OK);
+	while (good && more)
+	{
+		more = false;
+		for (int i = 0; i < MEMBERS; i++)
+		{
+			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 300};
+
+			if (members->jobs[i] == NULL)
+				continue;
+			good = good && members->engines[i]->next(members->jobs[i], &matches, NULL) == HG_OK;
+			for (size_t k = 0; good && k < matches.count; k++)
+				checksum += test_pair_checksum(outer[k], inner[k]);
+			pairs[i] += matches.count;
+			all += matches.count;
+			more = more || matches.count > 0;
+		}
+	}
+	return good && all == data->pairs && checksum == data->checksum;
+}
+
+static void
+test_together(uint32_t key_width)
+{
+	TestServer server;
+	TestData data;
+	Members members;
+	uint64_t pairs[MEMBERS] = {0};
+	uint64_t counts[MEMBERS] = {0};
+	HgGraphStats graph;
+	HgDeviceStatus status;
+	bool good;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, key_width, 9000, 4000);
+	test_start_server(&server, NULL);
+	connect_members(&server, &members);
+	good = open_members(&members, TEAM, &data);
+	good = good && members.engines[1]->append(members.jobs[1], HG_OUTER, data.keys[HG_OUTER], 1,
+											  NULL) == HG_OK;
+	good = good && hg_wire_client_settle(members.jobs[1], NULL) == HG_INVALID;
+	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
+	close_members(&members);
+
+	good = open_members(&members, TEAM, &data) && fill_members(&members, &data) &&
+		   build_members(&members);
+	for (int i = 0; i < MEMBERS; i++)
+		good =
+			good &&
+			members.engines[i]->count(members.jobs[i], HG_MATCH_ALL, &counts[i], NULL) == HG_OK &&
+			counts[i] == data.pairs;
+	hg_tap_ok(good, "members fill and build a job together, and all get its count");
+	hg_tap_ok(good && members.engines[0]->describe(members.jobs[0], HG_INNER, &graph, NULL) ==
+						  HG_INVALID,
+			  "its graphs are nobody's");
+	hg_tap_ok(good && fetch_members(&members, &data, pairs) && pairs[0] > 0 && pairs[1] > 0 &&
+				  pairs[2] > 0,
+			  "each match goes to one of them, under the rows' numbers");
+	close_members(&members);
+	hg_tap_ok(test_settles(&server, MEMBERS, 0, 0), "the job ends with the last of them");
+	status = test_status_of(&server);
+	hg_tap_ok(status.staging_leased == 0 && status.memory_reserved == 0 && status.memory_held == 0,
+			  "and leaves nothing behind");
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after them");
+	test_data_destroy(&data);
+}
+
+static void
+test_leavers(void)
+{
+	TestServer server;
+	TestData data;
+	Members members;
+	uint64_t pairs[MEMBERS] = {0};
+	bool good;
+
+	test_data_create(&data, TEST_KEYS_SKEWED, 4, 5000, 500);
+	test_start_server(&server, NULL);
+	connect_members(&server, &members);
+	good = open_members(&members, TEAM, &data) && fill_members(&members, &data) &&
+		   build_members(&members);
+	members.engines[0]->close(members.jobs[0]);
+	members.jobs[0] = NULL;
+	hg_wire_client_destroy(members.clients[1]);
+	members.clients[1] = NULL;
+	members.jobs[1] = NULL;
+	hg_tap_ok(good && fetch_members(&members, &data, pairs),
+			  "what the first member closes, and a member that is gone, leave the job to the last");
+	close_members(&members);
+	hg_tap_ok(test_settles(&server, MEMBERS - 1, 0, 0), "which ends with that one");
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after them");
+	test_data_destroy(&data);
+}
+
+/* Ask by hand for a part of a team's job. */
+static void
+ask_member(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t number)
+{
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.expected_rows[HG_OUTER] = rows / 2;
+	message.request.spec.expected_rows[HG_INNER] = rows - rows / 2;
+	message.request.spec.group = 5;
+	message.request.spec.team = number;
+	test_ask(speaker, HG_WIRE_OPEN, job, &message);
+}
+
+static void
+test_waiting(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	TestServer server;
+	TestSpeaker other;
+	TestSpeaker speakers[MEMBERS];
+
+	test_start_server(&server, options);
+	test_start_speaker(&server, &other);
+	test_ask_open(&other, 1, FULL_ROWS, 0);
+	test_is_answered(&other, HG_OK);
+	for (int i = 0; i < MEMBERS; i++)
+	{
+		test_start_speaker(&server, &speakers[i]);
+		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
+		if (i == 0)
+			test_settles(&server, 2, 1, 1);
+	}
+	hg_tap_ok(test_is_waiting(&speakers[0]) && test_is_waiting(&speakers[1]) &&
+				  test_settles(&server, 1 + MEMBERS, 1, 1),
+			  "the first member waits in the queue, and the others for it");
+	test_send_note(&speakers[1], HG_WIRE_CANCEL, 1);
+	hg_tap_ok(test_is_answered(&speakers[1], HG_CANCELLED), "one that waits can give up");
+	test_send_note(&other, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&speakers[0], HG_OK) && test_is_answered(&speakers[2], HG_OK),
+			  "the others come in together");
+	test_send_note(&speakers[0], HG_WIRE_CLOSE, 1);
+	test_send_note(&speakers[2], HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_settles(&server, 1 + MEMBERS, 0, 0), "and leave");
+
+	/* the first one does not come in */
+	test_ask_open(&other, 2, FULL_ROWS, 0);
+	test_is_answered(&other, HG_OK);
+	ask_member(&speakers[0], 2, FULL_ROWS, TEAM + 1);
+	test_settles(&server, 1 + MEMBERS, 1, 1);
+	ask_member(&speakers[1], 2, FULL_ROWS, TEAM + 1);
+	test_is_waiting(&speakers[1]);
+	test_send_note(&speakers[0], HG_WIRE_CANCEL, 2);
+	hg_tap_ok(test_is_answered(&speakers[0], HG_CANCELLED) &&
+				  test_is_answered(&speakers[1], HG_UNAVAILABLE),
+			  "when the first one gives up, there is no job for anybody");
+	ask_member(&speakers[1], 3, 2 * FULL_ROWS, TEAM + 2);
+	hg_tap_ok(test_is_answered(&speakers[1], HG_DEVICE_OUT_OF_MEMORY),
+			  "a job that can never fit is refused");
+
+	for (int i = 0; i < MEMBERS; i++)
+		test_end_speaker(&speakers[i]);
+	test_end_speaker(&other);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+static void
+test_failures(void)
+{
+	TestServer server;
+	TestSpeaker speakers[2];
+
+	/* long enough for a cancel to come while the job is built */
+	setenv("HG_STANDIN_BUILD_MS", "300", 1);
+	test_start_server(&server, NULL);
+	unsetenv("HG_STANDIN_BUILD_MS");
+	for (int i = 0; i < 2; i++)
+	{
+		test_start_speaker(&server, &speakers[i]);
+		ask_member(&speakers[i], 1, 1000, TEAM);
+		test_is_answered(&speakers[i], HG_OK);
+	}
+	test_ask_plainly(&speakers[0], HG_WIRE_BUILD, 1);
+	test_is_waiting(&speakers[0]);
+	test_ask_plainly(&speakers[1], HG_WIRE_BUILD, 1);
+	hg_tap_ok(test_is_waiting(&speakers[1]), "one member waits for what another has asked for");
+	test_send_note(&speakers[0], HG_WIRE_CANCEL, 1);
+	hg_tap_ok(test_is_answered(&speakers[0], HG_CANCELLED) &&
+				  test_is_answered(&speakers[1], HG_UNAVAILABLE),
+			  "a cancel of the one at work ends the job for the other");
+	test_ask_plainly(&speakers[1], HG_WIRE_COUNT, 1);
+	hg_tap_ok(test_is_answered(&speakers[1], HG_UNAVAILABLE), "for good");
+
+	for (int i = 0; i < 2; i++)
+	{
+		ask_member(&speakers[i], 2, 1000, TEAM + 1);
+		test_is_answered(&speakers[i], HG_OK);
+	}
+	test_ask_plainly(&speakers[0], HG_WIRE_BUILD, 2);
+	test_is_waiting(&speakers[0]);
+	test_ask_plainly(&speakers[1], HG_WIRE_BUILD, 2);
+	test_is_waiting(&speakers[1]);
+	test_send_note(&speakers[1], HG_WIRE_CANCEL, 2);
+	hg_tap_ok(test_is_answered(&speakers[1], HG_CANCELLED) && test_is_answered(&speakers[0], HG_OK),
+			  "a cancel of one that waits does nothing to the one at work");
+	test_end_speaker(&speakers[0]);
+	test_end_speaker(&speakers[1]);
+	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_held == 0,
+			  "nothing is left when they are gone");
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1)
+		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
+	else
+	{
+		test_find_standin(argv[0]);
+		test_waiting();
+		test_failures();
+	}
+	test_together(4);
+	test_together(8);
+	test_leavers();
+	return hg_tap_done();
+}
