@@ -8,7 +8,7 @@
  * the graphs (hg_cuda_graph.cu), match finds all matches (hg_cuda_join.cu), and next
  * has one chunk of them written in device memory and copied out.
  *
- * Any thread may use an engine, and a job belongs to one thread: jobs share nothing but the
+ * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
  * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
  * Every wait polls the job's cancelled().  What was launched before runs on after a
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the

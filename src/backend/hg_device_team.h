@@ -11,10 +11,10 @@
  *	3	where matches are wanted, each fetches chunks of them until there are no more
  *
  * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
- * processes it has failed for all: no row has been returned yet, all keys are where they
- * were, and the processes go on to join on the CPU, or to an error.  After the
- * last step nothing can fail any more: the matches that a process has fetched are in its memory,
- *and the device is no longer needed.
+ * processes it has failed for all: no row has been returned yet, all keys are where they were,
+ * and the processes go on to join on the CPU, or to an error.  After the last step nothing can
+ * fail any more: the matches that a process has fetched are in its memory, and the device is no
+ * longer needed.
  *
  * A process that joins the team after the first step has no rows.  It takes no matches
  * either, and arrives with the others as often as they still do.
