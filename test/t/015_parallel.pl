@@ -18,17 +18,15 @@ use Time::HiRes qw(time usleep);
 # Runs of each query for each thing that happens.
 my $SAMPLES = $ENV{HG_QUICK} ? 3 : 6;
 
+# Where the processes join: together on the CPU, or together on a device.
+my $backend = covers('cpu') ? 'cpu' : 'cuda';
+
 # How long a cancel may take: the promise, and what a busy machine with more processes than
 # cores may add.
 use constant IN_TIME => 0.1 + 0.9;
 
 # How long anything else may take.  It tells a process that waits for ever from a slow one.
 use constant HANGS => 60;
-
-if (!covers('cpu'))
-{
-	plan skip_all => 'processes share a join on the CPU only';
-}
 
 # shared memory is files of the server's own then, which can be counted
 my $node = new_server('parallel', conf => <<'CONF');
@@ -43,7 +41,6 @@ parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 log_min_messages = warning
-hashgraph.backend = cpu
 hashgraph.force = on
 CONF
 
@@ -132,7 +129,8 @@ foreach my $join (sort keys %joins)
 
 	like($plan, qr/Parallel Custom Scan \(HashGraphJoin\)/, "$join: processes share the join");
 	like($plan, $join =~ /leader/ ? qr/Processes: 3/ : qr/Processes: 4/, '... all of them');
-	like($plan, $join =~ /disk/ ? qr/Disk Usage/ : qr/Partitions: 1\n/, '... where it should run');
+	like($plan, $join =~ /disk/ ? qr/Disk Usage/ : qr/Partitions: 1\n/, '... in memory or on disk');
+	like($plan, qr/Backend: $backend\n/, '... where it should run');
 	is($node->safe_psql('postgres', "$settings $query"), $expected{$join}, '... and it is right');
 }
 

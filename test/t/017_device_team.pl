@@ -1,0 +1,205 @@
+# Processes of a parallel query join on the server's device together, and are of one mind about
+# it: where the device fails one of them, or has no room, all join on the CPU, before a
+# row was returned.  (015_parallel.pl runs its own joins on a device too.)
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+plan skip_all => 'runs with backend cuda' unless covers('cuda');
+
+my $standin = standin_program();
+my $device = HashGraphTest::device_program();
+my $program = $device // $standin;
+
+plan skip_all => 'neither a device nor the stand-in was built: make unit' unless defined $program;
+
+my $KILLS = $ENV{HG_QUICK} ? 12 : 40;
+use constant HANGS => 60;
+
+my $node = new_server('team', conf => <<'CONF');
+work_mem = 64MB
+hash_mem_multiplier = 1
+max_worker_processes = 16
+max_parallel_workers_per_gather = 3
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+hashgraph.force = on
+hashgraph.gpu_wait_limit = '5min'
+CONF
+
+$node->safe_psql('postgres', <<'SQL');
+create table l as select case when i % 50 = 0 then null else i % 90000 end as k, i as v, repeat('l', i % 30) as t
+  from generate_series(1, 250000) i;
+create table r as select case when i % 60 = 0 then null else i % 80000 end as k, i as w, i % 7 as small
+  from generate_series(1, 200000) i;
+create table u as select i as k, i % 10 as w from generate_series(1, 60000) i;
+create unique index on u (k);
+create table s as select i as k, i as v from generate_series(1, 100000) i;
+analyze;
+update s set k = k % 1000;
+SQL
+
+my %queries = (
+	'a count' => 'select count(*) from l join r using (k)',
+	'an inner join' => 'select count(*), sum(v), sum(w), max(t) from l join r using (k)',
+	'a left join' => 'select count(*), sum(v), sum(w), count(t) from l left join r using (k)',
+	'a full join' => 'select count(*), sum(v), sum(w), count(t) from l full join r using (k)',
+	'a left join with a qual' => 'select count(*), sum(v), sum(w) from l left join r on l.k = r.k and v % 3 = small',
+	'a semi join' => 'select count(*), sum(v) from l where exists (select 1 from r where r.k = l.k)',
+	'an anti join' => 'select count(*), sum(v) from l where not exists (select 1 from r where r.k = l.k)',
+	'unique inner rows' => 'select count(*), sum(v), sum(w) from l join u using (k)',
+	'rows by themselves' => 'select * from (select v, w from l join r using (k)) x order by v, w limit 5');
+# who gets which match of a row matters here: its processes do not share it
+my %not_shared = (
+	'a semi join with a qual' => 'select count(*), sum(v) from l where exists (select 1 from r where r.k = l.k and r.w > l.v)',
+	'unique rows with a qual' => 'select count(*), sum(v) from l left join u on l.k = u.k and v % 10 > w');
+my %expected = map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; " . ($queries{$_} // $not_shared{$_})) }
+  keys %queries, keys %not_shared;
+
+sub plan_of
+{
+	my ($settings, $query) = @_;
+
+	return $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
+}
+
+# ------------------------------------------------------------------ together
+
+foreach my $backend ('cuda', defined $standin ? 'auto' : ())
+{
+	my $settings = "set hashgraph.backend = $backend;";
+
+	# auto wants a device that is cheaper than four processes
+	use_program($node, $backend eq 'auto' ? ($standin, HG_STANDIN_FAST => 1) : $program);
+	foreach my $name (sort keys %queries)
+	{
+		my $plan = plan_of($settings, $queries{$name});
+
+		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\).*Backend: cuda.*Processes: 4/s, "$backend, $name: the processes join on the device");
+		is($node->safe_psql('postgres', "$settings $queries{$name}"), $expected{$name}, "$backend, $name: it is right");
+		is($node->safe_psql('postgres', "$settings set parallel_leader_participation = off; $queries{$name}"),
+			$expected{$name}, "$backend, $name: ... without the leader");
+	}
+	foreach my $name (sort keys %not_shared)
+	{
+		is($node->safe_psql('postgres', "$settings $not_shared{$name}"), $expected{$name}, "$backend, $name: it is right");
+	}
+	is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
+		'0|0|t', "$backend: nothing is left on the device");
+
+	# the parameter changes, and with it the rows of both sides
+	is( $node->safe_psql('postgres', <<"SQL"),
+$settings set enable_material = off; set enable_memoize = off;
+select sum(n) from generate_series(1, 3) g, lateral (select count(*) + sum(w) as n from l join r using (k) where v > g * 1000 offset 0) x;
+SQL
+		$node->safe_psql('postgres', 'set hashgraph.enabled = off;'
+			  . ' select sum(n) from generate_series(1, 3) g, lateral (select count(*) + sum(w) as n from l join r using (k) where v > g * 1000 offset 0) x'),
+		"$backend: rescans");
+}
+
+# the statistics count a join once, with the matches of all
+$node->safe_psql('postgres', "select hashgraph_stat_reset(); set hashgraph.backend = cuda; $queries{'an inner join'}");
+is($node->safe_psql('postgres', 'select joins, cuda_joins, fallbacks, matches from hashgraph_stat'),
+	'1|1|0|' . (split /\|/, $expected{'a count'})[0], 'the statistics know the join');
+
+if (!defined $standin)
+{
+	$node->stop;
+	done_testing();
+	exit;
+}
+
+# ------------------------------------------------------------------ no room
+
+# What becomes of an inner join under auto and under cuda.
+sub test_refusal
+{
+	my ($what, $fallback, $sqlstate, $query, $settings) = @_;
+	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+
+	my $auto = ($settings // '') . 'set hashgraph.backend = auto; ';
+
+	like(plan_of($auto, $query), qr/Backend: cpu.*Fallback: $fallback/s, "$what, auto: the processes go to the CPU");
+	is($node->safe_psql('postgres', $auto . $query), $right, "$what, auto: ... and are right");
+	my $session = RawSession->new($node);
+	$session->query(($settings // '') . 'set hashgraph.backend = cuda');
+	$session->query($query);
+	is($session->{sqlstate}, $sqlstate, "$what, cuda: an error of its class");
+	is(($session->query("set hashgraph.backend = cpu; $query"))[0], $right, "$what: the session goes on");
+	close $session->{socket};
+	return;
+}
+
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_OUT_OF_MEMORY => 1);
+test_refusal('no memory at build', 'out of device memory', '53000', $queries{'an inner join'});
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+$node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_limit = '64kB'");
+$node->reload;
+test_refusal('no memory at open', 'the join is too large', '53000', $queries{'an inner join'});
+$node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_limit');
+$node->reload;
+test_refusal('more matches than work memory', 'the matches of the join need more than work memory',
+	'53200', 'select count(*), sum(a.v), sum(b.v) from s a join s b using (k)', 'set work_mem = \'16MB\'; ');
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_FAIL => 1);
+test_refusal('a failing device', '.*', '58000', $queries{'an inner join'});
+
+# ------------------------------------------------------------------ killed at random moments
+
+foreach my $backend ('auto', 'cuda')
+{
+	my $session = RawSession->new($node);
+	my %seen;
+	my @bad;
+
+	$session->query("set hashgraph.backend = $backend; set hashgraph.gpu_wait_limit = '1s'");
+	for my $round (1 .. $KILLS)
+	{
+		my $name = ('a count', 'an inner join', 'a full join')[ rand 3 ];
+		my $signal = (qw(KILL SEGV STOP))[ $round % 3 ];
+
+		# another program is started at once, where one that was lost often is after a while
+		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_BUILD_MS => 5);
+		my $pid = device_process($node);
+		$session->send($queries{$name});
+		usleep(rand 120_000);
+		kill $signal, $pid;
+		# auto does not wait for one that was stopped, and cuda for as long as it is
+		if ($signal eq 'STOP' && $backend eq 'cuda')
+		{
+			usleep(rand 500_000);
+			kill((rand() < 0.5 ? 'CONT' : 'KILL'), $pid);
+		}
+		push @bad, "$name, $signal: no answer" if !$session->finish(HANGS);
+		kill 'KILL', $pid if $signal eq 'STOP';
+		my $rows = join "\n", @{ $session->{rows} };
+		if (defined $session->{error})
+		{
+			$seen{error}++;
+			push @bad, "$name, $signal: $session->{sqlstate} $session->{error}"
+			  if $backend eq 'auto' || $session->{sqlstate} !~ /^(58000|55000)$/;
+		}
+		else
+		{
+			$seen{rows}++;
+			push @bad, "$name, $signal: $rows" if $rows ne $expected{$name};
+		}
+	}
+	ok(!@bad, "$backend: killed $KILLS times: " . join(', ', map { "$seen{$_} times $_" } sort keys %seen)) or diag(join "\n", @bad);
+	close $session->{socket};
+}
+ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, HANGS),
+	'nothing is left on the device');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|server process .* was terminated|other active server processes/,
+	'the server has nothing to complain of');
+session_ok($node, 'the server joins on');
+$node->stop;
+done_testing();
