@@ -424,7 +424,10 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 		report->cpu_ms /= matcher->spec.team->processes;
 		patience_ms = Max(patience_ms, report->cpu_ms);
 	}
-	matcher->on_cpu = !wanted && report->device_ms >= report->cpu_ms;
+	if (!wanted)
+		matcher->on_cpu = report->device_ms >= report->cpu_ms ||
+						  (!matcher->spec.counted && matcher->spec.pairs * 2 * sizeof(uint32) >
+														 (double) matcher->spec.team->match_bytes);
 	if (matcher->on_cpu)
 		return false;
 
@@ -758,6 +761,12 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 		hg_matcher_fail_or_fall_back(matcher, status, &error);
 	}
 	return true;
+}
+
+uint64
+hg_matcher_fetched_bytes(const HgMatcher *matcher)
+{
+	return matcher->device.count * 2 * sizeof(uint32);
 }
 
 void

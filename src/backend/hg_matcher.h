@@ -92,6 +92,9 @@ extern uint64 hg_matcher_count(HgMatcher *matcher);
 /* Describe the HashGraph of a side; false where build made none. */
 extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
 
+/* Memory of the matches that have come from a device all at once. */
+extern uint64 hg_matcher_fetched_bytes(const HgMatcher *matcher);
+
 extern void hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report);
 
 extern void hg_matcher_destroy(HgMatcher *matcher);

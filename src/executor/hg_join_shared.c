@@ -287,6 +287,16 @@ hg_join_shared_limit(const HgJoinState *state)
 	return (uint64) get_hash_memory_limit() * state->shared->nprocesses;
 }
 
+/* What is left of it when all have read their rows. */
+static uint64
+hg_join_shared_room(const HgJoinState *state)
+{
+	uint64 limit = hg_join_shared_limit(state);
+	uint64 bytes = pg_atomic_read_u64(&state->shared->bytes);
+
+	return bytes < limit ? limit - bytes : 0;
+}
+
 /* Is there no more room in memory, where all hold so many bytes, or for the numbers of rows? */
 static bool
 hg_join_shared_is_full(const HgJoinState *state, const HgInput *input, uint64 bytes)
@@ -344,7 +354,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.whole_bins = state->settled[HG_INNER],
 		.device = &shared->device,
 		.processes = shared->nprocesses,
-		.match_bytes = hg_join_shared_limit(state),
+		.match_bytes = hg_join_shared_room(state),
 	};
 	HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
@@ -366,6 +376,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
+	state->record.memory_bytes += hg_matcher_fetched_bytes(state->matcher);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
