@@ -24,21 +24,6 @@
 static uint64_t memory_budget;
 static HgEngine *started;
 
-static HgStatus
-cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **engine,
-		   HgError *error)
-{
-	HgStatus status;
-
-	memory_budget = options->memory_budget;
-	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
-	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
-	started = status == HG_OK ? *engine : NULL;
-	if (status == HG_OK)
-		status = hg_cuda_engine_register(staging, options->staging_bytes, error);
-	return status;
-}
-
 /* ------------------------------------------------------------------------
  * Costs
  * ------------------------------------------------------------------------ */
@@ -113,6 +98,21 @@ measure_cpu(void *arg)
 			measure_engine(hg_cpu_engine(), keys, bytes, cpu_measure.costs, &cpu_measure.error);
 	free(keys);
 	return NULL;
+}
+
+static HgStatus
+cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **engine,
+		   HgError *error)
+{
+	HgStatus status;
+
+	memory_budget = options->memory_budget;
+	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
+	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
+	started = status == HG_OK ? *engine : NULL;
+	if (status == HG_OK)
+		status = hg_cuda_engine_register(staging, options->staging_bytes, error);
+	return status;
 }
 
 static HgStatus
