@@ -78,14 +78,16 @@ sub test_device
 	foreach my $backend (qw(cuda auto))
 	{
 		my ($session, $pid) = session($backend);
+		# auto leaves to the CPU what that is expected to do sooner than a real device
+		my $chosen = $backend eq 'auto' && $label ne 'stand-in';
 
 		foreach my $join (sort keys %joins)
 		{
 			is($session->query($joins{$join}), $expected{$join}, "$label, $backend: $join join");
-			is($session->query($where), 'cuda|t|', "$label, $backend: ... on the device");
+			like($session->query($where), $chosen ? qr/^(cuda\|t|cpu\|f)\|$/ : qr/^cuda\|t\|$/, "$label, $backend: ... on the device");
 		}
-		like($session->query('explain (analyze, costs off, timing off, summary off) ' . $joins{inner}), qr/Backend: cuda\n +Device: \S/,
-			"$label, $backend: EXPLAIN says so");
+		like($session->query('explain (analyze, costs off, timing off, summary off) ' . $joins{inner}),
+			$chosen ? qr/Backend: c/ : qr/Backend: cuda\n +Device: \S/, "$label, $backend: EXPLAIN says so");
 		my @children = device_children($pid);
 		is(scalar(@children), 1, "$label, $backend: the session has one device process");
 		is($session->query("set hashgraph.backend = cpu; $joins{count}; $where"), "$expected{count}\ncpu|f|",
@@ -94,8 +96,8 @@ sub test_device
 		ok(wait_for(sub { !-e "/proc/$children[0]" }, 10), "$label, $backend: it ends with the session");
 	}
 
-	# more than the device may hold: it joins range by range
-	foreach my $backend (qw(cuda auto))
+	# more than the device may hold: it joins range by range (where auto leaves that to it)
+	foreach my $backend ('cuda', $label eq 'stand-in' ? 'auto' : ())
 	{
 		my ($session, $pid) = session($backend);
 

@@ -150,7 +150,8 @@ sub test_sharing
 	my $force = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
 	my $before = $node->safe_psql('postgres', 'select cuda_joins, fallbacks from hashgraph_stat');
 	my ($joins, $fallbacks) = split /\|/, $before;
-	foreach my $backend ('cuda', 'auto')
+	# auto leaves joins of this size to the CPU, where there is a real device
+	foreach my $backend ('cuda', $label eq 'stand-in' ? 'auto' : ())
 	{
 		my $settings = under($backend) . "set max_parallel_workers_per_gather = 1; set $force = on;";
 
