@@ -12,7 +12,9 @@
 #include "nodes/makefuncs.h"
 #include "utils/ruleutils.h"
 
+#include "backend/hg_device.h"
 #include "executor/hg_join_state.h"
+#include "hg_guc.h"
 
 /* Show a list of clauses as core shows a qual. */
 static void
@@ -36,6 +38,16 @@ hg_kilobytes(uint64 bytes)
 	return (int64) ((bytes + 1023) / 1024);
 }
 
+/* What a join on a device and on the CPU were expected to take, where that was compared. */
+static void
+hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
+{
+	if (!es->costs || cpu_ms <= 0)
+		return;
+	ExplainPropertyFloat("Device Estimate", "ms", device_ms, 3, es);
+	ExplainPropertyFloat("CPU Estimate", "ms", cpu_ms, 3, es);
+}
+
 /* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinRecord *record, ExplainState *es)
@@ -47,11 +59,7 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		ExplainPropertyText("Device", record->report.device, es);
 	if (record->report.fallback[0] != '\0')
 		ExplainPropertyText("Fallback", record->report.fallback, es);
-	if (es->costs && record->report.cpu_ms > 0)
-	{
-		ExplainPropertyFloat("Device Estimate", "ms", record->report.device_ms, 3, es);
-		ExplainPropertyFloat("CPU Estimate", "ms", record->report.cpu_ms, 3, es);
-	}
+	hg_explain_estimates(record->report.device_ms, record->report.cpu_ms, es);
 	ExplainPropertyText("Build", hg_build_name(job->build), es);
 	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
 	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);
@@ -89,6 +97,28 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyFloat("Match Time", "ms", job->phase_ms[HG_PHASE_MATCH], 3, es);
 }
 
+/*
+ * Where the node would join as things stand, if it finds as many rows as the plan expects.  What
+ * processes share depends on how many there will be.
+ */
+static void
+hg_explain_expected(const HgJoinState *state, ExplainState *es)
+{
+	double pairs = hg_join_streams(state) ? state->css.ss.ps.plan->plan_rows : 0;
+	HgEngineCosts costs;
+	double device_ms;
+	double cpu_ms;
+
+	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
+		return;
+	hg_device_estimate(&costs, state->inputs[HG_INNER]->words->width,
+					   (uint64) state->inputs[HG_OUTER]->plan->plan->plan_rows,
+					   (uint64) state->inputs[HG_INNER]->plan->plan->plan_rows, pairs, &device_ms,
+					   &cpu_ms);
+	ExplainPropertyText("Expected Backend", device_ms < cpu_ms ? "cuda" : "cpu", es);
+	hg_explain_estimates(device_ms, cpu_ms, es);
+}
+
 void
 hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -104,7 +134,10 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->words->width, es);
 	}
 	if (!es->analyze)
+	{
+		hg_explain_expected(state, es);
 		return;
+	}
 	if (state->join_filter != NIL && node->ss.ps.instrument != NULL)
 		ExplainPropertyFloat(
 			"Rows Removed by Join Filter", NULL,

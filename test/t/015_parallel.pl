@@ -63,6 +63,8 @@ my %joins = (
 	'with a runtime filter' =>
 	  [ 'select count(*), sum(v + w), max(l.pad || r.pad) from l join r using (k) where w < 5000', 'set work_mem = \'64MB\';' ],
 	'sorted' => [ 'select v, w from l full join r using (k) order by v, w offset 100000 limit 1', 'set work_mem = \'64MB\';' ]);
+# a device takes the place of the engine, and the ways through the barriers are the same
+delete @joins{'sorted', 'with a runtime filter', 'on disk without the leader'} if $ENV{HG_QUICK} && $backend eq 'cuda';
 my %expected =
   map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}[0]") } keys %joins;
 

@@ -174,6 +174,21 @@ if (!defined $standin)
 }
 test_sharing('stand-in', $standin);
 
+# what EXPLAIN says of auto's choice: the stand-in is worth it from some 300,000 rows on
+{
+	my $auto = under('auto');
+
+	like($node->safe_psql('postgres', "$auto explain $join"), qr/Expected Backend: cuda\n +Device Estimate: \d+\.\d+ ms\n +CPU Estimate: \d+\.\d+ ms/,
+		'auto: the device is expected to be faster');
+	like($node->safe_psql('postgres', "$auto explain select count(*) from d a join d b using (k)"), qr/Expected Backend: cpu\n/,
+		'auto: ... but not for few rows');
+	like($node->safe_psql('postgres', "$auto explain (analyze) $join"), qr/Backend: cuda\n +Device: .*\n +Device Estimate: .* ms\n +CPU Estimate: /,
+		'auto: it was, and why is shown');
+	like($node->safe_psql('postgres', "$auto explain (analyze) select count(*) from d a join d b using (k)"),
+		qr/Backend: cpu\n +Device Estimate: .* ms\n +CPU Estimate: /, 'auto: ... and why not');
+	unlike($node->safe_psql('postgres', under('cpu') . "explain $join"), qr/Estimate/, 'cpu: there is no choice');
+}
+
 # ------------------------------------------------------------------ starting
 
 {
