@@ -41,18 +41,6 @@ hg_mix_kernel(const Word *keys, Word *words, uint64_t n)
 				FORWARD ? hg_word_mix(word[k]) : hg_word_unmix(word[k]);
 }
 
-/* rows[i] = i */
-static __global__ void
-hg_number_kernel(uint32_t *rows, uint64_t n)
-{
-	uint64_t first = (uint64_t) blockIdx.x * (HG_STREAM_THREADS * HG_STREAM_ITEMS) + threadIdx.x;
-
-#pragma unroll
-	for (int k = 0; k < HG_STREAM_ITEMS; k++)
-		if (first + k * HG_STREAM_THREADS < n)
-			rows[first + k * HG_STREAM_THREADS] = (uint32_t) (first + k * HG_STREAM_THREADS);
-}
-
 /* ------------------------------------------------------------------------
  * Algorithm 1 over the whole device
  * ------------------------------------------------------------------------ */
@@ -167,25 +155,6 @@ hg_order_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices, Word
 /* ------------------------------------------------------------------------
  * Algorithm 2: bins
  * ------------------------------------------------------------------------ */
-
-/*
- * starts[b] = the first row of bin b, for b = 0 .. 2^log2, in words that are sorted by
- * their top log2 bits.
- */
-template <typename Word>
-__global__ void
-hg_bin_starts_kernel(const Word *words, uint32_t n, uint32_t log2, uint32_t *starts)
-{
-	uint32_t bin = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t bins = 1u << log2;
-
-	if (bin > bins)
-		return;
-	if (bin == 0 || bin == bins)
-		starts[bin] = bin == 0 ? 0 : n;
-	else /* within a bin words are in any order, but each is on its side of the boundary */
-		starts[bin] = hg_word_lower_bound(words, 0, n, hg_word_first<Word>(bin, log2));
-}
 
 /* Where counter i lies in shared memory: 33 words for 32, against bank conflicts. */
 __device__ __forceinline__ uint32_t

@@ -3,10 +3,12 @@
  * hg_cuda_engine.cu
  *	  The CUDA engine: the life of a job on the host's side.
  *
- * Keys are copied to the device piece by piece as they are appended, and mixed in
- * place there; nothing of the caller's is read after append has returned.  Build makes
- * the graphs (hg_cuda_graph.cu), match finds all matches (hg_cuda_join.cu), and next
- * has one chunk of them written in device memory and copied out.
+ * Keys are copied to the device piece by piece as they are appended; nothing of the
+ * caller's is read after append has returned.  What build makes of them is the layout
+ * (hg_cuda_shape.h): where the caller asks for algorithms, graphs (hg_cuda_graph.cu), else
+ * bins (hg_cuda_partition.cu).  Match finds all matches (hg_cuda_join.cu, hg_cuda_bins.cu).
+ * They are written to device memory a chunk at a time, and next copies some of them out, or
+ * has the next chunk written.
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
  * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
@@ -21,8 +23,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "hg_cuda_bins.h"
 #include "hg_cuda_devices.h"
-#include "hg_cuda_join.h"
 #include "hg_cuda_numbers.h"
 #include "hg_cuda_tuning.h"
 
@@ -40,7 +42,7 @@ struct CudaEngine
 /* One side of a job until it is built. */
 struct CudaColumn
 {
-	void *words; /* [capacity] mixed words in device memory, or NULL */
+	void *keys; /* [capacity] in device memory, or NULL */
 	uint64_t rows;
 	uint64_t capacity;
 };
@@ -50,17 +52,26 @@ struct CudaJob
 	CudaEngine *engine;
 	HgJobSpec spec;
 	HgCudaWork work;
-	CudaColumn columns[2];	  /* by HgSide; empty once the side has its graph */
-	HgCudaGraph graphs[2];	  /* by HgSide; offsets NULL where none was built */
-	HgCudaNumbers numbers[2]; /* by HgSide; without a run where rows were not numbered */
+	CudaColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
+	HgCudaLayout layout;
+	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built */
+	HgCudaPartition partitions[2]; /* by HgSide; layout bins */
+	HgCudaBins bins;			   /* of the partitions */
+	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered */
 	bool built;
 
-	HgCudaJoin join; /* of the last match() */
+	/* of the last match() */
 	HgMatchMode mode;
 	bool joined;
-	uint64_t position; /* the next match to be delivered */
-	uint32_t *chunk;   /* [2 * chunk_capacity]: outer rows, then inner rows */
+	HgCudaJoin join;				/* layout graphs */
+	HgCudaBinsMatches bins_matches; /* layout bins */
+	uint64_t matches;				/* of the whole stream */
+	uint64_t position;				/* the next match to be delivered */
+
+	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows */
 	uint64_t chunk_capacity;
+	uint64_t chunk_first; /* the number of its first match */
+	uint64_t chunk_count; /* matches in it */
 
 	HgJobStats stats;
 };
@@ -171,7 +182,7 @@ static HgStatus
 reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgError *error)
 {
 	uint64_t capacity = column->capacity == 0 ? FIRST_CAPACITY : column->capacity;
-	void *words;
+	void *keys;
 
 	if (rows <= column->capacity)
 		return HG_OK;
@@ -182,13 +193,13 @@ reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgEr
 	if (capacity > HG_MAX_ROWS)
 		capacity = HG_MAX_ROWS;
 
-	HG_TRY(hg_cuda_alloc(&job->work, capacity * job->spec.key_width, &words, error));
+	HG_TRY(hg_cuda_alloc(&job->work, capacity * job->spec.key_width, &keys, error));
 	if (column->rows > 0)
-		HG_CUDA_TRY(cudaMemcpyAsync(words, column->words, column->rows * job->spec.key_width,
+		HG_CUDA_TRY(cudaMemcpyAsync(keys, column->keys, column->rows * job->spec.key_width,
 									cudaMemcpyDeviceToDevice, job->work.stream),
 					error);
-	hg_cuda_free(&job->work, column->words);
-	column->words = words;
+	hg_cuda_free(&job->work, column->keys);
+	column->keys = keys;
 	column->capacity = capacity;
 	return HG_OK;
 }
@@ -212,12 +223,11 @@ append(CudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *err
 	while (count > 0)
 	{
 		uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
-		unsigned char *to = static_cast<unsigned char *>(column->words) + column->rows * width;
+		unsigned char *to = static_cast<unsigned char *>(column->keys) + column->rows * width;
 
 		HG_CUDA_TRY(
 			cudaMemcpyAsync(to, from, piece * width, cudaMemcpyHostToDevice, job->work.stream),
 			error);
-		HG_TRY(hg_cuda_mix(&job->work, width, to, to, piece, error));
 		HG_TRY(hg_cuda_wait(&job->work, error));
 		column->rows += piece;
 		job->stats.rows[side] += piece;
@@ -262,23 +272,65 @@ cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 	return append(job, side, keys, count, error);
 }
 
+/* Add the time between two marks to a phase. */
+static HgStatus
+add_phase(CudaJob *job, HgPhase phase, int from, int to, HgError *error)
+{
+	const cudaEvent_t *marks = job->work.kit.marks;
+	float ms;
+
+	HG_CUDA_TRY(cudaEventElapsedTime(&ms, marks[from], marks[to]), error);
+	job->stats.phase_ms[phase] += ms;
+	return HG_OK;
+}
+
 /* Build the graph of one side, and note the time its phases took. */
 static HgStatus
 build_side(CudaJob *job, const HgShape *shape, HgSide side, HgError *error)
 {
 	CudaColumn *column = &job->columns[side];
-	const cudaEvent_t *marks = job->work.kit.marks;
-	float bin_ms;
-	float build_ms;
 
-	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->words, column->rows,
-							   side == HG_INNER, &job->graphs[side], error));
+	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->keys, column->rows,
+							   false, side == HG_INNER, &job->graphs[side], error));
 	memset(column, 0, sizeof(*column));
-	HG_CUDA_TRY(cudaEventElapsedTime(&bin_ms, marks[0], marks[1]), error);
-	HG_CUDA_TRY(cudaEventElapsedTime(&build_ms, marks[1], marks[2]), error);
-	job->stats.phase_ms[HG_PHASE_BIN] += bin_ms;
-	job->stats.phase_ms[HG_PHASE_BUILD] += build_ms;
-	return HG_OK;
+	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
+}
+
+static HgStatus
+build_graphs(CudaJob *job, const HgShape *shape, HgError *error)
+{
+	CudaColumn *outer = &job->columns[HG_OUTER];
+
+	HG_TRY(build_side(job, shape, HG_INNER, error));
+	if (shape->probe == HG_PROBE_INTERSECT)
+		return build_side(job, shape, HG_OUTER, error);
+	/* its rows are looked up as they are */
+	return hg_cuda_mix(&job->work, job->spec.key_width, outer->keys, outer->keys, outer->rows,
+					   error);
+}
+
+static HgStatus
+build_bins(CudaJob *job, const HgShape *shape, HgError *error)
+{
+	const cudaEvent_t *marks = job->work.kit.marks;
+
+	HG_CUDA_TRY(cudaEventRecord(marks[0], job->work.stream), error);
+	for (int side = HG_INNER; side >= HG_OUTER; side--)
+	{
+		CudaColumn *column = &job->columns[side];
+
+		HG_TRY(hg_cuda_partition_make(&job->work, job->spec.key_width, column->keys, column->rows,
+									  false, shape->bins_log2, &job->partitions[side], error));
+		memset(column, 0, sizeof(*column));
+	}
+	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
+	HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
+							 shape->vertices_log2, &job->bins, error));
+	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
 }
 
 static HgStatus
@@ -290,11 +342,13 @@ cuda_build(HgJob *handle, HgError *error)
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
 	HG_TRY(enter(job, error));
+	job->layout = hg_cuda_layout_choose(&job->spec);
 	shape =
 		hg_cuda_shape_choose(&job->spec, job->columns[HG_OUTER].rows, job->columns[HG_INNER].rows);
-	HG_TRY(build_side(job, &shape, HG_INNER, error));
-	if (shape.probe == HG_PROBE_INTERSECT)
-		HG_TRY(build_side(job, &shape, HG_OUTER, error));
+	if (job->layout == HG_LAYOUT_BINS)
+		HG_TRY(build_bins(job, &shape, error));
+	else
+		HG_TRY(build_graphs(job, &shape, error));
 
 	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
 	job->stats.bins = UINT64_C(1) << shape.bins_log2;
@@ -323,7 +377,7 @@ outer_of(const CudaJob *job)
 	}
 	else
 	{
-		outer.words = job->columns[HG_OUTER].words;
+		outer.words = job->columns[HG_OUTER].keys; /* mixed in build */
 		outer.rows = nullptr;
 	}
 	return outer;
@@ -344,39 +398,17 @@ add_counts(CudaJob *job, const HgCudaMatchCounts *counts)
 	job->stats.intersections += counts->intersections;
 }
 
-static HgStatus
-cuda_match(HgJob *handle, HgMatchMode mode, HgError *error)
-{
-	CudaJob *job = job_of(handle);
-	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
-	HgCudaOuter outer;
-
-	HG_TRY(check_built(job, error));
-	HG_TRY(enter(job, error));
-	if (!job->joined || job->mode != mode)
-	{
-		hg_cuda_join_close(&job->work, &job->join);
-		job->joined = false;
-		outer = outer_of(job);
-		HG_TRY(
-			hg_cuda_join_open(&job->work, &outer, &job->graphs[HG_INNER], mode, &job->join, error));
-		add_counts(job, &job->join.counts);
-		job->mode = mode;
-		job->joined = true;
-	}
-	job->position = 0;
-	return HG_OK;
-}
-
 /*
- * Have a chunk buffer for wanted pairs, or for as many as a chunk may have, or, where memory
- * is short, for fewer: it is refused before the first chunk or not at all.
+ * Have room in the chunk for wanted pairs, or for as many as a chunk may have, or, where memory
+ * is short, for fewer, but for least ones.
  */
 static HgStatus
-reserve_chunk(CudaJob *job, uint64_t wanted, HgError *error)
+reserve_chunk(CudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
 {
 	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
 
+	if (capacity < least)
+		capacity = least;
 	while (capacity > job->chunk_capacity)
 	{
 		uint32_t *chunk;
@@ -389,24 +421,113 @@ reserve_chunk(CudaJob *job, uint64_t wanted, HgError *error)
 			job->chunk_capacity = capacity;
 			return HG_OK;
 		}
-		if (status != HG_DEVICE_OUT_OF_MEMORY ||
-			(capacity <= HG_LEAST_CHUNK_PAIRS && job->chunk == nullptr))
+		if (status != HG_DEVICE_OUT_OF_MEMORY || (capacity <= least && job->chunk_capacity < least))
 			return status;
-		capacity /= 2;
+		capacity = capacity / 2 > least ? capacity / 2 : least;
 	}
 	return HG_OK;
 }
 
-/* Copy count pairs of the chunk to the caller, and wait even where that fails. */
+/* The pairs that a chunk must have room for. */
+static uint64_t
+least_chunk(const CudaJob *job)
+{
+	return job->layout == HG_LAYOUT_BINS && job->bins.longest > HG_LEAST_CHUNK_PAIRS
+			   ? job->bins.longest
+			   : HG_LEAST_CHUNK_PAIRS;
+}
+
+/* Give back what match() took, but for the chunk. */
+static void
+end_stream(CudaJob *job)
+{
+	hg_cuda_join_close(&job->work, &job->join);
+	hg_cuda_bins_end(&job->work, &job->bins_matches);
+	job->joined = false;
+	job->chunk_count = 0;
+}
+
+/* Find the matches; those of bins are written at once where the chunk has room for all. */
 static HgStatus
-copy_chunk(CudaJob *job, uint64_t count, HgMatches *matches, HgError *error)
+start_stream(CudaJob *job, HgMatchMode mode, HgError *error)
+{
+	const HgCudaMatchCounts *counts = &job->join.counts;
+	HgCudaOuter outer;
+
+	end_stream(job);
+	if (job->layout == HG_LAYOUT_BINS)
+	{
+		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], least_chunk(job), error));
+		HG_TRY(hg_cuda_bins_match(&job->work, &job->bins, mode, job->chunk,
+								  job->chunk + job->chunk_capacity, job->chunk_capacity,
+								  &job->bins_matches, &job->chunk_count, error));
+		job->chunk_first = 0;
+		counts = &job->bins_matches.counts;
+	}
+	else
+	{
+		outer = outer_of(job);
+		HG_TRY(
+			hg_cuda_join_open(&job->work, &outer, &job->graphs[HG_INNER], mode, &job->join, error));
+	}
+	add_counts(job, counts);
+	job->matches = counts->matches;
+	job->mode = mode;
+	job->joined = true;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	if (!job->joined || job->mode != mode)
+		HG_TRY(start_stream(job, mode, error));
+	job->position = 0;
+	return HG_OK;
+}
+
+/* Have the matches from the stream's position on written to the chunk. */
+static HgStatus
+fill_chunk(CudaJob *job, HgError *error)
+{
+	const uint64_t left = job->matches - job->position;
+	uint64_t count;
+
+	HG_TRY(reserve_chunk(job, left, least_chunk(job), error));
+	count = left < job->chunk_capacity ? left : job->chunk_capacity;
+	job->chunk_count = 0;
+	if (job->layout == HG_LAYOUT_BINS)
+		HG_TRY(hg_cuda_bins_write(&job->work, &job->bins, &job->bins_matches, job->position,
+								  job->chunk, job->chunk + job->chunk_capacity, job->chunk_capacity,
+								  &count, error));
+	else
+		HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
+								  job->chunk + job->chunk_capacity, error));
+	HG_TRY(
+		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
+	HG_TRY(hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
+									 job->chunk + job->chunk_capacity, count, error));
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	job->chunk_first = job->position;
+	job->chunk_count = count;
+	return HG_OK;
+}
+
+/* Copy count pairs, from number first of the chunk on, to the caller; wait even on failure. */
+static HgStatus
+copy_pairs(CudaJob *job, uint64_t first, uint64_t count, HgMatches *matches, HgError *error)
 {
 	const size_t bytes = count * sizeof(uint32_t);
-	cudaError_t code = cudaMemcpyAsync(matches->outer, job->chunk, bytes, cudaMemcpyDeviceToHost,
-									   job->work.stream);
+	cudaError_t code = cudaMemcpyAsync(matches->outer, job->chunk + first, bytes,
+									   cudaMemcpyDeviceToHost, job->work.stream);
 
 	if (code == cudaSuccess)
-		code = cudaMemcpyAsync(matches->inner, job->chunk + job->chunk_capacity, bytes,
+		code = cudaMemcpyAsync(matches->inner, job->chunk + job->chunk_capacity + first, bytes,
 							   cudaMemcpyDeviceToHost, job->work.stream);
 	HG_TRY(hg_cuda_finish(&job->work, error));
 	HG_CUDA_TRY(code, error);
@@ -425,24 +546,17 @@ cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "no stream of matches was started");
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "a chunk of matches needs room for one");
-	count = job->join.counts.matches - job->position;
-	if (count > matches->capacity)
-		count = matches->capacity;
-	if (count == 0)
+	if (job->position == job->matches)
 		return HG_OK;
 
 	HG_TRY(enter(job, error));
-	HG_TRY(reserve_chunk(job, count, error));
-	if (count > job->chunk_capacity)
-		count = job->chunk_capacity;
-	HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
-							  job->chunk + job->chunk_capacity, error));
-	HG_TRY(
-		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
-	HG_TRY(hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
-									 job->chunk + job->chunk_capacity, count, error));
-	HG_TRY(hg_cuda_wait(&job->work, error));
-	HG_TRY(copy_chunk(job, count, matches, error));
+	HG_TRY(hg_cuda_wait(&job->work, error)); /* a look at cancelled() for each call */
+	if (job->position < job->chunk_first || job->position >= job->chunk_first + job->chunk_count)
+		HG_TRY(fill_chunk(job, error));
+	count = job->chunk_first + job->chunk_count - job->position;
+	if (count > matches->capacity)
+		count = matches->capacity;
+	HG_TRY(copy_pairs(job, job->position - job->chunk_first, count, matches, error));
 
 	job->position += count;
 	job->stats.matches += count;
@@ -460,8 +574,14 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	HG_TRY(check_built(job, error));
 	HG_TRY(enter(job, error));
-	outer = outer_of(job);
-	HG_TRY(hg_cuda_join_count(&job->work, &outer, &job->graphs[HG_INNER], mode, &counts, error));
+	if (job->layout == HG_LAYOUT_BINS)
+		HG_TRY(hg_cuda_bins_count(&job->work, &job->bins, mode, &counts, error));
+	else
+	{
+		outer = outer_of(job);
+		HG_TRY(
+			hg_cuda_join_count(&job->work, &outer, &job->graphs[HG_INNER], mode, &counts, error));
+	}
 	add_counts(job, &counts);
 	job->stats.matches += counts.matches;
 	*matches = counts.matches;
@@ -472,13 +592,33 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
  * Graphs
  * ------------------------------------------------------------------------ */
 
+/*
+ * The graph of a side.  That of the inner bins is built when it is asked for, and is the
+ * caller's to give back (see put_graph); the stream makes room for it.
+ */
 static HgStatus
-check_graph(const CudaJob *job, HgSide side, HgError *error)
+get_graph(CudaJob *job, HgSide side, HgError *error)
 {
 	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	if (job->layout == HG_LAYOUT_BINS && side == HG_INNER)
+	{
+		end_stream(job);
+		hg_cuda_free(&job->work, job->chunk);
+		job->chunk = nullptr;
+		job->chunk_capacity = 0;
+		HG_TRY(hg_cuda_bins_graph(&job->work, &job->bins, &job->graphs[HG_INNER], error));
+	}
 	if (job->graphs[side].offsets == nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no graph");
 	return HG_OK;
+}
+
+static void
+put_graph(CudaJob *job, HgSide side)
+{
+	if (job->layout == HG_LAYOUT_BINS)
+		hg_cuda_graph_free(&job->work, &job->graphs[side]);
 }
 
 static HgStatus
@@ -486,9 +626,10 @@ cuda_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	CudaJob *job = job_of(handle);
 
-	HG_TRY(check_graph(job, side, error));
-	HG_TRY(enter(job, error));
-	return hg_cuda_graph_describe(&job->work, &job->graphs[side], stats, error);
+	HG_TRY(get_graph(job, side, error));
+	HG_TRY(hg_cuda_graph_describe(&job->work, &job->graphs[side], stats, error));
+	put_graph(job, side);
+	return HG_OK;
 }
 
 /* Copy an array to the caller, in pieces, with cancelled() polled between them. */
@@ -542,8 +683,7 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 	const uint32_t width = job->spec.key_width;
 	void *keys;
 
-	HG_TRY(check_graph(job, side, error));
-	HG_TRY(enter(job, error));
+	HG_TRY(get_graph(job, side, error));
 	HG_TRY(copy_out(job, graph->offsets, offsets, (job->stats.vertices + 1) * sizeof(uint32_t),
 					error));
 	HG_TRY(copy_rows(job, graph, &job->numbers[side], edge_rows, error));
@@ -561,6 +701,7 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 						piece * width, error));
 	}
 	hg_cuda_free(&job->work, keys);
+	put_graph(job, side);
 	return HG_OK;
 }
 

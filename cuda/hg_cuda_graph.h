@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_graph.h
- *	  Building HashGraphs in device memory, from mixed keys in device memory.
+ *	  Building HashGraphs in device memory, from keys in device memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,12 +10,8 @@
 #ifndef HG_CUDA_GRAPH_H
 #define HG_CUDA_GRAPH_H
 
+#include "hg_cuda_shape.h"
 #include "hg_cuda_work.h"
-
-extern "C"
-{
-#include "../src/engine/hg_shape.h"
-}
 
 /*
  * A HashGraph.  All arrays are in device memory and belong to the work that they were
@@ -34,21 +30,6 @@ struct HgCudaGraph
 	uint32_t *edge_rows; /* [rows] */
 };
 
-/* The fast memory of the device, for hg_shape_choose. */
-HgShapeLimits hg_cuda_shape_limits(uint32_t key_width);
-
-/*
- * The shape of a job.  Like hg_shape_choose, but where the bins are ours to choose
- * they are small enough for the longer of both sides too.
- */
-HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
-
-/*
- * What a job with so many rows takes of device memory at least, from its first key to the
- * first chunk of its matches.
- */
-uint64_t hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
-
 /* words[i] = the mixed word of keys[i]; in place where both are one array. */
 HgStatus hg_cuda_mix(HgCudaWork *work, uint32_t key_width, const void *keys, void *words,
 					 uint64_t count, HgError *error);
@@ -58,15 +39,23 @@ HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, 
 					   uint64_t count, HgError *error);
 
 /*
- * Build a graph of rows rows, whose mixed words are words[0 .. rows - 1]: a block of
- * work, which becomes part of the graph or is given back (NULL where rows is 0).  The
- * graph is ordered where that is asked for, and where it comes at no cost.  Marks
- * of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the end.  It
- * returns when the graph is complete.
+ * Build a graph of rows rows, whose keys are keys[0 .. rows - 1].  keep_keys: they stay as they
+ * are; otherwise they are a block of work, which becomes part of the graph or is given back
+ * (NULL where rows is 0).  The graph is ordered where that is asked for, and where it comes at
+ * no cost.  Marks of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the
+ * end.  It returns when the graph is complete.
  */
-HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width,
-							 void *words, uint64_t rows, bool ordered, HgCudaGraph *graph,
+HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *keys,
+							 uint64_t rows, bool keep_keys, bool ordered, HgCudaGraph *graph,
 							 HgError *error);
+
+/*
+ * Build an ordered graph by sorting count edges, whatever their keys are.  words and rows are
+ * blocks of work, which become part of the graph or are given back.
+ */
+HgStatus hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t vertices_log2,
+							void *words, uint32_t *rows, uint64_t count, HgCudaGraph *graph,
+							HgError *error);
 
 /* Give the arrays back. */
 void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);

@@ -34,6 +34,7 @@
 #define CHUNK 65536
 #define MAX_REPEAT 101
 #define MAX_KEPT 1024
+#define BUILT_LOG2 25
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
 typedef struct Options
@@ -208,6 +209,25 @@ bench_cpu(const HgWorkload *workload, const Options *options, HgBenchResult *res
 	return HG_OK;
 }
 
+/* Print the time of each phase, and how fast it went through memory where that is known. */
+static void
+report_phases(const HgBenchResult *result)
+{
+	static const char *const names[HG_PHASE_COUNT] = {"transfer", "bin", "build", "match"};
+
+	printf("%-14s %-12s", "", "");
+	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+	{
+		printf(" %s %.3f ms", names[phase], result->phase_ms[phase]);
+		if (result->phase_bytes[phase] > 0 && result->phase_ms[phase] > 0)
+			printf(" (%.0f GB/s)", result->phase_bytes[phase] / result->phase_ms[phase] / 1e6);
+		printf(",");
+	}
+	if (result->copy_rate > 0)
+		printf(" copy %.0f GB/s,", result->copy_rate);
+	printf(" %.0f MB\n", (double) result->peak_bytes / 1e6);
+}
+
 /* Print one line of the table; returns whether the result is right. */
 static bool
 report(const HgWorkload *workload, const char *backend, const Options *options,
@@ -220,10 +240,7 @@ report(const HgWorkload *workload, const char *backend, const Options *options,
 		   workload->name, backend, workload->rows_a, workload->rows_b, result->pairs,
 		   result->total_ms, rate, valid ? "yes" : "NO", result->device);
 	if (options->phases)
-		printf("%-14s %-12s transfer %.2f, bin %.2f, build %.2f, match %.2f ms; %.0f MB\n", "", "",
-			   result->phase_ms[HG_PHASE_TRANSFER], result->phase_ms[HG_PHASE_BIN],
-			   result->phase_ms[HG_PHASE_BUILD], result->phase_ms[HG_PHASE_MATCH],
-			   (double) result->peak_bytes / 1e6);
+		report_phases(result);
 	fflush(stdout);
 	return valid;
 }
@@ -264,6 +281,42 @@ report_cuda(const HgWorkload *workload, Options *options)
 										  layout == HG_BENCH_AUTO || result.graphs_valid)
 								 : report_failure(workload, names[layout], status, &error);
 	}
+	return right;
+}
+#endif
+
+#ifdef HG_WITH_CUDA
+/* Building alone, with ever more duplicates; returns whether all is right. */
+static bool
+report_builds(const Options *options)
+{
+	uint32_t rows_log2 = BUILT_LOG2 > options->scale ? BUILT_LOG2 - options->scale : 0;
+	bool right = true;
+
+	for (uint32_t duplicates = 1; duplicates <= 32; duplicates *= 2)
+		for (int ordered = 0; ordered <= 1; ordered++)
+		{
+			uint64_t rows = UINT64_C(1) << rows_log2;
+			HgBenchResult result;
+			HgError error;
+			HgStatus status = hg_bench_cuda_build(rows_log2, duplicates, ordered, options->repeat,
+												  &result, &error);
+
+			if (status == HG_UNAVAILABLE && options->cpu)
+				return right; /* that has been said */
+			if (status != HG_OK)
+			{
+				printf("build x%-7u failed with status %d: %s %s\n", duplicates, (int) status,
+					   error.message, error.detail);
+				return false;
+			}
+			printf("build x%-7u %-12s %11" PRIu64 " %11s %11s %10.2f %8.3f  %-8s %s\n", duplicates,
+				   ordered ? "cuda ordered" : "cuda", rows, "", "", result.total_ms,
+				   (double) rows / result.total_ms / 1e6, result.graphs_valid ? "yes" : "NO",
+				   result.device);
+			fflush(stdout);
+			right &= result.graphs_valid;
+		}
 	return right;
 }
 #endif
@@ -459,6 +512,10 @@ main(int argc, char **argv)
 		for (int i = 0; i < hg_workload_count(); i++)
 			if (hg_workload_is_main(i) == want_main)
 				right &= bench_workload(i, &options);
+#ifdef HG_WITH_CUDA
+		if (want_main && options.cuda)
+			right &= report_builds(&options);
+#endif
 	}
 	else
 	{

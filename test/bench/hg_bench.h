@@ -27,13 +27,15 @@ extern "C"
 	/* A measurement.  Times are of the run whose total is the median of all runs. */
 	typedef struct HgBenchResult
 	{
-		char device[96];				 /* what it ran on */
-		double total_ms;				 /* build, probe and write; for cuda without transfers */
-		double phase_ms[HG_PHASE_COUNT]; /* 0 where unknown */
-		uint64_t peak_bytes;			 /* memory held at most; 0 where unknown */
-		uint64_t pairs;					 /* found, to be compared with the workload's */
-		uint64_t checksum;				 /* of the pairs written */
-		bool graphs_valid; /* layout graphs: offsets and edges were checked and are right */
+		char device[96];					/* what it ran on */
+		double total_ms;					/* build, probe and write; for cuda without transfers */
+		double phase_ms[HG_PHASE_COUNT];	/* 0 where unknown */
+		double phase_bytes[HG_PHASE_COUNT]; /* that it must read and write; 0 where unknown */
+		double copy_rate;	 /* bytes read and written by a copy, GB/s; 0 where unknown */
+		uint64_t peak_bytes; /* memory held at most; 0 where unknown */
+		uint64_t pairs;		 /* found, to be compared with the workload's */
+		uint64_t checksum;	 /* of the pairs written */
+		bool graphs_valid;	 /* layout graphs: offsets and edges were checked and are right */
 	} HgBenchResult;
 
 	/*
@@ -46,6 +48,14 @@ extern "C"
 	 */
 	extern HgStatus hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat,
 								  HgBenchResult *result, HgError *error);
+
+	/*
+	 * The same for building one HashGraph, by Algorithm 2, of 2^rows_log2 keys of 4 bytes, each
+	 * of them duplicates times: from keys to offsets and edges in device memory.  ordered: the
+	 * edges of a list are to be in the order of their keys, as the inner graph's are.
+	 */
+	extern HgStatus hg_bench_cuda_build(uint32_t rows_log2, uint32_t duplicates, bool ordered,
+										int repeat, HgBenchResult *result, HgError *error);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,15 @@
  * hg_bench_cuda.cu
  *	  Measures the CUDA engine: keys and pairs in device memory.
  *
- * A run goes from the keys of both sides to all pairs written, through the same
- * functions that the engine's jobs use.  Events of the device take the time, with what
- * the host does in between in it: memory from the pool, launches, and the one number
- * that must be read back before pairs can be written.
+ * A run goes from the keys of both sides to all pairs written, through the functions that the
+ * engine's jobs use.  Layout auto is what they do by themselves: both sides are put into bins
+ * and joined bin by bin.  Layout graphs builds both HashGraphs in device memory first, and then
+ * joins their edges, which stand in bins as they are: a bin is a range of vertices.  Events of
+ * the device take the time, with what the host does in between in it: memory from the pool,
+ * launches, and the numbers that must be read back.
+ *
+ * Beside the time of a phase stands what it must read and write, each row once for each step
+ * over it, to be compared with the rate of a copy.
  *
  * What is checked outside of that time: the number and checksum of the pairs of the
  * last run, and that both of its graphs are graphs of their keys (layout graphs).
@@ -15,8 +20,9 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../../cuda/hg_cuda_bins.h"
 #include "../../cuda/hg_cuda_devices.h"
-#include "../../cuda/hg_cuda_join.h"
+#include "../../cuda/hg_cuda_tuning.h"
 #include "../../cuda/hg_cuda_word.h"
 #include "hg_bench.h"
 
@@ -26,10 +32,14 @@
 
 static constexpr int THREADS = 256;
 
+/* Bytes that are copied to measure the rate of it. */
+static constexpr uint64_t COPIED_BYTES = UINT64_C(1) << 29;
+
 /* Everything of a measurement that lies in device memory, or is needed to free it. */
 struct Bench
 {
 	const HgWorkload *workload;
+	HgBenchLayout layout;
 	HgShape shape;
 	HgCudaDevice device;
 	HgCudaWork work;
@@ -41,9 +51,10 @@ struct Bench
 	cudaEvent_t built;
 	cudaEvent_t ended;
 
-	HgCudaGraph inner;
-	HgCudaGraph outer;
-	void *outer_words; /* probe standard */
+	HgCudaGraph inner_graph; /* layout graphs */
+	HgCudaGraph outer_graph;
+	HgCudaPartition inner; /* of keys, or of the edges of graphs */
+	HgCudaPartition outer;
 	uint64_t pairs;
 };
 
@@ -141,7 +152,7 @@ check_graph(Bench *bench, const HgCudaGraph *graph, const void *keys, bool *vali
 }
 
 static HgStatus
-check_last_run(Bench *bench, HgBenchLayout layout, HgBenchResult *result, HgError *error)
+check_last_run(Bench *bench, HgBenchResult *result, HgError *error)
 {
 	unsigned long long *sum;
 	const void *host;
@@ -156,11 +167,13 @@ check_last_run(Bench *bench, HgBenchLayout layout, HgBenchResult *result, HgErro
 	hg_cuda_free(&bench->work, sum);
 	result->pairs = bench->pairs;
 
-	if (layout == HG_BENCH_GRAPHS)
+	if (bench->layout == HG_BENCH_GRAPHS)
 	{
 		result->graphs_valid = true;
-		HG_TRY(check_graph(bench, &bench->inner, bench->keys_a, &result->graphs_valid, error));
-		HG_TRY(check_graph(bench, &bench->outer, bench->keys_b, &result->graphs_valid, error));
+		HG_TRY(
+			check_graph(bench, &bench->inner_graph, bench->keys_a, &result->graphs_valid, error));
+		HG_TRY(
+			check_graph(bench, &bench->outer_graph, bench->keys_b, &result->graphs_valid, error));
 	}
 	return HG_OK;
 }
@@ -169,26 +182,17 @@ check_last_run(Bench *bench, HgBenchLayout layout, HgBenchResult *result, HgErro
  * Runs
  * ------------------------------------------------------------------------ */
 
-/* Mix the keys of a side into a block of words. */
+/* Build the graph of a side, the keys of which stay. */
 static HgStatus
-mix_side(Bench *bench, const void *keys, uint64_t rows, void **words, HgError *error)
-{
-	HG_TRY(hg_cuda_alloc(&bench->work, rows * bench->workload->key_width, words, error));
-	return hg_cuda_mix(&bench->work, bench->workload->key_width, keys, *words, rows, error);
-}
-
-static HgStatus
-build_side(Bench *bench, const void *keys, uint64_t rows, HgCudaGraph *graph, RunTimes *times,
-		   HgError *error)
+build_graph(Bench *bench, void *keys, uint64_t rows, bool ordered, HgCudaGraph *graph,
+			RunTimes *times, HgError *error)
 {
 	const cudaEvent_t *marks = bench->work.kit.marks;
-	void *words;
 	float bin;
 	float build;
 
-	HG_TRY(mix_side(bench, keys, rows, &words, error));
-	HG_TRY(hg_cuda_graph_build(&bench->work, &bench->shape, bench->workload->key_width, words, rows,
-							   graph == &bench->inner, graph, error));
+	HG_TRY(hg_cuda_graph_build(&bench->work, &bench->shape, bench->workload->key_width, keys, rows,
+							   true, ordered, graph, error));
 	HG_CUDA_TRY(cudaEventElapsedTime(&bin, marks[0], marks[1]), error);
 	HG_CUDA_TRY(cudaEventElapsedTime(&build, marks[1], marks[2]), error);
 	times->bin += bin;
@@ -196,55 +200,181 @@ build_side(Bench *bench, const void *keys, uint64_t rows, HgCudaGraph *graph, Ru
 	return HG_OK;
 }
 
-static void
-free_graphs(Bench *bench)
+/* The bins that the edges of a graph stand in: its arrays, and every so many offsets. */
+static HgStatus
+view_graph(Bench *bench, const HgCudaGraph *graph, uint32_t bins_log2, HgCudaPartition *view,
+		   HgError *error)
 {
-	hg_cuda_graph_free(&bench->work, &bench->inner);
-	hg_cuda_graph_free(&bench->work, &bench->outer);
-	hg_cuda_free(&bench->work, bench->outer_words);
-	bench->outer_words = nullptr;
+	const uint64_t entries = (UINT64_C(1) << bins_log2) + 1;
+	const size_t stride = sizeof(uint32_t) << (graph->vertices_log2 - bins_log2);
+
+	view->key_width = graph->key_width;
+	view->bins_log2 = bins_log2;
+	view->count = graph->rows;
+	view->words = graph->edge_words;
+	view->rows = graph->edge_rows;
+	HG_TRY(hg_cuda_alloc_array(&bench->work, entries, &view->starts, error));
+	HG_CUDA_TRY(cudaMemcpy2DAsync(view->starts, sizeof(uint32_t), graph->offsets, stride,
+								  sizeof(uint32_t), entries, cudaMemcpyDeviceToDevice,
+								  bench->work.stream),
+				error);
+	return HG_OK;
 }
 
-/* From keys to pairs.  Both graphs are left where they are, until the next run. */
+/* As few bins of a graph's vertices as blocks can join. */
+static uint32_t
+joined_bins_log2(const Bench *bench)
+{
+	const uint32_t width = bench->workload->key_width;
+	uint32_t bins_log2 = 0;
+
+	while (bins_log2 < bench->shape.vertices_log2 &&
+		   ((bench->workload->rows_a >> bins_log2) > hg_bins_mean_rows(width) ||
+			(UINT64_C(1) << (bench->shape.vertices_log2 - bins_log2)) > hg_bins_vertices(width)))
+		bins_log2++;
+	return bins_log2;
+}
+
+/* Make ready what is joined, from the keys of both sides. */
+static HgStatus
+build_sides(Bench *bench, RunTimes *times, HgError *error)
+{
+	const HgWorkload *workload = bench->workload;
+	uint32_t bins_log2;
+
+	if (bench->layout == HG_BENCH_AUTO)
+	{
+		HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a,
+									  workload->rows_a, true, bench->shape.bins_log2, &bench->inner,
+									  error));
+		return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b,
+									  workload->rows_b, true, bench->shape.bins_log2, &bench->outer,
+									  error);
+	}
+	HG_TRY(build_graph(bench, bench->keys_a, workload->rows_a, false, &bench->inner_graph, times,
+					   error));
+	HG_TRY(build_graph(bench, bench->keys_b, workload->rows_b, false, &bench->outer_graph, times,
+					   error));
+	bins_log2 = joined_bins_log2(bench);
+	HG_TRY(view_graph(bench, &bench->inner_graph, bins_log2, &bench->inner, error));
+	return view_graph(bench, &bench->outer_graph, bins_log2, &bench->outer, error);
+}
+
+static void
+free_sides(Bench *bench)
+{
+	if (bench->layout == HG_BENCH_GRAPHS)
+	{
+		hg_cuda_graph_free(&bench->work, &bench->inner_graph);
+		hg_cuda_graph_free(&bench->work, &bench->outer_graph);
+		bench->inner.words = bench->outer.words = nullptr; /* those of the graphs */
+		bench->inner.rows = bench->outer.rows = nullptr;
+	}
+	hg_cuda_partition_free(&bench->work, &bench->inner);
+	hg_cuda_partition_free(&bench->work, &bench->outer);
+}
+
+/* From keys to pairs.  What both sides became is left where it is, until the next run. */
 static HgStatus
 run_once(Bench *bench, RunTimes *times, HgError *error)
 {
-	const HgWorkload *workload = bench->workload;
+	const uint64_t room = bench->workload->pairs;
 	cudaStream_t stream = bench->work.stream;
-	HgCudaOuter outer;
-	HgCudaJoin join;
+	HgCudaBinsMatches matches;
+	HgCudaBins bins;
+	uint64_t written;
 
-	free_graphs(bench);
+	free_sides(bench);
 	HG_TRY(hg_cuda_wait(&bench->work, error));
 	memset(times, 0, sizeof(*times));
 
 	HG_CUDA_TRY(cudaEventRecord(bench->started, stream), error);
-	HG_TRY(build_side(bench, bench->keys_a, workload->rows_a, &bench->inner, times, error));
-	outer.count = workload->rows_b;
-	outer.in_lists = bench->shape.probe == HG_PROBE_INTERSECT;
-	if (outer.in_lists)
-	{
-		HG_TRY(build_side(bench, bench->keys_b, workload->rows_b, &bench->outer, times, error));
-		outer.words = bench->outer.edge_words;
-		outer.rows = bench->outer.edge_rows;
-	}
-	else
-	{
-		HG_TRY(mix_side(bench, bench->keys_b, workload->rows_b, &bench->outer_words, error));
-		outer.words = bench->outer_words;
-		outer.rows = nullptr;
-	}
+	HG_TRY(build_sides(bench, times, error));
 	HG_CUDA_TRY(cudaEventRecord(bench->built, stream), error);
-	HG_TRY(hg_cuda_join_open(&bench->work, &outer, &bench->inner, HG_MATCH_ALL, &join, error));
-	bench->pairs = join.counts.matches;
-	HG_TRY(hg_cuda_join_write(&bench->work, &join, 0, std::min(bench->pairs, workload->pairs),
-							  bench->outer_rows, bench->inner_rows, error));
+	HG_TRY(hg_cuda_bins_open(&bench->work, &bench->inner, &bench->outer, bench->shape.vertices_log2,
+							 &bins, error));
+	HG_TRY(hg_cuda_bins_match(&bench->work, &bins, HG_MATCH_ALL, bench->outer_rows,
+							  bench->inner_rows, room, &matches, &written, error));
+	bench->pairs = matches.counts.matches;
+	while (written < bench->pairs && bench->pairs <= room)
+	{
+		uint64_t more;
+
+		HG_TRY(hg_cuda_bins_write(&bench->work, &bins, &matches, written,
+								  bench->outer_rows + written, bench->inner_rows + written,
+								  room - written, &more, error));
+		written += more;
+	}
 	HG_CUDA_TRY(cudaEventRecord(bench->ended, stream), error);
-	hg_cuda_join_close(&bench->work, &join);
+	hg_cuda_bins_end(&bench->work, &matches);
+	hg_cuda_bins_close(&bench->work, &bins);
 	HG_TRY(hg_cuda_wait(&bench->work, error));
 
 	HG_CUDA_TRY(cudaEventElapsedTime(&times->total, bench->started, bench->ended), error);
 	HG_CUDA_TRY(cudaEventElapsedTime(&times->match, bench->built, bench->ended), error);
+	if (bench->layout == HG_BENCH_AUTO)
+		times->bin = times->total - times->match;
+	return HG_OK;
+}
+
+/* What the phases of a run read and write. */
+static void
+fill_bytes(const Bench *bench, HgBenchResult *result)
+{
+	const HgWorkload *workload = bench->workload;
+	const double rows = (double) workload->rows_a + (double) workload->rows_b;
+	const double width = workload->key_width;
+	const double edge = width + sizeof(uint32_t);
+	const double vertices = (double) (UINT64_C(1) << bench->shape.vertices_log2);
+	const bool binned = hg_cuda_is_binned(&bench->shape);
+	const bool twice = bench->shape.bins_log2 > HG_PARTITION_WIDE_LOG2;
+
+	/* a pass counts digits, reads rows, the first one keys only, and writes rows */
+	if (bench->layout == HG_BENCH_AUTO || binned)
+		result->phase_bytes[HG_PHASE_BIN] =
+			rows * (2 * width + edge + (twice ? width + 2 * edge : 0));
+	if (bench->layout == HG_BENCH_GRAPHS && binned)
+		result->phase_bytes[HG_PHASE_BUILD] = rows * 2 * edge + 2 * vertices * sizeof(uint32_t);
+	result->phase_bytes[HG_PHASE_MATCH] =
+		rows * edge + (double) workload->pairs * 2 * sizeof(uint32_t);
+}
+
+/* The rate of a copy in device memory: bytes read and written, by time. */
+static HgStatus
+measure_copy(Bench *bench, double *rate, HgError *error)
+{
+	float best = 0;
+	void *from;
+	void *to;
+
+	HG_TRY(hg_cuda_alloc(&bench->work, COPIED_BYTES, &from, error));
+	HG_TRY(hg_cuda_alloc(&bench->work, COPIED_BYTES, &to, error));
+	for (int turn = 0; turn < 5; turn++)
+	{
+		float ms;
+
+		HG_CUDA_TRY(cudaEventRecord(bench->started, bench->work.stream), error);
+		HG_CUDA_TRY(
+			cudaMemcpyAsync(to, from, COPIED_BYTES, cudaMemcpyDeviceToDevice, bench->work.stream),
+			error);
+		HG_CUDA_TRY(cudaEventRecord(bench->ended, bench->work.stream), error);
+		HG_TRY(hg_cuda_wait(&bench->work, error));
+		HG_CUDA_TRY(cudaEventElapsedTime(&ms, bench->started, bench->ended), error);
+		best = turn == 0 || ms < best ? ms : best;
+	}
+	hg_cuda_free(&bench->work, from);
+	hg_cuda_free(&bench->work, to);
+	*rate = 2 * (double) COPIED_BYTES / best / 1e6;
+	bench->work.peak = bench->work.held;
+	return HG_OK;
+}
+
+static HgStatus
+create_events(Bench *bench, HgError *error)
+{
+	HG_CUDA_TRY(cudaEventCreate(&bench->started), error);
+	HG_CUDA_TRY(cudaEventCreate(&bench->built), error);
+	HG_CUDA_TRY(cudaEventCreate(&bench->ended), error);
 	return HG_OK;
 }
 
@@ -268,18 +398,17 @@ upload(Bench *bench, HgError *error)
 								workload->rows_b * workload->key_width, cudaMemcpyHostToDevice,
 								bench->work.stream),
 				error);
-	HG_CUDA_TRY(cudaEventCreate(&bench->started), error);
-	HG_CUDA_TRY(cudaEventCreate(&bench->built), error);
-	HG_CUDA_TRY(cudaEventCreate(&bench->ended), error);
 	return HG_OK;
 }
 
 static HgStatus
-measure(Bench *bench, HgBenchLayout layout, int repeat, HgBenchResult *result, HgError *error)
+measure(Bench *bench, int repeat, HgBenchResult *result, HgError *error)
 {
 	std::vector<RunTimes> runs((size_t) std::max(repeat, 1));
 	RunTimes warm_up;
 
+	HG_TRY(create_events(bench, error));
+	HG_TRY(measure_copy(bench, &result->copy_rate, error));
 	HG_TRY(upload(bench, error));
 	HG_TRY(run_once(bench, &warm_up, error));
 	for (RunTimes &run : runs)
@@ -290,7 +419,7 @@ measure(Bench *bench, HgBenchLayout layout, int repeat, HgBenchResult *result, H
 					error);
 		HG_TRY(run_once(bench, &run, error));
 	}
-	HG_TRY(check_last_run(bench, layout, result, error));
+	HG_TRY(check_last_run(bench, result, error));
 
 	std::sort(runs.begin(), runs.end(),
 			  [](const RunTimes &a, const RunTimes &b) { return a.total < b.total; });
@@ -301,42 +430,124 @@ measure(Bench *bench, HgBenchLayout layout, int repeat, HgBenchResult *result, H
 	result->phase_ms[HG_PHASE_BUILD] = median.build;
 	result->phase_ms[HG_PHASE_MATCH] = median.match;
 	result->peak_bytes = bench->work.peak;
+	fill_bytes(bench, result);
 	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Build alone
+ * ------------------------------------------------------------------------ */
+
+/* Each key duplicates times, one far from the other; 2^log2 keys. */
+static __global__ void
+hg_make_keys_kernel(uint32_t log2, uint32_t duplicates, uint32_t *keys)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t place = (i * 0x9e3779b1u) & ((1u << log2) - 1);
+
+	if (i < 1u << log2)
+		keys[i] = hg_mix32(place / duplicates);
+}
+
+static HgStatus
+measure_build(Bench *bench, uint32_t log2, uint32_t duplicates, bool ordered, int repeat,
+			  HgBenchResult *result, HgError *error)
+{
+	const uint64_t rows = UINT64_C(1) << log2;
+	std::vector<float> runs((size_t) std::max(repeat, 1));
+	uint32_t *keys;
+
+	HG_TRY(create_events(bench, error));
+	HG_TRY(hg_cuda_alloc_array(&bench->work, rows, &keys, error));
+	hg_make_keys_kernel<<<(unsigned) ((rows + THREADS - 1) / THREADS), THREADS, 0,
+						  bench->work.stream>>>(log2, duplicates, keys);
+	HG_CUDA_LAUNCHED(hg_make_keys_kernel, error);
+	for (int turn = -1; turn < (int) runs.size(); turn++)
+	{
+		RunTimes times = {};
+		float ms;
+
+		hg_cuda_graph_free(&bench->work, &bench->inner_graph);
+		HG_CUDA_TRY(cudaEventRecord(bench->started, bench->work.stream), error);
+		HG_TRY(build_graph(bench, keys, rows, ordered, &bench->inner_graph, &times, error));
+		HG_CUDA_TRY(cudaEventRecord(bench->ended, bench->work.stream), error);
+		HG_TRY(hg_cuda_wait(&bench->work, error));
+		HG_CUDA_TRY(cudaEventElapsedTime(&ms, bench->started, bench->ended), error);
+		if (turn >= 0)
+			runs[(size_t) turn] = ms;
+	}
+	std::sort(runs.begin(), runs.end());
+	result->total_ms = runs[runs.size() / 2];
+	result->peak_bytes = bench->work.peak;
+	result->graphs_valid = true;
+	return check_graph(bench, &bench->inner_graph, keys, &result->graphs_valid, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Either
+ * ------------------------------------------------------------------------ */
+
+/* Get the device ready, and name it in *result. */
+static HgStatus
+open_bench(Bench *bench, HgBenchResult *result, HgError *error)
+{
+	cudaDeviceProp properties;
+	int ordinal;
+
+	memset(result, 0, sizeof(*result));
+	HG_TRY(hg_cuda_devices_choose(-1, &ordinal, error));
+	HG_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal), error);
+	strncpy(result->device, properties.name, sizeof(result->device) - 1);
+	HG_TRY(hg_cuda_device_open(&bench->device, ordinal, 0, error));
+	return hg_cuda_work_open(&bench->work, &bench->device, nullptr, 0, error);
+}
+
+static void
+close_bench(Bench *bench)
+{
+	for (cudaEvent_t event : {bench->started, bench->built, bench->ended})
+		if (event != nullptr)
+			cudaEventDestroy(event);
+	hg_cuda_work_close(&bench->work);
+	cudaDeviceSynchronize();
+	hg_cuda_device_close(&bench->device);
 }
 
 HgStatus
 hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat, HgBenchResult *result,
 			  HgError *error)
 {
-	Bench bench;
-	HgJobSpec spec;
-	cudaDeviceProp properties;
+	Bench bench = {};
+	HgJobSpec spec = {};
 	HgStatus status;
-	int ordinal;
 
-	memset(&bench, 0, sizeof(bench));
-	memset(result, 0, sizeof(*result));
-	HG_TRY(hg_cuda_devices_choose(-1, &ordinal, error));
-	HG_CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal), error);
-	strncpy(result->device, properties.name, sizeof(result->device) - 1);
-
-	memset(&spec, 0, sizeof(spec));
 	spec.key_width = workload->key_width;
 	spec.probe = layout == HG_BENCH_GRAPHS ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
 	bench.workload = workload;
+	bench.layout = layout;
 	bench.shape = hg_cuda_shape_choose(&spec, workload->rows_b, workload->rows_a);
+	HG_TRY(open_bench(&bench, result, error));
+	status = measure(&bench, repeat, result, error);
+	close_bench(&bench);
+	return status;
+}
 
-	HG_TRY(hg_cuda_device_open(&bench.device, ordinal, 0, error));
-	status = hg_cuda_work_open(&bench.work, &bench.device, nullptr, 0, error);
-	if (status == HG_OK)
-	{
-		status = measure(&bench, layout, repeat, result, error);
-		for (cudaEvent_t event : {bench.started, bench.built, bench.ended})
-			if (event != nullptr)
-				cudaEventDestroy(event);
-		hg_cuda_work_close(&bench.work);
-	}
-	cudaDeviceSynchronize();
-	hg_cuda_device_close(&bench.device);
+HgStatus
+hg_bench_cuda_build(uint32_t rows_log2, uint32_t duplicates, bool ordered, int repeat,
+					HgBenchResult *result, HgError *error)
+{
+	HgWorkload workload = {};
+	Bench bench = {};
+	HgJobSpec spec = {};
+	HgStatus status;
+
+	workload.key_width = spec.key_width = sizeof(uint32_t);
+	spec.build = HG_BUILD_V2;
+	spec.probe = HG_PROBE_INTERSECT;
+	bench.workload = &workload;
+	bench.shape = hg_cuda_shape_choose(&spec, 0, UINT64_C(1) << rows_log2);
+	HG_TRY(open_bench(&bench, result, error));
+	status = measure_build(&bench, rows_log2, duplicates, ordered, repeat, result, error);
+	close_bench(&bench);
 	return status;
 }

@@ -272,6 +272,23 @@ test_data_create(TestData *data, TestKeys kind, uint32_t key_width, uint64_t out
 }
 
 void
+test_data_create_hot(TestData *data, uint32_t key_width, const uint64_t rows[2],
+					 const uint64_t hot[2])
+{
+	uint64_t random = 4711;
+
+	*data = (TestData){.key_width = key_width, .rows = {rows[0], rows[1]}};
+	for (int side = 0; side < 2; side++)
+	{
+		data->keys[side] = test_malloc(rows[side] * key_width);
+		for (uint64_t i = 0; i < rows[side]; i++)
+			set_key(data, (HgSide) side, i, i < hot[side] ? UINT32_MAX : i);
+		shuffle(data, (HgSide) side, &random);
+	}
+	answer(data);
+}
+
+void
 test_data_destroy(TestData *data)
 {
 	free(data->keys[HG_OUTER]);

@@ -56,6 +56,10 @@ extern "C"
 	extern void test_data_create(TestData *data, TestKeys kind, uint32_t key_width,
 								 uint64_t outer_rows, uint64_t inner_rows);
 
+	/* The same with hot rows of a side that have one key; each other row's key is its own. */
+	extern void test_data_create_hot(TestData *data, uint32_t key_width, const uint64_t rows[2],
+									 const uint64_t hot[2]);
+
 	extern void test_data_destroy(TestData *data);
 
 	/* Key number row of a side, widened. */

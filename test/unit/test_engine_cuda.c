@@ -85,6 +85,66 @@ test_overflowing_bins(HgEngine *engine)
 		}
 }
 
+/* A job that is left to the engine, which joins bins then. */
+static void
+test_bins(HgEngine *engine, uint32_t width, const uint64_t rows[2], const uint64_t hot[2],
+		  size_t capacity)
+{
+	TestData data;
+	TestRun run = {.engine = engine,
+				   .host = test_host_plain(),
+				   .data = &data,
+				   .spec = {.key_width = width, .device = -1},
+				   .capacity = capacity};
+
+	test_data_create_hot(&data, width, rows, hot);
+	hg_tap_ok(
+		test_run(&run),
+		"cuda: bins of %llu x %llu rows, %llu and %llu of one key, of %u bytes, chunks of %zu",
+		(unsigned long long) rows[HG_OUTER], (unsigned long long) rows[HG_INNER],
+		(unsigned long long) hot[HG_OUTER], (unsigned long long) hot[HG_INNER], width, capacity);
+	test_data_destroy(&data);
+}
+
+/*
+ * Sizes around those of hg_cuda_tuning.h: what a bin has on average, what narrow blocks have
+ * room for, what no block has room for, tiles, units and pieces of outer rows.
+ */
+static void
+test_all_bins(HgEngine *engine)
+{
+	static const uint64_t cases[][4] = {
+		/* outer and inner rows, and those of them that have one key */
+		{3000, 2048, 0, 0},		   {2049, 2049, 0, 0},		  {4095, 4096, 0, 0},
+		{5000, 4097, 0, 0},		   {8192, 8192, 0, 0},		  {8193, 16385, 0, 0},
+		{60, 3072, 20, 3072},	   {60, 3073, 20, 3073},	  {60, 5120, 20, 5120},
+		{60, 5121, 20, 5121},	   {3000, 9000, 7, 5500},	  {33000, 100, 32769, 3},
+		{70000, 50, 70000, 50},	   {6000, 20000, 300, 12000}, {300, 70000, 5, 66000},
+		{20000, 90000, 30, 70000}, {1, 100000, 1, 100000},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint32_t width = 4; width <= 8; width += 4)
+			test_bins(engine, width, cases[i], cases[i] + 2, i % 2 == 0 ? 1000 : 65536);
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		static const uint64_t rows[2] = {300, 400};
+		static const uint64_t hot[2] = {10, 20};
+
+		test_bins(engine, width, rows, hot, 1);
+		test_bins(engine, width, rows, hot, 7);
+	}
+	if (!small_suite())
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			/* two passes, more than one launch, and a stream of many chunks */
+			static const uint64_t rows[2] = {20000000, 9000000};
+			static const uint64_t hot[2] = {3000, 4000};
+
+			test_bins(engine, width, rows, hot, 1 << 20);
+		}
+}
+
 /* Append and build a job under a budget; returns what came of it. */
 static HgStatus
 status_of_job(HgEngine *engine, const TestData *data)
@@ -243,6 +303,7 @@ main(void)
 	hg_engine_suite(engine, test_host_plain());
 	test_devices(engine);
 	test_overflowing_bins(engine);
+	test_all_bins(engine);
 	test_budget();
 	test_early_refusal();
 	if (small_suite())

@@ -1,0 +1,541 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_bins.cu
+ *	  Joining bins: both sides in bins, and graphs of one bin at a time.
+ *
+ * This is what the engine does where nobody asks for anything else.  The rows of both sides are
+ * in bins by the first bits of their words (hg_cuda_partition.cu), so small that the inner rows
+ * of one fit the shared memory of a block.  A block builds their HashGraph there, Algorithm 1
+ * of the paper, and looks the outer rows of its bin up: the standard probe, with the graph so
+ * near that the order of looking up is free.  The graph is gone when the block ends, and neither
+ * offsets nor edges are written to device memory.  That is less to do than to build the graph
+ * of the outer side as well, and to intersect.
+ *
+ * Pairs are written as they are found: a block takes room for those of some thousand rows at a
+ * time.  Where there is not enough for all pairs at once, nothing is lost but time.  How many
+ * matches each unit of outer rows has was noted, and prefix sums number all matches, so
+ * that any range of them can be written by the blocks that have it, as often as one likes.  A
+ * range begins and ends between two outer rows: the matches of one row come in an order that
+ * differs from time to time.
+ *
+ * SKEW.  The outer rows of a bin are cut in pieces of some ten thousand rows, a block each, so
+ * that a bin of millions is as fast as a thousand bins.  Inner rows are another matter: a
+ * bin that narrow blocks, several a multiprocessor, have no room for is left to wide ones, with
+ * all of the shared memory there is.  Bins that are too long even for these have few keys with
+ * many rows, or one.  Their rows of both sides are copied, and the inner ones sorted by word
+ * to be a graph in device memory (hg_cuda_graph_sort), whose matches hg_cuda_join.cu finds and
+ * writes whatever their number.  They come last in the stream.
+ *
+ * A list of many inner rows with several keys is compared from end to end for each outer row:
+ * as a bin has some thousand rows at most, that is their number, times some thousand.  Launches
+ * begin small and grow as long as they are quick, since what was launched can't be cancelled.
+ *
+ * MEMORY: 12 bytes for each piece, and for matches 128 more.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_bins.h"
+
+#include "hg_cuda_bins_kernels.h"
+#include "hg_cuda_match_kernels.h"
+
+#include <cstring>
+#include <ctime>
+
+/* The pieces of outer rows that narrow and wide blocks take. */
+enum
+{
+	NARROW,
+	WIDE
+};
+
+/* Rows of a piece; wide blocks take as many, in fewer units. */
+static constexpr uint32_t PIECE_ROWS = HG_BINS_THREADS * HG_BINS_ITEMS * HG_BINS_UNITS;
+
+/* Rows of a piece that is copied to the rest. */
+static constexpr uint32_t GATHERED_ROWS = 8192;
+
+static_assert(HG_BINS_WIDE_THREADS >= HG_BINS_THREADS, "a wide block has units enough");
+static_assert(sizeof(HgBinsSurvey) <= HG_READBACK_BYTES &&
+				  sizeof(HgBinsCounters) <= HG_READBACK_BYTES,
+			  "what kernels count must fit what can be read back");
+
+static unsigned
+blocks_for(uint64_t n, uint64_t per_block)
+{
+	return (unsigned) ((n + per_block - 1) / per_block);
+}
+
+static double
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
+}
+
+static uint32_t
+bin_vertices(const HgCudaBins *bins)
+{
+	return UINT32_C(1) << (bins->vertices_log2 - bins->inner.bins_log2);
+}
+
+/* ------------------------------------------------------------------------
+ * Getting ready
+ * ------------------------------------------------------------------------ */
+
+/* How many inner rows of a bin do narrow and wide blocks have room for? */
+static void
+choose_rooms(const HgCudaWork *work, HgCudaBins *bins)
+{
+	const uint32_t width = bins->inner.key_width;
+	const size_t none = width == 4 ? hg_bins_shared_bytes<uint32_t>(bin_vertices(bins), 0)
+								   : hg_bins_shared_bytes<uint64_t>(bin_vertices(bins), 0);
+	const size_t limit = work->device->shared_limit - HG_BINS_STATIC_SHARED;
+	const size_t room = limit > none ? (limit - none) / (width + sizeof(uint32_t)) : 0;
+
+	/* 16 bits hold a number of edges */
+	bins->widths[WIDE].room = (uint32_t) (room < UINT16_MAX ? room : UINT16_MAX);
+	bins->widths[NARROW].room = hg_bins_rows(width);
+	if (bins->widths[NARROW].room > bins->widths[WIDE].room)
+		bins->widths[NARROW].room = bins->widths[WIDE].room;
+}
+
+/* Learn how long the bins are, and list the pieces of those that fit a block. */
+static HgStatus
+survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *error)
+{
+	const uint32_t count = UINT32_C(1) << bins->inner.bins_log2;
+	HgBinsSurvey *found;
+	uint32_t *listed;
+	const void *host;
+
+	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
+	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
+	hg_survey_kernel<<<blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0, work->stream>>>(
+		bins->inner.starts, bins->outer.starts, count, bins->widths[NARROW].room,
+		bins->widths[WIDE].room, PIECE_ROWS, found);
+	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
+	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
+	memcpy(survey, host, sizeof(*survey));
+	hg_cuda_free(work, found);
+	bins->longest = survey->longest;
+
+	HG_TRY(hg_cuda_alloc_array(work, 2, &listed, error));
+	HG_CUDA_TRY(cudaMemsetAsync(listed, 0, 2 * sizeof(*listed), work->stream), error);
+	for (int i = NARROW; i <= WIDE; i++)
+	{
+		bins->widths[i].count = survey->pieces[i];
+		if (survey->pieces[i] == 0)
+			continue;
+		HG_TRY(hg_cuda_alloc_array(work, survey->pieces[i], &bins->widths[i].pieces, error));
+		hg_pieces_kernel<<<count, HG_PIECES_THREADS, 0, work->stream>>>(
+			bins->outer.starts, bins->inner.starts, i == NARROW ? 0 : bins->widths[NARROW].room,
+			bins->widths[i].room, PIECE_ROWS, bins->widths[i].pieces, listed + i);
+		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	}
+	hg_cuda_free(work, listed);
+	return HG_OK;
+}
+
+/* Copy the rows of one side that are in bins which no block has room for. */
+template <typename Word>
+static HgStatus
+gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, void **words,
+	   uint32_t **rows, uint64_t *count, HgError *error)
+{
+	const uint32_t bin_count = UINT32_C(1) << side->bins_log2;
+	const uint64_t most_pieces = side->count / GATHERED_ROWS + bin_count;
+	HgPiece *pieces;
+	uint32_t *numbers; /* of pieces, of rows */
+	const void *host;
+	uint32_t piece_count;
+	Word *gathered;
+
+	HG_TRY(hg_cuda_alloc_array(work, most_pieces, &pieces, error));
+	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
+	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
+	hg_pieces_kernel<<<bin_count, HG_PIECES_THREADS, 0, work->stream>>>(
+		side->starts, bins->inner.starts, bins->widths[WIDE].room, UINT32_MAX, GATHERED_ROWS,
+		pieces, numbers);
+	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
+	memcpy(&piece_count, host, sizeof(piece_count));
+
+	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) piece_count * GATHERED_ROWS, &gathered, error));
+	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) piece_count * GATHERED_ROWS, rows, error));
+	for (uint64_t first = 0; first < piece_count; first += HG_PIECE_ROWS / GATHERED_ROWS)
+	{
+		uint64_t piece = piece_count - first < HG_PIECE_ROWS / GATHERED_ROWS
+							 ? piece_count - first
+							 : HG_PIECE_ROWS / GATHERED_ROWS;
+
+		hg_gather_kernel<<<(unsigned) piece, HG_STREAM_THREADS, 0, work->stream>>>(
+			static_cast<const Word *>(side->words), side->rows, pieces + first, numbers + 1,
+			gathered, *rows);
+		HG_CUDA_LAUNCHED(hg_gather_kernel, error);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	HG_TRY(hg_cuda_read_back(work, numbers + 1, sizeof(*numbers), &host, error));
+	*count = *static_cast<const uint32_t *>(host);
+	*words = gathered;
+	hg_cuda_free(work, pieces);
+	hg_cuda_free(work, numbers);
+	return HG_OK;
+}
+
+/* Make a graph of the inner rows that no block has room for, and gather their outer rows. */
+template <typename Word>
+static HgStatus
+open_rest(HgCudaWork *work, HgCudaBins *bins, HgError *error)
+{
+	void *words;
+	uint32_t *rows;
+	uint64_t count;
+
+	HG_TRY(gather<Word>(work, bins, &bins->inner, &words, &rows, &count, error));
+	HG_TRY(hg_cuda_graph_sort(work, bins->inner.key_width, bins->vertices_log2, words, rows, count,
+							  &bins->rest_inner, error));
+	HG_TRY(gather<Word>(work, bins, &bins->outer, &words, &rows, &count, error));
+	bins->rest_outer.words = words;
+	bins->rest_outer.rows = rows;
+	bins->rest_outer.count = count;
+	bins->rest_outer.in_lists = false;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner, const HgCudaPartition *outer,
+				  uint32_t vertices_log2, HgCudaBins *bins, HgError *error)
+{
+	HgBinsSurvey survey;
+
+	memset(bins, 0, sizeof(*bins));
+	bins->inner = *inner;
+	bins->outer = *outer;
+	bins->vertices_log2 = vertices_log2;
+	choose_rooms(work, bins);
+	HG_TRY(survey_bins(work, bins, &survey, error));
+	if (survey.rest_rows == 0)
+		return HG_OK;
+	return inner->key_width == 4 ? open_rest<uint32_t>(work, bins, error)
+								 : open_rest<uint64_t>(work, bins, error);
+}
+
+void
+hg_cuda_bins_close(HgCudaWork *work, HgCudaBins *bins)
+{
+	hg_cuda_free(work, bins->widths[NARROW].pieces);
+	hg_cuda_free(work, bins->widths[WIDE].pieces);
+	hg_cuda_graph_free(work, &bins->rest_inner);
+	hg_cuda_free(work, const_cast<void *>(bins->rest_outer.words));
+	hg_cuda_free(work, const_cast<uint32_t *>(bins->rest_outer.rows));
+	memset(bins, 0, sizeof(*bins));
+}
+
+/* ------------------------------------------------------------------------
+ * Launches
+ * ------------------------------------------------------------------------ */
+
+/* What is asked of a pass over the bins, or of a part of it; the same for both widths of keys. */
+struct Request
+{
+	HgMatchMode mode;
+	uint64_t *unit_matches; /* of all pieces, those for wide blocks last; or NULL */
+	bool numbered;
+	uint64_t first;
+	uint32_t *outer_out;
+	uint32_t *inner_out;
+	uint64_t capacity;
+	HgBinsCounters *counters;
+};
+
+/* The number of the first of a width's pieces among all. */
+static uint64_t
+first_piece(const HgCudaBins *bins, int width)
+{
+	return width == NARROW ? 0 : bins->widths[NARROW].count;
+}
+
+static uint64_t
+all_pieces(const HgCudaBins *bins)
+{
+	return bins->widths[NARROW].count + bins->widths[WIDE].count;
+}
+
+template <typename Word, int THREADS>
+static HgStatus
+launch_blocks(HgCudaWork *work, const HgBinsJoin<Word> *join, uint64_t count, HgError *error)
+{
+	auto kernel = hg_bins_join_kernel<Word, THREADS>;
+	const size_t shared = hg_bins_shared_bytes<Word>(join->bin_vertices, join->room);
+
+	HG_CUDA_TRY(
+		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
+		error);
+	kernel<<<(unsigned) count, THREADS, shared, work->stream>>>(*join);
+	HG_CUDA_LAUNCHED(hg_bins_join_kernel, error);
+	return HG_OK;
+}
+
+/* Join count pieces of a width, from its piece number first on. */
+template <typename Word>
+static HgStatus
+launch_words(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width,
+			 uint64_t first, uint64_t count, HgError *error)
+{
+	HgBinsJoin<Word> join;
+
+	memset(&join, 0, sizeof(join));
+	join.inner_words = static_cast<const Word *>(bins->inner.words);
+	join.inner_rows = bins->inner.rows;
+	join.inner_starts = bins->inner.starts;
+	join.outer_words = static_cast<const Word *>(bins->outer.words);
+	join.outer_rows = bins->outer.rows;
+	join.shift = 32 - bins->vertices_log2;
+	join.bin_vertices = bin_vertices(bins);
+	join.room = bins->widths[width].room;
+	join.pieces = bins->widths[width].pieces + first;
+	if (request->unit_matches != nullptr)
+		join.unit_matches =
+			request->unit_matches + (first_piece(bins, width) + first) * HG_BINS_UNITS;
+	join.first_only = request->mode == HG_MATCH_FIRST;
+	join.outer_out = request->outer_out;
+	join.inner_out = request->inner_out;
+	join.capacity = request->capacity;
+	join.numbered = request->numbered;
+	join.first = request->first;
+	join.counters = request->counters;
+	return width == NARROW ? launch_blocks<Word, HG_BINS_THREADS>(work, &join, count, error)
+						   : launch_blocks<Word, HG_BINS_WIDE_THREADS>(work, &join, count, error);
+}
+
+static HgStatus
+launch(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width, uint64_t first,
+	   uint64_t count, HgError *error)
+{
+	return bins->inner.key_width == 4
+			   ? launch_words<uint32_t>(work, bins, request, width, first, count, error)
+			   : launch_words<uint64_t>(work, bins, request, width, first, count, error);
+}
+
+/* Join all pieces, and read back what was found; launches are no longer than they may be. */
+static HgStatus
+pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCounters *counts,
+		  HgError *error)
+{
+	const uint64_t mean_rows = bins->outer.count / (all_pieces(bins) + 1) + 1;
+	uint64_t pieces = HG_BINS_FIRST_ROWS / mean_rows + 1;
+	const void *host;
+
+	HG_TRY(hg_cuda_alloc_array(work, 1, &request->counters, error));
+	HG_CUDA_TRY(cudaMemsetAsync(request->counters, 0, sizeof(*counts), work->stream), error);
+	for (int width = NARROW; width <= WIDE; width++)
+	{
+		const uint64_t end = bins->widths[width].count;
+		uint64_t count;
+
+		for (uint64_t first = 0; first < end; first += count)
+		{
+			const double started = now_ms();
+
+			count = end - first < pieces ? end - first : pieces;
+			HG_TRY(launch(work, bins, request, width, first, count, error));
+			if (first_piece(bins, width) + first + count == all_pieces(bins))
+				break;
+			HG_TRY(hg_cuda_wait(work, error));
+			if (now_ms() - started < HG_BINS_LAUNCH_MS)
+				pieces *= 4;
+		}
+	}
+	HG_TRY(hg_cuda_read_back(work, request->counters, sizeof(*counts), &host, error));
+	memcpy(counts, host, sizeof(*counts));
+	hg_cuda_free(work, request->counters);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Matches
+ * ------------------------------------------------------------------------ */
+
+/* What blocks and the rest found, in sum. */
+static void
+add_up(const HgBinsCounters *blocks, const HgCudaMatchCounts *rest, HgCudaMatchCounts *counts)
+{
+	counts->matches = blocks->cursor + rest->matches;
+	counts->comparisons = blocks->comparisons + rest->comparisons;
+	counts->intersections = blocks->intersections + rest->intersections;
+}
+
+HgStatus
+hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
+				   HgCudaMatchCounts *counts, HgError *error)
+{
+	HgCudaMatchCounts rest = {0, 0, 0};
+	HgBinsCounters blocks;
+	Request request;
+
+	memset(&request, 0, sizeof(request));
+	request.mode = mode;
+	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	if (bins->rest_outer.count > 0)
+		HG_TRY(hg_cuda_join_count(work, &bins->rest_outer, &bins->rest_inner, mode, &rest, error));
+	add_up(&blocks, &rest, counts);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode, uint32_t *outer_rows,
+				   uint32_t *inner_rows, uint64_t capacity, HgCudaBinsMatches *matches,
+				   uint64_t *written, HgError *error)
+{
+	const uint64_t units = all_pieces(bins) * HG_BINS_UNITS;
+	HgBinsCounters blocks;
+	Request request;
+
+	memset(matches, 0, sizeof(*matches));
+	matches->mode = mode;
+	HG_TRY(hg_cuda_alloc_array(work, units + 1, &matches->unit_matches, error));
+	HG_CUDA_TRY(
+		cudaMemsetAsync(matches->unit_matches, 0, (units + 1) * sizeof(uint64_t), work->stream),
+		error);
+
+	memset(&request, 0, sizeof(request));
+	request.mode = mode;
+	request.unit_matches = matches->unit_matches;
+	request.outer_out = outer_rows;
+	request.inner_out = inner_rows;
+	request.capacity = capacity;
+	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	if (bins->rest_outer.count > 0)
+		HG_TRY(hg_cuda_join_open(work, &bins->rest_outer, &bins->rest_inner, mode, &matches->rest,
+								 error));
+	add_up(&blocks, &matches->rest.counts, &matches->counts);
+	matches->in_blocks = blocks.cursor;
+	*written = matches->in_blocks <= capacity ? matches->in_blocks : 0;
+	return HG_OK;
+}
+
+/* Number the matches, once. */
+static HgStatus
+number_matches(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches, HgError *error)
+{
+	const int entries = (int) (all_pieces(bins) * HG_BINS_UNITS) + 1;
+	size_t bytes = 0;
+	void *temporary;
+
+	if (matches->numbered)
+		return HG_OK;
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, bytes, matches->unit_matches,
+											  matches->unit_matches, entries, work->stream),
+				error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, matches->unit_matches,
+											  matches->unit_matches, entries, work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	matches->numbered = true;
+	return HG_OK;
+}
+
+/* Write matches first .. first + capacity - 1, as far as they are whole rows' and in blocks. */
+static HgStatus
+write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches, uint64_t first,
+			uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity, uint64_t *written,
+			HgError *error)
+{
+	const uint64_t left = matches->in_blocks - first;
+	const uint64_t most = left < capacity ? left : capacity;
+	uint64_t found[4];
+	HgBinsCounters counts;
+	Request request;
+	uint64_t *place;
+	const void *host;
+
+	HG_TRY(number_matches(work, bins, matches, error));
+	HG_TRY(hg_cuda_alloc_array(work, 4, &place, error));
+	hg_locate_kernel<<<1, 32, 0, work->stream>>>(matches->unit_matches, nullptr,
+												 all_pieces(bins) * HG_BINS_UNITS, first,
+												 first + most - 1, place);
+	HG_CUDA_LAUNCHED(hg_locate_kernel, error);
+	HG_TRY(hg_cuda_read_back(work, place, sizeof(found), &host, error));
+	memcpy(found, host, sizeof(found));
+	hg_cuda_free(work, place);
+
+	memset(&request, 0, sizeof(request));
+	request.mode = matches->mode;
+	request.unit_matches = matches->unit_matches;
+	request.numbered = true;
+	request.first = first;
+	request.outer_out = outer_rows;
+	request.inner_out = inner_rows;
+	request.capacity = capacity;
+	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
+	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0xff, sizeof(counts), work->stream), error);
+	for (int width = NARROW; width <= WIDE; width++)
+	{
+		/* the pieces from the first unit to the last, as far as they are of this width */
+		const uint64_t before = first_piece(bins, width);
+		uint64_t begin = found[0] / HG_BINS_UNITS;
+		uint64_t end = found[1] / HG_BINS_UNITS + 1;
+
+		begin = begin < before ? before : begin;
+		end = end > before + bins->widths[width].count ? before + bins->widths[width].count : end;
+		if (begin < end)
+			HG_TRY(launch(work, bins, &request, width, begin - before, end - begin, error));
+	}
+	HG_TRY(hg_cuda_read_back(work, request.counters, sizeof(counts), &host, error));
+	memcpy(&counts, host, sizeof(counts));
+	hg_cuda_free(work, request.counters);
+
+	*written = most;
+	if (counts.end < first + most)
+		*written = counts.end - first;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_bins_write(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches,
+				   uint64_t first, uint32_t *outer_rows, uint32_t *inner_rows, uint64_t capacity,
+				   uint64_t *written, HgError *error)
+{
+	const uint64_t left = matches->counts.matches - first;
+
+	if (first < matches->in_blocks)
+		return write_units(work, bins, matches, first, outer_rows, inner_rows, capacity, written,
+						   error);
+	*written = left < capacity ? left : capacity;
+	HG_TRY(hg_cuda_join_write(work, &matches->rest, first - matches->in_blocks, *written,
+							  outer_rows, inner_rows, error));
+	return hg_cuda_wait(work, error);
+}
+
+void
+hg_cuda_bins_end(HgCudaWork *work, HgCudaBinsMatches *matches)
+{
+	hg_cuda_free(work, matches->unit_matches);
+	hg_cuda_join_close(work, &matches->rest);
+	memset(matches, 0, sizeof(*matches));
+}
+
+HgStatus
+hg_cuda_bins_graph(HgCudaWork *work, const HgCudaBins *bins, HgCudaGraph *graph, HgError *error)
+{
+	const HgCudaPartition *inner = &bins->inner;
+	void *words;
+	uint32_t *rows;
+
+	HG_TRY(hg_cuda_alloc(work, inner->count * inner->key_width, &words, error));
+	HG_TRY(hg_cuda_alloc_array(work, inner->count, &rows, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(words, inner->words, inner->count * inner->key_width,
+								cudaMemcpyDeviceToDevice, work->stream),
+				error);
+	HG_CUDA_TRY(cudaMemcpyAsync(rows, inner->rows, inner->count * sizeof(*rows),
+								cudaMemcpyDeviceToDevice, work->stream),
+				error);
+	return hg_cuda_graph_sort(work, inner->key_width, bins->vertices_log2, words, rows,
+							  inner->count, graph, error);
+}

@@ -1,0 +1,490 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_bins_kernels.h
+ *	  The kernels that join bins: hg_cuda_bins.cu tells when each runs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_BINS_KERNELS_H
+#define HG_CUDA_BINS_KERNELS_H
+
+#include "hg_cuda_partition_kernels.h"
+
+/* How the bins stand, with what they are to be joined by: see hg_cuda_bins.cu. */
+struct HgBinsSurvey
+{
+	unsigned long long pieces[2]; /* of outer rows, for narrow and for wide blocks */
+	unsigned long long rest_rows; /* outer rows of bins that no block has room for */
+	unsigned long long longest;	  /* inner rows of a bin that a block has room for */
+};
+
+/* What is found in bins adds up here. */
+struct HgBinsCounters
+{
+	unsigned long long cursor; /* pairs: those that a block writes it takes from here */
+	unsigned long long end;	   /* the first match that was not written, but should have been */
+	unsigned long long comparisons;
+	unsigned long long intersections;
+};
+
+/*
+ * Survey the bins that have rows of both sides, a thread a bin.  Narrow blocks have room for
+ * narrow_rows inner rows, wide ones for wide_rows.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_survey_kernel(const uint32_t *inner_starts, const uint32_t *outer_starts, uint32_t bins,
+					 uint32_t narrow_rows, uint32_t wide_rows, uint32_t piece_rows,
+					 HgBinsSurvey *survey)
+{
+	typedef cub::BlockReduce<unsigned long long, HG_STREAM_THREADS> Reduce;
+	__shared__ typename Reduce::TempStorage storage;
+	const uint32_t bin = blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	unsigned long long pieces[2] = {0, 0};
+	unsigned long long longest = 0;
+
+	if (bin < bins)
+	{
+		const uint32_t inner = inner_starts[bin + 1] - inner_starts[bin];
+		const uint32_t outer = outer_starts[bin + 1] - outer_starts[bin];
+
+		if (inner > wide_rows && outer > 0)
+			atomicAdd(&survey->rest_rows, (unsigned long long) outer);
+		else if (inner > 0 && outer > 0)
+		{
+			pieces[inner > narrow_rows] = (outer - 1) / piece_rows + 1;
+			longest = inner;
+		}
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		unsigned long long sum = Reduce(storage).Sum(pieces[i]);
+
+		if (threadIdx.x == 0 && sum > 0)
+			atomicAdd(&survey->pieces[i], sum);
+		__syncthreads();
+	}
+	longest = Reduce(storage).Reduce(longest, [](unsigned long long a, unsigned long long b)
+									 { return a > b ? a : b; });
+	if (threadIdx.x == 0 && longest > 0)
+		atomicMax(&survey->longest, longest);
+}
+
+/* Copy the rows of pieces to words_out and rows_out, in any order of pieces, a block a piece. */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_gather_kernel(const Word *words, const uint32_t *rows, const HgPiece *pieces,
+					 uint32_t *cursor, Word *words_out, uint32_t *rows_out)
+{
+	__shared__ uint32_t place;
+	const HgPiece piece = pieces[blockIdx.x];
+	const uint32_t n = piece.end - piece.first;
+
+	if (threadIdx.x == 0)
+		place = atomicAdd(cursor, n);
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < n; i += HG_STREAM_THREADS)
+	{
+		words_out[place + i] = words[piece.first + i];
+		rows_out[place + i] = rows[piece.first + i];
+	}
+}
+
+/* The sum of value over the threads of a warp, which are all there. */
+__device__ __forceinline__ uint32_t
+hg_warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+	return __reduce_add_sync(UINT32_MAX, value);
+#else
+	for (int step = 16; step > 0; step /= 2)
+		value += __shfl_xor_sync(UINT32_MAX, value, step);
+	return value;
+#endif
+}
+
+/* The sum of value over the threads of a warp before this one. */
+__device__ __forceinline__ uint32_t
+hg_warp_sum_before(uint32_t value, uint32_t lane)
+{
+	uint32_t sum = value;
+
+#pragma unroll
+	for (uint32_t step = 1; step < 32; step *= 2)
+	{
+		uint32_t other = __shfl_up_sync(UINT32_MAX, sum, step);
+
+		if (lane >= step)
+			sum += other;
+	}
+	return sum - value;
+}
+
+/* What hg_bins_join_kernel needs of dynamic shared memory: lists, edge words, edge rows. */
+template <typename Word>
+constexpr size_t
+hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
+{
+	/* four lists are read at a time; two edges are read without asking whether they are there */
+	return (size_t) (bin_vertices < 4 ? 4 : bin_vertices) * sizeof(uint32_t) +
+		   (size_t) (rows + 2) * (sizeof(Word) + sizeof(uint32_t));
+}
+
+/*
+ * Algorithm 1 in shared memory: the graph of the n < 2^16 rows of one bin, words and rows.
+ * lists[v] = (edges of v) << 16 | (the edge behind its last one), with v counted from the
+ * bin's first vertex.  All threads of the block call it; on return all may read the graph.
+ */
+template <typename Word, int THREADS>
+__device__ __forceinline__ void
+hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shift,
+			  uint32_t bin_vertices, uint32_t *lists, Word *edge_words, uint32_t *edge_rows)
+{
+	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+	__shared__ typename Scan::TempStorage scan_storage;
+	static_assert(sizeof(scan_storage) <= HG_BINS_STATIC_SHARED / 2, "see hg_cuda_tuning.h");
+	const uint32_t per_thread = bin_vertices > THREADS ? bin_vertices / THREADS : 1;
+	const uint32_t first_list = threadIdx.x * per_thread;
+	const uint32_t mask = bin_vertices - 1;
+	uint32_t sum = 0;
+	uint32_t before;
+
+	for (uint32_t v = threadIdx.x; v < bin_vertices; v += THREADS)
+		lists[v] = 0;
+	__syncthreads();
+
+	/* count */
+#pragma unroll 4
+	for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+		atomicAdd(&lists[hg_word_vertex(words[i], shift) & mask], 1u << 16);
+	__syncthreads();
+
+	/* prefix sum; a thread sums up neighbours, four at a time against bank conflicts */
+	if (per_thread >= 4)
+	{
+		for (uint32_t j = 0; j < per_thread; j += 4)
+		{
+			uint4 four = *reinterpret_cast<const uint4 *>(&lists[first_list + j]);
+
+			sum += (four.x >> 16) + (four.y >> 16) + (four.z >> 16) + (four.w >> 16);
+		}
+	}
+	else
+		for (uint32_t j = 0; j < per_thread && first_list + j < bin_vertices; j++)
+			sum += lists[first_list + j] >> 16;
+	Scan(scan_storage).ExclusiveSum(sum, before);
+	if (per_thread >= 4)
+	{
+		for (uint32_t j = 0; j < per_thread; j += 4)
+		{
+			uint4 four = *reinterpret_cast<const uint4 *>(&lists[first_list + j]);
+			const uint4 counts = four;
+
+			four.x |= before;
+			before += counts.x >> 16;
+			four.y |= before;
+			before += counts.y >> 16;
+			four.z |= before;
+			before += counts.z >> 16;
+			four.w |= before;
+			before += counts.w >> 16;
+			*reinterpret_cast<uint4 *>(&lists[first_list + j]) = four;
+		}
+	}
+	else
+		for (uint32_t j = 0; j < per_thread && first_list + j < bin_vertices; j++)
+		{
+			uint32_t count = lists[first_list + j] >> 16;
+
+			lists[first_list + j] |= before;
+			before += count;
+		}
+	__syncthreads();
+
+	/* scatter: the beginning of a list moves on to its end */
+#pragma unroll 4
+	for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+	{
+		Word word = words[i];
+		uint32_t place = atomicAdd(&lists[hg_word_vertex(word, shift) & mask], 1u) & 0xffff;
+
+		edge_words[place] = word;
+		edge_rows[place] = rows[i];
+	}
+	__syncthreads();
+}
+
+/* What is asked of hg_bins_join_kernel.  Arrays are in device memory. */
+template <typename Word> struct HgBinsJoin
+{
+	const Word *inner_words; /* rows in bins */
+	const uint32_t *inner_rows;
+	const uint32_t *inner_starts;
+	const Word *outer_words;
+	const uint32_t *outer_rows;
+	uint32_t shift;		   /* 32 - log2 of all vertices */
+	uint32_t bin_vertices; /* of one bin */
+	uint32_t room;		   /* inner rows of a bin, at most */
+
+	const HgPiece *pieces;	/* of outer rows, one for each block */
+	uint64_t *unit_matches; /* [HG_BINS_UNITS for each piece]; see below */
+	bool first_only;		/* a row has one match at most */
+
+	uint32_t *outer_out; /* [capacity] pairs; NULL: count only */
+	uint32_t *inner_out;
+	uint64_t capacity;
+	bool numbered; /* unit_matches are the numbers of the matches before each unit */
+	uint64_t first;
+	HgBinsCounters *counters;
+};
+
+/*
+ * Join pieces of outer rows with the inner rows of their bin, a block a piece.
+ *
+ * The block builds the graph of the inner rows in shared memory and looks the outer rows up, a
+ * unit of THREADS * HG_BINS_ITEMS at a time.  A thread keeps what it finds for each of its
+ * rows: the list, how many edges match and the last of them.  So the block knows how many pairs
+ * the unit has, and where those of each row go: one behind the other, row after row.  A row's
+ * only pair is written by its thread.  The pairs of a row that has more are written by
+ * HG_BINS_GROUP threads, which walk its list together.
+ *
+ * unit_matches of a unit is set to its number of matches (if not NULL, and where there is no
+ * such unit it is left alone), and its pairs go to the next free places, which are taken from
+ * the cursor.  It ends up as the number of all pairs, whether they had room or not.
+ *
+ * Where the matches are numbered, the pairs first .. first + capacity - 1 are written, the first
+ * one to place 0, as far as they are of rows that have all of their matches among them; end
+ * becomes the lowest number of a match that is not, or stays.  Units outside are not looked up,
+ * and nothing is counted.  The order of units, and of rows in a unit, is always the same, that
+ * of edges in a list is not.
+ */
+template <typename Word, int THREADS>
+__global__ void
+__launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
+	hg_bins_join_kernel(const HgBinsJoin<Word> join)
+{
+	constexpr uint32_t WARPS = THREADS / 32;
+	constexpr uint32_t UNIT_ROWS = THREADS * HG_BINS_ITEMS;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	__shared__ uint32_t warp_matches[2][WARPS]; /* of one unit and, in turn, of the next */
+	__shared__ unsigned long long unit_place[2];
+	__shared__ uint32_t compared;
+	__shared__ uint32_t intersected;
+	static_assert(WARPS <= 32 && 32 % HG_BINS_GROUP == 0 && HG_BINS_GROUP < 32,
+				  "a warp sums up the warps, and has several groups");
+
+	/* lists are read four at a time, and so must begin at a multiple of 16 bytes */
+	uint32_t *lists = reinterpret_cast<uint32_t *>(hg_shared);
+	Word *edge_words =
+		reinterpret_cast<Word *>(lists + (join.bin_vertices < 4 ? 4 : join.bin_vertices));
+	uint32_t *edge_rows = reinterpret_cast<uint32_t *>(edge_words + join.room + 2);
+
+	const HgPiece piece = join.pieces[blockIdx.x];
+	const uint32_t inner_start = join.inner_starts[piece.bin];
+	const uint32_t thread = threadIdx.x;
+	const uint32_t lane = thread % 32;
+	const uint32_t warp = thread / 32;
+	const uint32_t lanes_below = (1u << lane) - 1;
+	const uint32_t mask = join.bin_vertices - 1;
+	uint32_t comparisons = 0;
+	uint32_t intersections = 0;
+	uint32_t turn = 0;
+
+	if (thread == 0)
+		compared = intersected = 0;
+	hg_bins_build<Word, THREADS>(join.inner_words + inner_start, join.inner_rows + inner_start,
+								 join.inner_starts[piece.bin + 1] - inner_start, join.shift,
+								 join.bin_vertices, lists, edge_words, edge_rows);
+
+	for (uint32_t unit = 0; unit * UNIT_ROWS < piece.end - piece.first; unit++)
+	{
+		const uint32_t start = piece.first + unit * UNIT_ROWS;
+		const uint32_t n = piece.end - start;
+		const uint64_t number = (uint64_t) blockIdx.x * HG_BINS_UNITS + unit;
+		uint64_t place = 0;
+		Word word[HG_BINS_ITEMS];
+		uint32_t row[HG_BINS_ITEMS];
+		uint32_t list[HG_BINS_ITEMS];
+		uint32_t found[HG_BINS_ITEMS]; /* edges that match << 16 | the last of them */
+		uint32_t matches = 0;
+
+		if (join.numbered)
+		{
+			place = join.unit_matches[number];
+			if (place >= join.first + join.capacity || join.unit_matches[number + 1] <= join.first)
+				continue;
+		}
+
+		/* all loads of one kind first: they wait for memory together */
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			word[k] = 0;
+			row[k] = 0;
+			if (k * THREADS + thread < n)
+			{
+				word[k] = join.outer_words[start + k * THREADS + thread];
+				if (join.outer_out != nullptr)
+					row[k] = join.outer_rows[start + k * THREADS + thread];
+			}
+		}
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+			list[k] =
+				k * THREADS + thread < n ? lists[hg_word_vertex(word[k], join.shift) & mask] : 0;
+
+			/* most lists have an edge or two: these are compared without waiting for a branch */
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			const uint32_t length = list[k] >> 16;
+			const uint32_t edge = (list[k] & 0xffff) - length;
+			const Word one = edge_words[edge];
+			const Word two = edge_words[edge + 1];
+
+			found[k] = length > 0 && one == word[k] ? 0x10000 | edge : 0;
+			if (length > 1 && two == word[k] && !(join.first_only && found[k] > 0))
+				found[k] = ((found[k] & 0xffff0000) + 0x10000) | (edge + 1);
+		}
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			const uint32_t length = list[k] >> 16;
+			const uint32_t end = list[k] & 0xffff;
+
+			for (uint32_t i = end - length + 2; i < end; i++)
+			{
+				if (join.first_only && found[k] > 0)
+					break;
+				if (edge_words[i] == word[k])
+					found[k] = ((found[k] & 0xffff0000) + 0x10000) | i;
+			}
+			matches += found[k] >> 16;
+			intersections += length > 0;
+			comparisons +=
+				join.first_only && found[k] > 0 ? (found[k] & 0xffff) - (end - length) + 1 : length;
+		}
+
+		/* get room for the matches */
+		const uint32_t warp_total = hg_warp_sum(matches);
+
+		if (lane == 0)
+			warp_matches[turn][warp] = warp_total;
+		__syncthreads();
+
+		const uint32_t of_warp = lane < WARPS ? warp_matches[turn][lane] : 0;
+		const uint32_t warps_before = hg_warp_sum(lane < warp ? of_warp : 0);
+
+		if (!join.numbered)
+		{
+			if (warp == 0)
+			{
+				const uint32_t total = hg_warp_sum(of_warp);
+
+				if (lane == 0)
+				{
+					unit_place[turn] =
+						total > 0 ? atomicAdd(&join.counters->cursor, (unsigned long long) total)
+								  : 0;
+					if (join.unit_matches != nullptr)
+						join.unit_matches[number] = total;
+				}
+			}
+			__syncthreads();
+			place = unit_place[turn];
+		}
+		turn ^= 1;
+		if (join.outer_out == nullptr || warp_total == 0)
+			continue;
+
+		/* where the warp's pairs go; below 0 or from capacity on they are not written */
+		long long to = (long long) (place + warps_before - join.first);
+		const long long capacity = (long long) join.capacity;
+
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			const uint32_t count = found[k] >> 16;
+
+			if (!__any_sync(UINT32_MAX, count > 1))
+			{
+				const uint32_t matching = __ballot_sync(UINT32_MAX, count > 0);
+				const long long mine = to + __popc(matching & lanes_below);
+
+				if (count > 0 && mine >= 0)
+				{
+					if (mine < capacity)
+					{
+						join.outer_out[mine] = row[k];
+						join.inner_out[mine] = edge_rows[found[k] & 0xffff];
+					}
+					else if (join.numbered)
+						atomicMin(&join.counters->end, (unsigned long long) (join.first + mine));
+				}
+				to += __popc(matching);
+			}
+			else
+			{
+				const long long mine = to + hg_warp_sum_before(count, lane);
+				const bool whole = mine >= 0 && mine + count <= capacity;
+				const uint32_t of_group = lane % HG_BINS_GROUP;
+				const uint32_t group = lane - of_group;
+
+				if (count > 0 && mine >= 0 && !whole && join.numbered)
+					atomicMin(&join.counters->end, (unsigned long long) (join.first + mine));
+				to = __shfl_sync(UINT32_MAX, mine + count, 31);
+
+				/* each group writes the pairs of its rows, one row after the other */
+				for (uint32_t source = group; source < group + HG_BINS_GROUP; source++)
+				{
+					const Word its_word = __shfl_sync(UINT32_MAX, word[k], source);
+					const uint32_t its_row = __shfl_sync(UINT32_MAX, row[k], source);
+					const uint32_t its_list =
+						__shfl_sync(UINT32_MAX, count > 0 && whole ? list[k] : 0, source);
+					long long its_place = __shfl_sync(UINT32_MAX, mine, source);
+					const uint32_t end = its_list & 0xffff;
+
+					for (uint32_t edge = end - (its_list >> 16); __any_sync(UINT32_MAX, edge < end);
+						 edge += HG_BINS_GROUP)
+					{
+						const bool match =
+							edge + of_group < end && edge_words[edge + of_group] == its_word;
+						const uint32_t matching = (__ballot_sync(UINT32_MAX, match) >> group) &
+												  ((1u << HG_BINS_GROUP) - 1);
+
+						if (match)
+						{
+							const long long place_of =
+								its_place + __popc(matching & ((1u << of_group) - 1));
+
+							join.outer_out[place_of] = its_row;
+							join.inner_out[place_of] = edge_rows[edge + of_group];
+						}
+						its_place += __popc(matching);
+					}
+				}
+			}
+		}
+	}
+
+	if (join.numbered)
+		return;
+	comparisons = hg_warp_sum(comparisons);
+	intersections = hg_warp_sum(intersections);
+	if (lane == 0)
+	{
+		atomicAdd(&compared, comparisons);
+		atomicAdd(&intersected, intersections);
+	}
+	__syncthreads();
+	if (thread == 0)
+	{
+		atomicAdd(&join.counters->comparisons, (unsigned long long) compared);
+		atomicAdd(&join.counters->intersections, (unsigned long long) intersected);
+	}
+}
+
+#endif /* HG_CUDA_BINS_KERNELS_H */

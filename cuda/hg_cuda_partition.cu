@@ -1,0 +1,268 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_partition.cu
+ *	  Putting rows into bins, in device memory.
+ *
+ * It is a radix partition of mixed words and row numbers by the first bits of the words, which
+ * is what the first phase of Algorithm 2 of the paper asks for, in one pass over the rows where
+ * the bins are few, else in two or more: the first pass by the first bits, the next one inside
+ * each bin of it by the bits that follow.  A pass
+ *
+ * 1. cuts the bins that there are into tiles of some thousand rows,
+ * 2. counts the rows of all bins to be, reading the words,
+ * 3. prefix-sums the counts, which says where each of them begins,
+ * 4. moves the rows, a block a tile (hg_cuda_partition_kernels.h).
+ *
+ * The first pass reads keys and mixes them on the way, and numbers the rows by their place.
+ *
+ * It does less than a radix sort, which keeps rows with equal digits in their order: here the
+ * next tile that comes takes the next free places.  A sort has to know what all tiles before
+ * have of each digit before it can write one.
+ *
+ * MEMORY: what comes out, and, if there is more than one pass, once more words and row numbers
+ * to pass from one to the other; one of these blocks of words can be that of the keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_partition.h"
+
+#include "hg_cuda_partition_kernels.h"
+
+#include <cstring>
+
+/* What a pass has to do: all arrays in device memory. */
+template <typename Word> struct Pass
+{
+	const Word *words;
+	const uint32_t *rows; /* NULL: words are keys, numbered by their place */
+	uint64_t count;
+	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins that there are */
+	uint32_t bins_log2;
+	uint32_t digits_log2;
+	Word *words_out;
+	uint32_t *rows_out;
+	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
+};
+
+static unsigned
+blocks_for(uint64_t n, uint64_t per_block)
+{
+	return (unsigned) ((n + per_block - 1) / per_block);
+}
+
+/* ------------------------------------------------------------------------
+ * One pass
+ * ------------------------------------------------------------------------ */
+
+/* Prefix-sum counts[entries] into starts. */
+static HgStatus
+sum_up(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t entries, HgError *error)
+{
+	size_t bytes = 0;
+	void *temporary;
+
+	HG_CUDA_TRY(
+		cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, starts, (int) entries, work->stream),
+		error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, counts, starts, (int) entries,
+											  work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	return HG_OK;
+}
+
+/* A pass with tiles of THREADS * ITEMS rows. */
+template <typename Word, int THREADS, int ITEMS, bool KEYS>
+static HgStatus
+run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
+{
+	auto scatter = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS>;
+	const uint32_t tile_rows = THREADS * ITEMS;
+	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
+	const uint64_t bins = UINT64_C(1) << pass->bins_log2;
+	const uint64_t entries = (bins << pass->digits_log2) + 1;
+	const uint32_t most_tiles = (uint32_t) (pass->count / tile_rows + bins);
+	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / tile_rows);
+	const size_t digits_bytes = sizeof(uint32_t) << pass->digits_log2;
+	const size_t scatter_bytes = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
+	HgPiece *tiles;
+	uint32_t *tile_count;
+	uint32_t *cursors;
+
+	HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
+	HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
+	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
+	HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(uint32_t), work->stream), error);
+	hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
+		pass->starts, pass->starts, 0, UINT32_MAX, tile_rows, tiles, tile_count);
+	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+
+	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
+	{
+		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
+		uint32_t per_block = (piece - 1) / HG_DIGITS_BLOCKS + 1;
+
+		hg_digits_kernel<Word, THREADS, ITEMS, KEYS>
+			<<<blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
+				pass->words, tiles, tile_count, first, first + piece, per_block, shift,
+				pass->digits_log2, cursors);
+		HG_CUDA_LAUNCHED(hg_digits_kernel, error);
+		if (first + piece < most_tiles)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(cursors, pass->starts_out, entries * sizeof(uint32_t),
+								cudaMemcpyDeviceToDevice, work->stream),
+				error);
+
+	HG_CUDA_TRY(cudaFuncSetAttribute(scatter, cudaFuncAttributeMaxDynamicSharedMemorySize,
+									 (int) scatter_bytes),
+				error);
+	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
+	{
+		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
+
+		scatter<<<piece, THREADS, scatter_bytes, work->stream>>>(
+			pass->words, pass->rows, tiles, tile_count, first, shift, pass->digits_log2, cursors,
+			pass->words_out, pass->rows_out);
+		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
+		if (first + piece < most_tiles)
+			HG_TRY(hg_cuda_wait(work, error));
+	}
+	hg_cuda_free(work, tiles);
+	hg_cuda_free(work, tile_count);
+	hg_cuda_free(work, cursors);
+	return HG_OK;
+}
+
+/* Does a device with shared_limit bytes of shared memory for a block have room for such tiles? */
+static bool
+tiles_fit(size_t shared_limit, uint32_t key_width, int threads, int items, uint32_t digits_log2)
+{
+	const size_t bytes = key_width == 4
+							 ? hg_scatter_shared_bytes<uint32_t>(threads, items, digits_log2)
+							 : hg_scatter_shared_bytes<uint64_t>(threads, items, digits_log2);
+
+	return 1 << digits_log2 <= threads && bytes + HG_PARTITION_STATIC_SHARED <= shared_limit;
+}
+
+/* The most bits that one pass can take, which is 9 everywhere. */
+static uint32_t
+most_digits_log2(const HgCudaWork *work, uint32_t key_width)
+{
+	return tiles_fit(work->device->shared_limit, key_width, HG_PARTITION_WIDE_THREADS,
+					 HG_PARTITION_ITEMS, HG_PARTITION_WIDE_LOG2)
+			   ? HG_PARTITION_WIDE_LOG2
+			   : HG_PARTITION_NARROW_LOG2;
+}
+
+/*
+ * A pass with the tiles that suit the number of digits and the device: wide ones where a tile
+ * has to do for many digits, since what it has of one digit should fill some sectors of memory.
+ */
+template <typename Word, bool KEYS>
+static HgStatus
+run_fitting_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
+{
+	const size_t limit = work->device->shared_limit;
+
+	if (pass->digits_log2 > HG_PARTITION_FEW_LOG2 &&
+		tiles_fit(limit, sizeof(Word), HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS,
+				  pass->digits_log2))
+		return run_pass<Word, HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass,
+																				   error);
+	if (tiles_fit(limit, sizeof(Word), HG_PARTITION_THREADS, HG_PARTITION_ITEMS, pass->digits_log2))
+		return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass, error);
+	return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS / 2, KEYS>(work, pass, error);
+}
+
+/* ------------------------------------------------------------------------
+ * All of them
+ * ------------------------------------------------------------------------ */
+
+/* The starts of the one bin that all rows are in at first. */
+static HgStatus
+start_with_one(HgCudaWork *work, uint64_t count, uint32_t **starts, HgError *error)
+{
+	HG_TRY(hg_cuda_alloc_array(work, 2, starts, error));
+	hg_one_bin_kernel<<<1, 1, 0, work->stream>>>((uint32_t) count, *starts);
+	HG_CUDA_LAUNCHED(hg_one_bin_kernel, error);
+	return HG_OK;
+}
+
+template <typename Word>
+static HgStatus
+make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, HgError *error)
+{
+	const uint32_t most = most_digits_log2(work, sizeof(Word));
+	uint32_t passes = partition->bins_log2 == 0 ? 1 : (partition->bins_log2 - 1) / most + 1;
+	Pass<Word> pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.words = keys;
+	pass.count = partition->count;
+	HG_TRY(start_with_one(work, pass.count, &partition->starts, error));
+	for (; passes > 0; passes--)
+	{
+		const bool spent = pass.rows == nullptr && keep_keys; /* not ours to give back */
+
+		pass.digits_log2 = (partition->bins_log2 - pass.bins_log2 + passes - 1) / passes;
+		pass.starts = partition->starts;
+		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + pass.digits_log2)) + 1,
+								   &pass.starts_out, error));
+		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
+		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
+		if (pass.rows == nullptr)
+			HG_TRY((run_fitting_pass<Word, true>(work, &pass, error)));
+		else
+			HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
+
+		/* given back in the order of the stream: the pass has read it by then */
+		if (!spent)
+			hg_cuda_free(work, const_cast<Word *>(pass.words));
+		hg_cuda_free(work, const_cast<uint32_t *>(pass.rows));
+		hg_cuda_free(work, partition->starts);
+		pass.words = pass.words_out;
+		pass.rows = pass.rows_out;
+		partition->starts = pass.starts_out;
+		pass.bins_log2 += pass.digits_log2;
+	}
+	partition->words = pass.words_out;
+	partition->rows = pass.rows_out;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_t count,
+					   bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
+					   HgError *error)
+{
+	memset(partition, 0, sizeof(*partition));
+	partition->key_width = key_width;
+	partition->bins_log2 = bins_log2;
+	partition->count = count;
+	return key_width == 4 ? make(work, static_cast<uint32_t *>(keys), keep_keys, partition, error)
+						  : make(work, static_cast<uint64_t *>(keys), keep_keys, partition, error);
+}
+
+uint64_t
+hg_cuda_partition_bytes(uint32_t key_width, uint64_t count, uint32_t bins_log2)
+{
+	const uint64_t edges = count * (key_width + sizeof(uint32_t));
+	const uint64_t starts = (UINT64_C(1) << bins_log2) * sizeof(uint32_t);
+
+	return edges + 2 * starts + (bins_log2 > HG_PARTITION_WIDE_LOG2 ? edges : count * key_width);
+}
+
+void
+hg_cuda_partition_free(HgCudaWork *work, HgCudaPartition *partition)
+{
+	hg_cuda_free(work, partition->words);
+	hg_cuda_free(work, partition->rows);
+	hg_cuda_free(work, partition->starts);
+	memset(partition, 0, sizeof(*partition));
+}

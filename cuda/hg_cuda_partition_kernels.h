@@ -1,0 +1,259 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_partition_kernels.h
+ *	  The kernels that put rows into bins: hg_cuda_partition.cu tells when each runs.
+ *
+ * Word is uint32_t or uint64_t, a mixed word.  A pass takes the rows of some bins apart by
+ * their next digits_log2 bits, a tile at a time: THREADS * ITEMS rows of one bin.  The digit
+ * of a word is the last digits_log2 bits of hg_word_vertex(word, shift), and the bin that it
+ * gets into is numbered bin << digits_log2 | digit.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_PARTITION_KERNELS_H
+#define HG_CUDA_PARTITION_KERNELS_H
+
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+#include <cub/cub.cuh>
+
+/* Rows first .. end - 1 of what is partitioned, all of one bin. */
+struct HgPiece
+{
+	uint32_t bin;
+	uint32_t first;
+	uint32_t end;
+};
+
+/* One bin for all rows. */
+static __global__ void
+hg_one_bin_kernel(uint32_t count, uint32_t *starts)
+{
+	starts[0] = 0;
+	starts[1] = count;
+}
+
+/*
+ * Cut bins into pieces of at most size rows, a block a bin: bin b has the rows starts[b] ..
+ * starts[b + 1] - 1.  Only bins are cut for which more than above and at most most rows are in
+ * chosen, which is like starts, and may be starts.  *count pieces are in the list already.
+ * Those of one bin follow each other.
+ */
+static __global__ void
+__launch_bounds__(HG_PIECES_THREADS)
+	hg_pieces_kernel(const uint32_t *starts, const uint32_t *chosen, uint32_t above, uint32_t most,
+					 uint32_t size, HgPiece *pieces, uint32_t *count)
+{
+	__shared__ uint32_t place;
+	const uint32_t bin = blockIdx.x;
+	const uint32_t start = starts[bin];
+	const uint32_t rows = starts[bin + 1] - start;
+	const uint32_t deciding = chosen[bin + 1] - chosen[bin];
+	const uint32_t cuts = rows == 0 ? 0 : (rows - 1) / size + 1;
+
+	if (cuts == 0 || deciding <= above || deciding > most)
+		return;
+	if (threadIdx.x == 0)
+		place = atomicAdd(count, cuts);
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < cuts; i += HG_PIECES_THREADS)
+	{
+		HgPiece piece;
+
+		piece.bin = bin;
+		piece.first = start + i * size;
+		piece.end = i + 1 < cuts ? piece.first + size : start + rows;
+		pieces[place + i] = piece;
+	}
+}
+
+/*
+ * counts[bin << digits_log2 | digit] += the rows of it in tiles first .. end - 1, of which
+ * there are *tile_count.  A block takes per_block tiles, one after the other, and counts in
+ * shared memory, 2^digits_log2 numbers, as long as they are of one bin.  With KEYS the words
+ * are still to be mixed.
+ */
+template <typename Word, int THREADS, int ITEMS, bool KEYS>
+__global__ void
+__launch_bounds__(THREADS)
+	hg_digits_kernel(const Word *words, const HgPiece *tiles, const uint32_t *tile_count,
+					 uint32_t first, uint32_t end, uint32_t per_block, uint32_t shift,
+					 uint32_t digits_log2, uint32_t *counts)
+{
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	uint32_t *digits = reinterpret_cast<uint32_t *>(hg_shared);
+	const uint32_t thread = threadIdx.x;
+	const uint32_t digit_count = 1u << digits_log2;
+	uint32_t tile = first + blockIdx.x * per_block;
+	uint32_t bin = UINT32_MAX;
+
+	if (end > *tile_count)
+		end = *tile_count;
+	if (end > tile + per_block)
+		end = tile + per_block;
+	for (uint32_t d = thread; d < digit_count; d += THREADS)
+		digits[d] = 0;
+	__syncthreads();
+
+	for (; tile < end; tile++)
+	{
+		const HgPiece piece = tiles[tile];
+		const uint32_t n = piece.end - piece.first;
+		Word word[ITEMS];
+
+		if (piece.bin != bin && bin != UINT32_MAX)
+		{
+			__syncthreads();
+			for (uint32_t d = thread; d < digit_count; d += THREADS)
+			{
+				if (digits[d] > 0)
+					atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
+				digits[d] = 0;
+			}
+			__syncthreads();
+		}
+		bin = piece.bin;
+
+#pragma unroll
+		for (int k = 0; k < ITEMS; k++)
+			if (k * THREADS + thread < n)
+				word[k] = words[piece.first + k * THREADS + thread];
+#pragma unroll
+		for (int k = 0; k < ITEMS; k++)
+			if (k * THREADS + thread < n)
+				atomicAdd(&digits[hg_word_vertex(KEYS ? hg_word_mix(word[k]) : word[k], shift) &
+								  (digit_count - 1)],
+						  1u);
+	}
+
+	__syncthreads();
+	if (bin != UINT32_MAX)
+		for (uint32_t d = thread; d < digit_count; d += THREADS)
+			if (digits[d] > 0)
+				atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
+}
+
+/* What hg_scatter_tiles_kernel needs of dynamic shared memory. */
+template <typename Word>
+constexpr size_t
+hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
+{
+	return (size_t) threads * items * (sizeof(Word) + sizeof(uint32_t)) +
+		   ((size_t) 2 << digits_log2) * sizeof(uint32_t);
+}
+
+/*
+ * Move the rows of tiles first + blockIdx.x, of *tile_count, to their bins, a block a tile;
+ * 2^digits_log2 <= THREADS.  cursors[bin << digits_log2 | digit] is the next free place of it.
+ *
+ * A row's place is where its bin's share of the tile begins, plus the row's number within this
+ * share.  One atomic addition for each digit of a tile gets the share; the numbers come from
+ * counters in shared memory.  The tile is put in order in shared memory first, so that
+ * neighbouring threads write neighbouring places.
+ *
+ * With KEYS the words are still to be mixed, and the number of a row is its place.
+ */
+template <typename Word, int THREADS, int ITEMS, bool KEYS>
+__global__ void
+__launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
+	hg_scatter_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
+							const uint32_t *tile_count, uint32_t first, uint32_t shift,
+							uint32_t digits_log2, uint32_t *cursors, Word *words_out,
+							uint32_t *rows_out)
+{
+	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+	__shared__ typename Scan::TempStorage scan_storage;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	static_assert(ITEMS % 2 == 0 && THREADS * ITEMS <= 65536, "two numbers share a register");
+
+	Word *tile_words = reinterpret_cast<Word *>(hg_shared);
+	uint32_t *tile_rows = reinterpret_cast<uint32_t *>(tile_words + THREADS * ITEMS);
+	uint32_t *begins = tile_rows + THREADS * ITEMS; /* of a digit in the tile; before, its rows */
+	uint32_t *distances = begins + (1u << digits_log2); /* from there to its place outside */
+
+	const uint32_t thread = threadIdx.x;
+	const uint32_t mask = (1u << digits_log2) - 1;
+	Word word[ITEMS];
+	uint32_t number[ITEMS / 2];
+
+	if (first + blockIdx.x >= *tile_count)
+		return;
+
+	const HgPiece piece = tiles[first + blockIdx.x];
+	const uint32_t n = piece.end - piece.first;
+
+#pragma unroll
+	for (int k = 0; k < ITEMS; k++)
+		if (k * THREADS + thread < n)
+			word[k] = words[piece.first + k * THREADS + thread];
+	if (thread <= mask)
+		begins[thread] = 0;
+	__syncthreads();
+
+	/* number the rows of each digit */
+#pragma unroll
+	for (int k = 0; k < ITEMS; k++)
+	{
+		uint32_t mine = 0;
+
+		if (k * THREADS + thread < n)
+		{
+			if (KEYS)
+				word[k] = hg_word_mix(word[k]);
+			mine = atomicAdd(&begins[hg_word_vertex(word[k], shift) & mask], 1u);
+		}
+		number[k / 2] = k % 2 == 0 ? mine : number[k / 2] | mine << 16;
+	}
+	__syncthreads();
+
+	/* a thread a digit: get its share, and where it begins in the tile */
+	uint32_t share = thread <= mask ? begins[thread] : 0;
+	uint32_t place = 0;
+	uint32_t before;
+
+	if (share > 0)
+		place = atomicAdd(&cursors[((size_t) piece.bin << digits_log2) + thread], share);
+	Scan(scan_storage).ExclusiveSum(share, before);
+	if (thread <= mask)
+	{
+		begins[thread] = before;
+		distances[thread] = place - before;
+	}
+	__syncthreads();
+
+#pragma unroll
+	for (int k = 0; k < ITEMS; k++)
+	{
+		const uint32_t i = piece.first + k * THREADS + thread;
+
+		if (k * THREADS + thread < n)
+		{
+			uint32_t at = begins[hg_word_vertex(word[k], shift) & mask] +
+						  (k % 2 == 0 ? number[k / 2] & 0xffff : number[k / 2] >> 16);
+
+			tile_words[at] = word[k];
+			tile_rows[at] = KEYS ? i : rows[i];
+		}
+	}
+	__syncthreads();
+
+#pragma unroll
+	for (int k = 0; k < ITEMS; k++)
+	{
+		const uint32_t at = k * THREADS + thread;
+
+		if (at < n)
+		{
+			Word out = tile_words[at];
+			uint32_t to = distances[hg_word_vertex(out, shift) & mask] + at;
+
+			words_out[to] = out;
+			rows_out[to] = tile_rows[at];
+		}
+	}
+}
+
+#endif /* HG_CUDA_PARTITION_KERNELS_H */
