@@ -44,6 +44,10 @@ template <typename Word> struct Pass
 	Word *words_out;
 	uint32_t *rows_out;
 	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
+
+	/* only bins with more rows than that are taken apart, and stay in their places */
+	uint32_t above;
+	uint32_t *offsets; /* like starts_out, set for these bins; NULL: all bins, out of place */
 };
 
 static unsigned
@@ -98,7 +102,7 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 	HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
 	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(uint32_t), work->stream), error);
 	hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
-		pass->starts, pass->starts, 0, UINT32_MAX, tile_rows, tiles, tile_count);
+		pass->starts, pass->starts, pass->above, UINT32_MAX, tile_rows, tiles, tile_count);
 	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 
 	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
@@ -115,9 +119,10 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
 	HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
-	HG_CUDA_TRY(cudaMemcpyAsync(cursors, pass->starts_out, entries * sizeof(uint32_t),
-								cudaMemcpyDeviceToDevice, work->stream),
-				error);
+	hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+						work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
+										entries - 1, pass->above, cursors, pass->offsets);
+	HG_CUDA_LAUNCHED(hg_cursors_kernel, error);
 
 	HG_CUDA_TRY(cudaFuncSetAttribute(scatter, cudaFuncAttributeMaxDynamicSharedMemorySize,
 									 (int) scatter_bytes),
@@ -132,6 +137,13 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
 		if (first + piece < most_tiles)
 			HG_TRY(hg_cuda_wait(work, error));
+	}
+	if (pass->offsets != nullptr)
+	{
+		hg_copy_tiles_kernel<<<most_tiles, HG_STREAM_THREADS, 0, work->stream>>>(
+			pass->words_out, pass->rows_out, tiles, tile_count, const_cast<Word *>(pass->words),
+			const_cast<uint32_t *>(pass->rows));
+		HG_CUDA_LAUNCHED(hg_copy_tiles_kernel, error);
 	}
 	hg_cuda_free(work, tiles);
 	hg_cuda_free(work, tile_count);
@@ -247,6 +259,42 @@ hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_
 	partition->count = count;
 	return key_width == 4 ? make(work, static_cast<uint32_t *>(keys), keep_keys, partition, error)
 						  : make(work, static_cast<uint64_t *>(keys), keep_keys, partition, error);
+}
+
+template <typename Word>
+static HgStatus
+split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above, uint32_t digits_log2,
+	  uint32_t *offsets, HgError *error)
+{
+	Pass<Word> pass;
+
+	memset(&pass, 0, sizeof(pass));
+	pass.words = static_cast<const Word *>(partition->words);
+	pass.rows = partition->rows;
+	pass.count = partition->count;
+	pass.starts = partition->starts;
+	pass.bins_log2 = partition->bins_log2;
+	pass.digits_log2 = digits_log2;
+	pass.above = above;
+	pass.offsets = offsets;
+	HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + digits_log2)) + 1,
+							   &pass.starts_out, error));
+	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
+	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
+	HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
+	hg_cuda_free(work, pass.starts_out);
+	hg_cuda_free(work, pass.words_out);
+	hg_cuda_free(work, pass.rows_out);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above,
+						uint32_t digits_log2, uint32_t *offsets, HgError *error)
+{
+	return partition->key_width == 4
+			   ? split<uint32_t>(work, partition, above, digits_log2, offsets, error)
+			   : split<uint64_t>(work, partition, above, digits_log2, offsets, error);
 }
 
 uint64_t

@@ -136,6 +136,56 @@ __launch_bounds__(THREADS)
 				atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
 }
 
+/*
+ * cursors[i] = sums[i], the first place of digit i & mask of bin i >> digits_log2.  With offsets,
+ * which are not NULL, the rows of a bin stay in the places that the bin has: from starts[bin] on.
+ * Those of bins with more than above rows are set to the cursors, and the last of them, offsets[n],
+ * to the number of rows.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_cursors_kernel(const uint32_t *sums, const uint32_t *starts, uint32_t digits_log2,
+					  uint64_t n, uint32_t above, uint32_t *cursors, uint32_t *offsets)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i >= n)
+		return;
+	if (offsets == nullptr)
+		cursors[i] = sums[i];
+	else
+	{
+		const uint64_t bin = i >> digits_log2;
+		const uint32_t start = starts[bin];
+		const uint32_t place = start + (sums[i] - sums[bin << digits_log2]);
+
+		cursors[i] = place;
+		if (starts[bin + 1] - start > above)
+			offsets[i] = place;
+		if (i == n - 1)
+			offsets[n] = starts[bin + 1];
+	}
+}
+
+/* Copy the rows of a tile to the same places of words_out and rows_out, a block a tile. */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_copy_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
+						 const uint32_t *tile_count, Word *words_out, uint32_t *rows_out)
+{
+	if (blockIdx.x >= *tile_count)
+		return;
+
+	const HgPiece piece = tiles[blockIdx.x];
+
+	for (uint32_t i = threadIdx.x; i < piece.end - piece.first; i += HG_STREAM_THREADS)
+	{
+		words_out[piece.first + i] = words[piece.first + i];
+		rows_out[piece.first + i] = rows[piece.first + i];
+	}
+}
+
 /* What hg_scatter_tiles_kernel needs of dynamic shared memory. */
 template <typename Word>
 constexpr size_t

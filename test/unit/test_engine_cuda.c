@@ -145,6 +145,35 @@ test_all_bins(HgEngine *engine)
 		}
 }
 
+/* Graphs whose outer bins are too long for a block, and have few vertices or many; many bins. */
+static void
+test_long_bins(HgEngine *engine)
+{
+	static const uint64_t rows[2] = {30000, 9000};
+	static const uint64_t hot[2] = {20000, 1};
+	static const uint32_t bins[] = {0, 1, 8, 512, 4096, 1 << 20};
+
+	for (uint32_t width = 4; width <= 8; width += 4)
+		for (size_t i = 0; i < sizeof(bins) / sizeof(bins[0]); i++)
+		{
+			TestData data;
+			TestRun run = {.engine = engine,
+						   .host = test_host_plain(),
+						   .data = &data,
+						   .spec = {.key_width = width,
+									.build = HG_BUILD_V2,
+									.probe = HG_PROBE_INTERSECT,
+									.bins = bins[i],
+									.device = -1},
+						   .capacity = 65536};
+
+			test_data_create_hot(&data, width, rows, hot);
+			hg_tap_ok(test_run(&run), "cuda: build v2 with a long outer bin, %u bins, of %u bytes",
+					  bins[i], width);
+			test_data_destroy(&data);
+		}
+}
+
 /* Append and build a job under a budget; returns what came of it. */
 static HgStatus
 status_of_job(HgEngine *engine, const TestData *data)
@@ -304,6 +333,7 @@ main(void)
 	test_devices(engine);
 	test_overflowing_bins(engine);
 	test_all_bins(engine);
+	test_long_bins(engine);
 	test_budget();
 	test_early_refusal();
 	if (small_suite())
