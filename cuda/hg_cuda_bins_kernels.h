@@ -156,10 +156,20 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 		lists[v] = 0;
 	__syncthreads();
 
-	/* count */
-#pragma unroll 4
-	for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-		atomicAdd(&lists[hg_word_vertex(words[i], shift) & mask], 1u << 16);
+	/* count; some words at a time, so that they wait for memory together */
+	for (uint32_t first = threadIdx.x; first < n; first += THREADS * HG_BINS_LOADS)
+	{
+		Word word[HG_BINS_LOADS];
+
+#pragma unroll
+		for (int k = 0; k < HG_BINS_LOADS; k++)
+			if (first + k * THREADS < n)
+				word[k] = words[first + k * THREADS];
+#pragma unroll
+		for (int k = 0; k < HG_BINS_LOADS; k++)
+			if (first + k * THREADS < n)
+				atomicAdd(&lists[hg_word_vertex(word[k], shift) & mask], 1u << 16);
+	}
 	__syncthreads();
 
 	/* prefix sum; a thread sums up neighbours, four at a time against bank conflicts */
@@ -205,14 +215,28 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	__syncthreads();
 
 	/* scatter: the beginning of a list moves on to its end */
-#pragma unroll 4
-	for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+	for (uint32_t first = threadIdx.x; first < n; first += THREADS * HG_BINS_LOADS)
 	{
-		Word word = words[i];
-		uint32_t place = atomicAdd(&lists[hg_word_vertex(word, shift) & mask], 1u) & 0xffff;
+		Word word[HG_BINS_LOADS];
+		uint32_t row[HG_BINS_LOADS];
 
-		edge_words[place] = word;
-		edge_rows[place] = rows[i];
+#pragma unroll
+		for (int k = 0; k < HG_BINS_LOADS; k++)
+			if (first + k * THREADS < n)
+			{
+				word[k] = words[first + k * THREADS];
+				row[k] = rows[first + k * THREADS];
+			}
+#pragma unroll
+		for (int k = 0; k < HG_BINS_LOADS; k++)
+			if (first + k * THREADS < n)
+			{
+				uint32_t place =
+					atomicAdd(&lists[hg_word_vertex(word[k], shift) & mask], 1u) & 0xffff;
+
+				edge_words[place] = word[k];
+				edge_rows[place] = row[k];
+			}
 	}
 	__syncthreads();
 }

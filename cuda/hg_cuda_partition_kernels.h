@@ -274,19 +274,29 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	}
 	__syncthreads();
 
+	/* put the tile in order; row numbers come half at a time, to take fewer registers */
 #pragma unroll
-	for (int k = 0; k < ITEMS; k++)
+	for (int half = 0; half < ITEMS; half += ITEMS / 2)
 	{
-		const uint32_t i = piece.first + k * THREADS + thread;
+		uint32_t row[ITEMS / 2];
 
-		if (k * THREADS + thread < n)
+#pragma unroll
+		for (int k = 0; k < ITEMS / 2; k++)
 		{
-			uint32_t at = begins[hg_word_vertex(word[k], shift) & mask] +
-						  (k % 2 == 0 ? number[k / 2] & 0xffff : number[k / 2] >> 16);
-
-			tile_words[at] = word[k];
-			tile_rows[at] = KEYS ? i : rows[i];
+			row[k] = piece.first + (half + k) * THREADS + thread;
+			if (!KEYS && (half + k) * THREADS + thread < n)
+				row[k] = rows[row[k]];
 		}
+#pragma unroll
+		for (int k = half; k < half + ITEMS / 2; k++)
+			if (k * THREADS + thread < n)
+			{
+				uint32_t at = begins[hg_word_vertex(word[k], shift) & mask] +
+							  (k % 2 == 0 ? number[k / 2] & 0xffff : number[k / 2] >> 16);
+
+				tile_words[at] = word[k];
+				tile_rows[at] = row[k - half];
+			}
 	}
 	__syncthreads();
 

@@ -76,6 +76,7 @@ constexpr int HG_BIN_VERTICES = 8192; /* per bin, at most */
 constexpr int HG_BINS_THREADS = 512;
 constexpr int HG_BINS_WIDE_THREADS = 1024;
 constexpr int HG_BINS_ITEMS = 4;
+constexpr int HG_BINS_LOADS = 8; /* inner rows that a thread loads at a time */
 constexpr uint32_t HG_BINS_UNITS = 16;
 constexpr uint32_t HG_BINS_GROUP = 8; /* threads that walk a list together */
 constexpr size_t HG_BINS_STATIC_SHARED = 2048;
