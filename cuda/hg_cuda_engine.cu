@@ -447,6 +447,16 @@ end_stream(CudaJob *job)
 	job->chunk_count = 0;
 }
 
+/* The first count matches of the chunk get the numbers of their rows, where the caller gave any. */
+static HgStatus
+number_chunk(CudaJob *job, uint64_t count, HgError *error)
+{
+	HG_TRY(
+		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
+	return hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
+									 job->chunk + job->chunk_capacity, count, error);
+}
+
 /* Find the matches; those of bins are written at once where the chunk has room for all. */
 static HgStatus
 start_stream(CudaJob *job, HgMatchMode mode, HgError *error)
@@ -461,6 +471,7 @@ start_stream(CudaJob *job, HgMatchMode mode, HgError *error)
 		HG_TRY(hg_cuda_bins_match(&job->work, &job->bins, mode, job->chunk,
 								  job->chunk + job->chunk_capacity, job->chunk_capacity,
 								  &job->bins_matches, &job->chunk_count, error));
+		HG_TRY(number_chunk(job, job->chunk_count, error));
 		job->chunk_first = 0;
 		counts = &job->bins_matches.counts;
 	}
@@ -508,10 +519,7 @@ fill_chunk(CudaJob *job, HgError *error)
 	else
 		HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
 								  job->chunk + job->chunk_capacity, error));
-	HG_TRY(
-		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
-	HG_TRY(hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
-									 job->chunk + job->chunk_capacity, count, error));
+	HG_TRY(number_chunk(job, count, error));
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	job->chunk_first = job->position;
 	job->chunk_count = count;
