@@ -158,8 +158,6 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 static HgStatus
 hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
 {
-	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost();
 	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
 		return status;
 	hg_device_complain();
@@ -222,6 +220,8 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 	{
 		uint32 failed = pg_atomic_read_u32(&device->shared->failed);
 
+		/* the job's engine goes with its connection */
+		hg_device_discard_lost();
 		*error = device->shared->failure;
 		/* the arrives up to there were ours, and not the other engine's */
 		team->team.arrived = team->team.arrived > failed ? team->team.arrived - failed : 0;

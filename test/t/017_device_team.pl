@@ -24,6 +24,9 @@ plan skip_all => 'neither a device nor the stand-in was built: make unit' unless
 my $KILLS = $ENV{HG_QUICK} ? 12 : 40;
 use constant HANGS => 60;
 
+# memory that was freed is of no use to anybody
+$ENV{MALLOC_PERTURB_} = 85;
+
 my $node = new_server('team', conf => <<'CONF');
 work_mem = 64MB
 hash_mem_multiplier = 1
