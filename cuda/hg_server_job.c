@@ -174,10 +174,11 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 		if (status != HG_OK)
 			hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
 	}
-	else if (status != HG_OK)
-		hg_server_team_give_up(job->job, status, error);
 	if (status != HG_OK)
+	{
+		hg_server_team_give_up(job->job, status, error);
 		job->engine->close(job->job);
+	}
 	return status;
 }
 

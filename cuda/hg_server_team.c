@@ -42,7 +42,7 @@ typedef struct Team
 	Member *worker;	 /* for whom the engine works */
 	HgHost host;	 /* the job's; its arg is this struct */
 	HgError failure; /* status HG_OK while all is well */
-	bool opened;	 /* or given up */
+	bool opened;
 	bool built;
 	bool counted[2]; /* by HgMatchMode */
 	uint64_t counts[2];
@@ -315,10 +315,9 @@ hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
 	else
 		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
-	if (status != HG_OK)
-		fail_team(team, status, error);
-	team->opened = true;
-	return end_turn(member, status, error);
+	team->opened = status == HG_OK;
+	pthread_mutex_unlock(&team->lock);
+	return status;
 }
 
 void

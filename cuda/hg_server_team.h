@@ -30,7 +30,7 @@ extern HgEngine *hg_server_team_engine(void);
 extern HgStatus hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number,
 									HgJob **member, bool *first, HgError *error);
 
-/* The first member's: open the job for all. */
+/* The first member's: open the job for all.  Where it can't be opened, he gives up. */
 extern HgStatus hg_server_team_open(HgJob *member, const HgJobSpec *spec, HgError *error);
 
 /* There will be no job, or no more of it: why is what all who ask for something get. */
