@@ -308,8 +308,13 @@ hg_device_look_at_server(const HgServerDevice *server, TimestampTz deadline, HgE
 	return server->installed ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
 }
 
+/*
+ * hg_device_state where the server keeps a process; *kept is false, and there is nothing to tell,
+ * where it turns out that it never will.
+ */
 static HgDeviceState
-hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, HgError *error)
+hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool *kept,
+					   HgError *error)
 {
 	TimestampTz deadline =
 		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait ? HG_DEVICE_START_MS : patience_ms);
@@ -317,6 +322,7 @@ hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, HgEr
 	uint64 refused_by = 0;
 	int refusals = 0;
 
+	*kept = true;
 	if (!wait)
 	{
 		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
@@ -346,7 +352,9 @@ hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, HgEr
 			break;
 		}
 		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
-		hg_device_read_server(server);
+		*kept = hg_device_read_server(server);
+		if (!*kept)
+			break;
 	}
 	hg_device_shared_wait_end();
 	return state;
@@ -487,10 +495,12 @@ HgDeviceState
 hg_device_state(bool wait, long patience_ms, HgError *error)
 {
 	HgServerDevice server;
+	HgDeviceState state;
+	bool kept = hg_device_read_server(&server);
 
-	if (hg_device_read_server(&server))
-		return hg_device_server_state(&server, wait, patience_ms, error);
-	return hg_device_own_state(wait, error);
+	if (kept)
+		state = hg_device_server_state(&server, wait, patience_ms, &kept, error);
+	return kept ? state : hg_device_own_state(wait, error);
 }
 
 /* The engine in the process that runs now, for hg_ranges.h. */

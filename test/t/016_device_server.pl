@@ -520,7 +520,6 @@ my $socket = $node->data_dir . '/pg_stat_tmp/hashgraph_device';
 	# without a slot for a background worker each session has a process of its own
 	$standby->append_conf('postgresql.conf', "max_worker_processes = 0\nmax_logical_replication_workers = 0\n");
 	$standby->start;
-	usleep(10_500_000);
 	is(join_under('cuda', '', $standby), "$expected\ncuda|", 'no slot for the worker: a session has a process of its own');
 	$standby->stop;
 	# back to where it came from, which is up and has a socket
