@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_device.h"
+#include "backend/hg_device_shared.h"
 #include "backend/hg_device_team.h"
 #include "hg_guc.h"
 
@@ -32,6 +33,7 @@ void
 hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgServerDevice server;
 
 	memset(shared, 0, sizeof(*shared));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -43,7 +45,12 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 		return;
 	shared->costs_known = hg_device_costs(&shared->costs);
 	if (!shared->costs_known && !wanted)
+	{
+		/* one that rests will be there for the next join */
+		if (hg_device_shared_read(&server) && server.state == HG_SERVER_DEVICE_RESTING)
+			hg_device_shared_ask();
 		return;
+	}
 	while (shared->job == 0)
 		if (!pg_strong_random(&shared->job, sizeof(shared->job)))
 			return;
