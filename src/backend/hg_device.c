@@ -43,6 +43,9 @@
 #define HG_DEVICE_RETRY_MS (60 * 1000)
 #define HG_DEVICE_START_MS (60 * 1000)
 
+/* How long a process of its own may take to go after its socket was closed. */
+#define HG_DEVICE_GRACE_MS 500
+
 /* How long after its start a server may still be about to bring up its worker. */
 #define HG_DEVICE_WORKER_MS (10 * 1000)
 
@@ -92,7 +95,7 @@ hg_device_discard(void)
 		hg_device.was_ready = false;
 		hg_device.name[0] = '\0';
 		if (hg_device.pid != 0)
-			hg_device_reap(hg_device.pid);
+			hg_device_reap(hg_device.pid, HG_DEVICE_GRACE_MS);
 		hg_device.pid = 0;
 	}
 }
@@ -421,7 +424,7 @@ hg_device_start(void)
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
-		hg_device_reap(hg_device.pid);
+		hg_device_reap(hg_device.pid, HG_DEVICE_GRACE_MS);
 		hg_device.pid = 0;
 		hg_device_set_unusable(HG_OUT_OF_MEMORY, "out of memory", "");
 	}

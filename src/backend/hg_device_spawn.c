@@ -29,9 +29,6 @@
 #define HG_DEVICE_SOCKET 3
 #define HG_DEVICE_LISTENER 4
 
-/* How long a process may take to go after its socket was closed. */
-#define HG_DEVICE_GRACE_MS 500
-
 extern char **environ;
 
 void
@@ -127,7 +124,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 }
 
 int
-hg_device_reap(pid_t pid)
+hg_device_reap(pid_t pid, int grace_ms)
 {
 	for (int waited = 0;; waited++)
 	{
@@ -139,9 +136,9 @@ hg_device_reap(pid_t pid)
 		if (done < 0 && errno != EINTR)
 			return -1;
 		/* one that does not go by itself is killed halfway; no wait is for ever */
-		if (waited == HG_DEVICE_GRACE_MS / 2)
+		if (waited == grace_ms / 2)
 			kill(pid, SIGKILL);
-		if (waited == HG_DEVICE_GRACE_MS)
+		if (waited == grace_ms)
 			return -1;
 		pg_usleep(1000);
 	}

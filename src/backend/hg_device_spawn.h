@@ -39,9 +39,9 @@ extern bool hg_device_is_installed(const HgDeviceLaunch *launch);
 extern int hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_t *pid);
 
 /*
- * See a process off whose socket has been closed: it gets a moment to go by itself, and is killed
- * then.  Returns its status as waitpid gives it, or -1 where that could not be had.
+ * See a process off whose socket has been closed: it gets half of the time to go by itself, and
+ * is killed then.  Returns its status as waitpid gives it, or -1 where that could not be had.
  */
-extern int hg_device_reap(pid_t pid);
+extern int hg_device_reap(pid_t pid, int grace_ms);
 
 #endif /* HG_DEVICE_SPAWN_H */

@@ -83,6 +83,12 @@
 #define HG_WORKER_START_MS (60 * 1000)
 #define HG_WORKER_DRAIN_MS (60 * 1000)
 
+/*
+ * How long it may take to go after its socket was closed: freeing what it has on a device takes
+ * its time, and how it ended is worth knowing.
+ */
+#define HG_WORKER_GRACE_MS (5 * 1000)
+
 /* How often it is asked whether it lives, and when it is held for dead. */
 #define HG_WORKER_PING_MS 1000
 #define HG_WORKER_SILENCE_MS (10 * 1000)
@@ -179,7 +185,7 @@ hg_worker_end_process(void)
 	hg_wire_client_destroy(worker.client);
 	worker.client = NULL;
 	ReleaseExternalFD();
-	status = hg_device_reap(worker.device.pid);
+	status = hg_device_reap(worker.device.pid, HG_WORKER_GRACE_MS);
 	worker.device.pid = 0;
 	worker.drained_at = 0;
 	return status;
@@ -267,7 +273,7 @@ hg_worker_spawn(void)
 	close(sockets[0]);
 	ReleaseExternalFD();
 	if (spawned)
-		hg_device_reap(worker.device.pid);
+		hg_device_reap(worker.device.pid, HG_WORKER_GRACE_MS);
 	worker.device.pid = 0;
 	return rc;
 }

@@ -9,6 +9,7 @@
  *
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
+ *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
@@ -43,6 +44,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
 static HgMemoryUse memory;
+static int control; /* the socket that it was started with */
 static long chunks_to_live = -1;
 
 /* A switch of the environment as a number; 0 where it is not set. */
@@ -309,6 +311,14 @@ static HgEngine engine = {
 	.close = standin_close,
 };
 
+/* End slowly, as who has much to free. */
+static void
+linger(void)
+{
+	close(control);
+	usleep((useconds_t) switch_value("HG_STANDIN_END_DELAY_MS") * 1000);
+}
+
 static HgStatus
 standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **started,
 			  HgError *error)
@@ -324,6 +334,9 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 	memory.budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL)
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
+	control = options->socket;
+	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
+		abort();
 
 	*started = &engine;
 	return HG_OK;
