@@ -300,7 +300,7 @@ test_failures(void)
 	TestSpeaker speakers[2];
 
 	/* long enough for a cancel to come while the job is built */
-	setenv("HG_STANDIN_BUILD_MS", "300", 1);
+	setenv("HG_STANDIN_BUILD_MS", "1500", 1);
 	test_start_server(&server, NULL);
 	unsetenv("HG_STANDIN_BUILD_MS");
 	for (int i = 0; i < 2; i++)

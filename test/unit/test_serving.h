@@ -69,7 +69,7 @@ extern void test_ask_open(TestSpeaker *speaker, uint32_t job, uint64_t rows, uin
 /* Has the last request been answered like this, or is it in time? */
 extern bool test_is_answered(TestSpeaker *speaker, HgStatus status);
 
-/* Does nothing come for a while? */
+/* Does nothing come for a while, once the process has taken what was sent? */
 extern bool test_is_waiting(TestSpeaker *speaker);
 
 /* Is the connection at its end? */

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 /* Longer than anything may take that must not take long. */
-#define TEST_PATIENCE_MS 1000
+#define TEST_PATIENCE_MS 10000
 
 /* The device process to be tested. */
 extern char test_device_path[4096];
