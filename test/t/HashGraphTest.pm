@@ -140,13 +140,22 @@ sub device_process
 	return $worker eq '' ? undef : (device_children($worker))[0];
 }
 
+# Is a process one that was started by this script, which use_program has made?
+sub runs_script
+{
+	my ($pid, $path) = @_;
+
+	open my $file, '<', "/proc/$pid/environ" or return 0;
+	local $/;
+	return index(<$file> // '', "HG_TEST_PROGRAM=$path\0") >= 0;
+}
+
 # Have a server use a device program, with switches of the stand-in, from now on: sessions that start
-# afterwards, or the server's process, which runs it when this returns.
+# afterwards, or the server's process, which is ready when this returns unless it is to start slowly.
 sub use_program
 {
 	my ($node, $program, %switches) = @_;
 	my $of_server = $node->safe_psql('postgres', 'show shared_preload_libraries') =~ /hashgraph/;
-	my $before = $of_server ? device_process($node) : undef;
 	my $path = $program;
 
 	# another path makes it another program, which takes the place of the one that runs
@@ -154,7 +163,7 @@ sub use_program
 	{
 		$path = PostgreSQL::Test::Utils::tempdir() . '/device';
 		append_to_file($path,
-			join("\n", '#!/bin/sh', (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
+			join("\n", '#!/bin/sh', "export HG_TEST_PROGRAM=$path", (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
 		chmod 0755, $path;
 	}
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$path'");
@@ -163,8 +172,9 @@ sub use_program
 	  or die 'the configuration was not read again';
 	if ($of_server)
 	{
-		wait_for(sub { my $now = device_process($node); defined $now && $now != ($before // 0) })
+		wait_for(sub { my $pid = device_process($node); defined $pid && runs_script($pid, $path) })
 		  or die "$path was not started";
+		$node->safe_psql('postgres', 'select count(*) from hashgraph_devices()') unless $switches{HG_STANDIN_START_DELAY_MS};
 	}
 	return;
 }
