@@ -349,6 +349,7 @@ measure_copy(Bench *bench, double *rate, HgError *error)
 
 	HG_TRY(hg_cuda_alloc(&bench->work, COPIED_BYTES, &from, error));
 	HG_TRY(hg_cuda_alloc(&bench->work, COPIED_BYTES, &to, error));
+	HG_CUDA_TRY(cudaMemsetAsync(from, 0, COPIED_BYTES, bench->work.stream), error);
 	for (int turn = 0; turn < 5; turn++)
 	{
 		float ms;
