@@ -42,7 +42,6 @@
 #include "hg_cuda_match_kernels.h"
 
 #include <cstring>
-#include <ctime>
 
 /* The pieces of outer rows that narrow and wide blocks take. */
 enum
@@ -66,15 +65,6 @@ static unsigned
 blocks_for(uint64_t n, uint64_t per_block)
 {
 	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
-static double
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
 }
 
 static uint32_t
@@ -340,14 +330,14 @@ pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCoun
 
 		for (uint64_t first = 0; first < end; first += count)
 		{
-			const double started = now_ms();
+			const double started = hg_clock_ms();
 
 			count = end - first < pieces ? end - first : pieces;
 			HG_TRY(launch(work, bins, request, width, first, count, error));
 			if (first_piece(bins, width) + first + count == all_pieces(bins))
 				break;
 			HG_TRY(hg_cuda_wait(work, error));
-			if (now_ms() - started < HG_BINS_LAUNCH_MS)
+			if (hg_clock_ms() - started < HG_BINS_LAUNCH_MS)
 				pieces *= 4;
 		}
 	}

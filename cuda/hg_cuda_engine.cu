@@ -30,7 +30,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <new>
 
 struct CudaEngine
@@ -83,25 +82,16 @@ static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
 class PhaseTimer
 {
   public:
-	PhaseTimer(double *phase_ms) : phase(phase_ms), started(now())
+	PhaseTimer(double *phase_ms) : phase(phase_ms), started(hg_clock_ms())
 	{
 	}
 
 	~PhaseTimer()
 	{
-		*phase += now() - started;
+		*phase += hg_clock_ms() - started;
 	}
 
   private:
-	static double
-	now()
-	{
-		struct timespec time;
-
-		clock_gettime(CLOCK_MONOTONIC, &time);
-		return (double) time.tv_sec * 1e3 + (double) time.tv_nsec * 1e-6;
-	}
-
 	double *phase;
 	double started;
 };

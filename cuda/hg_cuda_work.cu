@@ -11,7 +11,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <unistd.h>
 
 /* Blocks are rounded up to this, as the pool does. */
@@ -290,15 +289,6 @@ hg_cuda_free(HgCudaWork *work, void *ptr)
 	}
 }
 
-static double
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
-}
-
 static bool
 is_cancelled(const HgCudaWork *work)
 {
@@ -309,14 +299,14 @@ is_cancelled(const HgCudaWork *work)
 HgStatus
 hg_cuda_wait(HgCudaWork *work, HgError *error)
 {
-	double started = now_ms();
+	double started = hg_clock_ms();
 	double polled = started - POLL_MS;
 
 	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
 	for (;;)
 	{
 		cudaError_t code;
-		double now = now_ms();
+		double now = hg_clock_ms();
 
 		if (now - polled >= POLL_MS)
 		{

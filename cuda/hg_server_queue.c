@@ -25,10 +25,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#endif
-
 #include "hg_server_queue.h"
 
 #include <errno.h>
@@ -37,7 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A lease is this at most, two slots of the largest size, and at least this where staging
@@ -88,10 +83,7 @@ struct HgServerQueue
 static uint64_t
 now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+	return (uint64_t) hg_clock_ms();
 }
 
 static uint64_t
