@@ -177,11 +177,13 @@ hg_device_is_shared(void)
 	return hg_device_read_server(&server);
 }
 
-void
-hg_device_complain(void)
+HgStatus
+hg_device_complain(HgError *error)
 {
 	if (hg_device.client != NULL && hg_device.pid == 0)
 		hg_device_shared_set_silent(hg_device.epoch);
+	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
+						"the device did not answer in time");
 }
 
 /*

@@ -91,7 +91,10 @@ extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *rep
  */
 extern void hg_device_discard_lost(void);
 
-/* The process did not answer in time: tell the other sessions, and who looks after it. */
-extern void hg_device_complain(void);
+/*
+ * The process did not answer in time: tell the other sessions, and who looks after it.  Fills
+ * *error and returns its status.
+ */
+extern HgStatus hg_device_complain(HgError *error);
 
 #endif /* HG_DEVICE_H */

@@ -118,11 +118,11 @@ hg_device_team_count(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	return status;
 }
 
-/* Have room for pairs more pairs. */
+/* Have room for pairs more pairs, and not for many more than there are in all. */
 static void
 hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
 {
-	uint64 capacity = Max(device->count + pairs, 2 * device->capacity);
+	uint64 capacity = Max(device->count + pairs, Min(2 * device->capacity, device->matches));
 
 	if (device->count + pairs <= device->capacity)
 		return;
@@ -167,9 +167,7 @@ hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
 {
 	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
 		return status;
-	hg_device_complain();
-	return hg_error_set(error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
-						"the device did not answer in time");
+	return hg_device_complain(error);
 }
 
 /* All steps that are left; false where one has failed for somebody. */

@@ -63,8 +63,8 @@
 #define HG_LARGEST_CHUNK 65536
 
 /*
- * Under backend auto a join of fewer rows than this starts no device process and connects to none:
- * the CPU is done before that could be ready.
+ * While no device process is ready, backend auto asks for one for joins of so many rows: with
+ * fewer the CPU is done before that could have started.
  */
 #define HG_DEVICE_ROWS 500000
 
@@ -297,9 +297,7 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 		hg_device_discard_lost();
 	if (status == HG_CANCELLED && hg_host_lost_patience(&matcher->host))
 	{
-		hg_device_complain();
-		status = hg_error_set(&error, HG_UNAVAILABLE, "It is busy with other joins, or hangs.",
-							  "the device did not answer in time");
+		status = hg_device_complain(&error);
 		why = &error;
 	}
 	if (!hg_matcher_may_fall_back(matcher, status))
@@ -323,6 +321,13 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 		hg_host_throw(&matcher->host, status, &error);
 }
 
+/* Matches that are expected to be streamed. */
+static double
+hg_matcher_expected_pairs(const HgMatcher *matcher)
+{
+	return matcher->spec.counted ? 0 : matcher->spec.pairs;
+}
+
 /* Is the device, as far as is known, done with the join before the CPU would? */
 static bool
 hg_matcher_device_pays(HgMatcher *matcher)
@@ -335,8 +340,7 @@ hg_matcher_device_pays(HgMatcher *matcher)
 	if (!hg_device_costs(&costs))
 		return outer + inner >= HG_DEVICE_ROWS;
 	hg_device_estimate(&costs, matcher->spec.key_width, outer, inner,
-					   matcher->spec.counted ? 0 : matcher->spec.pairs, &report->device_ms,
-					   &report->cpu_ms);
+					   hg_matcher_expected_pairs(matcher), &report->device_ms, &report->cpu_ms);
 	return report->device_ms < report->cpu_ms;
 }
 
@@ -396,7 +400,7 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	HgDeviceTeamShared *shared = matcher->spec.team->device;
 	HgMatcherReport *report = &matcher->report;
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
-	double patience_ms = hg_matcher_patience(matcher);
+	double patience_ms;
 	HgJobSpec spec;
 	HgError error;
 
@@ -418,22 +422,21 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	if (shared->costs_known)
 	{
 		hg_device_estimate(&shared->costs, spec.key_width, spec.expected_rows[HG_OUTER],
-						   spec.expected_rows[HG_INNER],
-						   matcher->spec.counted ? 0 : matcher->spec.pairs, &report->device_ms,
-						   &report->cpu_ms);
+						   spec.expected_rows[HG_INNER], hg_matcher_expected_pairs(matcher),
+						   &report->device_ms, &report->cpu_ms);
 		report->cpu_ms /= matcher->spec.team->processes;
-		patience_ms = Max(patience_ms, report->cpu_ms);
 	}
 	if (!wanted)
 		matcher->on_cpu = report->device_ms >= report->cpu_ms ||
-						  (!matcher->spec.counted && matcher->spec.pairs * 2 * sizeof(uint32) >
-														 (double) matcher->spec.team->match_bytes);
+						  hg_matcher_expected_pairs(matcher) * 2 * sizeof(uint32) >
+							  (double) matcher->spec.team->match_bytes;
 	if (matcher->on_cpu)
 		return false;
 
 	matcher->device.shared = shared;
 	matcher->device.team = &matcher->team;
 	matcher->device.context = matcher->context;
+	patience_ms = hg_matcher_patience(matcher);
 	hg_host_set_patience(&matcher->host, wanted ? -1 : patience_ms);
 	if (hg_device_team_join(&matcher->device, &matcher->spec, &spec, matcher->sides, patience_ms,
 							&error))
@@ -766,7 +769,7 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 uint64
 hg_matcher_fetched_bytes(const HgMatcher *matcher)
 {
-	return matcher->device.count * 2 * sizeof(uint32);
+	return matcher->device.capacity * 2 * sizeof(uint32);
 }
 
 void
