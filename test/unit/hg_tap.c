@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int tests;
 static int failures;
@@ -60,6 +61,28 @@ hg_tap_diag(const char *format, ...)
 	va_end(args);
 	printf("\n");
 	fflush(stdout);
+}
+
+bool
+hg_tap_turn(void)
+{
+	static unsigned part;
+	static unsigned parts;
+	static unsigned turn;
+
+	if (parts == 0)
+	{
+		const char *value = getenv("HG_PART");
+
+		if (value == NULL)
+			part = parts = 1;
+		else if (sscanf(value, "%u/%u", &part, &parts) != 2 || part < 1 || part > parts)
+		{
+			printf("Bail out! HG_PART is \"%s\", not a part and their number\n", value);
+			exit(1);
+		}
+	}
+	return turn++ % parts == part - 1;
 }
 
 int

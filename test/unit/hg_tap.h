@@ -32,6 +32,12 @@ extern "C"
 	/* Explain a failure: a comment line of the output. */
 	extern void hg_tap_diag(const char *format, ...) HG_TAP_PRINTF(1, 2);
 
+	/*
+	 * Does what follows fall to this process?  HG_PART=I/N in the environment makes it part I, from
+	 * 1, of N, to which what asks is dealt out in turn; without, all of it does.
+	 */
+	extern bool hg_tap_turn(void);
+
 	/* The number of failures so far. */
 	extern int hg_tap_failures(void);
 

@@ -78,6 +78,8 @@ test_overflowing_bins(HgEngine *engine)
 									.bins = small_suite() && b == 1 ? 64 : 0},
 						   .capacity = 1000000};
 
+			if (!hg_tap_turn())
+				continue;
 			create_skewed(&data, width, rows);
 			hg_tap_ok(test_run(&run), "cuda: a key that fits no bin, build %s, keys of %u bytes",
 					  hg_build_name(builds[b]), width);
@@ -97,6 +99,8 @@ test_bins(HgEngine *engine, uint32_t width, const uint64_t rows[2], const uint64
 				   .spec = {.key_width = width, .device = -1},
 				   .capacity = capacity};
 
+	if (!hg_tap_turn())
+		return;
 	test_data_create_hot(&data, width, rows, hot);
 	hg_tap_ok(
 		test_run(&run),
@@ -167,6 +171,8 @@ test_long_bins(HgEngine *engine)
 									.device = -1},
 						   .capacity = 65536};
 
+			if (!hg_tap_turn())
+				continue;
 			test_data_create_hot(&data, width, rows, hot);
 			hg_tap_ok(test_run(&run), "cuda: build v2 with a long outer bin, %u bins, of %u bytes",
 					  bins[i], width);
@@ -203,6 +209,9 @@ test_budget(void)
 	TestRun run = {
 		.host = test_host_plain(), .data = &data, .spec = {.key_width = 4, .build = HG_BUILD_V1}};
 	bool good = true;
+
+	if (!hg_tap_turn())
+		return;
 
 	/* a graph of a side takes 1.2 MB, and building it twice that */
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 100000, 100000);
@@ -243,6 +252,8 @@ test_ranges(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_r
 	TestRun run = {.host = test_host_plain(), .data = &data, .capacity = 65536};
 	bool good = true;
 
+	if (!hg_tap_turn())
+		return;
 	if (hg_cuda_engine_start(-1, budget, &engine, &error) != HG_OK)
 	{
 		hg_tap_ok(false, "cuda: a second engine starts");

@@ -76,6 +76,8 @@ test_grid(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_ro
 						/* one in five is enough where each job is slow */
 						if (small_suite() && (b * 48 + p * 16 + c * 4 + n + w) % 5 != 0)
 							continue;
+						if (!hg_tap_turn())
+							continue;
 						run.spec.build = builds[b];
 						run.spec.probe = probes[p];
 						run.spec.load_factor = load_factors[c];
@@ -125,6 +127,8 @@ test_big(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_row
 			{
 				TestRun run = {engine, host, &data, default_spec(key_widths[w]), 0, 65536};
 
+				if (!hg_tap_turn())
+					continue;
 				run.spec.build = builds[b];
 				run.spec.probe = probes[p];
 				run.spec.load_factor = load_factors[turn % LENGTH(load_factors)];
@@ -145,6 +149,8 @@ test_millions(HgEngine *engine, const HgHost *host)
 	TestData data;
 	TestRun run = {engine, host, &data, default_spec(4), 100000, 65536};
 
+	if (!hg_tap_turn())
+		return;
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 3000000, 3000000);
 	hg_tap_ok(test_run(&run), "%s: 3000000 x 3000000 rows", engine->name);
 	test_data_destroy(&data);
@@ -167,6 +173,8 @@ test_chunks(HgEngine *engine, const HgHost *host)
 			TestRun run = {engine, host, &data, default_spec(4), 0, capacities[i]};
 			bool good = true;
 
+			if (!hg_tap_turn())
+				continue;
 			for (size_t p = 0; p < LENGTH(probes); p++)
 			{
 				run.spec.probe = probes[p];
@@ -202,6 +210,8 @@ test_long_list(HgEngine *engine, const HgHost *base, uint64_t outer_rows, uint64
 	HgStatus status;
 	bool right = true;
 
+	if (!hg_tap_turn())
+		return;
 	test_host_init(&host, base);
 	test_data_create(&data, TEST_KEYS_EQUAL, 4, outer_rows, inner_rows);
 	matches.capacity = run.capacity;
@@ -426,6 +436,8 @@ test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgBuildAlgorith
 	uint64_t poll;
 	bool good = true;
 
+	if (!hg_tap_turn())
+		return;
 	run.spec.build = build;
 	run.spec.probe = probe;
 	test_data_create(&data, kind, 4, rows, inner_rows);
@@ -455,6 +467,8 @@ test_no_memory(HgEngine *engine, const HgHost *base, HgBuildAlgorithm build)
 	HgError error = {0};
 	bool good = true;
 
+	if (!hg_tap_turn())
+		return;
 	run.spec.build = build;
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 2000, 2000);
 	for (uint64_t k = 1; status == HG_OUT_OF_MEMORY && good; k++)
@@ -483,6 +497,8 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 	HgStatus status;
 	HgJob *job;
 
+	if (!hg_tap_turn())
+		return;
 	test_host_init(&host, base);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 8, 100000, 100000);
 
@@ -520,6 +536,8 @@ test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe)
 	TestData data;
 	TestRun run = {engine, host, &data, default_spec(4), 0, 1};
 
+	if (!hg_tap_turn())
+		return;
 	/* half of the keys of the outer side are keys of the inner one */
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 6000, 3000);
 	run.spec.probe = probe;
@@ -562,7 +580,7 @@ test_numbered(HgEngine *engine, const HgHost *host)
 	HgStatus status;
 	bool right = true;
 
-	if (engine->append_rows == NULL)
+	if (engine->append_rows == NULL || !hg_tap_turn())
 		return;
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (status == HG_OK)
@@ -596,6 +614,8 @@ test_two_jobs(HgEngine *engine, const HgHost *host)
 	HgStatus status = HG_OK;
 	HgError error = {0};
 
+	if (!hg_tap_turn())
+		return;
 	test_data_create(&data[0], TEST_KEYS_DUPLICATES, 4, 1000, 1000);
 	test_data_create(&data[1], TEST_KEYS_SKEWED, 8, 500, 700);
 	for (int i = 0; i < 2 && status == HG_OK; i++)
