@@ -28,7 +28,8 @@
  * DOES IT LIVE?  The worker asks once a second, and at once when a session complains
  * that it got no answer.  A process that keeps it waiting for a second is called
  * silent, which keeps sessions away; one that says nothing for HG_WORKER_SILENCE_MS is
- * killed.
+ * killed.  A process that starts has nothing to say for up to HG_WORKER_START_MS, but if it was
+ * stopped by a signal it need not be waited for that long.
  *
  * HOW IT ENDS.  The process ends when the worker's end of the connection is closed, by whichever
  * way out the worker takes, also by an immediate shutdown, SIGKILL, and the death of the
@@ -477,6 +478,16 @@ hg_worker_ping(TimestampTz now)
 	}
 }
 
+/* Has the process been stopped by a signal, and not been told to go on? */
+static bool
+hg_worker_is_stopped(void)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t) worker.device.pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+		   info.si_pid == worker.device.pid;
+}
+
 /* Look after the process that runs. */
 static void
 hg_worker_look_after(TimestampTz now)
@@ -491,6 +502,12 @@ hg_worker_look_after(TimestampTz now)
 			{
 				kill(worker.device.pid, SIGKILL);
 				hg_worker_lose(now, "It did not start in time, and was killed.");
+			}
+			else if (TimestampDifferenceExceeds(worker.started_at, now, HG_WORKER_SILENCE_MS) &&
+					 hg_worker_is_stopped())
+			{
+				kill(worker.device.pid, SIGKILL);
+				hg_worker_lose(now, "It was stopped while it started, and was killed.");
 			}
 			return;
 		case HG_WIRE_READY:
@@ -567,12 +584,13 @@ hg_worker_work(TimestampTz now)
 
 /* When something is due again. */
 static TimestampTz
-hg_worker_next_work(void)
+hg_worker_next_work(TimestampTz now)
 {
 	if (worker.client == NULL)
 		return worker.next_start;
 	if (worker.device.state == HG_SERVER_DEVICE_STARTING && worker.drained_at == 0)
-		return TimestampTzPlusMilliseconds(worker.started_at, HG_WORKER_START_MS + 1);
+		return Max(TimestampTzPlusMilliseconds(worker.started_at, HG_WORKER_SILENCE_MS + 1),
+				   TimestampTzPlusMilliseconds(now, HG_WORKER_PING_MS));
 	return worker.next_ping;
 }
 
@@ -603,15 +621,17 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 	{
 		int events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
 		pgsocket fd = PGINVALID_SOCKET;
+		TimestampTz now;
 		TimestampTz next;
 		long timeout = -1;
 
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
-		hg_worker_work(GetCurrentTimestamp());
+		now = GetCurrentTimestamp();
+		hg_worker_work(now);
 		if (ShutdownRequestPending)
 			break;
-		next = hg_worker_next_work();
+		next = hg_worker_next_work(now);
 		if (next != DT_NOEND)
 		{
 			events |= WL_TIMEOUT;

@@ -68,9 +68,7 @@ sub finish
 sub query
 {
 	my ($self, $sql, %options) = @_;
-	my %settings = (%{ $self->{settings} }, %{ $options{settings} // {} });
-	my $pgoptions = join ' ', ($ENV{PGOPTIONS} // ()), map { "-c $_=" . escaped($settings{$_}) } sort keys %settings;
-	local $ENV{PGOPTIONS} = $pgoptions;
+	local $ENV{PGOPTIONS} = $self->options_of($options{settings});
 
 	my $pid = open3(my $in, my $out, undef, 'psql', qw(-XqtA -v ON_ERROR_STOP=1 -d), $options{on} // $database, '-f', '-');
 	# psql reads all of a script before long answers are written, but for races, which are short
@@ -88,6 +86,21 @@ sub query
 		die "psql: $answer\n";
 	}
 	return $answer;
+}
+
+# PGOPTIONS of a session with the server's settings and more of them.
+sub options_of
+{
+	my ($self, $more) = @_;
+	my %settings = (%{ $self->{settings} }, %{ $more // {} });
+
+	return join ' ', ($ENV{PGOPTIONS} // ()), map { "-c $_=" . escaped($settings{$_}) } sort keys %settings;
+}
+
+# The name of the database.
+sub database
+{
+	return $database;
 }
 
 # A value as libpq's options want it.

@@ -270,6 +270,23 @@ never_restarted('killed');
 	never_restarted('stopped');
 }
 
+# stopped before it has come up, where it has nothing to say for a long time
+{
+	my $from = log_end();
+
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 3000);
+	my $pid = device_process($node);
+	kill 'STOP', $pid;
+	is(join_under('auto'), "$expected\ncpu|the device process is still starting", 'stopped while it starts, auto: the CPU joins');
+	my $start = time;
+	is(join_under('cuda'), "$expected\ncuda|", 'stopped while it starts, cuda: a join waits for another process');
+	cmp_ok(time - $start, '<', 40, '... for less than a start may take');
+	ok(gone($pid), '... and the old one is none any more');
+	like(logged($from), qr/device process \(PID $pid\) was lost\n.*stopped while it started, and was killed/, '... which the log tells');
+	use_program($node, $standin);
+	never_restarted('stopped while it starts');
+}
+
 # at random moments, under many sessions
 {
 	$node->safe_psql('postgres', <<"SQL");
