@@ -96,6 +96,27 @@ is_deeply(
 cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
 ok(well_formed(slurp_file("$out/grid.svg")), 'its plot is well-formed');
 
+# ------------------------------------------------------------------ first joins, and many sessions
+
+$printed = bench_ok('first_join', "$bench/first_join", qw(--rows 2000 --sessions 3 --backends auto,cpu --bar 1000), '--json', "$out/first.json");
+like($printed, qr/^PostgreSQL +[\d.]+ +[\d.]+ +-?[\d.]+ *\nauto .* cpu.* 3\ncpu .* -?[\d.]+ +cpu 3\nbar: 1000 ms .* held$/m, 'first and second joins are printed');
+my $first = json_of("$out/first.json");
+ok($first && @{ $first->{sessions}{cpu} } == 3 && exists $first->{beyond_ms}{cpu}, 'first joins are JSON');
+my ($failed, $why) = run_command([ "$bench/first_join", qw(--rows 2000 --sessions 1 --backends cuda) ]);
+like($why, qr/ERROR: .*without CUDA/, 'first joins where there is no device fail');
+
+my @few = qw(--sessions 3 --rows 3000 --seconds 1 --backends off,cpu,auto --settings hashgraph.force=on --ratio 0 --keep);
+$printed = bench_ok('load', "$bench/load", @few, '--json', "$out/load.json");
+like($printed, qr/^$_ +[1-9]\d* .* \| +0 +0 +0  /m, "sessions join under $_") foreach qw(off cpu auto);
+like($printed, qr/^all as it should be$/m, '... as they should');
+my $load = json_of("$out/load.json");
+ok($load && @{ $load->{backends}{cpu}{ms} } == $load->{backends}{cpu}{joins}, 'what they did is JSON');
+is($load->{backends}{cpu}{ran}{cpu}, $load->{backends}{cpu}{joins}, '... which tells where they ran');
+$node->safe_psql('hashgraph_bench', 'update load_b2 set k = -1 where k = 2000');
+($printed) = run_command([ "$bench/load", @few ]);
+like($printed, qr/^FAILED: $_: \d+ wrong results: session 2: /m, "a wrong result is seen under $_") foreach qw(off cpu auto);
+$node->safe_psql('postgres', 'drop database hashgraph_bench');
+
 # ------------------------------------------------------------------ cheating
 
 $node->safe_psql('postgres', slurp_file("$bench/race.sql"));
