@@ -220,11 +220,18 @@ report_phases(const HgBenchResult *result)
 	{
 		printf(" %s %.3f ms", names[phase], result->phase_ms[phase]);
 		if (result->phase_bytes[phase] > 0 && result->phase_ms[phase] > 0)
-			printf(" (%.0f GB/s)", result->phase_bytes[phase] / result->phase_ms[phase] / 1e6);
+		{
+			double rate = result->phase_bytes[phase] / result->phase_ms[phase] / 1e6;
+
+			printf(" (%.0f GB/s", rate);
+			if (result->copy_rate > 0)
+				printf(", %.0f %% of a copy", 100 * rate / result->copy_rate);
+			printf(")");
+		}
 		printf(",");
 	}
 	if (result->copy_rate > 0)
-		printf(" copy %.0f GB/s,", result->copy_rate);
+		printf(" a copy %.0f GB/s,", result->copy_rate);
 	printf(" %.0f MB\n", (double) result->peak_bytes / 1e6);
 }
 
@@ -357,7 +364,7 @@ static void
 usage(FILE *file)
 {
 	fprintf(file, "Usage: hg_bench [option]...\n"
-				  "  --backend cpu|cuda|all   what to measure (all that was built in)\n"
+				  "  --backend cpu|cuda|cpu,cuda  what to measure (all that was built in)\n"
 				  "  --workload LIST          names with commas, all (the table: the default),\n"
 				  "                           or variants (what is beside the table)\n"
 				  "  --scale N                shrink every workload by 2^N (0)\n"
@@ -400,6 +407,21 @@ parse_choice(const char *option, const char *text, const char *first, const char
 	exit(2);
 }
 
+/* Names of backends with commas, or all. */
+static void
+parse_backends(const char *text, Options *options)
+{
+	bool all = strcmp(text, "all") == 0 || strcmp(text, "cpu,cuda") == 0;
+
+	options->cpu = all || strcmp(text, "cpu") == 0;
+	options->cuda = all || strcmp(text, "cuda") == 0;
+	if (!options->cpu && !options->cuda)
+	{
+		fprintf(stderr, "hg_bench: unknown backend \"%s\"\n", text);
+		exit(2);
+	}
+}
+
 static void
 parse_options(int argc, char **argv, Options *options)
 {
@@ -424,13 +446,7 @@ parse_options(int argc, char **argv, Options *options)
 		switch (option)
 		{
 			case 'b':
-				options->cpu = strcmp(optarg, "cpu") == 0 || strcmp(optarg, "all") == 0;
-				options->cuda = strcmp(optarg, "cuda") == 0 || strcmp(optarg, "all") == 0;
-				if (!options->cpu && !options->cuda)
-				{
-					fprintf(stderr, "hg_bench: unknown backend \"%s\"\n", optarg);
-					exit(2);
-				}
+				parse_backends(optarg, options);
 				break;
 			case 'w':
 				options->workloads = optarg;

@@ -81,6 +81,11 @@ is_deeply([ map { $_->{name} } grep { !defined $_->{result} } @{ $report->{tpch}
 	[], '... none of which finds nothing');
 ok($report->{machine}{cpu} && $report->{machine}{cores} && $report->{machine}{memory_kb} && $report->{versions}{postgresql}
 	  && $report->{settings}{work_mem} eq '2GB', 'machine, versions and settings are told');
+my $some = bench_ok('run', "$bench/run", qw(--rows 2000 --runs 1 --duckdb no --phases --query count@1 --query dimension@0), '--json', "$out/some.json");
+like($some, qr/^count\@1 .*\n +cpu .* scan [\d.]+, .* match [\d.]+, rest .*\ndimension\@0 .*\n +cpu .*$/m, 'chosen queries show phases');
+is(join(' ', map { "$_->{name} $_->{workers}" } @{ json_of("$out/some.json")->{queries} }), 'count@1 1 dimension@0 0', '... with the workers asked for');
+my (undef, $unknown) = run_command([ "$bench/run", qw(--query cuont) ]);
+like($unknown, qr/there is no query named cuont/, 'a query that there is not is an error');
 ok(well_formed(slurp_file($_)), "$_ is well-formed") foreach "$out/rows-over-size.svg", "$out/rows-over-multiplicity.svg";
 is($node->safe_psql('postgres', q{select count(*) from pg_database where datname = 'hashgraph_bench'}),
 	'0', 'the database is gone');
