@@ -35,7 +35,7 @@ endif
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_cuda_*.cu)))
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_reduce.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
 CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
 	$(CUDA_DIR)/engine_cpu_%.o,$(sort $(wildcard $(CUDA_TOP)/src/engine/cpu/*.c)))

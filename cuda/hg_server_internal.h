@@ -20,12 +20,14 @@ typedef struct HgServerJob
 	struct HgServerJob *next;
 	HgServerSession *session;
 	uint32_t id;
-	uint32_t key_width;
+	HgJobSpec spec;
 	HgEngine *engine;	/* of the process, or of teams */
 	HgJob *job;			/* the engine's */
 	HgHost host;		/* what the engine gets; its arg is this struct */
 	HgQueueEntry entry; /* its reservation, and its lease until it is built */
 	HgError failure;	/* status HG_OK while all is well */
+
+	uint32_t record_words; /* of the last REDUCE; 0 where there was none */
 
 	/* the graph that is being exported; arrays NULL where none is */
 	HgSide exported_side;
@@ -64,8 +66,8 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 /* Nothing more is to be done for the job but to close it. */
 extern void hg_server_job_cancel(HgServerJob *job);
 
-/* Do count keys from offset on lie within the job's lease? */
-extern bool hg_server_job_within_lease(const HgServerJob *job, uint64_t offset, uint64_t count);
+/* Does what a request to append names exist in the job, and lie within its lease? */
+extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
 extern void hg_server_job_close(HgServerJob *job);
 

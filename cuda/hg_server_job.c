@@ -14,6 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../src/engine/hg_reduce.h"
 #include "../src/engine/hg_shape.h"
 #include "hg_server_internal.h"
 #include "hg_server_team.h"
@@ -159,8 +160,8 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	const HgQueueWaiter waiter = waiter_of(job);
 	HgJobSpec mine = *spec;
 	bool first;
-	HgStatus status = hg_server_team_join(session->config->engine, &job->host, spec->team,
-										  &job->job, &first, error);
+	HgStatus status =
+		hg_server_team_join(session->config->engine, &job->host, spec, &job->job, &first, error);
 
 	job->engine = hg_server_team_engine();
 	if (status != HG_OK)
@@ -199,7 +200,7 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	job->session = session;
 	job->id = request->header.job;
-	job->key_width = request->spec.key_width;
+	job->spec = request->spec;
 	job->host.alloc = host_alloc;
 	job->host.free = host_free;
 	job->host.cancelled = host_cancelled;
@@ -231,12 +232,22 @@ hg_server_job_cancel(HgServerJob *job)
  * ------------------------------------------------------------------------ */
 
 bool
-hg_server_job_within_lease(const HgServerJob *job, uint64_t offset, uint64_t count)
+hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 {
 	const HgQueuePart *lease = &job->entry.part;
+	uint64_t width = job->spec.key_width;
 
-	return offset % 8 == 0 && offset >= lease->offset && offset - lease->offset <= lease->bytes &&
-		   count <= (lease->bytes - (offset - lease->offset)) / job->key_width;
+	if (request->side != HG_OUTER && request->side != HG_INNER)
+		return false;
+	if (request->header.type == HG_WIRE_APPEND_COLUMN)
+	{
+		if (request->column >= job->spec.ncolumns[request->side] || request->nulls > 1)
+			return false;
+		width = job->spec.column_width[request->side][request->column] + request->nulls;
+	}
+	return request->offset % 8 == 0 && request->offset >= lease->offset &&
+		   request->offset - lease->offset <= lease->bytes &&
+		   request->count <= (lease->bytes - (request->offset - lease->offset)) / width;
 }
 
 /*
@@ -280,6 +291,18 @@ serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	if (job->engine->append_rows == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine numbers rows itself");
 	return job->engine->append_rows(job->job, side, keys, request->count, request->first, error);
+}
+
+static HgStatus
+serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const unsigned char *values = job->session->config->staging + request->offset;
+	const uint64_t bytes = request->count * job->spec.column_width[request->side][request->column];
+
+	/* an engine without has refused to open a job with columns */
+	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
+									  request->nulls ? values + bytes : NULL, request->count,
+									  request->first, error);
 }
 
 /*
@@ -331,7 +354,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
 	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
 	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
-	width[HG_WIRE_EDGE_KEYS] = job->key_width;
+	width[HG_WIRE_EDGE_KEYS] = job->spec.key_width;
 	if (request->first > count[request->part] || piece > count[request->part] - request->first)
 		return hg_error_set(error, HG_INVALID, NULL, "the graph is smaller than that");
 
@@ -381,6 +404,49 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 }
 
 static HgStatus
+serve_reduce(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgStatus status = hg_reduce_check(&job->spec, &request->reduce, &reply->error);
+
+	if (status == HG_OK && job->engine->reduce == NULL)
+		status = hg_error_set(&reply->error, HG_INVALID, NULL, "this engine makes no groups");
+	if (status == HG_OK)
+		status = job->engine->reduce(job->job, (HgMatchMode) request->mode, &request->reduce,
+									 &reply->count, &reply->error);
+	if (status == HG_OK)
+		job->record_words = hg_reduce_words(&request->reduce);
+	return status;
+}
+
+static HgStatus
+serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgServerSession *session = job->session;
+	const uint64_t bytes = job->record_words * sizeof(uint64_t);
+	HgGroupRecords records;
+	unsigned char *results;
+	uint64_t wanted;
+	HgStatus status;
+
+	if (bytes == 0)
+		return hg_error_set(&reply->error, HG_INVALID, NULL, "no groups were made");
+	wanted = request->count < HG_WIRE_SLOT_MAX / bytes ? request->count : HG_WIRE_SLOT_MAX / bytes;
+	status = take_room(job, wanted * bytes, &results, &reply->error);
+	if (status == HG_OK)
+	{
+		records.words = (uint64_t *) results;
+		records.capacity = session->results.part.bytes / bytes;
+		if (records.capacity > wanted)
+			records.capacity = wanted;
+		records.count = 0;
+		status = job->engine->next_groups(job->job, &records, &reply->error);
+		reply->count = records.count;
+	}
+	answer_room(session, status, reply);
+	return status;
+}
+
+static HgStatus
 serve_build(HgServerJob *job, HgError *error)
 {
 	HgStatus status = job->engine->build(job->job, error);
@@ -406,6 +472,8 @@ hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply 
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
 			return serve_append(job, request, error);
+		case HG_WIRE_APPEND_COLUMN:
+			return serve_append_column(job, request, error);
 		case HG_WIRE_BUILD:
 			return serve_build(job, error);
 		case HG_WIRE_MATCH:
@@ -414,6 +482,10 @@ hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply 
 			return serve_next(job, request, reply);
 		case HG_WIRE_COUNT:
 			return engine->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
+		case HG_WIRE_REDUCE:
+			return serve_reduce(job, request, reply);
+		case HG_WIRE_NEXT_GROUPS:
+			return serve_next_groups(job, request, reply);
 		case HG_WIRE_DESCRIBE:
 			return engine->describe(job->job, (HgSide) request->side, &reply->graph, error);
 		default:

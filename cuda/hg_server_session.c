@@ -80,9 +80,10 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 			return !session->is_control && request->header.job != 0 && job == NULL;
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
-			return job != NULL && side_exists &&
-				   hg_server_job_within_lease(job, request->offset, request->count);
+		case HG_WIRE_APPEND_COLUMN:
+			return job != NULL && hg_server_job_can_append(job, request);
 		case HG_WIRE_NEXT:
+		case HG_WIRE_NEXT_GROUPS:
 			return job != NULL && request->count > 0;
 		case HG_WIRE_EXPORT:
 			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
@@ -90,6 +91,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 			return job != NULL;
 		case HG_WIRE_MATCH:
 		case HG_WIRE_COUNT:
+		case HG_WIRE_REDUCE:
 			return job != NULL && mode_exists;
 		case HG_WIRE_DESCRIBE:
 			return job != NULL && side_exists;

@@ -42,12 +42,16 @@ typedef struct Team
 	Member *worker;	 /* for whom the engine works */
 	HgHost host;	 /* the job's; its arg is this struct */
 	HgError failure; /* status HG_OK while all is well */
+	HgJobSpec spec;	 /* the first member's, once it is open */
 	bool opened;
 	bool built;
 	bool counted[2]; /* by HgMatchMode */
 	uint64_t counts[2];
 	bool matching;
 	HgMatchMode mode; /* of the stream, while matching */
+	bool reduced;
+	bool has_groups;		/* not too many of them ... */
+	const Member *receiver; /* ... and whose they are */
 } Team;
 
 struct Member
@@ -241,9 +245,22 @@ team_close(HgJob *job)
 	free(member);
 }
 
-/* Wait until the first member has opened the job. */
+/* Would members who asked for these jobs append the same kind of rows? */
 static HgStatus
-wait_for_open(Member *member, HgError *error)
+check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
+{
+	bool same = a->key_width == b->key_width;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		same = same && a->ncolumns[side] == b->ncolumns[side] &&
+			   memcmp(a->column_width[side], b->column_width[side], a->ncolumns[side]) == 0;
+	return same ? HG_OK
+				: hg_error_set(error, HG_INVALID, NULL, "the rows of a team have other widths");
+}
+
+/* Wait until the first member has opened the job, which must be like this one's. */
+static HgStatus
+wait_for_open(Member *member, const HgJobSpec *spec, HgError *error)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
 
@@ -256,6 +273,8 @@ wait_for_open(Member *member, HgError *error)
 			return status;
 		opened = member->team->opened;
 		status = check_team(member->team, error);
+		if (opened && status == HG_OK)
+			status = check_widths(&member->team->spec, spec, error);
 		pthread_mutex_unlock(&member->team->lock);
 		if (opened || status != HG_OK)
 			return status;
@@ -266,8 +285,8 @@ wait_for_open(Member *member, HgError *error)
 }
 
 HgStatus
-hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number, HgJob **job, bool *first,
-					HgError *error)
+hg_server_team_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+					bool *first, HgError *error)
 {
 	Member *member = malloc(sizeof(*member));
 	HgStatus status = HG_OK;
@@ -276,11 +295,11 @@ hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number, HgJob
 	if (member == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	pthread_mutex_lock(&teams.lock);
-	for (team = teams.first; team != NULL && team->number != number; team = team->next)
+	for (team = teams.first; team != NULL && team->number != spec->team; team = team->next)
 		;
 	*first = team == NULL;
 	if (team == NULL)
-		team = add_team(engine, number);
+		team = add_team(engine, spec->team);
 	if (team != NULL)
 		team->members++;
 	pthread_mutex_unlock(&teams.lock);
@@ -292,7 +311,7 @@ hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number, HgJob
 	member->team = team;
 	member->host = host;
 	if (!*first)
-		status = wait_for_open(member, error);
+		status = wait_for_open(member, spec, error);
 	if (status != HG_OK)
 	{
 		team_close((HgJob *) member);
@@ -315,6 +334,7 @@ hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
 	else
 		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
+	team->spec = *spec;
 	team->opened = status == HG_OK;
 	pthread_mutex_unlock(&team->lock);
 	return status;
@@ -355,6 +375,20 @@ team_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint
 		return status;
 	status =
 		member->team->engine->append_rows(member->team->job, side, keys, count, first_row, error);
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	Member *member = member_of(job);
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	status = member->team->engine->append_column(member->team->job, side, column, values, nulls,
+												 count, first_row, error);
 	return end_turn(member, status, error);
 }
 
@@ -422,6 +456,48 @@ team_next(HgJob *job, HgMatches *matches, HgError *error)
 }
 
 static HgStatus
+team_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	*groups = team->has_groups ? 0 : HG_TOO_MANY_GROUPS;
+	if (!team->reduced && team->matching)
+		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
+	else if (!team->reduced && team->engine->reduce == NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine makes no groups");
+	else if (!team->reduced)
+	{
+		status = team->engine->reduce(team->job, mode, spec, groups, error);
+		team->reduced = status == HG_OK;
+		team->has_groups = team->reduced && *groups != HG_TOO_MANY_GROUPS;
+		team->receiver = team->has_groups ? member : NULL;
+	}
+	return end_turn(member, status, error);
+}
+
+static HgStatus
+team_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	records->count = 0;
+	if (!team->reduced)
+		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made");
+	else if (team->receiver == member)
+		status = team->engine->next_groups(team->job, records, error);
+	return end_turn(member, status, error);
+}
+
+static HgStatus
 team_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	(void) job;
@@ -462,10 +538,13 @@ hg_server_team_engine(void)
 		.name = "team",
 		.append = team_append,
 		.append_rows = team_append_rows,
+		.append_column = team_append_column,
 		.build = team_build,
 		.match = team_match,
 		.next = team_next,
 		.count = team_count,
+		.reduce = team_reduce,
+		.next_groups = team_next_groups,
 		.describe = team_describe,
 		.export_graph = team_export_graph,
 		.stats = team_stats,

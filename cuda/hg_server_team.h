@@ -4,9 +4,10 @@
  *	  Jobs that several connections have together.
  *
  * The members of a team have one job of the engine.  Each of them is a job of another engine, the
- * team engine, which passes on what must be done once (build, count, match) for the first who
- * asks, and to the others the answer that he got; and what each does for himself
- * (append_rows, next) for one after the other.  hg_wire.h has the rules.
+ * team engine, which passes on what must be done once (build, count, match, reduce) for the first
+ * who asks, and to the others the answer that he got, but for groups, which he has alone; and what
+ * each does for himself (append_rows, append_column, next) for one after the other.  hg_wire.h has
+ *the rules.
  *
  * Any thread may call any function, each member one at a time.
  *
@@ -23,11 +24,12 @@
 extern HgEngine *hg_server_team_engine(void);
 
 /*
- * Become a member of the team with this number, whose job is one of engine.  The first is told
+ * Become a member of the team spec->team, whose job is one of engine.  The first is told
  * that he is, and calls hg_server_team_open next, or hg_server_team_give_up; the others wait
- * for that here, and get its failure.  host must outlive the member.
+ * for that here, and get its failure, or HG_INVALID where their keys or columns are of other
+ * widths.  host must outlive the member.
  */
-extern HgStatus hg_server_team_join(HgEngine *engine, const HgHost *host, uint64_t number,
+extern HgStatus hg_server_team_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 									HgJob **member, bool *first, HgError *error);
 
 /* The first member's: open the job for all.  Where it can't be opened, he gives up. */

@@ -158,3 +158,11 @@ hg_costs_estimate(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows
 							(double) inner_rows * costs->inner_ns + pairs * costs->pair_ns) *
 							   1e-6;
 }
+
+double
+hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows,
+						  double column_bytes, double pairs)
+{
+	return hg_costs_estimate(costs, outer_rows, inner_rows, 0) +
+		   (column_bytes * costs->column_ns + pairs * costs->reduce_ns) * 1e-6;
+}

@@ -8,7 +8,9 @@
  *	job_ms + outer rows * outer_ns + inner rows * inner_ns + pairs * pair_ns
  *
  * and the four are fitted to four jobs: next to no rows, a small inner side, two sides of
- * one size, and these with their pairs returned.  That is coarse, but what is compared
+ * one size, and these with their pairs returned.  Where the engine has columns, two more
+ * tell what their bytes cost, and what a pair costs that is made part of a group instead of being
+ * returned.  That is coarse, but what is compared
  * with it, one engine with another, seldom lies close together.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -31,6 +33,10 @@ extern "C"
 		double outer_ns; /* of each outer row: append, build and count */
 		double inner_ns; /* of each inner row beside it */
 		double pair_ns;	 /* of each pair returned */
+
+		/* 0 where the engine has no columns */
+		double column_ns; /* of each byte of a column */
+		double reduce_ns; /* of each pair of a group */
 	} HgCosts;
 
 	/* Key widths that costs are told apart by, and the place of each. */
@@ -65,6 +71,10 @@ extern "C"
 	/* Milliseconds that a job is expected to take. */
 	extern double hg_costs_estimate(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows,
 									double pairs);
+
+	/* The same of a job that returns no pairs, but groups of them. */
+	extern double hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows,
+											uint64_t inner_rows, double column_bytes, double pairs);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@
  *
  * LIFE OF A JOB
  *
- *	open -> append* (both sides, any order) -> build -> any number of
- *	{ match -> next* | count | describe | export_graph } -> close
+ *	open -> append* (both sides, any order) -> append_column* -> build -> any number of
+ *	{ match -> next* | count | reduce -> next_groups* | describe | export_graph } -> close
  *
  * A job belongs to one thread of one process.  Any call may fail; after a
  * failure other than HG_CANCELLED only close is allowed.  After HG_CANCELLED
@@ -42,6 +42,13 @@
  * All then call build, which waits until all have come; then each gets
  * from next or count the matches of the part of the work that it took.  Together
  * these are all matches, each once.  See HgTeam.
+ *
+ * COLUMNS AND GROUPS
+ *
+ * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
+ * or NULL.  reduce makes groups of the matches, by the values of some of these columns, and for
+ *each group counts, sums, and the least and greatest values of others, so that the pairs need not
+ *leave the engine.  All of it is arithmetic with integers that is exact in any order.
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -70,6 +77,13 @@ extern "C"
 /* Limits of the number of vertices and bins; both are powers of two. */
 #define HG_MAX_VERTICES_LOG2 31
 #define HG_MAX_BINS_LOG2 20
+
+/* Columns of a side that a job carries beside its keys, at most. */
+#define HG_MAX_COLUMNS 8
+
+/* Columns that groups are made by, and numbers that are asked for of each, at most. */
+#define HG_MAX_REDUCE_KEYS 4
+#define HG_MAX_REDUCE_ITEMS 16
 
 	typedef enum HgStatus
 	{
@@ -227,6 +241,10 @@ extern "C"
 									* while another of its group is open */
 		uint64_t team;			   /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
+
+		/* columns beside the keys, by HgSide; not every engine has them */
+		uint32_t ncolumns[2];
+		uint8_t column_width[2][HG_MAX_COLUMNS]; /* bytes: 1, 2, 4 or 8 */
 	} HgJobSpec;
 
 	/* Matches leave in arrays of the caller: outer[i] joins inner[i]. */
@@ -238,13 +256,72 @@ extern "C"
 		size_t count;	 /* set by next(): 0 means the stream has ended */
 	} HgMatches;
 
+	/* A column of a job, and how its values become 64 bits wide. */
+	typedef struct HgReduceColumn
+	{
+		uint32_t side; /* HgSide */
+		uint32_t column;
+		uint32_t is_signed; /* 1: two's complement, 0: not */
+	} HgReduceColumn;
+
+	typedef enum HgReduceKind
+	{
+		HG_REDUCE_COUNT = 0, /* nothing more than how many are not NULL */
+		HG_REDUCE_SUM,
+		HG_REDUCE_MIN,
+		HG_REDUCE_MAX
+	} HgReduceKind;
+
+	typedef struct HgReduceItem
+	{
+		uint32_t kind; /* HgReduceKind */
+		HgReduceColumn argument;
+	} HgReduceItem;
+
+	/*
+	 * What is made of the matches.  Two of them are of one group where each key has the same
+	 *widened value, or is NULL, in both; without keys all are of one group, which is there without
+	 *any.
+	 *
+	 * A group is told by a record of 64-bit words (hg_reduce.h says how many):
+	 *
+	 *	keys[nkeys]		widened; 0 where NULL
+	 *	nulls			bit k is set where key k is NULL
+	 *	pairs			the matches of the group
+	 *	for each item	how many of its arguments are not NULL, and, unless it is a
+	 *					COUNT:
+	 *		SUM			the low word and the high word of their sum, in 128 bits
+	 *		MIN, MAX	the least, greatest of them widened, as signed or unsigned numbers;
+	 *					undefined where there is none
+	 */
+	typedef struct HgReduceSpec
+	{
+		uint32_t nkeys;
+		uint32_t nitems;
+		HgReduceColumn keys[HG_MAX_REDUCE_KEYS];
+		HgReduceItem items[HG_MAX_REDUCE_ITEMS];
+		uint64_t expected_groups; /* a hint; 0 = unknown */
+		uint64_t max_groups;	  /* at least 1; more are HG_TOO_MANY_GROUPS */
+	} HgReduceSpec;
+
+	/* Instead of a number of groups: there were more than may be, or than there is room for. */
+#define HG_TOO_MANY_GROUPS UINT64_MAX
+
+	/* Records leave in an array of the caller. */
+	typedef struct HgGroupRecords
+	{
+		uint64_t *words; /* [capacity * words of a record] */
+		size_t capacity; /* in records, at least 1; set by the caller */
+		size_t count;	 /* set by next_groups(): 0 means that there are no more */
+	} HgGroupRecords;
+
 	/* Where the time of a job went. */
 	typedef enum HgPhase
 	{
 		HG_PHASE_TRANSFER = 0, /* keys to the device */
 		HG_PHASE_BIN,		   /* into bins (build v2) */
 		HG_PHASE_BUILD,		   /* count, prefix sum, scatter */
-		HG_PHASE_MATCH,		   /* probe or intersect; pairs back to the host */
+		HG_PHASE_MATCH,		   /* probe or intersect, reduce; pairs or groups to the host */
 		HG_PHASE_COUNT		   /* number of phases, not a phase */
 	} HgPhase;
 
@@ -258,7 +335,7 @@ extern "C"
 								 * memory; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
-		uint64_t matches;		/* pairs delivered by next() or count() so far */
+		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far */
 		uint64_t comparisons;	/* keys compared with keys, so far */
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
 								 * standard: probes of a non-empty list */
@@ -363,6 +440,31 @@ extern "C"
 		 */
 		HgStatus (*append_rows)(HgJob *job, HgSide side, const void *keys, uint64_t count,
 								uint64_t first_row, HgError *error);
+
+		/*
+		 * The values of a column of spec.ncolumns[side], of its width each, for count rows
+		 * whose keys have been appended, numbered from first_row on; nulls[count] are
+		 * bytes, not 0 where the row has NULL, or the array is NULL and no row has.  A row gets
+		 * its value once, in any order of rows and columns, and before build every row needs one
+		 * for each column: HG_INVALID.  The arrays are the caller's again when the call returns.
+		 * NULL in an engine without columns, whose open refuses a spec with any: HG_INVALID.
+		 */
+		HgStatus (*append_column)(HgJob *job, HgSide side, uint32_t column, const void *values,
+								  const uint8_t *nulls, uint64_t count, uint64_t first_row,
+								  HgError *error);
+
+		/*
+		 * Make groups of all matches of a mode and set *groups to their number; their records come
+		 * from next_groups.  HG_TOO_MANY_GROUPS is an answer, not a failure: the job is then as it
+		 * was, and its matches can be asked for.  It ends a stream.  Of a job that
+		 * connections have together all groups go to whoever asks first, and the others
+		 * get 0.  NULL in an engine without columns.
+		 */
+		HgStatus (*reduce)(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+						   HgError *error);
+
+		/* The next records, in no order, at most records->capacity; HG_INVALID without reduce. */
+		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
 	};
 
 	/* Fill *error (if not NULL) printf-like and return status. */

@@ -59,6 +59,13 @@ job_finish(HgRangesJob *job, HgStatus status)
 	return status;
 }
 
+/* Must a job with this spec run whole?  Only keys can be given to the device range by range. */
+static bool
+must_run_whole(const HgJobSpec *spec)
+{
+	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
+}
+
 /*
  * Is this the answer of a device that has no memory for the whole job?  Then the job
  * turns to ranges, and *status becomes what came of that.
@@ -66,7 +73,7 @@ job_finish(HgRangesJob *job, HgStatus status)
 static bool
 job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
 {
-	if (*status != HG_DEVICE_OUT_OF_MEMORY)
+	if (*status != HG_DEVICE_OUT_OF_MEMORY || must_run_whole(&job->spec))
 		return false;
 	*status = hg_ranges_cut(job, error);
 	return *status == HG_OK;
@@ -112,7 +119,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	job->host = host;
 	job->spec = *spec;
 	status = hg_ranges_device_open(job, spec, error);
-	if (status == HG_DEVICE_OUT_OF_MEMORY)
+	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
 		job->refused = true;
 		status = HG_OK;
@@ -174,7 +181,7 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 	if (status == HG_OK && !job->refused)
 	{
 		status = job->calls.append(job->open, side, keys, count, error);
-		if (status == HG_DEVICE_OUT_OF_MEMORY)
+		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->spec))
 		{
 			hg_ranges_device_close(job, false);
 			job->refused = true;
@@ -182,6 +189,21 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		}
 	}
 	return job_finish(job, status);
+}
+
+static HgStatus
+ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgRangesJob *job = job_of(handle);
+	HgStatus status = check_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!must_run_whole(&job->spec))
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
+	return job_finish(job, job->calls.append_column(job->open, side, column, values, nulls, count,
+													first_row, error));
 }
 
 static HgStatus
@@ -352,6 +374,37 @@ ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	return job_finish(job, status);
 }
 
+static HgStatus
+ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			  HgError *error)
+{
+	HgRangesJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	if (status == HG_OK)
+		status = check_mode(mode, error);
+	if (status != HG_OK)
+		return status;
+	if (!must_run_whole(&job->spec))
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
+	job->streaming = false;
+	return job_finish(job, job->calls.reduce(job->open, mode, spec, groups, error));
+}
+
+static HgStatus
+ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	HgRangesJob *job = job_of(handle);
+	HgStatus status = check_built(job, error);
+
+	records->count = 0;
+	if (status != HG_OK)
+		return status;
+	if (!must_run_whole(&job->spec))
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
+	return job_finish(job, job->calls.next_groups(job->open, records, error));
+}
+
 /* describe() of a job that was cut: what it says of each slice of that side alone, in sum. */
 static HgStatus
 cut_describe(HgRangesJob *job, HgSide side, HgGraphStats *stats, HgError *error)
@@ -495,10 +548,13 @@ hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg
 		.name = name,
 		.open = ranges_open,
 		.append = ranges_append,
+		.append_column = ranges_append_column,
 		.build = ranges_build,
 		.match = ranges_match,
 		.next = ranges_next,
 		.count = ranges_count,
+		.reduce = ranges_reduce,
+		.next_groups = ranges_next_groups,
 		.describe = ranges_describe,
 		.export_graph = ranges_export_graph,
 		.stats = ranges_stats,

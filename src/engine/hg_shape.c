@@ -197,6 +197,20 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 				 UINT32_C(1) << HG_MAX_BINS_LOG2);
 		return hg_error_set(error, HG_INVALID, detail, "too many bins: %u", spec->bins);
 	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (spec->ncolumns[side] > HG_MAX_COLUMNS)
+			return hg_error_set(error, HG_INVALID, NULL, "too many columns: %u",
+								spec->ncolumns[side]);
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		{
+			const uint8_t width = spec->column_width[side][column];
+
+			if (width != 1 && width != 2 && width != 4 && width != 8)
+				return hg_error_set(error, HG_INVALID, NULL, "columns can not be %u bytes wide",
+									(unsigned) width);
+		}
+	}
 	if (spec->device < -1)
 	{
 		snprintf(detail, sizeof(detail), "It must be -1 for any device, or an ordinal.");

@@ -180,6 +180,8 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	(void) engine;
 	status = hg_spec_check(spec, error);
+	if (status == HG_OK && spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
 	if (status != HG_OK)
 		return status;
 

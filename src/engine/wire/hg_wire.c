@@ -37,10 +37,13 @@ size_of_type(uint16_t type)
 		case HG_WIRE_OPEN:
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
+		case HG_WIRE_APPEND_COLUMN:
 		case HG_WIRE_BUILD:
 		case HG_WIRE_MATCH:
 		case HG_WIRE_NEXT:
 		case HG_WIRE_COUNT:
+		case HG_WIRE_REDUCE:
+		case HG_WIRE_NEXT_GROUPS:
 		case HG_WIRE_DESCRIBE:
 		case HG_WIRE_EXPORT:
 		case HG_WIRE_CANCEL:

@@ -43,7 +43,7 @@
  *				number of the last request.
  *
  * Requests are answered one at a time.  The client waits for each answer before it
- * goes on, but for APPEND: there it goes on filling the other slot of its lease, and
+ * goes on, but for APPEND and its like: there it goes on filling the other slot of its lease, and
  * looks at the answer when it needs the slot again.  A client that stops
  * waiting (its query was cancelled, say) sends a note and may start another job at
  * once: the answer that it did not wait for is recognised by its sequence number
@@ -55,12 +55,13 @@
  * The connections of several processes can have one job together: they open it with the same
  * number in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn,
  * with the expected rows of all; the others wait for that, and share its fate.  Each
- * has a lease of its own, appends the rows that it has with APPEND_ROWS, and closes the job for
- * itself: it ends with the last.  That all rows are appended before the first BUILD is the clients'
- * business.  What is asked for by several is done once: BUILD, COUNT and MATCH,
- * whose later askers get the answer of the first.  NEXT gives each chunk to one of them, and
- * an outer row may have its matches in several.  A request that fails for one of them, but
- * for nonsense of its own, fails the job for all; a cancel is its own.
+ * has a lease of its own, appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, and
+ *closes the job for itself: it ends with the last.  Keys and columns are of the same widths in all
+ *of them.  That all rows are appended before the first BUILD is the clients' business.  What is
+ *asked for by several is done once: BUILD, COUNT and MATCH, whose later askers get the answer of
+ *the first, and REDUCE, whose groups are all the first one's: to the others it answers 0.  NEXT
+ *gives each chunk to one of them, and an outer row may have its matches in several.  A request that
+ *fails for one of them, but for nonsense of its own, fails the job for all; a cancel is its own.
  *
  * THE QUEUE
  *
@@ -83,19 +84,22 @@
  *				used in turn, and APPEND names the offset at which the
  *				device process shall read keys.  A slot is busy from the sending of the
  *				request that names it until that request's answer has arrived.
- *	results		The answers to NEXT and EXPORT name a part of staging that holds what was
- *				asked for.  It is the client's until its next message, whichever that
- *				is: a client that has nothing else to say sends RELEASE.  Results are
- *				copied out before a call returns, so that between calls no job has
- *				a claim on that part of staging.
+ *	results		The answers to NEXT, NEXT_GROUPS and EXPORT name a part of staging that holds what
+ *was asked for.  It is the client's until its next message, whichever that is: a client that has
+ *nothing else to say sends RELEASE.  Results are copied out before a call returns, so that between
+ *calls no job has a claim on that part of staging.
  *
  * Three quarters of staging are for leases and one for results, and what waits for room for
  * results waits for nothing but other clients' copying.  The layout there:
  *
  *	APPEND, APPEND_ROWS
  *				keys[count], key_width bytes each
+ *	APPEND_COLUMN
+ *				values[count] of the column's width, then, where nulls says so, a byte for each
+ *				of them, not 0 where it is NULL
  *	NEXT		outer[count] from lease_offset on, inner[count] from lease_offset + lease_bytes / 2
  *				on, 32 bits each; count is the answer's
+ *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than what was asked for
  *
@@ -116,7 +120,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 2
+#define HG_WIRE_VERSION 3
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
@@ -145,10 +149,13 @@ typedef enum HgWireType
 	HG_WIRE_OPEN,
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
+	HG_WIRE_APPEND_COLUMN,
 	HG_WIRE_BUILD,
 	HG_WIRE_MATCH,
 	HG_WIRE_NEXT,
 	HG_WIRE_COUNT,
+	HG_WIRE_REDUCE,
+	HG_WIRE_NEXT_GROUPS,
 	HG_WIRE_DESCRIBE,
 	HG_WIRE_EXPORT,
 
@@ -180,22 +187,28 @@ typedef struct HgWireHeader
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
-	HgJobSpec spec;	 /* OPEN */
-	uint32_t side;	 /* APPEND, APPEND_ROWS, DESCRIBE, EXPORT: HgSide */
-	uint32_t mode;	 /* MATCH, COUNT: HgMatchMode */
-	uint32_t part;	 /* EXPORT: HgWirePart */
-	uint32_t unused; /* 0 */
-	uint64_t offset; /* APPEND, APPEND_ROWS: in staging, a multiple of 8 */
-	uint64_t count;	 /* APPEND, APPEND_ROWS: keys; NEXT, EXPORT: pairs, elements wanted at most */
-	uint64_t first;	 /* APPEND_ROWS: the first key's row number; EXPORT: the first element wanted */
+	HgJobSpec spec;		 /* OPEN */
+	uint32_t side;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, DESCRIBE, EXPORT: HgSide */
+	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
+	uint32_t part;		 /* EXPORT: HgWirePart */
+	uint32_t column;	 /* APPEND_COLUMN */
+	uint32_t nulls;		 /* APPEND_COLUMN: 1 where bytes that tell NULL follow the values, else 0 */
+	uint32_t unused;	 /* 0 */
+	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN: in staging, a multiple of 8 */
+	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN: keys, values; NEXT, NEXT_GROUPS,
+						  * EXPORT: pairs, records, elements wanted at most */
+	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
+						  * EXPORT: the first element wanted */
+	HgReduceSpec reduce; /* REDUCE */
 } HgWireRequest;
 
 typedef struct HgWireReply
 {
 	HgWireHeader header;
 	HgError error;		   /* error.status is HG_OK on success */
-	uint64_t count;		   /* NEXT, EXPORT: pairs, elements in staging; COUNT: matches */
-	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, EXPORT: the results */
+	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements in staging;
+							* COUNT: matches; REDUCE: groups */
+	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, NEXT_GROUPS, EXPORT: the results */
 	uint64_t lease_bytes;  /* 0 where there is none */
 	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
 	HgGraphStats graph;	   /* DESCRIBE */

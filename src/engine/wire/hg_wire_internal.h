@@ -37,10 +37,11 @@ struct HgRemoteJob
 	HgRemoteJob *next;
 	const HgHost *host;
 	uint32_t id;
-	uint32_t key_width;
+	HgJobSpec spec;
 	uint64_t rows[2]; /* sent so far, by HgSide */
 	bool numbered;	  /* ... with their numbers */
 	bool built;
+	uint32_t record_words; /* of the last reduce; 0 where there was none */
 
 	uint64_t lease_offset; /* in staging: slot 0, then slot 1 */
 	uint64_t slot_bytes;

@@ -10,6 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../hg_reduce.h"
 #include "hg_wire_internal.h"
 
 #include <stdlib.h>
@@ -138,7 +139,7 @@ lease_is_sane(const HgWireClient *client, const HgWireReply *reply)
 }
 
 /*
- * Ask for results: NEXT or EXPORT.  On HG_OK *results are client->message.reply.count
+ * Ask for results: NEXT, NEXT_GROUPS or EXPORT.  On HG_OK *results are client->message.reply.count
  * elements of width bytes, at most as many as were wanted, in each of columns columns, which
  * are a column's share of the lease apart; they are there until the next message.
  */
@@ -185,7 +186,7 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	job->client = client;
 	job->host = host;
-	job->key_width = spec->key_width;
+	job->spec = *spec;
 	job->id = ++client->last_job;
 	job->next = client->jobs;
 	client->jobs = job;
@@ -207,33 +208,44 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	return HG_OK;
 }
 
-/* Send keys, numbered from first_row on where the request is APPEND_ROWS. */
+/* Can rows, or their columns, be appended to a side?  What the engine would refuse must be told
+ * now: its answer comes too late for us. */
 static HgStatus
-append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
-			uint64_t first_row, HgError *error)
+check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
 {
-	const unsigned char *from = keys;
 	HgStatus status = job_usable(job, error);
 
-	/* what the engine would refuse must be told now: its answer comes too late for us */
 	if (status != HG_OK)
 		return status;
 	if (side != HG_OUTER && side != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	return HG_OK;
+}
+
+/* Send keys, numbered from first_row on where the request is APPEND_ROWS. */
+static HgStatus
+append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
+			uint64_t first_row, HgError *error)
+{
+	const unsigned char *from = keys;
+	HgStatus status = check_append(job, side, count, first_row, error);
+
+	if (status != HG_OK)
+		return status;
 	if (job->rows[HG_OUTER] + job->rows[HG_INNER] > 0 &&
 		job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
-	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	job->rows[side] += count;
 	job->numbered = type == HG_WIRE_APPEND_ROWS;
 
 	while (status == HG_OK && count > 0)
 	{
 		HgWireClient *client = job->client;
-		uint64_t piece = job->slot_bytes / job->key_width;
+		uint64_t piece = job->slot_bytes / job->spec.key_width;
 		HgWireMessage message;
 		uint64_t offset;
 
@@ -248,11 +260,11 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		message.request.offset = offset;
 		message.request.count = piece;
 		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row : 0;
-		memcpy(client->staging + offset, from, (size_t) (piece * job->key_width));
+		memcpy(client->staging + offset, from, (size_t) (piece * job->spec.key_width));
 
 		/* not waited for: the next piece is copied while this one travels on */
 		status = job_send(job, type, &message, error);
-		from += piece * job->key_width;
+		from += piece * job->spec.key_width;
 		first_row += piece;
 		count -= piece;
 	}
@@ -274,6 +286,56 @@ remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count,
 {
 	return append_keys((HgRemoteJob *) handle, HG_WIRE_APPEND_ROWS, side, keys, count, first_row,
 					   error);
+}
+
+static HgStatus
+remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_append(job, side, count, first_row, error);
+	const unsigned char *from = values;
+	uint64_t width;
+
+	if (status != HG_OK)
+		return status;
+	if (column >= job->spec.ncolumns[side])
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
+	width = job->spec.column_width[side][column];
+
+	while (status == HG_OK && count > 0)
+	{
+		uint64_t piece = job->slot_bytes / (width + 1);
+		unsigned char *to;
+		HgWireMessage message;
+		uint64_t offset;
+
+		if (piece > count)
+			piece = count;
+		status = job_take_slot(job, &offset, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.column = column;
+		message.request.nulls = nulls != NULL;
+		message.request.offset = offset;
+		message.request.count = piece;
+		message.request.first = first_row;
+		to = job->client->staging + offset;
+		memcpy(to, from, (size_t) (piece * width));
+		if (nulls != NULL)
+		{
+			memcpy(to + piece * width, nulls, (size_t) piece);
+			nulls += piece;
+		}
+		status = job_send(job, HG_WIRE_APPEND_COLUMN, &message, error);
+		from += piece * width;
+		first_row += piece;
+		count -= piece;
+	}
+	return status;
 }
 
 HgStatus
@@ -360,6 +422,59 @@ remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 }
 
 static HgStatus
+remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			  HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgWireMessage message;
+	HgStatus status = job_usable(job, error);
+
+	if (status == HG_OK)
+		status = hg_reduce_check(&job->spec, spec, error);
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.mode = (uint32_t) mode;
+	message.request.reduce = *spec;
+	status = job_ask(job, HG_WIRE_REDUCE, &message, error);
+	if (status != HG_OK)
+		return status;
+	job->record_words = hg_reduce_words(spec);
+	*groups = job->client->message.reply.count;
+	return HG_OK;
+}
+
+static HgStatus
+remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const uint64_t bytes = job->record_words * sizeof(uint64_t);
+	HgWireMessage message;
+	const unsigned char *words;
+	const HgWireReply *reply;
+	HgStatus status = job_usable(job, error);
+
+	records->count = 0;
+	if (status == HG_OK && (records->capacity == 0 || bytes == 0))
+		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
+	if (status != HG_OK)
+		return status;
+
+	memset(&message, 0, sizeof(message));
+	message.request.count = records->capacity;
+	status = job_fetch(job, HG_WIRE_NEXT_GROUPS, &message, 1, bytes, &words, error);
+	if (status != HG_OK)
+		return status;
+
+	reply = &job->client->message.reply;
+	memcpy(records->words, words, (size_t) (reply->count * bytes));
+	records->count = (size_t) reply->count;
+	if (reply->lease_bytes > 0)
+		send_note(job->client, HG_WIRE_RELEASE, job->id);
+	return HG_OK;
+}
+
+static HgStatus
 remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
@@ -418,8 +533,8 @@ remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	status = fetch_part(job, side, HG_WIRE_OFFSETS, job->stats.vertices + 1, sizeof(uint32_t),
 						offsets, error);
 	if (status == HG_OK)
-		status = fetch_part(job, side, HG_WIRE_EDGE_KEYS, job->stats.rows[side], job->key_width,
-							edge_keys, error);
+		status = fetch_part(job, side, HG_WIRE_EDGE_KEYS, job->stats.rows[side],
+							job->spec.key_width, edge_keys, error);
 	if (status == HG_OK)
 		status = fetch_part(job, side, HG_WIRE_EDGE_ROWS, job->stats.rows[side], sizeof(uint32_t),
 							edge_rows, error);
@@ -457,6 +572,9 @@ hg_wire_remote_init(HgEngine *engine)
 	engine->open = remote_open;
 	engine->append = remote_append;
 	engine->append_rows = remote_append_rows;
+	engine->append_column = remote_append_column;
+	engine->reduce = remote_reduce;
+	engine->next_groups = remote_next_groups;
 	engine->build = remote_build;
 	engine->match = remote_match;
 	engine->next = remote_next;
