@@ -7,7 +7,7 @@
  * team engine, which passes on what must be done once (build, count, match, reduce) for the first
  * who asks, and to the others the answer that he got, but for groups, which he has alone; and what
  * each does for himself (append_rows, append_column, next) for one after the other.  hg_wire.h has
- *the rules.
+ * the rules.
  *
  * Any thread may call any function, each member one at a time.
  *

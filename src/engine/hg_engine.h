@@ -47,8 +47,8 @@
  *
  * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
  * or NULL.  reduce makes groups of the matches, by the values of some of these columns, and for
- *each group counts, sums, and the least and greatest values of others, so that the pairs need not
- *leave the engine.  All of it is arithmetic with integers that is exact in any order.
+ * each group counts, sums, and the least and greatest values of others, so that the pairs need not
+ * leave the engine.  All of it is arithmetic with integers that is exact in any order.
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -280,8 +280,8 @@ extern "C"
 
 	/*
 	 * What is made of the matches.  Two of them are of one group where each key has the same
-	 *widened value, or is NULL, in both; without keys all are of one group, which is there without
-	 *any.
+	 * widened value, or is NULL, in both; without keys all are of one group, which is there without
+	 * any.
 	 *
 	 * A group is told by a record of 64-bit words (hg_reduce.h says how many):
 	 *

@@ -11,10 +11,10 @@
  * Rows of one key cannot be parted by their hash: of these the outer ones are cut by their
  * position, and where even one outer row does not fit, the device's status is returned.
  *
- * The promises of hg_engine.h hold for a job that was cut, except that export_graph
- * answers HG_INVALID.  A job with columns is not cut: the device's status is returned.  The graph
- *that describe describes, and its vertices in the statistics, are the sum of those of the ranges; a
- *key is in one of them.  A count or a describe ends the stream.
+ * The promises of hg_engine.h hold for a job that was cut, except that export_graph answers
+ * HG_INVALID.  A job with columns is not cut: the device's status is returned.  The graph that
+ * describe describes, and its vertices in the statistics, are the sum of those of the ranges; a key
+ * is in one of them.  A count or a describe ends the stream.
  *
  * HOST MEMORY.  A job that runs whole takes what the list of the appended arrays takes.
  * A job that was cut holds the mixed keys and row numbers of one range in sixteen: key

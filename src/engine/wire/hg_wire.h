@@ -52,16 +52,16 @@
  *
  * JOBS OF A TEAM
  *
- * The connections of several processes can have one job together: they open it with the same
- * number in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn,
- * with the expected rows of all; the others wait for that, and share its fate.  Each
- * has a lease of its own, appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, and
- *closes the job for itself: it ends with the last.  Keys and columns are of the same widths in all
- *of them.  That all rows are appended before the first BUILD is the clients' business.  What is
- *asked for by several is done once: BUILD, COUNT and MATCH, whose later askers get the answer of
- *the first, and REDUCE, whose groups are all the first one's: to the others it answers 0.  NEXT
- *gives each chunk to one of them, and an outer row may have its matches in several.  A request that
- *fails for one of them, but for nonsense of its own, fails the job for all; a cancel is its own.
+ * The connections of several processes can have one job together: they open it with the same number
+ * in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn, with the
+ * expected rows of all; the others wait for that, and share its fate.  Each has a lease of its own,
+ * appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, and closes the job for itself:
+ * it ends with the last.  Keys and columns are of the same widths in all of them.  That all rows
+ * are appended before the first BUILD is the clients' business.  What is asked for by several is
+ * done once: BUILD, COUNT and MATCH, whose later askers get the answer of the first, and REDUCE,
+ * whose groups are all the first one's: to the others it answers 0.  NEXT gives each chunk to one
+ * of them, and an outer row may have its matches in several.  A request that fails for one of them,
+ * but for nonsense of its own, fails the job for all; a cancel is its own.
  *
  * THE QUEUE
  *
@@ -85,9 +85,9 @@
  *				device process shall read keys.  A slot is busy from the sending of the
  *				request that names it until that request's answer has arrived.
  *	results		The answers to NEXT, NEXT_GROUPS and EXPORT name a part of staging that holds what
- *was asked for.  It is the client's until its next message, whichever that is: a client that has
- *nothing else to say sends RELEASE.  Results are copied out before a call returns, so that between
- *calls no job has a claim on that part of staging.
+ *				was asked for.  It is the client's until its next message, whichever that is: a
+ *				client that has nothing else to say sends RELEASE.  Results are copied out before a
+ *				call returns, so that between calls no job has a claim on that part of staging.
  *
  * Three quarters of staging are for leases and one for results, and what waits for room for
  * results waits for nothing but other clients' copying.  The layout there:
