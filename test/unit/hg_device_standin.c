@@ -10,15 +10,17 @@
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
- *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1
+ *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
+ *										groups are being made of it
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
- *	HG_STANDIN_COUNT_MS=n				every count takes that long, and can be cancelled
+ *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
- * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects.
+ * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects, and
+ * what its columns take.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,6 +32,8 @@
 
 #include "../../cuda/hg_device_process.h"
 #include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_shape.h"
+#include "hg_host_reduce.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -41,6 +45,8 @@
 /* The memory of a device that was given no budget, and what a job needs for a row. */
 #define STANDIN_MEMORY (UINT64_C(1) << 30)
 #define STANDIN_ROW_BYTES 32
+
+static HgEngine engine;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
 static HgMemoryUse memory;
@@ -70,7 +76,7 @@ typedef struct StandinJob
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
 	KeptKeys *kept;
-	uint32_t key_width;
+	HgHostReduce reduce; /* has the spec */
 } StandinJob;
 
 static void *
@@ -151,10 +157,13 @@ static HgStatus
 standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
 			 HgError *error)
 {
+	HgJobSpec keys_alone = *spec;
 	StandinJob *job;
-	HgStatus status;
+	HgStatus status = hg_spec_check(spec, error);
 
 	(void) self;
+	if (status != HG_OK)
+		return status;
 	if (spec->device > 0)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d",
 							(int) spec->device);
@@ -167,8 +176,9 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = device_cancelled;
 	job->host.arg = job;
 	job->lender = host;
-	job->key_width = spec->key_width;
-	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, spec, &job->job, error);
+	hg_host_reduce_init(&job->reduce, spec);
+	memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
 	{
 		free(job);
@@ -183,7 +193,7 @@ static const void *
 keep_keys(HgJob *handle, const void *keys, uint64_t count, HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
-	size_t bytes = (size_t) (count * job->key_width);
+	size_t bytes = (size_t) (count * job->reduce.job.key_width);
 	KeptKeys *kept = malloc(sizeof(*kept) + bytes);
 
 	if (kept == NULL)
@@ -218,8 +228,17 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 }
 
 static HgStatus
+standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
+					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	return hg_host_reduce_append(&((StandinJob *) job)->reduce, side, column, values, nulls, count,
+								 first_row, error);
+}
+
+static HgStatus
 standin_build(HgJob *job, HgError *error)
 {
+	HgJobStats stats;
 	HgStatus status = dawdle(job, "HG_STANDIN_BUILD_MS", error);
 
 	if (status != HG_OK)
@@ -230,6 +249,10 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_FAIL") != 0)
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
+	hg_cpu_engine()->stats(inside(job), &stats);
+	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, stats.rows, error);
+	if (status != HG_OK)
+		return status;
 	return answer(hg_cpu_engine()->build(inside(job), error), error);
 }
 
@@ -262,6 +285,24 @@ standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 }
 
 static HgStatus
+standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			   HgError *error)
+{
+	HgStatus status = dawdle(job, "HG_STANDIN_COUNT_MS", error);
+
+	if (status != HG_OK)
+		return status;
+	return hg_host_reduce_run(&((StandinJob *) job)->reduce, &engine, job, mode, spec, groups,
+							  error);
+}
+
+static HgStatus
+standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
+{
+	return hg_host_reduce_next(&((StandinJob *) job)->reduce, records, error);
+}
+
+static HgStatus
 standin_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	return hg_cpu_engine()->describe(inside(job), side, stats, error);
@@ -286,6 +327,7 @@ standin_close(HgJob *handle)
 	StandinJob *job = (StandinJob *) handle;
 
 	hg_cpu_engine()->close(job->job);
+	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)
 	{
 		KeptKeys *next = job->kept->next;
@@ -301,10 +343,13 @@ static HgEngine engine = {
 	.open = standin_open,
 	.append = standin_append,
 	.append_rows = standin_append_rows,
+	.append_column = standin_append_column,
 	.build = standin_build,
 	.match = standin_match,
 	.next = standin_next,
 	.count = standin_count,
+	.reduce = standin_reduce,
+	.next_groups = standin_next_groups,
 	.describe = standin_describe,
 	.export_graph = standin_export_graph,
 	.stats = standin_stats,
@@ -345,7 +390,12 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 static uint64_t
 standin_job_bytes(const HgJobSpec *spec)
 {
-	return (spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * STANDIN_ROW_BYTES;
+	uint64_t bytes = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		bytes += spec->expected_rows[side] *
+				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));
+	return bytes;
 }
 
 static void

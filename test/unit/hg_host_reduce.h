@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host_reduce.h
+ *	  Columns and groups in host memory, by the plainest means: a job's matches, one by one.
+ *
+ * The stand-in answers with it, and what a device makes of its matches is compared with it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_HOST_REDUCE_H
+#define HG_HOST_REDUCE_H
+
+#include "../../src/engine/hg_reduce.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* A row's value in a column. */
+	typedef struct HgHostValue
+	{
+		uint64_t bits; /* zeros before those of a narrow value */
+		bool given;
+		bool null;
+	} HgHostValue;
+
+	/* The columns of a job, and the groups of its last reduction; all in memory of malloc. */
+	typedef struct HgHostReduce
+	{
+		HgJobSpec job;
+		HgHostValue *values[2][HG_MAX_COLUMNS]; /* [capacity] by row number */
+		uint64_t capacity[2][HG_MAX_COLUMNS];
+		uint64_t given[2][HG_MAX_COLUMNS];
+
+		HgReduceSpec spec;
+		uint32_t words;	   /* of a record; 0 before the first reduction */
+		uint64_t *records; /* [room * words] */
+		uint64_t room;
+		uint64_t groups;
+		uint64_t *slots; /* [slot_count] number of a group + 1, or 0: found by its hash */
+		uint64_t slot_count;
+		uint64_t next; /* the group to be delivered next */
+	} HgHostReduce;
+
+	extern void hg_host_reduce_init(HgHostReduce *reduce, const HgJobSpec *job);
+
+	/* As append_column of an engine: rows are known by their numbers. */
+	extern HgStatus hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column,
+										  const void *values, const uint8_t *nulls, uint64_t count,
+										  uint64_t first_row, HgError *error);
+
+	/* Before build: HG_INVALID unless so many rows of each side have all their values. */
+	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, const uint64_t rows[2],
+										 HgError *error);
+
+	/*
+	 * Make groups of the matches that engine->match and next give for its job; *groups is
+	 * HG_TOO_MANY_GROUPS where they are.
+	 */
+	extern HgStatus hg_host_reduce_run(HgHostReduce *reduce, HgEngine *engine, HgJob *job,
+									   HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+									   HgError *error);
+
+	/* As next_groups of an engine. */
+	extern HgStatus hg_host_reduce_next(HgHostReduce *reduce, HgGroupRecords *records,
+										HgError *error);
+
+	extern void hg_host_reduce_free(HgHostReduce *reduce);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_HOST_REDUCE_H */
