@@ -55,7 +55,7 @@
 
 /*
  * What the way to the device process and back adds to what its engine takes there: the messages
- * of a job, 12 us there and back each, and a copy of each key and row number in staging.
+ * of a job, 12 us there and back each, and a copy of each key, value and row number in staging.
  */
 #define HG_DEVICE_JOB_MS 0.1
 #define HG_DEVICE_BYTE_NS 0.1
@@ -557,6 +557,17 @@ hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t oute
 	*device_ms = hg_costs_estimate(&costs->device[place], outer_rows, inner_rows, pairs) +
 				 HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
 	*cpu_ms = hg_costs_estimate(&costs->cpu[place], outer_rows, inner_rows, pairs);
+}
+
+double
+hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
+						   uint64_t inner_rows, double column_bytes, double pairs)
+{
+	const double bytes = (double) (outer_rows + inner_rows) * key_width + column_bytes;
+
+	return hg_costs_estimate_reduced(&costs->device[hg_costs_place(key_width)], outer_rows,
+									 inner_rows, column_bytes, pairs) +
+		   HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
 }
 
 uint64_t

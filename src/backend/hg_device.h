@@ -63,6 +63,12 @@ extern void hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, u
 							   uint64_t inner_rows, double pairs, double *device_ms,
 							   double *cpu_ms);
 
+/* The same of a job on the device whose matches it reduces to groups, of columns of so many bytes.
+ */
+extern double hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width,
+										 uint64_t outer_rows, uint64_t inner_rows,
+										 double column_bytes, double pairs);
+
 /*
  * The name of the device that jobs run on; "" where there is none.  Asks a process
  * of this session's own the first time.

@@ -23,7 +23,7 @@
 
 /* The steps, each of which ends with an arrive. */
 #define HG_STEP_APPEND 1
-#define HG_STEP_COUNT 2
+#define HG_STEP_BUILD 2
 #define HG_STEP_FETCH 3
 
 /* Matches fetched at a time; the first ones make room for as many. */
@@ -40,6 +40,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 		pg_atomic_init_u64(&shared->rows[side], 0);
 	pg_atomic_init_u32(&shared->failed, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
+	pg_atomic_init_u32(&shared->crowded, 0);
 	/* only the server's process can be reached by several */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
@@ -74,10 +75,17 @@ hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, const H
 	return failed == 0 || failed > step;
 }
 
-/* Step 1: open the job and give it this process's keys. */
+/* Are the matches to be reduced? */
+static bool
+hg_device_team_reduces(const HgJobSpec *spec)
+{
+	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
+}
+
+/* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
-hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
-					  double patience_ms, HgError *error)
+hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
+					  const HgKeySet sides[2], double patience_ms, HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgStatus status;
@@ -97,24 +105,41 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 
 			status = device->engine->append_rows(device->job, (HgSide) side, piece->keys,
 												 piece->count, piece->first_row, error);
+			if (status == HG_OK && hg_device_team_reduces(spec))
+				status = hg_reduction_append(reduction, device->engine, device->job, (HgSide) side,
+											 piece->first_row, piece->count, error);
 		}
 	if (status == HG_OK)
 		status = hg_wire_client_settle(device->job, error);
 	return status;
 }
 
-/* Step 2: build, and count the matches of all. */
+/* Count the matches of all. */
 static HgStatus
 hg_device_team_count(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
 {
-	HgStatus status = device->engine->build(device->job, error);
+	HgStatus status = device->engine->count(device->job, spec->mode, &device->matches, error);
 
-	if (status == HG_OK)
-		status = device->engine->count(device->job, spec->mode, &device->matches, error);
 	if (status == HG_OK && !spec->counted &&
 		device->matches > device->team->spec.match_bytes / (2 * sizeof(uint32)))
 		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
 							  "the matches of the join need more than work memory");
+	return status;
+}
+
+/* Step 2: build, and count or reduce the matches of all. */
+static HgStatus
+hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					 HgError *error)
+{
+	HgStatus status = device->engine->build(device->job, error);
+
+	if (status != HG_OK || !hg_device_team_reduces(job_spec))
+		return status == HG_OK ? hg_device_team_count(device, spec, error) : status;
+	status = hg_reduction_fetch(spec->reduction, device->engine, device->job, spec->mode,
+								device->context, &device->groups, error);
+	if (status == HG_OK && device->groups.too_many)
+		pg_atomic_write_u32(&device->shared->crowded, 1);
 	return status;
 }
 
@@ -141,11 +166,16 @@ hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
 
 /* Step 3: fetch matches until there are no more. */
 static HgStatus
-hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
+hg_device_team_fetch(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					 HgError *error)
 {
-	HgStatus status = device->engine->match(device->job, mode, error);
+	HgStatus status = HG_OK;
 	HgMatches chunk;
 
+	if (hg_device_team_reduces(job_spec))
+		status = hg_device_team_count(device, spec, error);
+	if (status == HG_OK)
+		status = device->engine->match(device->job, spec->mode, error);
 	if (status != HG_OK)
 		return status;
 	do
@@ -185,26 +215,34 @@ hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJo
 		return false;
 	if (arrived < HG_STEP_APPEND)
 	{
-		status = hg_device_team_append(device, job_spec, sides, patience_ms, &error);
+		status =
+			hg_device_team_append(device, spec->reduction, job_spec, sides, patience_ms, &error);
 		status = hg_device_team_status(device, status, &error);
 		if (!hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
 			return false;
 	}
-	if (arrived < HG_STEP_COUNT)
+	if (arrived < HG_STEP_BUILD)
 	{
 		if (!late)
 		{
-			status = hg_device_team_count(device, spec, &error);
+			status = hg_device_team_build(device, spec, job_spec, &error);
 			status = hg_device_team_status(device, status, &error);
 		}
-		if (!hg_device_team_agree(device, HG_STEP_COUNT, status, &error))
+		if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
 			return false;
+	}
+	if (hg_device_team_reduces(job_spec))
+	{
+		/* where one was told that there are too many groups, nobody uses what others got */
+		device->groups.too_many = pg_atomic_read_u32(&device->shared->crowded) != 0;
+		if (!device->groups.too_many)
+			return true;
 	}
 	if (!spec->counted && arrived < HG_STEP_FETCH)
 	{
 		if (!late)
 		{
-			status = hg_device_team_fetch(device, spec->mode, &error);
+			status = hg_device_team_fetch(device, spec, job_spec, &error);
 			status = hg_device_team_status(device, status, &error);
 		}
 		if (!hg_device_team_agree(device, HG_STEP_FETCH, status, &error))

@@ -6,8 +6,8 @@
  * Each process connects to the server's device process and opens the same job there
  * (HgJobSpec.team).  All then go through the same steps, and are of one mind after each:
  *
- *	1	each appends the keys that it has read
- *	2	the job is built, and its matches are counted
+ *	1	each appends the keys that it has read, and the columns of a reduction
+ *	2	the job is built, and its matches are counted, or reduced: then one process has the groups
  *	3	where matches are wanted, each fetches chunks of them until there are no more
  *
  * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
@@ -42,6 +42,7 @@ struct HgDeviceTeamShared
 	pg_atomic_uint32 failed;  /* the step that has failed, 0 = none */
 	HgError failure;		  /* ... and why: written by one, read after its arrive */
 	pg_atomic_uint32 counted; /* a process has taken the number of matches */
+	pg_atomic_uint32 crowded; /* some process was told that there are too many groups */
 };
 
 /* One process's part. */
@@ -49,11 +50,12 @@ typedef struct HgDeviceTeam
 {
 	HgDeviceTeamShared *shared;
 	HgPgTeam *team;
-	HgEngine *engine; /* NULL where this process has not come to it */
-	HgJob *job;		  /* NULL where it is closed or was not opened */
-	HgJobStats stats; /* of the job, when it was closed */
-	uint64 matches;	  /* of all processes, once they are counted */
-	bool joined;	  /* all steps are done, in all processes */
+	HgEngine *engine;  /* NULL where this process has not come to it */
+	HgJob *job;		   /* NULL where it is closed or was not opened */
+	HgJobStats stats;  /* of the job, when it was closed */
+	uint64 matches;	   /* of all processes, once they are counted */
+	bool joined;	   /* all steps are done, in all processes */
+	HgGroupSet groups; /* of the matches, where they are to be reduced */
 
 	/* what this process has fetched */
 	MemoryContext context;

@@ -77,6 +77,11 @@
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_PATIENCE_MS 50.0
 
+/*
+ * What the CPU takes to fetch a value of one side for a match, and to make it part of a group.
+ */
+#define HG_CPU_VALUE_NS 10.0
+
 struct HgMatcher
 {
 	dlist_node node; /* in hg_matchers */
@@ -93,6 +98,7 @@ struct HgMatcher
 	bool may_fall_back; /* hashgraph.backend was auto when the matcher was made */
 	HgEngine *engine;	/* that the job belongs to */
 	HgJob *job;			/* NULL once closed */
+	bool reducing;		/* the job has the columns of spec.reduction, or will have them */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
 
@@ -193,6 +199,7 @@ hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
 {
 	matcher->engine = engine;
 	matcher->on_cpu = engine == hg_cpu_engine();
+	matcher->reducing = false;
 }
 
 /* Does a failure of the device with this status leave the CPU a chance? */
@@ -255,11 +262,13 @@ hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
 		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
 	spec->device = hg_gpu_device;
 	spec->group = hg_device_group();
+	if (matcher->reducing)
+		hg_reduction_fill_spec(matcher->spec.reduction, spec);
 }
 
-/* Open a job on the matcher's engine, give it the keys and build. */
+/* Open a job on the matcher's engine, give it keys and columns, and build. */
 static HgStatus
-hg_matcher_build(HgMatcher *matcher, HgError *error)
+hg_matcher_build_job(HgMatcher *matcher, HgError *error)
 {
 	HgJobSpec spec;
 	HgStatus status;
@@ -278,10 +287,28 @@ hg_matcher_build(HgMatcher *matcher, HgError *error)
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
 			status = matcher->engine->append(matcher->job, (HgSide) side, set->pieces[i].keys,
 											 set->pieces[i].count, error);
+		if (matcher->reducing && status == HG_OK)
+			status = hg_reduction_append(matcher->spec.reduction, matcher->engine, matcher->job,
+										 (HgSide) side, 0, set->rows, error);
 	}
 	if (status == HG_OK)
 		status = matcher->engine->build(matcher->job, error);
 	return status;
+}
+
+/* The same; without the columns where the device has no room for them. */
+static HgStatus
+hg_matcher_build(HgMatcher *matcher, HgError *error)
+{
+	HgStatus status = hg_matcher_build_job(matcher, error);
+
+	if (status != HG_DEVICE_OUT_OF_MEMORY || !matcher->reducing)
+		return status;
+	if (matcher->job != NULL)
+		matcher->engine->close(matcher->job);
+	matcher->job = NULL;
+	matcher->reducing = false;
+	return hg_matcher_build_job(matcher, error);
 }
 
 /*
@@ -328,20 +355,66 @@ hg_matcher_expected_pairs(const HgMatcher *matcher)
 	return matcher->spec.counted ? 0 : matcher->spec.pairs;
 }
 
-/* Is the device, as far as is known, done with the join before the CPU would? */
-static bool
-hg_matcher_device_pays(HgMatcher *matcher)
+void
+hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
+					uint64 inner_rows, HgMatcherEstimate *estimate)
 {
-	HgMatcherReport *report = &matcher->report;
-	const uint64 outer = matcher->sides[HG_OUTER].rows;
-	const uint64 inner = matcher->sides[HG_INNER].rows;
-	HgEngineCosts costs;
+	const HgReduction *reduction = spec->reduction;
+	double pairs = spec->counted ? 0 : spec->pairs;
+	double values_ms;
+	double reduced_ms;
 
-	if (!hg_device_costs(&costs))
-		return outer + inner >= HG_DEVICE_ROWS;
-	hg_device_estimate(&costs, matcher->spec.key_width, outer, inner,
-					   hg_matcher_expected_pairs(matcher), &report->device_ms, &report->cpu_ms);
-	return report->device_ms < report->cpu_ms;
+	hg_device_estimate(costs, spec->key_width, outer_rows, inner_rows, pairs, &estimate->device_ms,
+					   &estimate->cpu_ms);
+	estimate->reduced = false;
+	if (reduction == NULL)
+		return;
+	/* what is not reduced is gathered and aggregated here */
+	values_ms = pairs * HG_CPU_VALUE_NS / 1e6 *
+				(reduction->columns[HG_OUTER].ncolumns + reduction->columns[HG_INNER].ncolumns);
+	reduced_ms =
+		hg_device_estimate_reduced(costs, spec->key_width, outer_rows, inner_rows,
+								   hg_reduction_bytes(reduction, outer_rows, inner_rows), pairs);
+	estimate->device_ms += values_ms;
+	estimate->cpu_ms += values_ms;
+	estimate->reduced = reduced_ms <= estimate->device_ms;
+	if (estimate->reduced)
+		estimate->device_ms = reduced_ms;
+}
+
+/*
+ * What joining so many rows is expected to take, and whether a device is to reduce the matches.
+ * Where costs is NULL nothing is expected, and it does that wherever it can: false.
+ */
+static bool
+hg_matcher_weigh(const HgMatcher *matcher, const HgEngineCosts *costs, const uint64 rows[2],
+				 HgMatcherEstimate *estimate)
+{
+	memset(estimate, 0, sizeof(*estimate));
+	estimate->reduced = matcher->spec.reduction != NULL;
+	if (costs == NULL)
+		return false;
+	hg_matcher_estimate(costs, &matcher->spec, rows[HG_OUTER], rows[HG_INNER], estimate);
+	return true;
+}
+
+/* Is the device wanted, or, as far as is known, done with the join before the CPU would? */
+static bool
+hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
+{
+	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
+	HgEngineCosts costs;
+	HgMatcherEstimate estimate;
+	bool known =
+		hg_matcher_weigh(matcher, hg_device_costs(&costs) ? &costs : NULL, rows, &estimate);
+
+	*reduced = estimate.reduced;
+	if (wanted)
+		return true;
+	matcher->report.device_ms = estimate.device_ms;
+	matcher->report.cpu_ms = estimate.cpu_ms;
+	return known ? estimate.device_ms < estimate.cpu_ms
+				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
 /* Choose the engine, as hashgraph.backend says. */
@@ -352,13 +425,14 @@ hg_matcher_choose(HgMatcher *matcher)
 	HgEngine *engine = NULL;
 	HgDeviceState state;
 	HgError error;
+	bool reduced;
 
 	hg_matcher_set_engine(matcher, hg_cpu_engine());
 	hg_host_set_patience(&matcher->host, -1);
 	matcher->may_fall_back = matcher->remember = false;
 	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small || matcher->spec.team != NULL)
 		return;
-	if (!wanted && !hg_matcher_device_pays(matcher))
+	if (!hg_matcher_device_pays(matcher, wanted, &reduced))
 		return;
 	/* a parallel worker does not live long enough for a device process of its own to start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
@@ -375,6 +449,7 @@ hg_matcher_choose(HgMatcher *matcher)
 	if (engine != NULL)
 	{
 		hg_matcher_set_engine(matcher, engine);
+		matcher->reducing = reduced && engine->reduce != NULL;
 		matcher->may_fall_back = matcher->remember = !wanted;
 		hg_host_set_patience(&matcher->host, wanted ? -1 : hg_matcher_patience(matcher));
 		return;
@@ -400,6 +475,8 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	HgDeviceTeamShared *shared = matcher->spec.team->device;
 	HgMatcherReport *report = &matcher->report;
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	uint64 rows[2];
+	HgMatcherEstimate estimate;
 	double patience_ms;
 	HgJobSpec spec;
 	HgError error;
@@ -414,25 +491,24 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 							 "again with backend cuda.")));
 		return false;
 	}
-	matcher->on_cpu = false;
-	hg_matcher_fill_spec(matcher, &spec);
-	spec.team = shared->job;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = pg_atomic_read_u64(&shared->rows[side]);
-	if (shared->costs_known)
+		rows[side] = pg_atomic_read_u64(&shared->rows[side]);
+	if (hg_matcher_weigh(matcher, shared->costs_known ? &shared->costs : NULL, rows, &estimate))
 	{
-		hg_device_estimate(&shared->costs, spec.key_width, spec.expected_rows[HG_OUTER],
-						   spec.expected_rows[HG_INNER], hg_matcher_expected_pairs(matcher),
-						   &report->device_ms, &report->cpu_ms);
-		report->cpu_ms /= matcher->spec.team->processes;
+		report->device_ms = estimate.device_ms;
+		report->cpu_ms = estimate.cpu_ms / matcher->spec.team->processes;
 	}
-	if (!wanted)
-		matcher->on_cpu = report->device_ms >= report->cpu_ms ||
-						  hg_matcher_expected_pairs(matcher) * 2 * sizeof(uint32) >
-							  (double) matcher->spec.team->match_bytes;
+	matcher->on_cpu =
+		!wanted && (report->device_ms >= report->cpu_ms ||
+					(!estimate.reduced && hg_matcher_expected_pairs(matcher) * 2 * sizeof(uint32) >
+											  (double) matcher->spec.team->match_bytes));
 	if (matcher->on_cpu)
 		return false;
 
+	matcher->reducing = estimate.reduced;
+	hg_matcher_fill_spec(matcher, &spec);
+	spec.team = shared->job;
+	memcpy(spec.expected_rows, rows, sizeof(rows));
 	matcher->device.shared = shared;
 	matcher->device.team = &matcher->team;
 	matcher->device.context = matcher->context;
@@ -747,6 +823,30 @@ hg_matcher_count(HgMatcher *matcher)
 		   HG_OK)
 		hg_matcher_fail_or_fall_back(matcher, status, &error);
 	return matches;
+}
+
+bool
+hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
+{
+	HgStatus status;
+	HgError error;
+
+	if (!matcher->reducing)
+		return false;
+	if (matcher->device.joined)
+	{
+		/* as all of its processes have found it */
+		*groups = matcher->device.groups;
+		return !groups->too_many;
+	}
+	if (matcher->job == NULL)
+		elog(ERROR, "the job of a HashGraph join was closed under it");
+	status = hg_reduction_fetch(matcher->spec.reduction, matcher->engine, matcher->job,
+								matcher->spec.mode, matcher->context, groups, &error);
+	if (status == HG_OK)
+		return !groups->too_many;
+	hg_matcher_fail_or_fall_back(matcher, status, &error);
+	return false;
 }
 
 bool

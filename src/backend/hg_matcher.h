@@ -21,7 +21,9 @@
 #ifndef HG_MATCHER_H
 #define HG_MATCHER_H
 
+#include "backend/hg_reduction.h"
 #include "backend/hg_team.h"
+#include "engine/hg_costs.h"
 
 /* The keys of a side, in pieces. */
 typedef struct HgKeyPiece
@@ -47,6 +49,13 @@ typedef struct HgMatcherSpec
 	double pairs;	  /* matches that are expected; only hints at how long they take */
 
 	/*
+	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
+	 * less time than returning them: hg_matcher_reduce() tells.  It stays in place until the
+	 * matcher is destroyed.
+	 */
+	const HgReduction *reduction;
+
+	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows
 	 * of its own: matches are then those of the work that this process takes.
 	 */
@@ -68,6 +77,18 @@ typedef struct HgMatcherReport
 	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
 } HgMatcherReport;
 
+/* What a join is expected to take. */
+typedef struct HgMatcherEstimate
+{
+	double device_ms; /* on a device ... */
+	double cpu_ms;	  /* ... and on the CPU */
+	bool reduced;	  /* the device reduces the matches, if they come from there */
+} HgMatcherEstimate;
+
+/* What joining so many rows is expected to take, by known costs; all of spec but team counts. */
+extern void hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
+
 /*
  * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces
  * must stay in place until the matcher is destroyed.  Memory comes from CurrentMemoryContext.
@@ -88,6 +109,14 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 
 /* The number of matches; nothing is streamed. */
 extern uint64 hg_matcher_count(HgMatcher *matcher);
+
+/*
+ * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,
+ * of memory on it, or because there would be more groups than may be; then they can be streamed.
+ * The groups are the matcher's.  With a team: in all of its processes or in none, and one of them
+ * gets the groups.
+ */
+extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 
 /* Describe the HashGraph of a side; false where build made none. */
 extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);

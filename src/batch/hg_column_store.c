@@ -23,7 +23,6 @@
 
 /* A chunk has as many rows as keep it to HG_CHUNK_BYTES, within limits. */
 #define HG_CHUNK_BYTES ((Size) 256 * 1024)
-#define HG_MAX_CHUNK_ROWS_LOG2 14
 #define HG_MIN_CHUNK_ROWS_LOG2 6
 
 /* Chunk numbers taken at once where there are no columns. */
@@ -440,6 +439,25 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 		hg_column_store_get_column(store, column, rows, nrows, batch->values[at[c]],
 								   column->has_nulls ? nulls : NULL);
 	}
+}
+
+int
+hg_column_store_run(const HgColumnStore *store, int column, uint64 row, uint64 rows,
+					const void **values, bool *nulls, bool *any_null)
+{
+	const HgColumn *from = &store->columns[column];
+	uint64 chunk_rows = UINT64CONST(1) << store->chunk_rows_log2;
+	uint64 place = row & (chunk_rows - 1);
+	int run = (int) Min(rows, chunk_rows - place);
+	const uint8 *validity =
+		(const uint8 *) store->chunks[row >> store->chunk_rows_log2] + from->validity_offset;
+
+	Assert(from->attbyval && from->stride == (uint32) from->attlen);
+	*values = hg_column_store_place(store, from, (uint32) row);
+	*any_null = from->has_nulls;
+	for (int i = 0; from->has_nulls && i < run; i++)
+		nulls[i] = (validity[(place + i) / 8] & (1 << ((place + i) % 8))) == 0;
+	return run;
 }
 
 void

@@ -32,6 +32,9 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_shared_columns.h"
 
+/* The most rows of a chunk, by their logarithm. */
+#define HG_MAX_CHUNK_ROWS_LOG2 14
+
 typedef struct HgColumn
 {
 	int16 attlen;
@@ -124,6 +127,16 @@ extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, cons
  */
 extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows,
 								HgBatch *batch, const int *at);
+
+/*
+ * The values of a by-value column from a row on, where they lie: *values[n] of attlen bytes each,
+ * and in nulls[n], unless *any_null is set to false, the flags of those that are NULL.  Returns n,
+ * which is rows at most, and where they lie apart fewer: at most HG_RUN_ROWS.
+ */
+extern int hg_column_store_run(const HgColumnStore *store, int column, uint64 row, uint64 rows,
+							   const void **values, bool *nulls, bool *any_null);
+
+#define HG_RUN_ROWS (1 << HG_MAX_CHUNK_ROWS_LOG2)
 
 /* Forget the rows, keep the pieces for the next ones. */
 extern void hg_column_store_clear(HgColumnStore *store);

@@ -16,6 +16,8 @@
  *					scan slot, filtered by HAVING and projected.
  *	NEXT_PARTITION	The groups of rows that did not fit into memory.
  *
+ * Where a device joins, it may make groups of the join's rows itself: hg_aggregate_reduce.c.
+ *
  * Without GROUP BY there is one group, even for no rows.  Where only rows are counted the join
  * gives their number, and matches are not even looked at.
  *
@@ -49,7 +51,6 @@
 #include "utils/memutils.h"
 
 #include "executor/hg_aggregate_state.h"
-#include "executor/hg_join_state.h"
 
 /* The most partitions of a spill set, by their number's logarithm. */
 #define HG_AGGREGATE_MAX_BITS 6
@@ -306,6 +307,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	for (int c = 0; c < state->ncolumns; c++)
 		state->dense[c] = c;
 
+	hg_aggregate_begin_reduction(state);
+
 	/* places that nothing is put into stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
@@ -401,8 +404,7 @@ hg_aggregate_start_spill(HgAggregateState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* Memory of groups and files. */
-static uint64
+uint64
 hg_aggregate_bytes(const HgAggregateState *state)
 {
 	uint64 bytes = hg_groups_bytes(state->groups);

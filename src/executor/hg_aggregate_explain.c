@@ -29,6 +29,7 @@ hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
 	sum->memory_bytes += record->memory_bytes;
 	sum->spilled_bytes += record->spilled_bytes;
 	sum->partitions += record->partitions;
+	sum->reduced_rows += record->reduced_rows;
 }
 
 /* Take over what the workers left. */
@@ -149,7 +150,11 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 	hg_explain_keys(node, ancestors, es);
 	hg_aggregate_add_record(&record, &state->others);
-	if (!es->analyze || record.processes == 0 || !state->grouped)
+	if (!es->analyze || record.processes == 0)
+		return;
+	if (record.reduced_rows > 0)
+		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
+	if (!state->grouped)
 		return;
 	if (record.processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record.processes, es);

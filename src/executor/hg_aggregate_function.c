@@ -550,6 +550,50 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 }
 
 void
+hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const uint64 *item)
+{
+	void *at = (char *) group + function->offset;
+	HgSumState *sum = at;
+	HgBigSumState *big = at;
+	HgExtremeState *extreme = at;
+	int64 value;
+	int128 total;
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*(int64 *) at += (int64) (item != NULL ? item[0] : rows);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			sum->count += (int64) item[0];
+			sum->sum = (int64) ((uint64) sum->sum + item[1]);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			total = (int128) big->high << 64 | big->low;
+			total += (int128) item[2] << 64 | item[1];
+			big->count += (int64) item[0];
+			big->low = (uint64) total;
+			big->high = (int64) (total >> 64);
+			break;
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			if (item[0] == 0)
+				break;
+			value = (int64) item[1];
+			if (!extreme->any || (function->kind == HG_AGGREGATE_MAX ? value > extreme->value
+																	 : value < extreme->value))
+				extreme->value = value;
+			extreme->any = true;
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+}
+
+void
 hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
 {
 	Assert(function->kind == HG_AGGREGATE_COUNT);

@@ -17,6 +17,7 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_spill.h"
 #include "executor/hg_aggregate.h"
+#include "executor/hg_join_state.h"
 
 /* ---------------------------------------------------------------------
  * hg_aggregate_groups.c: the groups
@@ -206,6 +207,13 @@ extern void hg_function_advance(const HgFunction *function, HgSelection selectio
 /* The result for a group, in CurrentMemoryContext or in the group. */
 extern Datum hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull);
 
+/*
+ * Take rows that a device has reduced: their number, and the words of the item that tells of the
+ * argument's values (hg_engine.h), or NULL where rows are counted.
+ */
+extern void hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows,
+							  const uint64 *item);
+
 /* Count rows that come without a batch. */
 extern void hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows);
 
@@ -238,6 +246,7 @@ typedef struct HgAggregateRecord
 	uint64 memory_bytes; /* the most at a time, of all processes */
 	uint64 spilled_bytes;
 	uint64 partitions;
+	uint64 reduced_rows; /* that came in groups from a device */
 } HgAggregateRecord;
 
 /* What the processes below a Gather share: no more than what each of them did. */
@@ -274,6 +283,10 @@ typedef struct HgAggregateState
 	HgBatchSource *source;
 	HgBatch *batch;
 
+	/* what the join may make of its rows instead of returning them; hg_aggregate_reduce.c */
+	HgReducer reducer;
+	int *reduced; /* [nfunctions] places of their items in a record; 0: the number of rows does */
+
 	/* what is read */
 	MemoryContext context;		 /* owns all that follows */
 	MemoryContext row_context;	 /* of transition, hash and equality functions */
@@ -295,6 +308,12 @@ typedef struct HgAggregateState
 	HgAggregateShared *shared; /* NULL where there is one process */
 	int process;			   /* 0 is the leader */
 } HgAggregateState;
+
+/* Memory of groups and files. */
+extern uint64 hg_aggregate_bytes(const HgAggregateState *state);
+
+/* hg_aggregate_reduce.c: take groups from the join, where it can give them. */
+extern void hg_aggregate_begin_reduction(HgAggregateState *state);
 
 /* hg_aggregate_explain.c: what executor callbacks of these names do */
 extern Size hg_aggregate_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);

@@ -428,7 +428,7 @@ hg_join_start_output(HgJoinState *state)
 		state->count_left = hg_matcher_count(state->matcher);
 		return HG_JOIN_COUNT;
 	}
-	return HG_JOIN_MATCH;
+	return hg_join_reduce(state) ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
 }
 
 /*
@@ -511,6 +511,7 @@ hg_join_read_outer(HgJoinState *state)
 	spec.small = state->css.ss.ps.state->es_epq_active != NULL;
 	spec.counted = !hg_join_streams(state);
 	spec.pairs = hg_join_expected_pairs(state);
+	spec.reduction = hg_join_current_reduction(state);
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);

@@ -104,19 +104,22 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 static void
 hg_explain_expected(const HgJoinState *state, ExplainState *es)
 {
-	double pairs = hg_join_streams(state) ? state->css.ss.ps.plan->plan_rows : 0;
+	const HgMatcherSpec spec = {
+		.key_width = state->inputs[HG_INNER]->words->width,
+		.counted = !hg_join_streams(state),
+		.pairs = state->css.ss.ps.plan->plan_rows,
+		.reduction = hg_join_planned_reduction(state),
+	};
 	HgEngineCosts costs;
-	double device_ms;
-	double cpu_ms;
+	HgMatcherEstimate estimate;
 
 	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
 		return;
-	hg_device_estimate(&costs, state->inputs[HG_INNER]->words->width,
-					   (uint64) state->inputs[HG_OUTER]->plan->plan->plan_rows,
-					   (uint64) state->inputs[HG_INNER]->plan->plan->plan_rows, pairs, &device_ms,
-					   &cpu_ms);
-	ExplainPropertyText("Expected Backend", device_ms < cpu_ms ? "cuda" : "cpu", es);
-	hg_explain_estimates(device_ms, cpu_ms, es);
+	hg_matcher_estimate(&costs, &spec, (uint64) state->inputs[HG_OUTER]->plan->plan->plan_rows,
+						(uint64) state->inputs[HG_INNER]->plan->plan->plan_rows, &estimate);
+	ExplainPropertyText("Expected Backend", estimate.device_ms < estimate.cpu_ms ? "cuda" : "cpu",
+						es);
+	hg_explain_estimates(estimate.device_ms, estimate.cpu_ms, es);
 }
 
 void

@@ -361,6 +361,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL,
 		.counted = !hg_join_streams(state),
 		.pairs = state->css.ss.ps.plan->plan_rows * shared->nprocesses,
+		.reduction = hg_join_current_reduction(state),
 		.team = &team,
 	};
 	HgKeySet outer_set = hg_key_column_set(state->inputs[HG_OUTER]->words);

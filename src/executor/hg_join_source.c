@@ -5,7 +5,8 @@
  *
  * The upper join asks the lower one for batches instead of calling ExecProcNode.  What that
  * would have done beside returning a row is done here: rescans for changed parameters, and
- * counting for EXPLAIN ANALYZE.  A join with quals above it is read row by row.
+ * counting for EXPLAIN ANALYZE.  A join with quals above it is read row by row.  Rows that go
+ * up in groups (hg_join_reduce.c) are counted as if they were returned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,6 +33,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	HgJoinSource *from = (HgJoinSource *) source;
 	HgJoinState *join = from->join;
 	PlanState *ps = &join->css.ss.ps;
+	uint64 rows;
 
 	if (ps->chgParam != NULL)
 		ExecReScan(ps);
@@ -39,7 +41,9 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 		InstrStartNode(ps->instrument);
 	batch->nrows = hg_join_next_batch(join) ? join->out->nrows : 0;
 	join->out_next = batch->nrows;
-	join->record.rows_out += batch->nrows;
+	rows = batch->nrows + join->reduced_rows;
+	join->reduced_rows = 0;
+	join->record.rows_out += rows;
 	/* the columns themselves: they stay as they are until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
@@ -48,7 +52,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 		batch->has_nulls[i] = join->out->has_nulls[from->places[i]];
 	}
 	if (ps->instrument != NULL)
-		InstrStopNode(ps->instrument, batch->nrows);
+		InstrStopNode(ps->instrument, (double) rows);
 	return batch->nrows > 0;
 }
 
@@ -77,6 +81,15 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	if (ps->instrument != NULL)
 		InstrStopNode(ps->instrument, (double) *rows);
 	return true;
+}
+
+bool
+hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
+{
+	HgJoinSource *from = (HgJoinSource *) source;
+
+	return source->next == hg_join_source_next &&
+		   hg_join_begin_reduction(from->join, reducer, from->places);
 }
 
 /* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */

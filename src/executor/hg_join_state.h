@@ -48,6 +48,24 @@ typedef struct HgPartitions
 
 typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.c */
 
+/*
+ * What a node above makes of the join's rows, where it takes groups of them as well as rows.
+ * The columns of spec are those of its source; max_groups is told by room.
+ */
+typedef struct HgReducer
+{
+	HgReduceSpec spec;
+
+	/* how many groups may come now, all at once; 0: none, there must be rows */
+	uint64 (*room)(void *arg);
+
+	/* take the records of groups (hg_engine.h) */
+	void (*take)(void *arg, const uint64 *records, uint64 count);
+	void *arg;
+} HgReducer;
+
+typedef struct HgJoinReduction HgJoinReduction; /* hg_join_reduce.c */
+
 typedef struct HgJoinState
 {
 	CustomScanState css; /* must be first */
@@ -110,6 +128,10 @@ typedef struct HgJoinState
 	bool settled[2];	   /* and a row that has one takes no more */
 	int next_range;		   /* of the rows without a match or a key ... */
 	uint64 next_row;	   /* ... and the next row of it */
+
+	/* where the node above takes groups of rows; hg_join_reduce.c */
+	HgJoinReduction *reduction; /* or NULL */
+	uint64 reduced_rows;		/* that have gone up in groups, and were not yet told to anybody */
 
 	HgJoinRecord record; /* of everything but the live matcher */
 } HgJoinState;
@@ -223,6 +245,29 @@ extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const 
  * the source is not a join of our own: then batches must be counted.
  */
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
+
+/*
+ * Have rows of the source, which is a join of ours, come in groups wherever they can: next() hands
+ * them to the reducer, which must stay in place, and returns the other rows.  False, and nothing is
+ * done, where they never can.  Columns are of the source's batches.
+ */
+extern bool hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer);
+
+/*
+ * hg_join_reduce.c: the same for the join itself, whose source's columns are these places in its
+ * scan slot.
+ */
+extern bool hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer,
+									const int *places);
+
+/* What the matches of the rows in memory may be reduced to, for the matcher; or NULL. */
+extern const HgReduction *hg_join_current_reduction(HgJoinState *state);
+
+/* What they may be reduced to by the plan alone, for EXPLAIN; or NULL. */
+extern const HgReduction *hg_join_planned_reduction(const HgJoinState *state);
+
+/* Hand the matches up in groups; false where that can't be, and they are to be streamed. */
+extern bool hg_join_reduce(HgJoinState *state);
 
 /* hg_join_explain.c */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_reduction.c
+ *	  Groups of matches that an engine makes, instead of returning the matches.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "backend/hg_reduction.h"
+
+HgStatus
+hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job, HgSide side,
+					uint64 first_row, uint64 rows, HgError *error)
+{
+	const HgColumnSet *set = &reduction->columns[side];
+	HgStatus status = HG_OK;
+
+	for (uint32 column = 0; column < set->ncolumns; column++)
+		for (uint64 done = 0; done < rows && status == HG_OK;)
+		{
+			const void *values;
+			const uint8 *nulls;
+			uint64 run =
+				set->read(set->arg, column, first_row + done, rows - done, &values, &nulls);
+
+			status = engine->append_column(job, side, column, values, nulls, run, first_row + done,
+										   error);
+			done += run;
+		}
+	return status;
+}
+
+HgStatus
+hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, HgMatchMode mode,
+				   MemoryContext context, HgGroupSet *groups, HgError *error)
+{
+	const uint32 words = hg_reduce_words(&reduction->spec);
+	uint64 total = 0;
+	HgStatus status = engine->reduce(job, mode, &reduction->spec, &total, error);
+
+	memset(groups, 0, sizeof(*groups));
+	if (status != HG_OK)
+		return status;
+	groups->too_many = total == HG_TOO_MANY_GROUPS;
+	if (groups->too_many || total == 0)
+		return HG_OK;
+	if (total > reduction->spec.max_groups)
+		return hg_error_set(error, HG_DEVICE_FAILED, NULL,
+							"the device returned more groups than were asked for");
+	groups->words = MemoryContextAllocHuge(context, total * words * sizeof(uint64));
+	while (groups->count < total)
+	{
+		HgGroupRecords records = {groups->words + groups->count * words, total - groups->count, 0};
+
+		status = engine->next_groups(job, &records, error);
+		if (status == HG_OK && records.count == 0)
+			status = hg_error_set(error, HG_DEVICE_FAILED, NULL,
+								  "the device returned fewer groups than it had made");
+		if (status != HG_OK)
+			return status;
+		groups->count += records.count;
+	}
+	return HG_OK;
+}
+
+void
+hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = &reduction->columns[side];
+
+		spec->ncolumns[side] = set->ncolumns;
+		memcpy(spec->column_width[side], set->widths, set->ncolumns);
+	}
+}
+
+double
+hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows, uint64 inner_rows)
+{
+	double bytes = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32 column = 0; column < reduction->columns[side].ncolumns; column++)
+			bytes += (double) (side == HG_OUTER ? outer_rows : inner_rows) *
+					 reduction->columns[side].widths[column];
+	return bytes;
+}

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_reduction.h
+ *	  Groups of matches that an engine makes, instead of returning the matches.
+ *
+ * Some engines take columns beside the keys and reduce matches to groups (hg_engine.h).  What
+ * they are asked for, and where they get the columns from, is a reduction; what comes of it is
+ * a set of groups, all of which are here before anybody sees one: what is lost with a device is
+ * no more than time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_REDUCTION_H
+#define HG_REDUCTION_H
+
+#include "engine/hg_reduce.h"
+#include "hg_compat.h"
+
+/* Columns of a side's rows. */
+typedef struct HgColumnSet
+{
+	uint32 ncolumns;
+	uint8 widths[HG_MAX_COLUMNS];
+
+	/*
+	 * Where the values of a column lie from a row on: *values[n] of its width each and *nulls[n],
+	 * flags of those that are NULL, or NULL where none is; both until the next call.  Returns n,
+	 * from 1 to rows.
+	 */
+	uint64 (*read)(void *arg, uint32 column, uint64 row, uint64 rows, const void **values,
+				   const uint8 **nulls);
+	void *arg;
+} HgColumnSet;
+
+typedef struct HgReduction
+{
+	HgReduceSpec spec;
+	HgColumnSet columns[2]; /* by HgSide */
+} HgReduction;
+
+/* What matches were reduced to: count records (hg_engine.h), in no order. */
+typedef struct HgGroupSet
+{
+	uint64 *words; /* [count * hg_reduce_words(spec)] */
+	uint64 count;
+	bool too_many; /* there are more than spec.max_groups, and none is here */
+} HgGroupSet;
+
+/* Give a job the columns of rows that it has the keys of. */
+extern HgStatus hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job,
+									HgSide side, uint64 first_row, uint64 rows, HgError *error);
+
+/* Reduce all matches of a built job; the records are allocated in context. */
+extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job,
+								   HgMatchMode mode, MemoryContext context, HgGroupSet *groups,
+								   HgError *error);
+
+/* Enter the columns into what is asked of a job. */
+extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
+
+/* Bytes of the columns of so many rows. */
+extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,
+								 uint64 inner_rows);
+
+#endif /* HG_REDUCTION_H */
