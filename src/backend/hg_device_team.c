@@ -38,7 +38,8 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	memset(shared, 0, sizeof(*shared));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		pg_atomic_init_u64(&shared->rows[side], 0);
-	pg_atomic_init_u32(&shared->failed, 0);
+	for (int attempt = 0; attempt < HG_DEVICE_ATTEMPTS; attempt++)
+		pg_atomic_init_u32(&shared->attempts[attempt].failed, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
 	pg_atomic_init_u32(&shared->crowded, 0);
 	/* only the server's process can be reached by several */
@@ -61,17 +62,17 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 static bool
 hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, const HgError *why)
 {
-	HgDeviceTeamShared *shared = device->shared;
+	HgDeviceAttempt *attempt = device->attempt;
 	uint32 failed = 0;
 
-	if (status != HG_OK && pg_atomic_compare_exchange_u32(&shared->failed, &failed, step))
+	if (status != HG_OK && pg_atomic_compare_exchange_u32(&attempt->failed, &failed, step))
 	{
-		shared->failure = *why;
-		shared->failure.status = status;
+		attempt->failure = *why;
+		attempt->failure.status = status;
 	}
 	device->team->team.arrive(device->team->team.arg);
 	hg_host_rethrow(device->team->host);
-	failed = pg_atomic_read_u32(&shared->failed);
+	failed = pg_atomic_read_u32(&attempt->failed);
 	return failed == 0 || failed > step;
 }
 
@@ -206,7 +207,7 @@ hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJo
 					 const HgKeySet sides[2], double patience_ms)
 {
 	uint32 arrived = device->team->team.arrived;
-	uint32 failed = pg_atomic_read_u32(&device->shared->failed);
+	uint32 failed = pg_atomic_read_u32(&device->attempt->failed);
 	bool late = arrived > 0;
 	HgStatus status = HG_OK;
 	HgError error;
@@ -234,8 +235,8 @@ hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJo
 	if (hg_device_team_reduces(job_spec))
 	{
 		/* where one was told that there are too many groups, nobody uses what others got */
-		device->groups.too_many = pg_atomic_read_u32(&device->shared->crowded) != 0;
-		if (!device->groups.too_many)
+		device->reduced = pg_atomic_read_u32(&device->shared->crowded) == 0;
+		if (device->reduced)
 			return true;
 	}
 	if (!spec->counted && arrived < HG_STEP_FETCH)
@@ -251,23 +252,52 @@ hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJo
 	return true;
 }
 
+/* Make an attempt at the steps; its arrives are no longer counted where it has failed. */
+static bool
+hg_device_team_attempt(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					   const HgKeySet sides[2], double patience_ms)
+{
+	uint32 *arrived = &device->team->team.arrived;
+	bool joined = hg_device_team_steps(device, spec, job_spec, sides, patience_ms);
+
+	hg_device_team_close(device);
+	if (!joined)
+	{
+		uint32 failed = pg_atomic_read_u32(&device->attempt->failed);
+
+		*arrived = *arrived > failed ? *arrived - failed : 0;
+	}
+	return joined;
+}
+
 bool
 hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
 					const HgKeySet sides[2], double patience_ms, HgError *error)
 {
-	HgPgTeam *team = device->team;
+	HgTeam *team = &device->team->team;
+	HgJobSpec keys_alone = *job_spec;
 
-	device->joined = hg_device_team_steps(device, spec, job_spec, sides, patience_ms);
-	hg_device_team_close(device);
+	device->attempt = &device->shared->attempts[0];
+	device->joined = hg_device_team_attempt(device, spec, job_spec, sides, patience_ms);
+	if (!device->joined && hg_device_team_reduces(job_spec) &&
+		device->attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+	{
+		/* one whose job is closed leaves room for another */
+		if (team->arrived > 0)
+			team->arrived--;
+		else
+			team->arrive(team->arg);
+		hg_host_rethrow(device->team->host);
+		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+		keys_alone.team++;
+		device->attempt = &device->shared->attempts[1];
+		device->joined = hg_device_team_attempt(device, spec, &keys_alone, sides, patience_ms);
+	}
 	if (!device->joined)
 	{
-		uint32 failed = pg_atomic_read_u32(&device->shared->failed);
-
 		/* the job's engine goes with its connection */
 		hg_device_discard_lost();
-		*error = device->shared->failure;
-		/* the arrives up to there were ours, and not the other engine's */
-		team->team.arrived = team->team.arrived > failed ? team->team.arrived - failed : 0;
+		*error = device->attempt->failure;
 	}
 	return device->joined;
 }

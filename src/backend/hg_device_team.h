@@ -16,6 +16,9 @@
  * fail any more: the matches that a process has fetched are in its memory, and the device is no
  * longer needed.
  *
+ * Where the device has no memory for the columns of a reduction they all close the job, arrive once
+ * more, and try again without, as another job.
+ *
  * A process that joins the team after the first step has no rows.  It takes no matches
  * either, and arrives with the others as often as they still do.
  *
@@ -32,6 +35,16 @@
 
 #include "engine/hg_costs.h"
 
+/* How one attempt at the steps fared. */
+typedef struct HgDeviceAttempt
+{
+	pg_atomic_uint32 failed; /* the step that has failed, 0 = none */
+	HgError failure;		 /* ... and why: written by one, read after its arrive */
+} HgDeviceAttempt;
+
+/* With the columns of a reduction, and without. */
+#define HG_DEVICE_ATTEMPTS 2
+
 /* What the processes have in common, in their shared memory. */
 struct HgDeviceTeamShared
 {
@@ -39,8 +52,7 @@ struct HgDeviceTeamShared
 	HgEngineCosts costs; /* as the leader knew them, so that all choose alike */
 	bool costs_known;
 	pg_atomic_uint64 rows[2]; /* by HgSide, of all processes; added before they build */
-	pg_atomic_uint32 failed;  /* the step that has failed, 0 = none */
-	HgError failure;		  /* ... and why: written by one, read after its arrive */
+	HgDeviceAttempt attempts[HG_DEVICE_ATTEMPTS];
 	pg_atomic_uint32 counted; /* a process has taken the number of matches */
 	pg_atomic_uint32 crowded; /* some process was told that there are too many groups */
 };
@@ -50,12 +62,14 @@ typedef struct HgDeviceTeam
 {
 	HgDeviceTeamShared *shared;
 	HgPgTeam *team;
-	HgEngine *engine;  /* NULL where this process has not come to it */
-	HgJob *job;		   /* NULL where it is closed or was not opened */
-	HgJobStats stats;  /* of the job, when it was closed */
-	uint64 matches;	   /* of all processes, once they are counted */
-	bool joined;	   /* all steps are done, in all processes */
-	HgGroupSet groups; /* of the matches, where they are to be reduced */
+	HgDeviceAttempt *attempt; /* that is being made */
+	HgEngine *engine;		  /* NULL where this process has not come to it */
+	HgJob *job;				  /* NULL where it is closed or was not opened */
+	HgJobStats stats;		  /* of the job, when it was closed */
+	uint64 matches;			  /* of all processes, once they are counted */
+	bool joined;			  /* all steps are done, in all processes */
+	bool reduced;			  /* ... and all matches, to groups */
+	HgGroupSet groups;		  /* those that this process has got */
 
 	/* what this process has fetched */
 	MemoryContext context;

@@ -835,9 +835,11 @@ hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
 		return false;
 	if (matcher->device.joined)
 	{
-		/* as all of its processes have found it */
+		if (!matcher->device.reduced)
+			return false;
 		*groups = matcher->device.groups;
-		return !groups->too_many;
+		matcher->fetched = groups->pairs;
+		return true;
 	}
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");

@@ -65,6 +65,8 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 			return status;
 		groups->count += records.count;
 	}
+	for (uint64 i = 0; i < total; i++)
+		groups->pairs += groups->words[i * words + reduction->spec.nkeys + 1];
 	return HG_OK;
 }
 

@@ -45,6 +45,7 @@ typedef struct HgGroupSet
 {
 	uint64 *words; /* [count * hg_reduce_words(spec)] */
 	uint64 count;
+	uint64 pairs;  /* that they are made of, all together */
 	bool too_many; /* there are more than spec.max_groups, and none is here */
 } HgGroupSet;
 

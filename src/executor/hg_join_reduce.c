@@ -140,14 +140,11 @@ bool
 hg_join_reduce(HgJoinState *state)
 {
 	const HgJoinReduction *reduction = state->reduction;
-	uint32 words;
 	HgGroupSet groups;
 
 	if (reduction == NULL || !hg_matcher_reduce(state->matcher, &groups))
 		return false;
-	words = hg_reduce_words(&reduction->wanted.spec);
-	for (uint64 i = 0; i < groups.count; i++)
-		state->reduced_rows += groups.words[i * words + reduction->wanted.spec.nkeys + 1];
+	state->reduced_rows += groups.pairs;
 	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count);
 	return true;
 }
