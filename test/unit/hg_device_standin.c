@@ -210,21 +210,31 @@ keep_keys(HgJob *handle, const void *keys, uint64_t count, HgError *error)
 static HgStatus
 standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
+	HgHostReduce *reduce = &((StandinJob *) job)->reduce;
+	HgStatus status;
+
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	return answer(hg_cpu_engine()->append(inside(job), side, keys, count, error), error);
+	status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
+	if (status == HG_OK)
+		status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
+	return answer(status, error);
 }
 
 static HgStatus
 standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 					HgError *error)
 {
+	HgStatus status;
+
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	return answer(hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error),
-				  error);
+	status = hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
+	if (status == HG_OK)
+		status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
+	return answer(status, error);
 }
 
 static HgStatus
@@ -238,7 +248,6 @@ standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *valu
 static HgStatus
 standin_build(HgJob *job, HgError *error)
 {
-	HgJobStats stats;
 	HgStatus status = dawdle(job, "HG_STANDIN_BUILD_MS", error);
 
 	if (status != HG_OK)
@@ -249,8 +258,7 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_FAIL") != 0)
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
-	hg_cpu_engine()->stats(inside(job), &stats);
-	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, stats.rows, error);
+	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
 	if (status != HG_OK)
 		return status;
 	return answer(hg_cpu_engine()->build(inside(job), error), error);

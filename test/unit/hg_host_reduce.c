@@ -67,6 +67,21 @@ reserve_values(HgHostReduce *reduce, HgSide side, uint32_t column, uint64_t rows
 }
 
 HgStatus
+hg_host_reduce_add_rows(HgHostReduce *reduce, HgSide side, uint64_t count, uint64_t first_row,
+						HgError *error)
+{
+	for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+	{
+		if (!reserve_values(reduce, side, column, first_row + count))
+			return out_of_memory(error);
+		for (uint64_t i = 0; i < count; i++)
+			reduce->values[side][column][first_row + i].wanted = true;
+	}
+	reduce->rows[side] += count;
+	return HG_OK;
+}
+
+HgStatus
 hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const void *values,
 					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
@@ -74,15 +89,16 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 
 	if (column >= reduce->job.ncolumns[side])
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
-	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
-	if (!reserve_values(reduce, side, column, first_row + count))
-		return out_of_memory(error);
+	if (first_row > reduce->capacity[side][column] ||
+		count > reduce->capacity[side][column] - first_row)
+		return hg_error_set(error, HG_INVALID, NULL, "a value is of no row");
 	width = reduce->job.column_width[side][column];
 	for (uint64_t i = 0; i < count; i++)
 	{
 		HgHostValue *value = &reduce->values[side][column][first_row + i];
 
+		if (!value->wanted)
+			return hg_error_set(error, HG_INVALID, NULL, "a value is of no row");
 		if (value->given)
 			return hg_error_set(error, HG_INVALID, NULL, "a row has a value twice");
 		value->given = true;
@@ -95,11 +111,11 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 }
 
 HgStatus
-hg_host_reduce_check(const HgHostReduce *reduce, const uint64_t rows[2], HgError *error)
+hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
-			if (reduce->given[side][column] != rows[side])
+			if (reduce->given[side][column] != reduce->rows[side])
 				return hg_error_set(error, HG_INVALID, NULL, "not all rows have their columns");
 	return HG_OK;
 }

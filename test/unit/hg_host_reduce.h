@@ -23,6 +23,7 @@ extern "C"
 	typedef struct HgHostValue
 	{
 		uint64_t bits; /* zeros before those of a narrow value */
+		bool wanted;   /* there is such a row */
 		bool given;
 		bool null;
 	} HgHostValue;
@@ -33,6 +34,7 @@ extern "C"
 		HgJobSpec job;
 		HgHostValue *values[2][HG_MAX_COLUMNS]; /* [capacity] by row number */
 		uint64_t capacity[2][HG_MAX_COLUMNS];
+		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
 
 		HgReduceSpec spec;
@@ -47,14 +49,17 @@ extern "C"
 
 	extern void hg_host_reduce_init(HgHostReduce *reduce, const HgJobSpec *job);
 
+	/* Rows have been appended, which are to have values now. */
+	extern HgStatus hg_host_reduce_add_rows(HgHostReduce *reduce, HgSide side, uint64_t count,
+											uint64_t first_row, HgError *error);
+
 	/* As append_column of an engine: rows are known by their numbers. */
 	extern HgStatus hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column,
 										  const void *values, const uint8_t *nulls, uint64_t count,
 										  uint64_t first_row, HgError *error);
 
-	/* Before build: HG_INVALID unless so many rows of each side have all their values. */
-	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, const uint64_t rows[2],
-										 HgError *error);
+	/* Before build: HG_INVALID unless all rows have all their values. */
+	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);
 
 	/*
 	 * Make groups of the matches that engine->match and next give for its job; *groups is

@@ -6,6 +6,7 @@
  *	test_engine_suite.c		the cases
  *	test_engine_run.c		one job, checked in every respect
  *	test_engine_cancel.c	how soon big jobs stop
+ *	test_engine_reduce.c	columns and groups, of engines that have them
  *	test_host.c				a host that counts, and that cancels or fails on demand
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -39,6 +40,12 @@ extern "C"
 	 * process: nothing is waited for.
 	 */
 	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows);
+
+	/*
+	 * What an engine with columns must do with them, reported in the same way.  The environment
+	 * variable means the same.
+	 */
+	extern void hg_engine_reduce_suite(HgEngine *engine, const HgHost *host);
 
 	/*
 	 * A host for tests: it hands out memory of another host, filled with rubbish,

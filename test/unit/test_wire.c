@@ -137,6 +137,7 @@ test_suite(void)
 	start_session(&session, "--staging-bytes", "2097152");
 	test_settled_state(session.client, NULL);
 	hg_engine_suite(session.engine, test_host_plain());
+	hg_engine_reduce_suite(session.engine, test_host_plain());
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
 			  "the connection survives the suite");
 	hg_tap_ok(end_session(&session), "the process ends when the session does");

@@ -368,7 +368,8 @@ remote_build(HgJob *handle, HgError *error)
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = remote_ask(job, HG_WIRE_BUILD, 0, 0, error);
 
-	job->built = status == HG_OK;
+	/* its lease is gone, whatever came of it */
+	job->built = true;
 	return status;
 }
 

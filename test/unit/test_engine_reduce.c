@@ -1,0 +1,859 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_reduce.c
+ *	  Columns and groups: what every engine that has them must do.
+ *
+ * The right groups are those of hg_host_reduce.c over the matches of the CPU engine, but for
+ * one job that is small enough to be worked out by hand.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../../src/engine/cpu/hg_cpu.h"
+#include "hg_host_reduce.h"
+#include "hg_tap.h"
+#include "test_engine_suite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the columns of a case hold. */
+typedef struct Spread
+{
+	uint64_t values; /* a column's different values; 0 = any bits */
+	int hot;		 /* of a hundred rows so many have the first value */
+	int nulls;		 /* of a hundred rows so many have NULL */
+} Spread;
+
+/* A job with columns, and what is asked of it. */
+typedef struct Case
+{
+	const char *name;
+	TestKeys kind;
+	uint32_t key_width;
+	uint64_t rows[2];
+	HgJobSpec spec; /* key_width, expected_rows and columns are filled in */
+	Spread spread;
+	HgMatchMode mode;
+	uint64_t numbers; /* rows are numbered by the caller in blocks of so many, last first; 0: not */
+	uint64_t piece;	  /* rows and values of one append; 0 = all */
+	size_t capacity;  /* of a chunk of records */
+	HgReduceSpec reduce;
+
+	TestData data;
+	unsigned char *values[2][HG_MAX_COLUMNS];
+	uint8_t *nulls[2][HG_MAX_COLUMNS]; /* NULL where no row has NULL */
+} Case;
+
+static const uint8_t widths[HG_MAX_COLUMNS] = {8, 4, 2, 1, 8, 4, 2, 1};
+
+/* ------------------------------------------------------------------------
+ * Cases
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+random_next(uint64_t *state)
+{
+	return hg_mix64(*state += UINT64_C(0x9E3779B97F4A7C15));
+}
+
+/* One value as the spread wants it: around 0, so that narrow columns have negative ones too. */
+static uint64_t
+random_value(const Spread *spread, uint64_t *state)
+{
+	const uint64_t extremes[] = {0, 1, UINT64_MAX, INT64_MAX, (uint64_t) INT64_MIN};
+	uint64_t bits = random_next(state);
+
+	if ((int) (random_next(state) % 100) < spread->hot)
+		return 7;
+	if (spread->values == 0)
+		return bits % 4 == 0 ? extremes[bits / 4 % 5] : bits;
+	return bits % spread->values - spread->values / 2;
+}
+
+/* Make keys and columns: ncolumns of each side, of the first so many widths. */
+static void
+create_case(Case *c, uint32_t ncolumns)
+{
+	uint64_t state = 42;
+
+	test_data_create(&c->data, c->kind, c->key_width, c->rows[HG_OUTER], c->rows[HG_INNER]);
+	c->spec.key_width = c->key_width;
+	c->spec.device = -1;
+	for (int side = 0; side < 2; side++)
+	{
+		c->spec.ncolumns[side] = ncolumns;
+		memcpy(c->spec.column_width[side], widths, sizeof(widths));
+		for (uint32_t column = 0; column < ncolumns; column++)
+		{
+			unsigned char *values = test_malloc(c->rows[side] * widths[column]);
+			uint8_t *nulls =
+				c->spread.nulls > 0 && column % 2 == 0 ? test_malloc(c->rows[side]) : NULL;
+
+			for (uint64_t row = 0; row < c->rows[side]; row++)
+			{
+				uint64_t value = random_value(&c->spread, &state);
+
+				memcpy(values + row * widths[column], &value, widths[column]);
+				if (nulls != NULL)
+					nulls[row] = (int) (random_next(&state) % 100) < c->spread.nulls ? 0x80 : 0;
+			}
+			c->values[side][column] = values;
+			c->nulls[side][column] = nulls;
+		}
+	}
+}
+
+static void
+destroy_case(Case *c)
+{
+	for (int side = 0; side < 2; side++)
+		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+		{
+			free(c->values[side][column]);
+			free(c->nulls[side][column]);
+		}
+	test_data_destroy(&c->data);
+}
+
+/* Group by a column; and have an item, of each kind for each column where all are wanted. */
+static void
+add_key(Case *c, HgSide side, uint32_t column, bool is_signed)
+{
+	c->reduce.keys[c->reduce.nkeys++] =
+		(HgReduceColumn){.side = side, .column = column, .is_signed = is_signed};
+}
+
+static void
+add_item(Case *c, HgReduceKind kind, HgSide side, uint32_t column, bool is_signed)
+{
+	c->reduce.items[c->reduce.nitems++] = (HgReduceItem){
+		.kind = kind, .argument = {.side = side, .column = column, .is_signed = is_signed}};
+}
+
+/* ------------------------------------------------------------------------
+ * Jobs
+ * ------------------------------------------------------------------------ */
+
+/* The number of the row at a position, in blocks that come last first, each followed by a gap. */
+static uint64_t
+number_of(const Case *c, HgSide side, uint64_t position)
+{
+	const uint64_t blocks = (c->rows[side] + c->numbers - 1) / c->numbers;
+
+	return (blocks - 1 - position / c->numbers) * (c->numbers + 3) + position % c->numbers;
+}
+
+/* The end of what can be appended with what stands at a position. */
+static uint64_t
+piece_end(const Case *c, HgSide side, uint64_t at)
+{
+	uint64_t end = c->rows[side];
+
+	if (c->piece > 0 && end - at > c->piece)
+		end = at + c->piece;
+	if (c->numbers > 0 && end > (at / c->numbers + 1) * c->numbers)
+		end = (at / c->numbers + 1) * c->numbers;
+	return end;
+}
+
+static HgStatus
+append_keys(const Case *c, HgEngine *engine, HgJob *job, HgSide side, HgError *error)
+{
+	const unsigned char *keys = c->data.keys[side];
+	HgStatus status = HG_OK;
+
+	for (uint64_t at = 0, end; at < c->rows[side] && status == HG_OK; at = end)
+	{
+		end = piece_end(c, side, at);
+		status = c->numbers > 0
+					 ? engine->append_rows(job, side, keys + at * c->key_width, end - at,
+										   number_of(c, side, at), error)
+					 : engine->append(job, side, keys + at * c->key_width, end - at, error);
+	}
+	return status;
+}
+
+static HgStatus
+append_column(const Case *c, HgEngine *engine, HgJob *job, HgSide side, uint32_t column,
+			  HgError *error)
+{
+	const uint8_t *nulls = c->nulls[side][column];
+	HgStatus status = HG_OK;
+
+	for (uint64_t at = 0, end; at < c->rows[side] && status == HG_OK; at = end)
+	{
+		end = piece_end(c, side, at);
+		status =
+			engine->append_column(job, side, column, c->values[side][column] + at * widths[column],
+								  nulls != NULL ? nulls + at : NULL, end - at,
+								  c->numbers > 0 ? number_of(c, side, at) : at, error);
+	}
+	return status;
+}
+
+/* Open a job, append all that it has, and build.  *job is NULL where it could not be opened. */
+static HgStatus
+build_case(const Case *c, HgEngine *engine, const HgHost *host, HgJob **job, HgError *error)
+{
+	HgJobSpec spec = c->spec;
+	HgStatus status;
+
+	memcpy(spec.expected_rows, c->rows, sizeof(spec.expected_rows));
+	*job = NULL;
+	status = engine->open(engine, host, &spec, job, error);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = append_keys(c, engine, *job, (HgSide) side, error);
+	for (int side = 1; side >= 0 && status == HG_OK; side--)
+		for (uint32_t column = 0; column < spec.ncolumns[side] && status == HG_OK; column++)
+			status = append_column(c, engine, *job, (HgSide) side, column, error);
+	return status == HG_OK ? engine->build(*job, error) : status;
+}
+
+/* ------------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------------ */
+
+typedef struct Groups
+{
+	uint64_t count;
+	uint64_t *words;
+} Groups;
+
+static uint32_t sorted_words; /* of the records that compare_records compares */
+
+static int
+compare_records(const void *a, const void *b)
+{
+	const uint64_t *left = a;
+	const uint64_t *right = b;
+
+	for (uint32_t i = 0; i < sorted_words; i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return 0;
+}
+
+/* Sort records by their keys, and set what is undefined in them to 0. */
+static void
+normalise(Groups *groups, const HgReduceSpec *spec)
+{
+	const uint32_t words = hg_reduce_words(spec);
+
+	for (uint64_t group = 0; group < groups->count; group++)
+	{
+		uint64_t *item = groups->words + group * words + spec->nkeys + 2;
+
+		for (uint32_t i = 0; i < spec->nitems; i++)
+		{
+			if (item[0] == 0 && spec->items[i].kind >= HG_REDUCE_MIN)
+				item[1] = 0;
+			item += hg_reduce_item_words(&spec->items[i]);
+		}
+	}
+	sorted_words = words;
+	qsort(groups->words, (size_t) groups->count, words * sizeof(uint64_t), compare_records);
+}
+
+/* The groups of the CPU's matches. */
+static void
+expected_groups(Case *c, Groups *groups)
+{
+	HgJobSpec keys_alone = c->spec;
+	HgGroupRecords records;
+	HgHostReduce reduce;
+	HgStatus status;
+	HgError error;
+	HgJob *job;
+
+	memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+	hg_host_reduce_init(&reduce, &c->spec);
+	status = hg_cpu_engine()->open(hg_cpu_engine(), test_host_plain(), &keys_alone, &job, &error);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+	{
+		status =
+			hg_cpu_engine()->append(job, (HgSide) side, c->data.keys[side], c->rows[side], &error);
+		if (status == HG_OK)
+			status = hg_host_reduce_add_rows(&reduce, (HgSide) side, c->rows[side], 0, &error);
+		for (uint32_t column = 0; column < c->spec.ncolumns[side] && status == HG_OK; column++)
+			status = hg_host_reduce_append(&reduce, (HgSide) side, column, c->values[side][column],
+										   c->nulls[side][column], c->rows[side], 0, &error);
+	}
+	if (status == HG_OK)
+		status = hg_cpu_engine()->build(job, &error);
+	if (status == HG_OK)
+		status = hg_host_reduce_run(&reduce, hg_cpu_engine(), job, c->mode, &c->reduce,
+									&groups->count, &error);
+	if (status != HG_OK)
+		abort();
+	groups->words = test_malloc(groups->count * reduce.words * sizeof(uint64_t));
+	records = (HgGroupRecords){.words = groups->words, .capacity = groups->count + 1};
+	if (hg_host_reduce_next(&reduce, &records, &error) != HG_OK || records.count != groups->count)
+		abort();
+	normalise(groups, &c->reduce);
+	hg_cpu_engine()->close(job);
+	hg_host_reduce_free(&reduce);
+}
+
+/* Fetch all groups of a job, in chunks.  False after explaining. */
+static bool
+fetch_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, size_t capacity,
+			 Groups *groups)
+{
+	const uint32_t words = hg_reduce_words(spec);
+	HgGroupRecords records = {.capacity = capacity};
+	HgError error = {0};
+	uint64_t fetched = 0;
+
+	groups->words = test_malloc((groups->count + capacity) * words * sizeof(uint64_t));
+	do
+	{
+		records.words = groups->words + fetched * words;
+		if (engine->next_groups(job, &records, &error) != HG_OK)
+		{
+			hg_tap_diag("next_groups: %s (%s)", error.message, error.detail);
+			return false;
+		}
+		fetched += records.count;
+	} while (records.count > 0 && fetched <= groups->count);
+	if (fetched == groups->count)
+		return true;
+	hg_tap_diag("%" PRIu64 " groups were promised, %" PRIu64 " came", groups->count, fetched);
+	return false;
+}
+
+/* Are these the groups that they should be? */
+static bool
+groups_are(Groups *groups, const Groups *expected, const HgReduceSpec *spec)
+{
+	const uint32_t words = hg_reduce_words(spec);
+
+	if (groups->count != expected->count)
+	{
+		hg_tap_diag("%" PRIu64 " groups, not %" PRIu64, groups->count, expected->count);
+		return false;
+	}
+	normalise(groups, spec);
+	for (uint64_t i = 0; i < groups->count * words; i++)
+		if (groups->words[i] != expected->words[i])
+		{
+			hg_tap_diag("group %" PRIu64 ", word %" PRIu64 ": %#" PRIx64 ", not %#" PRIx64,
+						i / words, i % words, groups->words[i], expected->words[i]);
+			return false;
+		}
+	return true;
+}
+
+/* Reduce a job that was built, and compare. */
+static bool
+reduces_to(HgEngine *engine, HgJob *job, const Case *c, const Groups *expected)
+{
+	Groups groups = {0};
+	HgError error = {0};
+	bool good;
+
+	if (engine->reduce(job, c->mode, &c->reduce, &groups.count, &error) != HG_OK)
+	{
+		hg_tap_diag("reduce: %s (%s)", error.message, error.detail);
+		return false;
+	}
+	if (groups.count == HG_TOO_MANY_GROUPS)
+	{
+		hg_tap_diag("there are too many groups, %" PRIu64 " were expected", expected->count);
+		return false;
+	}
+	good = fetch_groups(engine, job, &c->reduce, c->capacity, &groups) &&
+		   groups_are(&groups, expected, &c->reduce);
+	free(groups.words);
+	return good;
+}
+
+/* Stream all matches of a job and compare their number. */
+static bool
+streams(HgEngine *engine, HgJob *job, const TestData *data)
+{
+	uint32_t outer[1000];
+	uint32_t inner[1000];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1000};
+	uint64_t pairs = 0;
+	HgError error = {0};
+	HgStatus status = engine->match(job, HG_MATCH_ALL, &error);
+
+	do
+	{
+		if (status == HG_OK)
+			status = engine->next(job, &matches, &error);
+		pairs += matches.count;
+	} while (status == HG_OK && matches.count > 0);
+	if (status != HG_OK)
+		hg_tap_diag("stream: %s (%s)", error.message, error.detail);
+	return status == HG_OK && pairs == data->pairs;
+}
+
+/* Run a case whose columns are made. */
+static void
+run_case(HgEngine *engine, const HgHost *base, Case *c)
+{
+	TestHost host;
+	Groups expected;
+	HgError error = {0};
+	HgJob *job;
+	bool good;
+
+	if (c->capacity == 0)
+		c->capacity = 1000;
+	if (c->reduce.max_groups == 0)
+		c->reduce.max_groups = UINT64_C(1) << 40;
+	expected_groups(c, &expected);
+	test_host_init(&host, base);
+	good = build_case(c, engine, &host.host, &job, &error) == HG_OK;
+	if (!good)
+		hg_tap_diag("%s (%s)", error.message, error.detail);
+	good = good && reduces_to(engine, job, c, &expected);
+	if (job != NULL)
+		engine->close(job);
+	good = good && host.held_bytes == 0 && !host.misused;
+	hg_tap_ok(good, "groups: %s, %" PRIu64 " x %" PRIu64 " rows, %" PRIu64 " groups", c->name,
+			  c->rows[HG_OUTER], c->rows[HG_INNER], expected.count);
+	free(expected.words);
+}
+
+/* ------------------------------------------------------------------------
+ * The suite
+ * ------------------------------------------------------------------------ */
+
+/* A job whose groups are known: keys 1 1 2 3 and 1 1 2 4, a column of each side. */
+static void
+test_by_hand(HgEngine *engine, const HgHost *host)
+{
+	static const uint32_t keys[2][4] = {{1, 1, 2, 3}, {1, 1, 2, 4}};
+	static const int16_t outer[4] = {-5, 6, 0, 9};
+	static const uint8_t outer_nulls[4] = {0, 0, 1, 0};
+	static const uint64_t inner[4] = {UINT64_MAX, 1, 3, 4};
+	static const uint64_t expected[][13] = {
+		/* key, nulls, pairs, count; sums of both, as signed and unsigned; least and greatest */
+		{(uint64_t) -5, 0, 2, 2, 2, 0, 1, 2, 0, 0, 2, 1, 2},
+		{0, 1, 1, 1, 1, 3, 0, 1, 3, 0, 1, 3, 1},
+		{6, 0, 2, 2, 2, 0, 1, 2, 0, 0, 2, 1, 2},
+	};
+	static const uint64_t greatest[] = {UINT64_MAX, 3, UINT64_MAX};
+	HgJobSpec spec = {.key_width = 4, .device = -1, .ncolumns = {1, 1}, .column_width = {{2}, {8}}};
+	const HgReduceColumn argument = {.side = HG_INNER, .column = 0, .is_signed = 0};
+	const HgReduceColumn number = {.side = HG_INNER, .column = 0, .is_signed = 1};
+	const HgReduceSpec reduce = {.nkeys = 1,
+								 .nitems = 4,
+								 .keys = {{.side = HG_OUTER, .column = 0, .is_signed = 1}},
+								 .items = {{.kind = HG_REDUCE_COUNT, .argument = argument},
+										   {.kind = HG_REDUCE_SUM, .argument = argument},
+										   {.kind = HG_REDUCE_SUM, .argument = number},
+										   {.kind = HG_REDUCE_MIN, .argument = argument}},
+								 .max_groups = 3};
+	HgReduceSpec greatest_alone = reduce;
+	Groups groups = {0};
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status = engine->open(engine, host, &spec, &job, &error);
+	bool good;
+
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = engine->append(job, (HgSide) side, keys[side], 4, &error);
+	if (status == HG_OK)
+		status = engine->append_column(job, HG_OUTER, 0, outer, outer_nulls, 4, 0, &error);
+	if (status == HG_OK)
+		status = engine->append_column(job, HG_INNER, 0, inner, NULL, 4, 0, &error);
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (status == HG_OK)
+		status = engine->reduce(job, HG_MATCH_ALL, &reduce, &groups.count, &error);
+	good = status == HG_OK && groups.count == 3 && fetch_groups(engine, job, &reduce, 2, &groups);
+	for (uint64_t group = 0; good && group < 3; group++)
+	{
+		const uint64_t *record = groups.words + group * hg_reduce_words(&reduce);
+		const uint64_t *right = expected[record[1] == 1 ? 1 : record[0] == 6 ? 2 : 0];
+
+		/* the last word is not one of the record */
+		good = memcmp(record, right, 12 * sizeof(uint64_t)) == 0;
+	}
+	free(groups.words);
+	hg_tap_ok(good, "groups: counts, sums and least values as worked out by hand%s%s",
+			  status == HG_OK ? "" : ": ", error.message);
+
+	greatest_alone.nitems = 1;
+	greatest_alone.items[0].kind = HG_REDUCE_MAX;
+	groups.words = NULL;
+	good = good &&
+		   engine->reduce(job, HG_MATCH_ALL, &greatest_alone, &groups.count, &error) == HG_OK &&
+		   groups.count == 3 && fetch_groups(engine, job, &greatest_alone, 3, &groups);
+	for (uint64_t group = 0; good && group < 3; group++)
+	{
+		const uint64_t *record = groups.words + group * hg_reduce_words(&greatest_alone);
+
+		good = record[4] == greatest[record[1] == 1 ? 1 : 0];
+	}
+	free(groups.words);
+	hg_tap_ok(good, "groups: greatest values too");
+	if (job != NULL)
+		engine->close(job);
+}
+
+/* Each kind, width and sign, without groups and with some; each way to find the matches. */
+static void
+test_kinds(HgEngine *engine, const HgHost *host)
+{
+	static const struct
+	{
+		const char *name;
+		HgJobSpec spec;
+	} ways[] = {
+		{"the engine's way", {.build = HG_BUILD_AUTO}},
+		{"build v1, intersect", {.build = HG_BUILD_V1, .probe = HG_PROBE_INTERSECT}},
+		{"build v2, standard", {.build = HG_BUILD_V2, .probe = HG_PROBE_STANDARD, .bins = 8}},
+	};
+
+	for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++)
+		for (int kind = HG_REDUCE_COUNT; kind <= HG_REDUCE_MAX; kind++)
+			for (int grouped = 0; grouped < 2; grouped++)
+			{
+				Case c = {.name = ways[way].name,
+						  .kind = TEST_KEYS_DUPLICATES,
+						  .key_width = way == 0 ? 8 : 4,
+						  .rows = {3000, 2000},
+						  .spec = ways[way].spec,
+						  .spread = {.values = grouped ? 6 : 0, .nulls = 20}};
+
+				create_case(&c, 4);
+				for (int side = 0; side < 2; side++)
+					for (uint32_t column = 0; column < 4; column++)
+						for (int is_signed = 0; is_signed < 2; is_signed++)
+							add_item(&c, (HgReduceKind) kind, (HgSide) side, column, is_signed);
+				if (grouped)
+					add_key(&c, HG_OUTER, 2, true);
+				run_case(engine, host, &c);
+				destroy_case(&c);
+			}
+}
+
+/* Keys of groups: of both sides, signed or not, many, few, hot; numbered rows; small chunks. */
+static void
+test_keys(HgEngine *engine, const HgHost *host, bool small)
+{
+	const uint64_t many = small ? 5000 : 300000;
+	Case cases[] = {
+		{.name = "four keys",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2000},
+		 .spread = {3, 0, 30}},
+		{.name = "any bits",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {2000, 3000},
+		 .spread = {0, 0, 5}},
+		{.name = "no matches", .kind = TEST_KEYS_UNIQUE, .rows = {100, 0}, .spread = {3, 0, 0}},
+		{.name = "a hot group",
+		 .kind = TEST_KEYS_SKEWED,
+		 .rows = {2000, 100},
+		 .spread = {900, 90, 0}},
+		{.name = "rows of one key",
+		 .kind = TEST_KEYS_EQUAL,
+		 .rows = {300, 200},
+		 .spread = {50, 0, 10}},
+		{.name = "one at a time",
+		 .kind = TEST_KEYS_UNIQUE,
+		 .rows = {70, 60},
+		 .spread = {30, 0, 10},
+		 .capacity = 1},
+		{.name = "in pieces",
+		 .kind = TEST_KEYS_UNIQUE,
+		 .rows = {3000, 3000},
+		 .spread = {30, 0, 10},
+		 .piece = 700},
+		{.name = "numbered rows",
+		 .kind = TEST_KEYS_UNIQUE,
+		 .rows = {3000, 2500},
+		 .spread = {40, 0, 10},
+		 .numbers = 300,
+		 .piece = 77},
+		{.name = "many groups",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {many, many},
+		 .spread = {0, 0, 0},
+		 .capacity = 4096},
+		{.name = "many matches",
+		 .kind = TEST_KEYS_EQUAL,
+		 .rows = {small ? 500 : 5000, small ? 300 : 2000},
+		 .spread = {100, 50, 1}},
+		{.name = "one group",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {many, many},
+		 .spread = {1, 0, 0}},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint32_t nkeys = 0; nkeys <= HG_MAX_REDUCE_KEYS; nkeys++)
+		{
+			Case *c = &cases[i];
+
+			if (c->numbers > 0 && engine->append_rows == NULL)
+				continue;
+			c->key_width = nkeys % 2 == 0 ? 4 : 8;
+			memset(&c->reduce, 0, sizeof(c->reduce));
+			create_case(c, 4);
+			for (uint32_t key = 0; key < nkeys; key++)
+				add_key(c, key % 2 == 0 ? HG_INNER : HG_OUTER, key, key < 2);
+			add_item(c, HG_REDUCE_SUM, HG_OUTER, 0, true);
+			add_item(c, HG_REDUCE_MIN, HG_INNER, 1, true);
+			add_item(c, HG_REDUCE_MAX, HG_OUTER, 2, false);
+			add_item(c, HG_REDUCE_COUNT, HG_INNER, 2, false);
+			c->reduce.expected_groups = nkeys == 2 ? 1000 : 0;
+			run_case(engine, host, c);
+			destroy_case(c);
+		}
+}
+
+/* The first match of each outer row: which one it is shows in no outer column. */
+static void
+test_first(HgEngine *engine, const HgHost *host)
+{
+	Case c = {.name = "first matches",
+			  .kind = TEST_KEYS_DUPLICATES,
+			  .key_width = 4,
+			  .rows = {3000, 2000},
+			  .spread = {9, 0, 20},
+			  .mode = HG_MATCH_FIRST};
+
+	create_case(&c, HG_MAX_COLUMNS);
+	add_key(&c, HG_OUTER, 6, true);
+	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 4, true);
+	add_item(&c, HG_REDUCE_COUNT, HG_INNER, 1, false);
+	run_case(engine, host, &c);
+	destroy_case(&c);
+}
+
+/* Too many groups are no failure: the job goes on. */
+static void
+test_too_many(HgEngine *engine, const HgHost *host)
+{
+	Case c = {.kind = TEST_KEYS_UNIQUE,
+			  .key_width = 4,
+			  .rows = {20000, 20000},
+			  .spread = {0, 0, 0},
+			  .capacity = 3000};
+	Groups expected;
+	uint64_t groups = 0;
+	HgError error = {0};
+	HgJob *job;
+	bool good;
+
+	create_case(&c, 1);
+	add_key(&c, HG_INNER, 0, true);
+	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
+	c.reduce.max_groups = UINT64_MAX;
+	expected_groups(&c, &expected);
+	good = build_case(&c, engine, host, &job, &error) == HG_OK;
+
+	for (uint64_t most = 1; good && most < expected.count; most = most * 3 + 1)
+	{
+		c.reduce.max_groups = most;
+		good = engine->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
+			   groups == HG_TOO_MANY_GROUPS;
+	}
+	c.reduce.max_groups = expected.count - 1;
+	good = good && engine->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
+		   groups == HG_TOO_MANY_GROUPS;
+	hg_tap_ok(good, "groups: %" PRIu64 " are too many where one less may be%s%s", expected.count,
+			  error.message[0] != '\0' ? ": " : "", error.message);
+	hg_tap_ok(good && streams(engine, job, &c.data), "groups: the matches are there all the same");
+	c.reduce.max_groups = expected.count;
+	hg_tap_ok(good && reduces_to(engine, job, &c, &expected) && streams(engine, job, &c.data) &&
+				  reduces_to(engine, job, &c, &expected),
+			  "groups: as many as may be come, before and after a stream");
+	if (job != NULL)
+		engine->close(job);
+	free(expected.words);
+	destroy_case(&c);
+}
+
+static bool
+open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t width)
+{
+	HgJobSpec spec = {.key_width = 4, .device = -1, .ncolumns = {0, ncolumns}};
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status;
+
+	memset(spec.column_width[HG_INNER], width, sizeof(spec.column_width[HG_INNER]));
+	status = engine->open(engine, host, &spec, &job, &error);
+	if (job != NULL)
+		engine->close(job);
+	return status == HG_INVALID && error.message[0] != '\0';
+}
+
+/* What makes no sense is refused. */
+static void
+test_refusals(HgEngine *engine, const HgHost *host)
+{
+	Case c = {.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {100, 100}, .spread = {5, 0, 50}};
+	Groups expected;
+	uint64_t words[HG_MAX_REDUCE_WORDS];
+	HgGroupRecords records = {.words = words, .capacity = 1};
+	HgReduceSpec bad;
+	uint64_t groups;
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job = NULL;
+	bool good = true;
+
+	hg_tap_ok(open_fails(engine, host, 1, 3) && open_fails(engine, host, 1, 0) &&
+				  open_fails(engine, host, HG_MAX_COLUMNS + 1, 4),
+			  "columns: open refuses widths that are none, and too many");
+
+	create_case(&c, 2);
+	add_key(&c, HG_INNER, 1, false);
+	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
+	c.reduce.max_groups = 1000;
+	c.capacity = 10;
+	expected_groups(&c, &expected);
+	status = engine->open(engine, host, &c.spec, &job, &error);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+	{
+		status = append_keys(&c, engine, job, (HgSide) side, &error);
+		if (status == HG_OK)
+			status = append_column(&c, engine, job, (HgSide) side, 0, &error);
+	}
+	if (status == HG_OK)
+		status = append_column(&c, engine, job, HG_OUTER, 1, &error);
+	hg_tap_ok(status == HG_OK &&
+				  engine->append_column(job, HG_INNER, 2, words, NULL, 1, 0, NULL) == HG_INVALID,
+			  "columns: one that is not there takes no values");
+	hg_tap_ok(status == HG_OK &&
+				  engine->reduce(job, HG_MATCH_ALL, &c.reduce, &groups, &error) == HG_INVALID,
+			  "groups: none are made before build");
+	hg_tap_ok(status == HG_OK && engine->build(job, &error) == HG_INVALID,
+			  "columns: build refuses a side that lacks one");
+	engine->close(job);
+
+	good = build_case(&c, engine, host, &job, &error) == HG_OK;
+	hg_tap_ok(good && engine->next_groups(job, &records, &error) == HG_INVALID,
+			  "groups: none come before they are made");
+
+	for (int what = 0; what < 6; what++)
+	{
+		bad = c.reduce;
+		if (what == 0)
+			bad.nkeys = HG_MAX_REDUCE_KEYS + 1;
+		else if (what == 1)
+			bad.nitems = HG_MAX_REDUCE_ITEMS + 1;
+		else if (what == 2)
+			bad.keys[0].column = 2;
+		else if (what == 3)
+			bad.items[0].argument.side = 2;
+		else if (what == 4)
+			bad.items[0].kind = HG_REDUCE_MAX + 1;
+		else
+			bad.max_groups = 0;
+		good = good && engine->reduce(job, HG_MATCH_ALL, &bad, &groups, &error) == HG_INVALID;
+	}
+	hg_tap_ok(good, "groups: columns and kinds that are not there are refused");
+	hg_tap_ok(good && reduces_to(engine, job, &c, &expected), "groups: which does the job no harm");
+	engine->close(job);
+	free(expected.words);
+	destroy_case(&c);
+}
+
+/* A value that comes twice, or for a row that did not come, is an error at build at the latest. */
+static void
+test_wrong_values(HgEngine *engine, const HgHost *host)
+{
+	for (int what = 0; what < 3; what++)
+	{
+		Case c = {
+			.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {100, 100}, .spread = {5, 0, 0}};
+		HgError error = {0};
+		HgStatus status;
+		HgJob *job = NULL;
+
+		create_case(&c, 1);
+		status = engine->open(engine, host, &c.spec, &job, &error);
+		for (int side = 0; side < 2 && status == HG_OK; side++)
+			status = append_keys(&c, engine, job, (HgSide) side, &error);
+		if (status == HG_OK)
+			status = append_column(&c, engine, job, HG_INNER, 0, &error);
+		if (status == HG_OK && what < 2)
+			status = append_column(&c, engine, job, HG_OUTER, 0, &error);
+		if (status == HG_OK && what == 0)
+			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 99, &error);
+		else if (status == HG_OK && what == 1)
+			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 100, &error);
+		else if (status == HG_OK)
+			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 100, 1, &error);
+		if (status == HG_OK)
+			status = engine->build(job, &error);
+		hg_tap_ok(status == HG_INVALID && error.message[0] != '\0', "columns: %s is refused",
+				  what == 0	  ? "a second value of a row"
+				  : what == 1 ? "a value of no row"
+							  : "a column that is one row off");
+		if (job != NULL)
+			engine->close(job);
+		destroy_case(&c);
+	}
+}
+
+/* A job that is cancelled at any moment, or finds no memory, says so and leaves nothing. */
+static void
+test_disturbed(HgEngine *engine, const HgHost *base)
+{
+	Case c = {.kind = TEST_KEYS_DUPLICATES,
+			  .key_width = 8,
+			  .rows = {20000, 20000},
+			  .spread = {3000, 0, 10},
+			  .capacity = 500};
+	bool good = true;
+	int cancelled = 0;
+	Groups expected;
+
+	create_case(&c, 2);
+	add_key(&c, HG_INNER, 0, true);
+	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
+	c.reduce.max_groups = 1000000;
+	expected_groups(&c, &expected);
+	for (uint64_t poll = 1; good && poll < 3000; poll += 1 + poll / 7)
+	{
+		TestHost host;
+		uint64_t groups;
+		HgError error = {0};
+		HgJob *job;
+		HgStatus status;
+
+		test_host_init(&host, base);
+		host.cancel_poll = poll;
+		status = build_case(&c, engine, &host.host, &job, &error);
+		if (status == HG_OK)
+			status = engine->reduce(job, c.mode, &c.reduce, &groups, &error);
+		good = status == HG_CANCELLED || (status == HG_OK && groups == expected.count);
+		cancelled += status == HG_CANCELLED;
+		if (job != NULL)
+			engine->close(job);
+		good = good && host.held_bytes == 0 && !host.misused;
+	}
+	hg_tap_ok(good && cancelled > 0, "groups: a job can be cancelled at any moment (%d times)",
+			  cancelled);
+	free(expected.words);
+	destroy_case(&c);
+}
+
+void
+hg_engine_reduce_suite(HgEngine *engine, const HgHost *host)
+{
+	const char *suite = getenv("HG_SUITE");
+	bool small = suite != NULL && strcmp(suite, "small") == 0;
+
+	test_by_hand(engine, host);
+	test_kinds(engine, host);
+	test_keys(engine, host, small);
+	test_first(engine, host);
+	test_too_many(engine, host);
+	test_refusals(engine, host);
+	test_wrong_values(engine, host);
+	test_disturbed(engine, host);
+}
