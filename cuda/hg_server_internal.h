@@ -34,6 +34,12 @@ typedef struct HgServerJob
 	void *exported[3]; /* by HgWirePart */
 } HgServerJob;
 
+/*
+ * Messages that are taken in before their turn, at most.  A client sends two requests of one job
+ * and keys of another ahead, and then a note that must be seen.
+ */
+#define HG_SERVER_AHEAD 8
+
 struct HgServerSession
 {
 	const HgServerConfig *config;
@@ -46,8 +52,16 @@ struct HgServerSession
 	HgQueueEntry results;	/* the room of the last answer's results, until the next message */
 	uint64_t sequence;		/* of the last request received */
 	HgWireMessage received; /* the message being worked on */
+	HgWireRequest ahead[HG_SERVER_AHEAD]; /* those that come next */
+	int ahead_count;
 	HgWireMessage answer;
 };
+
+/*
+ * Is there a reason for work on a job to stop: a note behind the requests that wait, or the end of
+ * the connection?
+ */
+extern bool hg_server_session_stops(HgServerSession *session, uint32_t job);
 
 /*
  * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply

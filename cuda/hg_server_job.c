@@ -3,12 +3,10 @@
  * hg_server_job.c
  *	  The jobs of a connection of the device process.
  *
- * While an engine works on a request, it polls cancelled(), which looks at the
- * socket: at the end of the connection, and at a note about the job at work, which
- * can only be the next message, since the client sends nothing else while it waits.
- * (Requests to append are sent ahead, so that a note may stand behind one of these;
- * the request at work is then an append itself, and short.)  The note stays in the
- * socket and is taken out in its turn.  The same look ends a wait in the queue.
+ * While an engine works on a request, it polls cancelled(), which looks for the end of the
+ * connection, and for a note about the job at work.  That may stand behind requests that were
+ * sent ahead: these are taken in, and wait for their turn in the session.  The same look
+ * ends a wait in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,24 +45,8 @@ static bool
 host_cancelled(void *arg)
 {
 	HgServerJob *job = arg;
-	HgServerSession *session = job->session;
-	HgWireHeader next;
 
-	if (session->state != HG_SESSION_OPEN)
-		return true;
-	switch (hg_wire_peek(session->socket, &next))
-	{
-		case HG_WIRE_NOTHING:
-			return false;
-		case HG_WIRE_DONE:
-			return next.job == job->id &&
-				   (next.type == HG_WIRE_CANCEL || next.type == HG_WIRE_CLOSE);
-		case HG_WIRE_EOF:
-		case HG_WIRE_NONSENSE:
-		case HG_WIRE_ERROR:
-			break;
-	}
-	return true; /* who takes the next message finds the same */
+	return hg_server_session_stops(job->session, job->id);
 }
 
 /* ------------------------------------------------------------------------

@@ -427,7 +427,8 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 
 	pthread_mutex_lock(&queue->lock);
 	job->state = HG_QUEUE_REFUSED;
-	if ((queue->waiting.length == 0 || has_kin(queue, job)) && admit(queue, job))
+	if ((queue->waiting.length == 0 || (has_kin(queue, job) && spec->ahead == 0)) &&
+		admit(queue, job))
 	{
 		job->state = HG_QUEUE_GRANTED;
 		line_append(&queue->open, job);

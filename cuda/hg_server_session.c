@@ -186,26 +186,69 @@ serve_note(HgServerSession *session, const HgWireHeader *note)
 		hg_server_job_cancel(job);
 }
 
-void
-hg_server_session_serve(HgServerSession *session)
+/*
+ * Receive a message of the client's.  False where there is none to be had, for which the
+ * connection is left but at its end: that is found again.
+ */
+static bool
+take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
 {
 	int attached;
 
-	switch (hg_wire_receive(session->socket, &session->received, &attached))
+	*ended = false;
+	switch (hg_wire_receive(session->socket, message, &attached))
 	{
 		case HG_WIRE_DONE:
 			break;
 		case HG_WIRE_NOTHING:
-			return;
+			return false;
 		case HG_WIRE_EOF:
-			leave(session, HG_SESSION_CLOSED);
-			return;
+			*ended = true;
+			return false;
 		case HG_WIRE_NONSENSE:
 		case HG_WIRE_ERROR:
 			leave(session, HG_SESSION_BROKEN);
-			return;
+			return false;
 	}
+	if (attached < 0 && message->header.length == sizeof(HgWireRequest))
+		return true;
+	if (attached >= 0)
+		close(attached); /* nobody has a descriptor to give us */
+	leave(session, HG_SESSION_BROKEN);
+	return false;
+}
 
+/* Is it a note that stops work on a job? */
+static bool
+stops(const HgWireHeader *message, uint32_t job)
+{
+	return message->job == job &&
+		   (message->type == HG_WIRE_CANCEL || message->type == HG_WIRE_CLOSE);
+}
+
+bool
+hg_server_session_stops(HgServerSession *session, uint32_t job)
+{
+	HgWireMessage message;
+	bool ended = false;
+
+	for (int i = 0; i < session->ahead_count; i++)
+		if (stops(&session->ahead[i].header, job))
+			return true;
+	while (session->state == HG_SESSION_OPEN && session->ahead_count < HG_SERVER_AHEAD &&
+		   take_message(session, &message, &ended))
+	{
+		session->ahead[session->ahead_count++] = message.request;
+		if (stops(&message.header, job))
+			return true;
+	}
+	return ended || session->state != HG_SESSION_OPEN;
+}
+
+/* Do what a message wants. */
+static void
+serve_message(HgServerSession *session)
+{
 	/* whatever it is, the client has done with the results */
 	hg_server_queue_give_room(session->queue, &session->results);
 	switch ((HgWireType) session->received.header.type)
@@ -213,17 +256,31 @@ hg_server_session_serve(HgServerSession *session)
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:
-			if (attached < 0)
-				serve_note(session, &session->received.header);
+			serve_note(session, &session->received.header);
 			break;
 		default:
-			if (attached < 0)
-				serve_request(session, &session->received.request);
+			serve_request(session, &session->received.request);
 	}
-	if (attached >= 0)
+}
+
+void
+hg_server_session_serve(HgServerSession *session)
+{
+	bool ended;
+
+	if (take_message(session, &session->received, &ended))
+		serve_message(session);
+	else if (ended)
+		leave(session, HG_SESSION_CLOSED);
+
+	/* the socket does not tell of what was taken in meanwhile */
+	while (session->ahead_count > 0 && session->state == HG_SESSION_OPEN)
 	{
-		close(attached); /* nobody has a descriptor to give us */
-		leave(session, HG_SESSION_BROKEN);
+		session->received.request = session->ahead[0];
+		session->ahead_count--;
+		memmove(session->ahead, session->ahead + 1,
+				(size_t) session->ahead_count * sizeof(session->ahead[0]));
+		serve_message(session);
 	}
 }
 

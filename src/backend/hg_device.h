@@ -45,7 +45,7 @@ extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error
 
 /*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
- * runs as several there, one after the other (engine/hg_ranges.h); or, whole, fails.
+ * runs as several there, two at a time (engine/hg_ranges.h); or, whole, fails.
  */
 extern HgEngine *hg_device_engine(bool whole);
 

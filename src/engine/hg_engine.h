@@ -11,7 +11,7 @@
  *	remote	engine/wire, which forwards every call to an engine in another
  *			process.  A session reaches the cuda engine through it;
  *	ranges	hg_ranges.h, around the remote engine: where a job does not fit the
- *			device, it runs one smaller job after the other.
+ *			device, it runs smaller jobs, two at a time.
  *
  * A HashGraph (O. Green, "HashGraph - Scalable Hash Tables Using a Sparse Graph
  * Data Structure", ACM TOPC 2021) is a hash table laid out as a sparse graph in
@@ -239,6 +239,8 @@ extern "C"
 		uint64_t group;			   /* jobs of one query have the same, 0 = a group of
 									* its own: where jobs queue for a device, none waits
 									* while another of its group is open */
+		uint32_t ahead;			   /* not 0: its caller has another open, and can do
+									* without it for now: refused where others wait */
 		uint64_t team;			   /* not 0: in a device process, one job with all others
 									* that are opened with the same number (hg_wire.h) */
 
@@ -314,6 +316,14 @@ extern "C"
 		size_t capacity; /* in records, at least 1; set by the caller */
 		size_t count;	 /* set by next_groups(): 0 means that there are no more */
 	} HgGroupRecords;
+
+	/* What a job is to begin with before the calls for it: see start(). */
+	typedef enum HgAhead
+	{
+		HG_AHEAD_BUILD = 0,
+		HG_AHEAD_MATCH, /* build, if that was not called yet, and then match */
+		HG_AHEAD_COUNT	/* the same with count */
+	} HgAhead;
 
 	/* Where the time of a job went. */
 	typedef enum HgPhase
@@ -465,6 +475,15 @@ extern "C"
 
 		/* The next records, in no order, at most records->capacity; HG_INVALID without reduce. */
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
+
+		/*
+		 * Begin with what the next calls on the job will ask for, and return at once: build,
+		 * if it was not called yet, and then match or count, of mode.  These calls must
+		 * follow, and tell what came of it.  The caller can do other things meanwhile, also on
+		 * other jobs of the engine, but what he asks for there waits behind this.  NULL in an
+		 * engine that works in its caller's thread.
+		 */
+		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, HgError *error);
 	};
 
 	/* Fill *error (if not NULL) printf-like and return status. */

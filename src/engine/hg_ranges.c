@@ -10,28 +10,37 @@
  *
  *	1. The rows are cut into ranges by the first bits of their hash (HG_RANGE_BITS).  How
  *	   many each has was counted once.
- *	2. The rows of one range are loaded: the keys of both sides are read in the order of
- *	   their rows, and the mixed keys and row numbers of the range written to buffers.
- *	   Should the range have more outer rows than the buffer, they are loaded in several
- *	   portions, with the inner rows left where they are.
- *	3. The loaded rows are a slice, and put on a stack.  The slice on top is taken off and
- *	   given to a job of the device.  If that has no memory for it, the slice is
- *	   parted in place by the first bit in which its mixed keys differ, and both halves go
- *	   on the stack; where none differs, by the position of the outer rows.
+ *	2. As many ranges are loaded as buffers have room for, a quarter of the rows or so: the keys
+ *	   of both sides are read in the order of their rows, and the mixed keys and row
+ *	   numbers of these ranges written to the buffers, range by range.  Should one range have
+ *	   more outer rows than the buffer, they are loaded in several portions, with
+ *	   the inner rows left where they are.
+ *	3. What is loaded is cut into slices of consecutive ranges, which need not be moved for
+ *	   that.  Each is given to a job of the device.  If that has no memory for it, the slice is
+ *	   halved, and no later one is made as large.  A slice of one range is parted in place by the
+ *	   first bit in which its mixed keys differ; where none differs, by the position
+ *	   of the outer rows.
  *	4. When the slice's job has done what the pass is for, the next slice is taken, or the
- *	   next portion or range is loaded.
+ *	   next ranges or portion are loaded.
  *
- * Reading all keys once for each range is cheaper than it looks: the keys are read in
- * order and most of them only mixed and compared, about a nanosecond each.  Whatever is
- * cut smaller than a range is cut in the buffers.
+ * TWO JOBS.  Where the wrapped engine works by itself (it has the call start), a job for the
+ * next slice is opened before the device is told to begin with a slice, and filled while it
+ * works; each of them may have half of the memory limit.  The next slice waits where it is
+ * not loaded yet, or where the device refuses to have both.  The last resort for a key
+ * that does not fit is to be tried without another job, with all of the memory.
+ *
+ * The keys are read once to be counted and once for each load; choosing those that are wanted
+ * takes a nanosecond or so, writing these where they belong a few more.  The rest is
+ * turning the mixed words into keys again, and sending them.
  *
  * All rows of one key are in one slice of the inner side, and an outer row in one
  * slice of the outer: thus its matches come from one job, one after the other.
  *
  * The keys of a slice agree in the first bits of their mixed word, which choose the vertex.
  * Given as they are, they would share a few vertices and make long lists.  They are given
- * with these bits turned to the end of the mixed word, so that the engine sees keys that
- * are spread like any, in a one-to-one exchange for the real ones.
+ * with these bits (those of a range, where a slice has several) turned to the end of the mixed
+ *word, so that the engine sees keys that are spread like any, in a one-to-one exchange for the real
+ *ones.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -118,7 +127,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	job->ranges = (HgRanges *) engine;
 	job->host = host;
 	job->spec = *spec;
-	status = hg_ranges_device_open(job, spec, error);
+	status = hg_ranges_run_open(job, &job->now, spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
 		job->refused = true;
@@ -180,10 +189,10 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 	status = side_remember(job, &job->sides[side], keys, count, error);
 	if (status == HG_OK && !job->refused)
 	{
-		status = job->calls.append(job->open, side, keys, count, error);
+		status = job->now.calls.append(job->now.job, side, keys, count, error);
 		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->spec))
 		{
-			hg_ranges_device_close(job, false);
+			hg_ranges_run_close(job, &job->now, false);
 			job->refused = true;
 			status = HG_OK;
 		}
@@ -202,8 +211,8 @@ ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 		return status;
 	if (!must_run_whole(&job->spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job, job->calls.append_column(job->open, side, column, values, nulls, count,
-													first_row, error));
+	return job_finish(job, job->now.calls.append_column(job->now.job, side, column, values, nulls,
+														count, first_row, error));
 }
 
 static HgStatus
@@ -217,7 +226,7 @@ ranges_build(HgJob *handle, HgError *error)
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
-	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY : job->calls.build(job->open, error);
+	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY : job->now.calls.build(job->now.job, error);
 	if (job_turns(job, &status, error))
 	{
 		hg_ranges_pass_begin(job, HG_RANGES_FOR_BUILD, true, true);
@@ -242,7 +251,7 @@ ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	job->delivered = false;
 	if (!job->cut)
 	{
-		status = job->calls.match(job->open, mode, error);
+		status = job->now.calls.match(job->now.job, mode, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
@@ -258,8 +267,8 @@ ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 static void
 map_rows(const HgRangesJob *job, HgMatches *matches)
 {
-	const uint32_t *outer = job->sides[HG_OUTER].numbers + job->slice.low[HG_OUTER];
-	const uint32_t *inner = job->sides[HG_INNER].numbers + job->slice.low[HG_INNER];
+	const uint32_t *outer = job->sides[HG_OUTER].numbers + job->now.slice.low[HG_OUTER];
+	const uint32_t *inner = job->sides[HG_INNER].numbers + job->now.slice.low[HG_INNER];
 
 	for (size_t i = 0; i < matches->count; i++)
 	{
@@ -272,9 +281,9 @@ map_rows(const HgRangesJob *job, HgMatches *matches)
 static HgStatus
 cut_next(HgRangesJob *job, HgMatches *matches, HgError *error)
 {
-	while (job->open != NULL)
+	while (job->now.job != NULL)
 	{
-		HgStatus status = job->calls.next(job->open, matches, error);
+		HgStatus status = job->now.calls.next(job->now.job, matches, error);
 
 		if (status == HG_OK && matches->count > 0)
 		{
@@ -285,9 +294,9 @@ cut_next(HgRangesJob *job, HgMatches *matches, HgError *error)
 
 		/* what was delivered cannot be taken back: then it is too late to part the slice */
 		if (status == HG_OK)
-			hg_ranges_device_close(job, true);
+			hg_ranges_run_close(job, &job->now, true);
 		else if (!job->delivered)
-			status = hg_ranges_retry(job, status, error);
+			status = hg_ranges_retry(job, &job->now, status, error);
 		if (status == HG_OK)
 			status = hg_ranges_pass_match(job, error);
 		if (status != HG_OK)
@@ -313,7 +322,7 @@ ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
 
 	if (!job->cut)
 	{
-		status = job->calls.next(job->open, matches, error);
+		status = job->now.calls.next(job->now.job, matches, error);
 		job->delivered |= status == HG_OK && matches->count > 0;
 		if (!job->delivered && job_turns(job, &status, error))
 		{
@@ -337,16 +346,16 @@ cut_count(HgRangesJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	*matches = 0;
 	hg_ranges_pass_begin(job, HG_RANGES_FOR_COUNT, true, true);
-	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->open != NULL)
+	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->now.job != NULL)
 	{
 		uint64_t counted = 0;
 
-		status = job->calls.count(job->open, mode, &counted, error);
+		status = job->now.calls.count(job->now.job, mode, &counted, error);
 		*matches += counted;
 		if (status == HG_OK)
-			hg_ranges_device_close(job, true);
+			hg_ranges_run_close(job, &job->now, true);
 		else
-			status = hg_ranges_retry(job, status, error);
+			status = hg_ranges_retry(job, &job->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -366,7 +375,7 @@ ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (!job->cut)
 	{
-		status = job->calls.count(job->open, mode, matches, error);
+		status = job->now.calls.count(job->now.job, mode, matches, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
@@ -388,7 +397,7 @@ ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 	if (!must_run_whole(&job->spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	job->streaming = false;
-	return job_finish(job, job->calls.reduce(job->open, mode, spec, groups, error));
+	return job_finish(job, job->now.calls.reduce(job->now.job, mode, spec, groups, error));
 }
 
 static HgStatus
@@ -402,7 +411,7 @@ ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 		return status;
 	if (!must_run_whole(&job->spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job, job->calls.next_groups(job->open, records, error));
+	return job_finish(job, job->now.calls.next_groups(job->now.job, records, error));
 }
 
 /* describe() of a job that was cut: what it says of each slice of that side alone, in sum. */
@@ -413,11 +422,11 @@ cut_describe(HgRangesJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 
 	memset(stats, 0, sizeof(*stats));
 	hg_ranges_pass_begin(job, HG_RANGES_FOR_DESCRIBE, side == HG_OUTER, side == HG_INNER);
-	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->open != NULL)
+	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->now.job != NULL)
 	{
 		HgGraphStats one;
 
-		status = job->calls.describe(job->open, side, &one, error);
+		status = job->now.calls.describe(job->now.job, side, &one, error);
 		if (status == HG_OK)
 		{
 			stats->vertices += one.vertices;
@@ -427,10 +436,10 @@ cut_describe(HgRangesJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 				stats->longest_list = one.longest_list;
 			stats->distinct_keys += one.distinct_keys;
 			stats->bytes += one.bytes;
-			hg_ranges_device_close(job, true);
+			hg_ranges_run_close(job, &job->now, true);
 		}
 		else
-			status = hg_ranges_retry(job, status, error);
+			status = hg_ranges_retry(job, &job->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -450,7 +459,7 @@ ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (!job->cut)
 	{
-		status = job->calls.describe(job->open, side, stats, error);
+		status = job->now.calls.describe(job->now.job, side, stats, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
@@ -470,21 +479,19 @@ ranges_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	if (job->cut)
 		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
 	return job_finish(
-		job, job->calls.export_graph(job->open, side, offsets, edge_keys, edge_rows, error));
+		job, job->now.calls.export_graph(job->now.job, side, offsets, edge_keys, edge_rows, error));
 }
 
 /*
- * The slices of the pass: those done, those that wait, and the ranges still to be loaded.
+ * The slices of the pass: those done, those at work, and those still to come.
  * A job that was cut has two at least, if only because one had nothing to match.
  */
 static uint64_t
 count_slices(const HgRangesJob *job)
 {
-	uint64_t slices = job->slices + (uint64_t) job->depth + (job->open != NULL);
+	uint64_t slices =
+		job->slices + (job->now.job != NULL) + (job->next.job != NULL) + hg_ranges_slices_left(job);
 
-	slices += job->sides[HG_OUTER].left > 0;
-	for (uint32_t range = job->next_range; range < HG_RANGES; range++)
-		slices += hg_ranges_is_wanted(job, range);
 	return slices < 2 ? 2 : slices;
 }
 
@@ -495,9 +502,9 @@ ranges_stats(HgJob *handle, HgJobStats *stats)
 	HgJobStats open;
 
 	memset(&open, 0, sizeof(open));
-	if (job->open != NULL)
-		job->calls.stats(job->open, &open);
-	if (!job->cut && job->open != NULL)
+	if (job->now.job != NULL)
+		job->now.calls.stats(job->now.job, &open);
+	if (!job->cut && job->now.job != NULL)
 	{
 		*stats = open;
 		return;
@@ -508,11 +515,10 @@ ranges_stats(HgJob *handle, HgJobStats *stats)
 	stats->matches += open.matches;
 	stats->comparisons += open.comparisons;
 	stats->intersections += open.intersections;
-	if (open.peak_bytes > stats->peak_bytes)
-		stats->peak_bytes = open.peak_bytes;
+	stats->peak_bytes = hg_ranges_peak_bytes(job);
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		stats->phase_ms[phase] += open.phase_ms[phase];
-	if (job->open != NULL)
+	if (job->now.job != NULL)
 	{
 		stats->build = open.build;
 		stats->probe = open.probe;
@@ -527,14 +533,15 @@ ranges_close(HgJob *handle)
 {
 	HgRangesJob *job = job_of(handle);
 
-	if (job->open != NULL)
-		job->calls.close(job->open);
+	hg_ranges_run_close(job, &job->now, false);
+	hg_ranges_run_close(job, &job->next, false);
 	for (int which = 0; which < 2; which++)
 	{
 		HgRangesSide *side = &job->sides[which];
 
 		hg_ranges_free(job, side->mixed, side->capacity, job->spec.key_width);
 		hg_ranges_free(job, side->numbers, side->capacity, sizeof(uint32_t));
+		hg_ranges_free(job, side->range_rows, 2 * HG_RANGES, sizeof(uint64_t));
 		hg_ranges_free(job, side->arrays, side->array_capacity, sizeof(HgRangesArray));
 	}
 	hg_ranges_free(job, job->give, HG_RANGES_GIVE_KEYS, job->spec.key_width);

@@ -6,8 +6,10 @@
  * It wraps the engine of a device.  A job that fits passes straight through, at no
  * cost.  One for which the device has no memory (HG_DEVICE_OUT_OF_MEMORY of open,
  * append, build, match or count, or of the first next) is cut into ranges of hash values,
- * which are consecutive ranges of vertices, and the device runs a job for each range, one
- * after the other.  A range that still does not fit is halved, again and again.
+ * which are consecutive ranges of vertices, and the device runs a job for each range.  It has
+ * two of them at a time where it works by itself: one that it works on, and one that
+ * is filled meanwhile.  Together they keep to the memory limit of the job.  A range that
+ * does not fit is halved, again and again.
  * Rows of one key cannot be parted by their hash: of these the outer ones are cut by their
  * position, and where even one outer row does not fit, the device's status is returned.
  *
@@ -17,9 +19,9 @@
  * is in one of them.  A count or a describe ends the stream.
  *
  * HOST MEMORY.  A job that runs whole takes what the list of the appended arrays takes.
- * A job that was cut holds the mixed keys and row numbers of one range in sixteen: key
- * width + 4 bytes for each row of the range.  With keys that do not repeat much that
- * is an eighth to a sixth of what the keys take.  Of a range with more outer rows than
+ * A job that was cut holds the mixed keys and row numbers of a quarter of the rows: key
+ * width + 4 bytes for each, which is half of what the keys take, or less.
+ * Of a range with more outer rows than
  * that, since one key has many of them, only as many are held at a time; inner rows of
  * one key are held all.
  *

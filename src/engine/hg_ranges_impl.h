@@ -31,12 +31,12 @@ T(count_keys)(const void *from, uint64_t n, uint64_t *counts)
 }
 
 /*
- * Write the mixed keys of a range, and their rows, numbered from first on, to mixed and
- * rows, which have room for n + 1; returns how many there are.  A row of another range is
+ * Write the mixed keys of the ranges that are chosen, and their rows, numbered from first on, to
+ * mixed and rows, which have room for n; returns how many there are.  A row of another range is
  * written too, and written over later: that spares a branch nobody can predict.
  */
 static uint64_t
-T(select_keys)(const void *from, uint64_t n, uint32_t first, uint32_t range, void *mixed_to,
+T(select_keys)(const void *from, uint64_t n, uint32_t first, const uint8_t *chosen, void *mixed_to,
 			   uint32_t *rows)
 {
 	const KEY *keys = from;
@@ -49,9 +49,27 @@ T(select_keys)(const void *from, uint64_t n, uint32_t first, uint32_t range, voi
 
 		mixed[selected] = word;
 		rows[selected] = first + (uint32_t) i;
-		selected += word >> (HG_KEY_BITS - HG_RANGE_BITS) == range;
+		selected += chosen[word >> (HG_KEY_BITS - HG_RANGE_BITS)];
 	}
 	return selected;
+}
+
+/* Write n mixed keys and their rows to where their ranges go on, next[range]. */
+static void
+T(scatter_keys)(const void *mixed_from, const uint32_t *rows, uint64_t n, uint64_t *next,
+				void *mixed_to, uint32_t *rows_to)
+{
+	const KEY *from = mixed_from;
+	KEY *mixed = mixed_to;
+
+	for (uint64_t i = 0; i < n; i++)
+	{
+		KEY word = from[i];
+		uint64_t at = next[word >> (HG_KEY_BITS - HG_RANGE_BITS)]++;
+
+		mixed[at] = word;
+		rows_to[at] = rows[i];
+	}
 }
 
 /*

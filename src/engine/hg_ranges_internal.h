@@ -16,9 +16,18 @@
 
 #include "hg_ranges.h"
 
-/* log2 of the ranges that a pass reads all keys for. */
-#define HG_RANGE_BITS 4
+/* log2 of the ranges that rows are counted and laid out by. */
+#define HG_RANGE_BITS 10
 #define HG_RANGES (1 << HG_RANGE_BITS)
+
+/* The loads that a pass takes, if no key has very many rows. */
+#define HG_RANGES_LOADS 4
+
+/* The slices of a load, at least: so that one can be sent while another is worked on. */
+#define HG_RANGES_LOAD_SLICES 4
+
+/* A slice of so few rows is not cut any smaller for that. */
+#define HG_RANGES_SMALL_SLICE (UINT64_C(1) << 18)
 
 /* Rows worked on between two polls of cancelled(): the buffers they go to are fresh memory. */
 #define HG_RANGES_POLL_ROWS 4096
@@ -26,8 +35,11 @@
 /* Keys that are given to the device at a time. */
 #define HG_RANGES_GIVE_KEYS 32768
 
-/* A slice loses a bit, or half of its outer rows, each time it is parted. */
-#define HG_RANGES_SLICES (64 + 32 + 2)
+/*
+ * Slices that wait because others were parted: these lose a bit, or half of their outer
+ * rows, each time, and two are worked on at a time.
+ */
+#define HG_RANGES_SLICES (2 * (64 + 32) + 4)
 
 /* Keys that one append brought; the memory is the caller's. */
 typedef struct HgRangesArray
@@ -52,22 +64,36 @@ typedef struct HgRangesSide
 	uint64_t rows;
 
 	/* of a job that was cut */
-	uint64_t range_rows[HG_RANGES];
-	void *mixed;	   /* [capacity] mixed keys of the range that is loaded */
-	uint32_t *numbers; /* [capacity] and their row numbers */
+	uint64_t *range_rows; /* [HG_RANGES] */
+	uint64_t *range_end;  /* [HG_RANGES] where the ranges that are loaded end in the buffers */
+	void *mixed;		  /* [capacity] mixed keys of the load */
+	uint32_t *numbers;	  /* [capacity] and their row numbers */
 	uint64_t capacity;
 	uint64_t loaded;   /* rows in the buffers */
-	uint64_t left;	   /* rows of the range that are not loaded yet ... */
+	uint64_t left;	   /* rows of the load's only range that are not loaded yet ... */
 	HgRangesWalk walk; /* ... and where they come */
 } HgRangesSide;
 
-/* Rows low[side] .. high[side] - 1 of the buffers, whose mixed keys share their first bits. */
+/* Rows low[side] .. high[side] - 1 of the buffers: of whole ranges, or part of a range's. */
 typedef struct HgRangesSlice
 {
 	uint64_t low[2];
 	uint64_t high[2];
-	uint32_t bits;
+	uint32_t first_range; /* first_range .. end_range - 1 */
+	uint32_t end_range;
+	uint32_t bits; /* of the mixed keys, which the slice or its ranges were chosen by */
+	bool alone;	   /* the device has room for it only while it has nothing else of the job */
 } HgRangesSlice;
+
+/* A job of the wrapped engine. */
+typedef struct HgRangesRun
+{
+	HgEngine calls; /* of the engine that it belongs to */
+	HgJob *job;		/* NULL where there is none */
+	HgRangesSlice slice;
+	bool filled; /* the rows of the slice were appended */
+	bool built;
+} HgRangesRun;
 
 /* What the slices of a pass are wanted for. */
 typedef enum HgRangesPurpose
@@ -86,20 +112,22 @@ struct HgRangesJob
 	HgRanges *ranges;
 	const HgHost *host;
 	HgJobSpec spec;
-	HgEngine calls; /* of the engine that the open job belongs to */
-	HgJob *open;	/* NULL where there is none */
-	bool refused;	/* the device has no memory for all of it */
+	HgRangesRun now;  /* the whole job, or the slice that is worked on */
+	HgRangesRun next; /* the slice that is filled meanwhile */
+	bool refused;	  /* the device has no memory for all of it */
 	bool built;
 	bool failed; /* only close is left */
 	bool cut;
+	bool in_pairs; /* the device works by itself: two jobs are open at a time */
 	HgRangesSide sides[2];
-	void *give; /* [HG_RANGES_GIVE_KEYS] keys on their way to the device */
+	void *give; /* [HG_RANGES_GIVE_KEYS] keys on their way to the device, or to the buffers */
 
 	HgRangesPurpose purpose;
 	HgMatchMode mode;
-	bool wanted[2];		 /* sides that must have rows where a slice is to be worked on */
-	uint32_t next_range; /* the next to be loaded */
-	HgRangesSlice slice; /* that the open job works on */
+	bool wanted[2];			   /* sides that must have rows where a slice is to be worked on */
+	uint32_t next_range;	   /* the next to be loaded */
+	uint64_t most_rows;		   /* of both sides that a slice of several ranges may have */
+	uint8_t chosen[HG_RANGES]; /* 1 for ranges that are being loaded, else 0 */
 	HgRangesSlice stack[HG_RANGES_SLICES];
 	int depth;
 	bool streaming;
@@ -109,6 +137,14 @@ struct HgRangesJob
 	uint64_t slices;  /* of this pass, done ... */
 	uint64_t pass[2]; /* ... and their vertices and bins */
 };
+
+/* Rows of both sides. */
+static inline uint64_t
+hg_ranges_slice_rows(const HgRangesSlice *slice)
+{
+	return slice->high[HG_OUTER] - slice->low[HG_OUTER] + slice->high[HG_INNER] -
+		   slice->low[HG_INNER];
+}
 
 static inline uint64_t
 hg_ranges_smaller(uint64_t a, uint64_t b)
@@ -125,15 +161,19 @@ extern HgStatus hg_ranges_alloc(HgRangesJob *job, uint64_t count, uint64_t width
 extern void hg_ranges_free(HgRangesJob *job, void *ptr, uint64_t count, uint64_t width);
 
 /* Open a job of the wrapped engine. */
-extern HgStatus hg_ranges_device_open(HgRangesJob *job, const HgJobSpec *spec, HgError *error);
+extern HgStatus hg_ranges_run_open(HgRangesJob *job, HgRangesRun *run, const HgJobSpec *spec,
+								   HgError *error);
 
 /*
- * Close the open job, if there is one, keeping its figures.  done tells that it did all
- * that its slice was wanted for.
+ * Close a job of the wrapped engine, if there is one, keeping its figures.  done tells that it did
+ * all that its slice was wanted for.
  */
-extern void hg_ranges_device_close(HgRangesJob *job, bool done);
+extern void hg_ranges_run_close(HgRangesJob *job, HgRangesRun *run, bool done);
 
-/* Close the open job, which was whole, and get ready for ranges. */
+/* The most memory that the open jobs have held together, at most. */
+extern uint64_t hg_ranges_peak_bytes(const HgRangesJob *job);
+
+/* Close the job that was whole, and get ready for ranges. */
 extern HgStatus hg_ranges_cut(HgRangesJob *job, HgError *error);
 
 /*
@@ -143,7 +183,7 @@ extern HgStatus hg_ranges_cut(HgRangesJob *job, HgError *error);
 extern void hg_ranges_pass_begin(HgRangesJob *job, HgRangesPurpose purpose, bool outer, bool inner);
 
 /*
- * Have a slice built, the one that is open already or else the next: job->open is NULL
+ * Have a slice built, the one that is at work already or else the next: job->now has no job
  * when there are no more.
  */
 extern HgStatus hg_ranges_pass_build(HgRangesJob *job, HgError *error);
@@ -152,34 +192,40 @@ extern HgStatus hg_ranges_pass_build(HgRangesJob *job, HgError *error);
 extern HgStatus hg_ranges_pass_match(HgRangesJob *job, HgError *error);
 
 /*
- * The open job failed with status: part its slice where that is for want of memory and
- * possible, and return HG_OK; else return the status.
+ * A slice's job failed with status: close it and part the slice where that is for want of memory
+ * and possible, and return HG_OK; else return the status.
  */
-extern HgStatus hg_ranges_retry(HgRangesJob *job, HgStatus status, HgError *error);
+extern HgStatus hg_ranges_retry(HgRangesJob *job, HgRangesRun *run, HgStatus status,
+								HgError *error);
 
 /* Count the rows of each range of a side. */
 extern HgStatus hg_ranges_count_side(HgRangesJob *job, HgRangesSide *side, HgError *error);
 
-/* Will the range have slices in this pass? */
-extern bool hg_ranges_is_wanted(const HgRangesJob *job, uint32_t range);
-
-/*
- * Load the next portion of rows, or the next range that is wanted, and put it on the
- * stack, which is empty.  It stays so when there is none.
- */
+/* Load the next ranges that are wanted, or more rows of one, when no slice of the last load is
+ * left. */
 extern HgStatus hg_ranges_load_next(HgRangesJob *job, HgError *error);
 
+/* Take the next slice of what is loaded; false where there is none. */
+extern bool hg_ranges_take_slice(HgRangesJob *job, HgRangesSlice *slice);
+
+/* Put a slice back, to be the next. */
+extern void hg_ranges_give_back(HgRangesJob *job, const HgRangesSlice *slice);
+
+/* The slices that are still to come in this pass, more or less. */
+extern uint64_t hg_ranges_slices_left(const HgRangesJob *job);
+
 /*
- * Put the halves of the slice on the stack.  *parted is false where it cannot be halved:
- * an outer row and all inner rows with its key.
+ * Part a slice: its halves are the next.  *parted is false where that can't be: an outer row and
+ * all inner rows with its key.  A slice of one key is first tried again alone.
  */
-extern HgStatus hg_ranges_part_slice(HgRangesJob *job, bool *parted, HgError *error);
+extern HgStatus hg_ranges_part_slice(HgRangesJob *job, const HgRangesSlice *slice, bool *parted,
+									 HgError *error);
 
 /*
  * Fill the job's give with count keys for row at and those after it of a side's buffer: keys
  * whose mixed words are those of the buffer with the slice's bits turned to the end.
  */
-extern void hg_ranges_make_keys(const HgRangesJob *job, const HgRangesSide *side, uint64_t at,
-								uint64_t count);
+extern void hg_ranges_make_keys(const HgRangesJob *job, const HgRangesSlice *slice,
+								const HgRangesSide *side, uint64_t at, uint64_t count);
 
 #endif /* HG_RANGES_INTERNAL_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_ranges_slice.c
- *	  Loading ranges of rows, and parting slices of them.
+ *	  Loading ranges of rows, and slicing what is loaded.
  *
  * hg_ranges.c tells the whole way.
  *
@@ -13,8 +13,13 @@
 
 #include "hg_hash.h"
 
-/* A portion of a range's outer rows is the mean of the ranges and a quarter, or this. */
-#define LEAST_PORTION 65536
+#include <string.h>
+
+/* A load has room for so many rows of a side at least. */
+#define LEAST_ROOM 65536
+
+/* Rows that are selected before they are put where they belong: as many as stay in the caches. */
+#define SELECTED_ROWS 2048
 
 #define HG_KEY_BITS 32
 #include "hg_ranges_impl.h"
@@ -67,29 +72,48 @@ hg_ranges_count_side(HgRangesJob *job, HgRangesSide *side, HgError *error)
 	return HG_OK;
 }
 
+/* ------------------------------------------------------------------------
+ * Loads
+ * ------------------------------------------------------------------------ */
+
+/* Will the range have slices in this pass? */
+static bool
+is_wanted(const HgRangesJob *job, uint32_t range)
+{
+	for (int side = 0; side < 2; side++)
+		if (job->wanted[side] && job->sides[side].range_rows[range] == 0)
+			return false;
+	return true;
+}
+
+/* The rows of a side that a load may have, unless they are of one range. */
+static uint64_t
+load_room(const HgRangesSide *side)
+{
+	/* a little more than its share, as ranges differ in size */
+	uint64_t room = side->rows / HG_RANGES_LOADS / 16 * 17;
+
+	return room < LEAST_ROOM ? LEAST_ROOM : room;
+}
+
 /*
- * Have buffers for the rows of any range of a side, or for a portion of them: outer rows
- * that one key has many of come in portions, but where the whole graph is wanted.
+ * Have buffers for a load of a side: for all rows of any range, but that outer rows that one
+ * key has many of come in portions, where not the whole graph is wanted.
  */
 static HgStatus
 side_reserve(HgRangesJob *job, int which, HgError *error)
 {
 	HgRangesSide *side = &job->sides[which];
-	uint64_t capacity = 0;
+	uint64_t capacity = hg_ranges_smaller(load_room(side), side->rows);
 	void *numbers;
 	HgStatus status;
 
-	for (int range = 0; range < HG_RANGES; range++)
-		if (side->range_rows[range] > capacity)
-			capacity = side->range_rows[range];
-	if (which == HG_OUTER && job->purpose != HG_RANGES_FOR_DESCRIBE)
-	{
-		uint64_t portion = side->rows / HG_RANGES / 4 * 5;
+	if (which == HG_INNER || job->purpose == HG_RANGES_FOR_DESCRIBE)
+		for (int range = 0; range < HG_RANGES; range++)
+			if (side->range_rows[range] > capacity)
+				capacity = side->range_rows[range];
 
-		capacity = hg_ranges_smaller(capacity, portion < LEAST_PORTION ? LEAST_PORTION : portion);
-	}
-
-	/* selecting writes behind the rows that are selected, as far as it reads */
+	/* a portion ends where there is no room for what is read at a time */
 	capacity += HG_RANGES_POLL_ROWS;
 	if (capacity <= side->capacity)
 		return HG_OK;
@@ -114,93 +138,257 @@ side_reserve(HgRangesJob *job, int which, HgError *error)
 	return HG_OK;
 }
 
-/* Load as many of a side's rows of a range as there is room for, from its walk on. */
-static HgStatus
-side_load(HgRangesJob *job, HgRangesSide *side, uint32_t range, HgError *error)
+/*
+ * Put the next rows of a side that are of the chosen ranges where range_end says, which moves
+ * on; of at most max rows that are read.
+ */
+static void
+load_rows(HgRangesJob *job, HgRangesSide *side, uint64_t max)
 {
-	uint32_t width = job->spec.key_width;
+	const uint32_t width = job->spec.key_width;
+	void *mixed = job->give;
+	uint32_t *numbers = (uint32_t *) ((char *) job->give + SELECTED_ROWS * sizeof(uint64_t));
 
-	side->loaded = 0;
-	while (side->left > 0 && side->capacity - side->loaded >= HG_RANGES_POLL_ROWS)
+	while (max > 0 && side->left > 0)
 	{
 		uint32_t first = (uint32_t) side->walk.row;
 		const void *keys;
-		uint64_t count = walk_on(side, &side->walk, width, HG_RANGES_POLL_ROWS, &keys);
-		void *mixed = (char *) side->mixed + side->loaded * width;
-		uint32_t *numbers = side->numbers + side->loaded;
+		uint64_t count =
+			walk_on(side, &side->walk, width, hg_ranges_smaller(max, SELECTED_ROWS), &keys);
+
+		max -= count;
+		if (width == 4)
+		{
+			count = select_keys32(keys, count, first, job->chosen, mixed, numbers);
+			scatter_keys32(mixed, numbers, count, side->range_end, side->mixed, side->numbers);
+		}
+		else
+		{
+			count = select_keys64(keys, count, first, job->chosen, mixed, numbers);
+			scatter_keys64(mixed, numbers, count, side->range_end, side->mixed, side->numbers);
+		}
+		side->loaded += count;
+		side->left -= count;
+	}
+}
+
+/* Load the rows of a side that are left, or as many as there is room for. */
+static HgStatus
+side_load(HgRangesJob *job, HgRangesSide *side, HgError *error)
+{
+	while (side->left > 0 && (side->capacity - side->loaded >= side->left ||
+							  side->capacity - side->loaded >= HG_RANGES_POLL_ROWS))
+	{
 		HgStatus status = hg_ranges_poll(job, error);
 
 		if (status != HG_OK)
 			return status;
-		count = width == 4 ? select_keys32(keys, count, first, range, mixed, numbers)
-						   : select_keys64(keys, count, first, range, mixed, numbers);
-		side->loaded += count;
-		side->left -= count;
+		load_rows(job, side, HG_RANGES_POLL_ROWS);
 	}
 	return HG_OK;
 }
 
-/* Put a slice on the stack, unless nothing comes of it for the pass. */
+/*
+ * Choose the ranges of the next load, those from next_range on for which there is room: none
+ * where none is wanted any more.
+ */
 static void
-slice_push(HgRangesJob *job, const HgRangesSlice *slice)
+choose_ranges(HgRangesJob *job, HgRangesSlice *load)
 {
-	for (int side = 0; side < 2; side++)
-		if (job->wanted[side] && slice->low[side] == slice->high[side])
-			return;
-	job->stack[job->depth++] = *slice;
-}
+	uint64_t rows[2] = {0, 0};
+	uint32_t range = job->next_range;
 
-bool
-hg_ranges_is_wanted(const HgRangesJob *job, uint32_t range)
-{
-	for (int side = 0; side < 2; side++)
-		if (job->wanted[side] && job->sides[side].range_rows[range] == 0)
-			return false;
-	return true;
+	while (range < HG_RANGES && !is_wanted(job, range))
+		range++;
+	memset(job->chosen, 0, sizeof(job->chosen));
+	load->first_range = range;
+	for (bool fits = true; fits && range < HG_RANGES; range++)
+	{
+		const bool wanted = is_wanted(job, range);
+
+		for (int which = 0; which < 2 && wanted; which++)
+			fits &= !job->wanted[which] || rows[which] + job->sides[which].range_rows[range] <=
+											   load_room(&job->sides[which]);
+		/* what is too large has a load of its own */
+		if (!fits && range > load->first_range)
+			break;
+		job->chosen[range] = wanted;
+		for (int which = 0; which < 2; which++)
+		{
+			/* a side that nothing is wanted of takes no part */
+			job->sides[which].range_end[range] = rows[which];
+			if (wanted && job->wanted[which])
+				rows[which] += job->sides[which].range_rows[range];
+		}
+	}
+	load->end_range = job->next_range = range;
+	for (int which = 0; which < 2; which++)
+		job->sides[which].left = rows[which];
 }
 
 HgStatus
 hg_ranges_load_next(HgRangesJob *job, HgError *error)
 {
-	HgRangesSlice slice = {{0, 0}, {0, 0}, HG_RANGE_BITS};
+	HgRangesSide *outer = &job->sides[HG_OUTER];
+	HgRangesSlice load = {.bits = HG_RANGE_BITS};
 	double start = hg_clock_ms();
 	HgStatus status = HG_OK;
 
-	if (job->sides[HG_OUTER].left == 0)
+	if (outer->left > 0)
 	{
-		while (job->next_range < HG_RANGES && !hg_ranges_is_wanted(job, job->next_range))
-			job->next_range++;
-		if (job->next_range == HG_RANGES)
-			return HG_OK;
+		/* more of the only range of the load, whose inner rows stay */
+		load.end_range = job->next_range;
+		load.first_range = job->next_range - 1;
+		outer->loaded = outer->range_end[load.first_range] = 0;
+	}
+	else
+	{
+		choose_ranges(job, &load);
 		for (int which = 0; which < 2 && status == HG_OK; which++)
 		{
 			HgRangesSide *side = &job->sides[which];
 
-			/* a side that nothing is wanted of takes no part */
 			side->walk = (HgRangesWalk){0, 0, 0};
-			side->left = job->wanted[which] ? side->range_rows[job->next_range] : 0;
 			side->loaded = 0;
 			if (side->left > 0)
 				status = side_reserve(job, which, error);
 		}
 		if (status == HG_OK)
-			status = side_load(job, &job->sides[HG_INNER], job->next_range, error);
-		job->next_range++;
+			status = side_load(job, &job->sides[HG_INNER], error);
 	}
 	if (status == HG_OK)
-		status = side_load(job, &job->sides[HG_OUTER], job->next_range - 1, error);
+		status = side_load(job, outer, error);
 	for (int which = 0; which < 2; which++)
-		slice.high[which] = job->sides[which].loaded;
-	slice_push(job, &slice);
+		load.high[which] = job->sides[which].loaded;
+	if (load.first_range < load.end_range)
+		hg_ranges_give_back(job, &load);
 	job->sum.phase_ms[HG_PHASE_TRANSFER] += hg_clock_ms() - start;
 	return status;
 }
 
+/* ------------------------------------------------------------------------
+ * Slices
+ * ------------------------------------------------------------------------ */
+
+/* The rows that a slice of several ranges may have now. */
+static uint64_t
+most_slice_rows(const HgRangesJob *job)
+{
+	const uint64_t loaded = job->sides[HG_OUTER].loaded + job->sides[HG_INNER].loaded;
+	const uint64_t share = loaded / HG_RANGES_LOAD_SLICES + 1;
+
+	return hg_ranges_smaller(job->most_rows,
+							 share < HG_RANGES_SMALL_SLICE ? HG_RANGES_SMALL_SLICE : share);
+}
+
+/* Where the rows of a range begin, in a load of several. */
+static uint64_t
+range_begin(const HgRangesJob *job, int which, uint32_t range)
+{
+	const HgRangesSide *side = &job->sides[which];
+
+	return side->range_end[range] -
+		   (job->wanted[which] && job->chosen[range] ? side->range_rows[range] : 0);
+}
+
+/* The rows of a range, of both sides, in a load of several. */
+static uint64_t
+range_rows(const HgRangesJob *job, uint32_t range)
+{
+	uint64_t rows = 0;
+
+	for (int which = 0; which < 2; which++)
+		rows += job->sides[which].range_end[range] - range_begin(job, which, range);
+	return rows;
+}
+
+/* Part a slice of several ranges into those before a range, and the others. */
+static void
+split_at(const HgRangesJob *job, const HgRangesSlice *slice, uint32_t range, HgRangesSlice *low,
+		 HgRangesSlice *high)
+{
+	*low = *high = *slice;
+	low->end_range = high->first_range = range;
+	for (int which = 0; which < 2; which++)
+		low->high[which] = high->low[which] = range_begin(job, which, range);
+}
+
+/* The range that halves a slice of several ranges, as well as can be. */
+static uint32_t
+middle_range(const HgRangesJob *job, const HgRangesSlice *slice)
+{
+	const uint64_t half = hg_ranges_slice_rows(slice) / 2;
+	uint32_t range = slice->first_range;
+	uint64_t rows = range_rows(job, range);
+
+	while (++range + 1 < slice->end_range && rows < half)
+		rows += range_rows(job, range);
+	return range;
+}
+
+/* Does something come of the slice for the pass? */
+static bool
+is_useful(const HgRangesJob *job, const HgRangesSlice *slice)
+{
+	for (int side = 0; side < 2; side++)
+		if (job->wanted[side] && slice->low[side] == slice->high[side])
+			return false;
+	return true;
+}
+
+void
+hg_ranges_give_back(HgRangesJob *job, const HgRangesSlice *slice)
+{
+	if (is_useful(job, slice))
+		job->stack[job->depth++] = *slice;
+}
+
+bool
+hg_ranges_take_slice(HgRangesJob *job, HgRangesSlice *slice)
+{
+	const uint64_t most = most_slice_rows(job);
+	uint64_t rows;
+
+	if (job->depth == 0)
+		return false;
+	*slice = job->stack[--job->depth];
+	rows = hg_ranges_slice_rows(slice);
+	if (rows > most && slice->end_range - slice->first_range > 1)
+	{
+		/* cut off as much as is wanted, so that the rest makes pieces like it */
+		const uint64_t aim = rows / ((rows + most - 1) / most);
+		uint32_t range = slice->first_range;
+		uint64_t taken = range_rows(job, range);
+		HgRangesSlice rest;
+
+		while (++range + 1 < slice->end_range && taken < aim &&
+			   taken + range_rows(job, range) <= most)
+			taken += range_rows(job, range);
+		split_at(job, slice, range, slice, &rest);
+		hg_ranges_give_back(job, &rest);
+	}
+	return true;
+}
+
+uint64_t
+hg_ranges_slices_left(const HgRangesJob *job)
+{
+	const uint64_t most = most_slice_rows(job);
+	uint64_t slices = job->sides[HG_OUTER].left > 0;
+	uint64_t rows = 0;
+
+	for (int i = 0; i < job->depth; i++)
+		slices += (hg_ranges_slice_rows(&job->stack[i]) + most - 1) / most;
+	for (uint32_t range = job->next_range; range < HG_RANGES; range++)
+		if (is_wanted(job, range))
+			rows += job->sides[HG_OUTER].range_rows[range] + job->sides[HG_INNER].range_rows[range];
+	return slices + (rows + most - 1) / most;
+}
+
 /* The bits in which mixed keys of the slice differ. */
 static HgStatus
-slice_differing(HgRangesJob *job, uint64_t *differing, HgError *error)
+slice_differing(HgRangesJob *job, const HgRangesSlice *slice, uint64_t *differing, HgError *error)
 {
-	const HgRangesSlice *slice = &job->slice;
 	uint64_t word = 0;
 	bool any = false;
 
@@ -227,67 +415,85 @@ slice_differing(HgRangesJob *job, uint64_t *differing, HgError *error)
 	return HG_OK;
 }
 
-HgStatus
-hg_ranges_part_slice(HgRangesJob *job, bool *parted, HgError *error)
+/* Part a slice of one range by a bit of its mixed keys, in place. */
+static HgStatus
+split_by_bit(HgRangesJob *job, const HgRangesSlice *slice, uint32_t bit, HgRangesSlice *low,
+			 HgRangesSlice *high, HgError *error)
 {
-	const uint32_t key_bits = 8 * job->spec.key_width;
-	HgRangesSlice low = job->slice;
-	HgRangesSlice high = job->slice;
-	uint64_t differing;
-	uint32_t bits = key_bits;
-	HgStatus status = slice_differing(job, &differing, error);
-
-	*parted = false;
-	if (status != HG_OK)
-		return status;
-	if (differing == 0)
+	*low = *high = *slice;
+	low->bits = high->bits = 8 * job->spec.key_width - bit;
+	for (int which = 0; which < 2; which++)
 	{
-		uint64_t outer_rows = low.high[HG_OUTER] - low.low[HG_OUTER];
+		HgRangesSide *side = &job->sides[which];
+		uint64_t from = slice->low[which];
+		uint64_t to = slice->high[which];
 
-		if (outer_rows < 2 || !job->wanted[HG_OUTER] || !job->wanted[HG_INNER])
-			return HG_OK;
-		low.high[HG_OUTER] = high.low[HG_OUTER] = low.low[HG_OUTER] + outer_rows / 2;
+		while (from < to)
+		{
+			HgStatus status = hg_ranges_poll(job, error);
+
+			if (status != HG_OK)
+				return status;
+			if (job->spec.key_width == 4)
+				part_rows32(side->mixed, side->numbers, &from, &to, UINT64_C(1) << bit,
+							HG_RANGES_POLL_ROWS);
+			else
+				part_rows64(side->mixed, side->numbers, &from, &to, UINT64_C(1) << bit,
+							HG_RANGES_POLL_ROWS);
+		}
+		low->high[which] = high->low[which] = from;
 	}
+	return HG_OK;
+}
+
+HgStatus
+hg_ranges_part_slice(HgRangesJob *job, const HgRangesSlice *slice, bool *parted, HgError *error)
+{
+	const uint64_t outer_rows = slice->high[HG_OUTER] - slice->low[HG_OUTER];
+	HgRangesSlice low = *slice;
+	HgRangesSlice high = *slice;
+	uint64_t differing = 0;
+	HgStatus status = HG_OK;
+
+	*parted = true;
+	if (slice->end_range - slice->first_range > 1)
+		split_at(job, slice, middle_range(job, slice), &low, &high);
 	else
 	{
-		uint32_t highest = 63;
-
-		while ((differing >> highest & 1) == 0)
-			highest--;
-		bits = key_bits - highest;
-		for (int which = 0; which < 2; which++)
+		status = slice_differing(job, slice, &differing, error);
+		if (status == HG_OK && differing != 0)
 		{
-			HgRangesSide *side = &job->sides[which];
-			uint64_t from = low.low[which];
-			uint64_t to = low.high[which];
+			uint32_t highest = 63;
 
-			while (from < to)
-			{
-				status = hg_ranges_poll(job, error);
-				if (status != HG_OK)
-					return status;
-				if (job->spec.key_width == 4)
-					part_rows32(side->mixed, side->numbers, &from, &to, UINT64_C(1) << highest,
-								HG_RANGES_POLL_ROWS);
-				else
-					part_rows64(side->mixed, side->numbers, &from, &to, UINT64_C(1) << highest,
-								HG_RANGES_POLL_ROWS);
-			}
-			low.high[which] = high.low[which] = from;
+			while ((differing >> highest & 1) == 0)
+				highest--;
+			status = split_by_bit(job, slice, highest, &low, &high, error);
 		}
+		else if (status == HG_OK && job->in_pairs && !slice->alone)
+		{
+			low.alone = true;
+			high.low[HG_OUTER] = high.high[HG_OUTER];
+			high.low[HG_INNER] = high.high[HG_INNER];
+		}
+		else if (status == HG_OK && outer_rows > 1 && job->wanted[HG_OUTER] &&
+				 job->wanted[HG_INNER])
+			low.high[HG_OUTER] = high.low[HG_OUTER] = slice->low[HG_OUTER] + outer_rows / 2;
+		else
+			*parted = false;
+		if (status != HG_OK || !*parted)
+			return status;
 	}
-	low.bits = high.bits = bits;
-	slice_push(job, &high);
-	slice_push(job, &low);
-	*parted = true;
+	hg_ranges_give_back(job, &high);
+	hg_ranges_give_back(job, &low);
 	return HG_OK;
 }
 
 void
-hg_ranges_make_keys(const HgRangesJob *job, const HgRangesSide *side, uint64_t at, uint64_t count)
+hg_ranges_make_keys(const HgRangesJob *job, const HgRangesSlice *slice, const HgRangesSide *side,
+					uint64_t at, uint64_t count)
 {
 	if (job->spec.key_width == 4)
-		make_keys32(side->mixed, at, count, job->slice.bits, job->give);
+		make_keys32(side->mixed, at, count, slice->bits, job->give);
 	else
-		make_keys64(side->mixed, at, count, job->slice.bits, job->give);
+		make_keys64(side->mixed, at, count, slice->bits, job->give);
 }

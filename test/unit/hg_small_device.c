@@ -31,7 +31,10 @@ typedef struct SmallJob
 	uint32_t key_width;
 	uint64_t limit; /* 0 = none */
 	uint64_t held;
-	bool full; /* the limit was reached */
+	bool full;	  /* the limit was reached */
+	bool started; /* it has been built, which build will tell */
+	HgStatus build_status;
+	HgError build_error;
 	uint64_t outer_rows;
 	bool delivered; /* the stream has begun */
 	Copy *copies;
@@ -39,7 +42,10 @@ typedef struct SmallJob
 
 static uint64_t device_bytes;
 static uint64_t most_outer_rows[HG_SMALL_STAGES];
+static uint64_t held; /* by all jobs */
 static int open_jobs;
+static int most_open_jobs;
+static uint64_t most_held;
 static uint64_t jobs;
 
 static SmallJob *
@@ -54,7 +60,8 @@ small_alloc(void *arg, size_t bytes)
 	SmallJob *job = arg;
 	void *ptr;
 
-	if (job->limit > 0 && (bytes > job->limit || job->held > job->limit - bytes))
+	if ((job->limit > 0 && (bytes > job->limit || job->held > job->limit - bytes)) ||
+		(device_bytes > 0 && (bytes > device_bytes || held > device_bytes - bytes)))
 	{
 		job->full = true;
 		return NULL;
@@ -62,6 +69,8 @@ small_alloc(void *arg, size_t bytes)
 	if (posix_memalign(&ptr, 64, bytes) != 0)
 		return NULL;
 	job->held += bytes;
+	held += bytes;
+	most_held = held > most_held ? held : most_held;
 	return ptr;
 }
 
@@ -71,6 +80,7 @@ small_free(void *arg, void *ptr, size_t bytes)
 	SmallJob *job = arg;
 
 	job->held -= bytes;
+	held -= bytes;
 	free(ptr);
 }
 
@@ -141,10 +151,9 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.arg = job;
 	job->lender = host;
 	job->key_width = spec->key_width;
-	job->limit = device_bytes;
-	if (spec->memory_limit > 0 && (job->limit == 0 || spec->memory_limit < job->limit))
-		job->limit = spec->memory_limit;
+	job->limit = spec->memory_limit;
 	open_jobs++;
+	most_open_jobs = open_jobs > most_open_jobs ? open_jobs : most_open_jobs;
 	jobs++;
 
 	unlimited.memory_limit = 0;
@@ -181,13 +190,37 @@ small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErr
 }
 
 static HgStatus
+build(SmallJob *job, HgError *error)
+{
+	if (refused(HG_SMALL_BUILD, job->outer_rows))
+		return say_full(error);
+	return answer(job, hg_cpu_engine()->build(job->job, error), error);
+}
+
+static HgStatus
 small_build(HgJob *handle, HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
-	if (refused(HG_SMALL_BUILD, job->outer_rows))
-		return say_full(error);
-	return answer(job, hg_cpu_engine()->build(job->job, error), error);
+	if (!job->started)
+		return build(job, error);
+	if (error != NULL && job->build_status != HG_OK)
+		*error = job->build_error;
+	return job->build_status;
+}
+
+/* It works in its caller's thread, and thus at once. */
+static HgStatus
+small_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	(void) ahead;
+	(void) mode;
+	(void) error;
+	job->started = true;
+	job->build_status = build(job, &job->build_error);
+	return HG_OK;
 }
 
 static HgStatus
@@ -247,7 +280,7 @@ small_stats(HgJob *handle, HgJobStats *stats)
 }
 
 HgEngine *
-hg_small_device(uint64_t bytes)
+hg_small_device(uint64_t bytes, bool by_itself)
 {
 	static HgEngine engine = {
 		.name = "small device",
@@ -264,6 +297,7 @@ hg_small_device(uint64_t bytes)
 	};
 
 	device_bytes = bytes;
+	engine.start = by_itself ? small_start : NULL;
 	return &engine;
 }
 
@@ -277,6 +311,24 @@ int
 hg_small_device_open_jobs(void)
 {
 	return open_jobs;
+}
+
+int
+hg_small_device_most_jobs(void)
+{
+	int most = most_open_jobs;
+
+	most_open_jobs = open_jobs;
+	return most;
+}
+
+uint64_t
+hg_small_device_most_bytes(void)
+{
+	uint64_t most = most_held;
+
+	most_held = held;
+	return most;
 }
 
 uint64_t

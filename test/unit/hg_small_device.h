@@ -29,10 +29,11 @@ typedef enum HgSmallStage
 } HgSmallStage;
 
 /*
- * The engine.  A job that would hold more than the smaller of bytes and its spec's
- * memory_limit answers HG_DEVICE_OUT_OF_MEMORY; 0 is no limit.
+ * The engine.  A job that would hold more than its spec's memory_limit, or than bytes together
+ * with all others, answers HG_DEVICE_OUT_OF_MEMORY; 0 is no limit.  by_itself tells whether it has
+ * the call start.
  */
-extern HgEngine *hg_small_device(uint64_t bytes);
+extern HgEngine *hg_small_device(uint64_t bytes, bool by_itself);
 
 /*
  * From now on a job with more outer rows than this is refused at that stage; 0 is no
@@ -43,5 +44,9 @@ extern void hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows);
 /* Jobs that are open, and those that were opened since the program began. */
 extern int hg_small_device_open_jobs(void);
 extern uint64_t hg_small_device_jobs(void);
+
+/* The most jobs and bytes that there were at a time, since this was asked the last time. */
+extern int hg_small_device_most_jobs(void);
+extern uint64_t hg_small_device_most_bytes(void);
 
 #endif /* HG_SMALL_DEVICE_H */

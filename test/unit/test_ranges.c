@@ -22,6 +22,7 @@
 
 static HgRanges ranges;
 static uint64_t device_bytes;
+static bool by_itself;			 /* the device works by itself */
 static int jobs_until_gone = -1; /* -1: the device stays */
 
 static HgEngine *
@@ -32,7 +33,7 @@ device(void *arg)
 		return NULL;
 	if (jobs_until_gone > 0)
 		jobs_until_gone--;
-	return hg_small_device(device_bytes);
+	return hg_small_device(device_bytes, by_itself);
 }
 
 /* The engine around a device of so many bytes, 0 for no limit. */
@@ -142,7 +143,7 @@ test_host_memory(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t in
 	TestData data;
 	TestHost host;
 	TestRun run = {.engine = ranges_of(1000000), .host = &host.host, .data = &data};
-	uint64_t bound = (outer_rows + inner_rows) / 16 * 5 / 4 * (width + 4) + 4000000;
+	uint64_t bound = (outer_rows + inner_rows) / 4 * 17 / 16 * (width + 4) + 2000000;
 	uint64_t counted = 0;
 	HgError error;
 	HgStatus status;
@@ -224,11 +225,49 @@ test_gone(void)
 	test_data_destroy(&data);
 }
 
-int
-main(void)
+/* Two jobs of a device that works by itself are open at a time, and keep to the limit together. */
+static void
+test_pairs(uint64_t limit, uint64_t bytes, int jobs)
+{
+	TestData data;
+	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
+	uint64_t most = limit > 0 ? limit : bytes;
+	uint64_t counted = 0;
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 1000000, 1000000);
+	run.spec.key_width = 4;
+	run.spec.memory_limit = limit;
+	hg_small_device_most_jobs();
+	hg_small_device_most_bytes();
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+	if (job != NULL)
+	{
+		run.engine->stats(job, &stats);
+		run.engine->close(job);
+	}
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges > 4 &&
+				  stats.peak_bytes <= most && hg_small_device_most_bytes() <= most,
+			  "ranges: %" PRIu64 " of them, in pairs or not, in %" PRIu64 " bytes", stats.ranges,
+			  most);
+	most = (uint64_t) hg_small_device_most_jobs();
+	hg_tap_ok(most == (uint64_t) jobs, "ranges: %" PRIu64 " of them are open at a time", most);
+	test_data_destroy(&data);
+}
+
+/* Everything, on a device that works in the caller's thread or by itself. */
+static void
+test_device(void)
 {
 	test_whole();
 	test_suites();
+	test_pairs(2000000, 0, by_itself ? 2 : 1);
+	test_pairs(0, 10000000, by_itself ? 2 : 1);
 	for (uint32_t width = 4; width <= 8; width += 4)
 	{
 		test_cut(TEST_KEYS_UNIQUE, width, 300000, 200000, 200000);
@@ -243,5 +282,13 @@ main(void)
 	}
 	test_hopeless();
 	test_gone();
+}
+
+int
+main(void)
+{
+	test_device();
+	by_itself = true;
+	test_device();
 	return hg_tap_done();
 }

@@ -44,7 +44,9 @@
  *
  * Requests are answered one at a time.  The client waits for each answer before it
  * goes on, but for APPEND and its like: there it goes on filling the other slot of its lease, and
- * looks at the answer when it needs the slot again.  A client that stops
+ * looks at the answer when it needs the slot again; and for BUILD, MATCH and COUNT, where it
+ * may go on with another job.  The device process looks for notes behind the requests that
+ * wait.  A client that stops
  * waiting (its query was cancelled, say) sends a note and may start another job at
  * once: the answer that it did not wait for is recognised by its sequence number
  * when it arrives, and dropped.  A connection can have any number of open jobs; the
@@ -71,8 +73,9 @@
  * ones.  Two jobs never wait: one that is larger than the whole budget, and one
  * that would wait while its own group (HgJobSpec), or its connection, has another
  * job open, because what it waited for might be waiting for it.  Both are
- * refused with HG_DEVICE_OUT_OF_MEMORY, as a smaller job may do.  So nobody holds
- * anything while he waits in the queue, and it can't come to a deadlock.
+ * refused with HG_DEVICE_OUT_OF_MEMORY, as a smaller job may do.  A job that is opened ahead
+ * (HgJobSpec), while another of its connection is at work, is also refused where anyone waits.  So
+ *nobody holds anything while he waits in the queue, and it can't come to a deadlock.
  *
  * STAGING
  *

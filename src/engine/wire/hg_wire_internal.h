@@ -14,6 +14,8 @@
  *	 waited for too) is kept in the job and given to every later call on it.
  * - A failure of the connection is kept in the client and given to every later
  *	 call on any job.
+ * - A job's requests BUILD, and MATCH or COUNT, may be sent before the calls that ask for them:
+ *	 these then wait for the answers.
  * - Nothing waits but hg_wire_client_wait(), and that only through
  *	 host->wait_readable; it polls cancelled() once for each wait.
  *
@@ -47,6 +49,14 @@ struct HgRemoteJob
 	uint64_t slot_bytes;
 	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
 	unsigned next_slot;
+
+	/* requests of start(), whose calls are still to come: sequence numbers, 0 where there is none
+	 */
+	uint64_t started_build;
+	uint64_t started_stream; /* MATCH, or ... */
+	uint64_t started_count;	 /* ... COUNT, and the answer's count */
+	uint64_t count;
+	HgMatchMode started_mode;
 
 	HgError failure;  /* status HG_OK while all is well */
 	HgJobStats stats; /* as of the last answer */

@@ -28,6 +28,8 @@ hg_wire_remote_take(HgWireClient *client, HgWireReply *reply)
 		if (job->id != reply->header.job)
 			continue;
 		job->stats = reply->stats;
+		if (reply->header.sequence == job->started_count)
+			job->count = reply->count;
 		if (reply->error.status != HG_OK && job->failure.status == HG_OK)
 			job->failure = reply->error;
 		return;
@@ -362,11 +364,59 @@ remote_ask(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode, HgEr
 	return job_ask(job, type, &message, error);
 }
 
+/* Send a request that carries no more than a mode, and leave its answer to await_started. */
+static HgStatus
+start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, uint64_t *sequence, HgError *error)
+{
+	HgWireMessage message;
+	HgStatus status;
+
+	memset(&message, 0, sizeof(message));
+	message.request.mode = (uint32_t) mode;
+	status = job_send(job, type, &message, error);
+	if (status == HG_OK)
+		*sequence = job->client->sequence;
+	return status;
+}
+
+static HgStatus
+remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = job_usable(job, error);
+
+	if (status == HG_OK && !job->built)
+	{
+		status = start_one(job, HG_WIRE_BUILD, HG_MATCH_ALL, &job->started_build, error);
+		job->built = status == HG_OK;
+	}
+	job->started_mode = mode;
+	if (status == HG_OK && ahead == HG_AHEAD_MATCH)
+		status = start_one(job, HG_WIRE_MATCH, mode, &job->started_stream, error);
+	else if (status == HG_OK && ahead == HG_AHEAD_COUNT)
+		status = start_one(job, HG_WIRE_COUNT, mode, &job->started_count, error);
+	return status;
+}
+
+/* Wait for the answer to a request of start. */
+static HgStatus
+await_started(HgRemoteJob *job, uint64_t sequence, HgError *error)
+{
+	HgStatus status = job_usable(job, error);
+
+	return status == HG_OK ? job_wait(job, sequence, error) : status;
+}
+
 static HgStatus
 remote_build(HgJob *handle, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = remote_ask(job, HG_WIRE_BUILD, 0, 0, error);
+	uint64_t started = job->started_build;
+	HgStatus status;
+
+	job->started_build = 0;
+	status = started > 0 ? await_started(job, started, error)
+						 : remote_ask(job, HG_WIRE_BUILD, 0, 0, error);
 
 	/* its lease is gone, whatever came of it */
 	job->built = true;
@@ -376,7 +426,13 @@ remote_build(HgJob *handle, HgError *error)
 static HgStatus
 remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
-	return remote_ask((HgRemoteJob *) handle, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	uint64_t started = job->started_stream;
+
+	job->started_stream = 0;
+	if (started > 0 && job->started_mode == mode)
+		return await_started(job, started, error);
+	return remote_ask(job, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
 }
 
 static HgStatus
@@ -415,10 +471,22 @@ static HgStatus
 remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = remote_ask(job, HG_WIRE_COUNT, 0, (uint32_t) mode, error);
+	uint64_t started = job->started_count;
+	HgStatus status;
 
-	if (status == HG_OK)
-		*matches = job->client->message.reply.count;
+	if (started > 0 && job->started_mode == mode)
+	{
+		status = await_started(job, started, error);
+		if (status == HG_OK)
+			*matches = job->count;
+	}
+	else
+	{
+		status = remote_ask(job, HG_WIRE_COUNT, 0, (uint32_t) mode, error);
+		if (status == HG_OK)
+			*matches = job->client->message.reply.count;
+	}
+	job->started_count = 0;
 	return status;
 }
 
@@ -584,4 +652,5 @@ hg_wire_remote_init(HgEngine *engine)
 	engine->export_graph = remote_export_graph;
 	engine->stats = remote_stats;
 	engine->close = remote_close;
+	engine->start = remote_start;
 }
