@@ -55,7 +55,8 @@ CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(CUDA_DIR)/engine_hg_ranges.o $(CUDA_DIR)/engine_hg_ranges_pass.o \
 	$(CUDA_DIR)/engine_hg_ranges_slice.o
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_data.o \
-	test_host.o test_engine_cancel.o test_engine_run.o test_engine_suite.o)
+	test_host.o test_engine_cancel.o test_engine_reduce.o test_engine_run.o test_engine_suite.o \
+	hg_host_reduce.o)
 
 .PHONY: clean-cuda
 clean-cuda:
@@ -113,7 +114,7 @@ $(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
-		$(CUDA_TEST_SHARED_OBJS)
+		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
 .PHONY: unit-cuda

@@ -8,7 +8,8 @@
  * (hg_cuda_shape.h): where the caller asks for algorithms, graphs (hg_cuda_graph.cu), else
  * bins (hg_cuda_partition.cu).  Match finds all matches (hg_cuda_join.cu, hg_cuda_bins.cu).
  * They are written to device memory a chunk at a time, and next copies some of them out, or
- * has the next chunk written.
+ * has the next chunk written.  Reduce has all chunks written, and makes groups of each where it is
+ * (hg_cuda_reduce.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
  * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
@@ -25,7 +26,7 @@
  */
 #include "hg_cuda_bins.h"
 #include "hg_cuda_devices.h"
-#include "hg_cuda_numbers.h"
+#include "hg_cuda_reduce.h"
 #include "hg_cuda_tuning.h"
 
 #include <cstdio>
@@ -56,6 +57,7 @@ struct CudaJob
 	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built */
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins */
 	HgCudaBins bins;			   /* of the partitions */
+	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
 	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered */
 	bool built;
 
@@ -71,6 +73,9 @@ struct CudaJob
 	uint64_t chunk_capacity;
 	uint64_t chunk_first; /* the number of its first match */
 	uint64_t chunk_count; /* matches in it */
+	bool by_position;	  /* its rows are not numbered */
+
+	HgCudaReduce reduce; /* the groups of the last reduce() */
 
 	HgJobStats stats;
 };
@@ -163,6 +168,8 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		host->free(host->arg, job, sizeof(*job));
 		return status;
 	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
 	*handle = reinterpret_cast<HgJob *>(job);
 	return HG_OK;
 }
@@ -262,6 +269,21 @@ cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 	return append(job, side, keys, count, error);
 }
 
+static HgStatus
+cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
+	HG_TRY(enter(job, error));
+	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
+								  job->stats.rows[side], job->spec.expected_rows[side], column,
+								  values, nulls, count, first_row, error);
+}
+
 /* Add the time between two marks to a phase. */
 static HgStatus
 add_phase(CudaJob *job, HgPhase phase, int from, int to, HgError *error)
@@ -331,6 +353,8 @@ cuda_build(HgJob *handle, HgError *error)
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
 	job->layout = hg_cuda_layout_choose(&job->spec);
 	shape =
@@ -441,6 +465,8 @@ end_stream(CudaJob *job)
 static HgStatus
 number_chunk(CudaJob *job, uint64_t count, HgError *error)
 {
+	if (job->by_position)
+		return HG_OK;
 	HG_TRY(
 		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
 	return hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
@@ -584,6 +610,63 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	job->stats.matches += counts.matches;
 	*matches = counts.matches;
 	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------------ */
+
+/* Have all matches written, a chunk at a time, and add each to the groups. */
+static HgStatus
+reduce_matches(CudaJob *job, HgMatchMode mode, HgError *error)
+{
+	HG_TRY(start_stream(job, mode, error));
+	job->position = 0;
+	while (job->position < job->matches && !job->reduce.too_many)
+	{
+		if (job->position < job->chunk_first ||
+			job->position >= job->chunk_first + job->chunk_count)
+			HG_TRY(fill_chunk(job, error));
+		HG_TRY(hg_cuda_reduce_add(&job->work, &job->reduce, job->chunk,
+								  job->chunk + job->chunk_capacity, job->chunk_count, error));
+		job->position = job->chunk_first + job->chunk_count;
+	}
+	return HG_OK;
+}
+
+static HgStatus
+cuda_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(hg_reduce_check(&job->spec, spec, error));
+	HG_TRY(enter(job, error));
+	end_stream(job);
+	hg_cuda_reduce_close(&job->work, &job->reduce);
+	HG_TRY(hg_cuda_reduce_open(&job->work, spec, job->values, &job->reduce, error));
+	job->by_position = true;
+	HG_TRY(reduce_matches(job, mode, error));
+	job->by_position = false;
+	end_stream(job);
+	hg_cuda_reduce_end(&job->work, &job->reduce);
+
+	*groups = job->reduce.too_many ? HG_TOO_MANY_GROUPS : job->reduce.groups;
+	if (!job->reduce.too_many)
+		job->stats.matches += job->matches;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	CudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_reduce_next(&job->work, &job->reduce, records, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -752,10 +835,13 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.open = cuda_open;
 	self->engine.append = cuda_append;
 	self->engine.append_rows = cuda_append_rows;
+	self->engine.append_column = cuda_append_column;
 	self->engine.build = cuda_build;
 	self->engine.match = cuda_match;
 	self->engine.next = cuda_next;
 	self->engine.count = cuda_count;
+	self->engine.reduce = cuda_reduce;
+	self->engine.next_groups = cuda_next_groups;
 	self->engine.describe = cuda_describe;
 	self->engine.export_graph = cuda_export_graph;
 	self->engine.stats = cuda_stats;

@@ -86,6 +86,31 @@ hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t positio
 	return HG_OK;
 }
 
+uint64_t
+hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uint64_t *position)
+{
+	if (numbers->count == 0)
+	{
+		*position = number;
+		return number < rows ? rows - number : 0;
+	}
+	/* most often it is in the run of the one before, or in the next */
+	for (uint64_t tried = 0; tried < numbers->count; tried++)
+	{
+		const uint64_t i = (numbers->found + tried) % numbers->count;
+		const HgCudaRun *run = &numbers->runs[i];
+		const uint64_t end = i + 1 < numbers->count ? run[1].position : rows;
+
+		if (number >= run->number && number - run->number < end - run->position)
+		{
+			numbers->found = i;
+			*position = run->position + (number - run->number);
+			return end - *position;
+		}
+	}
+	return 0;
+}
+
 HgStatus
 hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows, uint64_t count,
 						  HgError *error)

@@ -29,12 +29,20 @@ struct HgCudaNumbers
 	HgCudaRun *runs; /* [capacity] by position; in memory of the job's host */
 	uint64_t count;
 	uint64_t capacity;
+	uint64_t found;			/* the run of the last one that was looked for */
 	HgCudaRun *device_runs; /* [count] the same in device memory, once they are needed */
 };
 
 /* Note that the count rows from position on are numbered from first_row on. */
 HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t position,
 							 uint64_t count, uint64_t first_row, HgError *error);
+
+/*
+ * Of a side with rows rows: the position of the one with a number, and how many from there on
+ * follow one another in both, it among them; 0 where there is none.
+ */
+uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
+							  uint64_t *position);
 
 /*
  * rows[0 .. count - 1], in device memory, become numbers where they were positions.  It returns

@@ -153,8 +153,10 @@ uint64_t
 hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
 {
 	const HgShape shape = hg_cuda_shape_choose(spec, outer_rows, inner_rows);
+	const uint64_t columns = outer_rows * hg_reduce_row_bytes(spec, HG_OUTER) +
+							 inner_rows * hg_reduce_row_bytes(spec, HG_INNER);
 
-	return hg_cuda_layout_choose(spec) == HG_LAYOUT_BINS
-			   ? bins_bytes(spec, &shape, outer_rows, inner_rows)
-			   : graphs_bytes(spec, &shape, outer_rows, inner_rows);
+	return columns + (hg_cuda_layout_choose(spec) == HG_LAYOUT_BINS
+						  ? bins_bytes(spec, &shape, outer_rows, inner_rows)
+						  : graphs_bytes(spec, &shape, outer_rows, inner_rows));
 }

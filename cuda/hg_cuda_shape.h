@@ -12,6 +12,7 @@
 
 extern "C"
 {
+#include "../src/engine/hg_reduce.h"
 #include "../src/engine/hg_shape.h"
 }
 

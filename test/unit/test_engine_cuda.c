@@ -341,6 +341,7 @@ main(void)
 		return error.status == HG_UNAVAILABLE ? 0 : 1;
 	}
 	hg_engine_suite(engine, test_host_plain());
+	hg_engine_reduce_suite(engine, test_host_plain());
 	test_devices(engine);
 	test_overflowing_bins(engine);
 	test_all_bins(engine);
