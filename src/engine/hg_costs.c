@@ -37,50 +37,120 @@ fill_keys(void *keys, uint32_t key_width, uint64_t rows)
 	}
 }
 
+/* What is asked of a job. */
+typedef enum Purpose
+{
+	FOR_COUNT,
+	FOR_PAIRS,
+	FOR_COUNT_WITH_COLUMNS,
+	FOR_GROUPS
+} Purpose;
+
+/* The jobs of a measurement, but for their rows. */
+typedef struct Jobs
+{
+	HgEngine *engine;
+	const HgHost *host;
+	uint32_t key_width;
+	const void *keys;
+	HgMatches matches; /* room for pairs */
+} Jobs;
+
 /* Return all pairs of a job that was built. */
 static HgStatus
-fetch_pairs(HgEngine *engine, HgJob *job, HgMatches *matches, HgError *error)
+fetch_pairs(Jobs *jobs, HgJob *job, HgError *error)
 {
-	HgStatus status = engine->match(job, HG_MATCH_ALL, error);
+	HgStatus status = jobs->engine->match(job, HG_MATCH_ALL, error);
 
 	if (status != HG_OK)
 		return status;
 	do
-		status = engine->next(job, matches, error);
-	while (status == HG_OK && matches->count > 0);
+		status = jobs->engine->next(job, &jobs->matches, error);
+	while (status == HG_OK && jobs->matches.count > 0);
 	return status;
 }
 
-/* One job from open to close; matches is NULL where its pairs are to be counted alone. */
+/* Have groups made, of a few hundred values, with a sum of each. */
 static HgStatus
-run_job(HgEngine *engine, const HgHost *host, uint32_t key_width, const void *keys,
-		const uint64_t rows[2], HgMatches *matches, HgError *error)
+make_groups(Jobs *jobs, HgJob *job, HgError *error)
 {
-	HgJobSpec spec = {.key_width = key_width, .device = -1};
+	const HgReduceSpec spec = {
+		.nkeys = 1,
+		.nitems = 1,
+		.keys = {{.side = HG_INNER, .column = 0, .is_signed = 1}},
+		.items = {{.kind = HG_REDUCE_SUM, .argument = {.side = HG_OUTER, .is_signed = 1}}},
+		.max_groups = UINT8_MAX + 1};
+	uint64_t groups;
+
+	return jobs->engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+}
+
+/* Give a job its columns: the memory of the keys serves as both. */
+static HgStatus
+append_columns(Jobs *jobs, HgJob *job, const uint64_t rows[2], HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		status = jobs->engine->append_column(job, (HgSide) side, 0, jobs->keys, NULL, rows[side], 0,
+											 error);
+	return status;
+}
+
+/* Bytes of a value in the column of a side: the outer one is summed up, the inner one a group's. */
+static uint8_t
+column_width(const Jobs *jobs, HgSide side)
+{
+	return side == HG_OUTER ? (uint8_t) jobs->key_width : 1;
+}
+
+/* One job from open to close. */
+static HgStatus
+run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
+{
+	HgEngine *engine = jobs->engine;
+	HgJobSpec spec = {.key_width = jobs->key_width, .device = -1};
 	uint64_t count;
 	HgStatus status;
 	HgJob *job;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
 		spec.expected_rows[side] = rows[side];
-	status = engine->open(engine, host, &spec, &job, error);
+		spec.ncolumns[side] = purpose >= FOR_COUNT_WITH_COLUMNS;
+		spec.column_width[side][0] = column_width(jobs, (HgSide) side);
+	}
+	status = engine->open(engine, jobs->host, &spec, &job, error);
 	if (status != HG_OK)
 		return status;
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = engine->append(job, (HgSide) side, keys, rows[side], error);
+		status = engine->append(job, (HgSide) side, jobs->keys, rows[side], error);
+	if (status == HG_OK && purpose >= FOR_COUNT_WITH_COLUMNS)
+		status = append_columns(jobs, job, rows, error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status == HG_OK)
-		status = matches != NULL ? fetch_pairs(engine, job, matches, error)
-								 : engine->count(job, HG_MATCH_ALL, &count, error);
+		switch (purpose)
+		{
+			case FOR_COUNT:
+			case FOR_COUNT_WITH_COLUMNS:
+				status = engine->count(job, HG_MATCH_ALL, &count, error);
+				break;
+			case FOR_PAIRS:
+				status = fetch_pairs(jobs, job, error);
+				break;
+			case FOR_GROUPS:
+				status = make_groups(jobs, job, error);
+				break;
+		}
 	engine->close(job);
 	return status;
 }
 
 /* The time of the fastest of some runs. */
 static HgStatus
-time_job(HgEngine *engine, const HgHost *host, uint32_t key_width, const void *keys,
-		 uint64_t outer_rows, uint64_t inner_rows, HgMatches *matches, double *ms, HgError *error)
+time_job(Jobs *jobs, uint64_t outer_rows, uint64_t inner_rows, Purpose purpose, double *ms,
+		 HgError *error)
 {
 	const uint64_t rows[2] = {[HG_OUTER] = outer_rows, [HG_INNER] = inner_rows};
 	HgStatus status = HG_OK;
@@ -90,7 +160,7 @@ time_job(HgEngine *engine, const HgHost *host, uint32_t key_width, const void *k
 		double start = hg_clock_ms();
 		double took;
 
-		status = run_job(engine, host, key_width, keys, rows, matches, error);
+		status = run_job(jobs, rows, purpose, error);
 		took = hg_clock_ms() - start;
 		if (run == 0 || took < *ms)
 			*ms = took;
@@ -105,33 +175,52 @@ ns_a_row(double more_ms, double less_ms, uint64_t rows)
 	return more_ms > less_ms ? (more_ms - less_ms) * 1e6 / (double) rows : 0;
 }
 
-/* Measure, with room for CHUNK_PAIRS pairs. */
+/* Measure what columns cost, and groups; equal is the time of a count without columns. */
 static HgStatus
-measure(HgEngine *engine, const HgHost *host, uint32_t key_width, const void *keys, uint64_t rows,
-		uint32_t *pairs, HgCosts *costs, HgError *error)
+measure_columns(Jobs *jobs, uint64_t rows, double equal, HgCosts *costs, HgError *error)
 {
-	HgMatches matches = {.outer = pairs, .inner = pairs + CHUNK_PAIRS, .capacity = CHUNK_PAIRS};
+	const uint64_t bytes =
+		rows * (column_width(jobs, HG_OUTER) + (uint64_t) column_width(jobs, HG_INNER));
+	double columns;
+	double reduced;
+	HgStatus status = time_job(jobs, rows, rows, FOR_COUNT_WITH_COLUMNS, &columns, error);
+
+	if (status == HG_OK)
+		status = time_job(jobs, rows, rows, FOR_GROUPS, &reduced, error);
+	if (status != HG_OK)
+		return status;
+	costs->column_ns = ns_a_row(columns, equal, bytes);
+	costs->reduce_ns = ns_a_row(reduced, columns, rows);
+	return HG_OK;
+}
+
+static HgStatus
+measure(Jobs *jobs, uint64_t rows, HgCosts *costs, HgError *error)
+{
+	HgCosts measured = {0};
 	double none;
 	double small;
 	double equal;
 	double returned;
 	HgStatus status;
 
-	status = time_job(engine, host, key_width, keys, FEW_ROWS, FEW_ROWS, NULL, &none, error);
+	status = time_job(jobs, FEW_ROWS, FEW_ROWS, FOR_COUNT, &none, error);
 	if (status == HG_OK)
-		status =
-			time_job(engine, host, key_width, keys, rows, rows / SMALL_SHARE, NULL, &small, error);
+		status = time_job(jobs, rows, rows / SMALL_SHARE, FOR_COUNT, &small, error);
 	if (status == HG_OK)
-		status = time_job(engine, host, key_width, keys, rows, rows, NULL, &equal, error);
+		status = time_job(jobs, rows, rows, FOR_COUNT, &equal, error);
 	if (status == HG_OK)
-		status = time_job(engine, host, key_width, keys, rows, rows, &matches, &returned, error);
+		status = time_job(jobs, rows, rows, FOR_PAIRS, &returned, error);
+	if (status == HG_OK && jobs->engine->append_column != NULL)
+		status = measure_columns(jobs, rows, equal, &measured, error);
 	if (status != HG_OK)
 		return status;
 
-	costs->job_ms = none;
-	costs->outer_ns = ns_a_row(small, none, rows);
-	costs->inner_ns = ns_a_row(equal, small, rows);
-	costs->pair_ns = ns_a_row(returned, equal, rows);
+	measured.job_ms = none;
+	measured.outer_ns = ns_a_row(small, none, rows);
+	measured.inner_ns = ns_a_row(equal, small, rows);
+	measured.pair_ns = ns_a_row(returned, equal, rows);
+	*costs = measured;
 	return HG_OK;
 }
 
@@ -141,12 +230,15 @@ hg_costs_measure(HgEngine *engine, const HgHost *host, uint32_t key_width, void 
 {
 	const size_t bytes = 2 * CHUNK_PAIRS * sizeof(uint32_t);
 	uint32_t *pairs = host->alloc(host->arg, bytes);
+	Jobs jobs = {.engine = engine, .host = host, .key_width = key_width, .keys = keys};
 	HgStatus status;
 
 	if (pairs == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	jobs.matches =
+		(HgMatches){.outer = pairs, .inner = pairs + CHUNK_PAIRS, .capacity = CHUNK_PAIRS};
 	fill_keys(keys, key_width, rows);
-	status = measure(engine, host, key_width, keys, rows, pairs, costs, error);
+	status = measure(&jobs, rows, costs, error);
 	host->free(host->arg, pairs, bytes);
 	return status;
 }

@@ -11,6 +11,7 @@
  */
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_costs.h"
+#include "../../src/engine/hg_reduce.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
 
@@ -23,10 +24,16 @@
 #define TRIES 100
 
 /* What the engine takes. */
-static const HgCosts real = {.job_ms = 0.5, .outer_ns = 40, .inner_ns = 160, .pair_ns = 80};
+static const HgCosts real = {.job_ms = 0.5,
+							 .outer_ns = 40,
+							 .inner_ns = 160,
+							 .pair_ns = 80,
+							 .column_ns = 20,
+							 .reduce_ns = 60};
 
 static struct
 {
+	HgJobSpec spec;
 	uint64_t rows[2];
 	uint64_t pairs; /* that are still to be returned */
 	int open;
@@ -48,8 +55,8 @@ static HgStatus
 slow_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
 {
 	(void) host;
-	(void) spec;
 	(void) error;
+	slow.spec = *spec;
 	slow.open++;
 	memset(slow.rows, 0, sizeof(slow.rows));
 	take(real.job_ms);
@@ -115,6 +122,30 @@ slow_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 	return HG_OK;
 }
 
+static HgStatus
+slow_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	(void) job;
+	(void) values;
+	(void) nulls;
+	(void) first_row;
+	(void) error;
+	take((double) count * slow.spec.column_width[side][column] * real.column_ns * 1e-6);
+	return HG_OK;
+}
+
+static HgStatus
+slow_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	(void) job;
+	(void) mode;
+	*groups = spec->max_groups;
+	take((double) slow.rows[HG_INNER] * real.reduce_ns * 1e-6);
+	return hg_reduce_check(&slow.spec, spec, error);
+}
+
 static void
 slow_close(HgJob *job)
 {
@@ -126,10 +157,12 @@ static HgEngine slow_engine = {
 	.name = "slow",
 	.open = slow_open,
 	.append = slow_append,
+	.append_column = slow_append_column,
 	.build = slow_build,
 	.match = slow_match,
 	.next = slow_next,
 	.count = slow_count,
+	.reduce = slow_reduce,
 	.close = slow_close,
 };
 
@@ -144,7 +177,8 @@ static bool
 all_near(const HgCosts *costs)
 {
 	return is_near(costs->job_ms, real.job_ms) && is_near(costs->outer_ns, real.outer_ns) &&
-		   is_near(costs->inner_ns, real.inner_ns) && is_near(costs->pair_ns, real.pair_ns);
+		   is_near(costs->inner_ns, real.inner_ns) && is_near(costs->pair_ns, real.pair_ns) &&
+		   is_near(costs->column_ns, real.column_ns) && is_near(costs->reduce_ns, real.reduce_ns);
 }
 
 static void
@@ -174,6 +208,8 @@ main(void)
 	test_near(costs.outer_ns, real.outer_ns, "the time of an outer row");
 	test_near(costs.inner_ns, real.inner_ns, "the time of an inner row");
 	test_near(costs.pair_ns, real.pair_ns, "the time of a pair");
+	test_near(costs.column_ns, real.column_ns, "the time of a byte of a column");
+	test_near(costs.reduce_ns, real.reduce_ns, "the time of a pair of a group");
 
 	slow.build = HG_DEVICE_OUT_OF_MEMORY;
 	hg_tap_ok(hg_costs_measure(&slow_engine, test_host_plain(), 4, keys, ROWS, &costs, &error) ==
@@ -185,12 +221,15 @@ main(void)
 		hg_tap_ok(hg_costs_measure(hg_cpu_engine(), test_host_plain(), width, keys, ROWS, &costs,
 								   &error) == HG_OK &&
 					  costs.job_ms > 0 && costs.outer_ns >= 0 && costs.inner_ns >= 0 &&
-					  costs.pair_ns >= 0 &&
+					  costs.pair_ns >= 0 && costs.column_ns == 0 && costs.reduce_ns == 0 &&
 					  hg_costs_estimate(&costs, 10000000, 10000000, 0) > costs.job_ms,
 				  "the CPU engine is measured with keys of %u bytes", (unsigned) width);
 
 	hg_tap_ok(hg_costs_estimate(&real, 2000000, 1000000, 500000) == 0.5 + 80 + 160 + 40,
 			  "an estimate is the sum of its parts");
+	hg_tap_ok(hg_costs_estimate_reduced(&real, 2000000, 1000000, 3000000, 500000) ==
+				  0.5 + 80 + 160 + 60 + 30,
+			  "and so is one of groups");
 	free(keys);
 	return hg_tap_done();
 }
