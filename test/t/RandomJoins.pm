@@ -539,13 +539,27 @@ sub random_aggregate
 	return "$what filter (where " . $column->('n') . pick(' % 3 = 0', ' > 100', ' is null') . ')';
 }
 
+# ... which a device can make of integers, and by what.
+my @words = qw(n i2 i4 i8 oi da ts tz ti bo ch en ad ge);
+
+sub random_reduction
+{
+	my (@names) = @_;
+	my $column = sub { return pick(@names)->{name} . '.' . pick(@_) };
+
+	return pick('count(*)', 'count(' . $column->(@words) . ')',
+		pick('sum', 'sum', 'avg') . '(' . $column->(qw(n i2 i4 i8 dn ad ge)) . ')',
+		pick('min', 'max') . '(' . $column->(qw(n i2 i4 i8 oi da ts tz ti ad ge)) . ')');
+}
+
 # Aggregates, and groups mostly: a select list, and what follows WHERE.
 sub random_grouping
 {
 	my (@names) = @_;
-	my @shown = map { random_aggregate(@names) } 1 .. pick(1 .. 4);
-	my @keys = map { pick(@names)->{name} . '.' . pick(@alike) } 1 .. pick(0, 1, 1, 1, 2, 3);
-	my @hidden = map { pick(@names)->{name} . '.' . pick(@not_alike) } 1 .. pick(0, 0, 0, 1);
+	my $words = chance(40);
+	my @shown = map { $words ? random_reduction(@names) : random_aggregate(@names) } 1 .. pick(1 .. 4);
+	my @keys = map { pick(@names)->{name} . '.' . pick($words ? @words : @alike) } 1 .. pick(0, 1, 1, 1, 2, 3);
+	my @hidden = map { pick(@names)->{name} . '.' . pick($words ? qw(f4 f8) : @not_alike) } 1 .. pick(0, 0, 0, 1);
 
 	return (join(', ', @shown), '') if !@keys && !@hidden;
 	return (join(', ', @keys, @shown),
