@@ -78,7 +78,8 @@
 #define HG_LEAST_PATIENCE_MS 50.0
 
 /*
- * What the CPU takes to fetch a value of one side for a match, and to make it part of a group.
+ * What the CPU takes for each value that a match is aggregated by: to fetch it, and to make it part
+ * of a group.  Measured as above with 3 million matches: 10 to 15 ns.
  */
 #define HG_CPU_VALUE_NS 10.0
 

@@ -35,6 +35,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -175,10 +176,24 @@ hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext t
 	return transition;
 }
 
+/* Have its states be combined too. */
+static void
+hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
+{
+	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggcombinefn, &transition->combine);
+	ReleaseSysCache(tuple);
+	transition->temp_context = hg_transition_context(transition->temporary);
+}
+
 void
 hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
 				 MemoryContext temporary)
 {
+	bool combined;
 	AclResult allowed = hg_function_aclcheck(aggref->aggfnoid, GetUserId(), ACL_EXECUTE);
 
 	if (allowed != ACLCHECK_OK)
@@ -188,10 +203,11 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 	function->offset = *offset;
+	combined = function->partial && (function->kind == HG_AGGREGATE_SUM_BIGINT ||
+									 function->kind == HG_AGGREGATE_AVG_BIGINT);
 	/* their states are known to their own functions alone */
-	if (function->partial &&
-		(function->kind == HG_AGGREGATE_SUM_BIGINT || function->kind == HG_AGGREGATE_AVG_BIGINT ||
-		 function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC))
+	if (combined || (function->partial && (function->kind == HG_AGGREGATE_SUM_NUMERIC ||
+										   function->kind == HG_AGGREGATE_AVG_NUMERIC)))
 		function->kind = HG_AGGREGATE_TRANSITION;
 	switch (function->kind)
 	{
@@ -219,6 +235,8 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			/* the setting may be off again: the plan decides */
 			function->kind = HG_AGGREGATE_TRANSITION;
 			function->transition = hg_transition_create(aggref, states, temporary);
+			if (combined)
+				hg_transition_find_combine(function->transition, aggref);
 			*offset += sizeof(HgTransitionState);
 			break;
 	}
@@ -549,6 +567,85 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 		hg_advance_inline(function, selection, values, groups, group, false, false);
 }
 
+/* ---------------------------------------------------------------------
+ * Taking what a device has reduced
+ * ---------------------------------------------------------------------
+ */
+
+/* Add a state of a transition function to another, which may be none; in context's memory. */
+static Datum
+hg_transition_combine(HgTransition *transition, Node *context, Datum to, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation, context,
+							 NULL);
+	fcinfo->args[0].value = to;
+	fcinfo->args[0].isnull = to == (Datum) 0;
+	fcinfo->args[1].value = state;
+	fcinfo->args[1].isnull = state == (Datum) 0;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* The state that has seen a value so many times, in temporary memory. */
+static Datum
+hg_transition_repeat(HgTransition *transition, int64 value, uint64 times)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum once;
+	Datum state = (Datum) 0;
+
+	if (times == 0)
+		return state;
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = (Datum) 0;
+	fcinfo->args[0].isnull = true;
+	fcinfo->args[1].value = Int64GetDatum(value);
+	fcinfo->args[1].isnull = false;
+	once = FunctionCallInvoke(fcinfo);
+	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
+	{
+		/* a copy: no state is added to itself */
+		Datum same = hg_transition_combine(transition, transition->temp_context, (Datum) 0, state);
+
+		state = hg_transition_combine(transition, transition->temp_context, state, same);
+		if ((times >> bit & 1) != 0)
+			state = hg_transition_combine(transition, transition->temp_context, state, once);
+	}
+	return state;
+}
+
+/*
+ * Add a sum of some int8s to the state of a function that sums them.  How that looks inside is
+ * the function's affair: the state is made of as many values that have this sum, two
+ * neighbours, and doubled as often as takes it there.
+ */
+static void
+hg_transition_merge_sum(HgTransition *transition, HgTransitionState *state, uint64 count,
+						int128 sum)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+	int128 value = sum / (int128) count;
+	uint64 rest;
+	Datum low;
+	Datum high;
+
+	if (value * (int128) count > sum)
+		value--;
+	rest = (uint64) (sum - value * (int128) count);
+	low = hg_transition_repeat(transition, (int64) value, count - rest);
+	high = rest > 0 ? hg_transition_repeat(transition, (int64) (value + 1), rest) : (Datum) 0;
+
+	state->value = hg_transition_combine(transition, transition->agg_context,
+										 state->started ? state->value : (Datum) 0, low);
+	state->value = hg_transition_combine(transition, transition->agg_context, state->value, high);
+	state->null = false;
+	state->started = true;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(transition->temporary);
+}
+
 void
 hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const uint64 *item)
 {
@@ -588,7 +685,9 @@ hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const
 			extreme->any = true;
 			break;
 		default:
-			Assert(false);
+			if (item[0] > 0)
+				hg_transition_merge_sum(function->transition, at, item[0],
+										(int128) item[2] << 64 | item[1]);
 			break;
 	}
 }

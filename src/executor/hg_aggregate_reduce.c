@@ -151,6 +151,9 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 		case HG_AGGREGATE_MAX:
 			*kind = HG_REDUCE_MAX;
 			return true;
+		case HG_AGGREGATE_TRANSITION:
+			*kind = HG_REDUCE_SUM;
+			return OidIsValid(function->transition->combine.fn_oid);
 		default:
 			return false;
 	}

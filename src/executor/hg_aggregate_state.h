@@ -157,8 +157,10 @@ typedef struct HgTransition
 {
 	FmgrInfo advance;
 	FmgrInfo finish; /* or serialize; fn_oid invalid where the value itself is the result */
+	FmgrInfo combine; /* of partial sums of int8; else fn_oid is invalid */
 	Oid collation;
-	Node *agg_context; /* tells the functions where states live */
+	Node *agg_context;	/* tells the functions where states live */
+	Node *temp_context; /* ... and where those that are to be combined do */
 	MemoryContext states;
 	MemoryContext temporary;
 	int16 value_len; /* of the transition type */
