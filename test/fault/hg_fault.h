@@ -35,7 +35,9 @@
  *	cuda_stuck	... fails, and every call after it
  *
  * THE COUNT lies in a page that a session shares with its device process, so that it
- * goes on where a device process is replaced by another.
+ * goes on where a device process is replaced by another.  The server's device process has no such
+ * session: it takes the file that HG_FAULT_PAGE names in its environment for the page, and whoever
+ * writes that file decides what fails, and when.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -14,6 +14,7 @@
  *										groups are being made of it
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
@@ -60,6 +61,15 @@ switch_value(const char *name)
 	const char *text = getenv(name);
 
 	return text != NULL ? strtol(text, NULL, 10) : 0;
+}
+
+/* Is the device broken at the moment? */
+static bool
+is_to_fail(void)
+{
+	const char *file = getenv("HG_STANDIN_FAIL_WHILE");
+
+	return file != NULL && access(file, F_OK) == 0;
 }
 
 /* The CPU engine reads keys in place, until the job is closed: a copy of what was in staging. */
@@ -255,7 +265,7 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_OUT_OF_MEMORY") != 0)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
-	if (switch_value("HG_STANDIN_FAIL") != 0)
+	if (switch_value("HG_STANDIN_FAIL") != 0 || is_to_fail())
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
 	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
