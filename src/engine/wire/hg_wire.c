@@ -192,22 +192,6 @@ hg_wire_receive(int fd, HgWireMessage *message, int *attached)
 	return HG_WIRE_DONE;
 }
 
-HgWireResult
-hg_wire_peek(int fd, HgWireHeader *header)
-{
-	ssize_t received;
-
-	do
-		received = recv(fd, header, sizeof(*header), MSG_PEEK | MSG_DONTWAIT);
-	while (received < 0 && errno == EINTR);
-
-	if (received < 0)
-		return result_of_errno();
-	if (received == 0)
-		return HG_WIRE_EOF;
-	return (size_t) received == sizeof(*header) ? HG_WIRE_DONE : HG_WIRE_NONSENSE;
-}
-
 bool
 hg_wire_peer_is_trusted(int fd)
 {

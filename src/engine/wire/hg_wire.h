@@ -272,9 +272,6 @@ extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attac
  */
 extern HgWireResult hg_wire_receive(int fd, HgWireMessage *message, int *attached);
 
-/* Look at the header of the next message, leaving it where it is. */
-extern HgWireResult hg_wire_peek(int fd, HgWireHeader *header);
-
 /* Does the process at the other end run under our user id? */
 extern bool hg_wire_peer_is_trusted(int fd);
 

@@ -1,0 +1,321 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_ranges_device.c
+ *	  Ranges of a job that does not fit a device process: two at a time there.
+ *
+ * The device process is the stand-in (hg_device_standin.c), which lies beside this program.
+ * test_ranges.c tests what does not need a process beside this one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _GNU_SOURCE /* usleep */
+
+#include "../../src/engine/hg_ranges.h"
+#include "hg_tap.h"
+#include "test_serving.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Slices that the slow jobs have about, and how long the device takes to build one. */
+#define SLOW_SLICES 8
+#define SLOW_BUILD_MS 50
+#define SLOW_BUILD "50"
+
+/* ... and how long the host takes for each of its sides. */
+#define SLOW_APPEND_MS 25
+
+static HgEngine *
+engine_of(void *client)
+{
+	return hg_wire_client_engine(client);
+}
+
+/* The engine of a client, with an append that takes its time. */
+static HgEngine slow_engine;
+static HgEngine *fast_engine;
+static double append_ms;
+static double slept_ms;
+
+static HgStatus
+slow_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
+{
+	(void) engine;
+	return fast_engine->open(fast_engine, host, spec, job, error);
+}
+
+static HgStatus
+slow_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	double started = test_now_ms();
+
+	usleep((useconds_t) (append_ms * 1000));
+	slept_ms += test_now_ms() - started;
+	return fast_engine->append(job, side, keys, count, error);
+}
+
+static HgEngine *
+slow_engine_of(void *client)
+{
+	fast_engine = hg_wire_client_engine(client);
+	slow_engine = *fast_engine;
+	slow_engine.open = slow_open;
+	slow_engine.append = slow_append;
+	return &slow_engine;
+}
+
+/* Any kind of keys and of call gives what it must. */
+static void
+test_results(void)
+{
+	static const struct
+	{
+		TestKeys kind;
+		uint64_t rows[2];
+		uint64_t limit;
+	} cases[] = {
+		{TEST_KEYS_UNIQUE, {300000, 200000}, 1000000},
+		{TEST_KEYS_DUPLICATES, {60000, 60000}, 400000},
+		{TEST_KEYS_SKEWED, {50000, 50}, 400000},
+		{TEST_KEYS_EQUAL, {50000, 5}, 200000},
+	};
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			TestData data;
+			TestRun run = {.engine = &ranges.engine,
+						   .host = test_host_plain(),
+						   .data = &data,
+						   .spec = test_plain_spec,
+						   .piece = 7777,
+						   .capacity = 4096};
+
+			test_data_create(&data, cases[i].kind, width, cases[i].rows[0], cases[i].rows[1]);
+			run.spec.key_width = width;
+			run.spec.memory_limit = cases[i].limit;
+			hg_tap_ok(test_run(&run),
+					  "ranges of a process: %" PRIu64 " x %" PRIu64 " rows, keys %s of %u bytes",
+					  data.rows[0], data.rows[1], test_keys_name(cases[i].kind), width);
+			test_data_destroy(&data);
+		}
+	hg_tap_ok(test_settles(&server, 1, 0, 0) && test_status_of(&server).staging_leased == 0,
+			  "ranges of a process: no job and no lease is left");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* Run a job of slices to its end; returns what came of it. */
+static HgStatus
+run_slices(HgEngine *engine, const HgHost *host, const TestData *data, bool stream,
+		   HgJobStats *stats, uint64_t *matches)
+{
+	/* the stand-in asks for 32 bytes a row, and two slices share the limit */
+	TestRun run = {.engine = engine, .host = host, .data = data, .spec = test_plain_spec};
+	uint32_t outer[4096];
+	uint32_t inner[4096];
+	HgMatches chunk = {.outer = outer, .inner = inner, .capacity = 4096};
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	run.spec.memory_limit = (data->rows[HG_OUTER] + data->rows[HG_INNER]) * 32 / SLOW_SLICES * 2;
+	run.spec.expected_rows[HG_OUTER] = data->rows[HG_OUTER];
+	run.spec.expected_rows[HG_INNER] = data->rows[HG_INNER];
+	*matches = 0;
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK && stream)
+	{
+		status = engine->match(job, HG_MATCH_ALL, &error);
+		do
+		{
+			chunk.count = 0;
+			if (status == HG_OK)
+				status = engine->next(job, &chunk, &error);
+			*matches += chunk.count;
+		} while (status == HG_OK && chunk.count > 0);
+	}
+	else if (status == HG_OK)
+		status = engine->count(job, HG_MATCH_ALL, matches, &error);
+	if (job != NULL)
+	{
+		engine->stats(job, stats);
+		engine->close(job);
+	}
+	return status;
+}
+
+/* The device builds a slice while the next one is made and sent. */
+static void
+test_overlap(void)
+{
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+	TestData data;
+
+	setenv("HG_STANDIN_BUILD_MS", SLOW_BUILD, 1);
+	test_start_server(&server, NULL);
+	unsetenv("HG_STANDIN_BUILD_MS");
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", slow_engine_of, client);
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
+	for (int stream = 0; stream <= 1; stream++)
+	{
+		double least = 1;
+		HgJobStats stats = {0};
+		bool right = true;
+
+		/* a machine that is busy may spoil a try */
+		for (int tries = 0; tries < 5 && least > 0.75; tries++)
+		{
+			double started = test_now_ms();
+			uint64_t matches;
+			double both;
+
+			append_ms = SLOW_APPEND_MS;
+			slept_ms = 0;
+			right = right &&
+					run_slices(&ranges.engine, test_host_plain(), &data, stream == 1, &stats,
+							   &matches) == HG_OK &&
+					matches == data.pairs;
+			both = slept_ms + (double) stats.ranges * SLOW_BUILD_MS;
+			if ((test_now_ms() - started) / both < least)
+				least = (test_now_ms() - started) / both;
+		}
+		hg_tap_diag("%s: %.0f %% of the time of both ends, %" PRIu64 " ranges",
+					stream ? "stream" : "count", least * 100, stats.ranges);
+		hg_tap_ok(right && stats.ranges >= SLOW_SLICES && least <= 0.75,
+				  "ranges of a process: %s, the device works while the next is sent",
+				  stream ? "matches" : "a count");
+	}
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	test_data_destroy(&data);
+}
+
+/* A cancel is seen behind the requests that were sent ahead, and so is the client's end. */
+static void
+test_cancel(void)
+{
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+	TestData data;
+	HgJobStats stats;
+	uint64_t matches;
+	TestImpatient impatient;
+	double started;
+
+	setenv("HG_STANDIN_BUILD_MS", "60000", 1);
+	test_start_server(&server, NULL);
+	unsetenv("HG_STANDIN_BUILD_MS");
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
+	started = test_now_ms();
+	test_impatient_init(&impatient, 300);
+	hg_tap_ok(run_slices(&ranges.engine, &impatient.host, &data, false, &stats, &matches) ==
+				  HG_CANCELLED,
+			  "ranges of a process: cancelled while one is built");
+	hg_tap_ok(test_settles(&server, 1, 0, 0) && test_now_ms() - started < TEST_PATIENCE_MS,
+			  "ranges of a process: the device stops too, and closes both jobs");
+	hg_tap_ok(test_status_of(&server).staging_leased == 0,
+			  "ranges of a process: staging is given back");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	test_data_destroy(&data);
+}
+
+/* The process dies while it has two jobs. */
+static void
+test_death(void)
+{
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+	TestData data;
+	HgJobStats stats;
+	uint64_t matches;
+	int status;
+
+	setenv("HG_STANDIN_BUILD_MS", "300", 1);
+	test_start_server(&server, NULL);
+	unsetenv("HG_STANDIN_BUILD_MS");
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
+	if (fork() == 0)
+	{
+		usleep(500000);
+		kill(server.process, SIGKILL);
+		_exit(0);
+	}
+	hg_tap_ok(run_slices(&ranges.engine, test_host_plain(), &data, false, &stats, &matches) ==
+				  HG_CONNECTION_LOST,
+			  "ranges of a process: its death in the midst is a lost connection");
+	hg_wire_client_destroy(client);
+	hg_wire_client_destroy(server.control);
+	hg_tap_ok(test_process_ends(server.process, &status), "the process is gone");
+	test_data_destroy(&data);
+}
+
+/* Who has a job open may open another ahead, but not past those who wait. */
+static void
+test_ahead(void)
+{
+	static const char *const options[] = {"--memory-budget", "32000000", NULL};
+	TestServer server;
+	TestSpeaker first;
+	TestSpeaker second;
+	HgWireMessage message;
+
+	test_start_server(&server, options);
+	test_start_speaker(&server, &first);
+	test_start_speaker(&server, &second);
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.expected_rows[HG_OUTER] = 100000;
+	message.request.spec.expected_rows[HG_INNER] = 100000;
+	message.request.spec.group = 7;
+	message.request.spec.ahead = 1;
+
+	test_ask_open(&first, 1, 200000, 7);
+	test_is_answered(&first, HG_OK);
+	test_ask(&first, HG_WIRE_OPEN, 2, &message);
+	hg_tap_ok(test_is_answered(&first, HG_OK), "a job is opened ahead while nobody waits");
+	test_send_note(&first, HG_WIRE_CLOSE, 2);
+	test_ask_open(&second, 1, 1000000, 8);
+	hg_tap_ok(test_settles(&server, 2, 1, 1), "somebody waits");
+	test_ask(&first, HG_WIRE_OPEN, 3, &message);
+	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY), "then it is refused");
+	test_send_note(&first, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&second, HG_OK), "and who waited is next");
+	test_end_speaker(&first);
+	test_end_speaker(&second);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+int
+main(int argc, char **argv)
+{
+	(void) argc;
+	signal(SIGPIPE, SIG_IGN);
+	test_find_standin(argv[0]);
+	test_results();
+	test_overlap();
+	test_cancel();
+	test_death();
+	test_ahead();
+	return hg_tap_done();
+}
