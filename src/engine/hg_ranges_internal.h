@@ -29,6 +29,9 @@
 /* A slice of so few rows is not cut any smaller for that. */
 #define HG_RANGES_SMALL_SLICE (UINT64_C(1) << 18)
 
+/* A memory limit below this is not shared by two jobs: what every job needs would be much of it. */
+#define HG_RANGES_SHARED_LIMIT (UINT64_C(1) << 20)
+
 /* Rows worked on between two polls of cancelled(): the buffers they go to are fresh memory. */
 #define HG_RANGES_POLL_ROWS 4096
 

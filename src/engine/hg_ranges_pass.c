@@ -335,7 +335,9 @@ hg_ranges_cut(HgRangesJob *job, HgError *error)
 
 	hg_ranges_run_close(job, &job->now, false);
 	job->cut = true;
-	job->in_pairs = job->now.calls.start != NULL;
+	job->in_pairs =
+		job->now.calls.start != NULL &&
+		(job->spec.memory_limit == 0 || job->spec.memory_limit >= HG_RANGES_SHARED_LIMIT);
 	job->most_rows = UINT64_MAX;
 	status = hg_ranges_alloc(job, HG_RANGES_GIVE_KEYS, job->spec.key_width, &job->give, error);
 	for (int which = 0; which < 2 && status == HG_OK; which++)

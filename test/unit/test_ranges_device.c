@@ -6,6 +6,10 @@
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.
  * test_ranges.c tests what does not need a process beside this one.
  *
+ * With the path of a device process as its argument it runs the tests that do not need a
+ * misbehaving one with that.  With HG_SUITE=large it also joins 100 million rows by 100 million in
+ * 64 MB of device memory: that takes 2 GB of the host's, and some seconds on a GPU.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -18,7 +22,9 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Slices that the slow jobs have about, and how long the device takes to build one. */
@@ -78,10 +84,13 @@ test_results(void)
 		uint64_t rows[2];
 		uint64_t limit;
 	} cases[] = {
-		{TEST_KEYS_UNIQUE, {300000, 200000}, 1000000},
+		/* ranges, parts of a range, and keys that fit alone, or not at once */
+		{TEST_KEYS_UNIQUE, {300000, 200000}, 1100000},
+		{TEST_KEYS_DUPLICATES, {60000, 60000}, 1100000},
 		{TEST_KEYS_DUPLICATES, {60000, 60000}, 400000},
-		{TEST_KEYS_SKEWED, {50000, 50}, 400000},
-		{TEST_KEYS_EQUAL, {50000, 5}, 200000},
+		{TEST_KEYS_SKEWED, {50000, 50}, 1100000},
+		{TEST_KEYS_EQUAL, {5, 30000}, 1100000},
+		{TEST_KEYS_EQUAL, {50000, 5}, 1100000},
 	};
 	TestServer server;
 	HgWireClient *client;
@@ -169,7 +178,8 @@ test_overlap(void)
 	unsetenv("HG_STANDIN_BUILD_MS");
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", slow_engine_of, client);
-	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
+	/* all of it in one load */
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 65536, 65536);
 	for (int stream = 0; stream <= 1; stream++)
 	{
 		double least = 1;
@@ -306,16 +316,144 @@ test_ahead(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Two numbers without a common divisor other than 1? */
+static bool
+are_coprime(uint64_t a, uint64_t b)
+{
+	while (b > 0)
+	{
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a == 1;
+}
+
+/* A multiple of it takes each value below n once: keys far from any order. */
+static uint64_t
+step_for(uint64_t n)
+{
+	uint64_t step = UINT64_C(2654435761);
+
+	while (!are_coprime(step, n))
+		step += 2;
+	return step;
+}
+
+/*
+ * A join whose result is known from how its keys are made: an outer row for each key below rows,
+ * and two inner rows for each from 3/4 rows to 5/4 rows.
+ */
+static void
+test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
+{
+	const uint64_t outer_step = step_for(rows);
+	const uint64_t inner_step = step_for(rows / 2);
+	uint32_t *outer_keys = test_malloc(rows * sizeof(uint32_t));
+	uint32_t *inner_keys = test_malloc(rows * sizeof(uint32_t));
+	HgMatches chunk = {.outer = test_malloc(65536 * sizeof(uint32_t)),
+					   .inner = test_malloc(65536 * sizeof(uint32_t)),
+					   .capacity = 65536};
+	HgJobSpec spec = test_plain_spec;
+	uint64_t outer_sum = 0;
+	uint64_t inner_sum = 0;
+	uint64_t matches = 0;
+	uint64_t counted = 0;
+	HgJobStats stats = {0};
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job;
+	bool equal = true;
+	double started;
+	double built;
+	double streamed;
+
+	for (uint64_t row = 0; row < rows; row++)
+	{
+		outer_keys[row] = (uint32_t) (row * outer_step % rows);
+		inner_keys[row] = (uint32_t) (row % (rows / 2) * inner_step % (rows / 2) + rows / 4 * 3);
+		/* what is delivered is taken off again */
+		outer_sum +=
+			outer_keys[row] >= rows / 4 * 3 ? 2 * test_pair_checksum((uint32_t) row, 1) : 0;
+		inner_sum += inner_keys[row] < rows ? test_pair_checksum((uint32_t) row, 2) : 0;
+	}
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	spec.memory_limit = limit;
+	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = rows;
+
+	started = test_now_ms();
+	status = ranges.engine.open(&ranges.engine, test_host_plain(), &spec, &job, &error);
+	if (status == HG_OK)
+		status = ranges.engine.append(job, HG_OUTER, outer_keys, rows, &error);
+	if (status == HG_OK)
+		status = ranges.engine.append(job, HG_INNER, inner_keys, rows, &error);
+	if (status == HG_OK)
+		status = ranges.engine.build(job, &error);
+	if (status == HG_OK)
+		status = ranges.engine.match(job, HG_MATCH_ALL, &error);
+	do
+	{
+		chunk.count = 0;
+		if (status == HG_OK)
+			status = ranges.engine.next(job, &chunk, &error);
+		for (size_t i = 0; i < chunk.count; i++)
+		{
+			equal &= outer_keys[chunk.outer[i]] == inner_keys[chunk.inner[i]];
+			outer_sum -= test_pair_checksum(chunk.outer[i], 1);
+			inner_sum -= test_pair_checksum(chunk.inner[i], 2);
+		}
+		matches += chunk.count;
+	} while (status == HG_OK && chunk.count > 0);
+	streamed = test_now_ms();
+	hg_tap_ok(status == HG_OK && equal && matches == rows / 2 && outer_sum == 0 && inner_sum == 0,
+			  "%" PRIu64 " x %" PRIu64 " rows in %" PRIu64 " bytes: the right matches", rows, rows,
+			  limit);
+	if (status == HG_OK)
+		status = ranges.engine.count(job, HG_MATCH_ALL, &counted, &error);
+	built = test_now_ms();
+	ranges.engine.stats(job, &stats);
+	hg_tap_ok(status == HG_OK && counted == rows / 2 && stats.peak_bytes <= limit &&
+				  stats.ranges >= least_ranges,
+			  "the right count, in %" PRIu64 " ranges and %" PRIu64 " bytes", stats.ranges,
+			  stats.peak_bytes);
+	hg_tap_diag("stream %.0f ms, count %.0f ms (%.1f ns a row), cutting %.0f ms of both%s%s",
+				streamed - started, built - streamed,
+				(built - streamed) * 1e6 / (2.0 * (double) rows), stats.phase_ms[HG_PHASE_TRANSFER],
+				status == HG_OK ? "" : ": ", status == HG_OK ? "" : error.message);
+	ranges.engine.close(job);
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	free(chunk.outer);
+	free(chunk.inner);
+	free(outer_keys);
+	free(inner_keys);
+}
+
 int
 main(int argc, char **argv)
 {
-	(void) argc;
-	signal(SIGPIPE, SIG_IGN);
-	test_find_standin(argv[0]);
+	const char *suite = getenv("HG_SUITE");
+
+	if (argc > 1)
+		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
+	else
+	{
+		test_find_standin(argv[0]);
+		test_overlap();
+		test_cancel();
+		test_death();
+		test_ahead();
+	}
 	test_results();
-	test_overlap();
-	test_cancel();
-	test_death();
-	test_ahead();
+	/* as many ranges as the large one has, more or less */
+	test_large(1000000, 1280000, 64);
+	if (suite != NULL && strcmp(suite, "large") == 0)
+		test_large(100000000, UINT64_C(64) << 20, 64);
 	return hg_tap_done();
 }
