@@ -25,6 +25,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_cuda_bins.h"
+#include "hg_cuda_describe.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_reduce.h"
 #include "hg_cuda_tuning.h"
@@ -713,75 +714,15 @@ cuda_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	return HG_OK;
 }
 
-/* Copy an array to the caller, in pieces, with cancelled() polled between them. */
-static HgStatus
-copy_out(CudaJob *job, const void *from, void *to, uint64_t bytes, HgError *error)
-{
-	const uint64_t piece_bytes = HG_APPEND_KEYS * sizeof(uint64_t);
-
-	for (uint64_t at = 0; at < bytes; at += piece_bytes)
-	{
-		uint64_t piece = bytes - at < piece_bytes ? bytes - at : piece_bytes;
-
-		HG_TRY(hg_cuda_wait(&job->work, error));
-		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<unsigned char *>(to) + at,
-									static_cast<const unsigned char *>(from) + at, piece,
-									cudaMemcpyDeviceToHost, job->work.stream),
-					error);
-		HG_TRY(hg_cuda_finish(&job->work, error));
-	}
-	return HG_OK;
-}
-
-/* Copy the row numbers of a graph's edges to the caller. */
-static HgStatus
-copy_rows(CudaJob *job, const HgCudaGraph *graph, HgCudaNumbers *numbers, uint32_t *edge_rows,
-		  HgError *error)
-{
-	uint32_t *rows;
-
-	HG_TRY(hg_cuda_alloc_array(&job->work, HG_APPEND_KEYS, &rows, error));
-	for (uint64_t at = 0; at < graph->rows; at += HG_APPEND_KEYS)
-	{
-		uint64_t piece = graph->rows - at < HG_APPEND_KEYS ? graph->rows - at : HG_APPEND_KEYS;
-
-		HG_CUDA_TRY(cudaMemcpyAsync(rows, graph->edge_rows + at, piece * sizeof(uint32_t),
-									cudaMemcpyDeviceToDevice, job->work.stream),
-					error);
-		HG_TRY(hg_cuda_numbers_translate(&job->work, numbers, rows, piece, error));
-		HG_TRY(copy_out(job, rows, edge_rows + at, piece * sizeof(uint32_t), error));
-	}
-	hg_cuda_free(&job->work, rows);
-	return HG_OK;
-}
-
 static HgStatus
 cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 				  uint32_t *edge_rows, HgError *error)
 {
 	CudaJob *job = job_of(handle);
-	const HgCudaGraph *graph = &job->graphs[side];
-	const uint32_t width = job->spec.key_width;
-	void *keys;
 
 	HG_TRY(get_graph(job, side, error));
-	HG_TRY(copy_out(job, graph->offsets, offsets, (job->stats.vertices + 1) * sizeof(uint32_t),
-					error));
-	HG_TRY(copy_rows(job, graph, &job->numbers[side], edge_rows, error));
-
-	/* edges carry mixed words; the caller gets keys */
-	HG_TRY(hg_cuda_alloc(&job->work, HG_APPEND_KEYS * width, &keys, error));
-	for (uint64_t at = 0; at < graph->rows; at += HG_APPEND_KEYS)
-	{
-		uint64_t piece = graph->rows - at < HG_APPEND_KEYS ? graph->rows - at : HG_APPEND_KEYS;
-
-		HG_TRY(hg_cuda_unmix(&job->work, width,
-							 static_cast<unsigned char *>(graph->edge_words) + at * width, keys,
-							 piece, error));
-		HG_TRY(copy_out(job, keys, static_cast<unsigned char *>(edge_keys) + at * width,
-						piece * width, error));
-	}
-	hg_cuda_free(&job->work, keys);
+	HG_TRY(hg_cuda_graph_export(&job->work, &job->graphs[side], &job->numbers[side], offsets,
+								edge_keys, edge_rows, error));
 	put_graph(job, side);
 	return HG_OK;
 }

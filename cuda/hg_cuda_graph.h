@@ -60,8 +60,4 @@ HgStatus hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t verti
 /* Give the arrays back. */
 void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);
 
-/* Describe a graph, walking it. */
-HgStatus hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,
-								HgError *error);
-
 #endif /* HG_CUDA_GRAPH_H */
