@@ -94,11 +94,21 @@ choose_rooms(const HgCudaWork *work, HgCudaBins *bins)
 		bins->widths[NARROW].room = bins->widths[WIDE].room;
 }
 
+/* The bins that are to be joined, by the rows of both sides. */
+static HgBinFilter
+filter_of(const HgCudaBins *bins)
+{
+	const HgBinFilter filter = {bins->inner.starts, 1, UINT32_MAX, bins->outer.starts, bins->above};
+
+	return filter;
+}
+
 /* Learn how long the bins are, and list the pieces of those that fit a block. */
 static HgStatus
 survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *error)
 {
 	const uint32_t count = UINT32_C(1) << bins->inner.bins_log2;
+	HgBinFilter chosen = filter_of(bins);
 	HgBinsSurvey *found;
 	uint32_t *listed;
 	const void *host;
@@ -106,7 +116,7 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
 	hg_survey_kernel<<<blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0, work->stream>>>(
-		bins->inner.starts, bins->outer.starts, count, bins->widths[NARROW].room,
+		bins->inner.starts, bins->outer.starts, count, bins->above, bins->widths[NARROW].room,
 		bins->widths[WIDE].room, PIECE_ROWS, found);
 	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
@@ -122,9 +132,10 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 		if (survey->pieces[i] == 0)
 			continue;
 		HG_TRY(hg_cuda_alloc_array(work, survey->pieces[i], &bins->widths[i].pieces, error));
+		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
+		chosen.most = bins->widths[i].room;
 		hg_pieces_kernel<<<count, HG_PIECES_THREADS, 0, work->stream>>>(
-			bins->outer.starts, bins->inner.starts, i == NARROW ? 0 : bins->widths[NARROW].room,
-			bins->widths[i].room, PIECE_ROWS, bins->widths[i].pieces, listed + i);
+			bins->outer.starts, chosen, PIECE_ROWS, bins->widths[i].pieces, listed + i);
 		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 	}
 	hg_cuda_free(work, listed);
@@ -139,6 +150,7 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 {
 	const uint32_t bin_count = UINT32_C(1) << side->bins_log2;
 	const uint64_t most_pieces = side->count / GATHERED_ROWS + bin_count;
+	HgBinFilter chosen = filter_of(bins);
 	HgPiece *pieces;
 	uint32_t *numbers; /* of pieces, of rows */
 	const void *host;
@@ -148,9 +160,9 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_alloc_array(work, most_pieces, &pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
 	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
+	chosen.least = bins->widths[WIDE].room + 1;
 	hg_pieces_kernel<<<bin_count, HG_PIECES_THREADS, 0, work->stream>>>(
-		side->starts, bins->inner.starts, bins->widths[WIDE].room, UINT32_MAX, GATHERED_ROWS,
-		pieces, numbers);
+		side->starts, chosen, GATHERED_ROWS, pieces, numbers);
 	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));
@@ -199,7 +211,7 @@ open_rest(HgCudaWork *work, HgCudaBins *bins, HgError *error)
 
 HgStatus
 hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner, const HgCudaPartition *outer,
-				  uint32_t vertices_log2, HgCudaBins *bins, HgError *error)
+				  uint32_t vertices_log2, uint32_t above, HgCudaBins *bins, HgError *error)
 {
 	HgBinsSurvey survey;
 
@@ -207,6 +219,7 @@ hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner, const HgCudaPa
 	bins->inner = *inner;
 	bins->outer = *outer;
 	bins->vertices_log2 = vertices_log2;
+	bins->above = above;
 	choose_rooms(work, bins);
 	HG_TRY(survey_bins(work, bins, &survey, error));
 	if (survey.rest_rows == 0)

@@ -22,6 +22,7 @@ struct HgCudaBins
 	HgCudaPartition inner;
 	HgCudaPartition outer;
 	uint32_t vertices_log2;
+	uint32_t above; /* see hg_cuda_bins_open */
 
 	/* outer rows whose bin a block has room for: a narrow block [0], or only a wide one [1] */
 	struct
@@ -49,12 +50,13 @@ struct HgCudaBinsMatches
 };
 
 /*
- * Get ready to join two partitions with as many bins, of 2^vertices_log2 vertices.  Their
- * arrays must stay while the bins are used, and remain the caller's.
+ * Get ready to join two partitions with as many bins, of 2^vertices_log2 vertices: the bins that
+ * have more than above rows of both sides together.  The arrays of the partitions must stay while
+ * the bins are used, and remain the caller's.
  */
 HgStatus hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner,
-						   const HgCudaPartition *outer, uint32_t vertices_log2, HgCudaBins *bins,
-						   HgError *error);
+						   const HgCudaPartition *outer, uint32_t vertices_log2, uint32_t above,
+						   HgCudaBins *bins, HgError *error);
 
 /* Count the matches, keeping nothing. */
 HgStatus hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,

@@ -30,13 +30,13 @@ struct HgBinsCounters
 };
 
 /*
- * Survey the bins that have rows of both sides, a thread a bin.  Narrow blocks have room for
- * narrow_rows inner rows, wide ones for wide_rows.
+ * Survey the bins that have rows of both sides, more than above, a thread a bin.  Narrow blocks
+ * have room for narrow_rows inner rows, wide ones for wide_rows.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_survey_kernel(const uint32_t *inner_starts, const uint32_t *outer_starts, uint32_t bins,
-					 uint32_t narrow_rows, uint32_t wide_rows, uint32_t piece_rows,
+					 uint32_t above, uint32_t narrow_rows, uint32_t wide_rows, uint32_t piece_rows,
 					 HgBinsSurvey *survey)
 {
 	typedef cub::BlockReduce<unsigned long long, HG_STREAM_THREADS> Reduce;
@@ -50,7 +50,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 		const uint32_t inner = inner_starts[bin + 1] - inner_starts[bin];
 		const uint32_t outer = outer_starts[bin + 1] - outer_starts[bin];
 
-		if (inner > wide_rows && outer > 0)
+		if ((uint64_t) inner + outer <= above)
+			; /* not to be joined */
+		else if (inner > wide_rows && outer > 0)
 			atomicAdd(&survey->rest_rows, (unsigned long long) outer);
 		else if (inner > 0 && outer > 0)
 		{
@@ -137,8 +139,9 @@ hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
  * Algorithm 1 in shared memory: the graph of the n < 2^16 rows of one bin, words and rows.
  * lists[v] = (edges of v) << 16 | (the edge behind its last one), with v counted from the
  * bin's first vertex.  All threads of the block call it; on return all may read the graph.
+ * With HOT one vertex may have most of the rows.
  */
-template <typename Word, int THREADS>
+template <typename Word, int THREADS, bool HOT>
 __device__ __forceinline__ void
 hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shift,
 			  uint32_t bin_vertices, uint32_t *lists, Word *edge_words, uint32_t *edge_rows)
@@ -149,6 +152,8 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	const uint32_t per_thread = bin_vertices > THREADS ? bin_vertices / THREADS : 1;
 	const uint32_t first_list = threadIdx.x * per_thread;
 	const uint32_t mask = bin_vertices - 1;
+	/* with HOT, whole warps stay together */
+	const uint32_t rounded = HOT ? (n + 31) / 32 * 32 : n;
 	uint32_t sum = 0;
 	uint32_t before;
 
@@ -157,7 +162,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	__syncthreads();
 
 	/* count; some words at a time, so that they wait for memory together */
-	for (uint32_t first = threadIdx.x; first < n; first += THREADS * HG_BINS_LOADS)
+	for (uint32_t first = threadIdx.x; first < rounded; first += THREADS * HG_BINS_LOADS)
 	{
 		Word word[HG_BINS_LOADS];
 
@@ -167,8 +172,15 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 				word[k] = words[first + k * THREADS];
 #pragma unroll
 		for (int k = 0; k < HG_BINS_LOADS; k++)
-			if (first + k * THREADS < n)
-				atomicAdd(&lists[hg_word_vertex(word[k], shift) & mask], 1u << 16);
+		{
+			const bool there = first + k * THREADS < n;
+			const uint32_t list = there ? hg_word_vertex(word[k], shift) & mask : 0;
+
+			if (HOT)
+				hg_take_shared(there, lists, list, 1u << 16);
+			else if (there)
+				atomicAdd(&lists[list], 1u << 16);
+		}
 	}
 	__syncthreads();
 
@@ -215,7 +227,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 	__syncthreads();
 
 	/* scatter: the beginning of a list moves on to its end */
-	for (uint32_t first = threadIdx.x; first < n; first += THREADS * HG_BINS_LOADS)
+	for (uint32_t first = threadIdx.x; first < rounded; first += THREADS * HG_BINS_LOADS)
 	{
 		Word word[HG_BINS_LOADS];
 		uint32_t row[HG_BINS_LOADS];
@@ -229,16 +241,146 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 			}
 #pragma unroll
 		for (int k = 0; k < HG_BINS_LOADS; k++)
-			if (first + k * THREADS < n)
-			{
-				uint32_t place =
-					atomicAdd(&lists[hg_word_vertex(word[k], shift) & mask], 1u) & 0xffff;
+		{
+			const bool there = first + k * THREADS < n;
+			const uint32_t list = there ? hg_word_vertex(word[k], shift) & mask : 0;
+			uint32_t place = 0;
 
+			if (HOT)
+				place = hg_take_shared(there, lists, list, 1u) & 0xffff;
+			else if (there)
+				place = atomicAdd(&lists[list], 1u) & 0xffff;
+			if (there)
+			{
 				edge_words[place] = word[k];
 				edge_rows[place] = row[k];
 			}
+		}
 	}
 	__syncthreads();
+}
+
+/*
+ * Look HG_BINS_ITEMS outer rows of a thread up in the graph of a bin: found[k] becomes the number
+ * of edges of list[k] that match word[k], << 16, | the last of them, and the sums are added to.
+ */
+template <typename Word>
+__device__ __forceinline__ void
+hg_bins_find(const Word *word, const uint32_t *list, const Word *edge_words, bool first_only,
+			 uint32_t *found, uint32_t *matches, uint32_t *comparisons, uint32_t *intersections)
+{
+	/* most lists have an edge or two: these are compared without waiting for a branch */
+#pragma unroll
+	for (int k = 0; k < HG_BINS_ITEMS; k++)
+	{
+		const uint32_t length = list[k] >> 16;
+		const uint32_t edge = (list[k] & 0xffff) - length;
+		const Word one = edge_words[edge];
+		const Word two = edge_words[edge + 1];
+
+		found[k] = length > 0 && one == word[k] ? 0x10000 | edge : 0;
+		if (length > 1 && two == word[k] && !(first_only && found[k] > 0))
+			found[k] = ((found[k] & 0xffff0000) + 0x10000) | (edge + 1);
+	}
+#pragma unroll
+	for (int k = 0; k < HG_BINS_ITEMS; k++)
+	{
+		const uint32_t length = list[k] >> 16;
+		const uint32_t end = list[k] & 0xffff;
+
+		for (uint32_t i = end - length + 2; i < end; i++)
+		{
+			if (first_only && found[k] > 0)
+				break;
+			if (edge_words[i] == word[k])
+				found[k] = ((found[k] & 0xffff0000) + 0x10000) | i;
+		}
+		*matches += found[k] >> 16;
+		*intersections += length > 0;
+		*comparisons +=
+			first_only && found[k] > 0 ? (found[k] & 0xffff) - (end - length) + 1 : length;
+	}
+}
+
+/*
+ * Write the pairs of the rows of a warp, as hg_bins_find found them, from place to on; those below
+ * place 0 or from capacity on are not written.  Where counters is not NULL no row is written in
+ * part, and counters->end becomes the lowest number, place 0 being first, of a match that is
+ * missing therefore.
+ */
+template <typename Word>
+__device__ __forceinline__ void
+hg_bins_write(const Word *word, const uint32_t *row, const uint32_t *list, const uint32_t *found,
+			  const Word *edge_words, const uint32_t *edge_rows, long long to, long long capacity,
+			  uint32_t *outer_out, uint32_t *inner_out, HgBinsCounters *counters, uint64_t first)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t lanes_below = (1u << lane) - 1;
+
+#pragma unroll
+	for (int k = 0; k < HG_BINS_ITEMS; k++)
+	{
+		const uint32_t count = found[k] >> 16;
+
+		if (!__any_sync(UINT32_MAX, count > 1))
+		{
+			const uint32_t matching = __ballot_sync(UINT32_MAX, count > 0);
+			const long long mine = to + __popc(matching & lanes_below);
+
+			if (count > 0 && mine >= 0)
+			{
+				if (mine < capacity)
+				{
+					outer_out[mine] = row[k];
+					inner_out[mine] = edge_rows[found[k] & 0xffff];
+				}
+				else if (counters != nullptr)
+					atomicMin(&counters->end, (unsigned long long) (first + mine));
+			}
+			to += __popc(matching);
+		}
+		else
+		{
+			const long long mine = to + hg_warp_sum_before(count, lane);
+			const bool whole = mine >= 0 && mine + count <= capacity;
+			const uint32_t of_group = lane % HG_BINS_GROUP;
+			const uint32_t group = lane - of_group;
+
+			if (count > 0 && mine >= 0 && !whole && counters != nullptr)
+				atomicMin(&counters->end, (unsigned long long) (first + mine));
+			to = __shfl_sync(UINT32_MAX, mine + count, 31);
+
+			/* each group writes the pairs of its rows, one row after the other */
+			for (uint32_t source = group; source < group + HG_BINS_GROUP; source++)
+			{
+				const Word its_word = __shfl_sync(UINT32_MAX, word[k], source);
+				const uint32_t its_row = __shfl_sync(UINT32_MAX, row[k], source);
+				const uint32_t its_list =
+					__shfl_sync(UINT32_MAX, count > 0 && whole ? list[k] : 0, source);
+				long long its_place = __shfl_sync(UINT32_MAX, mine, source);
+				const uint32_t end = its_list & 0xffff;
+
+				for (uint32_t edge = end - (its_list >> 16); __any_sync(UINT32_MAX, edge < end);
+					 edge += HG_BINS_GROUP)
+				{
+					const bool match =
+						edge + of_group < end && edge_words[edge + of_group] == its_word;
+					const uint32_t matching =
+						(__ballot_sync(UINT32_MAX, match) >> group) & ((1u << HG_BINS_GROUP) - 1);
+
+					if (match)
+					{
+						const long long place_of =
+							its_place + __popc(matching & ((1u << of_group) - 1));
+
+						outer_out[place_of] = its_row;
+						inner_out[place_of] = edge_rows[edge + of_group];
+					}
+					its_place += __popc(matching);
+				}
+			}
+		}
+	}
 }
 
 /* What is asked of hg_bins_join_kernel.  Arrays are in device memory. */
@@ -311,7 +453,6 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 	const uint32_t thread = threadIdx.x;
 	const uint32_t lane = thread % 32;
 	const uint32_t warp = thread / 32;
-	const uint32_t lanes_below = (1u << lane) - 1;
 	const uint32_t mask = join.bin_vertices - 1;
 	uint32_t comparisons = 0;
 	uint32_t intersections = 0;
@@ -319,9 +460,10 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 
 	if (thread == 0)
 		compared = intersected = 0;
-	hg_bins_build<Word, THREADS>(join.inner_words + inner_start, join.inner_rows + inner_start,
-								 join.inner_starts[piece.bin + 1] - inner_start, join.shift,
-								 join.bin_vertices, lists, edge_words, edge_rows);
+	hg_bins_build<Word, THREADS, false>(join.inner_words + inner_start,
+										join.inner_rows + inner_start,
+										join.inner_starts[piece.bin + 1] - inner_start, join.shift,
+										join.bin_vertices, lists, edge_words, edge_rows);
 
 	for (uint32_t unit = 0; unit * UNIT_ROWS < piece.end - piece.first; unit++)
 	{
@@ -360,37 +502,8 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 			list[k] =
 				k * THREADS + thread < n ? lists[hg_word_vertex(word[k], join.shift) & mask] : 0;
 
-			/* most lists have an edge or two: these are compared without waiting for a branch */
-#pragma unroll
-		for (int k = 0; k < HG_BINS_ITEMS; k++)
-		{
-			const uint32_t length = list[k] >> 16;
-			const uint32_t edge = (list[k] & 0xffff) - length;
-			const Word one = edge_words[edge];
-			const Word two = edge_words[edge + 1];
-
-			found[k] = length > 0 && one == word[k] ? 0x10000 | edge : 0;
-			if (length > 1 && two == word[k] && !(join.first_only && found[k] > 0))
-				found[k] = ((found[k] & 0xffff0000) + 0x10000) | (edge + 1);
-		}
-#pragma unroll
-		for (int k = 0; k < HG_BINS_ITEMS; k++)
-		{
-			const uint32_t length = list[k] >> 16;
-			const uint32_t end = list[k] & 0xffff;
-
-			for (uint32_t i = end - length + 2; i < end; i++)
-			{
-				if (join.first_only && found[k] > 0)
-					break;
-				if (edge_words[i] == word[k])
-					found[k] = ((found[k] & 0xffff0000) + 0x10000) | i;
-			}
-			matches += found[k] >> 16;
-			intersections += length > 0;
-			comparisons +=
-				join.first_only && found[k] > 0 ? (found[k] & 0xffff) - (end - length) + 1 : length;
-		}
+		hg_bins_find<Word>(word, list, edge_words, join.first_only, found, &matches, &comparisons,
+						   &intersections);
 
 		/* get room for the matches */
 		const uint32_t warp_total = hg_warp_sum(matches);
@@ -424,74 +537,10 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 		if (join.outer_out == nullptr || warp_total == 0)
 			continue;
 
-		/* where the warp's pairs go; below 0 or from capacity on they are not written */
-		long long to = (long long) (place + warps_before - join.first);
-		const long long capacity = (long long) join.capacity;
-
-#pragma unroll
-		for (int k = 0; k < HG_BINS_ITEMS; k++)
-		{
-			const uint32_t count = found[k] >> 16;
-
-			if (!__any_sync(UINT32_MAX, count > 1))
-			{
-				const uint32_t matching = __ballot_sync(UINT32_MAX, count > 0);
-				const long long mine = to + __popc(matching & lanes_below);
-
-				if (count > 0 && mine >= 0)
-				{
-					if (mine < capacity)
-					{
-						join.outer_out[mine] = row[k];
-						join.inner_out[mine] = edge_rows[found[k] & 0xffff];
-					}
-					else if (join.numbered)
-						atomicMin(&join.counters->end, (unsigned long long) (join.first + mine));
-				}
-				to += __popc(matching);
-			}
-			else
-			{
-				const long long mine = to + hg_warp_sum_before(count, lane);
-				const bool whole = mine >= 0 && mine + count <= capacity;
-				const uint32_t of_group = lane % HG_BINS_GROUP;
-				const uint32_t group = lane - of_group;
-
-				if (count > 0 && mine >= 0 && !whole && join.numbered)
-					atomicMin(&join.counters->end, (unsigned long long) (join.first + mine));
-				to = __shfl_sync(UINT32_MAX, mine + count, 31);
-
-				/* each group writes the pairs of its rows, one row after the other */
-				for (uint32_t source = group; source < group + HG_BINS_GROUP; source++)
-				{
-					const Word its_word = __shfl_sync(UINT32_MAX, word[k], source);
-					const uint32_t its_row = __shfl_sync(UINT32_MAX, row[k], source);
-					const uint32_t its_list =
-						__shfl_sync(UINT32_MAX, count > 0 && whole ? list[k] : 0, source);
-					long long its_place = __shfl_sync(UINT32_MAX, mine, source);
-					const uint32_t end = its_list & 0xffff;
-
-					for (uint32_t edge = end - (its_list >> 16); __any_sync(UINT32_MAX, edge < end);
-						 edge += HG_BINS_GROUP)
-					{
-						const bool match =
-							edge + of_group < end && edge_words[edge + of_group] == its_word;
-						const uint32_t matching = (__ballot_sync(UINT32_MAX, match) >> group) &
-												  ((1u << HG_BINS_GROUP) - 1);
-
-						if (match)
-						{
-							const long long place_of =
-								its_place + __popc(matching & ((1u << of_group) - 1));
-
-							join.outer_out[place_of] = its_row;
-							join.inner_out[place_of] = edge_rows[edge + of_group];
-						}
-						its_place += __popc(matching);
-					}
-				}
-			}
-		}
+		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
+							(long long) (place + warps_before - join.first),
+							(long long) join.capacity, join.outer_out, join.inner_out,
+							join.numbered ? join.counters : nullptr, join.first);
 	}
 
 	if (join.numbered)

@@ -24,7 +24,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_bins.h"
+#include "hg_cuda_both.h"
 #include "hg_cuda_describe.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_reduce.h"
@@ -55,8 +55,13 @@ struct CudaJob
 	HgCudaWork work;
 	CudaColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;
+	HgShape shape;
+	bool both;		 /* layout graphs: those of both sides are built at a time, when first needed */
+	bool both_built; /* and have been */
+	bool viewed;	 /* and their edges are rows in bins */
+	uint64_t common; /* vertices that have edges in both graphs */
 	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built */
-	HgCudaPartition partitions[2]; /* by HgSide; layout bins */
+	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
 	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered */
@@ -65,8 +70,8 @@ struct CudaJob
 	/* of the last match() */
 	HgMatchMode mode;
 	bool joined;
-	HgCudaJoin join;				/* layout graphs */
-	HgCudaBinsMatches bins_matches; /* layout bins */
+	HgCudaJoin join;				/* other graphs */
+	HgCudaBinsMatches bins_matches; /* layout bins, and both graphs */
 	uint64_t matches;				/* of the whole stream */
 	uint64_t position;				/* the next match to be delivered */
 
@@ -106,6 +111,13 @@ static CudaJob *
 job_of(HgJob *handle)
 {
 	return reinterpret_cast<CudaJob *>(handle);
+}
+
+/* Are its matches those of bins? */
+static bool
+in_bins(const CudaJob *job)
+{
+	return job->layout == HG_LAYOUT_BINS || job->both;
 }
 
 /* Make the job's device the current one, of this thread. */
@@ -323,6 +335,7 @@ build_graphs(CudaJob *job, const HgShape *shape, HgError *error)
 					   error);
 }
 
+/* Put the rows of both sides into bins; with both graphs nothing else is built yet. */
 static HgStatus
 build_bins(CudaJob *job, const HgShape *shape, HgError *error)
 {
@@ -338,8 +351,9 @@ build_bins(CudaJob *job, const HgShape *shape, HgError *error)
 		memset(column, 0, sizeof(*column));
 	}
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
-	HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
-							 shape->vertices_log2, &job->bins, error));
+	if (!job->both)
+		HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
+								 shape->vertices_log2, 0, &job->bins, error));
 	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
@@ -360,7 +374,9 @@ cuda_build(HgJob *handle, HgError *error)
 	job->layout = hg_cuda_layout_choose(&job->spec);
 	shape =
 		hg_cuda_shape_choose(&job->spec, job->columns[HG_OUTER].rows, job->columns[HG_INNER].rows);
-	if (job->layout == HG_LAYOUT_BINS)
+	job->shape = shape;
+	job->both = hg_cuda_is_both(&job->spec, &shape);
+	if (in_bins(job))
 		HG_TRY(build_bins(job, &shape, error));
 	else
 		HG_TRY(build_graphs(job, &shape, error));
@@ -410,7 +426,7 @@ static void
 add_counts(CudaJob *job, const HgCudaMatchCounts *counts)
 {
 	job->stats.comparisons += counts->comparisons;
-	job->stats.intersections += counts->intersections;
+	job->stats.intersections += job->both ? job->common : counts->intersections;
 }
 
 /*
@@ -447,9 +463,8 @@ reserve_chunk(CudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
 static uint64_t
 least_chunk(const CudaJob *job)
 {
-	return job->layout == HG_LAYOUT_BINS && job->bins.longest > HG_LEAST_CHUNK_PAIRS
-			   ? job->bins.longest
-			   : HG_LEAST_CHUNK_PAIRS;
+	return in_bins(job) && job->bins.longest > HG_LEAST_CHUNK_PAIRS ? job->bins.longest
+																	: HG_LEAST_CHUNK_PAIRS;
 }
 
 /* Give back what match() took, but for the chunk. */
@@ -474,16 +489,80 @@ number_chunk(CudaJob *job, uint64_t count, HgError *error)
 									 job->chunk + job->chunk_capacity, count, error);
 }
 
+/* Build the graphs of both sides, unless they are; pairs as for hg_cuda_both_build. */
+static HgStatus
+build_both(CudaJob *job, HgCudaBothPairs *pairs, HgError *error)
+{
+	if (job->both_built)
+		return HG_OK;
+	HG_TRY(hg_cuda_both_build(&job->work, &job->shape, job->partitions, job->graphs, pairs, error));
+	for (HgCudaPartition &partition : job->partitions)
+		hg_cuda_partition_free(&job->work, &partition);
+	job->both_built = true;
+	return hg_cuda_both_common(&job->work, job->graphs, &job->common, error);
+}
+
+/* Make the edges of both graphs ready to be joined as rows in bins. */
+static HgStatus
+view_both(CudaJob *job, HgError *error)
+{
+	if (!job->both || job->viewed)
+		return HG_OK;
+	HG_TRY(build_both(job, nullptr, error));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(hg_cuda_both_view(&job->work, &job->graphs[side], job->stats.rows[HG_INNER],
+								 &job->partitions[side], error));
+	HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
+							 job->shape.vertices_log2, 0, &job->bins, error));
+	job->viewed = true;
+	return HG_OK;
+}
+
+/*
+ * Build the graphs of both sides, and find the matches on the way; *written tells whether the
+ * chunk has all of them.
+ */
+static HgStatus
+match_both(CudaJob *job, HgMatchMode mode, bool *written, HgError *error)
+{
+	HgCudaBothPairs pairs = {};
+
+	HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], HG_LEAST_CHUNK_PAIRS, error));
+	pairs.mode = mode;
+	pairs.outer_rows = job->chunk;
+	pairs.inner_rows = job->chunk + job->chunk_capacity;
+	pairs.capacity = job->chunk_capacity;
+	HG_TRY(build_both(job, &pairs, error));
+	*written = pairs.complete;
+	if (!pairs.complete)
+		return HG_OK;
+	add_counts(job, &pairs.counts);
+	job->matches = pairs.counts.matches;
+	job->chunk_count = job->matches;
+	job->chunk_first = 0;
+	return number_chunk(job, job->chunk_count, error);
+}
+
 /* Find the matches; those of bins are written at once where the chunk has room for all. */
 static HgStatus
 start_stream(CudaJob *job, HgMatchMode mode, HgError *error)
 {
 	const HgCudaMatchCounts *counts = &job->join.counts;
 	HgCudaOuter outer;
+	bool written = false;
 
 	end_stream(job);
-	if (job->layout == HG_LAYOUT_BINS)
+	job->mode = mode;
+	if (job->both && !job->both_built)
 	{
+		HG_TRY(match_both(job, mode, &written, error));
+		job->joined = written;
+		if (written)
+			return HG_OK;
+	}
+	if (in_bins(job))
+	{
+		HG_TRY(view_both(job, error));
 		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], least_chunk(job), error));
 		HG_TRY(hg_cuda_bins_match(&job->work, &job->bins, mode, job->chunk,
 								  job->chunk + job->chunk_capacity, job->chunk_capacity,
@@ -500,7 +579,6 @@ start_stream(CudaJob *job, HgMatchMode mode, HgError *error)
 	}
 	add_counts(job, counts);
 	job->matches = counts->matches;
-	job->mode = mode;
 	job->joined = true;
 	return HG_OK;
 }
@@ -529,7 +607,7 @@ fill_chunk(CudaJob *job, HgError *error)
 	HG_TRY(reserve_chunk(job, left, least_chunk(job), error));
 	count = left < job->chunk_capacity ? left : job->chunk_capacity;
 	job->chunk_count = 0;
-	if (job->layout == HG_LAYOUT_BINS)
+	if (in_bins(job))
 		HG_TRY(hg_cuda_bins_write(&job->work, &job->bins, &job->bins_matches, job->position,
 								  job->chunk, job->chunk + job->chunk_capacity, job->chunk_capacity,
 								  &count, error));
@@ -599,8 +677,19 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	HG_TRY(check_built(job, error));
 	HG_TRY(enter(job, error));
-	if (job->layout == HG_LAYOUT_BINS)
+	if (job->both && !job->both_built)
+	{
+		HgCudaBothPairs pairs = {};
+
+		pairs.mode = mode;
+		HG_TRY(build_both(job, &pairs, error));
+		counts = pairs.counts;
+	}
+	else if (in_bins(job))
+	{
+		HG_TRY(view_both(job, error));
 		HG_TRY(hg_cuda_bins_count(&job->work, &job->bins, mode, &counts, error));
+	}
 	else
 	{
 		outer = outer_of(job);
@@ -681,8 +770,12 @@ cuda_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 static HgStatus
 get_graph(CudaJob *job, HgSide side, HgError *error)
 {
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_BUILD]);
+
 	HG_TRY(check_built(job, error));
 	HG_TRY(enter(job, error));
+	if (job->both)
+		HG_TRY(build_both(job, nullptr, error));
 	if (job->layout == HG_LAYOUT_BINS && side == HG_INNER)
 	{
 		end_stream(job);

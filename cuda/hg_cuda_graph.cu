@@ -331,8 +331,10 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgC
 	}
 	if (unfinished_count > 0 && fits && !graph->ordered && digits_log2 <= HG_PARTITION_NARROW_LOG2)
 	{
-		HG_TRY(hg_cuda_partition_split(work, &partition, HG_BIN_ROWS, digits_log2, graph->offsets,
-									   error));
+		const HgBinFilter longer = {partition.starts, HG_BIN_ROWS + 1, UINT32_MAX, nullptr, 0};
+
+		HG_TRY(
+			hg_cuda_partition_split(work, &partition, &longer, digits_log2, graph->offsets, error));
 		unfinished_count = 0;
 	}
 	hg_cuda_free(work, partition.starts);
@@ -410,22 +412,25 @@ hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, 
 }
 
 HgStatus
+hg_cuda_graph_order(HgCudaWork *work, HgCudaGraph *graph, HgError *error)
+{
+	if (graph->key_width == 4)
+	{
+		HG_TRY(sort_edges<uint32_t>(work, graph, error));
+		return find_offsets<uint32_t>(work, graph, error);
+	}
+	HG_TRY(sort_edges<uint64_t>(work, graph, error));
+	return find_offsets<uint64_t>(work, graph, error);
+}
+
+HgStatus
 hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t vertices_log2, void *words,
 				   uint32_t *rows, uint64_t count, HgCudaGraph *graph, HgError *error)
 {
 	HG_TRY(begin_graph(work, key_width, vertices_log2, count, graph, error));
 	graph->edge_words = words;
 	graph->edge_rows = rows;
-	if (key_width == 4)
-	{
-		HG_TRY(sort_edges<uint32_t>(work, graph, error));
-		HG_TRY(find_offsets<uint32_t>(work, graph, error));
-	}
-	else
-	{
-		HG_TRY(sort_edges<uint64_t>(work, graph, error));
-		HG_TRY(find_offsets<uint64_t>(work, graph, error));
-	}
+	HG_TRY(hg_cuda_graph_order(work, graph, error));
 	return hg_cuda_wait(work, error);
 }
 

@@ -57,6 +57,12 @@ HgStatus hg_cuda_graph_sort(HgCudaWork *work, uint32_t key_width, uint32_t verti
 							void *words, uint32_t *rows, uint64_t count, HgCudaGraph *graph,
 							HgError *error);
 
+/*
+ * Put the lists of a graph in order, whatever its edges are and its offsets were.  It returns when
+ * that is launched.
+ */
+HgStatus hg_cuda_graph_order(HgCudaWork *work, HgCudaGraph *graph, HgError *error);
+
 /* Give the arrays back. */
 void hg_cuda_graph_free(HgCudaWork *work, HgCudaGraph *graph);
 

@@ -13,6 +13,9 @@
  * 3. prefix-sums the counts, which says where each of them begins,
  * 4. moves the rows, a block a tile (hg_cuda_partition_kernels.h).
  *
+ * Where shared memory has room for a number for each bin of the last pass, all passes are
+ * counted at once before the first one, from the keys.
+ *
  * The first pass reads keys and mixes them on the way, and numbers the rows by their place.
  *
  * It does less than a radix sort, which keeps rows with equal digits in their order: here the
@@ -45,8 +48,12 @@ template <typename Word> struct Pass
 	uint32_t *rows_out;
 	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
 
-	/* only bins with more rows than that are taken apart, and stay in their places */
-	uint32_t above;
+	const uint32_t
+		*final_starts; /* of final_log2 bits, which starts_out are of; NULL: to be counted */
+	uint32_t final_log2;
+
+	/* the bins that are taken apart, and stay in their places */
+	HgBinFilter chosen;
 	uint32_t *offsets; /* like starts_out, set for these bins; NULL: all bins, out of place */
 };
 
@@ -78,33 +85,18 @@ sum_up(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t entr
 	return HG_OK;
 }
 
-/* A pass with tiles of THREADS * ITEMS rows. */
+/* Learn where the bins of a pass begin: count their rows, and prefix-sum the counts. */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
-run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
+count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
+			 const uint32_t *tile_count, uint32_t most_tiles, uint32_t *cursors, HgError *error)
 {
-	auto scatter = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS>;
-	const uint32_t tile_rows = THREADS * ITEMS;
 	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
-	const uint64_t bins = UINT64_C(1) << pass->bins_log2;
-	const uint64_t entries = (bins << pass->digits_log2) + 1;
-	const uint32_t most_tiles = (uint32_t) (pass->count / tile_rows + bins);
-	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / tile_rows);
+	const uint64_t entries = (UINT64_C(1) << (pass->bins_log2 + pass->digits_log2)) + 1;
+	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / (THREADS * ITEMS));
 	const size_t digits_bytes = sizeof(uint32_t) << pass->digits_log2;
-	const size_t scatter_bytes = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
-	HgPiece *tiles;
-	uint32_t *tile_count;
-	uint32_t *cursors;
 
-	HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
-	HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
-	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
-	HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
 	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(uint32_t), work->stream), error);
-	hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
-		pass->starts, pass->starts, pass->above, UINT32_MAX, tile_rows, tiles, tile_count);
-	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
-
 	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
 	{
 		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
@@ -116,13 +108,52 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 				pass->digits_log2, cursors);
 		HG_CUDA_LAUNCHED(hg_digits_kernel, error);
 		if (first + piece < most_tiles)
-			HG_TRY(hg_cuda_wait(work, error));
+			HG_TRY(hg_cuda_pace(work, error));
 	}
 	HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
 	hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 						work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
-										entries - 1, pass->above, cursors, pass->offsets);
+										entries - 1, pass->chosen, cursors, pass->offsets);
 	HG_CUDA_LAUNCHED(hg_cursors_kernel, error);
+	return HG_OK;
+}
+
+/* A pass with tiles of THREADS * ITEMS rows. */
+template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
+static HgStatus
+run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
+{
+	auto scatter = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS, HOT>;
+	const uint32_t tile_rows = THREADS * ITEMS;
+	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
+	const uint64_t bins = UINT64_C(1) << pass->bins_log2;
+	const uint64_t entries = (bins << pass->digits_log2) + 1;
+	const uint32_t most_tiles = (uint32_t) (pass->count / tile_rows + bins);
+	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / tile_rows);
+	const size_t scatter_bytes = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
+	HgPiece *tiles;
+	uint32_t *tile_count;
+	uint32_t *cursors;
+
+	HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
+	HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
+	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
+	HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
+	hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
+		pass->starts, pass->chosen, tile_rows, tiles, tile_count);
+	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+
+	if (pass->final_starts == nullptr)
+		HG_TRY((count_digits<Word, THREADS, ITEMS, KEYS>(work, pass, tiles, tile_count, most_tiles,
+														 cursors, error)));
+	else
+	{
+		hg_coarser_kernel<<<blocks_for(entries, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+							work->stream>>>(pass->final_starts,
+											pass->final_log2 - pass->bins_log2 - pass->digits_log2,
+											entries, pass->starts_out, cursors);
+		HG_CUDA_LAUNCHED(hg_coarser_kernel, error);
+	}
 
 	HG_CUDA_TRY(cudaFuncSetAttribute(scatter, cudaFuncAttributeMaxDynamicSharedMemorySize,
 									 (int) scatter_bytes),
@@ -136,7 +167,7 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 			pass->words_out, pass->rows_out);
 		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
 		if (first + piece < most_tiles)
-			HG_TRY(hg_cuda_wait(work, error));
+			HG_TRY(hg_cuda_pace(work, error));
 	}
 	if (pass->offsets != nullptr)
 	{
@@ -176,20 +207,22 @@ most_digits_log2(const HgCudaWork *work, uint32_t key_width)
  * A pass with the tiles that suit the number of digits and the device: wide ones where a tile
  * has to do for many digits, since what it has of one digit should fill some sectors of memory.
  */
-template <typename Word, bool KEYS>
+template <typename Word, bool KEYS, bool HOT>
 static HgStatus
 run_fitting_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 {
 	const size_t limit = work->device->shared_limit;
 
-	if (pass->digits_log2 > HG_PARTITION_FEW_LOG2 &&
+	if (!HOT && pass->digits_log2 > HG_PARTITION_FEW_LOG2 &&
 		tiles_fit(limit, sizeof(Word), HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS,
 				  pass->digits_log2))
-		return run_pass<Word, HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass,
-																				   error);
+		return run_pass<Word, HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS, KEYS, false>(
+			work, pass, error);
 	if (tiles_fit(limit, sizeof(Word), HG_PARTITION_THREADS, HG_PARTITION_ITEMS, pass->digits_log2))
-		return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass, error);
-	return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS / 2, KEYS>(work, pass, error);
+		return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS, KEYS, HOT>(work, pass,
+																				   error);
+	return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS / 2, KEYS, HOT>(work, pass,
+																				   error);
 }
 
 /* ------------------------------------------------------------------------
@@ -206,32 +239,80 @@ start_with_one(HgCudaWork *work, uint64_t count, uint32_t **starts, HgError *err
 	return HG_OK;
 }
 
+/*
+ * Count the rows of all bins to be at once, for all passes, where that is possible: reading the
+ * keys once is less than reading the rows again in each pass.  *starts stays NULL where not.
+ */
+template <typename Word>
+static HgStatus
+count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log2,
+		   uint32_t **starts, HgError *error)
+{
+	auto kernel = hg_count_bins_kernel<Word>;
+	const size_t shared = hg_count_bins_bytes(bins_log2);
+	const uint64_t entries = (UINT64_C(1) << bins_log2) + 1;
+	uint32_t *counts;
+
+	if (shared > work->device->shared_limit)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(work, entries, starts, error));
+	HG_TRY(hg_cuda_alloc_array(work, entries, &counts, error));
+	HG_CUDA_TRY(cudaMemsetAsync(counts, 0, entries * sizeof(*counts), work->stream), error);
+	HG_CUDA_TRY(
+		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
+		error);
+	for (uint64_t first = 0; first < count; first += HG_COUNT_ROWS)
+	{
+		const uint64_t end = count - first < HG_COUNT_ROWS ? count : first + HG_COUNT_ROWS;
+		uint64_t per_block = (end - first - 1) / HG_COUNT_BLOCKS + 1;
+
+		/* a block adds what it counted to as many numbers as there are bins */
+		if (per_block < 4 * entries)
+			per_block = 4 * entries;
+		kernel<<<blocks_for(end - first, per_block), HG_COUNT_THREADS, shared, work->stream>>>(
+			keys, first, end, per_block, bins_log2, counts);
+		HG_CUDA_LAUNCHED(hg_count_bins_kernel, error);
+		if (end < count)
+			HG_TRY(hg_cuda_pace(work, error));
+	}
+	HG_TRY(sum_up(work, counts, *starts, entries, error));
+	hg_cuda_free(work, counts);
+	return HG_OK;
+}
+
 template <typename Word>
 static HgStatus
 make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, HgError *error)
 {
 	const uint32_t most = most_digits_log2(work, sizeof(Word));
 	uint32_t passes = partition->bins_log2 == 0 ? 1 : (partition->bins_log2 - 1) / most + 1;
+	uint32_t *final_starts = nullptr;
 	Pass<Word> pass;
 
+	if (passes > 1)
+		HG_TRY(
+			count_bins(work, keys, partition->count, partition->bins_log2, &final_starts, error));
 	memset(&pass, 0, sizeof(pass));
 	pass.words = keys;
 	pass.count = partition->count;
+	pass.final_starts = final_starts;
+	pass.final_log2 = partition->bins_log2;
+	pass.chosen.most = UINT32_MAX;
 	HG_TRY(start_with_one(work, pass.count, &partition->starts, error));
 	for (; passes > 0; passes--)
 	{
 		const bool spent = pass.rows == nullptr && keep_keys; /* not ours to give back */
 
 		pass.digits_log2 = (partition->bins_log2 - pass.bins_log2 + passes - 1) / passes;
-		pass.starts = partition->starts;
+		pass.starts = pass.chosen.starts = partition->starts;
 		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + pass.digits_log2)) + 1,
 								   &pass.starts_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
 		if (pass.rows == nullptr)
-			HG_TRY((run_fitting_pass<Word, true>(work, &pass, error)));
+			HG_TRY((run_fitting_pass<Word, true, false>(work, &pass, error)));
 		else
-			HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
+			HG_TRY((run_fitting_pass<Word, false, false>(work, &pass, error)));
 
 		/* given back in the order of the stream: the pass has read it by then */
 		if (!spent)
@@ -243,6 +324,7 @@ make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, H
 		partition->starts = pass.starts_out;
 		pass.bins_log2 += pass.digits_log2;
 	}
+	hg_cuda_free(work, final_starts);
 	partition->words = pass.words_out;
 	partition->rows = pass.rows_out;
 	return HG_OK;
@@ -263,7 +345,7 @@ hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_
 
 template <typename Word>
 static HgStatus
-split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above, uint32_t digits_log2,
+split(HgCudaWork *work, HgCudaPartition *partition, const HgBinFilter *chosen, uint32_t digits_log2,
 	  uint32_t *offsets, HgError *error)
 {
 	Pass<Word> pass;
@@ -275,13 +357,13 @@ split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above, uint32_t dig
 	pass.starts = partition->starts;
 	pass.bins_log2 = partition->bins_log2;
 	pass.digits_log2 = digits_log2;
-	pass.above = above;
+	pass.chosen = *chosen;
 	pass.offsets = offsets;
 	HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + digits_log2)) + 1,
 							   &pass.starts_out, error));
 	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
 	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
-	HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
+	HG_TRY((run_fitting_pass<Word, false, true>(work, &pass, error)));
 	hg_cuda_free(work, pass.starts_out);
 	hg_cuda_free(work, pass.words_out);
 	hg_cuda_free(work, pass.rows_out);
@@ -289,12 +371,12 @@ split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above, uint32_t dig
 }
 
 HgStatus
-hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above,
+hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition, const HgBinFilter *chosen,
 						uint32_t digits_log2, uint32_t *offsets, HgError *error)
 {
 	return partition->key_width == 4
-			   ? split<uint32_t>(work, partition, above, digits_log2, offsets, error)
-			   : split<uint64_t>(work, partition, above, digits_log2, offsets, error);
+			   ? split<uint32_t>(work, partition, chosen, digits_log2, offsets, error)
+			   : split<uint64_t>(work, partition, chosen, digits_log2, offsets, error);
 }
 
 uint64_t

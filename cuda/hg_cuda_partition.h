@@ -36,14 +36,25 @@ HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys
 								bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
 								HgError *error);
 
+/* Some of the bins that one or two sides have: all arrays are starts, see above. */
+struct HgBinFilter
+{
+	const uint32_t *starts; /* at least least and at most most rows by these */
+	uint32_t least;
+	uint32_t most;
+	const uint32_t *others; /* and, if not NULL, more than above by these and starts together */
+	uint32_t above;
+};
+
 /*
- * Put the rows of the bins that have more than above in the order of the digits_log2 bits that
+ * Put the rows of the bins that are chosen in the order of the digits_log2 bits that
  * follow those of the bin, at most HG_PARTITION_NARROW_LOG2.  offsets[bin << digits_log2 | digit]
  * becomes the first row of each digit of these bins, and the last of offsets, behind all digits
  * of all bins, the number of rows.  All else stays as it is.
  */
-HgStatus hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition, uint32_t above,
-								 uint32_t digits_log2, uint32_t *offsets, HgError *error);
+HgStatus hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition,
+								 const HgBinFilter *chosen, uint32_t digits_log2, uint32_t *offsets,
+								 HgError *error);
 
 /* Bytes of device memory that are held at most while it is made, the keys among them. */
 uint64_t hg_cuda_partition_bytes(uint32_t key_width, uint64_t count, uint32_t bins_log2);

@@ -15,6 +15,7 @@
 #ifndef HG_CUDA_PARTITION_KERNELS_H
 #define HG_CUDA_PARTITION_KERNELS_H
 
+#include "hg_cuda_partition.h"
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
@@ -28,6 +29,41 @@ struct HgPiece
 	uint32_t end;
 };
 
+__device__ __forceinline__ bool
+hg_bin_chosen(const HgBinFilter &filter, uint32_t bin)
+{
+	const uint32_t rows = filter.starts[bin + 1] - filter.starts[bin];
+
+	if (rows < filter.least || rows > filter.most)
+		return false;
+	return filter.others == nullptr ||
+		   (uint64_t) rows + (filter.others[bin + 1] - filter.others[bin]) > filter.above;
+}
+
+/*
+ * What atomicAdd(&counters[place], by) gives each thread that takes part, with counters in shared
+ * memory; all threads of a warp call it.  Those with the same place as the first of them add up
+ * before, as one key may have most rows of a bin, and would queue for one counter.
+ */
+__device__ __forceinline__ uint32_t
+hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t takers = __ballot_sync(UINT32_MAX, taking);
+	const int leader = takers == 0 ? 0 : __ffs((int) takers) - 1;
+	const uint32_t common = __shfl_sync(UINT32_MAX, place, leader);
+	const bool with_leader = taking && place == common;
+	const uint32_t same = __ballot_sync(UINT32_MAX, with_leader);
+	uint32_t found = 0;
+
+	if ((taking && !with_leader) || (takers != 0 && (int) lane == leader))
+		found = atomicAdd(&counters[place], with_leader ? by * __popc(same) : by);
+
+	const uint32_t first = __shfl_sync(UINT32_MAX, found, leader);
+
+	return with_leader ? first + by * __popc(same & ((1u << lane) - 1)) : found;
+}
+
 /* One bin for all rows. */
 static __global__ void
 hg_one_bin_kernel(uint32_t count, uint32_t *starts)
@@ -38,23 +74,21 @@ hg_one_bin_kernel(uint32_t count, uint32_t *starts)
 
 /*
  * Cut bins into pieces of at most size rows, a block a bin: bin b has the rows starts[b] ..
- * starts[b + 1] - 1.  Only bins are cut for which more than above and at most most rows are in
- * chosen, which is like starts, and may be starts.  *count pieces are in the list already.
- * Those of one bin follow each other.
+ * starts[b + 1] - 1.  Only bins are cut that filter chooses.  *count pieces are in the list
+ * already.  Those of one bin follow each other.
  */
 static __global__ void
 __launch_bounds__(HG_PIECES_THREADS)
-	hg_pieces_kernel(const uint32_t *starts, const uint32_t *chosen, uint32_t above, uint32_t most,
-					 uint32_t size, HgPiece *pieces, uint32_t *count)
+	hg_pieces_kernel(const uint32_t *starts, HgBinFilter filter, uint32_t size, HgPiece *pieces,
+					 uint32_t *count)
 {
 	__shared__ uint32_t place;
 	const uint32_t bin = blockIdx.x;
 	const uint32_t start = starts[bin];
 	const uint32_t rows = starts[bin + 1] - start;
-	const uint32_t deciding = chosen[bin + 1] - chosen[bin];
 	const uint32_t cuts = rows == 0 ? 0 : (rows - 1) / size + 1;
 
-	if (cuts == 0 || deciding <= above || deciding > most)
+	if (cuts == 0 || !hg_bin_chosen(filter, bin))
 		return;
 	if (threadIdx.x == 0)
 		place = atomicAdd(count, cuts);
@@ -136,16 +170,73 @@ __launch_bounds__(THREADS)
 				atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
 }
 
+/* What hg_count_bins_kernel needs of shared memory. */
+constexpr size_t
+hg_count_bins_bytes(uint32_t bins_log2)
+{
+	return sizeof(uint32_t) << bins_log2;
+}
+
+/*
+ * counts[bin] += the rows of it among keys first .. end - 1, all 2^bins_log2 bins at a time,
+ * which are counted in shared memory.  Blocks take per_block rows each.
+ */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_COUNT_THREADS)
+	hg_count_bins_kernel(const Word *keys, uint64_t first, uint64_t end, uint64_t per_block,
+						 uint32_t bins_log2, uint32_t *counts)
+{
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	uint32_t *bins = reinterpret_cast<uint32_t *>(hg_shared);
+	const uint32_t shift = 32 - bins_log2;
+	const uint64_t begin = first + blockIdx.x * per_block;
+	const uint64_t stop = end - begin < per_block ? end : begin + per_block;
+
+	for (uint32_t bin = threadIdx.x; bin < 1u << bins_log2; bin += HG_COUNT_THREADS)
+		bins[bin] = 0;
+	__syncthreads();
+	for (uint64_t i = begin + threadIdx.x; i < stop; i += HG_COUNT_THREADS * HG_COUNT_ITEMS)
+	{
+		Word word[HG_COUNT_ITEMS];
+
+#pragma unroll
+		for (int k = 0; k < HG_COUNT_ITEMS; k++)
+			if (i + k * HG_COUNT_THREADS < stop)
+				word[k] = keys[i + k * HG_COUNT_THREADS];
+#pragma unroll
+		for (int k = 0; k < HG_COUNT_ITEMS; k++)
+			if (i + k * HG_COUNT_THREADS < stop)
+				atomicAdd(&bins[hg_word_vertex(hg_word_mix(word[k]), shift)], 1u);
+	}
+	__syncthreads();
+	for (uint32_t bin = threadIdx.x; bin < 1u << bins_log2; bin += HG_COUNT_THREADS)
+		if (bins[bin] > 0)
+			atomicAdd(&counts[bin], bins[bin]);
+}
+
+/* The starts of the bins of a pass from those of smaller ones, 2^finer_log2 of which make one. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_coarser_kernel(const uint32_t *finer, uint32_t finer_log2, uint64_t entries,
+					  uint32_t *starts, uint32_t *cursors)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < entries)
+		starts[i] = cursors[i] = finer[i << finer_log2];
+}
+
 /*
  * cursors[i] = sums[i], the first place of digit i & mask of bin i >> digits_log2.  With offsets,
  * which are not NULL, the rows of a bin stay in the places that the bin has: from starts[bin] on.
- * Those of bins with more than above rows are set to the cursors, and the last of them, offsets[n],
- * to the number of rows.
+ * Those of bins that filter chooses are set to the cursors, and the last of them, offsets[n], to
+ * the number of rows.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_cursors_kernel(const uint32_t *sums, const uint32_t *starts, uint32_t digits_log2,
-					  uint64_t n, uint32_t above, uint32_t *cursors, uint32_t *offsets)
+					  uint64_t n, HgBinFilter filter, uint32_t *cursors, uint32_t *offsets)
 {
 	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
@@ -160,7 +251,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		const uint32_t place = start + (sums[i] - sums[bin << digits_log2]);
 
 		cursors[i] = place;
-		if (starts[bin + 1] - start > above)
+		if (hg_bin_chosen(filter, (uint32_t) bin))
 			offsets[i] = place;
 		if (i == n - 1)
 			offsets[n] = starts[bin + 1];
@@ -204,9 +295,10 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
  * counters in shared memory.  The tile is put in order in shared memory first, so that
  * neighbouring threads write neighbouring places.
  *
- * With KEYS the words are still to be mixed, and the number of a row is its place.
+ * With KEYS the words are still to be mixed, and the number of a row is its place.  With HOT one
+ * digit may have most rows of a tile.
  */
-template <typename Word, int THREADS, int ITEMS, bool KEYS>
+template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
 __global__ void
 __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	hg_scatter_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
@@ -249,7 +341,14 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	{
 		uint32_t mine = 0;
 
-		if (k * THREADS + thread < n)
+		if (HOT)
+		{
+			const bool there = k * THREADS + thread < n;
+
+			mine =
+				hg_take_shared(there, begins, there ? hg_word_vertex(word[k], shift) & mask : 0, 1);
+		}
+		else if (k * THREADS + thread < n)
 		{
 			if (KEYS)
 				word[k] = hg_word_mix(word[k]);

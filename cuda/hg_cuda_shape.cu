@@ -33,6 +33,27 @@ hg_cuda_is_binned(const HgShape *shape)
 	return shape->build == HG_BUILD_V2 || shape->vertices_log2 > MAX_SCANNED_LOG2;
 }
 
+bool
+hg_cuda_is_both(const HgJobSpec *spec, const HgShape *shape)
+{
+	return hg_cuda_layout_choose(spec) == HG_LAYOUT_GRAPHS && shape->build == HG_BUILD_V2 &&
+		   shape->probe == HG_PROBE_INTERSECT &&
+		   UINT64_C(1) << (shape->vertices_log2 - shape->bins_log2) <=
+			   hg_both_vertices(spec->key_width);
+}
+
+uint32_t
+hg_cuda_joined_bins_log2(uint32_t key_width, uint32_t vertices_log2, uint64_t inner_rows)
+{
+	uint32_t bins_log2 = 0;
+
+	while (bins_log2 < vertices_log2 && bins_log2 < HG_MAX_BINS_LOG2 &&
+		   ((inner_rows >> bins_log2) > hg_bins_mean_rows(key_width) ||
+			(UINT64_C(1) << (vertices_log2 - bins_log2)) > hg_bins_vertices(key_width)))
+		bins_log2++;
+	return bins_log2;
+}
+
 /* The fast memory of a device. */
 static HgShapeLimits
 limits_of(uint32_t key_width, HgCudaLayout layout)
@@ -68,7 +89,6 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 	const HgCudaLayout layout = hg_cuda_layout_choose(spec);
 	HgShapeLimits limits = limits_of(spec->key_width, layout);
 	HgJobSpec wanted = *spec;
-	uint64_t longer = inner_rows;
 	HgShape shape;
 
 	/* what is too big to be built without bins can still be small enough to be probed */
@@ -87,9 +107,12 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 	}
 	else if (shape.build == HG_BUILD_V2 && spec->bins == 0)
 	{
-		if (shape.probe == HG_PROBE_INTERSECT && outer_rows > inner_rows)
-			longer = outer_rows;
-		shape.bins_log2 = bins_log2_for(&shape, longer, HG_BIN_MEAN_ROWS, HG_BIN_VERTICES);
+		shape.bins_log2 = 0;
+		shape.bins_log2 =
+			shape.probe == HG_PROBE_INTERSECT
+				? bins_log2_for(&shape, inner_rows + outer_rows, hg_both_mean_rows(spec->key_width),
+								hg_both_vertices(spec->key_width))
+				: bins_log2_for(&shape, inner_rows, HG_BIN_MEAN_ROWS, HG_BIN_VERTICES);
 	}
 	return shape;
 }
@@ -135,6 +158,7 @@ graphs_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t outer_rows, u
 	return more(bytes, inner_graph + outer_rows * width + found);
 }
 
+/* What both sides' rows hold at most while they are put into bins, and joined. */
 static uint64_t
 bins_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t outer_rows, uint64_t inner_rows)
 {
@@ -156,6 +180,15 @@ hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_row
 	const uint64_t columns = outer_rows * hg_reduce_row_bytes(spec, HG_OUTER) +
 							 inner_rows * hg_reduce_row_bytes(spec, HG_INNER);
 
+	if (hg_cuda_is_both(spec, &shape))
+	{
+		const uint64_t edge = spec->key_width + sizeof(uint32_t);
+		const uint64_t offsets = (UINT64_C(2) << shape.vertices_log2) * sizeof(uint32_t);
+
+		return columns + more(bins_bytes(spec, &shape, outer_rows, inner_rows),
+							  (inner_rows + outer_rows) * edge + offsets +
+								  HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t));
+	}
 	return columns + (hg_cuda_layout_choose(spec) == HG_LAYOUT_BINS
 						  ? bins_bytes(spec, &shape, outer_rows, inner_rows)
 						  : graphs_bytes(spec, &shape, outer_rows, inner_rows));

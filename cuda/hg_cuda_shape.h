@@ -26,6 +26,15 @@ enum HgCudaLayout
 /* Bins, where the spec leaves algorithms and bins open. */
 HgCudaLayout hg_cuda_layout_choose(const HgJobSpec *spec);
 
+/*
+ * Are the graphs of a job of this shape built at a time (hg_cuda_both.cu)?  Where both sides have
+ * one, by Algorithm 2, and blocks have room for the vertices of a bin.
+ */
+bool hg_cuda_is_both(const HgJobSpec *spec, const HgShape *shape);
+
+/* As few bins of a graph's vertices as blocks can join (hg_cuda_bins.cu), as a power of two. */
+uint32_t hg_cuda_joined_bins_log2(uint32_t key_width, uint32_t vertices_log2, uint64_t inner_rows);
+
 /* Is a graph of this shape built by putting rows into bins first? */
 bool hg_cuda_is_binned(const HgShape *shape);
 

@@ -36,6 +36,15 @@ constexpr uint32_t HG_PARTITION_WIDE_LOG2 = 10;
 constexpr size_t HG_PARTITION_STATIC_SHARED = 2048; /* for prefix sums, at most */
 constexpr uint32_t HG_DIGITS_BLOCKS = 1024;			/* that count digits, at most */
 
+/*
+ * Counting the rows of all bins before the first pass: HG_COUNT_BLOCKS blocks, two on each
+ * multiprocessor of the biggest device, and HG_COUNT_ROWS rows a launch, which are only read.
+ */
+constexpr int HG_COUNT_THREADS = 1024;
+constexpr int HG_COUNT_ITEMS = 8;
+constexpr uint32_t HG_COUNT_BLOCKS = 264;
+constexpr uint64_t HG_COUNT_ROWS = UINT64_C(1) << 28;
+
 /* Blocks that are to run on a multiprocessor at a time. */
 constexpr int
 hg_partition_blocks(size_t word_bytes, int threads)
@@ -110,6 +119,37 @@ hg_bins_blocks(size_t word_bytes, int threads)
 #else
 	return word_bytes == 4 ? 3 : 2;
 #endif
+}
+
+/*
+ * Building the graphs of both sides of a bin: a block holds hg_both_rows() rows of both sides
+ * together, or, with more threads, as many as shared memory has room for.  There are so many bins
+ * that the mean is hg_both_mean_rows() at most, and that a bin has hg_both_vertices() vertices at
+ * most.  The sizes fit the 64 KB of sm_75, and three blocks a multiprocessor of 227 KB.
+ */
+constexpr uint32_t
+hg_both_mean_rows(size_t word_bytes)
+{
+	return word_bytes == 4 ? 4608 : 3072;
+}
+
+constexpr uint32_t
+hg_both_rows(size_t word_bytes)
+{
+	return word_bytes == 4 ? 6656 : 4608;
+}
+
+constexpr uint32_t
+hg_both_vertices(size_t word_bytes)
+{
+	return word_bytes == 4 ? 2048 : 1024;
+}
+
+/* Blocks that are to run on a multiprocessor at a time. */
+constexpr int
+hg_both_blocks(size_t word_bytes, int threads)
+{
+	return hg_bins_blocks(word_bytes, threads);
 }
 
 /*

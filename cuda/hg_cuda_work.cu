@@ -88,6 +88,9 @@ destroy_kit(HgCudaKit *kit)
 	for (cudaEvent_t mark : kit->marks)
 		if (mark != nullptr)
 			cudaEventDestroy(mark);
+	for (cudaEvent_t pace : kit->paces)
+		if (pace != nullptr)
+			cudaEventDestroy(pace);
 	if (kit->done != nullptr)
 		cudaEventDestroy(kit->done);
 	if (kit->stream != nullptr)
@@ -100,6 +103,8 @@ create_kit(HgCudaKit *kit, HgError *error)
 {
 	HG_CUDA_TRY(cudaStreamCreateWithFlags(&kit->stream, cudaStreamNonBlocking), error);
 	HG_CUDA_TRY(cudaEventCreateWithFlags(&kit->done, cudaEventDisableTiming), error);
+	for (cudaEvent_t &pace : kit->paces)
+		HG_CUDA_TRY(cudaEventCreateWithFlags(&pace, cudaEventDisableTiming), error);
 	for (cudaEvent_t &mark : kit->marks)
 		HG_CUDA_TRY(cudaEventCreate(&mark), error);
 	HG_CUDA_TRY(cudaMallocHost(&kit->readback, HG_READBACK_BYTES), error);
@@ -296,13 +301,13 @@ is_cancelled(const HgCudaWork *work)
 		   work->host->cancelled(work->host->arg);
 }
 
-HgStatus
-hg_cuda_wait(HgCudaWork *work, HgError *error)
+/* Wait for an event, polling cancelled(). */
+static HgStatus
+wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
 {
 	double started = hg_clock_ms();
 	double polled = started - POLL_MS;
 
-	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
 	for (;;)
 	{
 		cudaError_t code;
@@ -314,7 +319,7 @@ hg_cuda_wait(HgCudaWork *work, HgError *error)
 				return hg_error_set(error, HG_CANCELLED, nullptr, "the join was cancelled");
 			polled = now;
 		}
-		code = cudaEventQuery(work->kit.done);
+		code = cudaEventQuery(event);
 		if (code == cudaSuccess)
 			return HG_OK;
 		if (code != cudaErrorNotReady)
@@ -322,6 +327,21 @@ hg_cuda_wait(HgCudaWork *work, HgError *error)
 		if (now - started > SPIN_MS)
 			usleep(SLEEP_US);
 	}
+}
+
+HgStatus
+hg_cuda_wait(HgCudaWork *work, HgError *error)
+{
+	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
+	return wait_for(work, work->kit.done, error);
+}
+
+HgStatus
+hg_cuda_pace(HgCudaWork *work, HgError *error)
+{
+	HG_CUDA_TRY(cudaEventRecord(work->kit.paces[work->pace], work->stream), error);
+	work->pace ^= 1;
+	return wait_for(work, work->kit.paces[work->pace], error);
 }
 
 HgStatus

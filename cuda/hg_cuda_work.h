@@ -44,6 +44,7 @@ struct HgCudaKit
 {
 	cudaStream_t stream;
 	cudaEvent_t done;	  /* to wait for */
+	cudaEvent_t paces[2]; /* in turn, behind pieces of work */
 	cudaEvent_t marks[3]; /* to measure phases */
 	void *readback;		  /* pinned, HG_READBACK_BYTES */
 };
@@ -68,6 +69,7 @@ struct HgCudaWork
 	HgCudaKit kit;
 	cudaStream_t stream; /* of the kit */
 	const HgHost *host;	 /* for cancelled(); may be NULL */
+	int pace;			 /* of the kit's, the next one */
 	uint64_t limit;		 /* bytes; 0 = none of its own */
 	uint64_t held;
 	uint64_t peak;
@@ -117,6 +119,12 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 
 /* Wait until the stream is idle, polling cancelled(). */
 HgStatus hg_cuda_wait(HgCudaWork *work, HgError *error);
+
+/*
+ * Called between pieces of work: wait until all that was launched before the last call is done,
+ * polling cancelled().  So the device has a piece to go on with while the host launches another.
+ */
+HgStatus hg_cuda_pace(HgCudaWork *work, HgError *error);
 
 /*
  * Wait until the stream is idle, cancelled or not: for copies to memory of the caller,

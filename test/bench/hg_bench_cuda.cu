@@ -5,8 +5,8 @@
  *
  * A run goes from the keys of both sides to all pairs written, through the functions that the
  * engine's jobs use.  Layout auto is what they do by themselves: both sides are put into bins
- * and joined bin by bin.  Layout graphs builds both HashGraphs in device memory first, and then
- * joins their edges, which stand in bins as they are: a bin is a range of vertices.  Events of
+ * and joined bin by bin.  Layout graphs builds both HashGraphs in device memory, bin by bin, and
+ * joins them in the same pass.  Events of
  * the device take the time, with what the host does in between in it: memory from the pool,
  * launches, and the numbers that must be read back.
  *
@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/hg_cuda_bins.h"
+#include "../../cuda/hg_cuda_both.h"
 #include "../../cuda/hg_cuda_devices.h"
 #include "../../cuda/hg_cuda_tuning.h"
 #include "../../cuda/hg_cuda_word.h"
@@ -48,13 +48,11 @@ struct Bench
 	uint32_t *outer_rows; /* [pairs] */
 	uint32_t *inner_rows; /* [pairs] */
 	cudaEvent_t started;
-	cudaEvent_t built;
+	cudaEvent_t binned;
 	cudaEvent_t ended;
 
-	HgCudaGraph inner_graph; /* layout graphs */
-	HgCudaGraph outer_graph;
-	HgCudaPartition inner; /* of keys, or of the edges of graphs */
-	HgCudaPartition outer;
+	HgCudaGraph graphs[2];	  /* by HgSide; layout graphs */
+	HgCudaPartition sides[2]; /* by HgSide */
 	uint64_t pairs;
 };
 
@@ -170,10 +168,10 @@ check_last_run(Bench *bench, HgBenchResult *result, HgError *error)
 	if (bench->layout == HG_BENCH_GRAPHS)
 	{
 		result->graphs_valid = true;
-		HG_TRY(
-			check_graph(bench, &bench->inner_graph, bench->keys_a, &result->graphs_valid, error));
-		HG_TRY(
-			check_graph(bench, &bench->outer_graph, bench->keys_b, &result->graphs_valid, error));
+		HG_TRY(check_graph(bench, &bench->graphs[HG_INNER], bench->keys_a, &result->graphs_valid,
+						   error));
+		HG_TRY(check_graph(bench, &bench->graphs[HG_OUTER], bench->keys_b, &result->graphs_valid,
+						   error));
 	}
 	return HG_OK;
 }
@@ -200,99 +198,57 @@ build_graph(Bench *bench, void *keys, uint64_t rows, bool ordered, HgCudaGraph *
 	return HG_OK;
 }
 
-/* The bins that the edges of a graph stand in: its arrays, and every so many offsets. */
+/* Put the rows of both sides into bins. */
 static HgStatus
-view_graph(Bench *bench, const HgCudaGraph *graph, uint32_t bins_log2, HgCudaPartition *view,
-		   HgError *error)
-{
-	const uint64_t entries = (UINT64_C(1) << bins_log2) + 1;
-	const size_t stride = sizeof(uint32_t) << (graph->vertices_log2 - bins_log2);
-
-	view->key_width = graph->key_width;
-	view->bins_log2 = bins_log2;
-	view->count = graph->rows;
-	view->words = graph->edge_words;
-	view->rows = graph->edge_rows;
-	HG_TRY(hg_cuda_alloc_array(&bench->work, entries, &view->starts, error));
-	HG_CUDA_TRY(cudaMemcpy2DAsync(view->starts, sizeof(uint32_t), graph->offsets, stride,
-								  sizeof(uint32_t), entries, cudaMemcpyDeviceToDevice,
-								  bench->work.stream),
-				error);
-	return HG_OK;
-}
-
-/* As few bins of a graph's vertices as blocks can join. */
-static uint32_t
-joined_bins_log2(const Bench *bench)
-{
-	const uint32_t width = bench->workload->key_width;
-	uint32_t bins_log2 = 0;
-
-	while (bins_log2 < bench->shape.vertices_log2 &&
-		   ((bench->workload->rows_a >> bins_log2) > hg_bins_mean_rows(width) ||
-			(UINT64_C(1) << (bench->shape.vertices_log2 - bins_log2)) > hg_bins_vertices(width)))
-		bins_log2++;
-	return bins_log2;
-}
-
-/* Make ready what is joined, from the keys of both sides. */
-static HgStatus
-build_sides(Bench *bench, RunTimes *times, HgError *error)
+bin_sides(Bench *bench, HgError *error)
 {
 	const HgWorkload *workload = bench->workload;
-	uint32_t bins_log2;
 
-	if (bench->layout == HG_BENCH_AUTO)
-	{
-		HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a,
-									  workload->rows_a, true, bench->shape.bins_log2, &bench->inner,
-									  error));
-		return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b,
-									  workload->rows_b, true, bench->shape.bins_log2, &bench->outer,
-									  error);
-	}
-	HG_TRY(build_graph(bench, bench->keys_a, workload->rows_a, false, &bench->inner_graph, times,
-					   error));
-	HG_TRY(build_graph(bench, bench->keys_b, workload->rows_b, false, &bench->outer_graph, times,
-					   error));
-	bins_log2 = joined_bins_log2(bench);
-	HG_TRY(view_graph(bench, &bench->inner_graph, bins_log2, &bench->inner, error));
-	return view_graph(bench, &bench->outer_graph, bins_log2, &bench->outer, error);
+	HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a,
+								  workload->rows_a, true, bench->shape.bins_log2,
+								  &bench->sides[HG_INNER], error));
+	return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b,
+								  workload->rows_b, true, bench->shape.bins_log2,
+								  &bench->sides[HG_OUTER], error);
 }
 
 static void
 free_sides(Bench *bench)
 {
-	if (bench->layout == HG_BENCH_GRAPHS)
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_cuda_graph_free(&bench->work, &bench->inner_graph);
-		hg_cuda_graph_free(&bench->work, &bench->outer_graph);
-		bench->inner.words = bench->outer.words = nullptr; /* those of the graphs */
-		bench->inner.rows = bench->outer.rows = nullptr;
+		hg_cuda_graph_free(&bench->work, &bench->graphs[side]);
+		hg_cuda_partition_free(&bench->work, &bench->sides[side]);
 	}
-	hg_cuda_partition_free(&bench->work, &bench->inner);
-	hg_cuda_partition_free(&bench->work, &bench->outer);
 }
 
-/* From keys to pairs.  What both sides became is left where it is, until the next run. */
+/* Layout graphs: build both and write all pairs. */
 static HgStatus
-run_once(Bench *bench, RunTimes *times, HgError *error)
+join_graphs(Bench *bench, HgError *error)
+{
+	HgCudaBothPairs pairs = {};
+
+	pairs.mode = HG_MATCH_ALL;
+	pairs.outer_rows = bench->outer_rows;
+	pairs.inner_rows = bench->inner_rows;
+	pairs.capacity = bench->workload->pairs;
+	HG_TRY(hg_cuda_both_build(&bench->work, &bench->shape, bench->sides, bench->graphs, &pairs,
+							  error));
+	bench->pairs = pairs.counts.matches;
+	return HG_OK;
+}
+
+/* Layout auto: join bins and write all pairs. */
+static HgStatus
+join_bins(Bench *bench, HgError *error)
 {
 	const uint64_t room = bench->workload->pairs;
-	cudaStream_t stream = bench->work.stream;
 	HgCudaBinsMatches matches;
 	HgCudaBins bins;
 	uint64_t written;
 
-	free_sides(bench);
-	HG_TRY(hg_cuda_wait(&bench->work, error));
-	memset(times, 0, sizeof(*times));
-
-	HG_CUDA_TRY(cudaEventRecord(bench->started, stream), error);
-	HG_TRY(build_sides(bench, times, error));
-	HG_CUDA_TRY(cudaEventRecord(bench->built, stream), error);
-	HG_TRY(hg_cuda_bins_open(&bench->work, &bench->inner, &bench->outer, bench->shape.vertices_log2,
-							 &bins, error));
+	HG_TRY(hg_cuda_bins_open(&bench->work, &bench->sides[HG_INNER], &bench->sides[HG_OUTER],
+							 bench->shape.vertices_log2, 0, &bins, error));
 	HG_TRY(hg_cuda_bins_match(&bench->work, &bins, HG_MATCH_ALL, bench->outer_rows,
 							  bench->inner_rows, room, &matches, &written, error));
 	bench->pairs = matches.counts.matches;
@@ -305,15 +261,31 @@ run_once(Bench *bench, RunTimes *times, HgError *error)
 								  room - written, &more, error));
 		written += more;
 	}
-	HG_CUDA_TRY(cudaEventRecord(bench->ended, stream), error);
 	hg_cuda_bins_end(&bench->work, &matches);
 	hg_cuda_bins_close(&bench->work, &bins);
+	return HG_OK;
+}
+
+/* From keys to pairs.  What both sides became is left where it is, until the next run. */
+static HgStatus
+run_once(Bench *bench, RunTimes *times, HgError *error)
+{
+	cudaStream_t stream = bench->work.stream;
+
+	free_sides(bench);
+	HG_TRY(hg_cuda_wait(&bench->work, error));
+	memset(times, 0, sizeof(*times));
+
+	HG_CUDA_TRY(cudaEventRecord(bench->started, stream), error);
+	HG_TRY(bin_sides(bench, error));
+	HG_CUDA_TRY(cudaEventRecord(bench->binned, stream), error);
+	HG_TRY(bench->layout == HG_BENCH_GRAPHS ? join_graphs(bench, error) : join_bins(bench, error));
+	HG_CUDA_TRY(cudaEventRecord(bench->ended, stream), error);
 	HG_TRY(hg_cuda_wait(&bench->work, error));
 
 	HG_CUDA_TRY(cudaEventElapsedTime(&times->total, bench->started, bench->ended), error);
-	HG_CUDA_TRY(cudaEventElapsedTime(&times->match, bench->built, bench->ended), error);
-	if (bench->layout == HG_BENCH_AUTO)
-		times->bin = times->total - times->match;
+	HG_CUDA_TRY(cudaEventElapsedTime(&times->bin, bench->started, bench->binned), error);
+	times->match = times->total - times->bin;
 	return HG_OK;
 }
 
@@ -326,17 +298,14 @@ fill_bytes(const Bench *bench, HgBenchResult *result)
 	const double width = workload->key_width;
 	const double edge = width + sizeof(uint32_t);
 	const double vertices = (double) (UINT64_C(1) << bench->shape.vertices_log2);
-	const bool binned = hg_cuda_is_binned(&bench->shape);
 	const bool twice = bench->shape.bins_log2 > HG_PARTITION_WIDE_LOG2;
 
-	/* a pass counts digits, reads rows, the first one keys only, and writes rows */
-	if (bench->layout == HG_BENCH_AUTO || binned)
-		result->phase_bytes[HG_PHASE_BIN] =
-			rows * (2 * width + edge + (twice ? width + 2 * edge : 0));
-	if (bench->layout == HG_BENCH_GRAPHS && binned)
-		result->phase_bytes[HG_PHASE_BUILD] = rows * 2 * edge + 2 * vertices * sizeof(uint32_t);
+	/* keys are counted; a pass reads rows, the first one keys only, and writes rows */
+	result->phase_bytes[HG_PHASE_BIN] = rows * (2 * width + edge + (twice ? 2 * edge : 0));
 	result->phase_bytes[HG_PHASE_MATCH] =
 		rows * edge + (double) workload->pairs * 2 * sizeof(uint32_t);
+	if (bench->layout == HG_BENCH_GRAPHS)
+		result->phase_bytes[HG_PHASE_MATCH] += rows * edge + 2 * vertices * sizeof(uint32_t);
 }
 
 /* The rate of a copy in device memory: bytes read and written, by time. */
@@ -374,7 +343,7 @@ static HgStatus
 create_events(Bench *bench, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventCreate(&bench->started), error);
-	HG_CUDA_TRY(cudaEventCreate(&bench->built), error);
+	HG_CUDA_TRY(cudaEventCreate(&bench->binned), error);
 	HG_CUDA_TRY(cudaEventCreate(&bench->ended), error);
 	return HG_OK;
 }
@@ -468,9 +437,9 @@ measure_build(Bench *bench, uint32_t log2, uint32_t duplicates, bool ordered, in
 		RunTimes times = {};
 		float ms;
 
-		hg_cuda_graph_free(&bench->work, &bench->inner_graph);
+		hg_cuda_graph_free(&bench->work, &bench->graphs[HG_INNER]);
 		HG_CUDA_TRY(cudaEventRecord(bench->started, bench->work.stream), error);
-		HG_TRY(build_graph(bench, keys, rows, ordered, &bench->inner_graph, &times, error));
+		HG_TRY(build_graph(bench, keys, rows, ordered, &bench->graphs[HG_INNER], &times, error));
 		HG_CUDA_TRY(cudaEventRecord(bench->ended, bench->work.stream), error);
 		HG_TRY(hg_cuda_wait(&bench->work, error));
 		HG_CUDA_TRY(cudaEventElapsedTime(&ms, bench->started, bench->ended), error);
@@ -481,7 +450,7 @@ measure_build(Bench *bench, uint32_t log2, uint32_t duplicates, bool ordered, in
 	result->total_ms = runs[runs.size() / 2];
 	result->peak_bytes = bench->work.peak;
 	result->graphs_valid = true;
-	return check_graph(bench, &bench->inner_graph, keys, &result->graphs_valid, error);
+	return check_graph(bench, &bench->graphs[HG_INNER], keys, &result->graphs_valid, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -506,7 +475,7 @@ open_bench(Bench *bench, HgBenchResult *result, HgError *error)
 static void
 close_bench(Bench *bench)
 {
-	for (cudaEvent_t event : {bench->started, bench->built, bench->ended})
+	for (cudaEvent_t event : {bench->started, bench->binned, bench->ended})
 		if (event != nullptr)
 			cudaEventDestroy(event);
 	hg_cuda_work_close(&bench->work);
@@ -523,6 +492,7 @@ hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat, HgBe
 	HgStatus status;
 
 	spec.key_width = workload->key_width;
+	spec.build = layout == HG_BENCH_GRAPHS ? HG_BUILD_V2 : HG_BUILD_AUTO;
 	spec.probe = layout == HG_BENCH_GRAPHS ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
 	bench.workload = workload;
 	bench.layout = layout;

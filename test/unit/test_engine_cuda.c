@@ -180,6 +180,46 @@ test_long_bins(HgEngine *engine)
 		}
 }
 
+/*
+ * Graphs of both sides, whose bins fit narrow blocks, wide ones, or none: then one more pass by
+ * vertices has to do, or, where bins have many vertices, a sort.
+ */
+static void
+test_both_graphs(HgEngine *engine)
+{
+	static const uint64_t cases[][4] = {
+		/* outer and inner rows, and those of them that have one key */
+		{2304, 2304, 0, 0},			{3328, 3328, 0, 0},		  {20000, 500, 0, 0},
+		{60, 7000, 20, 7000},		{15000, 20, 15000, 1},	  {60000, 9000, 40000, 1},
+		{40000, 40000, 31000, 3},	{3000, 60000, 20, 40000}, {30000, 30000, 300, 300},
+		{100000, 3000, 33000, 100}, {40000, 3, 40000, 3},	  {0, 5000, 0, 40},
+		{5000, 0, 40, 0},
+	};
+
+	for (uint32_t width = 4; width <= 8; width += 4)
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		{
+			const uint64_t *rows = cases[i];
+			TestData data;
+			TestRun run = {.engine = engine,
+						   .host = test_host_plain(),
+						   .data = &data,
+						   .spec = {.key_width = width,
+									.build = HG_BUILD_V2,
+									.probe = HG_PROBE_INTERSECT,
+									.device = -1},
+						   .capacity = i % 2 == 0 ? 65536 : 5000};
+
+			test_data_create_hot(&data, width, rows, rows + 2);
+			hg_tap_ok(test_run(&run) && test_run_intersections(&run),
+					  "cuda: graphs of %llu x %llu rows, %llu and %llu of one key, of %u bytes",
+					  (unsigned long long) rows[HG_OUTER], (unsigned long long) rows[HG_INNER],
+					  (unsigned long long) rows[2 + HG_OUTER],
+					  (unsigned long long) rows[2 + HG_INNER], width);
+			test_data_destroy(&data);
+		}
+}
+
 /* Append and build a job under a budget; returns what came of it. */
 static HgStatus
 status_of_job(HgEngine *engine, const TestData *data)
@@ -346,6 +386,7 @@ main(void)
 	test_overflowing_bins(engine);
 	test_all_bins(engine);
 	test_long_bins(engine);
+	test_both_graphs(engine);
 	test_budget();
 	test_early_refusal();
 	if (small_suite())

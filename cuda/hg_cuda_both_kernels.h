@@ -1,0 +1,246 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_both_kernels.h
+ *	  The kernels that build the HashGraphs of both sides: hg_cuda_both.cu tells when each runs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_BOTH_KERNELS_H
+#define HG_CUDA_BOTH_KERNELS_H
+
+#include "hg_cuda_bins_kernels.h"
+
+/* How the bins stand, by the rows of both sides together: numbers of bins. */
+struct HgBothSurvey
+{
+	uint32_t wide; /* that only wide blocks have room for */
+	uint32_t rest; /* that no block has room for */
+};
+
+/* List the bins that only wide blocks have room for, and count the others, a thread a bin. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_both_survey_kernel(const uint32_t *inner_starts, const uint32_t *outer_starts, uint32_t bins,
+						  uint32_t narrow_rows, uint32_t wide_rows, uint32_t *wide_bins,
+						  HgBothSurvey *survey)
+{
+	const uint32_t bin = blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	uint64_t rows;
+
+	if (bin >= bins)
+		return;
+	rows = (uint64_t) (inner_starts[bin + 1] - inner_starts[bin]) +
+		   (outer_starts[bin + 1] - outer_starts[bin]);
+	if (rows > wide_rows)
+		atomicAdd(&survey->rest, 1u);
+	else if (rows > narrow_rows)
+		wide_bins[atomicAdd(&survey->wide, 1u)] = bin;
+}
+
+/* What hg_both_kernel needs of dynamic shared memory: lists of both sides, edge words and rows. */
+template <typename Word>
+constexpr size_t
+hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)
+{
+	/* as hg_bins_shared_bytes: lists are read four at a time, and edges two */
+	return (size_t) 2 * (bin_vertices < 4 ? 4 : bin_vertices) * sizeof(uint32_t) +
+		   (size_t) (rows + 2) * (sizeof(Word) + sizeof(uint32_t));
+}
+
+/* One side of hg_both_kernel: rows in bins, that become edges of a graph.  In device memory. */
+template <typename Word> struct HgBothSide
+{
+	Word *words;
+	uint32_t *rows;
+	const uint32_t *starts;
+	uint32_t *offsets; /* of all vertices */
+};
+
+/* What is asked of hg_both_kernel. */
+template <typename Word> struct HgBoth
+{
+	HgBothSide<Word> inner;
+	HgBothSide<Word> outer;
+	const uint32_t *bins; /* a block each; NULL: first_bin + the number of the block */
+	uint32_t first_bin;
+	uint32_t shift;		   /* 32 - log2 of all vertices */
+	uint32_t bin_vertices; /* of one bin */
+	uint32_t room;		   /* rows of both sides of a bin together, at most */
+
+	bool matched;		 /* look the outer rows up as well */
+	bool first_only;	 /* a row has one match at most */
+	uint32_t *outer_out; /* [capacity] pairs; NULL: count only */
+	uint32_t *inner_out;
+	uint64_t capacity;
+	HgBinsCounters *counters;
+};
+
+/* offsets[v] of the lists of a bin, whose first edge is number start of all. */
+template <int THREADS>
+__device__ __forceinline__ void
+hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, uint32_t *offsets)
+{
+	for (uint32_t v = threadIdx.x; v < bin_vertices; v += THREADS)
+		offsets[v] = start + (lists[v] & 0xffff) - (lists[v] >> 16);
+}
+
+/*
+ * Build the graphs of both sides of a bin, and join them, a block a bin.
+ *
+ * The block runs Algorithm 1 of the paper for either side in shared memory, writes the edges to
+ * the places that their rows have, and the offsets of the bin's vertices.  Where that is asked for
+ * it then takes the outer edges, list after list, to the inner list of their vertex, as
+ * hg_bins_join_kernel does with rows, and writes the pairs in the same way.
+ *
+ * Bins that are too long are left as they are.  With HOT one key may have most rows of a bin.
+ */
+template <typename Word, int THREADS, bool HOT>
+__global__ void
+__launch_bounds__(THREADS, hg_both_blocks(sizeof(Word), THREADS))
+	hg_both_kernel(const HgBoth<Word> both)
+{
+	constexpr uint32_t WARPS = THREADS / 32;
+	constexpr uint32_t UNIT_ROWS = THREADS * HG_BINS_ITEMS;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	__shared__ uint32_t warp_matches[2][WARPS]; /* of one unit and, in turn, of the next */
+	__shared__ unsigned long long unit_place[2];
+	__shared__ uint32_t compared;
+	__shared__ uint32_t intersected;
+
+	const uint32_t bin = both.bins == nullptr ? both.first_bin + blockIdx.x : both.bins[blockIdx.x];
+	const uint32_t inner_start = both.inner.starts[bin];
+	const uint32_t outer_start = both.outer.starts[bin];
+	const uint32_t inner_rows = both.inner.starts[bin + 1] - inner_start;
+	const uint32_t outer_rows = both.outer.starts[bin + 1] - outer_start;
+
+	if ((uint64_t) inner_rows + outer_rows > both.room)
+		return;
+
+	const uint32_t tables = both.bin_vertices < 4 ? 4 : both.bin_vertices;
+	uint32_t *lists = reinterpret_cast<uint32_t *>(hg_shared);
+	uint32_t *outer_lists = lists + tables;
+	Word *edge_words = reinterpret_cast<Word *>(outer_lists + tables);
+	uint32_t *edge_rows = reinterpret_cast<uint32_t *>(edge_words + both.room + 2);
+	Word *outer_words = edge_words + inner_rows; /* behind the inner edges */
+	uint32_t *outer_edge_rows = edge_rows + inner_rows;
+
+	const size_t first_vertex = (size_t) bin * both.bin_vertices;
+	const uint32_t thread = threadIdx.x;
+	const uint32_t lane = thread % 32;
+	const uint32_t warp = thread / 32;
+	const uint32_t mask = both.bin_vertices - 1;
+	uint32_t comparisons = 0;
+	uint32_t intersections = 0;
+	uint32_t turn = 0;
+
+	if (thread == 0)
+		compared = intersected = 0;
+	hg_bins_build<Word, THREADS, HOT>(both.inner.words + inner_start, both.inner.rows + inner_start,
+									  inner_rows, both.shift, both.bin_vertices, lists, edge_words,
+									  edge_rows);
+	hg_bins_build<Word, THREADS, HOT>(both.outer.words + outer_start, both.outer.rows + outer_start,
+									  outer_rows, both.shift, both.bin_vertices, outer_lists,
+									  outer_words, outer_edge_rows);
+	hg_both_offsets<THREADS>(lists, both.bin_vertices, inner_start,
+							 both.inner.offsets + first_vertex);
+	hg_both_offsets<THREADS>(outer_lists, both.bin_vertices, outer_start,
+							 both.outer.offsets + first_vertex);
+	for (uint32_t i = thread; i < inner_rows; i += THREADS)
+	{
+		both.inner.words[inner_start + i] = edge_words[i];
+		both.inner.rows[inner_start + i] = edge_rows[i];
+	}
+
+	for (uint32_t unit = 0; unit < outer_rows; unit += UNIT_ROWS)
+	{
+		Word word[HG_BINS_ITEMS];
+		uint32_t row[HG_BINS_ITEMS];
+		uint32_t list[HG_BINS_ITEMS];
+		uint32_t found[HG_BINS_ITEMS]; /* see hg_bins_find */
+		uint32_t matches = 0;
+
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			const uint32_t i = unit + k * THREADS + thread;
+
+			word[k] = 0;
+			row[k] = 0;
+			list[k] = 0;
+			if (i < outer_rows)
+			{
+				word[k] = outer_words[i];
+				row[k] = outer_edge_rows[i];
+				list[k] = lists[hg_word_vertex(word[k], both.shift) & mask];
+				both.outer.words[outer_start + i] = word[k];
+				both.outer.rows[outer_start + i] = row[k];
+			}
+		}
+		if (!both.matched)
+			continue;
+		hg_bins_find<Word>(word, list, edge_words, both.first_only, found, &matches, &comparisons,
+						   &intersections);
+
+		/* get room for the matches */
+		const uint32_t warp_total = hg_warp_sum(matches);
+
+		if (lane == 0)
+			warp_matches[turn][warp] = warp_total;
+		__syncthreads();
+
+		const uint32_t of_warp = lane < WARPS ? warp_matches[turn][lane] : 0;
+		const uint32_t warps_before = hg_warp_sum(lane < warp ? of_warp : 0);
+
+		if (warp == 0)
+		{
+			const uint32_t total = hg_warp_sum(of_warp);
+
+			if (lane == 0)
+				unit_place[turn] =
+					total > 0 ? atomicAdd(&both.counters->cursor, (unsigned long long) total) : 0;
+		}
+		__syncthreads();
+
+		const unsigned long long place = unit_place[turn];
+
+		turn ^= 1;
+		if (both.outer_out != nullptr && warp_total > 0)
+			hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
+								(long long) (place + warps_before), (long long) both.capacity,
+								both.outer_out, both.inner_out, nullptr, 0);
+	}
+
+	if (!both.matched)
+		return;
+	comparisons = hg_warp_sum(comparisons);
+	intersections = hg_warp_sum(intersections);
+	if (lane == 0)
+	{
+		atomicAdd(&compared, comparisons);
+		atomicAdd(&intersected, intersections);
+	}
+	__syncthreads();
+	if (thread == 0)
+	{
+		atomicAdd(&both.counters->comparisons, (unsigned long long) compared);
+		atomicAdd(&both.counters->intersections, (unsigned long long) intersected);
+	}
+}
+
+/* *common += the vertices that have edges in both graphs. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_common_kernel(const uint32_t *inner_offsets, const uint32_t *outer_offsets, uint64_t first,
+					 uint64_t end, unsigned long long *common)
+{
+	const uint64_t v = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	const int count = __syncthreads_count(v < end && inner_offsets[v] < inner_offsets[v + 1] &&
+										  outer_offsets[v] < outer_offsets[v + 1]);
+
+	if (threadIdx.x == 0 && count > 0)
+		atomicAdd(common, (unsigned long long) count);
+}
+
+#endif /* HG_CUDA_BOTH_KERNELS_H */
