@@ -12,6 +12,8 @@
 #include "hg_small_device.h"
 
 #include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_shape.h"
+#include "hg_host_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +30,8 @@ typedef struct SmallJob
 	HgHost host; /* lent to the CPU engine; its arg is this struct */
 	const HgHost *lender;
 	HgJob *job;
-	uint32_t key_width;
-	uint64_t limit; /* 0 = none */
+	HgHostReduce reduce; /* has the spec */
+	uint64_t limit;		 /* 0 = none */
 	uint64_t held;
 	bool full;	  /* the limit was reached */
 	bool started; /* it has been built, which build will tell */
@@ -127,6 +129,7 @@ small_close(HgJob *handle)
 		free(job->copies);
 		job->copies = next;
 	}
+	hg_host_reduce_free(&job->reduce);
 	free(job);
 	open_jobs--;
 }
@@ -137,9 +140,11 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 {
 	HgJobSpec unlimited = *spec;
 	SmallJob *job;
-	HgStatus status;
+	HgStatus status = hg_spec_check(spec, error);
 
 	(void) engine;
+	if (status != HG_OK)
+		return status;
 	if (refused(HG_SMALL_OPEN, spec->expected_rows[HG_OUTER]))
 		return say_full(error);
 	job = calloc(1, sizeof(*job));
@@ -150,13 +155,14 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = small_cancelled;
 	job->host.arg = job;
 	job->lender = host;
-	job->key_width = spec->key_width;
+	hg_host_reduce_init(&job->reduce, spec);
 	job->limit = spec->memory_limit;
 	open_jobs++;
 	most_open_jobs = open_jobs > most_open_jobs ? open_jobs : most_open_jobs;
 	jobs++;
 
 	unlimited.memory_limit = 0;
+	memset(unlimited.ncolumns, 0, sizeof(unlimited.ncolumns));
 	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &unlimited, &job->job, error);
 	if (status != HG_OK)
 	{
@@ -172,6 +178,7 @@ static HgStatus
 small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	SmallJob *job = job_of(handle);
+	HgStatus status;
 	Copy *copy;
 
 	/* what is refused for its size is not copied */
@@ -180,21 +187,37 @@ small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErr
 	job->outer_rows += side == HG_OUTER ? count : 0;
 	if (refused(HG_SMALL_APPEND, job->outer_rows))
 		return say_full(error);
-	copy = malloc(sizeof(Copy) + (size_t) count * job->key_width);
+	copy = malloc(sizeof(Copy) + (size_t) count * job->reduce.job.key_width);
 	if (copy == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-	memcpy(copy->keys, keys, (size_t) count * job->key_width);
+	memcpy(copy->keys, keys, (size_t) count * job->reduce.job.key_width);
 	copy->next = job->copies;
 	job->copies = copy;
-	return answer(job, hg_cpu_engine()->append(job->job, side, copy->keys, count, error), error);
+	status = hg_host_reduce_add_rows(&job->reduce, side, count, job->reduce.rows[side], error);
+	if (status == HG_OK)
+		status = hg_cpu_engine()->append(job->job, side, copy->keys, count, error);
+	return answer(job, status, error);
+}
+
+static HgStatus
+small_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+					const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	return hg_host_reduce_append(&job_of(handle)->reduce, side, column, values, nulls, count,
+								 first_row, error);
 }
 
 static HgStatus
 build(SmallJob *job, HgError *error)
 {
+	HgStatus status;
+
 	if (refused(HG_SMALL_BUILD, job->outer_rows))
 		return say_full(error);
-	return answer(job, hg_cpu_engine()->build(job->job, error), error);
+	status = hg_host_reduce_check(&job->reduce, error);
+	if (status == HG_OK)
+		status = hg_cpu_engine()->build(job->job, error);
+	return answer(job, status, error);
 }
 
 static HgStatus
@@ -256,6 +279,23 @@ small_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 }
 
 static HgStatus
+small_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			 HgError *error)
+{
+	SmallJob *job = job_of(handle);
+
+	if (refused(HG_SMALL_REDUCE, job->outer_rows))
+		return say_full(error);
+	return hg_host_reduce_run(&job->reduce, hg_cpu_engine(), job->job, mode, spec, groups, error);
+}
+
+static HgStatus
+small_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	return hg_host_reduce_next(&job_of(handle)->reduce, records, error);
+}
+
+static HgStatus
 small_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	SmallJob *job = job_of(handle);
@@ -286,10 +326,13 @@ hg_small_device(uint64_t bytes, bool by_itself)
 		.name = "small device",
 		.open = small_open,
 		.append = small_append,
+		.append_column = small_append_column,
 		.build = small_build,
 		.match = small_match,
 		.next = small_next,
 		.count = small_count,
+		.reduce = small_reduce,
+		.next_groups = small_next_groups,
 		.describe = small_describe,
 		.export_graph = small_export_graph,
 		.stats = small_stats,

@@ -25,6 +25,7 @@ typedef enum HgSmallStage
 	HG_SMALL_NEXT, /* the first of a stream */
 	HG_SMALL_COUNT,
 	HG_SMALL_DESCRIBE,
+	HG_SMALL_REDUCE,
 	HG_SMALL_STAGES /* number of stages, not a stage */
 } HgSmallStage;
 

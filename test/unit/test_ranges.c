@@ -57,10 +57,10 @@ test_suites(void)
 	hg_engine_suite(ranges_of(0), test_host_plain());
 	for (int stage = 0; stage < HG_SMALL_STAGES; stage++)
 	{
-		static const char *const names[] = {"ranges refused by open",	 "ranges refused by append",
-											"ranges refused by build",	 "ranges refused by match",
-											"ranges refused by next",	 "ranges refused by count",
-											"ranges refused by describe"};
+		static const char *const names[] = {
+			"ranges refused by open",	  "ranges refused by append", "ranges refused by build",
+			"ranges refused by match",	  "ranges refused by next",	  "ranges refused by count",
+			"ranges refused by describe", "ranges refused by reduce"};
 
 		/* one stage after the other, and several stages at once */
 		ranges_of(0);
@@ -78,6 +78,59 @@ test_suites(void)
 		unsetenv("HG_SUITE");
 	free(before);
 	hg_tap_ok(hg_small_device_open_jobs() == 0, "ranges: no job of the device is left open");
+}
+
+/* Append two rows to each side of a job that has columns, build it and have it reduced. */
+static HgStatus
+reduce_rows(HgEngine *engine, HgError *error)
+{
+	const uint64_t key = 7;
+	const uint16_t value = 5;
+	const HgReduceSpec spec = {.nkeys = 1, .max_groups = 1};
+	HgJobSpec job_spec = {
+		.key_width = 8, .device = -1, .ncolumns = {1, 1}, .expected_rows = {2, 2}};
+	uint64_t groups = 0;
+	HgJob *job = NULL;
+	HgStatus status;
+
+	job_spec.column_width[HG_OUTER][0] = job_spec.column_width[HG_INNER][0] = sizeof(value);
+	status = engine->open(engine, test_host_plain(), &job_spec, &job, error);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		for (uint64_t row = 0; row < 2 && status == HG_OK; row++)
+		{
+			status = engine->append(job, (HgSide) side, &key, 1, error);
+			if (status == HG_OK)
+				status = engine->append_column(job, (HgSide) side, 0, &value, NULL, 1, row, error);
+		}
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status == HG_OK)
+		status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	if (job != NULL)
+		engine->close(job);
+	return status == HG_OK && groups != 1 ? HG_INVALID : status;
+}
+
+/* Jobs with columns run whole, or not at all. */
+static void
+test_columns(void)
+{
+	static const HgSmallStage stages[] = {HG_SMALL_OPEN, HG_SMALL_APPEND, HG_SMALL_BUILD,
+										  HG_SMALL_REDUCE};
+	HgEngine *engine = ranges_of(0);
+	HgError error = {0};
+	bool good;
+
+	hg_engine_reduce_suite(engine, test_host_plain());
+	good = reduce_rows(engine, &error) == HG_OK;
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+	{
+		hg_small_device_refuse(stages[i], 1);
+		good = good && reduce_rows(engine, &error) == HG_DEVICE_OUT_OF_MEMORY;
+		hg_small_device_refuse(stages[i], 0);
+	}
+	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
+			  "ranges: a job with columns that does not fit is refused as the device does");
 }
 
 /* Jobs that are cut into many ranges, and into ranges of ranges. */
@@ -268,6 +321,7 @@ test_device(void)
 	test_suites();
 	test_pairs(2000000, 0, by_itself ? 2 : 1);
 	test_pairs(0, 10000000, by_itself ? 2 : 1);
+	test_columns();
 	for (uint32_t width = 4; width <= 8; width += 4)
 	{
 		test_cut(TEST_KEYS_UNIQUE, width, 300000, 200000, 200000);

@@ -228,6 +228,7 @@ test_queue(void)
 	TestSpeaker second;
 	TestSpeaker third;
 	TestSpeaker fourth;
+	HgWireMessage message;
 	HgDeviceStatus status;
 
 	test_start_server(&server, options);
@@ -246,6 +247,19 @@ test_queue(void)
 	hg_tap_ok(status.memory_reserved == (FULL_ROWS / 2 + 1) * 32 &&
 				  status.staging_leased == first.answer.reply.lease_bytes,
 			  "which the status tells");
+
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.expected_rows[HG_OUTER] = 1000;
+	message.request.spec.ncolumns[HG_OUTER] = 2;
+	message.request.spec.column_width[HG_OUTER][0] = 8;
+	message.request.spec.column_width[HG_OUTER][1] = 2;
+	test_ask(&first, HG_WIRE_OPEN, 5, &message);
+	hg_tap_ok(test_is_answered(&first, HG_OK) &&
+				  test_status_of(&server).memory_reserved ==
+					  status.memory_reserved + 1000 * (32 + 8 + 2 + 2),
+			  "columns are reckoned with");
+	test_send_note(&first, HG_WIRE_CLOSE, 5);
 
 	test_ask_open(&second, 1, FULL_ROWS, 0);
 	hg_tap_ok(test_settles(&server, 4, 1, 1), "one that does not fit now is queued");
@@ -275,7 +289,7 @@ test_queue(void)
 	hg_tap_ok(test_is_answered(&third, HG_OK),
 			  "a job goes with its session, and the next is admitted");
 	status = test_status_of(&server);
-	hg_tap_ok(status.jobs_cancelled == 3 && status.jobs_done == 2 && status.jobs_failed == 0,
+	hg_tap_ok(status.jobs_cancelled == 3 && status.jobs_done == 3 && status.jobs_failed == 0,
 			  "all of them are counted");
 	test_end_speaker(&first);
 	test_end_speaker(&third);

@@ -195,6 +195,139 @@ test_together(uint32_t key_width)
 	test_data_destroy(&data);
 }
 
+/* Open a job with a column of each side in all of them; one may want another width. */
+static bool
+open_with_columns(Members *members, const TestData *data, uint64_t number, int odd_one,
+				  HgStatus statuses[MEMBERS])
+{
+	bool good = true;
+
+	for (int i = 0; i < MEMBERS; i++)
+	{
+		HgJobSpec spec = {.key_width = data->key_width,
+						  .device = -1,
+						  .group = 99,
+						  .team = number,
+						  .expected_rows = {data->rows[0], data->rows[1]},
+						  .ncolumns = {1, 1},
+						  .column_width = {{4}, {i == odd_one ? 2 : 8}}};
+
+		statuses[i] = members->engines[i]->open(members->engines[i], test_host_plain(), &spec,
+												&members->jobs[i], NULL);
+		good = good && statuses[i] == HG_OK;
+	}
+	return good;
+}
+
+/* Give values to the rows that fill_members has given out, by their numbers, in other pieces. */
+static bool
+fill_columns(Members *members, const TestData *data)
+{
+	bool good = true;
+	int turn = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint64_t at = 0; at < data->rows[side]; at += PIECE - 1)
+		{
+			uint64_t count = data->rows[side] - at < PIECE - 1 ? data->rows[side] - at : PIECE - 1;
+			int i = turn++ % MEMBERS;
+			int32_t outer[PIECE];
+			int64_t inner[PIECE];
+
+			/* an outer row's value is its number, negative; an inner row's its number modulo 5 */
+			for (uint64_t k = 0; k < count; k++)
+			{
+				outer[k] = -(int32_t) (at + k);
+				inner[k] = (int64_t) ((at + k) % 5);
+			}
+			good = good && members->engines[i]->append_column(
+							   members->jobs[i], (HgSide) side, 0,
+							   side == HG_OUTER ? (const void *) outer : (const void *) inner, NULL,
+							   count, at, NULL) == HG_OK;
+		}
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && hg_wire_client_settle(members->jobs[i], NULL) == HG_OK;
+	return good;
+}
+
+static void
+test_groups(void)
+{
+	const HgReduceColumn outer = {.side = HG_OUTER, .is_signed = 1};
+	HgReduceSpec spec = {.nkeys = 1,
+						 .nitems = 1,
+						 .keys = {{.side = HG_INNER}},
+						 .items = {{.kind = HG_REDUCE_SUM, .argument = outer}},
+						 .max_groups = 4};
+	TestServer server;
+	TestData data;
+	Members members;
+	HgStatus statuses[MEMBERS];
+	uint64_t groups[MEMBERS];
+	uint64_t words[3][10 * 6];
+	HgGroupRecords records[MEMBERS];
+	uint64_t pairs = 0;
+	int64_t sum = 0;
+	bool good;
+
+	/* keys 0 .. 2999 in both: the pairs of row numbers are all that matters here */
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 3000, 3000);
+	test_start_server(&server, NULL);
+	connect_members(&server, &members);
+	open_with_columns(&members, &data, TEAM, 1, statuses);
+	hg_tap_ok(statuses[0] == HG_OK && statuses[1] == HG_INVALID && statuses[2] == HG_OK,
+			  "columns of another width are not a team's");
+	members.jobs[1] = NULL;
+	close_members(&members);
+
+	good = open_with_columns(&members, &data, TEAM + 1, -1, statuses) &&
+		   fill_members(&members, &data) && fill_columns(&members, &data) &&
+		   build_members(&members);
+	for (int i = 0; i < MEMBERS; i++)
+		good = good &&
+			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
+				   HG_OK &&
+			   groups[i] == HG_TOO_MANY_GROUPS;
+	hg_tap_ok(good, "too many groups are too many for all members");
+	hg_tap_ok(good && fetch_members(&members, &data, groups), "who can still get the matches");
+	close_members(&members);
+
+	spec.max_groups = 5;
+	good = open_with_columns(&members, &data, TEAM + 2, -1, statuses) &&
+		   fill_members(&members, &data) && fill_columns(&members, &data) &&
+		   build_members(&members);
+	for (int i = MEMBERS - 1; i >= 0; i--)
+	{
+		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
+		good = good &&
+			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
+				   HG_OK &&
+			   groups[i] == (i == MEMBERS - 1 ? 5 : 0);
+	}
+	for (int i = 0; i < MEMBERS; i++)
+		good = good &&
+			   members.engines[i]->next_groups(members.jobs[i], &records[i], NULL) == HG_OK &&
+			   records[i].count == groups[i];
+	for (size_t k = 0; good && k < 5; k++)
+	{
+		const uint64_t *record = words[MEMBERS - 1] + k * 6;
+
+		pairs += record[2];
+		sum += (int64_t) record[4];
+	}
+	hg_tap_ok(good && pairs == 3000 && sum == -2999 * 3000 / 2,
+			  "all groups go to the member that asks first");
+	good = good && members.engines[MEMBERS - 1]->next_groups(members.jobs[MEMBERS - 1],
+															 &records[MEMBERS - 1], NULL) == HG_OK;
+	hg_tap_ok(good && records[MEMBERS - 1].count == 0, "once");
+	close_members(&members);
+	hg_tap_ok(test_settles(&server, MEMBERS, 0, 0) && test_status_of(&server).memory_held == 0,
+			  "and nothing is left of them");
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after them");
+	test_data_destroy(&data);
+}
+
 static void
 test_leavers(void)
 {
@@ -352,6 +485,7 @@ main(int argc, char **argv)
 	}
 	test_together(4);
 	test_together(8);
+	test_groups();
 	test_leavers();
 	return hg_tap_done();
 }

@@ -494,6 +494,11 @@ typedef enum Mistake
 	MISTAKE_UNALIGNED,
 	MISTAKE_NO_ROOM,
 	MISTAKE_MODE,
+	MISTAKE_COLUMN,
+	MISTAKE_NULLS,
+	MISTAKE_COLUMN_OUTSIDE,
+	MISTAKE_REDUCE_MODE,
+	MISTAKE_NO_RECORD,
 	MISTAKE_DESCRIPTOR,
 	MISTAKE_COUNT
 } Mistake;
@@ -516,6 +521,11 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"an offset that is not aligned",
 	"a chunk without room",
 	"an unknown mode",
+	"a column that the job has not",
+	"a wrong way to tell NULL",
+	"values whose nulls are outside the job's lease",
+	"groups of an unknown mode",
+	"records without room",
 	"a descriptor nobody asked for",
 };
 
@@ -535,6 +545,8 @@ process_rejects(Mistake mistake)
 	started = test_receive(fd, &answer) == HG_WIRE_DONE;
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
+	message.request.spec.ncolumns[HG_OUTER] = 1;
+	message.request.spec.column_width[HG_OUTER][0] = 2;
 	hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 1);
 	hg_wire_send(fd, &message, -1);
 	started =
@@ -597,6 +609,28 @@ process_rejects(Mistake mistake)
 		case MISTAKE_MODE:
 			hg_wire_header(&message.header, HG_WIRE_MATCH, 1, 2);
 			message.request.mode = 2;
+			break;
+		case MISTAKE_COLUMN:
+			hg_wire_header(&message.header, HG_WIRE_APPEND_COLUMN, 1, 2);
+			message.request.column = 1;
+			break;
+		case MISTAKE_NULLS:
+			hg_wire_header(&message.header, HG_WIRE_APPEND_COLUMN, 1, 2);
+			message.request.nulls = 2;
+			break;
+		case MISTAKE_COLUMN_OUTSIDE:
+			/* there is room for the values, but not for what tells which of them are NULL */
+			hg_wire_header(&message.header, HG_WIRE_APPEND_COLUMN, 1, 2);
+			message.request.count = answer.reply.lease_bytes / 2;
+			message.request.nulls = 1;
+			break;
+		case MISTAKE_REDUCE_MODE:
+			hg_wire_header(&message.header, HG_WIRE_REDUCE, 1, 2);
+			message.request.mode = 2;
+			break;
+		case MISTAKE_NO_RECORD:
+			hg_wire_header(&message.header, HG_WIRE_NEXT_GROUPS, 1, 2);
+			message.request.count = 0;
 			break;
 		case MISTAKE_DESCRIPTOR:
 			attached = STDERR_FILENO;
