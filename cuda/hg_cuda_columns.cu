@@ -65,6 +65,7 @@ reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows, uint64_t expect
 {
 	uint64_t capacity = expected > rows && expected <= HG_MAX_ROWS ? expected : rows;
 	unsigned char *block;
+	uint64_t bytes;
 
 	if (rows <= columns->capacity)
 		return HG_OK;
@@ -72,11 +73,10 @@ reserve(HgCudaWork *work, HgCudaColumns *columns, uint64_t rows, uint64_t expect
 		capacity = 2 * columns->capacity;
 	capacity = (capacity + ROWS_ALIGNMENT - 1) / ROWS_ALIGNMENT * ROWS_ALIGNMENT;
 
-	HG_TRY(
-		hg_cuda_alloc_array(work, nulls_offset(columns, columns->count, capacity), &block, error));
-	HG_CUDA_TRY(cudaMemsetAsync(block + nulls_offset(columns, 0, capacity), 0,
-								columns->count * capacity, work->stream),
-				error);
+	/* rows without a value yet are copied with the others when there must be room for more */
+	bytes = nulls_offset(columns, columns->count, capacity);
+	HG_TRY(hg_cuda_alloc_array(work, bytes, &block, error));
+	HG_CUDA_TRY(cudaMemsetAsync(block, 0, bytes, work->stream), error);
 	for (uint32_t column = 0; column < columns->count && columns->block != nullptr; column++)
 	{
 		HG_CUDA_TRY(

@@ -321,14 +321,10 @@ hg_reduce_part_of(const HgReduceField &item, bool is_pair, uint32_t outer, uint3
 	return part;
 }
 
-/* The least or greatest in memory of either kind; most of the time it stays as it is. */
+/* Have the least or greatest in memory of either kind be at least as good as a value. */
 __device__ __forceinline__ void
 hg_reduce_improve(const HgReduceField &item, HgAtomicWord *place, uint64_t value)
 {
-	const uint64_t now = *(volatile HgAtomicWord *) place;
-
-	if (hg_reduce_better(item.kind, item.argument.is_signed, now, value) == now)
-		return;
 	if (item.argument.is_signed)
 	{
 		long long *number = reinterpret_cast<long long *>(place);
@@ -361,7 +357,10 @@ hg_reduce_add_to_record(const HgReduceField &item, HgAtomicWord *record, const H
 		if (high != 0)
 			atomicAdd(words + 2, (HgAtomicWord) high);
 	}
-	else if (item.kind != HG_REDUCE_COUNT)
+	/* most of the time there is nothing to improve */
+	else if (item.kind != HG_REDUCE_COUNT &&
+			 hg_reduce_better(item.kind, item.argument.is_signed,
+							  *(volatile HgAtomicWord *) (words + 1), part.low) == part.low)
 		hg_reduce_improve(item, words + 1, part.low);
 }
 

@@ -350,6 +350,76 @@ test_early_refusal(void)
 	hg_cuda_engine_stop(engine);
 }
 
+/*
+ * A job of rows rows a side, where row i has key i and value i in both; *groups of the values
+ * of the inner side.  The job is open afterwards unless it is NULL.
+ */
+static HgStatus
+reduce_rows(HgEngine *engine, uint64_t rows, HgJob **job, uint64_t *groups, HgError *error)
+{
+	const HgReduceSpec reduce = {
+		.nkeys = 1, .keys = {{.side = HG_INNER, .is_signed = 1}}, .max_groups = UINT64_MAX};
+	const HgJobSpec spec = {
+		.key_width = 8, .device = -1, .ncolumns = {0, 1}, .column_width = {{0}, {8}}};
+	uint64_t *keys = test_malloc(rows * sizeof(*keys));
+	HgStatus status;
+
+	for (uint64_t row = 0; row < rows; row++)
+		keys[row] = row;
+	*job = NULL;
+	status = engine->open(engine, test_host_plain(), &spec, job, error);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = engine->append(*job, (HgSide) side, keys, rows, error);
+	if (status == HG_OK)
+		status = engine->append_column(*job, HG_INNER, 0, keys, NULL, rows, 0, error);
+	if (status == HG_OK)
+		status = engine->build(*job, error);
+	if (status == HG_OK)
+		status = engine->reduce(*job, HG_MATCH_ALL, &reduce, groups, error);
+	free(keys);
+	return status;
+}
+
+/* Groups that a device has no room for are too many; columns that it has none for are refused. */
+static void
+test_little_room(void)
+{
+	const uint64_t rows = 100000;
+	bool some_few = false;
+	bool some_many = false;
+	bool some_refused = false;
+	bool good = true;
+
+	for (uint64_t budget = UINT64_C(1) << 20; good && budget < UINT64_C(64) << 20;
+		 budget += budget / 3)
+	{
+		HgEngine *engine;
+		HgError error = {0};
+		uint64_t groups = 0;
+		uint64_t pairs = 0;
+		HgStatus status;
+		HgJob *job;
+
+		good = hg_cuda_engine_start(-1, budget, &engine, &error) == HG_OK;
+		if (!good)
+			break;
+		status = reduce_rows(engine, rows, &job, &groups, &error);
+		some_refused |= status == HG_DEVICE_OUT_OF_MEMORY;
+		some_many |= status == HG_OK && groups == HG_TOO_MANY_GROUPS;
+		some_few |= status == HG_OK && groups == rows;
+		good = status == HG_DEVICE_OUT_OF_MEMORY ||
+			   (status == HG_OK && (groups == HG_TOO_MANY_GROUPS || groups == rows));
+		if (status == HG_OK)
+			good =
+				good && engine->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK && pairs == rows;
+		if (job != NULL)
+			engine->close(job);
+		hg_cuda_engine_stop(engine);
+	}
+	hg_tap_ok(good && some_refused && some_many && some_few,
+			  "cuda: with little memory columns are refused, with more groups are too many");
+}
+
 static void
 test_devices(HgEngine *engine)
 {
@@ -389,6 +459,7 @@ main(void)
 	test_both_graphs(engine);
 	test_budget();
 	test_early_refusal();
+	test_little_room();
 	if (small_suite())
 	{
 		test_ranges(TEST_KEYS_DUPLICATES, 4, 20000, 20000, 400000);
