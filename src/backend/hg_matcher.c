@@ -361,17 +361,19 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 					uint64 inner_rows, HgMatcherEstimate *estimate)
 {
 	const HgReduction *reduction = spec->reduction;
-	double pairs = spec->counted ? 0 : spec->pairs;
+	const int processes = spec->team != NULL ? spec->team->processes : 1;
+	const double pairs = spec->counted ? 0 : spec->pairs;
 	double values_ms;
 	double reduced_ms;
 
 	hg_device_estimate(costs, spec->key_width, outer_rows, inner_rows, pairs, &estimate->device_ms,
 					   &estimate->cpu_ms);
+	estimate->cpu_ms /= processes;
 	estimate->reduced = false;
 	if (reduction == NULL)
 		return;
 	/* what is not reduced is gathered and aggregated here */
-	values_ms = pairs * HG_CPU_VALUE_NS / 1e6 *
+	values_ms = pairs * HG_CPU_VALUE_NS / 1e6 / processes *
 				(reduction->columns[HG_OUTER].ncolumns + reduction->columns[HG_INNER].ncolumns);
 	reduced_ms =
 		hg_device_estimate_reduced(costs, spec->key_width, outer_rows, inner_rows,
@@ -497,7 +499,7 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	if (hg_matcher_weigh(matcher, shared->costs_known ? &shared->costs : NULL, rows, &estimate))
 	{
 		report->device_ms = estimate.device_ms;
-		report->cpu_ms = estimate.cpu_ms / matcher->spec.team->processes;
+		report->cpu_ms = estimate.cpu_ms;
 	}
 	matcher->on_cpu =
 		!wanted && (report->device_ms >= report->cpu_ms ||

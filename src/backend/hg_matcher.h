@@ -85,7 +85,7 @@ typedef struct HgMatcherEstimate
 	bool reduced;	  /* the device reduces the matches, if they come from there */
 } HgMatcherEstimate;
 
-/* What joining so many rows is expected to take, by known costs; all of spec but team counts. */
+/* What joining so many rows, of all processes of a team, is expected to take, by known costs. */
 extern void hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
 
