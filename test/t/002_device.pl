@@ -33,6 +33,8 @@ create table f as select case when i % 900 = 0 then 0 when i % 101 = 0 then null
   from generate_series(1, 450000) i;
 create table d as select case when i % 120 = 0 then 0 when i % 103 = 0 then null else i % 20000 + 1 end as k, i as w
   from generate_series(1, 80000) i;
+create table many1 as select (i * 2654435761 % 1000000 + 1)::int as k, i as v from generate_series(1, 1000000::bigint) i;
+create table many2 as select (i * 2654435761 % 500000 + 750001)::int as k, i as w from generate_series(1, 1000000::bigint) i;
 create table same as select 1 as k, i as z from generate_series(1, 100000) i;
 create table hot1 as select case when i <= 300000 then 0 else i end as k from generate_series(1, 301000) i;
 create table hot2 as select case when i <= 300000 then 0 else i + 400 end as k from generate_series(1, 301000) i;
@@ -113,6 +115,14 @@ sub test_device
 		cmp_ok($kilobytes // 9999, '<=', 256, "$label, $backend, 256 kB: ... within the limit");
 		unlike($session->query("reset hashgraph.gpu_memory_limit; explain (analyze, costs off) $joins{inner}"),
 			qr/Device Ranges/, "$label, $backend: ... and none where it fits");
+
+		# as many ranges as 100 million rows by 100 million have in 64 MB (test/core/large), two of them at a time:
+		# the keys from 750001 to 1000000 match, each of them two rows
+		$session->query("set hashgraph.gpu_memory_limit = '1280kB'");
+		is($session->query('select count(*), sum(a.k::int8), sum(a.k - b.k) from many1 a join many2 b using (k)'),
+			join('|', 500_000, 2 * 250_000 * (750_001 + 1_000_000) / 2, 0), "$label, $backend, 1280 kB: a million by a million rows");
+		like($session->query('select count(*) from many1 join many2 using (k)'), qr/^500000$/, "$label, $backend, 1280 kB: ... counted");
+		cmp_ok($session->query('select device_ranges from hashgraph_last_joins()'), '>', 50, "$label, $backend, 1280 kB: ... in many ranges");
 
 		# cutting does not part one key
 		$session->query("set hashgraph.gpu_memory_limit = '128kB'");
