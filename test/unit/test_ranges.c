@@ -55,7 +55,8 @@ test_suites(void)
 
 	setenv("HG_SUITE", "small", 1);
 	hg_engine_suite(ranges_of(0), test_host_plain());
-	for (int stage = 0; stage < HG_SMALL_STAGES; stage++)
+	/* which call it is that is refused makes no difference to a device in the caller's thread */
+	for (int stage = 0; stage < (by_itself ? HG_SMALL_STAGES : 1); stage++)
 	{
 		static const char *const names[] = {
 			"ranges refused by open",	  "ranges refused by append", "ranges refused by build",
@@ -322,7 +323,7 @@ test_device(void)
 	test_pairs(2000000, 0, by_itself ? 2 : 1);
 	test_pairs(0, 10000000, by_itself ? 2 : 1);
 	test_columns();
-	for (uint32_t width = 4; width <= 8; width += 4)
+	for (uint32_t width = by_itself ? 4 : 8; width <= 8; width += 4)
 	{
 		test_cut(TEST_KEYS_UNIQUE, width, 300000, 200000, 200000);
 		test_cut(TEST_KEYS_DUPLICATES, width, 200000, 300000, 1000000);
