@@ -38,9 +38,9 @@
  *
  * The keys of a slice agree in the first bits of their mixed word, which choose the vertex.
  * Given as they are, they would share a few vertices and make long lists.  They are given
- * with these bits (those of a range, where a slice has several) turned to the end of the mixed
- *word, so that the engine sees keys that are spread like any, in a one-to-one exchange for the real
- *ones.
+ * with these bits (those of a range, where a slice has several) turned to the end of the
+ * mixed word, so that the engine sees keys that are spread like any, in a one-to-one exchange for
+ * the real ones.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -74,8 +74,9 @@
  * that would wait while its own group (HgJobSpec), or its connection, has another
  * job open, because what it waited for might be waiting for it.  Both are
  * refused with HG_DEVICE_OUT_OF_MEMORY, as a smaller job may do.  A job that is opened ahead
- * (HgJobSpec), while another of its connection is at work, is also refused where anyone waits.  So
- *nobody holds anything while he waits in the queue, and it can't come to a deadlock.
+ * (HgJobSpec), while another of its connection is at work, is also refused where anyone
+ * waits.  So nobody holds anything while he waits in the queue, and it can't come to a
+ * deadlock.
  *
  * STAGING
  *
