@@ -108,37 +108,37 @@ static HgStatus
 survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *error)
 {
 	const uint32_t count = UINT32_C(1) << bins->inner.bins_log2;
+	const uint64_t cuts = bins->outer.count / PIECE_ROWS; /* beside one for each bin */
+	const uint64_t long_bins = bins->inner.count / (bins->widths[NARROW].room + UINT64_C(1));
 	HgBinFilter chosen = filter_of(bins);
 	HgBinsSurvey *found;
-	uint32_t *listed;
 	const void *host;
 
+	/* all is launched before anything is known, and waited for once */
+	HG_TRY(hg_cuda_alloc_array(work, cuts + count, &bins->widths[NARROW].pieces, error));
+	if (long_bins > 0)
+		HG_TRY(hg_cuda_alloc_array(work, cuts + long_bins, &bins->widths[WIDE].pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
 	hg_survey_kernel<<<blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0, work->stream>>>(
-		bins->inner.starts, bins->outer.starts, count, bins->above, bins->widths[NARROW].room,
-		bins->widths[WIDE].room, PIECE_ROWS, found);
+		bins->inner.starts, bins->outer.starts, count, bins->above, bins->widths[WIDE].room, found);
 	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
+	for (int i = NARROW; i <= WIDE; i++)
+	{
+		if (bins->widths[i].pieces == nullptr)
+			continue;
+		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
+		chosen.most = bins->widths[i].room;
+		hg_pieces_kernel<<<count, HG_PIECES_THREADS, 0, work->stream>>>(
+			bins->outer.starts, chosen, PIECE_ROWS, bins->widths[i].pieces, found->pieces + i);
+		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	}
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
 	memcpy(survey, host, sizeof(*survey));
 	hg_cuda_free(work, found);
 	bins->longest = survey->longest;
-
-	HG_TRY(hg_cuda_alloc_array(work, 2, &listed, error));
-	HG_CUDA_TRY(cudaMemsetAsync(listed, 0, 2 * sizeof(*listed), work->stream), error);
 	for (int i = NARROW; i <= WIDE; i++)
-	{
 		bins->widths[i].count = survey->pieces[i];
-		if (survey->pieces[i] == 0)
-			continue;
-		HG_TRY(hg_cuda_alloc_array(work, survey->pieces[i], &bins->widths[i].pieces, error));
-		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
-		chosen.most = bins->widths[i].room;
-		hg_pieces_kernel<<<count, HG_PIECES_THREADS, 0, work->stream>>>(
-			bins->outer.starts, chosen, PIECE_ROWS, bins->widths[i].pieces, listed + i);
-		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
-	}
-	hg_cuda_free(work, listed);
 	return HG_OK;
 }
 
@@ -325,7 +325,8 @@ launch(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int wid
 			   : launch_words<uint64_t>(work, bins, request, width, first, count, error);
 }
 
-/* Join all pieces, and read back what was found; launches are no longer than they may be. */
+/* Join all pieces, and read back what was found, from counters that are 0; launches are no longer
+ * than they may be. */
 static HgStatus
 pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCounters *counts,
 		  HgError *error)
@@ -334,8 +335,6 @@ pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCoun
 	uint64_t pieces = HG_BINS_FIRST_ROWS / mean_rows + 1;
 	const void *host;
 
-	HG_TRY(hg_cuda_alloc_array(work, 1, &request->counters, error));
-	HG_CUDA_TRY(cudaMemsetAsync(request->counters, 0, sizeof(*counts), work->stream), error);
 	for (int width = NARROW; width <= WIDE; width++)
 	{
 		const uint64_t end = bins->widths[width].count;
@@ -356,7 +355,6 @@ pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCoun
 	}
 	HG_TRY(hg_cuda_read_back(work, request->counters, sizeof(*counts), &host, error));
 	memcpy(counts, host, sizeof(*counts));
-	hg_cuda_free(work, request->counters);
 	return HG_OK;
 }
 
@@ -383,7 +381,10 @@ hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 
 	memset(&request, 0, sizeof(request));
 	request.mode = mode;
+	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
+	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0, sizeof(blocks), work->stream), error);
 	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	hg_cuda_free(work, request.counters);
 	if (bins->rest_outer.count > 0)
 		HG_TRY(hg_cuda_join_count(work, &bins->rest_outer, &bins->rest_inner, mode, &rest, error));
 	add_up(&blocks, &rest, counts);
@@ -396,17 +397,19 @@ hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode, u
 				   uint64_t *written, HgError *error)
 {
 	const uint64_t units = all_pieces(bins) * HG_BINS_UNITS;
+	const uint64_t words = units + 1 + sizeof(HgBinsCounters) / sizeof(uint64_t);
 	HgBinsCounters blocks;
 	Request request;
 
 	memset(matches, 0, sizeof(*matches));
 	matches->mode = mode;
-	HG_TRY(hg_cuda_alloc_array(work, units + 1, &matches->unit_matches, error));
-	HG_CUDA_TRY(
-		cudaMemsetAsync(matches->unit_matches, 0, (units + 1) * sizeof(uint64_t), work->stream),
-		error);
+	/* the counters stand behind the last unit's matches, to be zeroed with them */
+	HG_TRY(hg_cuda_alloc_array(work, words, &matches->unit_matches, error));
+	HG_CUDA_TRY(cudaMemsetAsync(matches->unit_matches, 0, words * sizeof(uint64_t), work->stream),
+				error);
 
 	memset(&request, 0, sizeof(request));
+	request.counters = reinterpret_cast<HgBinsCounters *>(matches->unit_matches + units + 1);
 	request.mode = mode;
 	request.unit_matches = matches->unit_matches;
 	request.outer_out = outer_rows;

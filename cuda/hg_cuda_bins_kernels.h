@@ -15,7 +15,7 @@
 /* How the bins stand, with what they are to be joined by: see hg_cuda_bins.cu. */
 struct HgBinsSurvey
 {
-	unsigned long long pieces[2]; /* of outer rows, for narrow and for wide blocks */
+	uint32_t pieces[2]; /* of outer rows, for narrow and for wide blocks: hg_pieces_kernel */
 	unsigned long long rest_rows; /* outer rows of bins that no block has room for */
 	unsigned long long longest;	  /* inner rows of a bin that a block has room for */
 };
@@ -30,19 +30,17 @@ struct HgBinsCounters
 };
 
 /*
- * Survey the bins that have rows of both sides, more than above, a thread a bin.  Narrow blocks
- * have room for narrow_rows inner rows, wide ones for wide_rows.
+ * Survey the bins that have rows of both sides, more than above, a thread a bin.  The
+ * widest blocks have room for wide_rows inner rows.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_survey_kernel(const uint32_t *inner_starts, const uint32_t *outer_starts, uint32_t bins,
-					 uint32_t above, uint32_t narrow_rows, uint32_t wide_rows, uint32_t piece_rows,
-					 HgBinsSurvey *survey)
+					 uint32_t above, uint32_t wide_rows, HgBinsSurvey *survey)
 {
 	typedef cub::BlockReduce<unsigned long long, HG_STREAM_THREADS> Reduce;
 	__shared__ typename Reduce::TempStorage storage;
 	const uint32_t bin = blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-	unsigned long long pieces[2] = {0, 0};
 	unsigned long long longest = 0;
 
 	if (bin < bins)
@@ -55,18 +53,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		else if (inner > wide_rows && outer > 0)
 			atomicAdd(&survey->rest_rows, (unsigned long long) outer);
 		else if (inner > 0 && outer > 0)
-		{
-			pieces[inner > narrow_rows] = (outer - 1) / piece_rows + 1;
 			longest = inner;
-		}
-	}
-	for (int i = 0; i < 2; i++)
-	{
-		unsigned long long sum = Reduce(storage).Sum(pieces[i]);
-
-		if (threadIdx.x == 0 && sum > 0)
-			atomicAdd(&survey->pieces[i], sum);
-		__syncthreads();
 	}
 	longest = Reduce(storage).Reduce(longest, [](unsigned long long a, unsigned long long b)
 									 { return a > b ? a : b; });

@@ -76,7 +76,7 @@ choose_rooms(const HgCudaWork *work, Build *build)
 
 	/* 16 bits hold a number of edges */
 	build->wide_room = (uint32_t) (room < UINT16_MAX ? room : UINT16_MAX);
-	build->narrow_room = hg_both_rows(width);
+	build->narrow_room = (uint32_t) ((HG_BOTH_SHARED - none) / (width + sizeof(uint32_t)));
 	if (build->narrow_room > build->wide_room)
 		build->narrow_room = build->wide_room;
 }

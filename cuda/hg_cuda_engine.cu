@@ -10,6 +10,8 @@
  * They are written to device memory a chunk at a time, and next copies some of them out, or
  * has the next chunk written.  Reduce has all chunks written, and makes groups of each where it is
  * (hg_cuda_reduce.cu).
+ * has the next chunk written.  Graphs of both sides in bins are not built before match, which
+ * finds the matches on the way, or before something else needs them (hg_cuda_both.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
  * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
@@ -653,7 +655,7 @@ cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return HG_OK;
 
 	HG_TRY(enter(job, error));
-	HG_TRY(hg_cuda_wait(&job->work, error)); /* a look at cancelled() for each call */
+	HG_TRY(hg_cuda_look(&job->work, error));
 	if (job->position < job->chunk_first || job->position >= job->chunk_first + job->chunk_count)
 		HG_TRY(fill_chunk(job, error));
 	count = job->chunk_first + job->chunk_count - job->position;

@@ -8,7 +8,8 @@
  * the bins are few, else in two or more: the first pass by the first bits, the next one inside
  * each bin of it by the bits that follow.  A pass
  *
- * 1. cuts the bins that there are into tiles of some thousand rows,
+ * 1. cuts the bins that there are into tiles of some thousand rows, the one bin of the first pass
+ *	  without being told,
  * 2. counts the rows of all bins to be, reading the words,
  * 3. prefix-sums the counts, which says where each of them begins,
  * 4. moves the rows, a block a tile (hg_cuda_partition_kernels.h).
@@ -41,7 +42,7 @@ template <typename Word> struct Pass
 	const Word *words;
 	const uint32_t *rows; /* NULL: words are keys, numbered by their place */
 	uint64_t count;
-	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins that there are */
+	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins that there are; NULL: one */
 	uint32_t bins_log2;
 	uint32_t digits_log2;
 	Word *words_out;
@@ -85,7 +86,10 @@ sum_up(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t entr
 	return HG_OK;
 }
 
-/* Learn where the bins of a pass begin: count their rows, and prefix-sum the counts. */
+/*
+ * Learn where the bins of a pass begin: count their rows, and prefix-sum the counts, which the
+ * kernel does itself where there is one bin so far.
+ */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
 count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
@@ -97,6 +101,9 @@ count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
 	const size_t digits_bytes = sizeof(uint32_t) << pass->digits_log2;
 
 	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(uint32_t), work->stream), error);
+	if (KEYS && most_tiles == 0)
+		HG_CUDA_TRY(cudaMemsetAsync(pass->starts_out, 0, entries * sizeof(uint32_t), work->stream),
+					error);
 	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
 	{
 		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
@@ -104,12 +111,15 @@ count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
 
 		hg_digits_kernel<Word, THREADS, ITEMS, KEYS>
 			<<<blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
-				pass->words, tiles, tile_count, first, first + piece, per_block, shift,
-				pass->digits_log2, cursors);
+				pass->words, tiles, tile_count, (uint32_t) pass->count, first, first + piece,
+				per_block, shift, pass->digits_log2, cursors, pass->starts_out,
+				first + piece == most_tiles ? cursors + entries - 1 : nullptr);
 		HG_CUDA_LAUNCHED(hg_digits_kernel, error);
 		if (first + piece < most_tiles)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
+	if (KEYS)
+		return HG_OK;
 	HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
 	hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 						work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
@@ -128,21 +138,32 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
 	const uint64_t bins = UINT64_C(1) << pass->bins_log2;
 	const uint64_t entries = (bins << pass->digits_log2) + 1;
-	const uint32_t most_tiles = (uint32_t) (pass->count / tile_rows + bins);
+	uint32_t most_tiles =
+		KEYS ? blocks_for(pass->count, tile_rows) : (uint32_t) (pass->count / tile_rows + bins);
 	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / tile_rows);
 	const size_t scatter_bytes = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
-	HgPiece *tiles;
-	uint32_t *tile_count;
+	HgPiece *tiles = nullptr;
+	uint32_t *tile_count = nullptr;
 	uint32_t *cursors;
 
-	HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
-	HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
 	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
-	HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
-	hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
-		pass->starts, pass->chosen, tile_rows, tiles, tile_count);
-	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	if (!KEYS)
+	{
+		HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
+		HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
+		HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
+		hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
+			pass->starts, pass->chosen, tile_rows, tiles, tile_count);
+		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	}
+	if (pass->offsets != nullptr)
+	{
+		/* few of the bins, maybe: it pays to know */
+		const void *host;
 
+		HG_TRY(hg_cuda_read_back(work, tile_count, sizeof(most_tiles), &host, error));
+		most_tiles = *static_cast<const uint32_t *>(host);
+	}
 	if (pass->final_starts == nullptr)
 		HG_TRY((count_digits<Word, THREADS, ITEMS, KEYS>(work, pass, tiles, tile_count, most_tiles,
 														 cursors, error)));
@@ -163,13 +184,13 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
 
 		scatter<<<piece, THREADS, scatter_bytes, work->stream>>>(
-			pass->words, pass->rows, tiles, tile_count, first, shift, pass->digits_log2, cursors,
-			pass->words_out, pass->rows_out);
+			pass->words, pass->rows, tiles, tile_count, (uint32_t) pass->count, first, shift,
+			pass->digits_log2, cursors, pass->words_out, pass->rows_out);
 		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
 		if (first + piece < most_tiles)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
-	if (pass->offsets != nullptr)
+	if (pass->offsets != nullptr && most_tiles > 0)
 	{
 		hg_copy_tiles_kernel<<<most_tiles, HG_STREAM_THREADS, 0, work->stream>>>(
 			pass->words_out, pass->rows_out, tiles, tile_count, const_cast<Word *>(pass->words),
@@ -228,16 +249,6 @@ run_fitting_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 /* ------------------------------------------------------------------------
  * All of them
  * ------------------------------------------------------------------------ */
-
-/* The starts of the one bin that all rows are in at first. */
-static HgStatus
-start_with_one(HgCudaWork *work, uint64_t count, uint32_t **starts, HgError *error)
-{
-	HG_TRY(hg_cuda_alloc_array(work, 2, starts, error));
-	hg_one_bin_kernel<<<1, 1, 0, work->stream>>>((uint32_t) count, *starts);
-	HG_CUDA_LAUNCHED(hg_one_bin_kernel, error);
-	return HG_OK;
-}
 
 /*
  * Count the rows of all bins to be at once, for all passes, where that is possible: reading the
@@ -298,7 +309,6 @@ make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, H
 	pass.final_starts = final_starts;
 	pass.final_log2 = partition->bins_log2;
 	pass.chosen.most = UINT32_MAX;
-	HG_TRY(start_with_one(work, pass.count, &partition->starts, error));
 	for (; passes > 0; passes--)
 	{
 		const bool spent = pass.rows == nullptr && keep_keys; /* not ours to give back */

@@ -64,12 +64,22 @@ hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
 	return with_leader ? first + by * __popc(same & ((1u << lane) - 1)) : found;
 }
 
-/* One bin for all rows. */
-static __global__ void
-hg_one_bin_kernel(uint32_t count, uint32_t *starts)
+/*
+ * Tile number tile: of those that are listed, or, with KEYS, of the one bin that count rows are
+ * in at first.
+ */
+template <bool KEYS>
+__device__ __forceinline__ HgPiece
+hg_tile(const HgPiece *tiles, uint32_t tile, uint32_t tile_rows, uint32_t count)
 {
-	starts[0] = 0;
-	starts[1] = count;
+	HgPiece piece;
+
+	if (!KEYS)
+		return tiles[tile];
+	piece.bin = 0;
+	piece.first = tile * tile_rows;
+	piece.end = count - piece.first < tile_rows ? count : piece.first + tile_rows;
+	return piece;
 }
 
 /*
@@ -106,17 +116,25 @@ __launch_bounds__(HG_PIECES_THREADS)
 
 /*
  * counts[bin << digits_log2 | digit] += the rows of it in tiles first .. end - 1, of which
- * there are *tile_count.  A block takes per_block tiles, one after the other, and counts in
- * shared memory, 2^digits_log2 numbers, as long as they are of one bin.  With KEYS the words
- * are still to be mixed.
+ * there are *tile_count (see hg_tile; NULL: end is right).  A block takes per_block tiles, one
+ * after the other, and counts in shared memory, 2^digits_log2 numbers, as long as they are of one
+ * bin.  With KEYS the words are still to be mixed.
+ *
+ * Where all rows are in one bin and these tiles are the last of them, the last block to end sums
+ * up: starts[digit] and counts[digit] become the first place of a digit, and the last of starts
+ * the number of rows.  *ended, which is 0 before, counts blocks; NULL: nothing of that.
  */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 __global__ void
 __launch_bounds__(THREADS)
 	hg_digits_kernel(const Word *words, const HgPiece *tiles, const uint32_t *tile_count,
-					 uint32_t first, uint32_t end, uint32_t per_block, uint32_t shift,
-					 uint32_t digits_log2, uint32_t *counts)
+					 uint32_t count, uint32_t first, uint32_t end, uint32_t per_block,
+					 uint32_t shift, uint32_t digits_log2, uint32_t *counts, uint32_t *starts,
+					 uint32_t *ended)
 {
+	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+	__shared__ typename Scan::TempStorage scan_storage;
+	__shared__ bool is_last;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	uint32_t *digits = reinterpret_cast<uint32_t *>(hg_shared);
 	const uint32_t thread = threadIdx.x;
@@ -124,7 +142,7 @@ __launch_bounds__(THREADS)
 	uint32_t tile = first + blockIdx.x * per_block;
 	uint32_t bin = UINT32_MAX;
 
-	if (end > *tile_count)
+	if (tile_count != nullptr && end > *tile_count)
 		end = *tile_count;
 	if (end > tile + per_block)
 		end = tile + per_block;
@@ -134,7 +152,7 @@ __launch_bounds__(THREADS)
 
 	for (; tile < end; tile++)
 	{
-		const HgPiece piece = tiles[tile];
+		const HgPiece piece = hg_tile<KEYS>(tiles, tile, THREADS * ITEMS, count);
 		const uint32_t n = piece.end - piece.first;
 		Word word[ITEMS];
 
@@ -168,6 +186,27 @@ __launch_bounds__(THREADS)
 		for (uint32_t d = thread; d < digit_count; d += THREADS)
 			if (digits[d] > 0)
 				atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
+	if (!KEYS || ended == nullptr)
+		return;
+
+	__threadfence();
+	__syncthreads();
+	if (thread == 0)
+		is_last = atomicAdd(ended, 1u) == gridDim.x - 1;
+	__syncthreads();
+	if (!is_last)
+		return;
+	__threadfence();
+
+	/* a thread a digit; what others added is asked for where they added it */
+	const uint32_t rows = thread < digit_count ? atomicAdd(&counts[thread], 0u) : 0;
+	uint32_t before;
+
+	Scan(scan_storage).ExclusiveSum(rows, before);
+	if (thread < digit_count)
+		starts[thread] = counts[thread] = before;
+	if (thread == 0)
+		starts[digit_count] = count;
 }
 
 /* What hg_count_bins_kernel needs of shared memory. */
@@ -287,8 +326,9 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
 }
 
 /*
- * Move the rows of tiles first + blockIdx.x, of *tile_count, to their bins, a block a tile;
- * 2^digits_log2 <= THREADS.  cursors[bin << digits_log2 | digit] is the next free place of it.
+ * Move the rows of tiles first + blockIdx.x, of *tile_count (NULL: all are there), to their bins, a
+ * block a tile; 2^digits_log2 <= THREADS.  cursors[bin << digits_log2 | digit] is the next free
+ * place of it.
  *
  * A row's place is where its bin's share of the tile begins, plus the row's number within this
  * share.  One atomic addition for each digit of a tile gets the share; the numbers come from
@@ -302,9 +342,9 @@ template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
 __global__ void
 __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	hg_scatter_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
-							const uint32_t *tile_count, uint32_t first, uint32_t shift,
-							uint32_t digits_log2, uint32_t *cursors, Word *words_out,
-							uint32_t *rows_out)
+							const uint32_t *tile_count, uint32_t count, uint32_t first,
+							uint32_t shift, uint32_t digits_log2, uint32_t *cursors,
+							Word *words_out, uint32_t *rows_out)
 {
 	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
 	__shared__ typename Scan::TempStorage scan_storage;
@@ -321,10 +361,10 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	Word word[ITEMS];
 	uint32_t number[ITEMS / 2];
 
-	if (first + blockIdx.x >= *tile_count)
+	if (tile_count != nullptr && first + blockIdx.x >= *tile_count)
 		return;
 
-	const HgPiece piece = tiles[first + blockIdx.x];
+	const HgPiece piece = hg_tile<KEYS>(tiles, first + blockIdx.x, THREADS * ITEMS, count);
 	const uint32_t n = piece.end - piece.first;
 
 #pragma unroll

@@ -122,21 +122,17 @@ hg_bins_blocks(size_t word_bytes, int threads)
 }
 
 /*
- * Building the graphs of both sides of a bin: a block holds hg_both_rows() rows of both sides
- * together, or, with more threads, as many as shared memory has room for.  There are so many bins
- * that the mean is hg_both_mean_rows() at most, and that a bin has hg_both_vertices() vertices at
- * most.  The sizes fit the 64 KB of sm_75, and three blocks a multiprocessor of 227 KB.
+ * Building the graphs of both sides of a bin: a block holds what HG_BOTH_SHARED bytes of shared
+ * memory have room for, or, with more threads, all of it.  There are so many bins that the mean is
+ * hg_both_mean_rows() rows of both sides together at most, and that a bin has hg_both_vertices()
+ * vertices at most.  The sizes fit the 64 KB of sm_75, and three blocks a multiprocessor of 227 KB.
  */
+constexpr size_t HG_BOTH_SHARED = 72 * 1024;
+
 constexpr uint32_t
 hg_both_mean_rows(size_t word_bytes)
 {
 	return word_bytes == 4 ? 4608 : 3072;
-}
-
-constexpr uint32_t
-hg_both_rows(size_t word_bytes)
-{
-	return word_bytes == 4 ? 6656 : 4608;
 }
 
 constexpr uint32_t

@@ -301,6 +301,14 @@ is_cancelled(const HgCudaWork *work)
 		   work->host->cancelled(work->host->arg);
 }
 
+HgStatus
+hg_cuda_look(const HgCudaWork *work, HgError *error)
+{
+	if (is_cancelled(work))
+		return hg_error_set(error, HG_CANCELLED, nullptr, "the join was cancelled");
+	return HG_OK;
+}
+
 /* Wait for an event, polling cancelled(). */
 static HgStatus
 wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
@@ -315,8 +323,7 @@ wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
 
 		if (now - polled >= POLL_MS)
 		{
-			if (is_cancelled(work))
-				return hg_error_set(error, HG_CANCELLED, nullptr, "the join was cancelled");
+			HG_TRY(hg_cuda_look(work, error));
 			polled = now;
 		}
 		code = cudaEventQuery(event);

@@ -117,6 +117,9 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 	return status;
 }
 
+/* HG_CANCELLED where the job is, without waiting for anything. */
+HgStatus hg_cuda_look(const HgCudaWork *work, HgError *error);
+
 /* Wait until the stream is idle, polling cancelled(). */
 HgStatus hg_cuda_wait(HgCudaWork *work, HgError *error);
 

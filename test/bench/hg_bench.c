@@ -21,6 +21,9 @@
 
 #include "hg_bench.h"
 
+#ifdef HG_WITH_CUDA
+#include "../../cuda/hg_cuda_engine.h"
+#endif
 #include "../../src/engine/cpu/hg_cpu.h"
 
 #include <getopt.h>
@@ -32,6 +35,7 @@
 #include <time.h>
 
 #define CHUNK 65536
+#define JOB_CHUNK (1 << 20)
 #define MAX_REPEAT 101
 #define MAX_KEPT 1024
 #define BUILT_LOG2 25
@@ -136,10 +140,9 @@ read_stream(HgEngine *engine, HgJob *job, HgMatches *matches, bool sum, HgBenchR
 
 /* One run: A is the inner side, B the outer. */
 static HgStatus
-run_cpu(const HgWorkload *workload, const Options *options, bool sum, HgMatches *matches,
-		HgBenchResult *result, HgError *error)
+run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bool sum,
+		HgMatches *matches, HgBenchResult *result, HgError *error)
 {
-	HgEngine *engine = hg_cpu_engine();
 	HgJobSpec spec = options->spec;
 	HgJobStats stats;
 	HgJob *job;
@@ -183,19 +186,20 @@ compare_totals(const void *a, const void *b)
 
 /* The median of repeat runs, with the checksum of one run before them. */
 static HgStatus
-bench_cpu(const HgWorkload *workload, const Options *options, HgBenchResult *result, HgError *error)
+bench_job(HgEngine *engine, const HgWorkload *workload, const Options *options, uint32_t capacity,
+		  HgBenchResult *result, HgError *error)
 {
-	static uint32_t outer[CHUNK];
-	static uint32_t inner[CHUNK];
-	HgMatches matches = {outer, inner, CHUNK, 0};
+	static uint32_t outer[JOB_CHUNK];
+	static uint32_t inner[JOB_CHUNK];
+	HgMatches matches = {outer, inner, capacity, 0};
 	HgBenchResult runs[MAX_REPEAT];
 	HgBenchResult checked;
 	HgStatus status;
 
-	status = run_cpu(workload, options, true, &matches, &checked, error);
+	status = run_job(engine, workload, options, true, &matches, &checked, error);
 	for (int i = 0; i < options->repeat && status == HG_OK; i++)
 	{
-		status = run_cpu(workload, options, false, &matches, &runs[i], error);
+		status = run_job(engine, workload, options, false, &matches, &runs[i], error);
 		if (status == HG_OK && runs[i].pairs != checked.pairs)
 			checked.checksum = ~workload->checksum; /* runs differ: not verified */
 	}
@@ -243,7 +247,7 @@ report(const HgWorkload *workload, const char *backend, const Options *options,
 	double rate = (double) (workload->rows_a + workload->rows_b) / result->total_ms / 1e6;
 
 	valid &= result->pairs == workload->pairs && result->checksum == workload->checksum;
-	printf("%-14s %-12s %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10.2f %8.3f  %-8s %s\n",
+	printf("%-14s %-12s %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10.3f %8.3f  %-8s %s\n",
 		   workload->name, backend, workload->rows_a, workload->rows_b, result->pairs,
 		   result->total_ms, rate, valid ? "yes" : "NO", result->device);
 	if (options->phases)
@@ -317,13 +321,50 @@ report_builds(const Options *options)
 					   error.message, error.detail);
 				return false;
 			}
-			printf("build x%-7u %-12s %11" PRIu64 " %11s %11s %10.2f %8.3f  %-8s %s\n", duplicates,
+			printf("build x%-7u %-12s %11" PRIu64 " %11s %11s %10.3f %8.3f  %-8s %s\n", duplicates,
 				   ordered ? "cuda ordered" : "cuda", rows, "", "", result.total_ms,
 				   (double) rows / result.total_ms / 1e6, result.graphs_valid ? "yes" : "NO",
 				   result.device);
 			fflush(stdout);
 			right &= result.graphs_valid;
 		}
+	return right;
+}
+#endif
+
+#ifdef HG_WITH_CUDA
+/*
+ * Small joins as whole jobs of the CUDA engine, from open to the last pair in host memory, where
+ * launches and waits count more than rows; returns whether all is right.
+ */
+static bool
+report_jobs(const Options *options)
+{
+	HgEngine *engine;
+	HgError error;
+	HgStatus status = hg_cuda_engine_start(-1, 0, &engine, &error);
+	bool right = true;
+
+	if (status != HG_OK)
+		return status == HG_UNAVAILABLE && options->cpu; /* that has been said */
+	for (int i = 0; i < hg_workload_count(); i++)
+	{
+		HgWorkload workload;
+		HgBenchResult result;
+
+		if (!hg_workload_is_small(i))
+			continue;
+		if (!hg_workload_generate(i, options->scale, &workload))
+		{
+			right = false;
+			break;
+		}
+		status = bench_job(engine, &workload, options, JOB_CHUNK, &result, &error);
+		right &= status == HG_OK ? report(&workload, "cuda job", options, &result, true)
+								 : report_failure(&workload, "cuda job", status, &error);
+		hg_workload_free(&workload);
+	}
+	hg_cuda_engine_stop(engine);
 	return right;
 }
 #endif
@@ -344,7 +385,7 @@ bench_workload(int index, Options *options)
 	{
 		HgBenchResult result;
 		HgError error;
-		HgStatus status = bench_cpu(&workload, options, &result, &error);
+		HgStatus status = bench_job(hg_cpu_engine(), &workload, options, CHUNK, &result, &error);
 
 		right = status == HG_OK ? report(&workload, options->count ? "cpu count" : "cpu", options,
 										 &result, true)
@@ -366,7 +407,8 @@ usage(FILE *file)
 	fprintf(file, "Usage: hg_bench [option]...\n"
 				  "  --backend cpu|cuda|cpu,cuda  what to measure (all that was built in)\n"
 				  "  --workload LIST          names with commas, all (the table: the default),\n"
-				  "                           or variants (what is beside the table)\n"
+				  "                           or variants (what is beside the table), or\n"
+				  "                           jobs (cuda: small joins from open to the last pair)\n"
 				  "  --scale N                shrink every workload by 2^N (0)\n"
 				  "  --repeat N               measured runs of each, at most 101 (5)\n"
 				  "  --count                  cpu: count pairs, write none\n"
@@ -521,6 +563,10 @@ main(int argc, char **argv)
 	parse_options(argc, argv, &options);
 	printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
 		   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
+#ifdef HG_WITH_CUDA
+	if (strcmp(options.workloads, "jobs") == 0)
+		return report_jobs(&options) ? 0 : 1;
+#endif
 	if (strcmp(options.workloads, "all") == 0 || strcmp(options.workloads, "variants") == 0)
 	{
 		bool want_main = strcmp(options.workloads, "all") == 0;
@@ -530,7 +576,10 @@ main(int argc, char **argv)
 				right &= bench_workload(i, &options);
 #ifdef HG_WITH_CUDA
 		if (want_main && options.cuda)
+		{
 			right &= report_builds(&options);
+			right &= report_jobs(&options);
+		}
 #endif
 	}
 	else

@@ -74,6 +74,10 @@ static const Recipe recipes[] = {
 	{"U27", true, 4, KEY_DENSE, {M(27), M(27), SPREAD_PERMUTED}, {M(27), M(27), SPREAD_PERMUTED}},
 	{"H22", true, 4, KEY_MIXED, {M(22), M(12), SPREAD_UNIFORM}, {M(16), M(12), SPREAD_UNIFORM}},
 
+	{"S12", false, 4, KEY_MIXED, {M(12), M(12), SPREAD_PERMUTED}, {M(12), M(12), SPREAD_PERMUTED}},
+	{"S16", false, 4, KEY_MIXED, {M(16), M(16), SPREAD_PERMUTED}, {M(16), M(16), SPREAD_PERMUTED}},
+	{"S20", false, 4, KEY_MIXED, {M(20), M(20), SPREAD_PERMUTED}, {M(20), M(20), SPREAD_PERMUTED}},
+
 	{"U10M",
 	 false,
 	 4,
@@ -208,6 +212,12 @@ bool
 hg_workload_is_main(int index)
 {
 	return recipes[index].is_main;
+}
+
+bool
+hg_workload_is_small(int index)
+{
+	return recipes[index].a.rows <= M(20) && recipes[index].b.rows <= M(20);
 }
 
 /* Draw number i of stream seed: splitmix64's output function over a counter. */

@@ -52,6 +52,9 @@ extern "C"
 	/* True for the rows of the published table, false for variants of them. */
 	extern bool hg_workload_is_main(int index);
 
+	/* True for those whose sides have 2^20 rows at most. */
+	extern bool hg_workload_is_small(int index);
+
 	/*
 	 * Generate a workload, with its numbers of rows and its key domain divided by
 	 * 2^scale.  The same arguments give the same keys everywhere.  Returns false when
