@@ -118,13 +118,14 @@ count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
 		if (first + piece < most_tiles)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
-	if (KEYS)
-		return HG_OK;
-	HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
-	hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-						work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
-										entries - 1, pass->chosen, cursors, pass->offsets);
-	HG_CUDA_LAUNCHED(hg_cursors_kernel, error);
+	if constexpr (!KEYS)
+	{
+		HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
+		hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+							work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
+											entries - 1, pass->chosen, cursors, pass->offsets);
+		HG_CUDA_LAUNCHED(hg_cursors_kernel, error);
+	}
 	return HG_OK;
 }
 
