@@ -167,15 +167,13 @@ __launch_bounds__(THREADS, hg_both_blocks(sizeof(Word), THREADS))
 			const uint32_t i = unit + k * THREADS + thread;
 
 			word[k] = 0;
-			row[k] = 0;
 			list[k] = 0;
 			if (i < outer_rows)
 			{
 				word[k] = outer_words[i];
-				row[k] = outer_edge_rows[i];
 				list[k] = lists[hg_word_vertex(word[k], both.shift) & mask];
 				both.outer.words[outer_start + i] = word[k];
-				both.outer.rows[outer_start + i] = row[k];
+				both.outer.rows[outer_start + i] = outer_edge_rows[i];
 			}
 		}
 		if (!both.matched)
@@ -206,10 +204,20 @@ __launch_bounds__(THREADS, hg_both_blocks(sizeof(Word), THREADS))
 		const unsigned long long place = unit_place[turn];
 
 		turn ^= 1;
-		if (both.outer_out != nullptr && warp_total > 0)
-			hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
-								(long long) (place + warps_before), (long long) both.capacity,
-								both.outer_out, both.inner_out, nullptr, 0);
+		if (both.outer_out == nullptr || warp_total == 0)
+			continue;
+
+		/* read late, to take fewer registers before */
+#pragma unroll
+		for (int k = 0; k < HG_BINS_ITEMS; k++)
+		{
+			const uint32_t i = unit + k * THREADS + thread;
+
+			row[k] = i < outer_rows ? outer_edge_rows[i] : 0;
+		}
+		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
+							(long long) (place + warps_before), (long long) both.capacity,
+							both.outer_out, both.inner_out, nullptr, 0);
 	}
 
 	if (!both.matched)
