@@ -210,6 +210,8 @@ test_both_graphs(HgEngine *engine)
 									.device = -1},
 						   .capacity = i % 2 == 0 ? 65536 : 5000};
 
+			if (!hg_tap_turn())
+				continue;
 			test_data_create_hot(&data, width, rows, rows + 2);
 			hg_tap_ok(test_run(&run) && test_run_intersections(&run),
 					  "cuda: graphs of %llu x %llu rows, %llu and %llu of one key, of %u bytes",
