@@ -204,10 +204,9 @@ __launch_bounds__(THREADS, hg_both_blocks(sizeof(Word), THREADS))
 		const unsigned long long place = unit_place[turn];
 
 		turn ^= 1;
+		/* row numbers are read late, to take fewer registers before */
 		if (both.outer_out == nullptr || warp_total == 0)
 			continue;
-
-		/* read late, to take fewer registers before */
 #pragma unroll
 		for (int k = 0; k < HG_BINS_ITEMS; k++)
 		{
