@@ -36,7 +36,9 @@
  *					that the last pass can return those that have not.
  *
  * Where nothing but the number of rows is asked for (count(*)), keys alone are kept
- * and the engine counts: COUNT returns that many empty rows.
+ * and the engine counts: COUNT returns that many empty rows.  Where the node above aggregates,
+ * REDUCE hands the matches up in groups if a device makes them, and no MATCH follows
+ * (hg_join_reduce.c).
  *
  * KEYS AND QUALS.  Exact keys match when the words match.  Hashed ones do not: the
  * hash clauses are then part of join_qual and every match is rechecked.  join_qual
@@ -398,6 +400,10 @@ hg_join_next_batch(HgJoinState *state)
 
 			case HG_JOIN_READ_OUTER:
 				hg_join_enter(state, hg_join_read_outer(state));
+				break;
+
+			case HG_JOIN_REDUCE:
+				state->phase = hg_join_reduce(state) ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
 				break;
 
 			case HG_JOIN_MATCH:

@@ -419,7 +419,6 @@ hg_join_expected_pairs(const HgJoinState *state)
 	return pairs * more;
 }
 
-/* The HashGraphs are built: start the stream of matches; returns the next phase. */
 HgJoinPhase
 hg_join_start_output(HgJoinState *state)
 {
@@ -428,7 +427,7 @@ hg_join_start_output(HgJoinState *state)
 		state->count_left = hg_matcher_count(state->matcher);
 		return HG_JOIN_COUNT;
 	}
-	return hg_join_reduce(state) ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
+	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
 }
 
 /*

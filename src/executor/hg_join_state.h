@@ -25,6 +25,7 @@ typedef enum HgJoinPhase
 	HG_JOIN_READ_INNER,
 	HG_JOIN_NEXT_PARTITION,
 	HG_JOIN_READ_OUTER,
+	HG_JOIN_REDUCE,
 	HG_JOIN_MATCH,
 	HG_JOIN_COUNT,
 	HG_JOIN_END_CHUNK,
@@ -158,7 +159,7 @@ extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 /* Are matches needed, and not just their number? */
 extern bool hg_join_streams(const HgJoinState *state);
 
-/* The HashGraphs are built: start the stream of matches; returns the next phase. */
+/* The HashGraphs are built: what follows is the next phase, which is returned. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 
 /*
