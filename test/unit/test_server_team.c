@@ -70,9 +70,9 @@ open_members(Members *members, uint64_t number, const TestData *data)
 	return good;
 }
 
-/* Give the rows to the members in turn, piece by piece, and wait until all have arrived. */
+/* Give the rows to the members in turn, piece by piece. */
 static bool
-fill_members(Members *members, const TestData *data)
+give_keys(Members *members, const TestData *data)
 {
 	bool good = true;
 	int turn = 0;
@@ -88,9 +88,24 @@ fill_members(Members *members, const TestData *data)
 																at * data->key_width,
 															count, at, NULL) == HG_OK;
 		}
+	return good;
+}
+
+/* Wait until all has arrived. */
+static bool
+settle_members(Members *members)
+{
+	bool good = true;
+
 	for (int i = 0; i < MEMBERS; i++)
 		good = good && hg_wire_client_settle(members->jobs[i], NULL) == HG_OK;
 	return good;
+}
+
+static bool
+fill_members(Members *members, const TestData *data)
+{
+	return give_keys(members, data) && settle_members(members);
 }
 
 static bool
@@ -219,17 +234,17 @@ open_with_columns(Members *members, const TestData *data, uint64_t number, int o
 	return good;
 }
 
-/* Give values to the rows that fill_members has given out, by their numbers, in other pieces. */
+/* Each member gives the rows that it has from give_keys their values. */
 static bool
-fill_columns(Members *members, const TestData *data)
+give_values(Members *members, const TestData *data)
 {
 	bool good = true;
 	int turn = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint64_t at = 0; at < data->rows[side]; at += PIECE - 1)
+		for (uint64_t at = 0; at < data->rows[side]; at += PIECE)
 		{
-			uint64_t count = data->rows[side] - at < PIECE - 1 ? data->rows[side] - at : PIECE - 1;
+			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
 			int i = turn++ % MEMBERS;
 			int32_t outer[PIECE];
 			int64_t inner[PIECE];
@@ -245,9 +260,17 @@ fill_columns(Members *members, const TestData *data)
 							   side == HG_OUTER ? (const void *) outer : (const void *) inner, NULL,
 							   count, at, NULL) == HG_OK;
 		}
-	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_settle(members->jobs[i], NULL) == HG_OK;
 	return good;
+}
+
+/* The whole of a job with columns, up to its groups. */
+static bool
+build_with_columns(Members *members, const TestData *data, uint64_t number)
+{
+	HgStatus statuses[MEMBERS];
+
+	return open_with_columns(members, data, number, -1, statuses) && give_keys(members, data) &&
+		   give_values(members, data) && settle_members(members) && build_members(members);
 }
 
 static void
@@ -280,9 +303,7 @@ test_groups(void)
 	members.jobs[1] = NULL;
 	close_members(&members);
 
-	good = open_with_columns(&members, &data, TEAM + 1, -1, statuses) &&
-		   fill_members(&members, &data) && fill_columns(&members, &data) &&
-		   build_members(&members);
+	good = build_with_columns(&members, &data, TEAM + 1);
 	for (int i = 0; i < MEMBERS; i++)
 		good = good &&
 			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
@@ -293,9 +314,7 @@ test_groups(void)
 	close_members(&members);
 
 	spec.max_groups = 5;
-	good = open_with_columns(&members, &data, TEAM + 2, -1, statuses) &&
-		   fill_members(&members, &data) && fill_columns(&members, &data) &&
-		   build_members(&members);
+	good = build_with_columns(&members, &data, TEAM + 2);
 	for (int i = MEMBERS - 1; i >= 0; i--)
 	{
 		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
