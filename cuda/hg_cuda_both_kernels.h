@@ -98,8 +98,7 @@ hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, ui
  */
 template <typename Word, int THREADS, bool HOT>
 __global__ void
-__launch_bounds__(THREADS, hg_both_blocks(sizeof(Word), THREADS))
-	hg_both_kernel(const HgBoth<Word> both)
+__launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<Word> both)
 {
 	constexpr uint32_t WARPS = THREADS / 32;
 	constexpr uint32_t UNIT_ROWS = THREADS * HG_BINS_ITEMS;
