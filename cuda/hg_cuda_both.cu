@@ -20,7 +20,10 @@
  *
  * Lists are in no order here: keys are compared with whole lists (hg_cuda_bins.cu).
  *
- * MEMORY: the offsets, and while long bins are taken apart as much again as their side has.
+ * MEMORY: the offsets, and the rows of both sides twice, in bins and as edges, until all edges are
+ * there; and what the caller has for pairs.  A block could leave edges where it found the rows, but
+ * bins that are taken apart by many blocks can't stay in their places, and would have to be copied
+ * back.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -91,9 +94,11 @@ side_of(const Build *build, HgSide side)
 {
 	HgBothSide<Word> it;
 
-	it.words = static_cast<Word *>(build->partitions[side].words);
+	it.words = static_cast<const Word *>(build->partitions[side].words);
 	it.rows = build->partitions[side].rows;
 	it.starts = build->partitions[side].starts;
+	it.edge_words = static_cast<Word *>(build->graphs[side].edge_words);
+	it.edge_rows = build->graphs[side].edge_rows;
 	it.offsets = build->graphs[side].offsets;
 	return it;
 }
@@ -183,17 +188,31 @@ build_rest(HgCudaWork *work, const Build *build, HgError *error)
 
 		if (digits_log2 <= HG_PARTITION_NARROW_LOG2)
 		{
-			HG_TRY(hg_cuda_partition_split(work, partition, &longer, digits_log2, graph->offsets,
-										   error));
+			HG_TRY(hg_cuda_partition_split(work, partition, &longer, digits_log2, graph->edge_words,
+										   graph->edge_rows, graph->offsets, error));
 			continue;
 		}
+		/* all rows are there still, and are sorted instead of the edges */
+		hg_cuda_free(work, graph->edge_words);
+		hg_cuda_free(work, graph->edge_rows);
 		graph->edge_words = partition->words;
 		graph->edge_rows = partition->rows;
+		partition->words = nullptr;
+		partition->rows = nullptr;
 		HG_TRY(hg_cuda_graph_order(work, graph, error));
-		partition->words = graph->edge_words;
-		partition->rows = graph->edge_rows;
 	}
 	return HG_OK;
+}
+
+/* The edges of a side, which are in the bins of its partition. */
+static HgCudaPartition
+edges_of(const Build *build, HgSide side)
+{
+	HgCudaPartition edges = build->partitions[side];
+
+	edges.words = build->graphs[side].edge_words;
+	edges.rows = build->graphs[side].edge_rows;
+	return edges;
 }
 
 /* Join these bins: their pairs come behind those that there are. */
@@ -204,10 +223,12 @@ match_rest(HgCudaWork *work, const Build *build, HgError *error)
 	const uint64_t before = pairs->counts.matches;
 	const uint64_t room = before < pairs->capacity ? pairs->capacity - before : 0;
 	HgCudaMatchCounts counts;
+	const HgCudaPartition inner = edges_of(build, HG_INNER);
+	const HgCudaPartition outer = edges_of(build, HG_OUTER);
 	HgCudaBins bins;
 
-	HG_TRY(hg_cuda_bins_open(work, &build->partitions[HG_INNER], &build->partitions[HG_OUTER],
-							 build->shape->vertices_log2, build->wide_room, &bins, error));
+	HG_TRY(hg_cuda_bins_open(work, &inner, &outer, build->shape->vertices_log2, build->wide_room,
+							 &bins, error));
 	if (room == 0 || pairs->outer_rows == nullptr)
 		HG_TRY(hg_cuda_bins_count(work, &bins, pairs->mode, &counts, error));
 	else
@@ -285,10 +306,39 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 		build->pairs->counts.comparisons = found.counters.comparisons;
 		build->pairs->counts.intersections = found.counters.intersections;
 	}
-	if (found.survey.rest == 0)
-		return HG_OK;
-	HG_TRY(build_rest(work, build, error));
-	return build->pairs == nullptr ? HG_OK : match_rest(work, build, error);
+	if (found.survey.rest > 0)
+		HG_TRY(build_rest(work, build, error));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_cuda_free(work, build->partitions[side].words);
+		hg_cuda_free(work, build->partitions[side].rows);
+		build->partitions[side].words = nullptr;
+		build->partitions[side].rows = nullptr;
+	}
+	return found.survey.rest == 0 || build->pairs == nullptr ? HG_OK
+															 : match_rest(work, build, error);
+}
+
+HgStatus
+hg_cuda_both_begin(HgCudaWork *work, const HgShape *shape, const HgCudaPartition partitions[2],
+				   HgCudaGraph graphs[2], HgError *error)
+{
+	const uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgCudaPartition *partition = &partitions[side];
+		HgCudaGraph *graph = &graphs[side];
+
+		memset(graph, 0, sizeof(*graph));
+		graph->key_width = partition->key_width;
+		graph->vertices_log2 = shape->vertices_log2;
+		graph->rows = partition->count;
+		HG_TRY(hg_cuda_alloc_array(work, vertices + 1, &graph->offsets, error));
+		HG_TRY(hg_cuda_alloc(work, graph->rows * graph->key_width, &graph->edge_words, error));
+		HG_TRY(hg_cuda_alloc_array(work, graph->rows, &graph->edge_rows, error));
+	}
+	return HG_OK;
 }
 
 HgStatus
@@ -306,29 +356,15 @@ hg_cuda_both_build(HgCudaWork *work, const HgShape *shape, HgCudaPartition parti
 	build.pairs = pairs;
 	choose_rooms(work, &build);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		memset(&graphs[side], 0, sizeof(graphs[side]));
-		graphs[side].key_width = partitions[side].key_width;
-		graphs[side].vertices_log2 = shape->vertices_log2;
-		graphs[side].rows = partitions[side].count;
-		HG_TRY(hg_cuda_alloc_array(work, vertices + 1, &graphs[side].offsets, error));
 		HG_CUDA_TRY(cudaMemcpyAsync(graphs[side].offsets + vertices, partitions[side].starts + bins,
 									sizeof(uint32_t), cudaMemcpyDeviceToDevice, work->stream),
 					error);
-	}
 	if (partitions[HG_INNER].key_width == 4)
 		HG_TRY(build_words<uint32_t>(work, &build, error));
 	else
 		HG_TRY(build_words<uint64_t>(work, &build, error));
 	if (pairs != nullptr)
 		pairs->complete = pairs->outer_rows != nullptr && pairs->counts.matches <= pairs->capacity;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		graphs[side].edge_words = partitions[side].words;
-		graphs[side].edge_rows = partitions[side].rows;
-		partitions[side].words = nullptr;
-		partitions[side].rows = nullptr;
-	}
 	return hg_cuda_wait(work, error);
 }
 

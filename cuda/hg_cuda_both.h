@@ -24,10 +24,17 @@ struct HgCudaBothPairs
 };
 
 /*
- * Build the graphs of two partitions with as many bins, by HgSide, of a shape that
- * hg_cuda_shape_both allows.  Their rows become the edges of the graphs, in place: the graphs own
- * the arrays then, and the partitions keep none but their starts.  pairs may be NULL.  It returns
- * when all is done.
+ * Take the memory for the graphs of two partitions with as many bins, by HgSide, of a shape that
+ * hg_cuda_is_both allows: offsets, and edges beside the rows of the partitions.
+ */
+HgStatus hg_cuda_both_begin(HgCudaWork *work, const HgShape *shape,
+							const HgCudaPartition partitions[2], HgCudaGraph graphs[2],
+							HgError *error);
+
+/*
+ * Build graphs that are begun.  The rows of the partitions are given back when the edges are
+ * there, before bins are joined that no block has room for: partitions keep none of their arrays
+ * but the starts.  pairs may be NULL.  It returns when all is done.
  */
 HgStatus hg_cuda_both_build(HgCudaWork *work, const HgShape *shape, HgCudaPartition partitions[2],
 							HgCudaGraph graphs[2], HgCudaBothPairs *pairs, HgError *error);

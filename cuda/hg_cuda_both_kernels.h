@@ -52,9 +52,11 @@ hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 /* One side of hg_both_kernel: rows in bins, that become edges of a graph.  In device memory. */
 template <typename Word> struct HgBothSide
 {
-	Word *words;
-	uint32_t *rows;
+	const Word *words;
+	const uint32_t *rows;
 	const uint32_t *starts;
+	Word *edge_words; /* [rows of all bins], like words and rows, which they are not */
+	uint32_t *edge_rows;
 	uint32_t *offsets; /* of all vertices */
 };
 
@@ -90,11 +92,11 @@ hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, ui
  * Build the graphs of both sides of a bin, and join them, a block a bin.
  *
  * The block runs Algorithm 1 of the paper for either side in shared memory, writes the edges to
- * the places that their rows have, and the offsets of the bin's vertices.  Where that is asked for
- * it then takes the outer edges, list after list, to the inner list of their vertex, as
+ * the same places that their rows have, and the offsets of the bin's vertices.  Where that is asked
+ * for it then takes the outer edges, list after list, to the inner list of their vertex, as
  * hg_bins_join_kernel does with rows, and writes the pairs in the same way.
  *
- * Bins that are too long are left as they are.  With HOT one key may have most rows of a bin.
+ * Bins that are too long are left out.  With HOT one key may have most rows of a bin.
  */
 template <typename Word, int THREADS, bool HOT>
 __global__ void
@@ -148,8 +150,8 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 							 both.outer.offsets + first_vertex);
 	for (uint32_t i = thread; i < inner_rows; i += THREADS)
 	{
-		both.inner.words[inner_start + i] = edge_words[i];
-		both.inner.rows[inner_start + i] = edge_rows[i];
+		both.inner.edge_words[inner_start + i] = edge_words[i];
+		both.inner.edge_rows[inner_start + i] = edge_rows[i];
 	}
 
 	for (uint32_t unit = 0; unit < outer_rows; unit += UNIT_ROWS)
@@ -171,8 +173,8 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 			{
 				word[k] = outer_words[i];
 				list[k] = lists[hg_word_vertex(word[k], both.shift) & mask];
-				both.outer.words[outer_start + i] = word[k];
-				both.outer.rows[outer_start + i] = outer_edge_rows[i];
+				both.outer.edge_words[outer_start + i] = word[k];
+				both.outer.edge_rows[outer_start + i] = outer_edge_rows[i];
 			}
 		}
 		if (!both.matched)

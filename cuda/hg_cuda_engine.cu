@@ -491,12 +491,24 @@ number_chunk(CudaJob *job, uint64_t count, HgError *error)
 									 job->chunk + job->chunk_capacity, count, error);
 }
 
-/* Build the graphs of both sides, unless they are; pairs as for hg_cuda_both_build. */
+/*
+ * Build the graphs of both sides, unless they are; pairs as for hg_cuda_both_build, but that those
+ * which are to be written go to the chunk.
+ */
 static HgStatus
-build_both(CudaJob *job, HgCudaBothPairs *pairs, HgError *error)
+build_both(CudaJob *job, HgCudaBothPairs *pairs, bool writing, HgError *error)
 {
 	if (job->both_built)
 		return HG_OK;
+	HG_TRY(hg_cuda_both_begin(&job->work, &job->shape, job->partitions, job->graphs, error));
+	if (writing)
+	{
+		/* after the graphs, as it gets by with what they leave */
+		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], HG_LEAST_CHUNK_PAIRS, error));
+		pairs->outer_rows = job->chunk;
+		pairs->inner_rows = job->chunk + job->chunk_capacity;
+		pairs->capacity = job->chunk_capacity;
+	}
 	HG_TRY(hg_cuda_both_build(&job->work, &job->shape, job->partitions, job->graphs, pairs, error));
 	for (HgCudaPartition &partition : job->partitions)
 		hg_cuda_partition_free(&job->work, &partition);
@@ -510,7 +522,7 @@ view_both(CudaJob *job, HgError *error)
 {
 	if (!job->both || job->viewed)
 		return HG_OK;
-	HG_TRY(build_both(job, nullptr, error));
+	HG_TRY(build_both(job, nullptr, false, error));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_both_view(&job->work, &job->graphs[side], job->stats.rows[HG_INNER],
 								 &job->partitions[side], error));
@@ -529,12 +541,8 @@ match_both(CudaJob *job, HgMatchMode mode, bool *written, HgError *error)
 {
 	HgCudaBothPairs pairs = {};
 
-	HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], HG_LEAST_CHUNK_PAIRS, error));
 	pairs.mode = mode;
-	pairs.outer_rows = job->chunk;
-	pairs.inner_rows = job->chunk + job->chunk_capacity;
-	pairs.capacity = job->chunk_capacity;
-	HG_TRY(build_both(job, &pairs, error));
+	HG_TRY(build_both(job, &pairs, true, error));
 	*written = pairs.complete;
 	if (!pairs.complete)
 		return HG_OK;
@@ -684,7 +692,7 @@ cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 		HgCudaBothPairs pairs = {};
 
 		pairs.mode = mode;
-		HG_TRY(build_both(job, &pairs, error));
+		HG_TRY(build_both(job, &pairs, false, error));
 		counts = pairs.counts;
 	}
 	else if (in_bins(job))
@@ -777,7 +785,7 @@ get_graph(CudaJob *job, HgSide side, HgError *error)
 	HG_TRY(check_built(job, error));
 	HG_TRY(enter(job, error));
 	if (job->both)
-		HG_TRY(build_both(job, nullptr, error));
+		HG_TRY(build_both(job, nullptr, false, error));
 	if (job->layout == HG_LAYOUT_BINS && side == HG_INNER)
 	{
 		end_stream(job);

@@ -23,8 +23,6 @@
  * keys can be too long to be ordered where it is built.  Where that happens, all edges of
  * the graph are sorted by the whole word: that is linear, does not care for duplicates,
  * and costs about what the bins cost.  Vertices then find their offsets by bisection.
- * Where lists need no order, and a bin has few vertices, there is a cheaper way for the bins
- * that are too long: one more pass of the partition inside of these, by vertices.
  * (Lists of V1 stay where they are, since sorting by the word sorts by vertex first: its
  * offsets hold.)
  *
@@ -315,7 +313,6 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgC
 		 uint32_t *unfinished, HgError *error)
 {
 	const bool fits = bins_fit<Word>(work, shape);
-	const uint32_t digits_log2 = shape->vertices_log2 - shape->bins_log2; /* of a bin */
 	HgCudaPartition partition;
 	uint32_t unfinished_count = 1;
 
@@ -328,14 +325,6 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgC
 	{
 		HG_TRY(build_bins<Word>(work, shape, partition.starts, graph, unfinished, error));
 		HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
-	}
-	if (unfinished_count > 0 && fits && !graph->ordered && digits_log2 <= HG_PARTITION_NARROW_LOG2)
-	{
-		const HgBinFilter longer = {partition.starts, HG_BIN_ROWS + 1, UINT32_MAX, nullptr, 0};
-
-		HG_TRY(
-			hg_cuda_partition_split(work, &partition, &longer, digits_log2, graph->offsets, error));
-		unfinished_count = 0;
 	}
 	hg_cuda_free(work, partition.starts);
 	if (unfinished_count == 0)

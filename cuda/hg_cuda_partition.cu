@@ -53,9 +53,10 @@ template <typename Word> struct Pass
 		*final_starts; /* of final_log2 bits, which starts_out are of; NULL: to be counted */
 	uint32_t final_log2;
 
-	/* the bins that are taken apart, and stay in their places */
+	/* the bins that are taken apart */
 	HgBinFilter chosen;
-	uint32_t *offsets; /* like starts_out, set for these bins; NULL: all bins, out of place */
+	uint32_t
+		*offsets; /* like starts_out, set for these bins, which stay in their places; or NULL */
 };
 
 static unsigned
@@ -190,13 +191,6 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
 		if (first + piece < most_tiles)
 			HG_TRY(hg_cuda_pace(work, error));
-	}
-	if (pass->offsets != nullptr && most_tiles > 0)
-	{
-		hg_copy_tiles_kernel<<<most_tiles, HG_STREAM_THREADS, 0, work->stream>>>(
-			pass->words_out, pass->rows_out, tiles, tile_count, const_cast<Word *>(pass->words),
-			const_cast<uint32_t *>(pass->rows));
-		HG_CUDA_LAUNCHED(hg_copy_tiles_kernel, error);
 	}
 	hg_cuda_free(work, tiles);
 	hg_cuda_free(work, tile_count);
@@ -356,8 +350,8 @@ hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_
 
 template <typename Word>
 static HgStatus
-split(HgCudaWork *work, HgCudaPartition *partition, const HgBinFilter *chosen, uint32_t digits_log2,
-	  uint32_t *offsets, HgError *error)
+split(HgCudaWork *work, const HgCudaPartition *partition, const HgBinFilter *chosen,
+	  uint32_t digits_log2, Word *words_out, uint32_t *rows_out, uint32_t *offsets, HgError *error)
 {
 	Pass<Word> pass;
 
@@ -369,25 +363,26 @@ split(HgCudaWork *work, HgCudaPartition *partition, const HgBinFilter *chosen, u
 	pass.bins_log2 = partition->bins_log2;
 	pass.digits_log2 = digits_log2;
 	pass.chosen = *chosen;
+	pass.words_out = words_out;
+	pass.rows_out = rows_out;
 	pass.offsets = offsets;
 	HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + digits_log2)) + 1,
 							   &pass.starts_out, error));
-	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
-	HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
 	HG_TRY((run_fitting_pass<Word, false, true>(work, &pass, error)));
 	hg_cuda_free(work, pass.starts_out);
-	hg_cuda_free(work, pass.words_out);
-	hg_cuda_free(work, pass.rows_out);
 	return HG_OK;
 }
 
 HgStatus
-hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition, const HgBinFilter *chosen,
-						uint32_t digits_log2, uint32_t *offsets, HgError *error)
+hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition,
+						const HgBinFilter *chosen, uint32_t digits_log2, void *words_out,
+						uint32_t *rows_out, uint32_t *offsets, HgError *error)
 {
 	return partition->key_width == 4
-			   ? split<uint32_t>(work, partition, chosen, digits_log2, offsets, error)
-			   : split<uint64_t>(work, partition, chosen, digits_log2, offsets, error);
+			   ? split(work, partition, chosen, digits_log2, static_cast<uint32_t *>(words_out),
+					   rows_out, offsets, error)
+			   : split(work, partition, chosen, digits_log2, static_cast<uint64_t *>(words_out),
+					   rows_out, offsets, error);
 }
 
 uint64_t

@@ -48,13 +48,14 @@ struct HgBinFilter
 
 /*
  * Put the rows of the bins that are chosen in the order of the digits_log2 bits that
- * follow those of the bin, at most HG_PARTITION_NARROW_LOG2.  offsets[bin << digits_log2 | digit]
+ * follow those of the bin, at most HG_PARTITION_NARROW_LOG2: words_out and rows_out get them, in
+ * the places that the bins have in the partition.  offsets[bin << digits_log2 | digit]
  * becomes the first row of each digit of these bins, and the last of offsets, behind all digits
  * of all bins, the number of rows.  All else stays as it is.
  */
-HgStatus hg_cuda_partition_split(HgCudaWork *work, HgCudaPartition *partition,
-								 const HgBinFilter *chosen, uint32_t digits_log2, uint32_t *offsets,
-								 HgError *error);
+HgStatus hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition,
+								 const HgBinFilter *chosen, uint32_t digits_log2, void *words_out,
+								 uint32_t *rows_out, uint32_t *offsets, HgError *error);
 
 /* Bytes of device memory that are held at most while it is made, the keys among them. */
 uint64_t hg_cuda_partition_bytes(uint32_t key_width, uint64_t count, uint32_t bins_log2);

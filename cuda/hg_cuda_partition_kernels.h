@@ -297,25 +297,6 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
-/* Copy the rows of a tile to the same places of words_out and rows_out, a block a tile. */
-template <typename Word>
-__global__ void
-__launch_bounds__(HG_STREAM_THREADS)
-	hg_copy_tiles_kernel(const Word *words, const uint32_t *rows, const HgPiece *tiles,
-						 const uint32_t *tile_count, Word *words_out, uint32_t *rows_out)
-{
-	if (blockIdx.x >= *tile_count)
-		return;
-
-	const HgPiece piece = tiles[blockIdx.x];
-
-	for (uint32_t i = threadIdx.x; i < piece.end - piece.first; i += HG_STREAM_THREADS)
-	{
-		words_out[piece.first + i] = words[piece.first + i];
-		rows_out[piece.first + i] = rows[piece.first + i];
-	}
-}
-
 /* What hg_scatter_tiles_kernel needs of dynamic shared memory. */
 template <typename Word>
 constexpr size_t

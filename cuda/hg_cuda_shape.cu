@@ -183,10 +183,12 @@ hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_row
 	if (hg_cuda_is_both(spec, &shape))
 	{
 		const uint64_t edge = spec->key_width + sizeof(uint32_t);
+		const uint64_t starts = (UINT64_C(2) << shape.bins_log2) * sizeof(uint32_t);
 		const uint64_t offsets = (UINT64_C(2) << shape.vertices_log2) * sizeof(uint32_t);
 
+		/* the graphs and the chunk are there while the rows are, too: hg_cuda_both.cu */
 		return columns + more(bins_bytes(spec, &shape, outer_rows, inner_rows),
-							  (inner_rows + outer_rows) * edge + offsets +
+							  2 * (inner_rows + outer_rows) * edge + starts + offsets +
 								  HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t));
 	}
 	return columns + (hg_cuda_layout_choose(spec) == HG_LAYOUT_BINS

@@ -232,6 +232,7 @@ join_graphs(Bench *bench, HgError *error)
 	pairs.outer_rows = bench->outer_rows;
 	pairs.inner_rows = bench->inner_rows;
 	pairs.capacity = bench->workload->pairs;
+	HG_TRY(hg_cuda_both_begin(&bench->work, &bench->shape, bench->sides, bench->graphs, error));
 	HG_TRY(hg_cuda_both_build(&bench->work, &bench->shape, bench->sides, bench->graphs, &pairs,
 							  error));
 	bench->pairs = pairs.counts.matches;
