@@ -129,8 +129,9 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 			continue;
 		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
 		chosen.most = bins->widths[i].room;
-		hg_pieces_kernel<<<count, HG_PIECES_THREADS, 0, work->stream>>>(
-			bins->outer.starts, chosen, PIECE_ROWS, bins->widths[i].pieces, found->pieces + i);
+		hg_pieces_kernel<<<blocks_for(count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, bins->widths[i].pieces,
+			found->pieces + i);
 		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 	}
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
@@ -161,8 +162,8 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
 	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
 	chosen.least = bins->widths[WIDE].room + 1;
-	hg_pieces_kernel<<<bin_count, HG_PIECES_THREADS, 0, work->stream>>>(
-		side->starts, chosen, GATHERED_ROWS, pieces, numbers);
+	hg_pieces_kernel<<<blocks_for(bin_count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers);
 	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));

@@ -95,23 +95,6 @@ hg_warp_sum(uint32_t value)
 #endif
 }
 
-/* The sum of value over the threads of a warp before this one. */
-__device__ __forceinline__ uint32_t
-hg_warp_sum_before(uint32_t value, uint32_t lane)
-{
-	uint32_t sum = value;
-
-#pragma unroll
-	for (uint32_t step = 1; step < 32; step *= 2)
-	{
-		uint32_t other = __shfl_up_sync(UINT32_MAX, sum, step);
-
-		if (lane >= step)
-			sum += other;
-	}
-	return sum - value;
-}
-
 /* What hg_bins_join_kernel needs of dynamic shared memory: lists, edge words, edge rows. */
 template <typename Word>
 constexpr size_t

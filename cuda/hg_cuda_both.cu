@@ -50,7 +50,7 @@ struct Build
 	HgCudaBothPairs *pairs;		 /* or NULL */
 	uint32_t narrow_room;		 /* rows of both sides of a bin */
 	uint32_t wide_room;
-	uint32_t *wide_bins; /* [bins], the first of them set */
+	uint32_t *list; /* [bins]: those for wide blocks from the front, the rest from the end */
 	HgBothSurvey *survey;
 	HgBinsCounters *counters;
 };
@@ -116,7 +116,7 @@ launch(HgCudaWork *work, const Build *build, uint32_t first, uint32_t count, HgE
 	memset(&both, 0, sizeof(both));
 	both.inner = side_of<Word>(build, HG_INNER);
 	both.outer = side_of<Word>(build, HG_OUTER);
-	both.bins = wide ? build->wide_bins + first : nullptr;
+	both.bins = wide ? build->list + first : nullptr;
 	both.first_bin = first;
 	both.shift = 32 - build->shape->vertices_log2;
 	both.bin_vertices = bin_vertices(build);
@@ -174,7 +174,7 @@ launch_all(HgCudaWork *work, const Build *build, uint32_t end, HgError *error)
 
 /* Finish the graphs of the bins that no block has room for. */
 static HgStatus
-build_rest(HgCudaWork *work, const Build *build, HgError *error)
+build_rest(HgCudaWork *work, const Build *build, const HgBothSurvey *survey, HgError *error)
 {
 	const uint32_t digits_log2 = build->shape->vertices_log2 - build->shape->bins_log2;
 
@@ -182,13 +182,12 @@ build_rest(HgCudaWork *work, const Build *build, HgError *error)
 	{
 		HgCudaPartition *partition = &build->partitions[side];
 		HgCudaGraph *graph = &build->graphs[side];
-		const HgBinFilter longer = {partition->starts, 0, UINT32_MAX,
-									build->partitions[HG_OUTER + HG_INNER - side].starts,
-									build->wide_room};
+		const HgBinList rest = {build->list + bins_of(build) - survey->rest, survey->rest,
+								survey->rest_rows[side]};
 
 		if (digits_log2 <= HG_PARTITION_NARROW_LOG2)
 		{
-			HG_TRY(hg_cuda_partition_split(work, partition, &longer, digits_log2, graph->edge_words,
+			HG_TRY(hg_cuda_partition_split(work, partition, &rest, digits_log2, graph->edge_words,
 										   graph->edge_rows, graph->offsets, error));
 			continue;
 		}
@@ -277,7 +276,7 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 	Found found;
 	const void *host;
 
-	HG_TRY(hg_cuda_alloc_array(work, bins, &build->wide_bins, error));
+	HG_TRY(hg_cuda_alloc_array(work, bins, &build->list, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &device, error));
 	HG_CUDA_TRY(cudaMemsetAsync(device, 0, sizeof(*device), work->stream), error);
 	build->survey = &device->survey;
@@ -285,7 +284,7 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 	hg_both_survey_kernel<<<blocks_for(bins, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 							work->stream>>>(
 		build->partitions[HG_INNER].starts, build->partitions[HG_OUTER].starts, bins,
-		build->narrow_room, build->wide_room, build->wide_bins, build->survey);
+		build->narrow_room, build->wide_room, build->list, build->survey);
 	HG_CUDA_LAUNCHED(hg_both_survey_kernel, error);
 
 	HG_TRY((launch_all<Word, HG_BINS_THREADS, false>(work, build, bins, error)));
@@ -298,8 +297,6 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 		HG_TRY(hg_cuda_read_back(work, device, sizeof(found), &host, error));
 		memcpy(&found, host, sizeof(found));
 	}
-	hg_cuda_free(work, build->wide_bins);
-	hg_cuda_free(work, device);
 	if (build->pairs != nullptr)
 	{
 		build->pairs->counts.matches = found.counters.cursor;
@@ -307,7 +304,9 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 		build->pairs->counts.intersections = found.counters.intersections;
 	}
 	if (found.survey.rest > 0)
-		HG_TRY(build_rest(work, build, error));
+		HG_TRY(build_rest(work, build, &found.survey, error));
+	hg_cuda_free(work, build->list);
+	hg_cuda_free(work, device);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_cuda_free(work, build->partitions[side].words);

@@ -15,28 +15,38 @@
 /* How the bins stand, by the rows of both sides together: numbers of bins. */
 struct HgBothSurvey
 {
-	uint32_t wide; /* that only wide blocks have room for */
-	uint32_t rest; /* that no block has room for */
+	uint32_t wide;		   /* that only wide blocks have room for */
+	uint32_t rest;		   /* that no block has room for */
+	uint32_t rest_rows[2]; /* of the rest, by HgSide */
 };
 
-/* List the bins that only wide blocks have room for, and count the others, a thread a bin. */
+/*
+ * List the bins that only wide blocks have room for, from the front of list[bins], and those that
+ * no block has, from its end, a thread a bin.
+ */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_both_survey_kernel(const uint32_t *inner_starts, const uint32_t *outer_starts, uint32_t bins,
-						  uint32_t narrow_rows, uint32_t wide_rows, uint32_t *wide_bins,
+						  uint32_t narrow_rows, uint32_t wide_rows, uint32_t *list,
 						  HgBothSurvey *survey)
 {
 	const uint32_t bin = blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-	uint64_t rows;
 
 	if (bin >= bins)
 		return;
-	rows = (uint64_t) (inner_starts[bin + 1] - inner_starts[bin]) +
-		   (outer_starts[bin + 1] - outer_starts[bin]);
+
+	const uint32_t inner = inner_starts[bin + 1] - inner_starts[bin];
+	const uint32_t outer = outer_starts[bin + 1] - outer_starts[bin];
+	const uint64_t rows = (uint64_t) inner + outer;
+
 	if (rows > wide_rows)
-		atomicAdd(&survey->rest, 1u);
+	{
+		list[bins - 1 - atomicAdd(&survey->rest, 1u)] = bin;
+		atomicAdd(&survey->rest_rows[HG_INNER], inner);
+		atomicAdd(&survey->rest_rows[HG_OUTER], outer);
+	}
 	else if (rows > narrow_rows)
-		wide_bins[atomicAdd(&survey->wide, 1u)] = bin;
+		list[atomicAdd(&survey->wide, 1u)] = bin;
 }
 
 /* What hg_both_kernel needs of dynamic shared memory: lists of both sides, edge words and rows. */

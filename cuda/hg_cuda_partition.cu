@@ -52,11 +52,14 @@ template <typename Word> struct Pass
 	const uint32_t
 		*final_starts; /* of final_log2 bits, which starts_out are of; NULL: to be counted */
 	uint32_t final_log2;
+};
 
-	/* the bins that are taken apart */
-	HgBinFilter chosen;
-	uint32_t
-		*offsets; /* like starts_out, set for these bins, which stay in their places; or NULL */
+/* The tiles of a pass: those that there are are known on the device alone. */
+struct Tiles
+{
+	HgPiece *pieces; /* NULL: they follow from their numbers (hg_tile) */
+	uint32_t *count;
+	uint32_t most;
 };
 
 static unsigned
@@ -87,88 +90,123 @@ sum_up(HgCudaWork *work, const uint32_t *counts, uint32_t *starts, uint64_t entr
 	return HG_OK;
 }
 
+/* List the tiles of all bins of a pass, or of those in list, if it is not NULL. */
+template <typename Word>
+static HgStatus
+list_tiles(HgCudaWork *work, const Pass<Word> *pass, const HgBinList *list, uint32_t tile_rows,
+		   Tiles *tiles, HgError *error)
+{
+	const uint32_t bins = list != nullptr ? list->count : UINT32_C(1) << pass->bins_log2;
+	const uint64_t rows = list != nullptr ? list->rows : pass->count;
+	const HgBinFilter all = {pass->starts, 0, UINT32_MAX, nullptr, 0};
+
+	tiles->most = (uint32_t) (rows / tile_rows + bins);
+	HG_TRY(hg_cuda_alloc_array(work, tiles->most, &tiles->pieces, error));
+	HG_TRY(hg_cuda_alloc_array(work, 1, &tiles->count, error));
+	HG_CUDA_TRY(cudaMemsetAsync(tiles->count, 0, sizeof(*tiles->count), work->stream), error);
+	hg_pieces_kernel<<<blocks_for(bins, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+		pass->starts, all, list != nullptr ? list->bins : nullptr, bins, tile_rows, tiles->pieces,
+		tiles->count);
+	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	return HG_OK;
+}
+
 /*
- * Learn where the bins of a pass begin: count their rows, and prefix-sum the counts, which the
- * kernel does itself where there is one bin so far.
+ * Count the rows of each digit of the bins of a pass: *counts, which are 0.  Where there is one bin
+ * so far, the kernel sums them up as well.
  */
 template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
-count_digits(HgCudaWork *work, const Pass<Word> *pass, const HgPiece *tiles,
-			 const uint32_t *tile_count, uint32_t most_tiles, uint32_t *cursors, HgError *error)
+count_digits(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint32_t *counts,
+			 HgError *error)
 {
 	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
 	const uint64_t entries = (UINT64_C(1) << (pass->bins_log2 + pass->digits_log2)) + 1;
 	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / (THREADS * ITEMS));
 	const size_t digits_bytes = sizeof(uint32_t) << pass->digits_log2;
 
-	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(uint32_t), work->stream), error);
-	if (KEYS && most_tiles == 0)
-		HG_CUDA_TRY(cudaMemsetAsync(pass->starts_out, 0, entries * sizeof(uint32_t), work->stream),
-					error);
-	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
+	for (uint32_t first = 0; first < tiles->most; first += piece_tiles)
 	{
-		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
+		uint32_t piece = tiles->most - first < piece_tiles ? tiles->most - first : piece_tiles;
 		uint32_t per_block = (piece - 1) / HG_DIGITS_BLOCKS + 1;
 
 		hg_digits_kernel<Word, THREADS, ITEMS, KEYS>
 			<<<blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
-				pass->words, tiles, tile_count, (uint32_t) pass->count, first, first + piece,
-				per_block, shift, pass->digits_log2, cursors, pass->starts_out,
-				first + piece == most_tiles ? cursors + entries - 1 : nullptr);
+				pass->words, tiles->pieces, tiles->count, (uint32_t) pass->count, first,
+				first + piece, per_block, shift, pass->digits_log2, counts, pass->starts_out,
+				KEYS && first + piece == tiles->most ? counts + entries - 1 : nullptr);
 		HG_CUDA_LAUNCHED(hg_digits_kernel, error);
-		if (first + piece < most_tiles)
+		if (first + piece < tiles->most)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
+	return HG_OK;
+}
+
+/* Learn where the bins of a pass begin: count their rows, and sum up the counts. */
+template <typename Word, int THREADS, int ITEMS, bool KEYS>
+static HgStatus
+find_starts(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint32_t *cursors,
+			HgError *error)
+{
+	const uint64_t entries = (UINT64_C(1) << (pass->bins_log2 + pass->digits_log2)) + 1;
+	const size_t bytes = entries * sizeof(uint32_t);
+
+	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, bytes, work->stream), error);
+	if (KEYS && tiles->most == 0)
+		HG_CUDA_TRY(cudaMemsetAsync(pass->starts_out, 0, bytes, work->stream), error);
+	HG_TRY((count_digits<Word, THREADS, ITEMS, KEYS>(work, pass, tiles, cursors, error)));
 	if constexpr (!KEYS)
 	{
 		HG_TRY(sum_up(work, cursors, pass->starts_out, entries, error));
-		hg_cursors_kernel<<<blocks_for(entries - 1, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-							work->stream>>>(pass->starts_out, pass->starts, pass->digits_log2,
-											entries - 1, pass->chosen, cursors, pass->offsets);
-		HG_CUDA_LAUNCHED(hg_cursors_kernel, error);
+		HG_CUDA_TRY(cudaMemcpyAsync(cursors, pass->starts_out, bytes, cudaMemcpyDeviceToDevice,
+									work->stream),
+					error);
+	}
+	return HG_OK;
+}
+
+/* Move the rows of all tiles. */
+template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
+static HgStatus
+scatter_tiles(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint32_t *cursors,
+			  HgError *error)
+{
+	auto kernel = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS, HOT>;
+	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
+	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / (THREADS * ITEMS));
+	const size_t shared = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
+
+	HG_CUDA_TRY(
+		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
+		error);
+	for (uint32_t first = 0; first < tiles->most; first += piece_tiles)
+	{
+		uint32_t piece = tiles->most - first < piece_tiles ? tiles->most - first : piece_tiles;
+
+		kernel<<<piece, THREADS, shared, work->stream>>>(
+			pass->words, pass->rows, tiles->pieces, tiles->count, (uint32_t) pass->count, first,
+			shift, pass->digits_log2, cursors, pass->words_out, pass->rows_out);
+		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
+		if (first + piece < tiles->most)
+			HG_TRY(hg_cuda_pace(work, error));
 	}
 	return HG_OK;
 }
 
 /* A pass with tiles of THREADS * ITEMS rows. */
-template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
+template <typename Word, int THREADS, int ITEMS, bool KEYS>
 static HgStatus
 run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 {
-	auto scatter = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS, HOT>;
-	const uint32_t tile_rows = THREADS * ITEMS;
-	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
-	const uint64_t bins = UINT64_C(1) << pass->bins_log2;
-	const uint64_t entries = (bins << pass->digits_log2) + 1;
-	uint32_t most_tiles =
-		KEYS ? blocks_for(pass->count, tile_rows) : (uint32_t) (pass->count / tile_rows + bins);
-	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / tile_rows);
-	const size_t scatter_bytes = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
-	HgPiece *tiles = nullptr;
-	uint32_t *tile_count = nullptr;
+	const uint64_t entries = (UINT64_C(1) << (pass->bins_log2 + pass->digits_log2)) + 1;
+	Tiles tiles = {nullptr, nullptr, blocks_for(pass->count, THREADS * ITEMS)};
 	uint32_t *cursors;
 
 	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
 	if (!KEYS)
-	{
-		HG_TRY(hg_cuda_alloc_array(work, most_tiles, &tiles, error));
-		HG_TRY(hg_cuda_alloc_array(work, 1, &tile_count, error));
-		HG_CUDA_TRY(cudaMemsetAsync(tile_count, 0, sizeof(*tile_count), work->stream), error);
-		hg_pieces_kernel<<<(unsigned) bins, HG_PIECES_THREADS, 0, work->stream>>>(
-			pass->starts, pass->chosen, tile_rows, tiles, tile_count);
-		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
-	}
-	if (pass->offsets != nullptr)
-	{
-		/* few of the bins, maybe: it pays to know */
-		const void *host;
-
-		HG_TRY(hg_cuda_read_back(work, tile_count, sizeof(most_tiles), &host, error));
-		most_tiles = *static_cast<const uint32_t *>(host);
-	}
+		HG_TRY(list_tiles<Word>(work, pass, nullptr, THREADS * ITEMS, &tiles, error));
 	if (pass->final_starts == nullptr)
-		HG_TRY((count_digits<Word, THREADS, ITEMS, KEYS>(work, pass, tiles, tile_count, most_tiles,
-														 cursors, error)));
+		HG_TRY((find_starts<Word, THREADS, ITEMS, KEYS>(work, pass, &tiles, cursors, error)));
 	else
 	{
 		hg_coarser_kernel<<<blocks_for(entries, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
@@ -177,23 +215,9 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 											entries, pass->starts_out, cursors);
 		HG_CUDA_LAUNCHED(hg_coarser_kernel, error);
 	}
-
-	HG_CUDA_TRY(cudaFuncSetAttribute(scatter, cudaFuncAttributeMaxDynamicSharedMemorySize,
-									 (int) scatter_bytes),
-				error);
-	for (uint32_t first = 0; first < most_tiles; first += piece_tiles)
-	{
-		uint32_t piece = most_tiles - first < piece_tiles ? most_tiles - first : piece_tiles;
-
-		scatter<<<piece, THREADS, scatter_bytes, work->stream>>>(
-			pass->words, pass->rows, tiles, tile_count, (uint32_t) pass->count, first, shift,
-			pass->digits_log2, cursors, pass->words_out, pass->rows_out);
-		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
-		if (first + piece < most_tiles)
-			HG_TRY(hg_cuda_pace(work, error));
-	}
-	hg_cuda_free(work, tiles);
-	hg_cuda_free(work, tile_count);
+	HG_TRY((scatter_tiles<Word, THREADS, ITEMS, KEYS, false>(work, pass, &tiles, cursors, error)));
+	hg_cuda_free(work, tiles.pieces);
+	hg_cuda_free(work, tiles.count);
 	hg_cuda_free(work, cursors);
 	return HG_OK;
 }
@@ -223,22 +247,20 @@ most_digits_log2(const HgCudaWork *work, uint32_t key_width)
  * A pass with the tiles that suit the number of digits and the device: wide ones where a tile
  * has to do for many digits, since what it has of one digit should fill some sectors of memory.
  */
-template <typename Word, bool KEYS, bool HOT>
+template <typename Word, bool KEYS>
 static HgStatus
 run_fitting_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 {
 	const size_t limit = work->device->shared_limit;
 
-	if (!HOT && pass->digits_log2 > HG_PARTITION_FEW_LOG2 &&
+	if (pass->digits_log2 > HG_PARTITION_FEW_LOG2 &&
 		tiles_fit(limit, sizeof(Word), HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS,
 				  pass->digits_log2))
-		return run_pass<Word, HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS, KEYS, false>(
-			work, pass, error);
+		return run_pass<Word, HG_PARTITION_WIDE_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass,
+																				   error);
 	if (tiles_fit(limit, sizeof(Word), HG_PARTITION_THREADS, HG_PARTITION_ITEMS, pass->digits_log2))
-		return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS, KEYS, HOT>(work, pass,
-																				   error);
-	return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS / 2, KEYS, HOT>(work, pass,
-																				   error);
+		return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS, KEYS>(work, pass, error);
+	return run_pass<Word, HG_PARTITION_THREADS, HG_PARTITION_ITEMS / 2, KEYS>(work, pass, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -303,21 +325,20 @@ make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, H
 	pass.count = partition->count;
 	pass.final_starts = final_starts;
 	pass.final_log2 = partition->bins_log2;
-	pass.chosen.most = UINT32_MAX;
 	for (; passes > 0; passes--)
 	{
 		const bool spent = pass.rows == nullptr && keep_keys; /* not ours to give back */
 
 		pass.digits_log2 = (partition->bins_log2 - pass.bins_log2 + passes - 1) / passes;
-		pass.starts = pass.chosen.starts = partition->starts;
+		pass.starts = partition->starts;
 		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + pass.digits_log2)) + 1,
 								   &pass.starts_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
 		if (pass.rows == nullptr)
-			HG_TRY((run_fitting_pass<Word, true, false>(work, &pass, error)));
+			HG_TRY((run_fitting_pass<Word, true>(work, &pass, error)));
 		else
-			HG_TRY((run_fitting_pass<Word, false, false>(work, &pass, error)));
+			HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
 
 		/* given back in the order of the stream: the pass has read it by then */
 		if (!spent)
@@ -348,10 +369,39 @@ hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_
 						  : make(work, static_cast<uint64_t *>(keys), keep_keys, partition, error);
 }
 
+/* ------------------------------------------------------------------------
+ * Inside of some bins
+ * ------------------------------------------------------------------------ */
+
+/* A pass over the bins in list, with tiles of HG_PARTITION_THREADS * ITEMS rows. */
+template <typename Word, int ITEMS>
+static HgStatus
+split_tiles(HgCudaWork *work, const Pass<Word> *pass, const HgBinList *list, uint32_t *offsets,
+			HgError *error)
+{
+	constexpr int THREADS = HG_PARTITION_THREADS;
+	const uint64_t entries = (uint64_t) list->count << pass->digits_log2;
+	uint32_t *cursors; /* of these bins, in the order of the list */
+	Tiles tiles;
+
+	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
+	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(*cursors), work->stream), error);
+	HG_TRY(list_tiles<Word>(work, pass, list, THREADS * ITEMS, &tiles, error));
+	HG_TRY((count_digits<Word, THREADS, ITEMS, false>(work, pass, &tiles, cursors, error)));
+	hg_places_kernel<THREADS><<<list->count, THREADS, 0, work->stream>>>(
+		pass->starts, list->bins, pass->digits_log2, cursors, offsets);
+	HG_CUDA_LAUNCHED(hg_places_kernel, error);
+	HG_TRY((scatter_tiles<Word, THREADS, ITEMS, false, true>(work, pass, &tiles, cursors, error)));
+	hg_cuda_free(work, tiles.pieces);
+	hg_cuda_free(work, tiles.count);
+	hg_cuda_free(work, cursors);
+	return HG_OK;
+}
+
 template <typename Word>
 static HgStatus
-split(HgCudaWork *work, const HgCudaPartition *partition, const HgBinFilter *chosen,
-	  uint32_t digits_log2, Word *words_out, uint32_t *rows_out, uint32_t *offsets, HgError *error)
+split(HgCudaWork *work, const HgCudaPartition *partition, const HgBinList *list,
+	  uint32_t digits_log2, void *words_out, uint32_t *rows_out, uint32_t *offsets, HgError *error)
 {
 	Pass<Word> pass;
 
@@ -362,28 +412,28 @@ split(HgCudaWork *work, const HgCudaPartition *partition, const HgBinFilter *cho
 	pass.starts = partition->starts;
 	pass.bins_log2 = partition->bins_log2;
 	pass.digits_log2 = digits_log2;
-	pass.chosen = *chosen;
-	pass.words_out = words_out;
+	pass.words_out = static_cast<Word *>(words_out);
 	pass.rows_out = rows_out;
-	pass.offsets = offsets;
-	HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + digits_log2)) + 1,
-							   &pass.starts_out, error));
-	HG_TRY((run_fitting_pass<Word, false, true>(work, &pass, error)));
-	hg_cuda_free(work, pass.starts_out);
-	return HG_OK;
+	if (tiles_fit(work->device->shared_limit, sizeof(Word), HG_PARTITION_THREADS,
+				  HG_PARTITION_ITEMS, digits_log2))
+		return split_tiles<Word, HG_PARTITION_ITEMS>(work, &pass, list, offsets, error);
+	return split_tiles<Word, HG_PARTITION_ITEMS / 2>(work, &pass, list, offsets, error);
 }
 
 HgStatus
-hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition,
-						const HgBinFilter *chosen, uint32_t digits_log2, void *words_out,
-						uint32_t *rows_out, uint32_t *offsets, HgError *error)
+hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition, const HgBinList *list,
+						uint32_t digits_log2, void *words_out, uint32_t *rows_out,
+						uint32_t *offsets, HgError *error)
 {
-	return partition->key_width == 4
-			   ? split(work, partition, chosen, digits_log2, static_cast<uint32_t *>(words_out),
-					   rows_out, offsets, error)
-			   : split(work, partition, chosen, digits_log2, static_cast<uint64_t *>(words_out),
-					   rows_out, offsets, error);
+	return partition->key_width == 4 ? split<uint32_t>(work, partition, list, digits_log2,
+													   words_out, rows_out, offsets, error)
+									 : split<uint64_t>(work, partition, list, digits_log2,
+													   words_out, rows_out, offsets, error);
 }
+
+/* ------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------ */
 
 uint64_t
 hg_cuda_partition_bytes(uint32_t key_width, uint64_t count, uint32_t bins_log2)

@@ -36,25 +36,22 @@ HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys
 								bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
 								HgError *error);
 
-/* Some of the bins that one or two sides have: all arrays are starts, see above. */
-struct HgBinFilter
+/* Some of the bins of a partition. */
+struct HgBinList
 {
-	const uint32_t *starts; /* at least least and at most most rows by these */
-	uint32_t least;
-	uint32_t most;
-	const uint32_t *others; /* and, if not NULL, more than above by these and starts together */
-	uint32_t above;
+	const uint32_t *bins; /* [count] their numbers, in device memory */
+	uint32_t count;
+	uint64_t rows; /* that they have together, at most */
 };
 
 /*
- * Put the rows of the bins that are chosen in the order of the digits_log2 bits that
- * follow those of the bin, at most HG_PARTITION_NARROW_LOG2: words_out and rows_out get them, in
- * the places that the bins have in the partition.  offsets[bin << digits_log2 | digit]
- * becomes the first row of each digit of these bins, and the last of offsets, behind all digits
- * of all bins, the number of rows.  All else stays as it is.
+ * Put the rows of some bins in the order of the digits_log2 bits that follow those of the bin, at
+ * most HG_PARTITION_NARROW_LOG2: words_out and rows_out get them, in the places that the bins have
+ * in the partition.  offsets[bin << digits_log2 | digit] becomes the first row of each digit of
+ * these bins.  All else stays as it is.  It returns when the last of it is launched.
  */
 HgStatus hg_cuda_partition_split(HgCudaWork *work, const HgCudaPartition *partition,
-								 const HgBinFilter *chosen, uint32_t digits_log2, void *words_out,
+								 const HgBinList *list, uint32_t digits_log2, void *words_out,
 								 uint32_t *rows_out, uint32_t *offsets, HgError *error);
 
 /* Bytes of device memory that are held at most while it is made, the keys among them. */

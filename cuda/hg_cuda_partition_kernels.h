@@ -24,9 +24,19 @@
 /* Rows first .. end - 1 of what is partitioned, all of one bin. */
 struct HgPiece
 {
-	uint32_t bin;
+	uint32_t bin; /* or, of listed bins, its number in the list */
 	uint32_t first;
 	uint32_t end;
+};
+
+/* Some of the bins that one or two sides have: all arrays are starts, see HgCudaPartition. */
+struct HgBinFilter
+{
+	const uint32_t *starts; /* at least least and at most most rows by these */
+	uint32_t least;
+	uint32_t most;
+	const uint32_t *others; /* and, if not NULL, more than above by these and starts together */
+	uint32_t above;
 };
 
 __device__ __forceinline__ bool
@@ -82,34 +92,77 @@ hg_tile(const HgPiece *tiles, uint32_t tile, uint32_t tile_rows, uint32_t count)
 	return piece;
 }
 
+/* The sum of value over the threads of a warp before this one. */
+__device__ __forceinline__ uint32_t
+hg_warp_sum_before(uint32_t value, uint32_t lane)
+{
+	uint32_t sum = value;
+
+#pragma unroll
+	for (uint32_t step = 1; step < 32; step *= 2)
+	{
+		uint32_t other = __shfl_up_sync(UINT32_MAX, sum, step);
+
+		if (lane >= step)
+			sum += other;
+	}
+	return sum - value;
+}
+
 /*
- * Cut bins into pieces of at most size rows, a block a bin: bin b has the rows starts[b] ..
- * starts[b + 1] - 1.  Only bins are cut that filter chooses.  *count pieces are in the list
- * already.  Those of one bin follow each other.
+ * Cut bins into pieces of at most size rows, a block 32 bins: bin b has the rows starts[b] ..
+ * starts[b + 1] - 1.  There are bins bins, or as many in a list (NULL: none), and only those are
+ * cut that filter chooses.  *count pieces are in the list of pieces already.  Those of one bin
+ * follow each other.
+ *
+ * Each warp of a block has a thread for each of these bins.  They get room together, and the
+ * threads of all warps write their pieces.
  */
 static __global__ void
-__launch_bounds__(HG_PIECES_THREADS)
-	hg_pieces_kernel(const uint32_t *starts, HgBinFilter filter, uint32_t size, HgPiece *pieces,
-					 uint32_t *count)
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_pieces_kernel(const uint32_t *starts, HgBinFilter filter, const uint32_t *list,
+					 uint32_t bins, uint32_t size, HgPiece *pieces, uint32_t *count)
 {
 	__shared__ uint32_t place;
-	const uint32_t bin = blockIdx.x;
-	const uint32_t start = starts[bin];
-	const uint32_t rows = starts[bin + 1] - start;
-	const uint32_t cuts = rows == 0 ? 0 : (rows - 1) / size + 1;
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t number = blockIdx.x * 32 + lane;
+	const uint32_t bin = number < bins && list != nullptr ? list[number] : number;
+	uint32_t start = 0;
+	uint32_t end = 0;
 
-	if (cuts == 0 || !hg_bin_chosen(filter, bin))
+	if (number < bins && hg_bin_chosen(filter, bin))
+	{
+		start = starts[bin];
+		end = starts[bin + 1];
+	}
+
+	const uint32_t cuts = end == start ? 0 : (end - start - 1) / size + 1;
+	const uint32_t before = hg_warp_sum_before(cuts, lane);
+	const uint32_t all = __shfl_sync(UINT32_MAX, before + cuts, 31);
+
+	if (all == 0)
 		return;
 	if (threadIdx.x == 0)
-		place = atomicAdd(count, cuts);
+		place = atomicAdd(count, all);
 	__syncthreads();
-	for (uint32_t i = threadIdx.x; i < cuts; i += HG_PIECES_THREADS)
+	for (uint32_t first = threadIdx.x - lane; first < all; first += HG_STREAM_THREADS)
 	{
+		const uint32_t i = first + lane;
+		int owner = 0; /* the last thread with at most i pieces before its own */
 		HgPiece piece;
 
-		piece.bin = bin;
-		piece.first = start + i * size;
-		piece.end = i + 1 < cuts ? piece.first + size : start + rows;
+#pragma unroll
+		for (int step = 16; step > 0; step /= 2)
+			if (__shfl_sync(UINT32_MAX, before, owner + step) <= i)
+				owner += step;
+		piece.bin = __shfl_sync(UINT32_MAX, number, owner);
+		piece.first = __shfl_sync(UINT32_MAX, start, owner) +
+					  (i - __shfl_sync(UINT32_MAX, before, owner)) * size;
+		piece.end = __shfl_sync(UINT32_MAX, end, owner);
+		if (i >= all)
+			continue;
+		if (piece.end - piece.first > size)
+			piece.end = piece.first + size;
 		pieces[place + i] = piece;
 	}
 }
@@ -267,34 +320,26 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * cursors[i] = sums[i], the first place of digit i & mask of bin i >> digits_log2.  With offsets,
- * which are not NULL, the rows of a bin stay in the places that the bin has: from starts[bin] on.
- * Those of bins that filter chooses are set to the cursors, and the last of them, offsets[n], to
- * the number of rows.
+ * The first place of each digit of listed bins, a block a bin, 2^digits_log2 <= THREADS: instead of
+ * its rows, which were counted, cursors[number in the list << digits_log2 | digit] gets it, and
+ * offsets[bin << digits_log2 | digit].  The rows of a bin begin at starts[bin].
  */
-static __global__ void
-__launch_bounds__(HG_STREAM_THREADS)
-	hg_cursors_kernel(const uint32_t *sums, const uint32_t *starts, uint32_t digits_log2,
-					  uint64_t n, HgBinFilter filter, uint32_t *cursors, uint32_t *offsets)
+template <int THREADS>
+__global__ void
+__launch_bounds__(THREADS)
+	hg_places_kernel(const uint32_t *starts, const uint32_t *list, uint32_t digits_log2,
+					 uint32_t *cursors, uint32_t *offsets)
 {
-	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+	__shared__ typename Scan::TempStorage scan_storage;
+	const uint32_t bin = list[blockIdx.x];
+	const bool there = threadIdx.x < 1u << digits_log2;
+	uint32_t *cursor = cursors + ((size_t) blockIdx.x << digits_log2) + threadIdx.x;
+	uint32_t before;
 
-	if (i >= n)
-		return;
-	if (offsets == nullptr)
-		cursors[i] = sums[i];
-	else
-	{
-		const uint64_t bin = i >> digits_log2;
-		const uint32_t start = starts[bin];
-		const uint32_t place = start + (sums[i] - sums[bin << digits_log2]);
-
-		cursors[i] = place;
-		if (hg_bin_chosen(filter, (uint32_t) bin))
-			offsets[i] = place;
-		if (i == n - 1)
-			offsets[n] = starts[bin + 1];
-	}
+	Scan(scan_storage).ExclusiveSum(there ? *cursor : 0, before);
+	if (there)
+		*cursor = offsets[((size_t) bin << digits_log2) + threadIdx.x] = starts[bin] + before;
 }
 
 /* What hg_scatter_tiles_kernel needs of dynamic shared memory. */

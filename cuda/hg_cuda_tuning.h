@@ -17,9 +17,6 @@
 constexpr int HG_STREAM_THREADS = 256;
 constexpr int HG_STREAM_ITEMS = 4;
 
-/* Cutting bins into pieces. */
-constexpr int HG_PIECES_THREADS = 64;
-
 /*
  * Putting rows into bins.  A tile is HG_PARTITION_THREADS * HG_PARTITION_ITEMS rows, half of
  * that where shared memory is short, or, for more than HG_PARTITION_FEW_LOG2 bits, as many with
