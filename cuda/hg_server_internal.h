@@ -24,7 +24,7 @@ typedef struct HgServerJob
 	HgEngine *engine;	/* of the process, or of teams */
 	HgJob *job;			/* the engine's */
 	HgHost host;		/* what the engine gets; its arg is this struct */
-	HgQueueEntry entry; /* its reservation, and its lease until it is built */
+	HgQueueEntry entry; /* its reservation, and its lease until all keys are there */
 	HgError failure;	/* status HG_OK while all is well */
 
 	uint32_t record_words; /* of the last REDUCE; 0 where there was none */

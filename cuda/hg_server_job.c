@@ -140,7 +140,6 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 {
 	HgServerSession *session = job->session;
 	const HgQueueWaiter waiter = waiter_of(job);
-	HgJobSpec mine = *spec;
 	bool first;
 	HgStatus status =
 		hg_server_team_join(session->config->engine, &job->host, spec, &job->job, &first, error);
@@ -148,9 +147,10 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	job->engine = hg_server_team_engine();
 	if (status != HG_OK)
 		return status;
-	if (!first)
-		memset(mine.expected_rows, 0, sizeof(mine.expected_rows));
-	status = hg_server_queue_enter(session->queue, &job->entry, &mine, session, &waiter, error);
+	if (first)
+		status = hg_server_queue_enter(session->queue, &job->entry, spec, session, &waiter, error);
+	else
+		status = hg_server_queue_join(session->queue, &job->entry, spec, session, &waiter, error);
 	if (status == HG_OK && first)
 	{
 		status = hg_server_team_open(job->job, spec, error);
@@ -262,12 +262,47 @@ answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 		hg_server_queue_give_room(session->queue, &session->results);
 }
 
+/* The device memory that a job needs with so many rows, where that are more than expected. */
+static uint64_t
+bytes_with(const HgServerJob *job, const uint64_t rows[2])
+{
+	const HgServerConfig *config = job->session->config;
+	HgJobSpec spec = job->spec;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (rows[side] > spec.expected_rows[side])
+			spec.expected_rows[side] = rows[side];
+	return config->job_bytes(config->arg, &spec);
+}
+
+/* Reserve what count rows more of a side need, where the job has not been admitted with them. */
+static HgStatus
+reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
+{
+	HgJobStats stats;
+	uint64_t before;
+	uint64_t after;
+
+	job->engine->stats(job->job, &stats);
+	if (stats.rows[side] + count <= job->spec.expected_rows[side])
+		return HG_OK;
+	before = bytes_with(job, stats.rows);
+	stats.rows[side] += count;
+	after = bytes_with(job, stats.rows);
+	if (after <= before)
+		return HG_OK;
+	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
+}
+
 static HgStatus
 serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const void *keys = job->session->config->staging + request->offset;
 	HgSide side = (HgSide) request->side;
+	HgStatus status = reserve_rows(job, side, request->count, error);
 
+	if (status != HG_OK)
+		return status;
 	if (request->header.type == HG_WIRE_APPEND)
 		return job->engine->append(job->job, side, keys, request->count, error);
 	if (job->engine->append_rows == NULL)
@@ -437,6 +472,14 @@ serve_build(HgServerJob *job, HgError *error)
 	return status;
 }
 
+/* The client has appended all of its rows. */
+static HgStatus
+serve_settle(HgServerJob *job)
+{
+	hg_server_queue_end_lease(job->session->queue, &job->entry);
+	return HG_OK;
+}
+
 HgStatus
 hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
@@ -456,6 +499,8 @@ hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply 
 			return serve_append(job, request, error);
 		case HG_WIRE_APPEND_COLUMN:
 			return serve_append_column(job, request, error);
+		case HG_WIRE_SETTLE:
+			return serve_settle(job);
 		case HG_WIRE_BUILD:
 			return serve_build(job, error);
 		case HG_WIRE_MATCH:

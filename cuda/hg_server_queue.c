@@ -8,11 +8,15 @@
  * results go as soon as they are copied.  Were they in one area, leases could fill it, and
  * jobs that are to deliver what such a client reads would wait for it, as it does for them.
  *
- * There are two queues, of jobs and of wishes for room, and whoever gives something
+ * There are three queues, of jobs, of members of jobs that have been admitted, and of wishes for
+ * room, and whoever gives something
  * back hands it to the first in the queue, then to the second, until one
  * does not fit: nobody overtakes.  Those of a group that has a job open are the exception,
  * for they must not wait: they take what is free, and are refused if it is not enough.  That
  * befalls jobs in the middle of the queue too, when the first of their group is admitted.
+ * Members want staging alone, and come before jobs: what these wait for may be the memory
+ * of the members' own job.  Who has a lease gives it back without waiting for anybody here, so
+ * that they are served.
  *
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
  * an eventfd which the thread that has granted his wish writes to.
@@ -39,6 +43,9 @@
  * is large. */
 #define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
 #define LEASE_MIN (UINT64_C(512) << 10)
+
+/* A member's lease is this at most: it has part of the rows, and may keep it while it reads. */
+#define LEASE_OF_MEMBER (UINT64_C(2) << 20)
 
 /* Leases that any staging has room for. */
 #define LEASES 8
@@ -70,6 +77,7 @@ struct HgServerQueue
 	uint64_t reserved;
 	Line open;	  /* jobs, in no order */
 	Line waiting; /* jobs */
+	Line members; /* of teams, waiting for a lease */
 
 	Area leases;
 	Area rooms;
@@ -280,6 +288,14 @@ admit_waiting(HgServerQueue *queue)
 {
 	HgQueueEntry *job;
 
+	while ((job = queue->members.first) != NULL && take_lease(queue, job))
+	{
+		line_settle(&queue->members, job, HG_QUEUE_GRANTED);
+		line_append(&queue->open, job);
+	}
+	/* they have staging at least */
+	if (job != NULL)
+		return;
 	while ((job = queue->waiting.first) != NULL && admit(queue, job))
 	{
 		line_settle(&queue->waiting, job, HG_QUEUE_GRANTED);
@@ -387,10 +403,11 @@ lease_for(const HgJobSpec *spec)
 {
 	const uint64_t outer = spec->expected_rows[HG_OUTER];
 	const uint64_t inner = spec->expected_rows[HG_INNER];
+	const uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
 
 	if (outer == 0 || inner == 0 || outer > HG_MAX_ROWS || inner > HG_MAX_ROWS)
-		return LEASE_MAX;
-	return whole_pages(less((outer + inner) * spec->key_width, LEASE_MAX) + HG_WIRE_PAGE - 1);
+		return most;
+	return whole_pages(less((outer + inner) * spec->key_width, most) + HG_WIRE_PAGE - 1);
 }
 
 /* The answer to a job that does not fit and may not wait, or that can never fit. */
@@ -457,6 +474,50 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 			break;
 	}
 	return refuse(queue, job, limit, error);
+}
+
+HgStatus
+hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member, const HgJobSpec *spec,
+					 const void *connection, const HgQueueWaiter *waiter, HgError *error)
+{
+	member->connection = connection;
+	member->group = spec->group;
+	member->wanted = lease_for(spec);
+
+	pthread_mutex_lock(&queue->lock);
+	member->state = HG_QUEUE_GRANTED;
+	if (queue->members.length == 0 && take_lease(queue, member))
+		line_append(&queue->open, member);
+	else if (wait_in_line(queue, &queue->members, member, waiter) == HG_QUEUE_OUTSIDE)
+	{
+		queue->counted.jobs_cancelled++;
+		admit_waiting(queue);
+	}
+	pthread_mutex_unlock(&queue->lock);
+
+	if (member->state == HG_QUEUE_OUTSIDE)
+		return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+	return HG_OK;
+}
+
+HgStatus
+hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, HgError *error)
+{
+	bool fits;
+
+	pthread_mutex_lock(&queue->lock);
+	fits = bytes <= queue->budget - queue->reserved;
+	if (fits)
+	{
+		job->memory += bytes;
+		queue->reserved += bytes;
+	}
+	pthread_mutex_unlock(&queue->lock);
+
+	if (!fits)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL,
+							"the join has more rows than expected, and the device has no room");
+	return HG_OK;
 }
 
 void
@@ -555,7 +616,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	*status = queue->counted;
 	status->uptime_ms = now_ms() - queue->started_ms;
 	status->jobs_open = queue->open.length;
-	status->jobs_queued = queue->waiting.length;
+	status->jobs_queued = queue->waiting.length + queue->members.length;
 	status->staging_bytes = queue->config->staging_bytes;
 	status->staging_leased = queue->leases.taken + queue->rooms.taken;
 	status->memory_budget = queue->budget;

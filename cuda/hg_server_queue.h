@@ -89,7 +89,23 @@ extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgJobSpec *spec, const void *connection,
 									  const HgQueueWaiter *waiter, HgError *error);
 
-/* The job has been built: its lease ends, and may have ended before. */
+/*
+ * Give a further member of a team's job, which has been admitted, a lease of its own, waiting for
+ * staging where none is free: HG_OK, or HG_CANCELLED where the client gave up.  It has no memory
+ * of its own; hg_server_queue_leave takes it out again.
+ */
+extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member,
+									 const HgJobSpec *spec, const void *connection,
+									 const HgQueueWaiter *waiter, HgError *error);
+
+/*
+ * An admitted job is about to need bytes more of device memory than it was admitted for.
+ * HG_DEVICE_OUT_OF_MEMORY where others have it.
+ */
+extern HgStatus hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes,
+									 HgError *error);
+
+/* The job needs no keys any more: its lease ends, and may have ended before. */
 extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 
 /* The job is closed, and holds no device memory any more. */

@@ -36,7 +36,8 @@ typedef struct Team
 	uint64_t number;
 	int members;
 
-	pthread_mutex_t lock; /* guards all that follows */
+	pthread_mutex_t lock;	/* guards all that follows */
+	pthread_cond_t settled; /* the job has been opened, or has failed */
 	HgEngine *engine;
 	HgJob *job;		 /* NULL until it is open */
 	Member *worker;	 /* for whom the engine works */
@@ -104,21 +105,30 @@ team_cancelled(void *arg)
  * Turns
  * ------------------------------------------------------------------------ */
 
+/* When a member that waits looks at its client again. */
+static struct timespec
+next_look(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += LOOK_MS * 1000000;
+	if (until.tv_nsec >= 1000000000)
+	{
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	return until;
+}
+
 /* Get the lock; HG_CANCELLED, without it, where the member's client gives up before. */
 static HgStatus
 take_turn(Member *member, HgError *error)
 {
-	struct timespec until;
-
 	for (;;)
 	{
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += LOOK_MS * 1000000;
-		if (until.tv_nsec >= 1000000000)
-		{
-			until.tv_nsec -= 1000000000;
-			until.tv_sec++;
-		}
+		struct timespec until = next_look();
+
 		if (pthread_mutex_timedlock(&member->team->lock, &until) == 0)
 			break;
 		if (member->host->cancelled(member->host->arg))
@@ -165,6 +175,7 @@ fail_team(Team *team, HgStatus status, const HgError *why)
 		team->failure = *why;
 		team->failure.status = status;
 	}
+	pthread_cond_broadcast(&team->settled);
 }
 
 /* Give the lock back after the engine has answered. */
@@ -191,6 +202,12 @@ add_team(HgEngine *engine, uint64_t number)
 		return NULL;
 	if (pthread_mutex_init(&team->lock, NULL) != 0)
 	{
+		free(team);
+		return NULL;
+	}
+	if (pthread_cond_init(&team->settled, NULL) != 0)
+	{
+		pthread_mutex_destroy(&team->lock);
 		free(team);
 		return NULL;
 	}
@@ -239,6 +256,7 @@ team_close(HgJob *job)
 		if (team->job != NULL)
 			team->engine->close(team->job);
 		pthread_mutex_unlock(&team->lock);
+		pthread_cond_destroy(&team->settled);
 		pthread_mutex_destroy(&team->lock);
 		free(team);
 	}
@@ -262,26 +280,26 @@ check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 static HgStatus
 wait_for_open(Member *member, const HgJobSpec *spec, HgError *error)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
+	Team *team = member->team;
+	HgStatus status = take_turn(member, error);
 
-	for (;;)
+	if (status != HG_OK)
+		return status;
+	while ((status = check_team(team, error)) == HG_OK && !team->opened)
 	{
-		HgStatus status = take_turn(member, error);
-		bool opened;
+		struct timespec until = next_look();
 
-		if (status != HG_OK)
-			return status;
-		opened = member->team->opened;
-		status = check_team(member->team, error);
-		if (opened && status == HG_OK)
-			status = check_widths(&member->team->spec, spec, error);
-		pthread_mutex_unlock(&member->team->lock);
-		if (opened || status != HG_OK)
-			return status;
-		if (member->host->cancelled(member->host->arg))
-			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
-		nanosleep(&pause, NULL);
+		if (pthread_cond_timedwait(&team->settled, &team->lock, &until) != 0 &&
+			member->host->cancelled(member->host->arg))
+		{
+			status = hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+			break;
+		}
 	}
+	if (status == HG_OK)
+		status = check_widths(&team->spec, spec, error);
+	pthread_mutex_unlock(&team->lock);
+	return status;
 }
 
 HgStatus
@@ -336,6 +354,7 @@ hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
 	team->spec = *spec;
 	team->opened = status == HG_OK;
+	pthread_cond_broadcast(&team->settled);
 	pthread_mutex_unlock(&team->lock);
 	return status;
 }

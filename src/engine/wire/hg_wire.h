@@ -44,9 +44,10 @@
  *
  * Requests are answered one at a time.  The client waits for each answer before it
  * goes on, but for APPEND and its like: there it goes on filling the other slot of its lease, and
- * looks at the answer when it needs the slot again; and for BUILD, MATCH and COUNT, where it
- * may go on with another job.  The device process looks for notes behind the requests that
- * wait.  A client that stops
+ * looks at the answer when it needs the slot again; for BUILD, MATCH and COUNT, where it
+ * may go on with another job; and for the OPEN of a job whose keys are not all there yet: until
+ * that is answered it asks for nothing else on this connection.  The device process looks for
+ * notes behind the requests that wait.  A client that stops
  * waiting (its query was cancelled, say) sends a note and may start another job at
  * once: the answer that it did not wait for is recognised by its sequence number
  * when it arrives, and dropped.  A connection can have any number of open jobs; the
@@ -65,6 +66,10 @@
  * of them, and an outer row may have its matches in several.  A request that fails for one of them,
  * but for nonsense of its own, fails the job for all; a cancel is its own.
  *
+ * A member that has appended all of its rows says so with SETTLE, and has no lease any more
+ * when that is answered.  One that finds no staging free waits for it, whatever else
+ * its group has open: those that have some give it back without waiting for anybody.
+ *
  * THE QUEUE
  *
  * OPEN is answered when the job is admitted: when the device memory that its expected rows
@@ -78,13 +83,16 @@
  * waits.  So nobody holds anything while he waits in the queue, and it can't come to a
  * deadlock.
  *
+ * A job may turn out to have more rows than were expected.  What they need is reserved as
+ * they are appended; where others have it, the append fails with HG_DEVICE_OUT_OF_MEMORY.
+ *
  * STAGING
  *
  * One memfd, made and sized by the device process, sealed against shrinking and
  * growing, and mapped by all ends.  The device process decides who has which part of it:
  *
  *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD
- *				is answered or it is closed.  The client cuts it into two slots,
+ *				or SETTLE is answered or it is closed.  The client cuts it into two slots,
  *				used in turn, and APPEND names the offset at which the
  *				device process shall read keys.  A slot is busy from the sending of the
  *				request that names it until that request's answer has arrived.
@@ -154,6 +162,7 @@ typedef enum HgWireType
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
 	HG_WIRE_APPEND_COLUMN,
+	HG_WIRE_SETTLE,
 	HG_WIRE_BUILD,
 	HG_WIRE_MATCH,
 	HG_WIRE_NEXT,

@@ -178,7 +178,8 @@ take_message(HgWireClient *client)
 	{
 		client->answered++;
 		terminate_error(&message->reply.error);
-		hg_wire_remote_take(client, &message->reply);
+		if (!hg_wire_remote_take(client, &message->reply))
+			hg_wire_client_reject(client, NULL);
 		/* this was its last answer (hg_server.c): who asks again must find a new process */
 		if (message->reply.error.status == HG_DEVICE_FAILED)
 			lose(client, "Its device has failed.");

@@ -102,8 +102,30 @@ extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
 extern HgEngine *hg_wire_client_engine(HgWireClient *client);
 
 /*
+ * The same as the engine's open, without waiting for the answer: whether the job is admitted
+ * shows in hg_wire_client_offer, or in the first call that needs to know, which waits for it.
+ * Until then, and as long as the job is open, this is the only job that may be opened here.
+ */
+extern HgStatus hg_wire_client_begin(HgWireClient *client, const HgHost *host,
+									 const HgJobSpec *spec, HgJob **job, HgError *error);
+
+/*
+ * The same as append (numbered is false; first_row is not looked at) or append_rows, without
+ * waiting: *taken is how many of the keys, from the first one on, there was room for.
+ */
+extern HgStatus hg_wire_client_offer(HgJob *job, HgSide side, const void *keys, uint64_t count,
+									 bool numbered, uint64_t first_row, uint64_t *taken,
+									 HgError *error);
+
+/* Has the job that was begun been admitted, as far as is known here?  It never waits. */
+extern bool hg_wire_client_is_admitted(HgJob *job);
+
+/* From now on a job of this engine has another host. */
+extern void hg_wire_client_lend(HgJob *job, const HgHost *host);
+
+/*
  * Wait until all keys that were appended to an open job of this engine have arrived, or one of
- * these appends has failed.
+ * these appends has failed.  No more can be appended.
  */
 extern HgStatus hg_wire_client_settle(HgJob *job, HgError *error);
 

@@ -40,12 +40,13 @@ struct HgRemoteJob
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	uint64_t rows[2]; /* sent so far, by HgSide */
-	bool numbered;	  /* ... with their numbers */
-	bool built;
+	uint64_t rows[2];	   /* sent so far, by HgSide */
+	bool numbered;		   /* ... with their numbers */
+	bool built;			   /* or settled: there are no more to come */
 	uint32_t record_words; /* of the last reduce; 0 where there was none */
 
-	uint64_t lease_offset; /* in staging: slot 0, then slot 1 */
+	uint64_t open_sequence; /* of its OPEN */
+	uint64_t lease_offset;	/* in staging: slot 0, then slot 1 */
 	uint64_t slot_bytes;
 	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
 	unsigned next_slot;
@@ -86,8 +87,11 @@ struct HgWireClient
 /* Fill the engine in with the calls of the remote engine. */
 extern void hg_wire_remote_init(HgEngine *engine);
 
-/* The job's answer to a request has come: keep what it says of the job. */
-extern void hg_wire_remote_take(HgWireClient *client, HgWireReply *reply);
+/*
+ * The job's answer to a request has come: keep what it says of the job.  False where it makes no
+ * sense.
+ */
+extern bool hg_wire_remote_take(HgWireClient *client, HgWireReply *reply);
 
 /* Can requests be sent?  HG_OK, or why not; takes in what has arrived, never waits. */
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);

@@ -20,20 +20,34 @@
  * Requests of a job
  * ------------------------------------------------------------------------ */
 
-void
+/* Does the part of staging that an answer names lie in it? */
+static bool
+lease_is_sane(const HgWireClient *client, const HgWireReply *reply)
+{
+	return reply->lease_offset % HG_WIRE_PAGE == 0 && reply->lease_bytes % HG_WIRE_PAGE == 0 &&
+		   reply->lease_offset <= client->staging_bytes &&
+		   reply->lease_bytes <= client->staging_bytes - reply->lease_offset;
+}
+
+bool
 hg_wire_remote_take(HgWireClient *client, HgWireReply *reply)
 {
-	for (HgRemoteJob *job = client->jobs; job != NULL; job = job->next)
-	{
-		if (job->id != reply->header.job)
-			continue;
-		job->stats = reply->stats;
-		if (reply->header.sequence == job->started_count)
-			job->count = reply->count;
-		if (reply->error.status != HG_OK && job->failure.status == HG_OK)
-			job->failure = reply->error;
-		return;
-	}
+	HgRemoteJob *job = client->jobs;
+
+	while (job != NULL && job->id != reply->header.job)
+		job = job->next;
+	if (job == NULL)
+		return true;
+	job->stats = reply->stats;
+	if (reply->header.sequence == job->started_count)
+		job->count = reply->count;
+	if (reply->error.status != HG_OK && job->failure.status == HG_OK)
+		job->failure = reply->error;
+	if (reply->error.status != HG_OK || reply->header.sequence != job->open_sequence)
+		return true;
+	job->lease_offset = reply->lease_offset;
+	job->slot_bytes = reply->lease_bytes / HG_WIRE_SLOTS;
+	return lease_is_sane(client, reply) && reply->lease_bytes > 0;
 }
 
 /* A note can't fail in a way that matters: a lost connection shows in the next call. */
@@ -112,6 +126,25 @@ job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *erro
 	return status;
 }
 
+/* Wait until the job is admitted. */
+static HgStatus
+job_wait_open(HgRemoteJob *job, HgError *error)
+{
+	HgStatus status = job_wait(job, job->open_sequence, error);
+
+	/* the answer to something else */
+	if (status == HG_OK && job->slot_bytes == 0)
+		return hg_wire_client_reject(job->client, error);
+	return status;
+}
+
+/* Is the next slot of the lease free, as far as is known here? */
+static bool
+job_has_slot(const HgRemoteJob *job)
+{
+	return job->slot_bytes > 0 && job->client->answered >= job->slot_sequence[job->next_slot];
+}
+
 /*
  * Wait for the next slot of the lease to be free, and give its offset in staging.  The
  * caller names it in its next request.
@@ -129,15 +162,6 @@ job_take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
 		*offset = job->lease_offset + taken * job->slot_bytes;
 	}
 	return status;
-}
-
-/* Does the part of staging that an answer names lie in it? */
-static bool
-lease_is_sane(const HgWireClient *client, const HgWireReply *reply)
-{
-	return reply->lease_offset % HG_WIRE_PAGE == 0 && reply->lease_bytes % HG_WIRE_PAGE == 0 &&
-		   reply->lease_offset <= client->staging_bytes &&
-		   reply->lease_bytes <= client->staging_bytes - reply->lease_offset;
 }
 
 /*
@@ -168,11 +192,10 @@ job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t co
 
 static void remote_close(HgJob *handle);
 
-static HgStatus
-remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
-			HgError *error)
+HgStatus
+hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *spec,
+					 HgJob **handle, HgError *error)
 {
-	HgWireClient *client = (HgWireClient *) engine;
 	HgWireMessage message;
 	HgRemoteJob *job;
 	HgStatus status;
@@ -195,23 +218,56 @@ remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
-	status = job_ask(job, HG_WIRE_OPEN, &message, error);
-	if (status == HG_OK &&
-		(!lease_is_sane(client, &client->message.reply) || client->message.reply.lease_bytes == 0))
-		status = hg_wire_client_reject(client, error);
+	status = job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)
 	{
 		remote_close((HgJob *) job);
 		return status;
 	}
-	job->lease_offset = client->message.reply.lease_offset;
-	job->slot_bytes = client->message.reply.lease_bytes / HG_WIRE_SLOTS;
+	job->open_sequence = client->sequence;
+	/* no slot is free before */
+	for (int slot = 0; slot < HG_WIRE_SLOTS; slot++)
+		job->slot_sequence[slot] = client->sequence;
 	*handle = (HgJob *) job;
 	return HG_OK;
 }
 
-/* Can rows, or their columns, be appended to a side?  What the engine would refuse must be told
- * now: its answer comes too late for us. */
+static HgStatus
+remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+			HgError *error)
+{
+	HgJob *begun;
+	HgStatus status = hg_wire_client_begin((HgWireClient *) engine, host, spec, &begun, error);
+
+	if (status != HG_OK)
+		return status;
+	status = job_wait_open((HgRemoteJob *) begun, error);
+	if (status == HG_OK)
+		*handle = begun;
+	else
+		remote_close(begun);
+	return status;
+}
+
+bool
+hg_wire_client_is_admitted(HgJob *handle)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+
+	return job->client != NULL && hg_wire_client_state(job->client, NULL) == HG_WIRE_READY &&
+		   job->client->answered >= job->open_sequence && job->failure.status == HG_OK;
+}
+
+void
+hg_wire_client_lend(HgJob *handle, const HgHost *host)
+{
+	((HgRemoteJob *) handle)->host = host;
+}
+
+/*
+ * Can rows, or their columns, be appended to a side?  What the engine would refuse must be told
+ * now: its answer comes too late for us.
+ */
 static HgStatus
 check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
 {
@@ -228,12 +284,11 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 	return HG_OK;
 }
 
-/* Send keys, numbered from first_row on where the request is APPEND_ROWS. */
+/* The same for keys, which are numbered in one way. */
 static HgStatus
-append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
-			uint64_t first_row, HgError *error)
+check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint64_t first_row,
+		   HgError *error)
 {
-	const unsigned char *from = keys;
 	HgStatus status = check_append(job, side, count, first_row, error);
 
 	if (status != HG_OK)
@@ -241,18 +296,33 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 	if (job->rows[HG_OUTER] + job->rows[HG_INNER] > 0 &&
 		job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
-	job->rows[side] += count;
-	job->numbered = type == HG_WIRE_APPEND_ROWS;
+	return HG_OK;
+}
 
-	while (status == HG_OK && count > 0)
+/*
+ * Send keys, numbered from first_row on where the request is APPEND_ROWS, all of them or, without
+ * wait, as many as there is room for now; *taken is their number.
+ */
+static HgStatus
+append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
+			uint64_t first_row, bool wait, uint64_t *taken, HgError *error)
+{
+	const unsigned char *from = keys;
+	HgStatus status = check_keys(job, type, side, count, first_row, error);
+
+	*taken = 0;
+	/* its answer names the lease */
+	if (status == HG_OK && wait)
+		status = job_wait_open(job, error);
+	while (status == HG_OK && *taken < count && (wait || job_has_slot(job)))
 	{
 		HgWireClient *client = job->client;
 		uint64_t piece = job->slot_bytes / job->spec.key_width;
 		HgWireMessage message;
 		uint64_t offset;
 
-		if (piece > count)
-			piece = count;
+		if (piece > count - *taken)
+			piece = count - *taken;
 		status = job_take_slot(job, &offset, error);
 		if (status != HG_OK)
 			break;
@@ -261,33 +331,57 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		message.request.side = (uint32_t) side;
 		message.request.offset = offset;
 		message.request.count = piece;
-		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row : 0;
-		memcpy(client->staging + offset, from, (size_t) (piece * job->spec.key_width));
+		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row + *taken : 0;
+		memcpy(client->staging + offset, from + *taken * job->spec.key_width,
+			   (size_t) (piece * job->spec.key_width));
 
 		/* not waited for: the next piece is copied while this one travels on */
 		status = job_send(job, type, &message, error);
-		from += piece * job->spec.key_width;
-		first_row += piece;
-		count -= piece;
+		*taken += piece;
+		job->rows[side] += piece;
+		job->numbered = type == HG_WIRE_APPEND_ROWS;
 	}
 	return status;
+}
+
+/* The number of the next row of a side of a job that numbers its rows itself. */
+static uint64_t
+next_row(const HgRemoteJob *job, HgSide side)
+{
+	return side == HG_OUTER || side == HG_INNER ? job->rows[side] : 0;
+}
+
+HgStatus
+hg_wire_client_offer(HgJob *handle, HgSide side, const void *keys, uint64_t count, bool numbered,
+					 uint64_t first_row, uint64_t *taken, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+
+	/* take in what has arrived: slots that are free again */
+	if (job->client != NULL)
+		hg_wire_client_state(job->client, NULL);
+	return append_keys(job, numbered ? HG_WIRE_APPEND_ROWS : HG_WIRE_APPEND, side, keys, count,
+					   numbered ? first_row : next_row(job, side), false, taken, error);
 }
 
 static HgStatus
 remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	uint64_t first_row = side == HG_OUTER || side == HG_INNER ? job->rows[side] : 0;
+	uint64_t taken;
 
-	return append_keys(job, HG_WIRE_APPEND, side, keys, count, first_row, error);
+	return append_keys(job, HG_WIRE_APPEND, side, keys, count, next_row(job, side), true, &taken,
+					   error);
 }
 
 static HgStatus
 remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 				   HgError *error)
 {
+	uint64_t taken;
+
 	return append_keys((HgRemoteJob *) handle, HG_WIRE_APPEND_ROWS, side, keys, count, first_row,
-					   error);
+					   true, &taken, error);
 }
 
 static HgStatus
@@ -305,6 +399,8 @@ remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	width = job->spec.column_width[side][column];
 
+	/* its answer names the lease */
+	status = job_wait_open(job, error);
 	while (status == HG_OK && count > 0)
 	{
 		uint64_t piece = job->slot_bytes / (width + 1);
@@ -340,15 +436,6 @@ remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 	return status;
 }
 
-HgStatus
-hg_wire_client_settle(HgJob *handle, HgError *error)
-{
-	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = job_usable(job, error);
-
-	return status == HG_OK ? job_wait(job, job->client->sequence, error) : status;
-}
-
 /* A request that carries no more than these two numbers. */
 static HgStatus
 remote_ask(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode, HgError *error)
@@ -362,6 +449,25 @@ remote_ask(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode, HgEr
 	message.request.side = side;
 	message.request.mode = mode;
 	return job_ask(job, type, &message, error);
+}
+
+HgStatus
+hg_wire_client_settle(HgJob *handle, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = job_usable(job, error);
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	if (status == HG_OK)
+		status = job_wait_open(job, error);
+	if (status == HG_OK)
+		status = job_send(job, HG_WIRE_SETTLE, &message, error);
+	/* an append that has failed is the answer to this */
+	if (status == HG_OK)
+		status = job_wait(job, job->client->sequence, error);
+	job->built = job->built || status == HG_OK;
+	return status;
 }
 
 /* Send a request that carries no more than a mode, and leave its answer to await_started. */
