@@ -189,25 +189,37 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	return HG_OK;
 }
 
-/* Make room for rows rows in a column, keeping what it has. */
+/*
+ * Make room for rows rows in a column, keeping what it has: the first time for those that are
+ * expected, then for half as many more at a time, or, where memory is short, for no more than
+ * these.
+ */
 static HgStatus
 reserve(CudaJob *job, CudaColumn *column, uint64_t rows, uint64_t expected, HgError *error)
 {
-	uint64_t capacity = column->capacity == 0 ? FIRST_CAPACITY : column->capacity;
+	const uint32_t width = job->spec.key_width;
+	uint64_t capacity = column->capacity + column->capacity / 2;
+	HgStatus status;
 	void *keys;
 
 	if (rows <= column->capacity)
 		return HG_OK;
-	if (column->capacity == 0 && expected > 0 && expected <= HG_MAX_ROWS)
-		capacity = expected;
-	while (capacity < rows)
-		capacity *= 2;
+	if (column->capacity == 0)
+		capacity = expected > 0 && expected <= HG_MAX_ROWS ? expected : FIRST_CAPACITY;
+	if (capacity < rows)
+		capacity = rows;
 	if (capacity > HG_MAX_ROWS)
 		capacity = HG_MAX_ROWS;
 
-	HG_TRY(hg_cuda_alloc(&job->work, capacity * job->spec.key_width, &keys, error));
+	status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
+	if (status == HG_DEVICE_OUT_OF_MEMORY && capacity > rows)
+	{
+		capacity = rows;
+		status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
+	}
+	HG_TRY(status);
 	if (column->rows > 0)
-		HG_CUDA_TRY(cudaMemcpyAsync(keys, column->keys, column->rows * job->spec.key_width,
+		HG_CUDA_TRY(cudaMemcpyAsync(keys, column->keys, column->rows * width,
 									cudaMemcpyDeviceToDevice, job->work.stream),
 					error);
 	hg_cuda_free(&job->work, column->keys);

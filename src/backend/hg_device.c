@@ -233,13 +233,14 @@ hg_device_is_outdated(const HgServerDevice *server)
 }
 
 /*
- * Connect to the READY process unless that is done, and wait for its greeting.
+ * Connect to the READY process unless that is done, and wait for its greeting; at a glance, only
+ * look whether it is there.
  *
  * What greets may be the next process already, which the worker has not yet told of.  But
  * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
  */
 static HgDeviceState
-hg_device_greet(const HgServerDevice *server, TimestampTz deadline, HgError *error)
+hg_device_greet(const HgServerDevice *server, bool glance, TimestampTz deadline, HgError *error)
 {
 	HgServerDevice now;
 	HgDeviceState state;
@@ -266,6 +267,8 @@ hg_device_greet(const HgServerDevice *server, TimestampTz deadline, HgError *err
 			}
 			break;
 		case HG_WIRE_STARTING:
+			if (glance)
+				return HG_DEVICE_STARTING;
 			hg_device_shared_set_silent(server->epoch);
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
 			break;
@@ -281,7 +284,8 @@ hg_device_greet(const HgServerDevice *server, TimestampTz deadline, HgError *err
 
 /* What hg_device_state says without waiting for a start. */
 static HgDeviceState
-hg_device_look_at_server(const HgServerDevice *server, TimestampTz deadline, HgError *error)
+hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz deadline,
+						 HgError *error)
 {
 	HgDeviceLaunch launch;
 
@@ -289,7 +293,7 @@ hg_device_look_at_server(const HgServerDevice *server, TimestampTz deadline, HgE
 	switch (server->state)
 	{
 		case HG_SERVER_DEVICE_READY:
-			return hg_device_greet(server, deadline, error);
+			return hg_device_greet(server, glance, deadline, error);
 		case HG_SERVER_DEVICE_RESTING:
 			hg_device_shared_ask();
 			return HG_DEVICE_STARTING;
@@ -314,7 +318,8 @@ hg_device_look_at_server(const HgServerDevice *server, TimestampTz deadline, HgE
 }
 
 /*
- * hg_device_state where the server keeps a process; *kept is false, and there is nothing to tell,
+ * hg_device_state where the server keeps a process, at a glance where patience_ms is negative;
+ * *kept is false, and there is nothing to tell,
  * where it turns out that it never will.
  */
 static HgDeviceState
@@ -331,11 +336,11 @@ hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool
 	if (!wait)
 	{
 		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
-			return hg_device_look_at_server(server, deadline, error);
+			return hg_device_look_at_server(server, patience_ms < 0, deadline, error);
 		hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
 		return HG_DEVICE_UNAVAILABLE;
 	}
-	while ((state = hg_device_look_at_server(server, deadline, error)) == HG_DEVICE_STARTING)
+	while ((state = hg_device_look_at_server(server, false, deadline, error)) == HG_DEVICE_STARTING)
 	{
 		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 
@@ -508,13 +513,27 @@ hg_device_state(bool wait, long patience_ms, HgError *error)
 	return kept ? state : hg_device_own_state(wait, error);
 }
 
+HgDeviceState
+hg_device_glance(HgError *error)
+{
+	return hg_device_state(false, -1, error);
+}
+
+HgWireClient *
+hg_device_client(void)
+{
+	if (hg_device.client == NULL || hg_device_poll(NULL) != HG_DEVICE_READY)
+		return NULL;
+	return hg_device.client;
+}
+
 /* The engine in the process that runs now, for hg_ranges.h. */
 static HgEngine *
 hg_device_remote(void *arg pg_attribute_unused())
 {
-	if (hg_device.client == NULL || hg_device_poll(NULL) != HG_DEVICE_READY)
-		return NULL;
-	return hg_wire_client_engine(hg_device.client);
+	HgWireClient *client = hg_device_client();
+
+	return client != NULL ? hg_wire_client_engine(client) : NULL;
 }
 
 HgEngine *

@@ -44,6 +44,15 @@ typedef struct HgDeviceReport
 extern HgDeviceState hg_device_state(bool wait, long patience_ms, HgError *error);
 
 /*
+ * The same without any wait: STARTING where the process has not greeted yet, which may be a matter
+ * of microseconds.  The next call, of either function, knows more.
+ */
+extern HgDeviceState hg_device_glance(HgError *error);
+
+/* The connection to a READY device process; NULL otherwise. */
+extern HgWireClient *hg_device_client(void);
+
+/*
  * The engine of a READY device process; NULL otherwise.  A job that does not fit the device
  * runs as several there, two at a time (engine/hg_ranges.h); or, whole, fails.
  */

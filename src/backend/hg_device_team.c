@@ -19,6 +19,7 @@
 #include "backend/hg_device.h"
 #include "backend/hg_device_shared.h"
 #include "backend/hg_device_team.h"
+#include "backend/hg_sender.h"
 #include "hg_guc.h"
 
 /* The steps, each of which ends with an arrive. */
@@ -26,8 +27,26 @@
 #define HG_STEP_BUILD 2
 #define HG_STEP_FETCH 3
 
+/*
+ * Under auto a sender that has its job waits so long at most for the device to take the rest, while
+ * others may still read.
+ */
+#define HG_SETTLE_MS 50.0
+
 /* Matches fetched at a time; the first ones make room for as many. */
 #define HG_FETCH_PAIRS ((uint64) 256 * 1024)
+
+/* A number that no other team has; 0 where there is none to be had. */
+static uint64
+hg_device_team_number(void)
+{
+	uint64 number = 0;
+
+	while (number == 0)
+		if (!pg_strong_random(&number, sizeof(number)))
+			return 0;
+	return number;
+}
 
 void
 hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
@@ -38,10 +57,13 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	memset(shared, 0, sizeof(*shared));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		pg_atomic_init_u64(&shared->rows[side], 0);
-	for (int attempt = 0; attempt < HG_DEVICE_ATTEMPTS; attempt++)
-		pg_atomic_init_u32(&shared->attempts[attempt].failed, 0);
+	for (int number = 0; number < HG_TRIES; number++)
+	{
+		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
+		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
+	}
+	pg_atomic_init_u32(&shared->unsent, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
-	pg_atomic_init_u32(&shared->crowded, 0);
 	/* only the server's process can be reached by several */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
 		return;
@@ -53,30 +75,88 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 			hg_device_shared_ask();
 		return;
 	}
-	while (shared->job == 0)
-		if (!pg_strong_random(&shared->job, sizeof(shared->job)))
+	shared->job = hg_device_team_number();
+}
+
+void
+hg_device_team_init_early(HgDeviceTeamShared *shared, bool reduces)
+{
+	if (shared->job != 0)
+		shared->early_job = hg_device_team_number();
+	shared->early_reduces = reduces;
+}
+
+void
+hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
+{
+	HgPgHost host;
+	HgError error;
+
+	if (shared->early_job == 0)
+		return;
+	if (sender != NULL && hg_sender_is_admitted(sender))
+	{
+		hg_host_init(&host, CurrentMemoryContext);
+		if (hg_backend != HG_BACKEND_CUDA)
+			hg_host_set_patience(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_SETTLE_MS)
+															  : HG_SETTLE_MS);
+		if (hg_sender_finish(sender, &host, sides, &error) == HG_OK)
 			return;
+		hg_host_rethrow(&host);
+	}
+	pg_atomic_write_u32(&shared->unsent, 1);
+}
+
+/* Has this process come after an arrive that all others have been at? */
+static bool
+hg_device_team_is_late(const HgDeviceTeam *device)
+{
+	return device->team->team.arrived > 0;
+}
+
+/* Wait for the others, or learn that they have been here.  What each has written before is seen. */
+static void
+hg_device_team_arrive(HgDeviceTeam *device)
+{
+	HgTeam *team = &device->team->team;
+
+	if (hg_device_team_is_late(device))
+	{
+		team->arrived--;
+		return;
+	}
+	team->arrive(team->arg);
+	hg_host_rethrow(device->team->host);
+}
+
+/* What a wait that was given up says. */
+static HgStatus
+hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
+{
+	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
+		return status;
+	return hg_device_complain(error);
 }
 
 /* Tell of a step, and learn whether all went well with everybody. */
 static bool
-hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, const HgError *why)
+hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError *why)
 {
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 failed = 0;
 
+	status = hg_device_team_status(device, status, why);
 	if (status != HG_OK && pg_atomic_compare_exchange_u32(&attempt->failed, &failed, step))
 	{
 		attempt->failure = *why;
 		attempt->failure.status = status;
 	}
-	device->team->team.arrive(device->team->team.arg);
-	hg_host_rethrow(device->team->host);
+	hg_device_team_arrive(device);
 	failed = pg_atomic_read_u32(&attempt->failed);
 	return failed == 0 || failed > step;
 }
 
-/* Are the matches to be reduced? */
+/* Are the matches of a job to be reduced? */
 static bool
 hg_device_team_reduces(const HgJobSpec *spec)
 {
@@ -115,32 +195,57 @@ hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const 
 	return status;
 }
 
-/* Count the matches of all. */
+/*
+ * Step 1 of the early attempt.  A sender that has asked for the job and lost it may have sent
+ * rows, which would be there twice if this process began again.  One that was never connected has
+ * nothing there.  Who has no sender has no rows, and no part of the job.
+ */
 static HgStatus
-hg_device_team_count(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
+hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
+						 const HgKeySet sides[2], double patience_ms, HgError *error)
 {
-	HgStatus status = device->engine->count(device->job, spec->mode, &device->matches, error);
+	HgSender *sender = device->sender;
+	HgStatus status;
 
-	if (status == HG_OK && !spec->counted &&
-		device->matches > device->team->spec.match_bytes / (2 * sizeof(uint32)))
-		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-							  "the matches of the join need more than work memory");
-	return status;
+	if (hg_device_team_reduces(spec) != device->shared->early_reduces)
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
+	if (sender == NULL)
+		return HG_OK;
+	if (hg_sender_is_unused(sender))
+		return hg_device_team_append(device, reduction, spec, sides, patience_ms, error);
+	status = hg_sender_finish(sender, device->team->host, sides, error);
+	if (status != HG_OK)
+		return status;
+	device->engine = hg_sender_engine(sender);
+	device->job = hg_sender_take(sender, &device->team->host->host);
+	device->sent_rows = hg_sender_sent_rows(sender);
+	return HG_OK;
 }
 
-/* Step 2: build, and count or reduce the matches of all. */
+/* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
-hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					 HgError *error)
+hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, bool reduces, HgError *error)
 {
-	HgStatus status = device->engine->build(device->job, error);
+	HgDeviceAttempt *attempt = device->attempt;
+	uint32 none = 0;
+	HgStatus status;
 
-	if (status != HG_OK || !hg_device_team_reduces(job_spec))
-		return status == HG_OK ? hg_device_team_count(device, spec, error) : status;
-	status = hg_reduction_fetch(spec->reduction, device->engine, device->job, spec->mode,
-								device->context, &device->groups, error);
-	if (status == HG_OK && device->groups.too_many)
-		pg_atomic_write_u32(&device->shared->crowded, 1);
+	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
+		return HG_OK;
+	status = device->engine->build(device->job, error);
+	if (status == HG_OK && reduces)
+	{
+		status = hg_reduction_fetch(spec->reduction, device->engine, device->job, spec->mode,
+									device->context, &device->groups, error);
+		attempt->reduced = status == HG_OK && !device->groups.too_many;
+	}
+	if (status != HG_OK || attempt->reduced)
+		return status;
+	status = device->engine->count(device->job, spec->mode, &attempt->matches, error);
+	if (status == HG_OK && !spec->counted &&
+		attempt->matches > device->team->spec.match_bytes / (2 * sizeof(uint32)))
+		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+							  "the matches of the join need more than work memory");
 	return status;
 }
 
@@ -167,16 +272,11 @@ hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
 
 /* Step 3: fetch matches until there are no more. */
 static HgStatus
-hg_device_team_fetch(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					 HgError *error)
+hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = HG_OK;
+	HgStatus status = device->engine->match(device->job, mode, error);
 	HgMatches chunk;
 
-	if (hg_device_team_reduces(job_spec))
-		status = hg_device_team_count(device, spec, error);
-	if (status == HG_OK)
-		status = device->engine->match(device->job, spec->mode, error);
 	if (status != HG_OK)
 		return status;
 	do
@@ -192,114 +292,110 @@ hg_device_team_fetch(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJo
 	return status;
 }
 
-/* What a wait that was given up says. */
-static HgStatus
-hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
-{
-	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
-		return status;
-	return hg_device_complain(error);
-}
-
 /* All steps that are left; false where one has failed for somebody. */
 static bool
-hg_device_team_steps(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					 const HgKeySet sides[2], double patience_ms)
+hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSpec *spec,
+					 const HgJobSpec *job_spec, const HgKeySet sides[2], double patience_ms)
 {
-	uint32 arrived = device->team->team.arrived;
-	uint32 failed = pg_atomic_read_u32(&device->attempt->failed);
-	bool late = arrived > 0;
+	HgDeviceTeamShared *shared = device->shared;
+	const bool early = number == HG_TRY_EARLY;
+	const bool reduces = hg_device_team_reduces(job_spec);
+	/* none of them could fail at the first step then */
+	const bool settled =
+		early && reduces == shared->early_reduces && pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
-	if (failed != 0 && failed <= arrived)
+	device->attempt = &shared->attempts[number];
+	device->count = 0;
+	if (!hg_device_team_is_late(device))
+		status = early ? hg_device_team_take_over(device, spec->reduction, job_spec, sides,
+												  patience_ms, &error)
+					   : hg_device_team_append(device, spec->reduction, job_spec, sides,
+											   patience_ms, &error);
+	if (!settled && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
-	if (arrived < HG_STEP_APPEND)
-	{
-		status =
-			hg_device_team_append(device, spec->reduction, job_spec, sides, patience_ms, &error);
-		status = hg_device_team_status(device, status, &error);
-		if (!hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
-			return false;
-	}
-	if (arrived < HG_STEP_BUILD)
-	{
-		if (!late)
-		{
-			status = hg_device_team_build(device, spec, job_spec, &error);
-			status = hg_device_team_status(device, status, &error);
-		}
-		if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
-			return false;
-	}
-	if (hg_device_team_reduces(job_spec))
-	{
-		/* where one was told that there are too many groups, nobody uses what others got */
-		device->reduced = pg_atomic_read_u32(&device->shared->crowded) == 0;
-		if (device->reduced)
-			return true;
-	}
-	if (!spec->counted && arrived < HG_STEP_FETCH)
-	{
-		if (!late)
-		{
-			status = hg_device_team_fetch(device, spec, job_spec, &error);
-			status = hg_device_team_status(device, status, &error);
-		}
-		if (!hg_device_team_agree(device, HG_STEP_FETCH, status, &error))
-			return false;
-	}
-	return true;
+
+	/* from here on a process that came late has no job, and no part but to arrive */
+	if (status == HG_OK && device->job != NULL)
+		status = hg_device_team_build(device, spec, reduces, &error);
+	if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
+		return false;
+	device->matches = device->attempt->matches;
+	device->reduced = device->attempt->reduced;
+	if (device->reduced || spec->counted)
+		return true;
+
+	if (device->job != NULL)
+		status = hg_device_team_fetch(device, spec->mode, &error);
+	return hg_device_team_agree(device, HG_STEP_FETCH, status, &error);
 }
 
-/* Make an attempt at the steps; its arrives are no longer counted where it has failed. */
-static bool
-hg_device_team_attempt(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-					   const HgKeySet sides[2], double patience_ms)
+/* The attempt that is made after one that has failed; HG_TRIES: none is. */
+static HgDeviceTry
+hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const HgJobSpec *job_spec)
 {
-	uint32 *arrived = &device->team->team.arrived;
-	bool joined = hg_device_team_steps(device, spec, job_spec, sides, patience_ms);
+	HgDeviceAttempt *attempt = device->attempt;
 
-	hg_device_team_close(device);
-	if (!joined)
-	{
-		uint32 failed = pg_atomic_read_u32(&device->attempt->failed);
+	if (number == HG_TRY_EARLY && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
+		return HG_TRY_WHOLE;
+	if (hg_device_team_reduces(job_spec) && attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+		return HG_TRY_KEYS;
+	return HG_TRIES;
+}
 
-		*arrived = *arrived > failed ? *arrived - failed : 0;
-	}
-	return joined;
+/* Have spec tell of the job of an attempt, where it tells of the whole one, or the one before. */
+static void
+hg_device_team_fill_spec(const HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *spec)
+{
+	spec->team = number == HG_TRY_EARLY ? device->shared->early_job
+										: device->shared->job + (number == HG_TRY_KEYS);
+	if (number == HG_TRY_KEYS)
+		memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
+}
+
+/*
+ * Clear the way for the next attempt.  Its job must not find the one before in its way: the
+ * device process knows that this is closed when it has answered.
+ */
+static void
+hg_device_team_make_room(HgDeviceTeam *device)
+{
+	HgWireClient *client;
+	HgDeviceStatus status;
+
+	if (device->sender != NULL)
+		hg_sender_give_up(device->sender);
+	device->sent_rows = 0;
+	client = hg_device_client();
+	if (client != NULL)
+		hg_wire_client_status(client, &device->team->host->host, &status, NULL);
+	hg_device_team_arrive(device);
 }
 
 bool
 hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
 					const HgKeySet sides[2], double patience_ms, HgError *error)
 {
-	HgTeam *team = &device->team->team;
-	HgJobSpec keys_alone = *job_spec;
+	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
+	HgJobSpec job = *job_spec;
 
-	device->attempt = &device->shared->attempts[0];
-	device->joined = hg_device_team_attempt(device, spec, job_spec, sides, patience_ms);
-	if (!device->joined && hg_device_team_reduces(job_spec) &&
-		device->attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+	for (;;)
 	{
-		/* one whose job is closed leaves room for another */
-		if (team->arrived > 0)
-			team->arrived--;
-		else
-			team->arrive(team->arg);
-		hg_host_rethrow(device->team->host);
-		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
-		keys_alone.team++;
-		device->attempt = &device->shared->attempts[1];
-		device->joined = hg_device_team_attempt(device, spec, &keys_alone, sides, patience_ms);
+		hg_device_team_fill_spec(device, number, &job);
+		device->joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
+		hg_device_team_close(device);
+		if (device->joined)
+			return true;
+		number = hg_device_team_next_try(device, number, &job);
+		if (number == HG_TRIES)
+			break;
+		hg_device_team_make_room(device);
 	}
-	if (!device->joined)
-	{
-		/* the job's engine goes with its connection */
-		hg_device_discard_lost();
-		*error = device->attempt->failure;
-	}
-	return device->joined;
+	/* the job's engine goes with its connection */
+	hg_device_discard_lost();
+	*error = device->attempt->failure;
+	return false;
 }
 
 uint64

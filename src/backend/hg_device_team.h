@@ -7,17 +7,23 @@
  * (HgJobSpec.team).  All then go through the same steps, and are of one mind after each:
  *
  *	1	each appends the keys that it has read, and the columns of a reduction
- *	2	the job is built, and its matches are counted, or reduced: then one process has the groups
+ *	2	one of them has the job built, and its matches counted, or reduced: then it has the groups
  *	3	where matches are wanted, each fetches chunks of them until there are no more
  *
  * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
- * processes it has failed for all: no row has been returned yet, all keys are where they were,
- * and the processes go on to join on the CPU, or to an error.  After the last step nothing can
- * fail any more: the matches that a process has fetched are in its memory, and the device is no
- * longer needed.
+ * processes it has failed for all: no row has been returned yet, and all keys are where they were.
+ * That is an attempt.  There are these, each with a job of its own:
  *
- * Where the device has no memory for the columns of a reduction they all close the job, arrive once
- * more, and try again without, as another job.
+ *	early	The job that the processes have senders for (hg_sender.h), if they do: its expected
+ *			rows are the planner's.  The first step takes no arrive where all of them had finished
+ *			when all rows were read.
+ *	whole	Where there was none, or its first step has failed: a job for the rows that there are.
+ *	keys	Where the device has no memory for the columns of a reduction: a job without.
+ *
+ * Between two attempts there is one more arrive, behind which the job of the first is gone.  After
+ * the last the processes go on to join on the CPU, or to an error.  After the last step of one
+ * that succeeds nothing can fail any more: the matches that a process has fetched are in its
+ * memory, and the device is no longer needed.
  *
  * A process that joins the team after the first step has no rows.  It takes no matches
  * either, and arrives with the others as often as they still do.
@@ -35,26 +41,36 @@
 
 #include "engine/hg_costs.h"
 
+typedef enum HgDeviceTry
+{
+	HG_TRY_EARLY,
+	HG_TRY_WHOLE,
+	HG_TRY_KEYS,
+	HG_TRIES
+} HgDeviceTry;
+
 /* How one attempt at the steps fared. */
 typedef struct HgDeviceAttempt
 {
 	pg_atomic_uint32 failed; /* the step that has failed, 0 = none */
 	HgError failure;		 /* ... and why: written by one, read after its arrive */
+	pg_atomic_uint32 asked;	 /* a process does the second step for all ... */
+	uint64 matches;			 /* ... and has written this before its arrive: of all processes, */
+	bool reduced;			 /* or that it has reduced them to groups */
 } HgDeviceAttempt;
-
-/* With the columns of a reduction, and without. */
-#define HG_DEVICE_ATTEMPTS 2
 
 /* What the processes have in common, in their shared memory. */
 struct HgDeviceTeamShared
 {
 	uint64 job;			 /* HgJobSpec.team; 0: the device is left out of it */
+	uint64 early_job;	 /* the same, of the job that senders have; 0: there are none */
+	bool early_reduces;	 /* ... with the columns of a reduction */
 	HgEngineCosts costs; /* as the leader knew them, so that all choose alike */
 	bool costs_known;
 	pg_atomic_uint64 rows[2]; /* by HgSide, of all processes; added before they build */
-	HgDeviceAttempt attempts[HG_DEVICE_ATTEMPTS];
+	pg_atomic_uint32 unsent;  /* some sender had not finished when all rows were read */
+	HgDeviceAttempt attempts[HG_TRIES];
 	pg_atomic_uint32 counted; /* a process has taken the number of matches */
-	pg_atomic_uint32 crowded; /* some process was told that there are too many groups */
 };
 
 /* One process's part. */
@@ -62,6 +78,7 @@ typedef struct HgDeviceTeam
 {
 	HgDeviceTeamShared *shared;
 	HgPgTeam *team;
+	HgSender *sender;		  /* or NULL */
 	HgDeviceAttempt *attempt; /* that is being made */
 	HgEngine *engine;		  /* NULL where this process has not come to it */
 	HgJob *job;				  /* NULL where it is closed or was not opened */
@@ -70,6 +87,7 @@ typedef struct HgDeviceTeam
 	bool joined;			  /* all steps are done, in all processes */
 	bool reduced;			  /* ... and all matches, to groups */
 	HgGroupSet groups;		  /* those that this process has got */
+	uint64 sent_rows;		  /* by this process's sender while it read */
 
 	/* what this process has fetched */
 	MemoryContext context;
@@ -86,9 +104,22 @@ typedef struct HgDeviceTeam
 extern void hg_device_team_init(HgDeviceTeamShared *shared, bool possible);
 
 /*
- * Do all steps that are left to this process; device has its first three members and context set.
- * job_spec has the expected rows of all.  The wait for a greeting takes patience_ms at most,
- * other waits what the team's host allows.  True: all processes have joined on the device.
+ * The leader's, at the same time: the processes are to have senders, for a job with the columns of
+ * a reduction or without.
+ */
+extern void hg_device_team_init_early(HgDeviceTeamShared *shared, bool reduces);
+
+/*
+ * This process has read its rows, and others may not have: have its sender finished, if it needs
+ * not wait for its turn.
+ */
+extern void hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender,
+								  const HgKeySet sides[2]);
+
+/*
+ * Do all steps that are left to this process; device has shared, team, sender and context set.
+ * job_spec has the expected rows of all, and no team.  The wait for a greeting takes patience_ms at
+ * most, other waits what the team's host allows.  True: all processes have joined on the device.
  * False: none has, *error says why, and team->team.arrived is what it would be had they not
  * tried.  An interrupt's error is thrown.
  */

@@ -54,8 +54,10 @@
 #include "backend/hg_host.h"
 #include "backend/hg_matcher.h"
 #include "backend/hg_memory.h"
+#include "backend/hg_sender.h"
 #include "backend/hg_stats.h"
 #include "engine/cpu/hg_cpu.h"
+#include "engine/hg_ranges.h"
 #include "hg_guc.h"
 
 /* Matches taken from the engine at a time. */
@@ -249,38 +251,82 @@ hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
 	return status == HG_OK ? built : status;
 }
 
-/* What is asked of a job, but for the rows that are expected. */
-static void
-hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
+void
+hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
+					 bool on_device)
 {
 	memset(spec, 0, sizeof(*spec));
-	spec->key_width = matcher->spec.key_width;
+	spec->key_width = key_width;
 	spec->build = (HgBuildAlgorithm) hg_build;
 	spec->probe = (HgProbeAlgorithm) hg_probe;
 	spec->load_factor = hg_load_factor;
 	spec->bins = (uint32) hg_bins;
-	if (!matcher->on_cpu)
+	if (on_device)
 		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
 	spec->device = hg_gpu_device;
 	spec->group = hg_device_group();
-	if (matcher->reducing)
-		hg_reduction_fill_spec(matcher->spec.reduction, spec);
+	if (reduction != NULL)
+		hg_reduction_fill_spec(reduction, spec);
 }
 
-/* Open a job on the matcher's engine, give it keys and columns, and build. */
-static HgStatus
-hg_matcher_build_job(HgMatcher *matcher, HgError *error)
+/* The same for the matcher's own job, with or without columns. */
+static void
+hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
 {
-	HgJobSpec spec;
+	hg_matcher_init_spec(spec, matcher->spec.key_width,
+						 matcher->reducing ? matcher->spec.reduction : NULL, !matcher->on_cpu);
+}
+
+/*
+ * Go on with the job that has been given keys while they were read; what goes wrong before the
+ * matcher has it has done no harm.
+ */
+static HgStatus
+hg_matcher_take_over(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
+{
+	HgSender *sender = matcher->spec.sender;
 	HgStatus status;
 
-	hg_matcher_fill_spec(matcher, &spec);
+	if (hg_sender_reduces(sender) != matcher->reducing)
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
+	status = hg_sender_finish(sender, &matcher->host, matcher->sides, error);
+	if (status == HG_OK)
+		status = hg_sender_hand_over(sender, matcher->engine, &matcher->host.host, spec,
+									 &matcher->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = matcher->sides[side].rows;
+	{
+		const HgKeySet *set = &matcher->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status = hg_ranges_note(matcher->job, (HgSide) side, set->pieces[i].keys,
+									set->pieces[i].count, error);
+	}
+	if (status == HG_OK)
+		matcher->report.sent_rows = hg_sender_sent_rows(sender);
+	else if (matcher->job != NULL)
+	{
+		matcher->engine->close(matcher->job);
+		matcher->job = NULL;
+	}
+	return status;
+}
+
+/* Have a job on the matcher's engine, with the keys and columns in it. */
+static HgStatus
+hg_matcher_fill(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
+{
+	HgStatus status = HG_UNAVAILABLE;
+
+	if (matcher->spec.sender != NULL && !matcher->on_cpu)
+		status = hg_matcher_take_over(matcher, spec, error);
+	if (matcher->spec.sender != NULL)
+		hg_sender_give_up(matcher->spec.sender);
+	matcher->spec.sender = NULL;
+	if (status == HG_OK || status == HG_CANCELLED)
+		return status;
+
 	status =
-		matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job, error);
-	if (matcher->spec.team != NULL)
-		return hg_matcher_build_shared(matcher, status, error);
+		matcher->engine->open(matcher->engine, &matcher->host.host, spec, &matcher->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgKeySet *set = &matcher->sides[side];
@@ -292,6 +338,26 @@ hg_matcher_build_job(HgMatcher *matcher, HgError *error)
 			status = hg_reduction_append(matcher->spec.reduction, matcher->engine, matcher->job,
 										 (HgSide) side, 0, set->rows, error);
 	}
+	return status;
+}
+
+/* The same, and built. */
+static HgStatus
+hg_matcher_build_job(HgMatcher *matcher, HgError *error)
+{
+	HgJobSpec spec;
+	HgStatus status;
+
+	hg_matcher_fill_spec(matcher, &spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = matcher->sides[side].rows;
+	if (matcher->spec.team != NULL)
+	{
+		status = matcher->engine->open(matcher->engine, &matcher->host.host, &spec, &matcher->job,
+									   error);
+		return hg_matcher_build_shared(matcher, status, error);
+	}
+	status = hg_matcher_fill(matcher, &spec, error);
 	if (status == HG_OK)
 		status = matcher->engine->build(matcher->job, error);
 	return status;
@@ -515,12 +581,14 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	matcher->device.shared = shared;
 	matcher->device.team = &matcher->team;
 	matcher->device.context = matcher->context;
+	matcher->device.sender = matcher->spec.sender;
 	patience_ms = hg_matcher_patience(matcher);
 	hg_host_set_patience(&matcher->host, wanted ? -1 : patience_ms);
 	if (hg_device_team_join(&matcher->device, &matcher->spec, &spec, matcher->sides, patience_ms,
 							&error))
 	{
 		strlcpy(report->device, hg_device_name(), sizeof(report->device));
+		report->sent_rows = matcher->device.sent_rows;
 		return true;
 	}
 	hg_host_set_patience(&matcher->host, -1);
@@ -565,8 +633,14 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	matcher->sides[HG_INNER] = *inner;
 
 	INSTR_TIME_SET_CURRENT(start);
-	if (spec->team != NULL && hg_matcher_join_on_device(matcher))
-		return matcher;
+	if (spec->team != NULL)
+	{
+		if (hg_matcher_join_on_device(matcher))
+			return matcher;
+		if (spec->sender != NULL)
+			hg_sender_give_up(spec->sender);
+		matcher->spec.sender = NULL;
+	}
 	hg_matcher_choose(matcher);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);

@@ -40,6 +40,8 @@ typedef struct HgKeySet
 	uint64 rows; /* sum of the counts */
 } HgKeySet;
 
+typedef struct HgSender HgSender; /* hg_sender.h */
+
 typedef struct HgMatcherSpec
 {
 	uint32 key_width; /* bytes: 4 or 8 */
@@ -60,6 +62,12 @@ typedef struct HgMatcherSpec
 	 * of its own: matches are then those of the work that this process takes.
 	 */
 	const HgTeamSpec *team;
+
+	/*
+	 * NULL, or what has sent keys of the two sides to a device already.  It is the caller's, who
+	 * may destroy it as soon as the matcher is made.
+	 */
+	HgSender *sender;
 } HgMatcherSpec;
 
 typedef struct HgMatcher HgMatcher;
@@ -72,6 +80,7 @@ typedef struct HgMatcherReport
 	char fallback[160]; /* why auto used the CPU although it tried the device,
 						 * "" where it did not */
 	HgJobStats job;
+	uint64 sent_rows; /* keys that the device got while the sides were read */
 	double start_ms;  /* choosing the backend, waiting for the device */
 	double device_ms; /* what the job was expected to take on the device ... */
 	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
@@ -88,6 +97,10 @@ typedef struct HgMatcherEstimate
 /* What joining so many rows, of all processes of a team, is expected to take, by known costs. */
 extern void hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
+
+/* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
+extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
+								 bool on_device);
 
 /*
  * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces

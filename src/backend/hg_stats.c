@@ -264,6 +264,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 {
 	HgJobStats *sum = &record->report.job;
 	HgJobStats before = *sum;
+	uint64 sent_rows = record->report.sent_rows;
 	double start_ms = record->report.start_ms;
 	double device_ms = record->report.device_ms;
 	double cpu_ms = record->report.cpu_ms;
@@ -273,6 +274,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	record->report = *report;
 	if (report->fallback[0] == '\0')
 		strlcpy(record->report.fallback, fallback, sizeof(fallback));
+	record->report.sent_rows += sent_rows;
 	record->report.start_ms += start_ms;
 	record->report.device_ms += device_ms;
 	record->report.cpu_ms += cpu_ms;
@@ -314,6 +316,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		sum->peak_bytes = Max(sum->peak_bytes, more->peak_bytes);
 		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);
+		record->report.sent_rows += other->report.sent_rows;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		if (record->report.fallback[0] == '\0')
 			strlcpy(record->report.fallback, other->report.fallback,

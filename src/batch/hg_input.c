@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_sender.h"
 #include "batch/hg_input.h"
 #include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
@@ -37,6 +38,10 @@ hg_engine_row_bytes(uint32 width)
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
 #define HG_CHECK_KEEPS 0.5
+
+/* Keys that a sender is given at a time. */
+#define HG_LEAST_SENT ((uint64) 8 * 1024)
+#define HG_MOST_SENT ((uint64) 128 * 1024)
 
 /* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
 static const Var *
@@ -431,6 +436,19 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 	}
 }
 
+/*
+ * Send what there is.  The next time is after half as many rows more, within limits: few enough
+ * that small inputs are sent early, and so many that messages do not matter in large ones.
+ */
+static void
+hg_input_send(HgInput *input)
+{
+	HgKeySet keys = hg_key_column_set(input->words);
+
+	hg_sender_send(input->sender, input->side, &keys);
+	input->send_at = keys.rows + Max(HG_LEAST_SENT, Min(keys.rows / 2, HG_MOST_SENT));
+}
+
 void
 hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 {
@@ -444,6 +462,8 @@ hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
 		hg_input_keep(input, &rows, &keys);
 		if (rows.nnull > 0)
 			hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows, rows.nnull);
+		if (input->sender != NULL && input->words->rows >= input->send_at)
+			hg_input_send(input);
 	}
 }
 
@@ -516,6 +536,13 @@ void
 hg_input_set_collector(HgInput *input, HgFilter *collector)
 {
 	input->collector = collector;
+}
+
+void
+hg_input_set_sender(HgInput *input, HgSender *sender)
+{
+	input->sender = sender;
+	input->send_at = HG_LEAST_SENT;
 }
 
 void

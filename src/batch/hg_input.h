@@ -55,6 +55,9 @@ typedef struct HgInput
 	bool filtered;		 /* some were, since the child was last read from its start */
 	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 
+	HgSender *sender; /* keys are sent by it as they are read; or NULL */
+	uint64 send_at;	  /* when there are so many */
+
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
@@ -117,6 +120,9 @@ extern void hg_input_spill(HgInput *input, HgSpill *spill);
 
 /* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
+
+/* From now on a sender gets the keys that are held in memory; NULL: none does. */
+extern void hg_input_set_sender(HgInput *input, HgSender *sender);
 
 /*
  * Leave out the child's rows that a filter refuses, from now on; NULL: none.  The filter before

@@ -114,19 +114,33 @@ check_mode(HgMatchMode mode, HgError *error)
 	return HG_OK;
 }
 
-static HgStatus
-ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
-			HgError *error)
+/* A job without a job of the wrapped engine; NULL when out of memory. */
+static HgRangesJob *
+job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgError *error)
 {
 	HgRangesJob *job = host->alloc(host->arg, sizeof(*job));
-	HgStatus status;
 
 	if (job == NULL)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	{
+		hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+		return NULL;
+	}
 	memset(job, 0, sizeof(*job));
 	job->ranges = (HgRanges *) engine;
 	job->host = host;
 	job->spec = *spec;
+	return job;
+}
+
+static HgStatus
+ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+			HgError *error)
+{
+	HgRangesJob *job = job_create(engine, host, spec, error);
+	HgStatus status;
+
+	if (job == NULL)
+		return HG_OUT_OF_MEMORY;
 	status = hg_ranges_run_open(job, &job->now, spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
@@ -138,6 +152,25 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		host->free(host->arg, job, sizeof(*job));
 		return status;
 	}
+	*handle = (HgJob *) job;
+	return HG_OK;
+}
+
+HgStatus
+hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *open,
+				HgJob **handle, HgError *error)
+{
+	HgRanges *ranges = (HgRanges *) engine;
+	HgEngine *target = ranges->target(ranges->arg);
+	HgRangesJob *job;
+
+	if (target == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
+	job = job_create(engine, host, spec, error);
+	if (job == NULL)
+		return HG_OUT_OF_MEMORY;
+	job->now.calls = *target;
+	job->now.job = open;
 	*handle = (HgJob *) job;
 	return HG_OK;
 }
@@ -166,6 +199,14 @@ side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t c
 	side->array_count++;
 	side->rows += count;
 	return HG_OK;
+}
+
+HgStatus
+hg_ranges_note(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgRangesJob *job = job_of(handle);
+
+	return job_finish(job, side_remember(job, &job->sides[side], keys, count, error));
 }
 
 static HgStatus

@@ -50,4 +50,17 @@ typedef struct HgRanges
 extern void hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg),
 						   void *arg);
 
+/*
+ * Make a job of a ranges' engine that has a job of the wrapped one already: opened for spec, not
+ * built, whose rows, which are numbered by their positions, are told by hg_ranges_note, a side at
+ * a time in that order.  More can be appended afterwards.  Where this fails, open stays the
+ * caller's.
+ */
+extern HgStatus hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
+								HgJob *open, HgJob **job, HgError *error);
+
+/* Keys that the adopted job has been given; the array stays in place until close. */
+extern HgStatus hg_ranges_note(HgJob *job, HgSide side, const void *keys, uint64_t count,
+							   HgError *error);
+
 #endif /* HG_RANGES_H */

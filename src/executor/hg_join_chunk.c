@@ -224,6 +224,7 @@ hg_join_partition(HgJoinState *state, int level)
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	hg_join_end_sending(state);
 	partitions = palloc0(sizeof(HgPartitions));
 	partitions->current = -1;
 	partitions->inner = hg_spill_create(inner->rows, level, bits);
@@ -293,7 +294,10 @@ hg_join_start_pass(HgJoinState *state)
 		hg_row_bits_reset(state->matched[HG_INNER], inner->words->rows);
 	/* no row of the outer side would be returned: it need not be read */
 	if (inner->words->rows == 0 && !state->keep[HG_OUTER])
+	{
+		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
+	}
 	return HG_JOIN_READ_OUTER;
 }
 
@@ -302,11 +306,16 @@ HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
+	bool reduced;
 
 	if (state->together && state->shared != NULL)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
+	{
+		if (!state->outer_ready && hg_join_may_send(state, 1, &reduced))
+			hg_join_begin_sending(state, 1, 0, reduced);
 		hg_join_fill_inner(state);
+	}
 	if (!inner->at_end)
 	{
 		hg_join_partition(state, 0);
@@ -501,7 +510,10 @@ hg_join_read_outer(HgJoinState *state)
 			hg_row_bits_reset(state->matched[HG_OUTER], outer->words->rows);
 	}
 	else if (!hg_join_next_chunk(state))
+	{
+		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
+	}
 
 	outer_set = hg_key_column_set(outer->words);
 	inner_set = hg_key_column_set(inner->words);
@@ -511,9 +523,11 @@ hg_join_read_outer(HgJoinState *state)
 	spec.counted = !hg_join_streams(state);
 	spec.pairs = hg_join_expected_pairs(state);
 	spec.reduction = hg_join_current_reduction(state);
+	spec.sender = state->sender;
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
+	hg_join_end_sending(state);
 
 	return hg_join_start_output(state);
 }

@@ -84,6 +84,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		if (job->ranges > 1)
 			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
 	}
+	if (record->report.sent_rows > 0)
+		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);
 	if (record->spilled_bytes > 0)
 		ExplainPropertyInteger("Disk Usage", "kB", hg_kilobytes(record->spilled_bytes), es);
 	if (!es->timing)

@@ -123,6 +123,7 @@ hg_join_forget_shared(HgJoinState *state)
 	if (!state->together)
 		return;
 	hg_join_leave(state, false);
+	hg_join_end_sending(state);
 	hg_join_retire_matcher(state);
 	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -163,9 +164,13 @@ hg_join_device_may_share(const HgJoinState *state)
 
 /* Make everything ready for a first or a further execution. */
 static void
-hg_join_shared_reset(const HgJoinState *state, HgJoinShared *shared)
+hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
+	bool reduced;
+
 	hg_device_team_init(&shared->device, hg_join_device_may_share(state));
+	if (state->together && hg_join_may_send(state, shared->nprocesses, &reduced))
+		hg_device_team_init_early(&shared->device, reduced);
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_write_u64(&shared->bytes, 0);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
@@ -363,6 +368,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.pairs = state->css.ss.ps.plan->plan_rows * shared->nprocesses,
 		.reduction = hg_join_current_reduction(state),
 		.team = &team,
+		.sender = state->sender,
 	};
 	HgKeySet outer_set = hg_key_column_set(state->inputs[HG_OUTER]->words);
 	HgKeySet inner_set = hg_key_column_set(state->inputs[HG_INNER]->words);
@@ -377,6 +383,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
+	hg_join_end_sending(state);
 	state->record.memory_bytes += hg_matcher_fetched_bytes(state->matcher);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -408,6 +415,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	hg_join_end_sending(state);
 	INSTR_TIME_SET_CURRENT(start);
 	partitions = palloc0(sizeof(HgPartitions));
 	partitions->current = -1;
@@ -507,6 +515,21 @@ hg_join_filter_together(HgJoinState *state, int phase)
 		state->inputs[HG_OUTER]->at_end = true;
 }
 
+/* The device gets the rest of this process's keys while others may still read. */
+static void
+hg_join_settle(HgJoinState *state)
+{
+	const HgKeySet sides[2] = {
+		[HG_OUTER] = hg_key_column_set(state->inputs[HG_OUTER]->words),
+		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->words),
+	};
+
+	if (pg_atomic_read_u32(&state->shared->spill_bits) == 0)
+		hg_device_team_settle(&state->shared->device, state->sender, sides);
+	else
+		hg_join_end_sending(state);
+}
+
 HgJoinPhase
 hg_join_read_together(HgJoinState *state)
 {
@@ -528,6 +551,9 @@ hg_join_read_together(HgJoinState *state)
 		instr_time start;
 
 		INSTR_TIME_SET_CURRENT(start);
+		if (shared->device.early_job != 0)
+			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
+								  shared->device.early_reduces);
 		if (filter)
 			hg_join_filter_together(state, phase);
 		else
@@ -539,6 +565,7 @@ hg_join_read_together(HgJoinState *state)
 			Max(state->record.memory_bytes,
 				hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]));
 		state->record.scan_ms += hg_join_elapsed_ms(start);
+		hg_join_settle(state);
 		elected = hg_join_arrive(state);
 		phase = building;
 	}

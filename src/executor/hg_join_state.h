@@ -97,6 +97,7 @@ typedef struct HgJoinState
 	MemoryContext context;
 	HgInput *inputs[2]; /* by HgSide */
 	List *partitions;	/* stack of HgPartitions, innermost first */
+	HgSender *sender;	/* of the keys that are being read; or NULL */
 	HgMatcher *matcher;
 	MemoryContext matcher_context;
 
@@ -206,6 +207,22 @@ extern uint64 hg_join_limit(const HgJoinState *state);
  */
 extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
 
+/*
+ * hg_join_send.c: are both sides read in one go, and is the device expected to be worth sending
+ * their keys to meanwhile?  Then *reduced tells whether their columns are to follow.  Where several
+ * processes read them together, one decides for all.
+ */
+extern bool hg_join_may_send(HgJoinState *state, int processes, bool *reduced);
+
+/*
+ * Send the keys that are read from now on, by a job of this process, or of a team, with the columns
+ * of a reduction or without.
+ */
+extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, bool reduced);
+
+/* Nothing is sent any more; what was has been taken, or is thrown away. */
+extern void hg_join_end_sending(HgJoinState *state);
+
 /* Done with the matcher: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
@@ -264,7 +281,7 @@ extern bool hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer
 /* What the matches of the rows in memory may be reduced to, for the matcher; or NULL. */
 extern const HgReduction *hg_join_current_reduction(HgJoinState *state);
 
-/* What they may be reduced to by the plan alone, for EXPLAIN; or NULL. */
+/* What they may be reduced to by the plan alone; or NULL. */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinState *state);
 
 /* Hand the matches up in groups; false where that can't be, and they are to be streamed. */

@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_send.c
+ *	  Which joins send keys to the device while they read their sides.
+ *
+ * The device memory and the lease that a sender has are held while both sides are read
+ * (hg_sender.h).  So both must be sequential scans of a table, which nothing holds up: a
+ * slow child plan, a client that takes its rows slowly, another join of this very process that
+ * needs the device too.  That leaves the scans' own quals: they call no function but built-in
+ * ones that are not volatile (pg_sleep is), no subplan, and no parameter whose value
+ * a subplan has yet to find.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "backend/hg_sender.h"
+#include "executor/hg_join_state.h"
+#include "hg_guc.h"
+
+/* May a function run a query, or take any time? */
+static bool
+hg_join_function_may_wait(Oid function, void *context pg_attribute_unused())
+{
+	HeapTuple tuple;
+	Form_pg_proc form;
+	bool may;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	may = form->prolang != INTERNALlanguageId || form->provolatile == PROVOLATILE_VOLATILE;
+	ReleaseSysCache(tuple);
+	return may;
+}
+
+static bool
+hg_join_expression_may_wait(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC) ||
+		check_functions_in_node(node, hg_join_function_may_wait, context))
+		return true;
+	return expression_tree_walker(node, hg_join_expression_may_wait, context);
+}
+
+/* Is a side read in one go? */
+static bool
+hg_join_is_steady(const HgInput *input)
+{
+	const Plan *plan = input->plan->plan;
+
+	return IsA(plan, SeqScan) && input->key_exprs == NULL &&
+		   !hg_join_expression_may_wait((Node *) plan->qual, NULL) &&
+		   !hg_join_expression_may_wait((Node *) plan->targetlist, NULL);
+}
+
+/* What a sender is told. */
+static HgSenderSpec
+hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
+{
+	HgSenderSpec spec = {.key_width = state->inputs[HG_INNER]->words->width,
+						 .reduction = reduction,
+						 .processes = processes};
+
+	if (hg_join_streams(state))
+		spec.pairs = state->css.ss.ps.plan->plan_rows * processes;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Plan *plan = state->inputs[side]->plan->plan;
+
+		/* the plan is that of one process where there are several */
+		spec.expected_rows[side] = (uint64) Min(plan->plan_rows * processes, (double) HG_MAX_ROWS);
+		spec.scan_cost += plan->total_cost;
+	}
+	return spec;
+}
+
+bool
+hg_join_may_send(HgJoinState *state, int processes, bool *reduced)
+{
+	HgSenderSpec spec = hg_join_sender_spec(state, processes, hg_join_current_reduction(state));
+
+	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
+		   hg_sender_is_wanted(&spec, reduced) && hg_join_is_steady(state->inputs[HG_OUTER]) &&
+		   hg_join_is_steady(state->inputs[HG_INNER]);
+}
+
+void
+hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, bool reduced)
+{
+	HgSenderSpec spec =
+		hg_join_sender_spec(state, processes, reduced ? hg_join_planned_reduction(state) : NULL);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	spec.team = team;
+	state->sender = hg_sender_create(&spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_set_sender(state->inputs[side], state->sender);
+	MemoryContextSwitchTo(old);
+}
+
+void
+hg_join_end_sending(HgJoinState *state)
+{
+	if (state->sender == NULL)
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_set_sender(state->inputs[side], NULL);
+	hg_sender_destroy(state->sender);
+	state->sender = NULL;
+}
