@@ -88,6 +88,7 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 		my $plan = plan_of($settings, $queries{$name});
 
 		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\).*Backend: cuda.*Processes: 4/s, "$backend, $name: the processes join on the device");
+		like($plan, qr/Keys Sent During Scan: [1-9]/, "$backend, $name: ... which gets keys while they read");
 		is($node->safe_psql('postgres', "$settings $queries{$name}"), $expected{$name}, "$backend, $name: it is right");
 		is($node->safe_psql('postgres', "$settings set parallel_leader_participation = off; $queries{$name}"),
 			$expected{$name}, "$backend, $name: ... without the leader");
@@ -120,6 +121,67 @@ if (!defined $standin)
 	done_testing();
 	exit;
 }
+
+# ------------------------------------------------------------------ sent in vain
+
+# The processes have sent keys, or wanted to, and begin again, or do without the device.
+sub test_sent_in_vain
+{
+	my ($what, $query, $settings, $plan) = @_;
+	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+
+	like(plan_of($settings, $query), $plan, "$what: the plan tells");
+	is($node->safe_psql('postgres', "$settings $query"), $right, "$what: it is right");
+	is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
+		'0|0|t', "$what: nothing is left on the device");
+	return;
+}
+
+my $not_sent = qr/^(?!.*Keys Sent During Scan)/s;
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+$node->safe_psql('postgres', <<'SQL');
+create function nothing(int) returns int immutable parallel safe language plpgsql as 'begin return $1; end';
+SQL
+foreach my $backend ('cuda', 'auto')
+{
+	my $settings = "set hashgraph.backend = $backend;";
+
+	# 32 bytes for each row that is expected: with the leader as a full process it is too much
+	test_sent_in_vain("$backend, more is expected than there is", $queries{'an inner join'},
+		"$settings set hashgraph.gpu_memory_limit = '16MB';", qr/$not_sent.*Backend: cuda/s);
+	test_sent_in_vain("$backend, more comes than was expected", "$queries{'an inner join'} where v % 2 < 2 and w % 2 < 2",
+		$settings, qr/Backend: cuda.*Keys Sent During Scan: [1-9]/s);
+	test_sent_in_vain("$backend, a function that may wait", "$queries{'an inner join'} where nothing(v) > 0",
+		$settings, qr/$not_sent.*Backend: cuda/s);
+	test_sent_in_vain("$backend, too large for work memory", $queries{'an inner join'},
+		"$settings set work_mem = '1MB';", qr/$not_sent.*Disk Usage/s);
+	test_sent_in_vain("$backend, few rows", "$queries{'an inner join'} where v / 240000 <> 0 and w / 190000 <> 0", $settings,
+		$backend eq 'cuda' ? qr/Backend: cuda/ : qr/Backend: (cpu|cuda)/);
+}
+# a session that is stopped while its processes read and send
+my $sender = RawSession->new($node);
+my @stopped;
+$sender->query('set hashgraph.backend = cuda');
+for my $round (1 .. $KILLS)
+{
+	$sender->query('set statement_timeout = ' . (1 + int rand 60));
+	$sender->query($queries{'an inner join'});
+	$stopped[ defined $sender->{error} ] = 1;
+	next if !defined $sender->{error} && join("\n", @{ $sender->{rows} }) eq $expected{'an inner join'};
+	fail("stopped while it sends: $sender->{sqlstate} $sender->{error}") if ($sender->{sqlstate} // '') ne '57014';
+}
+ok($stopped[1], 'some joins are stopped while their processes read');
+close $sender->{socket};
+ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, HANGS),
+	'stopped while it sends: nothing is left on the device');
+
+# many processes, and staging that has no lease for each of them
+$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '1MB'");
+$node->reload;
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+test_sent_in_vain('little staging', $queries{'an inner join'}, 'set hashgraph.backend = cuda;', qr/Backend: cuda.*Processes: 4/s);
+$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
+$node->reload;
 
 # ------------------------------------------------------------------ no room
 

@@ -158,6 +158,49 @@ test_cut(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows
 	test_data_destroy(&data);
 }
 
+/* A job of the device that was opened and filled before: it joins whole, or is cut. */
+static void
+test_adopted(HgSmallStage refuses, const char *what)
+{
+	TestData data;
+	const HgHost *host = test_host_plain();
+	HgEngine *engine = ranges_of(0);
+	HgEngine *inside = hg_small_device(0, by_itself);
+	HgJobSpec spec = {.key_width = 4, .device = -1};
+	uint64_t counted = 0;
+	HgStatus status;
+	HgJob *open;
+	HgJob *job = NULL;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 30000, 20000);
+	status = inside->open(inside, host, &spec, &open, NULL);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = inside->append(open, (HgSide) side, data.keys[side], 5000, NULL);
+	if (status == HG_OK)
+		status = hg_ranges_adopt(engine, host, &spec, open, &job, NULL);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+	{
+		status = hg_ranges_note(job, (HgSide) side, data.keys[side], 5000, NULL);
+		/* the rest comes as ever */
+		if (status == HG_OK)
+			status = engine->append(job, (HgSide) side, (const uint32_t *) data.keys[side] + 5000,
+									data.rows[side] - 5000, NULL);
+	}
+	if (refuses != HG_SMALL_STAGES)
+		hg_small_device_refuse(refuses, 10000);
+	if (status == HG_OK)
+		status = engine->build(job, NULL);
+	if (status == HG_OK)
+		status = engine->count(job, HG_MATCH_ALL, &counted, NULL);
+	hg_tap_ok(status == HG_OK && counted == data.pairs, "ranges: an adopted job %s", what);
+	if (job != NULL)
+		engine->close(job);
+	if (refuses != HG_SMALL_STAGES)
+		hg_small_device_refuse(refuses, 0);
+	hg_tap_ok(hg_small_device_open_jobs() == 0, "ranges: ... and ends");
+	test_data_destroy(&data);
+}
+
 /* A job that fits is one job of the device, and the ranges engine holds next to nothing. */
 static void
 test_whole(void)
@@ -319,6 +362,9 @@ static void
 test_device(void)
 {
 	test_whole();
+	test_adopted(HG_SMALL_STAGES, "joins whole");
+	test_adopted(HG_SMALL_BUILD, "that is refused by build is cut");
+	test_adopted(HG_SMALL_COUNT, "that is refused by count is cut");
 	test_suites();
 	test_pairs(2000000, 0, by_itself ? 2 : 1);
 	test_pairs(0, 10000000, by_itself ? 2 : 1);

@@ -491,6 +491,160 @@ test_failures(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Offer keys of a side until all are taken; how many offers took some. */
+static int
+offer_all(HgJob *job, HgSide side, const TestData *data, bool numbered)
+{
+	uint64_t at = 0;
+	int offers = 0;
+
+	while (at < data->rows[side])
+	{
+		uint64_t taken;
+
+		if (hg_wire_client_offer(job, side, (const char *) data->keys[side] + at * data->key_width,
+								 data->rows[side] - at, numbered, at, &taken, NULL) != HG_OK)
+			return -1;
+		offers += taken > 0;
+		at += taken;
+	}
+	return offers;
+}
+
+/* Keys are given to a job that was not waited for, as it has room for them. */
+static void
+test_offers(bool team)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .group = 7, .team = team ? TEAM : 0};
+	TestServer server;
+	TestSpeaker other;
+	TestData data;
+	HgWireClient *client;
+	HgEngine *engine;
+	HgJob *job;
+	uint64_t counted = 0;
+	uint64_t taken = 1;
+	int offers[2];
+	bool good;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 90000, 40000);
+	test_start_server(&server, options);
+	test_start_speaker(&server, &other);
+	test_ask_open(&other, 1, FULL_ROWS, 0);
+	test_is_answered(&other, HG_OK);
+	client = test_start_client(&server);
+	engine = hg_wire_client_engine(client);
+	/* half of the rows are expected */
+	spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER] / 2;
+	spec.expected_rows[HG_INNER] = data.rows[HG_INNER] / 2;
+
+	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
+	hg_tap_ok(good && test_settles(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
+				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, team, 0, &taken,
+									   NULL) == HG_OK &&
+				  taken == 0,
+			  "%s: keys are not taken by a job that stands in the queue", team ? "team" : "alone");
+	test_send_note(&other, HG_WIRE_CLOSE, 1);
+	test_settles(&server, 2, 1, 0);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		offers[side] = offer_all(job, (HgSide) side, &data, team);
+	hg_tap_ok(hg_wire_client_is_admitted(job) && offers[HG_OUTER] > 1 && offers[HG_INNER] > 0,
+			  "they are when it is admitted, a slot at a time, more than were expected");
+	hg_tap_ok(hg_wire_client_settle(job, NULL) == HG_OK &&
+				  test_status_of(&server).staging_leased == 0 &&
+				  engine->append(job, HG_OUTER, data.keys[HG_OUTER], 1, NULL) == HG_INVALID,
+			  "a job that has settled has no lease, and takes no more");
+	hg_tap_ok(engine->build(job, NULL) == HG_OK &&
+				  engine->count(job, HG_MATCH_ALL, &counted, NULL) == HG_OK &&
+				  counted == data.pairs,
+			  "and joins what it was given");
+	engine->close(job);
+
+	/* whoever thinks better of it leaves nothing behind */
+	test_ask_open(&other, 2, FULL_ROWS, 0);
+	test_is_answered(&other, HG_OK);
+	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
+		   test_settles(&server, 2, 1, 1);
+	engine->close(job);
+	hg_tap_ok(good && test_settles(&server, 2, 1, 0), "a job that waits can be closed");
+	test_send_note(&other, HG_WIRE_CLOSE, 2);
+	hg_tap_ok(test_settles(&server, 2, 0, 0) && test_stream_works(engine, &data),
+			  "and the next one is answered rightly");
+
+	/* others have the memory that the rows which nobody expected would need */
+	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 10;
+	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
+		   test_settles(&server, 2, 1, 0);
+	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
+	good = good && test_is_answered(&other, HG_OK);
+	good = good && (offer_all(job, HG_OUTER, &data, team) < 0 ||
+					hg_wire_client_settle(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
+	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
+	engine->close(job);
+	test_end_speaker(&other);
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
+			  "nothing stays reserved");
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	test_data_destroy(&data);
+}
+
+/* More members than there are leases, while their job and another fill the device. */
+static void
+test_leases(void)
+{
+	enum
+	{
+		CROWD = 12
+	};
+	static const char *const options[] = {FULL_BUDGET, "--staging-bytes", "131072", NULL};
+	TestServer server;
+	TestSpeaker speakers[CROWD];
+	TestSpeaker other;
+	HgDeviceStatus status;
+	const double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	int settled = 0;
+	bool good = true;
+
+	test_start_server(&server, options);
+	for (int i = 0; i < CROWD; i++)
+	{
+		test_start_speaker(&server, &speakers[i]);
+		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
+		if (i == 0)
+			good = test_is_answered(&speakers[0], HG_OK);
+	}
+	/* it waits for the memory that they have */
+	test_start_speaker(&server, &other);
+	test_ask_open(&other, 1, FULL_ROWS, 0);
+	do
+		status = test_status_of(&server);
+	while (status.jobs_open + status.jobs_queued < CROWD + 1 && test_now_ms() < deadline);
+	hg_tap_ok(good && status.jobs_queued > 1 && status.jobs_open > 1,
+			  "members wait for a lease, as another job does for their memory");
+	/* whoever has one settles: those that wait get theirs */
+	for (int round = 0; round < CROWD && settled < CROWD; round++)
+		for (int i = settled; i < CROWD; i++)
+		{
+			if ((i > 0 && !test_is_answered(&speakers[i], HG_OK)))
+				break;
+			test_ask_plainly(&speakers[i], HG_WIRE_SETTLE, 1);
+			if (!test_is_answered(&speakers[i], HG_OK))
+				break;
+			settled++;
+		}
+	status = test_status_of(&server);
+	hg_tap_ok(settled == CROWD && status.staging_leased == 0 && status.jobs_open == CROWD,
+			  "all get one when others have settled");
+	for (int i = 0; i < CROWD; i++)
+		test_end_speaker(&speakers[i]);
+	hg_tap_ok(test_is_answered(&other, HG_OK), "the other one when they have gone");
+	test_end_speaker(&other);
+	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_stop_server(&server),
+			  "the process ends after that");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -501,6 +655,9 @@ main(int argc, char **argv)
 		test_find_standin(argv[0]);
 		test_waiting();
 		test_failures();
+		test_offers(false);
+		test_offers(true);
+		test_leases();
 	}
 	test_together(4);
 	test_together(8);
