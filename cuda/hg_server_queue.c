@@ -9,13 +9,13 @@
  * jobs that are to deliver what such a client reads would wait for it, as it does for them.
  *
  * There are three queues, of jobs, of members of jobs that have been admitted, and of wishes for
- * room, and whoever gives something
- * back hands it to the first in the queue, then to the second, until one
- * does not fit: nobody overtakes.  Those of a group that has a job open are the exception,
- * for they must not wait: they take what is free, and are refused if it is not enough.  That
- * befalls jobs in the middle of the queue too, when the first of their group is admitted.
+ * room, and whoever gives something back hands it to the first in the queue, then to the
+ * second, until one does not fit: nobody overtakes.  Those of a group that has a job open are the
+ * exception, for they must not wait: they take what is free, and are refused if it is not enough.
+ * That befalls jobs in the middle of the queue too, when the first of their group is admitted.
+ *
  * Members want staging alone, and come before jobs: what these wait for may be the memory
- * of the members' own job.  Who has a lease gives it back without waiting for anybody here, so
+ * of the members' own job.  Whoever has a lease gives it back without waiting for anybody here, so
  * that they are served.
  *
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on

@@ -113,6 +113,7 @@ CREATE FUNCTION hashgraph_last_joins(
 	OUT memory_bytes bigint,
 	OUT engine_bytes bigint,
 	OUT spilled_bytes bigint,
+	OUT sent_rows bigint,
 	OUT start_ms double precision,
 	OUT scan_ms double precision,
 	OUT transfer_ms double precision,
@@ -122,7 +123,7 @@ CREATE FUNCTION hashgraph_last_joins(
 	OUT total_ms double precision)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1
-AS 'MODULE_PATHNAME', 'hashgraph_last_joins_0_2';
+AS 'MODULE_PATHNAME', 'hashgraph_last_joins_0_3';
 
 COMMENT ON FUNCTION hashgraph_last_joins() IS
 'HashGraph joins of this session''s last statement that had one, at most 1000 of them';

@@ -6,9 +6,9 @@
  * The device memory and the lease that a sender has are held while both sides are read
  * (hg_sender.h).  So both must be sequential scans of a table, which nothing holds up: a
  * slow child plan, a client that takes its rows slowly, another join of this very process that
- * needs the device too.  That leaves the scans' own quals: they call no function but built-in
- * ones that are not volatile (pg_sleep is), no subplan, and no parameter whose value
- * a subplan has yet to find.
+ * needs the device too.  That leaves the expressions of the scans and of the keys: they call no
+ * function but built-in ones that are not volatile (pg_sleep is), no subplan, and no parameter
+ * whose value a subplan has yet to find.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -62,9 +62,13 @@ hg_join_is_steady(const HgInput *input)
 {
 	const Plan *plan = input->plan->plan;
 
-	return IsA(plan, SeqScan) && input->key_exprs == NULL &&
-		   !hg_join_expression_may_wait((Node *) plan->qual, NULL) &&
-		   !hg_join_expression_may_wait((Node *) plan->targetlist, NULL);
+	if (!IsA(plan, SeqScan) || hg_join_expression_may_wait((Node *) plan->qual, NULL) ||
+		hg_join_expression_may_wait((Node *) plan->targetlist, NULL))
+		return false;
+	for (int p = 0; input->key_exprs != NULL && p < input->encoder->nparts; p++)
+		if (hg_join_expression_may_wait((Node *) input->key_exprs[p]->expr, NULL))
+			return false;
+	return true;
 }
 
 /* What a sender is told. */

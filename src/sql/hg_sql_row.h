@@ -15,7 +15,7 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-#define HG_SQL_ROW_COLUMNS 32
+#define HG_SQL_ROW_COLUMNS 40
 
 typedef struct HgSqlRow
 {

@@ -17,6 +17,7 @@
 
 PG_FUNCTION_INFO_V1(hashgraph_last_joins);
 PG_FUNCTION_INFO_V1(hashgraph_last_joins_0_2);
+PG_FUNCTION_INFO_V1(hashgraph_last_joins_0_3);
 PG_FUNCTION_INFO_V1(hashgraph_stat);
 PG_FUNCTION_INFO_V1(hashgraph_stat_reset);
 
@@ -48,6 +49,7 @@ typedef enum HgLastJoinsColumn
 	JOIN_MEMORY_BYTES,
 	JOIN_ENGINE_BYTES,
 	JOIN_SPILLED_BYTES,
+	JOIN_SENT_ROWS, /* since 0.3 */
 	JOIN_START_MS,
 	JOIN_SCAN_MS,
 	JOIN_TRANSFER_MS,
@@ -114,6 +116,7 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_count(row, JOIN_MEMORY_BYTES, record->memory_bytes);
 	hg_sql_row_set_count(row, JOIN_ENGINE_BYTES, job->peak_bytes);
 	hg_sql_row_set_count(row, JOIN_SPILLED_BYTES, record->spilled_bytes);
+	hg_sql_row_set_count(row, JOIN_SENT_ROWS, report->sent_rows);
 	hg_sql_row_set_number(row, JOIN_START_MS, report->start_ms);
 	hg_sql_row_set_number(row, JOIN_SCAN_MS, record->scan_ms);
 	hg_sql_row_set_number(row, JOIN_TRANSFER_MS, job->phase_ms[HG_PHASE_TRANSFER]);
@@ -125,10 +128,11 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 
 /*
  * The joins of this session's last statement that had one, as rows of the function
- * that an installed version of the extension declares.
+ * that an installed version of the extension declares: without the columns missing[nmissing],
+ * the last one first.
  */
 static void
-hg_sql_last_joins_return(FunctionCallInfo fcinfo, bool device_ranges)
+hg_sql_last_joins_return(FunctionCallInfo fcinfo, int nmissing, const HgLastJoinsColumn *missing)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	const HgJoinRecord *records;
@@ -138,11 +142,11 @@ hg_sql_last_joins_return(FunctionCallInfo fcinfo, bool device_ranges)
 	records = hg_stats_last_joins(&count);
 	for (int i = 0; i < count; i++)
 	{
-		HgSqlRow row = hg_sql_row_start(fcinfo, device_ranges ? JOIN_COLUMNS : JOIN_COLUMNS - 1);
+		HgSqlRow row = hg_sql_row_start(fcinfo, JOIN_COLUMNS - nmissing);
 
 		hg_sql_last_joins_fill(&row, i + 1, &records[i]);
-		if (!device_ranges)
-			hg_sql_row_leave_out(&row, JOIN_DEVICE_RANGES);
+		for (int m = 0; m < nmissing; m++)
+			hg_sql_row_leave_out(&row, missing[m]);
 		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 	}
 }
@@ -151,15 +155,27 @@ hg_sql_last_joins_return(FunctionCallInfo fcinfo, bool device_ranges)
 Datum
 hashgraph_last_joins(PG_FUNCTION_ARGS)
 {
-	hg_sql_last_joins_return(fcinfo, false);
+	const HgLastJoinsColumn missing[] = {JOIN_SENT_ROWS, JOIN_DEVICE_RANGES};
+
+	hg_sql_last_joins_return(fcinfo, lengthof(missing), missing);
 	return (Datum) 0;
 }
 
-/* hashgraph_last_joins() since 0.2. */
+/* hashgraph_last_joins() of version 0.2. */
 Datum
 hashgraph_last_joins_0_2(PG_FUNCTION_ARGS)
 {
-	hg_sql_last_joins_return(fcinfo, true);
+	const HgLastJoinsColumn missing[] = {JOIN_SENT_ROWS};
+
+	hg_sql_last_joins_return(fcinfo, lengthof(missing), missing);
+	return (Datum) 0;
+}
+
+/* hashgraph_last_joins() since 0.3. */
+Datum
+hashgraph_last_joins_0_3(PG_FUNCTION_ARGS)
+{
+	hg_sql_last_joins_return(fcinfo, 0, NULL);
 	return (Datum) 0;
 }
 

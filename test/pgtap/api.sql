@@ -75,7 +75,7 @@ SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 	'build text, probe text, executions bigint, outer_rows bigint, inner_rows bigint, '
 	'outer_null_keys bigint, inner_null_keys bigint, vertices bigint, bins bigint, matches bigint, '
 	'recheck boolean, rows_out bigint, comparisons bigint, intersections bigint, partitions bigint, '
-	'device_ranges bigint, memory_bytes bigint, engine_bytes bigint, spilled_bytes bigint, start_ms double precision, '
+	'device_ranges bigint, memory_bytes bigint, engine_bytes bigint, spilled_bytes bigint, sent_rows bigint, start_ms double precision, '
 	'scan_ms double precision, transfer_ms double precision, bin_ms double precision, '
 	'build_ms double precision, match_ms double precision, total_ms double precision',
 	'columns of hashgraph_last_joins');

@@ -189,6 +189,107 @@ test_sharing('stand-in', $standin);
 	unlike($node->safe_psql('postgres', under('cpu') . "explain $join"), qr/Estimate/, 'cpu: there is no choice');
 }
 
+# ------------------------------------------------------------------ keys that are sent while tables are scanned
+
+# Does a plan tell how many keys were sent, and where it was joined?  Is the result right?
+sub test_sending
+{
+	my ($what, $settings, $query, $sent, $backend) = @_;
+	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+	my $plan;
+
+	# on a busy machine the tables may be read before the device process has answered at all
+	ok( wait_for(
+			sub {
+				$plan = $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
+				return !$sent == ($plan !~ /Keys Sent During Scan: [1-9]/);
+			},
+			20),
+		"$what: keys were " . ($sent ? '' : 'not ') . 'sent during the scan') or diag($plan);
+	like($plan, qr/Backend: $backend/, "$what: $backend joins");
+	is($node->safe_psql('postgres', "$settings $query"), $right, "$what: ... and is right");
+	is(devices('jobs, queued, staging_used, memory_held'), '0|0|0|0', "$what: ... and nothing is left");
+	return;
+}
+
+$node->safe_psql('postgres', <<'SQL');
+create function nothing(int) returns int immutable language plpgsql as 'begin return $1; end';
+create function joins(int) returns bigint stable language sql as 'select count(*) + $1 from d a join d b using (k)';
+SQL
+foreach my $backend ('cuda', 'auto')
+{
+	my $settings = under($backend) . 'set enable_material = off;';
+
+	foreach my $query ($join, $count, 'select count(*), sum(v), sum(w) from f left join d using (k)',
+		'select count(*), sum(v) from f where exists (select 1 from d where d.k = f.k)',
+		'select count(*), sum(v), sum(w) from f full join d using (k)')
+	{
+		test_sending("$backend, $query", $settings, $query, 1, 'cuda');
+	}
+	test_sending("$backend, more keys than were expected", $settings, "$join where v % 2 < 2 and w % 2 < 2", $backend eq 'cuda', 'cuda');
+	test_sending("$backend, a join that is cut", "$settings set hashgraph.gpu_memory_limit = '4MB';", $join, 0, 'cuda');
+	test_sending("$backend, a function that may wait", $settings, "$join where nothing(v) > 0", 0, 'cuda');
+	test_sending("$backend, a function that joins", "$settings set hashgraph.min_rows = 0;",
+		"$join where w <= (select joins(0)) and v % 100000 = 5 and joins(v) > 0", 0, '(cuda|cpu)');
+	test_sending("$backend, a child that is no table", $settings, 'select count(*), sum(v), sum(w) from f join (select * from d offset 0) d using (k)', 0, 'cuda');
+	test_sending("$backend, a join on disk", "$settings set work_mem = '1MB';", $join, 0, '.*');
+	test_sending("$backend, few keys after all", $settings, "$join where v / 419000 <> 0 and w / 89000 <> 0", 0,
+		$backend eq 'cuda' ? 'cuda' : 'cpu');
+	test_sending("$backend, two joins", $settings,
+		'select count(*), sum(v), sum(w) from (select * from f join d using (k) offset 0) a join (select k, v as v2 from f join d using (k) where v < 1000 offset 0) b using (k)',
+		1, 'cuda');
+	test_sending("$backend, rescans", $settings,
+		'select sum(n) from generate_series(1, 3) g, lateral (select count(*) + sum(w) as n from f join d using (k) where v > g * 1000 offset 0) x',
+		0, 'cuda');
+}
+ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select sent_rows > 0 from hashgraph_last_joins()") eq "$expected\nt" }, 20),
+	'hashgraph_last_joins() tells of keys that were sent');
+{
+	# what others hold of the device is waited for after the scan, and no longer than that
+	use_program($node, $standin);
+	my $holder = RawSession->new($node);
+	my $waiting = RawSession->new($node);
+
+	$node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_budget = '24MB'");
+	$node->reload;
+	use_program($node, $standin);
+	$holder->query(under('cuda') . 'begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
+	is($holder->{error}, undef, 'a full device: a session has it');
+	$waiting->query(under('cuda'));
+	$waiting->send($join);
+	ok(waits_for($waiting->pid, 'HashGraphDeviceJob'), '... another one has read its tables, and waits');
+	is(devices('queued'), 1, '... in the queue');
+	$holder->query('rollback');
+	ok($waiting->finish(20) && !defined $waiting->{error}, '... until the device is free');
+	is(join("\n", @{ $waiting->{rows} }), $expected, '... and is right');
+	$holder->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
+	is($node->safe_psql('postgres', "set hashgraph.gpu_wait_limit = '50ms';" . under('auto') . "$join; $last"),
+		"$expected\ncpu|the device did not answer in time", '... under auto the CPU joins after a while');
+	$holder->query('rollback');
+	close $_->{socket} foreach $holder, $waiting;
+	$node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_budget');
+	$node->reload;
+}
+{
+	# a session that is stopped at random moments, most of them while it reads and sends
+	use_program($node, $standin);
+	my $session = RawSession->new($node);
+	my $stopped = 0;
+
+	$session->query(under('cuda'));
+	for my $round (1 .. $SECONDS * 4)
+	{
+		$session->query('set statement_timeout = ' . (1 + int rand 120));
+		$session->query($join);
+		$stopped++ if defined $session->{error};
+		fail("stopped while it sends: $session->{sqlstate} $session->{error}") if defined $session->{error} && $session->{sqlstate} ne '57014';
+		fail('stopped while it sends: it is wrong') if !defined $session->{error} && join("\n", @{ $session->{rows} }) ne $expected;
+	}
+	cmp_ok($stopped, '>', 0, 'stopped while it sends: some joins are');
+	ok(wait_for(sub { devices('jobs, queued, staging_used, memory_held') eq '0|0|0|0' }, 10), 'stopped while it sends: nothing is left');
+	close $session->{socket};
+}
+
 # ------------------------------------------------------------------ starting
 
 {
