@@ -20,6 +20,7 @@
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -71,6 +72,20 @@ hg_join_is_steady(const HgInput *input)
 	return true;
 }
 
+/*
+ * How many times the rows that the planner expects in one of the processes there are in all: it
+ * takes the leader for part of a process, as that has other things to do.
+ */
+static double
+hg_join_shares(int processes)
+{
+	double workers = processes - 1;
+
+	if (processes == 1)
+		return 1;
+	return workers + (parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0);
+}
+
 /* What a sender is told. */
 static HgSenderSpec
 hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
@@ -80,13 +95,13 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 						 .processes = processes};
 
 	if (hg_join_streams(state))
-		spec.pairs = state->css.ss.ps.plan->plan_rows * processes;
+		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Plan *plan = state->inputs[side]->plan->plan;
 
-		/* the plan is that of one process where there are several */
-		spec.expected_rows[side] = (uint64) Min(plan->plan_rows * processes, (double) HG_MAX_ROWS);
+		spec.expected_rows[side] =
+			(uint64) Min(plan->plan_rows * hg_join_shares(processes), (double) HG_MAX_ROWS);
 		spec.scan_cost += plan->total_cost;
 	}
 	return spec;
