@@ -524,10 +524,12 @@ hg_join_settle(HgJoinState *state)
 		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->words),
 	};
 
-	if (pg_atomic_read_u32(&state->shared->spill_bits) == 0)
-		hg_device_team_settle(&state->shared->device, state->sender, sides);
-	else
+	/* one that came when all was read need not have its part of the job */
+	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
+		pg_atomic_read_u32(&state->shared->spill_bits) != 0)
 		hg_join_end_sending(state);
+	else
+		hg_device_team_settle(&state->shared->device, state->sender, sides);
 }
 
 HgJoinPhase
