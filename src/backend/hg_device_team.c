@@ -216,7 +216,10 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 	status = hg_sender_finish(sender, device->team->host, sides, error);
 	if (status != HG_OK)
 		return status;
-	device->engine = hg_sender_engine(sender);
+	device->engine = hg_device_engine(true);
+	if (device->engine == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+							"the device process ended before the join began");
 	device->job = hg_sender_take(sender, &device->team->host->host);
 	device->sent_rows = hg_sender_sent_rows(sender);
 	return HG_OK;

@@ -55,8 +55,9 @@ struct HgSender
 	HgJobSpec spec;
 	const HgReduction *reduction;
 	instr_time started;
-	HgJob *job;		  /* NULL: not yet, or given up, or taken */
-	HgEngine *engine; /* of the job, once it was asked for */
+	HgJob *job;		/* NULL: not yet, or given up, or taken */
+	HgEngine calls; /* of the job's engine, which may go with its connection */
+	bool asked;
 	bool gave_up;
 	bool finished;
 	HgSent sent[2]; /* by HgSide */
@@ -102,7 +103,7 @@ hg_sender_give_up(HgSender *sender)
 	sender->gave_up = true;
 	sender->finished = false;
 	if (job != NULL)
-		sender->engine->close(job);
+		sender->calls.close(job);
 }
 
 /* Give up and leave the list; may be called any number of times. */
@@ -164,7 +165,8 @@ hg_sender_ask(HgSender *sender)
 	client = hg_device_client();
 	if (client == NULL)
 		return false;
-	sender->engine = hg_wire_client_engine(client);
+	sender->calls = *hg_wire_client_engine(client);
+	sender->asked = true;
 	if (hg_wire_client_begin(client, &sender->host.host, &sender->spec, &sender->job, &error) !=
 		HG_OK)
 	{
@@ -280,10 +282,10 @@ hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgErr
 		if (count == 0)
 			continue;
 		if (sender->spec.team != 0)
-			status = sender->engine->append_rows(sender->job, side, rest, count,
-												 piece->first_row + sent->at, error);
+			status = sender->calls.append_rows(sender->job, side, rest, count,
+											   piece->first_row + sent->at, error);
 		else
-			status = sender->engine->append(sender->job, side, rest, count, error);
+			status = sender->calls.append(sender->job, side, rest, count, error);
 	}
 	return status;
 }
@@ -295,7 +297,7 @@ hg_sender_append_columns(HgSender *sender, HgSide side, const HgKeySet *keys, Hg
 	HgStatus status = HG_OK;
 
 	for (int i = 0; i < keys->npieces && status == HG_OK; i++)
-		status = hg_reduction_append(sender->reduction, sender->engine, sender->job, side,
+		status = hg_reduction_append(sender->reduction, &sender->calls, sender->job, side,
 									 keys->pieces[i].first_row, keys->pieces[i].count, error);
 	return status;
 }
@@ -333,13 +335,7 @@ hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2], HgEr
 bool
 hg_sender_is_unused(const HgSender *sender)
 {
-	return sender->engine == NULL;
-}
-
-HgEngine *
-hg_sender_engine(const HgSender *sender)
-{
-	return sender->engine;
+	return !sender->asked;
 }
 
 HgJob *

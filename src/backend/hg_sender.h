@@ -74,9 +74,6 @@ extern HgStatus hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySe
 /* Has it not asked for a job so far? */
 extern bool hg_sender_is_unused(const HgSender *sender);
 
-/* The engine of its job. */
-extern HgEngine *hg_sender_engine(const HgSender *sender);
-
 /* The job of a finished sender, which is the caller's from now on, with another host. */
 extern HgJob *hg_sender_take(HgSender *sender, const HgHost *host);
 
