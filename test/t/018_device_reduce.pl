@@ -57,6 +57,8 @@ my %reduced = (
 	'three tables' => 'select g, x, count(*), sum(w) from l join r using (k) join u using (k) group by g, x',
 	'no rows' => 'select count(*), sum(v), max(w) from l join r on l.k + 100000 = r.k',
 	'sums beyond 64 bits' => 'select g, sum(big), avg(big), min(big) from l join r using (k) group by g');
+# those whose tables are large enough, and read in one go
+my %sent = map { $_ => 1 } 'no groups', 'groups of one side', 'groups of both', 'a semi join', 'sums beyond 64 bits';
 my %streamed = (
 	'a text' => 'select g, max(t), sum(v) from l join r using (k) group by g',
 	'a filter' => 'select g, sum(v) filter (where w > 10) from l join r using (k) group by g',
@@ -91,6 +93,19 @@ sub reduced_of
 	return ($reduced // 0, $matches // 0);
 }
 
+# The job whose matches are reduced is the one that got keys while the tables were read.
+sub test_sent
+{
+	my ($what, $settings, $query) = @_;
+	my $plan;
+
+	# on a busy machine they may be read before the device process has answered at all
+	ok(wait_for(sub { ($plan = plan_of($settings, $query)) =~ /Rows Reduced on Device.*Keys Sent During Scan: [1-9]/s }, HANGS),
+		"$what: ... by a job that gets keys while they are read")
+	  or diag($plan);
+	return;
+}
+
 # ------------------------------------------------------------------ where it is done
 
 foreach my $backend ('cuda', defined $standin ? 'auto' : ())
@@ -108,6 +123,7 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 		is($reduced, $matches, "$backend, $name: all of its matches are reduced there");
 		like($plan, qr/HashGraphJoin\) \(actual rows=$matches(\.00)? /, "$backend, $name: ... and count as rows") if $name ne 'no rows';
 		is(rows_of($settings, $query), $expected{$name}, "$backend, $name: it is right");
+		test_sent("$backend, $name", $settings, $query) if $sent{$name};
 	}
 	foreach my $name (sort keys %streamed)
 	{
@@ -129,6 +145,7 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 
 		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\)/, "$backend, $name: in parallel");
 		is($reduced, $matches, "$backend, $name: all matches are reduced") if $plan =~ /Processes: 4/ && $name ne 'three tables';
+		test_sent("$backend, $name, in parallel", $settings, $reduced{$name}) if $sent{$name};
 		is(rows_of($settings, $reduced{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
 		is(rows_of("$settings set parallel_leader_participation = off;", $reduced{$name}),
 			$expected{$name}, "$backend, $name: ... without the leader");
