@@ -9,8 +9,7 @@
  * bins (hg_cuda_partition.cu).  Match finds all matches (hg_cuda_join.cu, hg_cuda_bins.cu).
  * They are written to device memory a chunk at a time, and next copies some of them out, or
  * has the next chunk written.  Reduce has all chunks written, and makes groups of each where it is
- * (hg_cuda_reduce.cu).
- * has the next chunk written.  Graphs of both sides in bins are not built before match, which
+ * (hg_cuda_reduce.cu).  Graphs of both sides in bins are not built before match, which
  * finds the matches on the way, or before something else needs them (hg_cuda_both.cu).
  *
  * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
