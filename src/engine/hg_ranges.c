@@ -386,6 +386,8 @@ cut_count(HgRangesJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 	HgStatus status;
 
 	*matches = 0;
+	/* of which the device begins to count ahead */
+	job->mode = mode;
 	hg_ranges_pass_begin(job, HG_RANGES_FOR_COUNT, true, true);
 	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->now.job != NULL)
 	{

@@ -216,6 +216,53 @@ test_overlap(void)
 	test_data_destroy(&data);
 }
 
+/* Matches are counted once, in either mode, and so the figures say. */
+static void
+test_counts(void)
+{
+	TestServer server;
+	HgWireClient *client;
+	HgRanges ranges;
+	TestData data;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 80000, 80000);
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST; mode++)
+	{
+		TestRun run = {.engine = &ranges.engine,
+					   .host = test_host_plain(),
+					   .data = &data,
+					   .spec = test_plain_spec};
+		HgJobStats stats = {0};
+		uint64_t matches = 0;
+		HgError error;
+		HgStatus status;
+		HgJob *job;
+
+		/* the stand-in asks for 32 bytes a row */
+		run.spec.memory_limit = 160000 * 32 / 4;
+		run.spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER];
+		run.spec.expected_rows[HG_INNER] = data.rows[HG_INNER];
+		status = test_run_build(&run, &job, &error);
+		if (status == HG_OK)
+			status = ranges.engine.count(job, (HgMatchMode) mode, &matches, &error);
+		if (job != NULL)
+		{
+			ranges.engine.stats(job, &stats);
+			ranges.engine.close(job);
+		}
+		hg_tap_ok(status == HG_OK && stats.ranges > 1 && stats.matches == matches &&
+					  matches == (mode == HG_MATCH_ALL ? data.pairs : data.first),
+				  "ranges of a process: %s are counted once",
+				  mode == HG_MATCH_ALL ? "all matches" : "first matches");
+	}
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	test_data_destroy(&data);
+}
+
 /* A cancel is seen behind the requests that were sent ahead, and so is the client's end. */
 static void
 test_cancel(void)
@@ -448,6 +495,7 @@ main(int argc, char **argv)
 	{
 		test_find_standin(argv[0]);
 		test_overlap();
+		test_counts();
 		test_cancel();
 		test_death();
 		test_ahead();
