@@ -29,6 +29,25 @@
 /* What a group takes in the table of their numbers, which is a quarter full at least. */
 #define HG_GROUP_SLOT_BYTES (4 * sizeof(HgGroupSlot))
 
+/*
+ * What PostgreSQL's own state of a sum of int8s takes in memory of its own: two numbers of 128
+ * bits, the values' number and a flag, as a chunk of a memory context.
+ */
+#define HG_SUM_STATE_BYTES 80
+
+/* What one more group takes, and its record while it is merged. */
+static uint64
+hg_aggregate_group_bytes(const HgAggregateState *state)
+{
+	uint64 bytes = state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
+				   hg_reduce_words(&state->reducer.spec) * sizeof(uint64);
+
+	for (int f = 0; f < state->nfunctions; f++)
+		if (state->functions[f].transition != NULL)
+			bytes += HG_SUM_STATE_BYTES;
+	return bytes;
+}
+
 /* HgReducer.room */
 static uint64
 hg_aggregate_room(void *arg)
@@ -36,9 +55,7 @@ hg_aggregate_room(void *arg)
 	HgAggregateState *state = arg;
 	uint64 limit = get_hash_memory_limit();
 	uint64 bytes = hg_aggregate_bytes(state);
-	uint64 group_bytes = state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
-						 hg_reduce_words(&state->reducer.spec) * sizeof(uint64);
-	uint64 room = bytes < limit ? (limit - bytes) / group_bytes : 0;
+	uint64 room = bytes < limit ? (limit - bytes) / hg_aggregate_group_bytes(state) : 0;
 
 	if (state->groups->nkeys == 0)
 		return state->groups->nvalues == 0 ? 1 : Max(room, 1);

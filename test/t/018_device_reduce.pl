@@ -202,6 +202,22 @@ foreach my $settings ($serial_cuda, $parallel_cuda)
 }
 $node->safe_psql('postgres', 'alter table r alter w reset (n_distinct); analyze r');
 
+# what partial sums of int8 take beside their groups is work memory too
+$node->safe_psql('postgres',
+	'create table wide as select i as k, i::int8 as a, i * 3::int8 as b, i * 5::int8 as c, i * 7::int8 as d from generate_series(1, 20000) i; analyze wide');
+my $wide = 'select sum(a), sum(b), sum(c), sum(d) from (select k, sum(a) as a, sum(b) as b, sum(c) as c, sum(d) as d'
+  . ' from wide join u using (k) group by k offset 0) as s';
+my $sums = rows_of('set hashgraph.enabled = off;', $wide);
+foreach my $work_mem (5, 64)
+{
+	my $plan = plan_of("$parallel_cuda set work_mem = '${work_mem}MB';", $wide);
+	my ($kb) = $plan =~ /HashGraphAggregate.*?Memory Usage: (\d+) kB/s;
+
+	cmp_ok($kb, '<=', $work_mem * 1024 * 1.5, "partial sums with $work_mem MB of work memory keep to it");
+	like($plan, qr/Rows Reduced/, '... and are made on the device') if $work_mem == 64;
+	is(rows_of("$parallel_cuda set work_mem = '${work_mem}MB';", $wide), $sums, '... and are right');
+}
+
 if (!defined $standin)
 {
 	$node->stop;
