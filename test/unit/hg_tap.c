@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int tests;
 static int failures;
@@ -61,6 +62,18 @@ hg_tap_diag(const char *format, ...)
 	va_end(args);
 	printf("\n");
 	fflush(stdout);
+}
+
+HgTapSuite
+hg_tap_suite(void)
+{
+	const char *suite = getenv("HG_SUITE");
+
+	if (suite != NULL && strcmp(suite, "tiny") == 0)
+		return HG_SUITE_TINY;
+	if (suite != NULL && strcmp(suite, "small") == 0)
+		return HG_SUITE_SMALL;
+	return suite != NULL && strcmp(suite, "large") == 0 ? HG_SUITE_LARGE : HG_SUITE_WHOLE;
 }
 
 bool

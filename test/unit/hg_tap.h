@@ -32,6 +32,17 @@ extern "C"
 	/* Explain a failure: a comment line of the output. */
 	extern void hg_tap_diag(const char *format, ...) HG_TAP_PRINTF(1, 2);
 
+	/* How much is to be tested: HG_SUITE in the environment says tiny, small or large. */
+	typedef enum HgTapSuite
+	{
+		HG_SUITE_TINY, /* for tools that make a job a hundred times as long */
+		HG_SUITE_SMALL,
+		HG_SUITE_WHOLE, /* what there is without HG_SUITE */
+		HG_SUITE_LARGE
+	} HgTapSuite;
+
+	extern HgTapSuite hg_tap_suite(void);
+
 	/*
 	 * Does what follows fall to this process?  HG_PART=I/N in the environment makes it part I, from
 	 * 1, of N, to which what asks is dealt out in turn; without, all of it does.

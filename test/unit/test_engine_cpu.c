@@ -185,8 +185,7 @@ test_features(void)
 static uint64_t
 most_rows(void)
 {
-	const char *suite = getenv("HG_SUITE");
-	bool small = suite != NULL && strcmp(suite, "small") == 0;
+	bool small = hg_tap_suite() <= HG_SUITE_SMALL;
 
 #if defined(__SANITIZE_ADDRESS__)
 	small = true;

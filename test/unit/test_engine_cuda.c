@@ -21,9 +21,7 @@
 static bool
 small_suite(void)
 {
-	const char *suite = getenv("HG_SUITE");
-
-	return suite != NULL && strcmp(suite, "small") == 0;
+	return hg_tap_suite() <= HG_SUITE_SMALL;
 }
 
 /*

@@ -845,8 +845,7 @@ test_disturbed(HgEngine *engine, const HgHost *base)
 void
 hg_engine_reduce_suite(HgEngine *engine, const HgHost *host)
 {
-	const char *suite = getenv("HG_SUITE");
-	bool small = suite != NULL && strcmp(suite, "small") == 0;
+	const bool small = hg_tap_suite() <= HG_SUITE_SMALL;
 
 	test_by_hand(engine, host);
 	test_kinds(engine, host);

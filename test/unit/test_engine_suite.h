@@ -30,7 +30,7 @@ extern "C"
 	 * false.  Returns the number of failures.
 	 *
 	 * The environment variable HG_SUITE=small leaves out everything that is big or
-	 * repeats itself: for tools that make a program much slower.
+	 * repeats itself, and HG_SUITE=tiny most of the rest: for tools that make a program slow.
 	 */
 	extern int hg_engine_suite(HgEngine *engine, const HgHost *host);
 

@@ -487,8 +487,6 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
 int
 main(int argc, char **argv)
 {
-	const char *suite = getenv("HG_SUITE");
-
 	if (argc > 1)
 		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
 	else
@@ -503,7 +501,7 @@ main(int argc, char **argv)
 	test_results(argc > 1 ? 4 : 1);
 	/* as many ranges as the large one has, more or less */
 	test_large(1000000, 1280000, 32);
-	if (suite != NULL && strcmp(suite, "large") == 0)
+	if (hg_tap_suite() == HG_SUITE_LARGE)
 		test_large(100000000, UINT64_C(64) << 20, 64);
 	return hg_tap_done();
 }
