@@ -4,7 +4,8 @@
  *	  The columns that the rows of a side have beside their keys.
  *
  * Values come when the keys of their rows are there, in pieces, and are copied to where the
- * row's position is.  That all have come is known by their number.
+ * row's position is.  That all have come is known by their number.  A caller who gives a row its
+ * value twice gets groups that are wrong, but nothing is read where there is no row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -148,7 +149,7 @@ HgStatus
 hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error)
 {
 	for (uint32_t column = 0; column < columns->count; column++)
-		if (columns->given[column] != rows)
+		if (columns->given[column] != rows || columns->capacity < rows)
 			return hg_error_set(error, HG_INVALID, nullptr, "not all rows have their columns");
 	return HG_OK;
 }

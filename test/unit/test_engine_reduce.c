@@ -689,6 +689,37 @@ open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t widt
 	return status == HG_INVALID && error.message[0] != '\0';
 }
 
+/* Values that came twice do not stand for those of rows that came behind them. */
+static void
+test_twice(HgEngine *engine, const HgHost *host)
+{
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .ncolumns = {1, 0}, .column_width = {{8}, {0}}};
+	uint32_t keys[64] = {0};
+	uint64_t values[64] = {0};
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status = engine->open(engine, host, &spec, &job, &error);
+	bool good;
+
+	if (status == HG_OK)
+		status = engine->append(job, HG_OUTER, keys, 64, &error);
+	if (status == HG_OK)
+		status = engine->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
+	good = status == HG_OK;
+	/* it may be told at once, or later */
+	if (good)
+		status = engine->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
+	if (good && status == HG_OK)
+		status = engine->append(job, HG_OUTER, keys, 64, &error);
+	if (good && status == HG_OK)
+		status = engine->build(job, &error);
+	hg_tap_ok(good && status == HG_INVALID,
+			  "columns: a value that comes twice does not stand for another's");
+	if (job != NULL)
+		engine->close(job);
+}
+
 /* What makes no sense is refused. */
 static void
 test_refusals(HgEngine *engine, const HgHost *host)
@@ -853,6 +884,7 @@ hg_engine_reduce_suite(HgEngine *engine, const HgHost *host)
 	test_first(engine, host);
 	test_too_many(engine, host);
 	test_refusals(engine, host);
+	test_twice(engine, host);
 	test_wrong_values(engine, host);
 	test_disturbed(engine, host);
 }
