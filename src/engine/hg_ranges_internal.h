@@ -39,10 +39,10 @@
 #define HG_RANGES_GIVE_KEYS 32768
 
 /*
- * Slices that wait because others were parted: these lose a bit, or half of their outer
- * rows, each time, and two are worked on at a time.
+ * Slices that wait because others were parted: these lose half of the rows of their ranges, a bit,
+ * or half of their outer rows, each time, and two are worked on at a time.
  */
-#define HG_RANGES_SLICES (2 * (64 + 32) + 4)
+#define HG_RANGES_SLICES (2 * (32 + 64 + 32) + 4)
 
 /* Keys that one append brought; the memory is the caller's. */
 typedef struct HgRangesArray
