@@ -394,27 +394,41 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	return status;
 }
 
+/* The columns of the next matches that have a NULL. */
+static uint64_t
+columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
+{
+	uint64_t nulls = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+			if (matches->has_nulls[side][column])
+				nulls |= HG_WIRE_COLUMN(side, column);
+	return nulls;
+}
+
 static HgStatus
 serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	HgServerSession *session = job->session;
-	const uint64_t pair = 2 * sizeof(uint32_t);
-	uint64_t wanted =
-		request->count < HG_WIRE_SLOT_MAX / pair ? request->count : HG_WIRE_SLOT_MAX / pair;
+	const uint64_t bytes = hg_wire_match_bytes(&job->spec, request->columns);
+	const uint64_t most = HG_WIRE_SLOT_MAX / bytes / 8 * 8;
+	const uint64_t wanted = request->count < most ? request->count : most;
 	unsigned char *results;
 	HgMatches matches;
-	HgStatus status = take_room(job, wanted * pair, &results, &reply->error);
+	/* arrays have a multiple of 8 elements */
+	HgStatus status = take_room(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
 
 	if (status == HG_OK)
 	{
-		matches.outer = (uint32_t *) results;
-		matches.inner = (uint32_t *) (results + session->results.part.bytes / 2);
-		matches.capacity = session->results.part.bytes / pair;
+		hg_wire_place_matches(&job->spec, request->columns, results, session->results.part.bytes,
+							  &matches);
 		if (matches.capacity > wanted)
-			matches.capacity = wanted;
+			matches.capacity = (size_t) wanted;
 		matches.count = 0;
 		status = job->engine->next(job->job, &matches, &reply->error);
 		reply->count = matches.count;
+		reply->nulls = columns_with_nulls(job, &matches);
 	}
 	answer_room(session, status, reply);
 	return status;

@@ -83,6 +83,8 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_APPEND_COLUMN:
 			return job != NULL && hg_server_job_can_append(job, request);
 		case HG_WIRE_NEXT:
+			return job != NULL && request->count > 0 &&
+				   (request->columns & ~hg_wire_columns(&job->spec)) == 0;
 		case HG_WIRE_NEXT_GROUPS:
 			return job != NULL && request->count > 0;
 		case HG_WIRE_EXPORT:

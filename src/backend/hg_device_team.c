@@ -278,7 +278,7 @@ static HgStatus
 hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 {
 	HgStatus status = device->engine->match(device->job, mode, error);
-	HgMatches chunk;
+	HgMatches chunk = {0};
 
 	if (status != HG_OK)
 		return status;

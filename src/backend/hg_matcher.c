@@ -788,7 +788,8 @@ hg_matcher_filter(HgMatcher *matcher, size_t count)
 static HgStatus
 hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 {
-	HgMatches matches = {matcher->outer, matcher->inner, matcher->capacity, 0};
+	HgMatches matches = {
+		.outer = matcher->outer, .inner = matcher->inner, .capacity = matcher->capacity};
 	HgStatus status = HG_OK;
 
 	if (!matcher->streaming)

@@ -48,7 +48,8 @@
  * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
  * or NULL.  reduce makes groups of the matches, by the values of some of these columns, and for
  * each group counts, sums, and the least and greatest values of others, so that the pairs need not
- * leave the engine.  All of it is arithmetic with integers that is exact in any order.
+ * leave the engine.  All of it is arithmetic with integers that is exact in any order.  Or the values
+ * come along with the pairs, and the caller need not look each of them up by its row.
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -256,6 +257,16 @@ extern "C"
 		uint32_t *inner; /* [capacity] row numbers of the inner side */
 		size_t capacity; /* at least 1; set by the caller */
 		size_t count;	 /* set by next(): 0 means the stream has ended */
+
+		/*
+		 * By HgSide and column, NULL where not wanted: the values of the rows of each match in its
+		 * width, and bytes that are not 0 where it is NULL, whose value is undefined.  Either both
+		 * arrays are there or none.
+		 */
+		void *values[2][HG_MAX_COLUMNS];   /* [capacity] */
+		uint8_t *nulls[2][HG_MAX_COLUMNS]; /* [capacity] */
+		bool has_nulls[2][HG_MAX_COLUMNS]; /* set by next(), where wanted: false, and the bytes
+											* are not written, where no value is NULL */
 	} HgMatches;
 
 	/* A column of a job, and how its values become 64 bits wide. */
@@ -406,7 +417,8 @@ extern "C"
 		 * The next matches, at most matches->capacity; count 0 at the end.  All
 		 * matches of one outer row follow each other in the stream; apart from
 		 * that the order is the engine's.  In a shared job: the matches of the work that
-		 * this participant takes, and of an outer row all or none.
+		 * this participant takes, and of an outer row all or none.  HG_INVALID where values are
+		 * wanted of a column that the job has not.
 		 */
 		HgStatus (*next)(HgJob *job, HgMatches *matches, HgError *error);
 

@@ -17,6 +17,23 @@ column_exists(const HgJobSpec *job, const HgReduceColumn *column)
 }
 
 HgStatus
+hg_matches_check(const HgJobSpec *job, const HgMatches *matches, HgError *error)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+		{
+			const bool wanted = matches->values[side][column] != NULL;
+
+			if (wanted && column >= job->ncolumns[side])
+				return hg_error_set(error, HG_INVALID, NULL, "there is no such column to gather");
+			if (wanted != (matches->nulls[side][column] != NULL))
+				return hg_error_set(error, HG_INVALID, NULL,
+									"values need room for their NULLs, and these for values");
+		}
+	return HG_OK;
+}
+
+HgStatus
 hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error)
 {
 	if (spec->nkeys > HG_MAX_REDUCE_KEYS || spec->nitems > HG_MAX_REDUCE_ITEMS)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduce.h
- *	  Groups of matches: their records, and what can be asked for.
+ *	  Columns and groups of matches: their records, and what can be asked for.
  *
  * hg_engine.h says what reduce does; here is what engines and their callers share of it.
  *
@@ -60,6 +60,10 @@ extern "C"
 			bytes += spec->column_width[side][column];
 		return bytes;
 	}
+
+	/* Can matches of a job come with these columns?  HG_OK, or HG_INVALID with an explanation. */
+	extern HgStatus hg_matches_check(const HgJobSpec *job, const HgMatches *matches,
+									 HgError *error);
 
 	/* Can this be asked of a job?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error);

@@ -191,7 +191,7 @@ bench_job(HgEngine *engine, const HgWorkload *workload, const Options *options, 
 {
 	static uint32_t outer[JOB_CHUNK];
 	static uint32_t inner[JOB_CHUNK];
-	HgMatches matches = {outer, inner, capacity, 0};
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = capacity};
 	HgBenchResult runs[MAX_REPEAT];
 	HgBenchResult checked;
 	HgStatus status;

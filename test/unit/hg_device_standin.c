@@ -289,7 +289,8 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 	if (chunks_to_live > 0)
 		chunks_to_live--;
 	pthread_mutex_unlock(&lock);
-	return hg_cpu_engine()->next(inside(job), matches, error);
+	return hg_host_reduce_gather(&((StandinJob *) job)->reduce, hg_cpu_engine(), inside(job),
+								 matches, error);
 }
 
 static HgStatus

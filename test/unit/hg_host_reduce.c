@@ -120,6 +120,48 @@ hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 	return HG_OK;
 }
 
+/* Fetch a column's values of rows[count]. */
+static bool
+gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint32_t *rows,
+			  size_t count, unsigned char *values, uint8_t *nulls)
+{
+	const uint32_t width = reduce->job.column_width[side][column];
+	bool has_nulls = false;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		const HgHostValue *value = &reduce->values[side][column][rows[i]];
+
+		memcpy(values + i * width, &value->bits, width);
+		nulls[i] = value->null;
+		has_nulls = has_nulls || value->null;
+	}
+	return has_nulls;
+}
+
+HgStatus
+hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
+					  HgError *error)
+{
+	HgMatches pairs = {
+		.outer = matches->outer, .inner = matches->inner, .capacity = matches->capacity};
+	HgStatus status = hg_matches_check(&reduce->job, matches, error);
+
+	matches->count = 0;
+	if (status == HG_OK)
+		status = engine->next(job, &pairs, error);
+	if (status != HG_OK)
+		return status;
+	matches->count = pairs.count;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+			if (matches->values[side][column] != NULL)
+				matches->has_nulls[side][column] = gather_column(
+					reduce, side, column, side == HG_OUTER ? pairs.outer : pairs.inner, pairs.count,
+					matches->values[side][column], matches->nulls[side][column]);
+	return HG_OK;
+}
+
 /* ------------------------------------------------------------------------
  * Groups
  * ------------------------------------------------------------------------ */

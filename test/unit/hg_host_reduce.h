@@ -62,6 +62,13 @@ extern "C"
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);
 
 	/*
+	 * As next of an engine: the matches that engine->next, of an engine without columns, gives for
+	 * its job, with the values that are wanted.
+	 */
+	extern HgStatus hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job,
+										  HgMatches *matches, HgError *error);
+
+	/*
 	 * Make groups of the matches that engine->match and next give for its job; *groups is
 	 * HG_TOO_MANY_GROUPS where they are.
 	 */

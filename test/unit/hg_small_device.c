@@ -265,7 +265,7 @@ small_next(HgJob *handle, HgMatches *matches, HgError *error)
 	if (!job->delivered && refused(HG_SMALL_NEXT, job->outer_rows))
 		return say_full(error);
 	job->delivered = true;
-	return hg_cpu_engine()->next(job->job, matches, error);
+	return hg_host_reduce_gather(&job->reduce, hg_cpu_engine(), job->job, matches, error);
 }
 
 static HgStatus

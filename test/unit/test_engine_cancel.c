@@ -111,7 +111,7 @@ big_job(HgEngine *engine, const HgHost *host, BigJob kind, const uint64_t *const
 		const uint64_t rows[2], uint32_t *room)
 {
 	HgJobSpec spec = {.key_width = 8, .device = -1};
-	HgMatches matches = {room, room + CHUNK, CHUNK, 1};
+	HgMatches matches = {.outer = room, .inner = room + CHUNK, .capacity = CHUNK, .count = 1};
 	HgError error = {0};
 	HgJob *job = NULL;
 	uint64_t counted;

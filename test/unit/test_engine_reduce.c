@@ -421,6 +421,255 @@ run_case(HgEngine *engine, const HgHost *base, Case *c)
 }
 
 /* ------------------------------------------------------------------------
+ * Values that come with the matches
+ * ------------------------------------------------------------------------ */
+
+/* Room for matches with the columns of a set: bit side * HG_MAX_COLUMNS + column. */
+static HgMatches
+make_room(const Case *c, uint32_t columns, size_t capacity)
+{
+	HgMatches matches = {.outer = test_malloc(capacity * sizeof(uint32_t)),
+						 .inner = test_malloc(capacity * sizeof(uint32_t)),
+						 .capacity = capacity};
+
+	for (int side = 0; side < 2; side++)
+		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+			if (columns >> (side * HG_MAX_COLUMNS + column) & 1)
+			{
+				matches.values[side][column] = test_malloc(capacity * widths[column]);
+				matches.nulls[side][column] = test_malloc(capacity);
+			}
+	return matches;
+}
+
+static void
+free_room(HgMatches *matches)
+{
+	free(matches->outer);
+	free(matches->inner);
+	for (int side = 0; side < 2; side++)
+		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+		{
+			free(matches->values[side][column]);
+			free(matches->nulls[side][column]);
+		}
+}
+
+/* The position of a row that has a number. */
+static uint64_t
+position_of(const Case *c, HgSide side, uint32_t number)
+{
+	const uint64_t blocks = c->numbers > 0 ? (c->rows[side] + c->numbers - 1) / c->numbers : 0;
+
+	if (c->numbers == 0)
+		return number;
+	return (blocks - 1 - number / (c->numbers + 3)) * c->numbers + number % (c->numbers + 3);
+}
+
+/* Has each match of a chunk the values of its rows?  False after explaining. */
+static bool
+values_are_right(const Case *c, const HgMatches *matches)
+{
+	for (int side = 0; side < 2; side++)
+		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+		{
+			const uint32_t width = widths[column];
+			const unsigned char *values = matches->values[side][column];
+			const uint8_t *nulls = c->nulls[side][column];
+
+			for (size_t i = 0; values != NULL && i < matches->count; i++)
+			{
+				const uint64_t row = position_of(
+					c, (HgSide) side, side == HG_OUTER ? matches->outer[i] : matches->inner[i]);
+				const bool is_null =
+					matches->has_nulls[side][column] && matches->nulls[side][column][i] != 0;
+
+				if (row < c->rows[side] && is_null == (nulls != NULL && nulls[row] != 0) &&
+					(is_null ||
+					 memcmp(values + i * width, c->values[side][column] + row * width, width) == 0))
+					continue;
+				hg_tap_diag("match %zu: column %u of side %d is not that of row %" PRIu64, i,
+							column, side, row);
+				return false;
+			}
+		}
+	return true;
+}
+
+/* Stream all matches with some columns; *pairs is their number.  False after explaining. */
+static bool
+gathers(HgEngine *engine, HgJob *job, const Case *c, uint32_t columns, uint64_t *pairs)
+{
+	HgMatches matches = make_room(c, columns, c->capacity);
+	HgError error = {0};
+	HgStatus status = engine->match(job, c->mode, &error);
+	bool good = true;
+
+	*pairs = 0;
+	do
+	{
+		if (status == HG_OK)
+			status = engine->next(job, &matches, &error);
+		good =
+			status == HG_OK && matches.count <= matches.capacity && values_are_right(c, &matches);
+		*pairs += matches.count;
+	} while (good && matches.count > 0);
+	if (status != HG_OK)
+		hg_tap_diag("stream: %s (%s)", error.message, error.detail);
+	free_room(&matches);
+	return good;
+}
+
+/* Outer rows with a match, which are as many as the first matches. */
+static uint64_t
+count_first(HgEngine *engine, HgJob *job)
+{
+	uint64_t count = 0;
+
+	return engine->count(job, HG_MATCH_FIRST, &count, NULL) == HG_OK ? count : UINT64_MAX;
+}
+
+/* Matches with values: kinds of keys, widths, NULLs, chunks of all sizes, in both modes. */
+static void
+test_gather(HgEngine *engine, const HgHost *base, bool small)
+{
+	const uint64_t many = small ? 5000 : 200000;
+	Case cases[] = {
+		{.name = "duplicates",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2000},
+		 .spread = {0, 0, 20}},
+		{.name = "the first ones",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2000},
+		 .spread = {0, 0, 20},
+		 .mode = HG_MATCH_FIRST},
+		{.name = "one at a time",
+		 .kind = TEST_KEYS_UNIQUE,
+		 .rows = {60, 70},
+		 .spread = {0, 0, 50},
+		 .capacity = 1},
+		{.name = "seven at a time",
+		 .kind = TEST_KEYS_EQUAL,
+		 .rows = {30, 20},
+		 .spread = {0, 0, 10},
+		 .capacity = 7},
+		{.name = "no NULLs", .kind = TEST_KEYS_SKEWED, .rows = {3000, 200}, .spread = {0, 0, 0}},
+		{.name = "NULLs alone",
+		 .kind = TEST_KEYS_UNIQUE,
+		 .rows = {300, 200},
+		 .spread = {0, 0, 100}},
+		{.name = "no matches", .kind = TEST_KEYS_UNIQUE, .rows = {100, 0}, .spread = {3, 0, 0}},
+		{.name = "numbered rows",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2500},
+		 .spread = {0, 0, 10},
+		 .numbers = 300,
+		 .piece = 77},
+		{.name = "both graphs",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2500},
+		 .spec = {.probe = HG_PROBE_INTERSECT},
+		 .spread = {0, 0, 10},
+		 .numbers = 300},
+		{.name = "build v1, standard",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {3000, 2500},
+		 .spec = {.build = HG_BUILD_V1, .probe = HG_PROBE_STANDARD},
+		 .spread = {0, 0, 10},
+		 .numbers = 300},
+		{.name = "many rows",
+		 .kind = TEST_KEYS_DUPLICATES,
+		 .rows = {many, many},
+		 .spread = {0, 0, 5},
+		 .capacity = 100000},
+		{.name = "many matches",
+		 .kind = TEST_KEYS_EQUAL,
+		 .rows = {small ? 300 : 3000, small ? 200 : 1500},
+		 .spread = {0, 0, 5},
+		 .capacity = 70000},
+	};
+	/* every column, none, one of each side, those of the inner side */
+	static const uint32_t columns[] = {0xFFFF, 0, 0x0201, 0xFF00};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		Case *c = &cases[i];
+		TestHost host;
+		HgError error = {0};
+		uint64_t expected;
+		uint64_t pairs = 0;
+		HgJob *job;
+		bool good;
+
+		if (c->numbers > 0 && engine->append_rows == NULL)
+			continue;
+		if (c->capacity == 0)
+			c->capacity = 1000;
+		c->key_width = i % 2 == 0 ? 4 : 8;
+		create_case(c, i % 3 == 2 ? 4 : HG_MAX_COLUMNS);
+		test_host_init(&host, base);
+		good = build_case(c, engine, &host.host, &job, &error) == HG_OK;
+		if (!good)
+			hg_tap_diag("%s (%s)", error.message, error.detail);
+		expected = c->mode == HG_MATCH_FIRST && good ? count_first(engine, job) : c->data.pairs;
+		for (size_t set = 0; good && set < sizeof(columns) / sizeof(columns[0]); set++)
+			good = gathers(engine, job, c, columns[set], &pairs) && pairs == expected;
+		if (job != NULL)
+			engine->close(job);
+		good = good && host.held_bytes == 0 && !host.misused;
+		hg_tap_ok(good,
+				  "values of matches: %s, %" PRIu64 " x %" PRIu64 " rows, %" PRIu64 " matches",
+				  c->name, c->rows[HG_OUTER], c->rows[HG_INNER], pairs);
+		destroy_case(c);
+	}
+}
+
+/* Values that there are none of are refused, which does the stream no harm. */
+static void
+test_gather_refusals(HgEngine *engine, const HgHost *host)
+{
+	Case c = {.kind = TEST_KEYS_UNIQUE,
+			  .key_width = 4,
+			  .rows = {500, 500},
+			  .spread = {0, 0, 50},
+			  .capacity = 64};
+	unsigned char values[64 * 8];
+	uint8_t nulls[64];
+	uint64_t pairs = 0;
+	HgMatches matches;
+	HgError error = {0};
+	HgJob *job;
+	bool good;
+
+	create_case(&c, 2);
+	good = build_case(&c, engine, host, &job, &error) == HG_OK &&
+		   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+	for (int what = 0; good && what < 3; what++)
+	{
+		matches = make_room(&c, 0, c.capacity);
+		if (what == 0)
+			matches.values[HG_INNER][2] = values;
+		else
+			matches.values[HG_OUTER][1] = what == 1 ? values : NULL;
+		if (what != 1)
+			matches.nulls[HG_OUTER][1] = nulls;
+		if (what == 0)
+			matches.nulls[HG_INNER][2] = nulls;
+		good = engine->next(job, &matches, &error) == HG_INVALID && matches.count == 0;
+		memset(matches.values, 0, sizeof(matches.values));
+		memset(matches.nulls, 0, sizeof(matches.nulls));
+		free_room(&matches);
+	}
+	hg_tap_ok(good, "values of matches: columns that are not there are refused");
+	hg_tap_ok(good && gathers(engine, job, &c, 0x0301, &pairs) && pairs == c.data.pairs,
+			  "values of matches: which does the job no harm");
+	if (job != NULL)
+		engine->close(job);
+	destroy_case(&c);
+}
+
+/* ------------------------------------------------------------------------
  * The suite
  * ------------------------------------------------------------------------ */
 
@@ -882,6 +1131,8 @@ hg_engine_reduce_suite(HgEngine *engine, const HgHost *host)
 	test_kinds(engine, host);
 	test_keys(engine, host, small);
 	test_first(engine, host);
+	test_gather(engine, host, small);
+	test_gather_refusals(engine, host);
 	test_too_many(engine, host);
 	test_refusals(engine, host);
 	test_twice(engine, host);

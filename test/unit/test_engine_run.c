@@ -389,7 +389,7 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 bool
 test_run(const TestRun *run)
 {
-	RunArrays arrays;
+	RunArrays arrays = {0};
 	TestHost host;
 	TestRun counted = *run;
 	HgJob *job;

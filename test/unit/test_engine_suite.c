@@ -200,7 +200,7 @@ test_long_list(HgEngine *engine, const HgHost *base, uint64_t outer_rows, uint64
 	TestHost host;
 	TestData data;
 	TestRun run = {engine, &host.host, &data, default_spec(4), 0, 65536};
-	HgMatches matches;
+	HgMatches matches = {0};
 	HgJobStats before;
 	HgJobStats after;
 	HgError error;
@@ -332,7 +332,7 @@ test_misuse(HgEngine *engine, const HgHost *base, Misuse misuse)
 	uint32_t keys[2] = {1, 2};
 	uint32_t room[2];
 	uint64_t counted;
-	HgMatches matches = {&room[0], &room[1], 1, 0};
+	HgMatches matches = {.outer = &room[0], .inner = &room[1], .capacity = 1};
 	HgJobSpec spec = default_spec(4);
 	HgStatus wanted = HG_INVALID;
 	HgStatus status;
@@ -395,7 +395,8 @@ whole_job(const TestRun *run, HgError *error)
 {
 	HgEngine *engine = run->engine;
 	uint32_t *room = test_malloc(2 * run->capacity * sizeof(uint32_t));
-	HgMatches matches = {room, room + run->capacity, run->capacity, 1};
+	HgMatches matches = {
+		.outer = room, .inner = room + run->capacity, .capacity = run->capacity, .count = 1};
 	HgGraphStats graph;
 	uint64_t counted;
 	HgJob *job;
@@ -573,7 +574,7 @@ test_numbered(HgEngine *engine, const HgHost *host)
 	uint32_t keys[4] = {5, 6, 7, 8};
 	uint32_t outer[8];
 	uint32_t inner[8];
-	HgMatches matches = {outer, inner, 8, 0};
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 8};
 	HgError error;
 	HgJob *job;
 	HgStatus status;
@@ -634,7 +635,7 @@ test_two_jobs(HgEngine *engine, const HgHost *host)
 		{
 			uint32_t outer[100];
 			uint32_t inner[100];
-			HgMatches matches = {outer, inner, 100, 0};
+			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 100};
 
 			status = engine->next(jobs[i], &matches, &error);
 			counted[i] += status == HG_OK ? matches.count : 0;

@@ -174,7 +174,7 @@ read_share(Participant *self, HgJob *job, HgError *error)
 	HgEngine *engine = hg_cpu_engine();
 	uint32_t outer[500];
 	uint32_t inner[500];
-	HgMatches matches = {outer, inner, LENGTH(outer), 0};
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = LENGTH(outer)};
 	HgStatus status;
 
 	if (self->count)

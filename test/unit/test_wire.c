@@ -495,6 +495,7 @@ typedef enum Mistake
 	MISTAKE_OVERFLOW,
 	MISTAKE_UNALIGNED,
 	MISTAKE_NO_ROOM,
+	MISTAKE_GATHERED,
 	MISTAKE_MODE,
 	MISTAKE_COLUMN,
 	MISTAKE_NULLS,
@@ -522,6 +523,7 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"an offset that overflows",
 	"an offset that is not aligned",
 	"a chunk without room",
+	"values of a column that the job has not",
 	"an unknown mode",
 	"a column that the job has not",
 	"a wrong way to tell NULL",
@@ -607,6 +609,10 @@ process_rejects(Mistake mistake)
 		case MISTAKE_NO_ROOM:
 			hg_wire_header(&message.header, HG_WIRE_NEXT, 1, 2);
 			message.request.count = 0;
+			break;
+		case MISTAKE_GATHERED:
+			hg_wire_header(&message.header, HG_WIRE_NEXT, 1, 2);
+			message.request.columns = HG_WIRE_COLUMN(HG_OUTER, 0) | HG_WIRE_COLUMN(HG_OUTER, 1);
 			break;
 		case MISTAKE_MODE:
 			hg_wire_header(&message.header, HG_WIRE_MATCH, 1, 2);

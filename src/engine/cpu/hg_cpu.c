@@ -17,6 +17,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../hg_reduce.h"
 #include "hg_cpu_internal.h"
 
 #include <inttypes.h>
@@ -439,6 +440,9 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
+	status = hg_matches_check(&job->spec, matches, error);
+	if (status != HG_OK)
+		return status;
 
 	start = match_clock(job);
 	status = hg_cpu_next(job, &job->cursor, matches, error);

@@ -202,3 +202,54 @@ hg_wire_peer_is_trusted(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && length == sizeof(peer) &&
 		   peer.uid == geteuid();
 }
+
+/* ------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------ */
+
+uint32_t
+hg_wire_columns(const HgJobSpec *spec)
+{
+	uint32_t columns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+			columns |= HG_WIRE_COLUMN(side, column);
+	return columns;
+}
+
+uint64_t
+hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns)
+{
+	uint64_t bytes = 2 * sizeof(uint32_t);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+			if (columns & HG_WIRE_COLUMN(side, column))
+				bytes += spec->column_width[side][column] + 1;
+	return bytes;
+}
+
+void
+hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
+					  uint64_t bytes, HgMatches *matches)
+{
+	/* so many, that each array begins where any value can */
+	const uint64_t capacity = bytes / hg_wire_match_bytes(spec, columns) / 8 * 8;
+
+	memset(matches, 0, sizeof(*matches));
+	matches->capacity = (size_t) capacity;
+	matches->outer = (uint32_t *) results;
+	matches->inner = matches->outer + capacity;
+	results += capacity * 2 * sizeof(uint32_t);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		{
+			if ((columns & HG_WIRE_COLUMN(side, column)) == 0)
+				continue;
+			matches->values[side][column] = results;
+			results += capacity * spec->column_width[side][column];
+			matches->nulls[side][column] = results;
+			results += capacity;
+		}
+}

@@ -109,8 +109,10 @@
  *	APPEND_COLUMN
  *				values[count] of the column's width, then, where nulls says so, a byte for each
  *				of them, not 0 where it is NULL
- *	NEXT		outer[count] from lease_offset on, inner[count] from lease_offset + lease_bytes / 2
- *				on, 32 bits each; count is the answer's
+ *	NEXT		outer[n], inner[n], 32 bits each, and for each column that is wanted, those of the
+ *				outer side first, values[n] of its width and then nulls[n], a byte each: n is
+ *				the greatest multiple of 8 that there is room for, and count, the answer's,
+ *				of each array are set (hg_wire_place_matches)
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than what was asked for
@@ -206,7 +208,7 @@ typedef struct HgWireRequest
 	uint32_t part;		 /* EXPORT: HgWirePart */
 	uint32_t column;	 /* APPEND_COLUMN */
 	uint32_t nulls;		 /* APPEND_COLUMN: 1 where bytes that tell NULL follow the values, else 0 */
-	uint32_t unused;	 /* 0 */
+	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
 	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN: in staging, a multiple of 8 */
 	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN: keys, values; NEXT, NEXT_GROUPS,
 						  * EXPORT: pairs, records, elements wanted at most */
@@ -223,6 +225,7 @@ typedef struct HgWireReply
 							* COUNT: matches; REDUCE: groups */
 	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, NEXT_GROUPS, EXPORT: the results */
 	uint64_t lease_bytes;  /* 0 where there is none */
+	uint64_t nulls;		   /* NEXT: HG_WIRE_COLUMN of those with a NULL, whose bytes are set */
 	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
 	HgGraphStats graph;	   /* DESCRIBE */
 } HgWireReply;
@@ -245,6 +248,9 @@ typedef struct HgWireStatus
 	HgWireHeader header;
 	HgDeviceStatus status;
 } HgWireStatus;
+
+/* A column's bit in a set of columns. */
+#define HG_WIRE_COLUMN(side, column) (UINT32_C(1) << ((side) *HG_MAX_COLUMNS + (column)))
 
 /* Room for any message. */
 typedef union HgWireMessage
@@ -281,6 +287,19 @@ extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attac
  * (close-on-exec, the caller's), or -1: always -1 unless HG_WIRE_DONE.
  */
 extern HgWireResult hg_wire_receive(int fd, HgWireMessage *message, int *attached);
+
+/* The bits of all columns of a job. */
+extern uint32_t hg_wire_columns(const HgJobSpec *spec);
+
+/* Bytes of a match with its values of a set of columns. */
+extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
+
+/*
+ * Lay out matches with their values of a set of columns in bytes of results, which begin where 64
+ * bits can be: all members but count are set.
+ */
+extern void hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
+								  uint64_t bytes, HgMatches *matches);
 
 /* Does the process at the other end run under our user id? */
 extern bool hg_wire_peer_is_trusted(int fd);

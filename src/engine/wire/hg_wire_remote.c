@@ -166,12 +166,11 @@ job_take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
 
 /*
  * Ask for results: NEXT, NEXT_GROUPS or EXPORT.  On HG_OK *results are client->message.reply.count
- * elements of width bytes, at most as many as were wanted, in each of columns columns, which
- * are a column's share of the lease apart; they are there until the next message.
+ * elements of width bytes, at most as many as were wanted; they are there until the next message.
  */
 static HgStatus
-job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t columns,
-		  uint64_t width, const unsigned char **results, HgError *error)
+job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
+		  unsigned char **results, HgError *error)
 {
 	HgWireClient *client = job->client;
 	const HgWireReply *reply = &client->message.reply;
@@ -180,7 +179,7 @@ job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t co
 	if (status != HG_OK)
 		return status;
 	if (!lease_is_sane(client, reply) || reply->count > message->request.count ||
-		reply->count > reply->lease_bytes / columns / width)
+		reply->count > reply->lease_bytes / width)
 		return hg_wire_client_reject(client, error);
 	*results = client->staging + reply->lease_offset;
 	return HG_OK;
@@ -541,33 +540,71 @@ remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	return remote_ask(job, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
 }
 
+/* The columns that a caller wants with his matches. */
+static uint32_t
+wanted_columns(const HgMatches *matches)
+{
+	uint32_t columns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+			if (matches->values[side][column] != NULL)
+				columns |= HG_WIRE_COLUMN(side, column);
+	return columns;
+}
+
+/* Copy matches out of staging, with the columns that are wanted. */
+static void
+copy_matches(const HgJobSpec *spec, const HgMatches *from, uint64_t nulls, HgMatches *to)
+{
+	memcpy(to->outer, from->outer, to->count * sizeof(uint32_t));
+	memcpy(to->inner, from->inner, to->count * sizeof(uint32_t));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		{
+			if (to->values[side][column] == NULL)
+				continue;
+			memcpy(to->values[side][column], from->values[side][column],
+				   to->count * spec->column_width[side][column]);
+			to->has_nulls[side][column] = (nulls & HG_WIRE_COLUMN(side, column)) != 0;
+			if (to->has_nulls[side][column])
+				memcpy(to->nulls[side][column], from->nulls[side][column], to->count);
+		}
+}
+
 static HgStatus
 remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const uint32_t columns = wanted_columns(matches);
 	HgWireMessage message;
-	const unsigned char *pairs;
+	HgMatches placed;
+	unsigned char *results;
 	const HgWireReply *reply;
-	size_t bytes;
 	HgStatus status = job_usable(job, error);
 
 	matches->count = 0;
 	if (status == HG_OK && matches->capacity == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
+	if (status == HG_OK)
+		status = hg_matches_check(&job->spec, matches, error);
 	if (status != HG_OK)
 		return status;
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = matches->capacity;
-	status = job_fetch(job, HG_WIRE_NEXT, &message, 2, sizeof(uint32_t), &pairs, error);
+	message.request.columns = columns;
+	status = job_fetch(job, HG_WIRE_NEXT, &message, hg_wire_match_bytes(&job->spec, columns),
+					   &results, error);
 	if (status != HG_OK)
 		return status;
 
 	reply = &job->client->message.reply;
-	bytes = (size_t) reply->count * sizeof(uint32_t);
-	memcpy(matches->outer, pairs, bytes);
-	memcpy(matches->inner, pairs + reply->lease_bytes / 2, bytes);
+	hg_wire_place_matches(&job->spec, columns, results, reply->lease_bytes, &placed);
+	if (reply->count > placed.capacity)
+		return hg_wire_client_reject(job->client, error);
 	matches->count = (size_t) reply->count;
+	copy_matches(&job->spec, &placed, reply->nulls, matches);
 	if (reply->lease_bytes > 0)
 		send_note(job->client, HG_WIRE_RELEASE, job->id);
 	return HG_OK;
@@ -625,7 +662,7 @@ remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint64_t bytes = job->record_words * sizeof(uint64_t);
 	HgWireMessage message;
-	const unsigned char *words;
+	unsigned char *words;
 	const HgWireReply *reply;
 	HgStatus status = job_usable(job, error);
 
@@ -637,7 +674,7 @@ remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = records->capacity;
-	status = job_fetch(job, HG_WIRE_NEXT_GROUPS, &message, 1, bytes, &words, error);
+	status = job_fetch(job, HG_WIRE_NEXT_GROUPS, &message, bytes, &words, error);
 	if (status != HG_OK)
 		return status;
 
@@ -674,14 +711,14 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 	do
 	{
 		HgWireMessage message;
-		const unsigned char *piece;
+		unsigned char *piece;
 
 		memset(&message, 0, sizeof(message));
 		message.request.side = (uint32_t) side;
 		message.request.part = (uint32_t) part;
 		message.request.first = first;
 		message.request.count = count - first;
-		status = job_fetch(job, HG_WIRE_EXPORT, &message, 1, width, &piece, error);
+		status = job_fetch(job, HG_WIRE_EXPORT, &message, width, &piece, error);
 		if (status != HG_OK)
 			return status;
 		if (client->message.reply.count == 0 && first < count)
