@@ -28,6 +28,7 @@
 #include "hg_cuda_both.h"
 #include "hg_cuda_describe.h"
 #include "hg_cuda_devices.h"
+#include "hg_cuda_gather.h"
 #include "hg_cuda_reduce.h"
 #include "hg_cuda_tuning.h"
 
@@ -76,11 +77,12 @@ struct CudaJob
 	uint64_t matches;				/* of the whole stream */
 	uint64_t position;				/* the next match to be delivered */
 
-	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows */
+	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows; in a job with columns
+					  * by position, else by number */
 	uint64_t chunk_capacity;
 	uint64_t chunk_first; /* the number of its first match */
 	uint64_t chunk_count; /* matches in it */
-	bool by_position;	  /* its rows are not numbered */
+	HgCudaGather gather;  /* where the job has columns */
 
 	HgCudaReduce reduce; /* the groups of the last reduce() */
 
@@ -119,6 +121,13 @@ static bool
 in_bins(const CudaJob *job)
 {
 	return job->layout == HG_LAYOUT_BINS || job->both;
+}
+
+/* Does it have columns beside its keys? */
+static bool
+has_columns(const CudaJob *job)
+{
+	return job->spec.ncolumns[HG_OUTER] + job->spec.ncolumns[HG_INNER] > 0;
 }
 
 /* Make the job's device the current one, of this thread. */
@@ -384,6 +393,8 @@ cuda_build(HgJob *handle, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
 	HG_TRY(enter(job, error));
+	if (has_columns(job))
+		HG_TRY(hg_cuda_gather_open(&job->work, &job->gather, error));
 	job->layout = hg_cuda_layout_choose(&job->spec);
 	shape =
 		hg_cuda_shape_choose(&job->spec, job->columns[HG_OUTER].rows, job->columns[HG_INNER].rows);
@@ -490,11 +501,14 @@ end_stream(CudaJob *job)
 	job->chunk_count = 0;
 }
 
-/* The first count matches of the chunk get the numbers of their rows, where the caller gave any. */
+/*
+ * The first count matches of the chunk get the numbers of their rows, where the caller gave any and
+ * positions are not needed.
+ */
 static HgStatus
 number_chunk(CudaJob *job, uint64_t count, HgError *error)
 {
-	if (job->by_position)
+	if (has_columns(job))
 		return HG_OK;
 	HG_TRY(
 		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
@@ -642,17 +656,25 @@ fill_chunk(CudaJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Copy count pairs, from number first of the chunk on, to the caller; wait even on failure. */
+/*
+ * Copy count pairs, from number first of the chunk on, to the caller, with the values that are
+ * wanted; wait even on failure.
+ */
 static HgStatus
 copy_pairs(CudaJob *job, uint64_t first, uint64_t count, HgMatches *matches, HgError *error)
 {
 	const size_t bytes = count * sizeof(uint32_t);
-	cudaError_t code = cudaMemcpyAsync(matches->outer, job->chunk + first, bytes,
-									   cudaMemcpyDeviceToHost, job->work.stream);
+	const uint32_t *const rows[2] = {job->chunk + first, job->chunk + job->chunk_capacity + first};
+	cudaError_t code;
 
+	if (has_columns(job))
+		return hg_cuda_gather_matches(&job->work, &job->gather, job->values, job->numbers, rows,
+									  count, matches, error);
+	code = cudaMemcpyAsync(matches->outer, rows[HG_OUTER], bytes, cudaMemcpyDeviceToHost,
+						   job->work.stream);
 	if (code == cudaSuccess)
-		code = cudaMemcpyAsync(matches->inner, job->chunk + job->chunk_capacity + first, bytes,
-							   cudaMemcpyDeviceToHost, job->work.stream);
+		code = cudaMemcpyAsync(matches->inner, rows[HG_INNER], bytes, cudaMemcpyDeviceToHost,
+							   job->work.stream);
 	HG_TRY(hg_cuda_finish(&job->work, error));
 	HG_CUDA_TRY(code, error);
 	return HG_OK;
@@ -670,6 +692,7 @@ cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return hg_error_set(error, HG_INVALID, nullptr, "no stream of matches was started");
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, nullptr, "a chunk of matches needs room for one");
+	HG_TRY(hg_matches_check(&job->spec, matches, error));
 	if (job->position == job->matches)
 		return HG_OK;
 
@@ -680,6 +703,8 @@ cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
 	count = job->chunk_first + job->chunk_count - job->position;
 	if (count > matches->capacity)
 		count = matches->capacity;
+	if (has_columns(job) && count > HG_GATHER_PAIRS)
+		count = HG_GATHER_PAIRS;
 	HG_TRY(copy_pairs(job, job->position - job->chunk_first, count, matches, error));
 
 	job->position += count;
@@ -758,9 +783,7 @@ cuda_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 	end_stream(job);
 	hg_cuda_reduce_close(&job->work, &job->reduce);
 	HG_TRY(hg_cuda_reduce_open(&job->work, spec, job->values, &job->reduce, error));
-	job->by_position = true;
 	HG_TRY(reduce_matches(job, mode, error));
-	job->by_position = false;
 	end_stream(job);
 	hg_cuda_reduce_end(&job->work, &job->reduce);
 

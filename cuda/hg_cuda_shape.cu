@@ -13,6 +13,7 @@
  */
 #include "hg_cuda_shape.h"
 
+#include "hg_cuda_gather.h"
 #include "hg_cuda_partition.h"
 #include "hg_cuda_tuning.h"
 
@@ -177,8 +178,11 @@ uint64_t
 hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
 {
 	const HgShape shape = hg_cuda_shape_choose(spec, outer_rows, inner_rows);
-	const uint64_t columns = outer_rows * hg_reduce_row_bytes(spec, HG_OUTER) +
-							 inner_rows * hg_reduce_row_bytes(spec, HG_INNER);
+	const uint64_t columns = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] == 0
+								 ? 0
+								 : outer_rows * hg_reduce_row_bytes(spec, HG_OUTER) +
+									   inner_rows * hg_reduce_row_bytes(spec, HG_INNER) +
+									   HG_GATHER_BYTES;
 
 	if (hg_cuda_is_both(spec, &shape))
 	{

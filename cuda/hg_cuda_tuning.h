@@ -202,6 +202,9 @@ constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
 /* Where memory is short a chunk of pairs is smaller, but not smaller than this. */
 constexpr uint64_t HG_LEAST_CHUNK_PAIRS = UINT64_C(1) << 10;
 
+/* Matches that leave the device at a time with values of their rows. */
+constexpr uint64_t HG_GATHER_PAIRS = UINT64_C(1) << 16;
+
 /*
  * Making groups of matches: a launch takes some pairs, and has blocks enough to fill a device, each
  * of which has shared memory for the first groups.  More entries would seldom be waited for, and
