@@ -54,7 +54,7 @@ CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(CUDA_DIR)/engine_hg_ranges.o $(CUDA_DIR)/engine_hg_ranges_pass.o \
 	$(CUDA_DIR)/engine_hg_ranges_slice.o
-CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_data.o \
+CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_columns.o test_data.o \
 	test_host.o test_engine_cancel.o test_engine_reduce.o test_engine_run.o test_engine_suite.o \
 	hg_host_reduce.o)
 

@@ -13,203 +13,29 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "hg_host_reduce.h"
 #include "hg_tap.h"
-#include "test_engine_suite.h"
+#include "test_columns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the columns of a case hold. */
-typedef struct Spread
-{
-	uint64_t values; /* a column's different values; 0 = any bits */
-	int hot;		 /* of a hundred rows so many have the first value */
-	int nulls;		 /* of a hundred rows so many have NULL */
-} Spread;
-
-/* A job with columns, and what is asked of it. */
-typedef struct Case
-{
-	const char *name;
-	TestKeys kind;
-	uint32_t key_width;
-	uint64_t rows[2];
-	HgJobSpec spec; /* key_width, expected_rows and columns are filled in */
-	Spread spread;
-	HgMatchMode mode;
-	uint64_t numbers; /* rows are numbered by the caller in blocks of so many, last first; 0: not */
-	uint64_t piece;	  /* rows and values of one append; 0 = all */
-	size_t capacity;  /* of a chunk of records */
-	HgReduceSpec reduce;
-
-	TestData data;
-	unsigned char *values[2][HG_MAX_COLUMNS];
-	uint8_t *nulls[2][HG_MAX_COLUMNS]; /* NULL where no row has NULL */
-} Case;
-
-static const uint8_t widths[HG_MAX_COLUMNS] = {8, 4, 2, 1, 8, 4, 2, 1};
-
 /* ------------------------------------------------------------------------
  * Cases
  * ------------------------------------------------------------------------ */
 
-static uint64_t
-random_next(uint64_t *state)
-{
-	return hg_mix64(*state += UINT64_C(0x9E3779B97F4A7C15));
-}
-
-/* One value as the spread wants it: around 0, so that narrow columns have negative ones too. */
-static uint64_t
-random_value(const Spread *spread, uint64_t *state)
-{
-	const uint64_t extremes[] = {0, 1, UINT64_MAX, INT64_MAX, (uint64_t) INT64_MIN};
-	uint64_t bits = random_next(state);
-
-	if ((int) (random_next(state) % 100) < spread->hot)
-		return 7;
-	if (spread->values == 0)
-		return bits % 4 == 0 ? extremes[bits / 4 % 5] : bits;
-	return bits % spread->values - spread->values / 2;
-}
-
-/* Make keys and columns: ncolumns of each side, of the first so many widths. */
-static void
-create_case(Case *c, uint32_t ncolumns)
-{
-	uint64_t state = 42;
-
-	test_data_create(&c->data, c->kind, c->key_width, c->rows[HG_OUTER], c->rows[HG_INNER]);
-	c->spec.key_width = c->key_width;
-	c->spec.device = -1;
-	for (int side = 0; side < 2; side++)
-	{
-		c->spec.ncolumns[side] = ncolumns;
-		memcpy(c->spec.column_width[side], widths, sizeof(widths));
-		for (uint32_t column = 0; column < ncolumns; column++)
-		{
-			unsigned char *values = test_malloc(c->rows[side] * widths[column]);
-			uint8_t *nulls =
-				c->spread.nulls > 0 && column % 2 == 0 ? test_malloc(c->rows[side]) : NULL;
-
-			for (uint64_t row = 0; row < c->rows[side]; row++)
-			{
-				uint64_t value = random_value(&c->spread, &state);
-
-				memcpy(values + row * widths[column], &value, widths[column]);
-				if (nulls != NULL)
-					nulls[row] = (int) (random_next(&state) % 100) < c->spread.nulls ? 0x80 : 0;
-			}
-			c->values[side][column] = values;
-			c->nulls[side][column] = nulls;
-		}
-	}
-}
-
-static void
-destroy_case(Case *c)
-{
-	for (int side = 0; side < 2; side++)
-		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
-		{
-			free(c->values[side][column]);
-			free(c->nulls[side][column]);
-		}
-	test_data_destroy(&c->data);
-}
-
 /* Group by a column; and have an item, of each kind for each column where all are wanted. */
 static void
-add_key(Case *c, HgSide side, uint32_t column, bool is_signed)
+add_key(TestCase *c, HgSide side, uint32_t column, bool is_signed)
 {
 	c->reduce.keys[c->reduce.nkeys++] =
 		(HgReduceColumn){.side = side, .column = column, .is_signed = is_signed};
 }
 
 static void
-add_item(Case *c, HgReduceKind kind, HgSide side, uint32_t column, bool is_signed)
+add_item(TestCase *c, HgReduceKind kind, HgSide side, uint32_t column, bool is_signed)
 {
 	c->reduce.items[c->reduce.nitems++] = (HgReduceItem){
 		.kind = kind, .argument = {.side = side, .column = column, .is_signed = is_signed}};
-}
-
-/* ------------------------------------------------------------------------
- * Jobs
- * ------------------------------------------------------------------------ */
-
-/* The number of the row at a position, in blocks that come last first, each followed by a gap. */
-static uint64_t
-number_of(const Case *c, HgSide side, uint64_t position)
-{
-	const uint64_t blocks = (c->rows[side] + c->numbers - 1) / c->numbers;
-
-	return (blocks - 1 - position / c->numbers) * (c->numbers + 3) + position % c->numbers;
-}
-
-/* The end of what can be appended with what stands at a position. */
-static uint64_t
-piece_end(const Case *c, HgSide side, uint64_t at)
-{
-	uint64_t end = c->rows[side];
-
-	if (c->piece > 0 && end - at > c->piece)
-		end = at + c->piece;
-	if (c->numbers > 0 && end > (at / c->numbers + 1) * c->numbers)
-		end = (at / c->numbers + 1) * c->numbers;
-	return end;
-}
-
-static HgStatus
-append_keys(const Case *c, HgEngine *engine, HgJob *job, HgSide side, HgError *error)
-{
-	const unsigned char *keys = c->data.keys[side];
-	HgStatus status = HG_OK;
-
-	for (uint64_t at = 0, end; at < c->rows[side] && status == HG_OK; at = end)
-	{
-		end = piece_end(c, side, at);
-		status = c->numbers > 0
-					 ? engine->append_rows(job, side, keys + at * c->key_width, end - at,
-										   number_of(c, side, at), error)
-					 : engine->append(job, side, keys + at * c->key_width, end - at, error);
-	}
-	return status;
-}
-
-static HgStatus
-append_column(const Case *c, HgEngine *engine, HgJob *job, HgSide side, uint32_t column,
-			  HgError *error)
-{
-	const uint8_t *nulls = c->nulls[side][column];
-	HgStatus status = HG_OK;
-
-	for (uint64_t at = 0, end; at < c->rows[side] && status == HG_OK; at = end)
-	{
-		end = piece_end(c, side, at);
-		status =
-			engine->append_column(job, side, column, c->values[side][column] + at * widths[column],
-								  nulls != NULL ? nulls + at : NULL, end - at,
-								  c->numbers > 0 ? number_of(c, side, at) : at, error);
-	}
-	return status;
-}
-
-/* Open a job, append all that it has, and build.  *job is NULL where it could not be opened. */
-static HgStatus
-build_case(const Case *c, HgEngine *engine, const HgHost *host, HgJob **job, HgError *error)
-{
-	HgJobSpec spec = c->spec;
-	HgStatus status;
-
-	memcpy(spec.expected_rows, c->rows, sizeof(spec.expected_rows));
-	*job = NULL;
-	status = engine->open(engine, host, &spec, job, error);
-	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = append_keys(c, engine, *job, (HgSide) side, error);
-	for (int side = 1; side >= 0 && status == HG_OK; side--)
-		for (uint32_t column = 0; column < spec.ncolumns[side] && status == HG_OK; column++)
-			status = append_column(c, engine, *job, (HgSide) side, column, error);
-	return status == HG_OK ? engine->build(*job, error) : status;
 }
 
 /* ------------------------------------------------------------------------
@@ -259,7 +85,7 @@ normalise(Groups *groups, const HgReduceSpec *spec)
 
 /* The groups of the CPU's matches. */
 static void
-expected_groups(Case *c, Groups *groups)
+expected_groups(TestCase *c, Groups *groups)
 {
 	HgJobSpec keys_alone = c->spec;
 	HgGroupRecords records;
@@ -348,7 +174,7 @@ groups_are(Groups *groups, const Groups *expected, const HgReduceSpec *spec)
 
 /* Reduce a job that was built, and compare. */
 static bool
-reduces_to(HgEngine *engine, HgJob *job, const Case *c, const Groups *expected)
+reduces_to(HgEngine *engine, HgJob *job, const TestCase *c, const Groups *expected)
 {
 	Groups groups = {0};
 	HgError error = {0};
@@ -394,7 +220,7 @@ streams(HgEngine *engine, HgJob *job, const TestData *data)
 
 /* Run a case whose columns are made. */
 static void
-run_case(HgEngine *engine, const HgHost *base, Case *c)
+run_case(HgEngine *engine, const HgHost *base, TestCase *c)
 {
 	TestHost host;
 	Groups expected;
@@ -408,7 +234,7 @@ run_case(HgEngine *engine, const HgHost *base, Case *c)
 		c->reduce.max_groups = UINT64_C(1) << 40;
 	expected_groups(c, &expected);
 	test_host_init(&host, base);
-	good = build_case(c, engine, &host.host, &job, &error) == HG_OK;
+	good = test_case_build(c, engine, &host.host, &job, &error) == HG_OK;
 	if (!good)
 		hg_tap_diag("%s (%s)", error.message, error.detail);
 	good = good && reduces_to(engine, job, c, &expected);
@@ -426,7 +252,7 @@ run_case(HgEngine *engine, const HgHost *base, Case *c)
 
 /* Room for matches with the columns of a set: bit side * HG_MAX_COLUMNS + column. */
 static HgMatches
-make_room(const Case *c, uint32_t columns, size_t capacity)
+make_room(const TestCase *c, uint32_t columns, size_t capacity)
 {
 	HgMatches matches = {.outer = test_malloc(capacity * sizeof(uint32_t)),
 						 .inner = test_malloc(capacity * sizeof(uint32_t)),
@@ -436,7 +262,7 @@ make_room(const Case *c, uint32_t columns, size_t capacity)
 		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
 			if (columns >> (side * HG_MAX_COLUMNS + column) & 1)
 			{
-				matches.values[side][column] = test_malloc(capacity * widths[column]);
+				matches.values[side][column] = test_malloc(capacity * test_widths[column]);
 				matches.nulls[side][column] = test_malloc(capacity);
 			}
 	return matches;
@@ -457,7 +283,7 @@ free_room(HgMatches *matches)
 
 /* The position of a row that has a number. */
 static uint64_t
-position_of(const Case *c, HgSide side, uint32_t number)
+position_of(const TestCase *c, HgSide side, uint32_t number)
 {
 	const uint64_t blocks = c->numbers > 0 ? (c->rows[side] + c->numbers - 1) / c->numbers : 0;
 
@@ -468,12 +294,12 @@ position_of(const Case *c, HgSide side, uint32_t number)
 
 /* Has each match of a chunk the values of its rows?  False after explaining. */
 static bool
-values_are_right(const Case *c, const HgMatches *matches)
+values_are_right(const TestCase *c, const HgMatches *matches)
 {
 	for (int side = 0; side < 2; side++)
 		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
 		{
-			const uint32_t width = widths[column];
+			const uint32_t width = test_widths[column];
 			const unsigned char *values = matches->values[side][column];
 			const uint8_t *nulls = c->nulls[side][column];
 
@@ -498,7 +324,7 @@ values_are_right(const Case *c, const HgMatches *matches)
 
 /* Stream all matches with some columns; *pairs is their number.  False after explaining. */
 static bool
-gathers(HgEngine *engine, HgJob *job, const Case *c, uint32_t columns, uint64_t *pairs)
+gathers(HgEngine *engine, HgJob *job, const TestCase *c, uint32_t columns, uint64_t *pairs)
 {
 	HgMatches matches = make_room(c, columns, c->capacity);
 	HgError error = {0};
@@ -529,12 +355,12 @@ count_first(HgEngine *engine, HgJob *job)
 	return engine->count(job, HG_MATCH_FIRST, &count, NULL) == HG_OK ? count : UINT64_MAX;
 }
 
-/* Matches with values: kinds of keys, widths, NULLs, chunks of all sizes, in both modes. */
+/* Matches with values: kinds of keys, test_widths, NULLs, chunks of all sizes, in both modes. */
 static void
 test_gather(HgEngine *engine, const HgHost *base, bool small)
 {
 	const uint64_t many = small ? 5000 : 200000;
-	Case cases[] = {
+	TestCase cases[] = {
 		{.name = "duplicates",
 		 .kind = TEST_KEYS_DUPLICATES,
 		 .rows = {3000, 2000},
@@ -594,7 +420,7 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
-		Case *c = &cases[i];
+		TestCase *c = &cases[i];
 		TestHost host;
 		HgError error = {0};
 		uint64_t expected;
@@ -607,9 +433,9 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 		if (c->capacity == 0)
 			c->capacity = 1000;
 		c->key_width = i % 2 == 0 ? 4 : 8;
-		create_case(c, i % 3 == 2 ? 4 : HG_MAX_COLUMNS);
+		test_case_create(c, i % 3 == 2 ? 4 : HG_MAX_COLUMNS);
 		test_host_init(&host, base);
-		good = build_case(c, engine, &host.host, &job, &error) == HG_OK;
+		good = test_case_build(c, engine, &host.host, &job, &error) == HG_OK;
 		if (!good)
 			hg_tap_diag("%s (%s)", error.message, error.detail);
 		expected = c->mode == HG_MATCH_FIRST && good ? count_first(engine, job) : c->data.pairs;
@@ -621,7 +447,7 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 		hg_tap_ok(good,
 				  "values of matches: %s, %" PRIu64 " x %" PRIu64 " rows, %" PRIu64 " matches",
 				  c->name, c->rows[HG_OUTER], c->rows[HG_INNER], pairs);
-		destroy_case(c);
+		test_case_destroy(c);
 	}
 }
 
@@ -629,11 +455,11 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 static void
 test_gather_refusals(HgEngine *engine, const HgHost *host)
 {
-	Case c = {.kind = TEST_KEYS_UNIQUE,
-			  .key_width = 4,
-			  .rows = {500, 500},
-			  .spread = {0, 0, 50},
-			  .capacity = 64};
+	TestCase c = {.kind = TEST_KEYS_UNIQUE,
+				  .key_width = 4,
+				  .rows = {500, 500},
+				  .spread = {0, 0, 50},
+				  .capacity = 64};
 	unsigned char values[64 * 8];
 	uint8_t nulls[64];
 	uint64_t pairs = 0;
@@ -642,8 +468,8 @@ test_gather_refusals(HgEngine *engine, const HgHost *host)
 	HgJob *job;
 	bool good;
 
-	create_case(&c, 2);
-	good = build_case(&c, engine, host, &job, &error) == HG_OK &&
+	test_case_create(&c, 2);
+	good = test_case_build(&c, engine, host, &job, &error) == HG_OK &&
 		   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
 	for (int what = 0; good && what < 3; what++)
 	{
@@ -666,7 +492,7 @@ test_gather_refusals(HgEngine *engine, const HgHost *host)
 			  "values of matches: which does the job no harm");
 	if (job != NULL)
 		engine->close(job);
-	destroy_case(&c);
+	test_case_destroy(&c);
 }
 
 /* ------------------------------------------------------------------------
@@ -765,14 +591,14 @@ test_kinds(HgEngine *engine, const HgHost *host)
 		for (int kind = HG_REDUCE_COUNT; kind <= HG_REDUCE_MAX; kind++)
 			for (int grouped = 0; grouped < 2; grouped++)
 			{
-				Case c = {.name = ways[way].name,
-						  .kind = TEST_KEYS_DUPLICATES,
-						  .key_width = way == 0 ? 8 : 4,
-						  .rows = {3000, 2000},
-						  .spec = ways[way].spec,
-						  .spread = {.values = grouped ? 6 : 0, .nulls = 20}};
+				TestCase c = {.name = ways[way].name,
+							  .kind = TEST_KEYS_DUPLICATES,
+							  .key_width = way == 0 ? 8 : 4,
+							  .rows = {3000, 2000},
+							  .spec = ways[way].spec,
+							  .spread = {.values = grouped ? 6 : 0, .nulls = 20}};
 
-				create_case(&c, 4);
+				test_case_create(&c, 4);
 				for (int side = 0; side < 2; side++)
 					for (uint32_t column = 0; column < 4; column++)
 						for (int is_signed = 0; is_signed < 2; is_signed++)
@@ -780,7 +606,7 @@ test_kinds(HgEngine *engine, const HgHost *host)
 				if (grouped)
 					add_key(&c, HG_OUTER, 2, true);
 				run_case(engine, host, &c);
-				destroy_case(&c);
+				test_case_destroy(&c);
 			}
 }
 
@@ -789,7 +615,7 @@ static void
 test_keys(HgEngine *engine, const HgHost *host, bool small)
 {
 	const uint64_t many = small ? 5000 : 300000;
-	Case cases[] = {
+	TestCase cases[] = {
 		{.name = "four keys",
 		 .kind = TEST_KEYS_DUPLICATES,
 		 .rows = {3000, 2000},
@@ -841,13 +667,13 @@ test_keys(HgEngine *engine, const HgHost *host, bool small)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (uint32_t nkeys = 0; nkeys <= HG_MAX_REDUCE_KEYS; nkeys++)
 		{
-			Case *c = &cases[i];
+			TestCase *c = &cases[i];
 
 			if (c->numbers > 0 && engine->append_rows == NULL)
 				continue;
 			c->key_width = nkeys % 2 == 0 ? 4 : 8;
 			memset(&c->reduce, 0, sizeof(c->reduce));
-			create_case(c, 4);
+			test_case_create(c, 4);
 			for (uint32_t key = 0; key < nkeys; key++)
 				add_key(c, key % 2 == 0 ? HG_INNER : HG_OUTER, key, key < 2);
 			add_item(c, HG_REDUCE_SUM, HG_OUTER, 0, true);
@@ -856,7 +682,7 @@ test_keys(HgEngine *engine, const HgHost *host, bool small)
 			add_item(c, HG_REDUCE_COUNT, HG_INNER, 2, false);
 			c->reduce.expected_groups = nkeys == 2 ? 1000 : 0;
 			run_case(engine, host, c);
-			destroy_case(c);
+			test_case_destroy(c);
 		}
 }
 
@@ -864,42 +690,42 @@ test_keys(HgEngine *engine, const HgHost *host, bool small)
 static void
 test_first(HgEngine *engine, const HgHost *host)
 {
-	Case c = {.name = "first matches",
-			  .kind = TEST_KEYS_DUPLICATES,
-			  .key_width = 4,
-			  .rows = {3000, 2000},
-			  .spread = {9, 0, 20},
-			  .mode = HG_MATCH_FIRST};
+	TestCase c = {.name = "first matches",
+				  .kind = TEST_KEYS_DUPLICATES,
+				  .key_width = 4,
+				  .rows = {3000, 2000},
+				  .spread = {9, 0, 20},
+				  .mode = HG_MATCH_FIRST};
 
-	create_case(&c, HG_MAX_COLUMNS);
+	test_case_create(&c, HG_MAX_COLUMNS);
 	add_key(&c, HG_OUTER, 6, true);
 	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 4, true);
 	add_item(&c, HG_REDUCE_COUNT, HG_INNER, 1, false);
 	run_case(engine, host, &c);
-	destroy_case(&c);
+	test_case_destroy(&c);
 }
 
 /* Too many groups are no failure: the job goes on. */
 static void
 test_too_many(HgEngine *engine, const HgHost *host)
 {
-	Case c = {.kind = TEST_KEYS_UNIQUE,
-			  .key_width = 4,
-			  .rows = {20000, 20000},
-			  .spread = {0, 0, 0},
-			  .capacity = 3000};
+	TestCase c = {.kind = TEST_KEYS_UNIQUE,
+				  .key_width = 4,
+				  .rows = {20000, 20000},
+				  .spread = {0, 0, 0},
+				  .capacity = 3000};
 	Groups expected;
 	uint64_t groups = 0;
 	HgError error = {0};
 	HgJob *job;
 	bool good;
 
-	create_case(&c, 1);
+	test_case_create(&c, 1);
 	add_key(&c, HG_INNER, 0, true);
 	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
 	c.reduce.max_groups = UINT64_MAX;
 	expected_groups(&c, &expected);
-	good = build_case(&c, engine, host, &job, &error) == HG_OK;
+	good = test_case_build(&c, engine, host, &job, &error) == HG_OK;
 
 	for (uint64_t most = 1; good && most < expected.count; most = most * 3 + 1)
 	{
@@ -920,7 +746,7 @@ test_too_many(HgEngine *engine, const HgHost *host)
 	if (job != NULL)
 		engine->close(job);
 	free(expected.words);
-	destroy_case(&c);
+	test_case_destroy(&c);
 }
 
 static bool
@@ -973,7 +799,8 @@ test_twice(HgEngine *engine, const HgHost *host)
 static void
 test_refusals(HgEngine *engine, const HgHost *host)
 {
-	Case c = {.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {100, 100}, .spread = {5, 0, 50}};
+	TestCase c = {
+		.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {100, 100}, .spread = {5, 0, 50}};
 	Groups expected;
 	uint64_t words[HG_MAX_REDUCE_WORDS];
 	HgGroupRecords records = {.words = words, .capacity = 1};
@@ -986,9 +813,9 @@ test_refusals(HgEngine *engine, const HgHost *host)
 
 	hg_tap_ok(open_fails(engine, host, 1, 3) && open_fails(engine, host, 1, 0) &&
 				  open_fails(engine, host, HG_MAX_COLUMNS + 1, 4),
-			  "columns: open refuses widths that are none, and too many");
+			  "columns: open refuses test_widths that are none, and too many");
 
-	create_case(&c, 2);
+	test_case_create(&c, 2);
 	add_key(&c, HG_INNER, 1, false);
 	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
 	c.reduce.max_groups = 1000;
@@ -997,12 +824,12 @@ test_refusals(HgEngine *engine, const HgHost *host)
 	status = engine->open(engine, host, &c.spec, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 	{
-		status = append_keys(&c, engine, job, (HgSide) side, &error);
+		status = test_case_append_keys(&c, engine, job, (HgSide) side, &error);
 		if (status == HG_OK)
-			status = append_column(&c, engine, job, (HgSide) side, 0, &error);
+			status = test_case_append_column(&c, engine, job, (HgSide) side, 0, &error);
 	}
 	if (status == HG_OK)
-		status = append_column(&c, engine, job, HG_OUTER, 1, &error);
+		status = test_case_append_column(&c, engine, job, HG_OUTER, 1, &error);
 	hg_tap_ok(status == HG_OK &&
 				  engine->append_column(job, HG_INNER, 2, words, NULL, 1, 0, NULL) == HG_INVALID,
 			  "columns: one that is not there takes no values");
@@ -1013,7 +840,7 @@ test_refusals(HgEngine *engine, const HgHost *host)
 			  "columns: build refuses a side that lacks one");
 	engine->close(job);
 
-	good = build_case(&c, engine, host, &job, &error) == HG_OK;
+	good = test_case_build(&c, engine, host, &job, &error) == HG_OK;
 	hg_tap_ok(good && engine->next_groups(job, &records, &error) == HG_INVALID,
 			  "groups: none come before they are made");
 
@@ -1038,7 +865,7 @@ test_refusals(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good && reduces_to(engine, job, &c, &expected), "groups: which does the job no harm");
 	engine->close(job);
 	free(expected.words);
-	destroy_case(&c);
+	test_case_destroy(&c);
 }
 
 /* A value that comes twice, or for a row that did not come, is an error at build at the latest. */
@@ -1047,20 +874,20 @@ test_wrong_values(HgEngine *engine, const HgHost *host)
 {
 	for (int what = 0; what < 3; what++)
 	{
-		Case c = {
+		TestCase c = {
 			.kind = TEST_KEYS_UNIQUE, .key_width = 4, .rows = {100, 100}, .spread = {5, 0, 0}};
 		HgError error = {0};
 		HgStatus status;
 		HgJob *job = NULL;
 
-		create_case(&c, 1);
+		test_case_create(&c, 1);
 		status = engine->open(engine, host, &c.spec, &job, &error);
 		for (int side = 0; side < 2 && status == HG_OK; side++)
-			status = append_keys(&c, engine, job, (HgSide) side, &error);
+			status = test_case_append_keys(&c, engine, job, (HgSide) side, &error);
 		if (status == HG_OK)
-			status = append_column(&c, engine, job, HG_INNER, 0, &error);
+			status = test_case_append_column(&c, engine, job, HG_INNER, 0, &error);
 		if (status == HG_OK && what < 2)
-			status = append_column(&c, engine, job, HG_OUTER, 0, &error);
+			status = test_case_append_column(&c, engine, job, HG_OUTER, 0, &error);
 		if (status == HG_OK && what == 0)
 			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 99, &error);
 		else if (status == HG_OK && what == 1)
@@ -1075,7 +902,7 @@ test_wrong_values(HgEngine *engine, const HgHost *host)
 							  : "a column that is one row off");
 		if (job != NULL)
 			engine->close(job);
-		destroy_case(&c);
+		test_case_destroy(&c);
 	}
 }
 
@@ -1083,16 +910,16 @@ test_wrong_values(HgEngine *engine, const HgHost *host)
 static void
 test_disturbed(HgEngine *engine, const HgHost *base)
 {
-	Case c = {.kind = TEST_KEYS_DUPLICATES,
-			  .key_width = 8,
-			  .rows = {20000, 20000},
-			  .spread = {3000, 0, 10},
-			  .capacity = 500};
+	TestCase c = {.kind = TEST_KEYS_DUPLICATES,
+				  .key_width = 8,
+				  .rows = {20000, 20000},
+				  .spread = {3000, 0, 10},
+				  .capacity = 500};
 	bool good = true;
 	int cancelled = 0;
 	Groups expected;
 
-	create_case(&c, 2);
+	test_case_create(&c, 2);
 	add_key(&c, HG_INNER, 0, true);
 	add_item(&c, HG_REDUCE_SUM, HG_OUTER, 0, true);
 	c.reduce.max_groups = 1000000;
@@ -1107,7 +934,7 @@ test_disturbed(HgEngine *engine, const HgHost *base)
 
 		test_host_init(&host, base);
 		host.cancel_poll = poll;
-		status = build_case(&c, engine, &host.host, &job, &error);
+		status = test_case_build(&c, engine, &host.host, &job, &error);
 		if (status == HG_OK)
 			status = engine->reduce(job, c.mode, &c.reduce, &groups, &error);
 		good = status == HG_CANCELLED || (status == HG_OK && groups == expected.count);
@@ -1119,7 +946,7 @@ test_disturbed(HgEngine *engine, const HgHost *base)
 	hg_tap_ok(good && cancelled > 0, "groups: a job can be cancelled at any moment (%d times)",
 			  cancelled);
 	free(expected.words);
-	destroy_case(&c);
+	test_case_destroy(&c);
 }
 
 void
