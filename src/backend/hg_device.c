@@ -58,6 +58,7 @@
  * of a job, 12 us there and back each, and a copy of each key, value and row number in staging.
  */
 #define HG_DEVICE_JOB_MS 0.1
+#define HG_DEVICE_MESSAGE_MS 0.012
 #define HG_DEVICE_BYTE_NS 0.1
 
 /* How long a session of its own process waits to be told of its devices. */
@@ -587,6 +588,18 @@ hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width, uint6
 	return hg_costs_estimate_reduced(&costs->device[hg_costs_place(key_width)], outer_rows,
 									 inner_rows, column_bytes, pairs) +
 		   HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
+}
+
+double
+hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width, uint32_t ncolumns,
+						  double row_bytes, uint64_t rows, double pairs)
+{
+	const double column_bytes = (double) rows * row_bytes;
+	const double value_bytes = pairs * row_bytes;
+
+	return hg_costs_estimate_values(&costs->device[hg_costs_place(key_width)], column_bytes,
+									value_bytes) +
+		   ncolumns * HG_DEVICE_MESSAGE_MS + (column_bytes + value_bytes) * HG_DEVICE_BYTE_NS / 1e6;
 }
 
 uint64_t

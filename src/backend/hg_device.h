@@ -79,6 +79,14 @@ extern double hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t ke
 										 double column_bytes, double pairs);
 
 /*
+ * Milliseconds that it takes more to have the values of columns of a side come with the pairs:
+ * row_bytes a row and a pair, in ncolumns columns.
+ */
+extern double hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width,
+										uint32_t ncolumns, double row_bytes, uint64_t rows,
+										double pairs);
+
+/*
  * The name of the device that jobs run on; "" where there is none.  Asks a process
  * of this session's own the first time.
  */

@@ -85,6 +85,9 @@
  */
 #define HG_CPU_VALUE_NS 10.0
 
+/* Memory that a chunk of matches may take with values. */
+#define HG_CHUNK_BYTES (4 * 1024 * 1024)
+
 struct HgMatcher
 {
 	dlist_node node; /* in hg_matchers */
@@ -101,7 +104,8 @@ struct HgMatcher
 	bool may_fall_back; /* hashgraph.backend was auto when the matcher was made */
 	HgEngine *engine;	/* that the job belongs to */
 	HgJob *job;			/* NULL once closed */
-	bool reducing;		/* the job has the columns of spec.reduction, or will have them */
+	bool reducing;		/* the job has the columns of spec.reduction, or will have them ... */
+	HgGather gather;	/* ... or some of spec.columns */
 	HgMatcherReport report;
 	bool streaming; /* match() was called for the current stream */
 
@@ -203,6 +207,8 @@ hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
 	matcher->engine = engine;
 	matcher->on_cpu = engine == hg_cpu_engine();
 	matcher->reducing = false;
+	hg_gather_forget(&matcher->gather);
+	matcher->report.gathered = 0;
 }
 
 /* Does a failure of the device with this status leave the CPU a chance? */
@@ -275,6 +281,9 @@ hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
 {
 	hg_matcher_init_spec(spec, matcher->spec.key_width,
 						 matcher->reducing ? matcher->spec.reduction : NULL, !matcher->on_cpu);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (matcher->gather.columns[side] != NULL)
+			hg_column_set_fill_spec(matcher->gather.columns[side], (HgSide) side, spec);
 }
 
 /*
@@ -287,7 +296,8 @@ hg_matcher_take_over(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
 	HgSender *sender = matcher->spec.sender;
 	HgStatus status;
 
-	if (hg_sender_reduces(sender) != matcher->reducing)
+	if (hg_sender_reduces(sender) != matcher->reducing ||
+		matcher->gather.columns[HG_OUTER] != NULL || matcher->gather.columns[HG_INNER] != NULL)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
 	status = hg_sender_finish(sender, &matcher->host, matcher->sides, error);
 	if (status == HG_OK)
@@ -337,6 +347,9 @@ hg_matcher_fill(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
 		if (matcher->reducing && status == HG_OK)
 			status = hg_reduction_append(matcher->spec.reduction, matcher->engine, matcher->job,
 										 (HgSide) side, 0, set->rows, error);
+		if (matcher->gather.columns[side] != NULL && status == HG_OK)
+			status = hg_column_set_append(matcher->gather.columns[side], matcher->engine,
+										  matcher->job, (HgSide) side, 0, set->rows, error);
 	}
 	return status;
 }
@@ -363,19 +376,28 @@ hg_matcher_build_job(HgMatcher *matcher, HgError *error)
 	return status;
 }
 
-/* The same; without the columns where the device has no room for them. */
+/* The device has no room for the columns: begin again without. */
+static HgStatus
+hg_matcher_build_keys_alone(HgMatcher *matcher, HgError *error)
+{
+	if (matcher->job != NULL)
+		matcher->engine->close(matcher->job);
+	matcher->job = NULL;
+	matcher->reducing = false;
+	hg_gather_forget(&matcher->gather);
+	return hg_matcher_build_job(matcher, error);
+}
+
+/* Build, with the columns if there is room for them. */
 static HgStatus
 hg_matcher_build(HgMatcher *matcher, HgError *error)
 {
 	HgStatus status = hg_matcher_build_job(matcher, error);
 
-	if (status != HG_DEVICE_OUT_OF_MEMORY || !matcher->reducing)
-		return status;
-	if (matcher->job != NULL)
-		matcher->engine->close(matcher->job);
-	matcher->job = NULL;
-	matcher->reducing = false;
-	return hg_matcher_build_job(matcher, error);
+	if (status == HG_DEVICE_OUT_OF_MEMORY &&
+		(matcher->reducing || hg_gather_is_wanted(&matcher->gather)))
+		status = hg_matcher_build_keys_alone(matcher, error);
+	return status;
 }
 
 /*
@@ -486,6 +508,25 @@ hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
+/* The job is to return its matches: have those columns come with them that are sooner here so. */
+static void
+hg_matcher_choose_gather(HgMatcher *matcher)
+{
+	HgEngineCosts costs;
+
+	if (matcher->engine->append_column == NULL || !hg_device_costs(&costs))
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = matcher->spec.columns[side];
+
+		if (set != NULL &&
+			hg_gather_pays(&costs, matcher->spec.key_width, set, matcher->sides[side].rows,
+						   hg_matcher_expected_pairs(matcher)))
+			matcher->gather.columns[side] = set;
+	}
+}
+
 /* Choose the engine, as hashgraph.backend says. */
 static void
 hg_matcher_choose(HgMatcher *matcher)
@@ -519,6 +560,8 @@ hg_matcher_choose(HgMatcher *matcher)
 	{
 		hg_matcher_set_engine(matcher, engine);
 		matcher->reducing = reduced && engine->reduce != NULL;
+		if (!matcher->reducing)
+			hg_matcher_choose_gather(matcher);
 		matcher->may_fall_back = matcher->remember = !wanted;
 		hg_host_set_patience(&matcher->host, wanted ? -1 : hg_matcher_patience(matcher));
 		return;
@@ -784,6 +827,20 @@ hg_matcher_filter(HgMatcher *matcher, size_t count)
 	return kept;
 }
 
+/* Have room for a chunk of matches, with the values that come with them. */
+static void
+hg_matcher_reserve(HgMatcher *matcher)
+{
+	const uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
+	const size_t bytes = 2 * sizeof(uint32) + hg_gather_bytes(&matcher->gather);
+	const uint64 most = Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / bytes);
+
+	matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows / 4, most));
+	matcher->outer = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
+	matcher->inner = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
+	hg_gather_reserve(&matcher->gather, matcher->capacity, matcher->context);
+}
+
 /* One chunk from the engine; a failure is returned. */
 static HgStatus
 hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
@@ -792,6 +849,7 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 		.outer = matcher->outer, .inner = matcher->inner, .capacity = matcher->capacity};
 	HgStatus status = HG_OK;
 
+	hg_gather_ask(&matcher->gather, &matches);
 	if (!matcher->streaming)
 		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
@@ -801,6 +859,8 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 		hg_host_add_patience(&matcher->host, (double) matches.count * HG_CPU_MATCH_NS / 1e6);
 	}
 	*count = matches.count;
+	if (status == HG_OK && matches.count > 0)
+		matcher->report.gathered = hg_gather_take(&matcher->gather, &matches);
 	return status;
 }
 
@@ -827,13 +887,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
 	if (matcher->outer == NULL)
-	{
-		uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
-
-		matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows / 4, HG_LARGEST_CHUNK));
-		matcher->outer = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
-		matcher->inner = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
-	}
+		hg_matcher_reserve(matcher);
 	for (;;)
 	{
 		HgError error;
@@ -847,6 +901,15 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 			matcher->in_rest = false;
 		}
 		status = hg_matcher_fetch(matcher, count, &error);
+		/* a job without columns may do with less, and nothing has been delivered */
+		if (status == HG_DEVICE_OUT_OF_MEMORY && hg_gather_is_wanted(&matcher->gather) &&
+			matcher->report.gathered == 0)
+		{
+			matcher->streaming = false;
+			status = hg_matcher_build_keys_alone(matcher, &error);
+			if (status == HG_OK)
+				continue;
+		}
 		if (status != HG_OK)
 		{
 			hg_matcher_fail_or_fall_back(matcher, status, &error);
@@ -866,6 +929,12 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 	*outer = matcher->outer;
 	*inner = matcher->inner;
 	return true;
+}
+
+const HgMatchValues *
+hg_matcher_values(const HgMatcher *matcher, HgSide side)
+{
+	return matcher->gather.has_matched[side] ? &matcher->gather.matched[side] : NULL;
 }
 
 void

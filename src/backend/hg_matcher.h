@@ -21,7 +21,7 @@
 #ifndef HG_MATCHER_H
 #define HG_MATCHER_H
 
-#include "backend/hg_reduction.h"
+#include "backend/hg_gather.h"
 #include "backend/hg_team.h"
 #include "engine/hg_costs.h"
 
@@ -58,6 +58,13 @@ typedef struct HgMatcherSpec
 	const HgReduction *reduction;
 
 	/*
+	 * By HgSide: NULL, or columns that are wanted of the rows of each match, which stay in place as
+	 * well.  Where the matches come from a device, and it takes less time to gather them there than
+	 * to look each value up by its row, they come with the matches: hg_matcher_values() tells.
+	 */
+	const HgColumnSet *columns[2];
+
+	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows
 	 * of its own: matches are then those of the work that this process takes.
 	 */
@@ -84,6 +91,7 @@ typedef struct HgMatcherReport
 	double start_ms;  /* choosing the backend, waiting for the device */
 	double device_ms; /* what the job was expected to take on the device ... */
 	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
+	uint32 gathered;  /* columns whose values came with the matches */
 } HgMatcherReport;
 
 /* What a join is expected to take. */
@@ -116,6 +124,12 @@ extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *o
  */
 extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
 							size_t *count);
+
+/*
+ * The values of spec.columns of a side that came with the matches which hg_matcher_next() has
+ * returned last, valid as long as these; NULL where they did not come.
+ */
+extern const HgMatchValues *hg_matcher_values(const HgMatcher *matcher, HgSide side);
 
 /* Start the stream again from its beginning. */
 extern void hg_matcher_rewind(HgMatcher *matcher);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduction.c
- *	  Groups of matches that an engine makes, instead of returning the matches.
+ *	  Columns that an engine has, and groups that it makes of matches instead of returning them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,10 +14,9 @@
 #include "backend/hg_reduction.h"
 
 HgStatus
-hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job, HgSide side,
-					uint64 first_row, uint64 rows, HgError *error)
+hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job, HgSide side,
+					 uint64 first_row, uint64 rows, HgError *error)
 {
-	const HgColumnSet *set = &reduction->columns[side];
 	HgStatus status = HG_OK;
 
 	for (uint32 column = 0; column < set->ncolumns; column++)
@@ -33,6 +32,14 @@ hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job, 
 			done += run;
 		}
 	return status;
+}
+
+HgStatus
+hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job, HgSide side,
+					uint64 first_row, uint64 rows, HgError *error)
+{
+	return hg_column_set_append(&reduction->columns[side], engine, job, side, first_row, rows,
+								error);
 }
 
 HgStatus
@@ -71,15 +78,17 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 }
 
 void
+hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec)
+{
+	spec->ncolumns[side] = set->ncolumns;
+	memcpy(spec->column_width[side], set->widths, set->ncolumns);
+}
+
+void
 hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgColumnSet *set = &reduction->columns[side];
-
-		spec->ncolumns[side] = set->ncolumns;
-		memcpy(spec->column_width[side], set->widths, set->ncolumns);
-	}
+		hg_column_set_fill_spec(&reduction->columns[side], (HgSide) side, spec);
 }
 
 double

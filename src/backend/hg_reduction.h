@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_reduction.h
- *	  Groups of matches that an engine makes, instead of returning the matches.
+ *	  Columns that an engine has, and groups that it makes of matches instead of returning them.
  *
- * Some engines take columns beside the keys and reduce matches to groups (hg_engine.h).  What
- * they are asked for, and where they get the columns from, is a reduction; what comes of it is
- * a set of groups, all of which are here before anybody sees one: what is lost with a device is
- * no more than time.
+ * Some engines take columns beside the keys, whose values come with the matches, and reduce matches
+ * to groups (hg_engine.h).  What they are asked for then, and where they get the columns from, is a
+ * reduction; what comes of it is a set of groups, all of which are here before anybody sees
+ * one: what is lost with a device is no more than time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -49,17 +49,20 @@ typedef struct HgGroupSet
 	bool too_many; /* there are more than spec.max_groups, and none is here */
 } HgGroupSet;
 
-/* Give a job the columns of rows that it has the keys of. */
+/* Give a job the columns of rows that it has the keys of: all, or those of a set. */
 extern HgStatus hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job,
 									HgSide side, uint64 first_row, uint64 rows, HgError *error);
+extern HgStatus hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job,
+									 HgSide side, uint64 first_row, uint64 rows, HgError *error);
 
 /* Reduce all matches of a built job; the records are allocated in context. */
 extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job,
 								   HgMatchMode mode, MemoryContext context, HgGroupSet *groups,
 								   HgError *error);
 
-/* Enter the columns into what is asked of a job. */
+/* Enter the columns into what is asked of a job: all, or those of a set. */
 extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
+extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec);
 
 /* Bytes of the columns of so many rows. */
 extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,

@@ -265,6 +265,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	HgJobStats *sum = &record->report.job;
 	HgJobStats before = *sum;
 	uint64 sent_rows = record->report.sent_rows;
+	uint32 gathered = record->report.gathered;
 	double start_ms = record->report.start_ms;
 	double device_ms = record->report.device_ms;
 	double cpu_ms = record->report.cpu_ms;
@@ -278,6 +279,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	record->report.start_ms += start_ms;
 	record->report.device_ms += device_ms;
 	record->report.cpu_ms += cpu_ms;
+	record->report.gathered = Max(record->report.gathered, gathered);
 	sum->ranges = Max(sum->ranges, before.ranges);
 	sum->matches += before.matches;
 	sum->comparisons += before.comparisons;
@@ -318,6 +320,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);
 		record->report.sent_rows += other->report.sent_rows;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
+		record->report.gathered = Max(record->report.gathered, other->report.gathered);
 		if (record->report.fallback[0] == '\0')
 			strlcpy(record->report.fallback, other->report.fallback,
 					sizeof(record->report.fallback));

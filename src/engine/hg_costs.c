@@ -258,3 +258,11 @@ hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows, uint64_t in
 	return hg_costs_estimate(costs, outer_rows, inner_rows, 0) +
 		   (column_bytes * costs->column_ns + pairs * costs->reduce_ns) * 1e-6;
 }
+
+double
+hg_costs_estimate_values(const HgCosts *costs, double column_bytes, double value_bytes)
+{
+	return (column_bytes * costs->column_ns +
+			value_bytes * costs->pair_ns / (2 * sizeof(uint32_t))) *
+		   1e-6;
+}

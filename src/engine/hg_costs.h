@@ -76,6 +76,13 @@ extern "C"
 	extern double hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows,
 											uint64_t inner_rows, double column_bytes, double pairs);
 
+	/*
+	 * Milliseconds more for columns whose values come with the pairs, of so many bytes there and
+	 * back.  A pair's bytes are taken to cost the same whatever they tell.
+	 */
+	extern double hg_costs_estimate_values(const HgCosts *costs, double column_bytes,
+										   double value_bytes);
+
 #ifdef __cplusplus
 }
 #endif

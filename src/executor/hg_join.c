@@ -352,6 +352,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_join_begin_input(state, HG_INNER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), columns);
 	hg_join_begin_rows(state, columns);
+	hg_join_begin_gather(state);
 
 	/* columns that nothing needs stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));

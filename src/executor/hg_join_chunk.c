@@ -524,6 +524,8 @@ hg_join_read_outer(HgJoinState *state)
 	spec.pairs = hg_join_expected_pairs(state);
 	spec.reduction = hg_join_current_reduction(state);
 	spec.sender = state->sender;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
 	old = MemoryContextSwitchTo(state->matcher_context);
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);

@@ -73,6 +73,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
+	if (record->report.gathered > 0)
+		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
 	if (record->processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record->processes, es);
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);

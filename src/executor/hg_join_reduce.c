@@ -17,34 +17,12 @@
 
 #include "executor/hg_join_state.h"
 
-/* A side's columns that go to the device. */
-typedef struct HgReducedSide
-{
-	const HgInput *input;
-	int columns[HG_MAX_COLUMNS]; /* of the input's store */
-	bool *nulls;				 /* [HG_RUN_ROWS] of those that were read last */
-} HgReducedSide;
-
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
-	HgReducedSide sides[2];
+	HgSentColumns sides[2];
 };
-
-/* HgColumnSet.read: of a column store. */
-static uint64
-hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const void **values,
-					const uint8 **nulls)
-{
-	const HgReducedSide *side = arg;
-	bool any_null;
-	int run = hg_column_store_run(side->input->rows, side->columns[column], row, rows, values,
-								  side->nulls, &any_null);
-
-	*nulls = any_null ? (const uint8 *) side->nulls : NULL;
-	return (uint64) run;
-}
 
 /*
  * Have the column at a place in the scan slot sent, and enter it as what is asked for; false
@@ -55,28 +33,15 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, HgReduceColumn *wan
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
-		HgReducedSide *side = &reduction->sides[s];
-		HgColumnSet *set = &reduction->wanted.columns[s];
-		uint32 column = 0;
+		HgSentColumns *side = &reduction->sides[s];
 		int stored = 0;
 
 		while (stored < side->input->ncolumns && side->input->to[stored] != place)
 			stored++;
 		if (stored == side->input->ncolumns)
 			continue;
-		while (column < set->ncolumns && side->columns[column] != stored)
-			column++;
-		if (column == HG_MAX_COLUMNS || !side->input->rows->columns[stored].attbyval)
-			return false;
-		if (column == set->ncolumns)
-		{
-			side->columns[column] = stored;
-			set->widths[column] = (uint8) side->input->rows->columns[stored].attlen;
-			set->ncolumns++;
-		}
 		wanted->side = (uint32) s;
-		wanted->column = column;
-		return true;
+		return hg_join_send_column(side, &reduction->wanted.columns[s], stored, &wanted->column);
 	}
 	return false;
 }
@@ -96,11 +61,8 @@ hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int 
 	reduction->reducer = reducer;
 	reduction->wanted.spec = reducer->spec;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		reduction->sides[side].input = state->inputs[side];
-		reduction->wanted.columns[side].read = hg_join_read_column;
-		reduction->wanted.columns[side].arg = &reduction->sides[side];
-	}
+		hg_join_begin_sent(state, (HgSide) side, &reduction->sides[side],
+						   &reduction->wanted.columns[side]);
 	spec = &reduction->wanted.spec;
 	for (uint32 i = 0; i < spec->nkeys && possible; i++)
 		possible = hg_join_reduce_column(reduction, places[spec->keys[i].column], &spec->keys[i]);
@@ -112,9 +74,6 @@ hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int 
 		pfree(reduction);
 		return false;
 	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		reduction->sides[side].nulls =
-			MemoryContextAlloc(state->context, HG_RUN_ROWS * sizeof(bool));
 	state->reduction = reduction;
 	return true;
 }

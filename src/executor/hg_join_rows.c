@@ -143,6 +143,8 @@ typedef struct HgMatchRows
 	uint32 outer[HG_BATCH_ROWS];
 	uint32 inner[HG_BATCH_ROWS];
 	int count;
+	size_t first;				 /* their places in the current chunk of matches ... */
+	uint16 which[HG_BATCH_ROWS]; /* ... are first + which[count] */
 } HgMatchRows;
 
 /* Take the next matches from the matcher; false when there are no more. */
@@ -163,6 +165,9 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 	matches->count = (int) Min(state->match_count - state->match_next, HG_BATCH_ROWS);
 	memcpy(matches->outer, state->match_outer + state->match_next, matches->count * sizeof(uint32));
 	memcpy(matches->inner, state->match_inner + state->match_next, matches->count * sizeof(uint32));
+	matches->first = state->match_next;
+	for (int i = 0; i < matches->count; i++)
+		matches->which[i] = (uint16) i;
 	state->match_next += matches->count;
 	return true;
 }
@@ -195,11 +200,15 @@ hg_join_settle(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 static void
 hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 {
-	const HgInput *outer = state->inputs[HG_OUTER];
-	const HgInput *inner = state->inputs[HG_INNER];
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
 
-	hg_column_store_get(outer->rows, matches->outer, matches->count, state->out, outer->to);
-	hg_column_store_get(inner->rows, matches->inner, matches->count, state->out, inner->to);
+		if (!hg_join_take_gathered(state, (HgSide) side, matches->first, matches->which,
+								   matches->count))
+			hg_column_store_get(input->rows, side == HG_OUTER ? matches->outer : matches->inner,
+								matches->count, state->out, input->to);
+	}
 	state->out->nrows = matches->count;
 }
 
@@ -218,6 +227,7 @@ hg_join_filter_settled(HgJoinState *state, HgMatchRows *matches)
 			continue;
 		hg_join_settle(state, outer_row, inner_row);
 		matches->outer[kept] = outer_row;
+		matches->which[kept] = matches->which[i];
 		matches->inner[kept++] = inner_row;
 	}
 	matches->count = kept;

@@ -67,6 +67,17 @@ typedef struct HgReducer
 
 typedef struct HgJoinReduction HgJoinReduction; /* hg_join_reduce.c */
 
+/* A side's columns that may go to a device, which an HgColumnSet reads. */
+typedef struct HgSentColumns
+{
+	const HgInput *input;
+	int columns[HG_MAX_COLUMNS]; /* of the input's store */
+	bool *nulls;				 /* [HG_RUN_ROWS] of those that were read last; or NULL */
+	MemoryContext context;
+} HgSentColumns;
+
+typedef struct HgJoinGather HgJoinGather; /* hg_join_gather.c */
+
 typedef struct HgJoinState
 {
 	CustomScanState css; /* must be first */
@@ -134,6 +145,8 @@ typedef struct HgJoinState
 	/* where the node above takes groups of rows; hg_join_reduce.c */
 	HgJoinReduction *reduction; /* or NULL */
 	uint64 reduced_rows;		/* that have gone up in groups, and were not yet told to anybody */
+
+	HgJoinGather *gather; /* columns that may come with the matches; or NULL */
 
 	HgJoinRecord record; /* of everything but the live matcher */
 } HgJoinState;
@@ -286,6 +299,27 @@ extern const HgReduction *hg_join_planned_reduction(const HgJoinState *state);
 
 /* Hand the matches up in groups; false where that can't be, and they are to be streamed. */
 extern bool hg_join_reduce(HgJoinState *state);
+
+/*
+ * hg_join_gather.c: columns of a side that go to a device.  send adds one of the store, if it can
+ * be sent and is not among them; *column becomes its place in the set.
+ */
+extern void hg_join_begin_sent(const HgJoinState *state, HgSide side, HgSentColumns *sent,
+							   HgColumnSet *set);
+extern bool hg_join_send_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint32 *column);
+
+/* Find out what may come with the matches, now that the inputs are known. */
+extern void hg_join_begin_gather(HgJoinState *state);
+
+/* The columns of a side that may come with the matches, for the matcher; or NULL. */
+extern const HgColumnSet *hg_join_gathered_columns(const HgJoinState *state, HgSide side);
+
+/*
+ * Fill the columns of a side with the values that came with matches first + which[count] of the
+ * current chunk; false where they did not.
+ */
+extern bool hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first,
+								  const uint16 *which, int count);
 
 /* hg_join_explain.c */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -13,6 +13,7 @@
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
+ *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream of a job with columns does
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
@@ -277,6 +278,12 @@ standin_build(HgJob *job, HgError *error)
 static HgStatus
 standin_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
+	const HgJobSpec *spec = &((StandinJob *) job)->reduce.job;
+
+	if (spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 &&
+		switch_value("HG_STANDIN_FULL_OF_COLUMNS") != 0)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
+							"out of device memory");
 	return hg_cpu_engine()->match(inside(job), mode, error);
 }
 

@@ -230,6 +230,9 @@ main(void)
 	hg_tap_ok(hg_costs_estimate_reduced(&real, 2000000, 1000000, 3000000, 500000) ==
 				  0.5 + 80 + 160 + 60 + 30,
 			  "and so is one of groups");
+	hg_tap_ok(hg_costs_estimate_values(&real, 3000000, 4000000) ==
+				  3 * real.column_ns + 4 * real.pair_ns / 8,
+			  "and what values cost that come with pairs, by their bytes");
 	free(keys);
 	return hg_tap_done();
 }
