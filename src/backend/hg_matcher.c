@@ -79,12 +79,6 @@
 #define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_PATIENCE_MS 50.0
 
-/*
- * What the CPU takes for each value that a match is aggregated by: to fetch it, and to make it part
- * of a group.  Measured as above with 3 million matches: 10 to 15 ns.
- */
-#define HG_CPU_VALUE_NS 10.0
-
 /* Memory that a chunk of matches may take with values. */
 #define HG_CHUNK_BYTES (4 * 1024 * 1024)
 
@@ -257,25 +251,7 @@ hg_matcher_build_shared(HgMatcher *matcher, HgStatus status, HgError *error)
 	return status == HG_OK ? built : status;
 }
 
-void
-hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
-					 bool on_device)
-{
-	memset(spec, 0, sizeof(*spec));
-	spec->key_width = key_width;
-	spec->build = (HgBuildAlgorithm) hg_build;
-	spec->probe = (HgProbeAlgorithm) hg_probe;
-	spec->load_factor = hg_load_factor;
-	spec->bins = (uint32) hg_bins;
-	if (on_device)
-		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
-	spec->device = hg_gpu_device;
-	spec->group = hg_device_group();
-	if (reduction != NULL)
-		hg_reduction_fill_spec(reduction, spec);
-}
-
-/* The same for the matcher's own job, with or without columns. */
+/* What is asked of the matcher's own job, but for the rows: with or without columns. */
 static void
 hg_matcher_fill_spec(const HgMatcher *matcher, HgJobSpec *spec)
 {
@@ -442,35 +418,6 @@ static double
 hg_matcher_expected_pairs(const HgMatcher *matcher)
 {
 	return matcher->spec.counted ? 0 : matcher->spec.pairs;
-}
-
-void
-hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
-					uint64 inner_rows, HgMatcherEstimate *estimate)
-{
-	const HgReduction *reduction = spec->reduction;
-	const int processes = spec->team != NULL ? spec->team->processes : 1;
-	const double pairs = spec->counted ? 0 : spec->pairs;
-	double values_ms;
-	double reduced_ms;
-
-	hg_device_estimate(costs, spec->key_width, outer_rows, inner_rows, pairs, &estimate->device_ms,
-					   &estimate->cpu_ms);
-	estimate->cpu_ms /= processes;
-	estimate->reduced = false;
-	if (reduction == NULL)
-		return;
-	/* what is not reduced is gathered and aggregated here */
-	values_ms = pairs * HG_CPU_VALUE_NS / 1e6 / processes *
-				(reduction->columns[HG_OUTER].ncolumns + reduction->columns[HG_INNER].ncolumns);
-	reduced_ms =
-		hg_device_estimate_reduced(costs, spec->key_width, outer_rows, inner_rows,
-								   hg_reduction_bytes(reduction, outer_rows, inner_rows), pairs);
-	estimate->device_ms += values_ms;
-	estimate->cpu_ms += values_ms;
-	estimate->reduced = reduced_ms <= estimate->device_ms;
-	if (estimate->reduced)
-		estimate->device_ms = reduced_ms;
 }
 
 /*
