@@ -24,7 +24,8 @@
 #define HG_FAR_VALUE_NS 8.0
 #define HG_NEAR_BYTES (2.0 * 1024 * 1024)
 
-bool
+/* Does it pay for a side? */
+static bool
 hg_gather_pays(const HgEngineCosts *costs, uint32 key_width, const HgColumnSet *set, uint64 rows,
 			   double pairs)
 {
@@ -41,6 +42,24 @@ hg_gather_pays(const HgEngineCosts *costs, uint32 key_width, const HgColumnSet *
 	}
 	return hg_device_estimate_values(costs, key_width, set->ncolumns, row_bytes, rows, pairs) <
 		   pairs * lookup_ns / 1e6;
+}
+
+void
+hg_gather_choose(uint32 key_width, const HgColumnSet *const columns[2], const uint64 rows[2],
+				 double pairs, const HgColumnSet *chosen[2])
+{
+	HgEngineCosts costs;
+	bool known = hg_device_costs(&costs);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = columns[side];
+
+		chosen[side] =
+			known && set != NULL && hg_gather_pays(&costs, key_width, set, rows[side], pairs)
+				? set
+				: NULL;
+	}
 }
 
 void

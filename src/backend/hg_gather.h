@@ -31,11 +31,11 @@ typedef struct HgGather
 } HgGather;
 
 /*
- * Does a device gather the columns of a side, of so many rows, for so many pairs in less time than
- * it takes to look each value up by its row?
+ * Choose of the columns of each side, which may be NULL, those that a device gathers for so many
+ * pairs in less time than it takes to look each value up by its row; none where costs are unknown.
  */
-extern bool hg_gather_pays(const HgEngineCosts *costs, uint32 key_width, const HgColumnSet *set,
-						   uint64 rows, double pairs);
+extern void hg_gather_choose(uint32 key_width, const HgColumnSet *const columns[2],
+							 const uint64 rows[2], double pairs, const HgColumnSet *chosen[2]);
 
 /* Nothing is gathered from now on. */
 extern void hg_gather_forget(HgGather *gather);

@@ -273,7 +273,8 @@ hg_matcher_take_over(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
 	HgStatus status;
 
 	if (hg_sender_reduces(sender) != matcher->reducing ||
-		matcher->gather.columns[HG_OUTER] != NULL || matcher->gather.columns[HG_INNER] != NULL)
+		hg_sender_columns(sender, HG_OUTER) != matcher->gather.columns[HG_OUTER] ||
+		hg_sender_columns(sender, HG_INNER) != matcher->gather.columns[HG_INNER])
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
 	status = hg_sender_finish(sender, &matcher->host, matcher->sides, error);
 	if (status == HG_OK)
@@ -459,19 +460,16 @@ hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
 static void
 hg_matcher_choose_gather(HgMatcher *matcher)
 {
-	HgEngineCosts costs;
+	const HgSender *sender = matcher->spec.sender;
+	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
 
-	if (matcher->engine->append_column == NULL || !hg_device_costs(&costs))
-		return;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgColumnSet *set = matcher->spec.columns[side];
-
-		if (set != NULL &&
-			hg_gather_pays(&costs, matcher->spec.key_width, set, matcher->sides[side].rows,
-						   hg_matcher_expected_pairs(matcher)))
-			matcher->gather.columns[side] = set;
-	}
+	/* a job that has been given keys already has its columns, or is to have none */
+	if (sender != NULL && hg_sender_is_admitted(sender) && !hg_sender_reduces(sender))
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			matcher->gather.columns[side] = hg_sender_columns(sender, (HgSide) side);
+	else if (matcher->engine->append_column != NULL)
+		hg_gather_choose(matcher->spec.key_width, matcher->spec.columns, rows,
+						 hg_matcher_expected_pairs(matcher), matcher->gather.columns);
 }
 
 /* Choose the engine, as hashgraph.backend says. */

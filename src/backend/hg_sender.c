@@ -54,6 +54,7 @@ struct HgSender
 	HgPgHost host; /* of the job until someone waits for it; nothing is asked of it */
 	HgJobSpec spec;
 	const HgReduction *reduction;
+	const HgColumnSet *columns[2]; /* by HgSide: to be gathered; or NULL */
 	instr_time started;
 	HgJob *job;		/* NULL: not yet, or given up, or taken */
 	HgEngine calls; /* of the job's engine, which may go with its connection */
@@ -198,6 +199,12 @@ hg_sender_create(const HgSenderSpec *spec)
 	hg_host_init(&sender->host, context);
 	sender->reduction = spec->reduction;
 	hg_matcher_init_spec(&sender->spec, spec->key_width, spec->reduction, true);
+	if (spec->reduction == NULL && spec->team == 0)
+		hg_gather_choose(spec->key_width, spec->columns, spec->expected_rows, spec->pairs,
+						 sender->columns);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (sender->columns[side] != NULL)
+			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
 	sender->spec.team = spec->team;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sender->spec.expected_rows[side] = spec->expected_rows[side];
@@ -266,6 +273,12 @@ hg_sender_reduces(const HgSender *sender)
 	return sender->reduction != NULL;
 }
 
+const HgColumnSet *
+hg_sender_columns(const HgSender *sender, HgSide side)
+{
+	return sender->columns[side];
+}
+
 /* Append what is left of a side's keys. */
 static HgStatus
 hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
@@ -296,7 +309,10 @@ hg_sender_append_columns(HgSender *sender, HgSide side, const HgKeySet *keys, Hg
 {
 	HgStatus status = HG_OK;
 
-	for (int i = 0; i < keys->npieces && status == HG_OK; i++)
+	if (sender->columns[side] != NULL)
+		return hg_column_set_append(sender->columns[side], &sender->calls, sender->job, side, 0,
+									keys->rows, error);
+	for (int i = 0; sender->reduction != NULL && i < keys->npieces && status == HG_OK; i++)
 		status = hg_reduction_append(sender->reduction, &sender->calls, sender->job, side,
 									 keys->pieces[i].first_row, keys->pieces[i].count, error);
 	return status;
@@ -319,7 +335,7 @@ hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2], HgEr
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 	{
 		status = hg_sender_append_keys(sender, (HgSide) side, &sides[side], error);
-		if (status == HG_OK && sender->reduction != NULL)
+		if (status == HG_OK)
 			status = hg_sender_append_columns(sender, (HgSide) side, &sides[side], error);
 	}
 	if (status == HG_OK)

@@ -38,6 +38,12 @@ typedef struct HgSenderSpec
 	 * rows are there.  It stays in place until the sender is destroyed.
 	 */
 	const HgReduction *reduction;
+
+	/*
+	 * By HgSide: NULL, or columns of a process's own job that may come with the matches
+	 * (HgMatcherSpec).  Where that is expected to pay they are in the job as well.
+	 */
+	const HgColumnSet *columns[2];
 	int processes; /* that the CPU's work would be shared by */
 	uint64 team;   /* HgJobSpec.team; 0: the job is this process's alone */
 } HgSenderSpec;
@@ -62,6 +68,9 @@ extern bool hg_sender_is_admitted(const HgSender *sender);
 
 /* Does its job have the columns of a reduction? */
 extern bool hg_sender_reduces(const HgSender *sender);
+
+/* The columns of a side that come with the matches of its job, or NULL. */
+extern const HgColumnSet *hg_sender_columns(const HgSender *sender, HgSide side);
 
 /*
  * All keys are there now: hand over the rest, and the columns, and wait, by means of host, until

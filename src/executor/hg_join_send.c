@@ -125,6 +125,8 @@ hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, bool reduc
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	spec.team = team;
+	for (int side = HG_OUTER; side <= HG_INNER && !reduced; side++)
+		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
 	state->sender = hg_sender_create(&spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_input_set_sender(state->inputs[side], state->sender);

@@ -93,6 +93,22 @@ is(gathered_of('set hashgraph.backend = cuda;', 'select v, w from l join r using
 	0, 'a few values are not worth their messages');
 is(gathered_of('set hashgraph.backend = cuda;', 'select sum(v), min(w) from l join r using (k)'), 0, 'groups need none');
 
+# the job that is given keys while the tables are read has the columns too
+$node->safe_psql('postgres', <<'SQL');
+create table early_l as select n as k, n * 3 as v from generate_series(1, 150000) n;
+create table early_r as select n as k, case when n % 9 > 0 then n * 5::bigint end as w from generate_series(1, 200000, 2) n;
+vacuum analyze early_l, early_r;
+SQL
+foreach my $query ('select v, w from early_l join early_r using (k)', 'select v, w from early_l left join early_r using (k)')
+{
+	my $settings = 'set max_parallel_workers_per_gather = 0; set hashgraph.backend = cuda;';
+	my $plan = $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
+
+	like($plan, qr/Columns Gathered on Device: 2$/m, "$query: columns are gathered ...");
+	like($plan, qr/Keys Sent During Scan: [1-9]/, '... by the job that got keys during the scan');
+	is(rows_of($settings, $query), rows_of('set hashgraph.enabled = off;', $query), '... and the rows are right');
+}
+
 # partitions of a join that does not fit work memory: each has few values
 is(rows_of("set hashgraph.backend = cuda; set work_mem = '256kB';", $columns{$_}[1]), $expected{$_}, "$_, from files: the rows are right")
   foreach 'both sides', 'a semi join', 'a full join', 'a left join with a qual';
