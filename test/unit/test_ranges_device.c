@@ -73,7 +73,7 @@ slow_engine_of(void *client)
 
 /*
  * Any kind of keys and of call gives what it must.  An engine of a GPU needs scale times as much as
- * the stand-in's for what can't be cut: inner rows of one key, and a graph that is exported.
+ * the stand-in's for what can't be cut: inner rows of one key.
  */
 static void
 test_results(uint64_t scale)
