@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Build and close; returns the status and what the job said of itself. */
 static HgStatus

@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
