@@ -95,13 +95,20 @@ hg_warp_sum(uint32_t value)
 #endif
 }
 
+/* Lists that a bin has room for in shared memory: they are read four at a time. */
+__host__ __device__ constexpr uint32_t
+hg_bins_list_room(uint32_t bin_vertices)
+{
+	return bin_vertices < 4 ? 4 : bin_vertices;
+}
+
 /* What hg_bins_join_kernel needs of dynamic shared memory: lists, edge words, edge rows. */
 template <typename Word>
 constexpr size_t
 hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 {
-	/* four lists are read at a time; two edges are read without asking whether they are there */
-	return (size_t) (bin_vertices < 4 ? 4 : bin_vertices) * sizeof(uint32_t) +
+	/* two edges are read without asking whether they are there */
+	return (size_t) hg_bins_list_room(bin_vertices) * sizeof(uint32_t) +
 		   (size_t) (rows + 2) * (sizeof(Word) + sizeof(uint32_t));
 }
 
@@ -272,6 +279,90 @@ hg_bins_find(const Word *word, const uint32_t *list, const Word *edge_words, boo
 	}
 }
 
+/* What the threads of a block count together, in shared memory. */
+template <int THREADS> struct HgBinsTally
+{
+	uint32_t warp_matches[2][THREADS / 32]; /* of one unit and, in turn, of the next */
+	unsigned long long unit_place[2];
+	uint32_t comparisons; /* of all units */
+	uint32_t intersections;
+};
+
+/* Begin to count; a barrier of the block is to follow. */
+template <int THREADS>
+__device__ __forceinline__ void
+hg_bins_tally_begin(HgBinsTally<THREADS> *tally)
+{
+	if (threadIdx.x == 0)
+		tally->comparisons = tally->intersections = 0;
+}
+
+/*
+ * Get room for the matches of a unit, of which each thread has some: where those of the warp go
+ * is returned, and *of_warp is their number.  All threads of the block call it, with a turn that
+ * is 0 and 1 in turn.
+ *
+ * The unit gets the next free places from the cursor, and *unit_matches its number of matches, if
+ * not NULL.  But where places are numbered, it has those from *unit_matches on.
+ */
+template <int THREADS>
+__device__ __forceinline__ uint64_t
+hg_bins_take_room(HgBinsTally<THREADS> *tally, uint32_t turn, uint32_t matches, bool numbered,
+				  uint64_t *unit_matches, HgBinsCounters *counters, uint32_t *of_warp)
+{
+	constexpr uint32_t WARPS = THREADS / 32;
+	static_assert(WARPS <= 32, "a warp sums up the warps");
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t warp = threadIdx.x / 32;
+
+	*of_warp = hg_warp_sum(matches);
+	if (lane == 0)
+		tally->warp_matches[turn][warp] = *of_warp;
+	__syncthreads();
+
+	const uint32_t of_lane = lane < WARPS ? tally->warp_matches[turn][lane] : 0;
+	const uint32_t before = hg_warp_sum(lane < warp ? of_lane : 0);
+
+	if (numbered)
+		return *unit_matches + before;
+	if (warp == 0)
+	{
+		const uint32_t total = hg_warp_sum(of_lane);
+
+		if (lane == 0)
+		{
+			tally->unit_place[turn] =
+				total > 0 ? atomicAdd(&counters->cursor, (unsigned long long) total) : 0;
+			if (unit_matches != nullptr)
+				*unit_matches = total;
+		}
+	}
+	__syncthreads();
+	return tally->unit_place[turn] + before;
+}
+
+/* Add what the threads of a block have counted in all units to the counters; all of them call it.
+ */
+template <int THREADS>
+__device__ __forceinline__ void
+hg_bins_tally_end(HgBinsTally<THREADS> *tally, uint32_t comparisons, uint32_t intersections,
+				  HgBinsCounters *counters)
+{
+	comparisons = hg_warp_sum(comparisons);
+	intersections = hg_warp_sum(intersections);
+	if (threadIdx.x % 32 == 0)
+	{
+		atomicAdd(&tally->comparisons, comparisons);
+		atomicAdd(&tally->intersections, intersections);
+	}
+	__syncthreads();
+	if (threadIdx.x == 0)
+	{
+		atomicAdd(&counters->comparisons, (unsigned long long) tally->comparisons);
+		atomicAdd(&counters->intersections, (unsigned long long) tally->intersections);
+	}
+}
+
 /*
  * Write the pairs of the rows of a warp, as hg_bins_find found them, from place to on; those below
  * place 0 or from capacity on are not written.  Where counters is not NULL no row is written in
@@ -284,6 +375,7 @@ hg_bins_write(const Word *word, const uint32_t *row, const uint32_t *list, const
 			  const Word *edge_words, const uint32_t *edge_rows, long long to, long long capacity,
 			  uint32_t *outer_out, uint32_t *inner_out, HgBinsCounters *counters, uint64_t first)
 {
+	static_assert(32 % HG_BINS_GROUP == 0 && HG_BINS_GROUP < 32, "a warp has several groups");
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t lanes_below = (1u << lane) - 1;
 
@@ -402,34 +494,24 @@ __global__ void
 __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 	hg_bins_join_kernel(const HgBinsJoin<Word> join)
 {
-	constexpr uint32_t WARPS = THREADS / 32;
 	constexpr uint32_t UNIT_ROWS = THREADS * HG_BINS_ITEMS;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
-	__shared__ uint32_t warp_matches[2][WARPS]; /* of one unit and, in turn, of the next */
-	__shared__ unsigned long long unit_place[2];
-	__shared__ uint32_t compared;
-	__shared__ uint32_t intersected;
-	static_assert(WARPS <= 32 && 32 % HG_BINS_GROUP == 0 && HG_BINS_GROUP < 32,
-				  "a warp sums up the warps, and has several groups");
+	__shared__ HgBinsTally<THREADS> tally;
 
 	/* lists are read four at a time, and so must begin at a multiple of 16 bytes */
 	uint32_t *lists = reinterpret_cast<uint32_t *>(hg_shared);
-	Word *edge_words =
-		reinterpret_cast<Word *>(lists + (join.bin_vertices < 4 ? 4 : join.bin_vertices));
+	Word *edge_words = reinterpret_cast<Word *>(lists + hg_bins_list_room(join.bin_vertices));
 	uint32_t *edge_rows = reinterpret_cast<uint32_t *>(edge_words + join.room + 2);
 
 	const HgPiece piece = join.pieces[blockIdx.x];
 	const uint32_t inner_start = join.inner_starts[piece.bin];
 	const uint32_t thread = threadIdx.x;
-	const uint32_t lane = thread % 32;
-	const uint32_t warp = thread / 32;
 	const uint32_t mask = join.bin_vertices - 1;
 	uint32_t comparisons = 0;
 	uint32_t intersections = 0;
 	uint32_t turn = 0;
 
-	if (thread == 0)
-		compared = intersected = 0;
+	hg_bins_tally_begin(&tally);
 	hg_bins_build<Word, THREADS, false>(join.inner_words + inner_start,
 										join.inner_rows + inner_start,
 										join.inner_starts[piece.bin + 1] - inner_start, join.shift,
@@ -439,22 +521,22 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 	{
 		const uint32_t start = piece.first + unit * UNIT_ROWS;
 		const uint32_t n = piece.end - start;
-		const uint64_t number = (uint64_t) blockIdx.x * HG_BINS_UNITS + unit;
-		uint64_t place = 0;
+		uint64_t *unit_matches =
+			join.unit_matches != nullptr
+				? join.unit_matches + (uint64_t) blockIdx.x * HG_BINS_UNITS + unit
+				: nullptr;
+		uint32_t of_warp;
 		Word word[HG_BINS_ITEMS];
 		uint32_t row[HG_BINS_ITEMS];
 		uint32_t list[HG_BINS_ITEMS];
 		uint32_t found[HG_BINS_ITEMS]; /* edges that match << 16 | the last of them */
 		uint32_t matches = 0;
 
-		if (join.numbered)
-		{
-			place = join.unit_matches[number];
-			if (place >= join.first + join.capacity || join.unit_matches[number + 1] <= join.first)
-				continue;
-		}
+		if (join.numbered &&
+			(unit_matches[0] >= join.first + join.capacity || unit_matches[1] <= join.first))
+			continue;
 
-		/* all loads of one kind first: they wait for memory together */
+			/* all loads of one kind first: they wait for memory together */
 #pragma unroll
 		for (int k = 0; k < HG_BINS_ITEMS; k++)
 		{
@@ -475,59 +557,21 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 		hg_bins_find<Word>(word, list, edge_words, join.first_only, found, &matches, &comparisons,
 						   &intersections);
 
-		/* get room for the matches */
-		const uint32_t warp_total = hg_warp_sum(matches);
+		const uint64_t place = hg_bins_take_room(&tally, turn, matches, join.numbered, unit_matches,
+												 join.counters, &of_warp);
 
-		if (lane == 0)
-			warp_matches[turn][warp] = warp_total;
-		__syncthreads();
-
-		const uint32_t of_warp = lane < WARPS ? warp_matches[turn][lane] : 0;
-		const uint32_t warps_before = hg_warp_sum(lane < warp ? of_warp : 0);
-
-		if (!join.numbered)
-		{
-			if (warp == 0)
-			{
-				const uint32_t total = hg_warp_sum(of_warp);
-
-				if (lane == 0)
-				{
-					unit_place[turn] =
-						total > 0 ? atomicAdd(&join.counters->cursor, (unsigned long long) total)
-								  : 0;
-					if (join.unit_matches != nullptr)
-						join.unit_matches[number] = total;
-				}
-			}
-			__syncthreads();
-			place = unit_place[turn];
-		}
 		turn ^= 1;
-		if (join.outer_out == nullptr || warp_total == 0)
+		if (join.outer_out == nullptr || of_warp == 0)
 			continue;
 
 		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
-							(long long) (place + warps_before - join.first),
-							(long long) join.capacity, join.outer_out, join.inner_out,
-							join.numbered ? join.counters : nullptr, join.first);
+							(long long) (place - join.first), (long long) join.capacity,
+							join.outer_out, join.inner_out, join.numbered ? join.counters : nullptr,
+							join.first);
 	}
 
-	if (join.numbered)
-		return;
-	comparisons = hg_warp_sum(comparisons);
-	intersections = hg_warp_sum(intersections);
-	if (lane == 0)
-	{
-		atomicAdd(&compared, comparisons);
-		atomicAdd(&intersected, intersections);
-	}
-	__syncthreads();
-	if (thread == 0)
-	{
-		atomicAdd(&join.counters->comparisons, (unsigned long long) compared);
-		atomicAdd(&join.counters->intersections, (unsigned long long) intersected);
-	}
+	if (!join.numbered)
+		hg_bins_tally_end(&tally, comparisons, intersections, join.counters);
 }
 
 #endif /* HG_CUDA_BINS_KERNELS_H */

@@ -54,9 +54,8 @@ template <typename Word>
 constexpr size_t
 hg_both_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 {
-	/* as hg_bins_shared_bytes: lists are read four at a time, and edges two */
-	return (size_t) 2 * (bin_vertices < 4 ? 4 : bin_vertices) * sizeof(uint32_t) +
-		   (size_t) (rows + 2) * (sizeof(Word) + sizeof(uint32_t));
+	return hg_bins_shared_bytes<Word>(bin_vertices, rows) +
+		   hg_bins_list_room(bin_vertices) * sizeof(uint32_t);
 }
 
 /* One side of hg_both_kernel: rows in bins, that become edges of a graph.  In device memory. */
@@ -112,13 +111,9 @@ template <typename Word, int THREADS, bool HOT>
 __global__ void
 __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<Word> both)
 {
-	constexpr uint32_t WARPS = THREADS / 32;
 	constexpr uint32_t UNIT_ROWS = THREADS * HG_BINS_ITEMS;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
-	__shared__ uint32_t warp_matches[2][WARPS]; /* of one unit and, in turn, of the next */
-	__shared__ unsigned long long unit_place[2];
-	__shared__ uint32_t compared;
-	__shared__ uint32_t intersected;
+	__shared__ HgBinsTally<THREADS> tally;
 
 	const uint32_t bin = both.bins == nullptr ? both.first_bin + blockIdx.x : both.bins[blockIdx.x];
 	const uint32_t inner_start = both.inner.starts[bin];
@@ -129,25 +124,22 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 	if ((uint64_t) inner_rows + outer_rows > both.room)
 		return;
 
-	const uint32_t tables = both.bin_vertices < 4 ? 4 : both.bin_vertices;
+	const uint32_t list_room = hg_bins_list_room(both.bin_vertices);
 	uint32_t *lists = reinterpret_cast<uint32_t *>(hg_shared);
-	uint32_t *outer_lists = lists + tables;
-	Word *edge_words = reinterpret_cast<Word *>(outer_lists + tables);
+	uint32_t *outer_lists = lists + list_room;
+	Word *edge_words = reinterpret_cast<Word *>(outer_lists + list_room);
 	uint32_t *edge_rows = reinterpret_cast<uint32_t *>(edge_words + both.room + 2);
 	Word *outer_words = edge_words + inner_rows; /* behind the inner edges */
 	uint32_t *outer_edge_rows = edge_rows + inner_rows;
 
 	const size_t first_vertex = (size_t) bin * both.bin_vertices;
 	const uint32_t thread = threadIdx.x;
-	const uint32_t lane = thread % 32;
-	const uint32_t warp = thread / 32;
 	const uint32_t mask = both.bin_vertices - 1;
 	uint32_t comparisons = 0;
 	uint32_t intersections = 0;
 	uint32_t turn = 0;
 
-	if (thread == 0)
-		compared = intersected = 0;
+	hg_bins_tally_begin(&tally);
 	hg_bins_build<Word, THREADS, HOT>(both.inner.words + inner_start, both.inner.rows + inner_start,
 									  inner_rows, both.shift, both.bin_vertices, lists, edge_words,
 									  edge_rows);
@@ -171,6 +163,7 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 		uint32_t list[HG_BINS_ITEMS];
 		uint32_t found[HG_BINS_ITEMS]; /* see hg_bins_find */
 		uint32_t matches = 0;
+		uint32_t of_warp;
 
 #pragma unroll
 		for (int k = 0; k < HG_BINS_ITEMS; k++)
@@ -192,31 +185,12 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 		hg_bins_find<Word>(word, list, edge_words, both.first_only, found, &matches, &comparisons,
 						   &intersections);
 
-		/* get room for the matches */
-		const uint32_t warp_total = hg_warp_sum(matches);
-
-		if (lane == 0)
-			warp_matches[turn][warp] = warp_total;
-		__syncthreads();
-
-		const uint32_t of_warp = lane < WARPS ? warp_matches[turn][lane] : 0;
-		const uint32_t warps_before = hg_warp_sum(lane < warp ? of_warp : 0);
-
-		if (warp == 0)
-		{
-			const uint32_t total = hg_warp_sum(of_warp);
-
-			if (lane == 0)
-				unit_place[turn] =
-					total > 0 ? atomicAdd(&both.counters->cursor, (unsigned long long) total) : 0;
-		}
-		__syncthreads();
-
-		const unsigned long long place = unit_place[turn];
+		const uint64_t place =
+			hg_bins_take_room(&tally, turn, matches, false, nullptr, both.counters, &of_warp);
 
 		turn ^= 1;
 		/* row numbers are read late, to take fewer registers before */
-		if (both.outer_out == nullptr || warp_total == 0)
+		if (both.outer_out == nullptr || of_warp == 0)
 			continue;
 #pragma unroll
 		for (int k = 0; k < HG_BINS_ITEMS; k++)
@@ -225,26 +199,12 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 
 			row[k] = i < outer_rows ? outer_edge_rows[i] : 0;
 		}
-		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
-							(long long) (place + warps_before), (long long) both.capacity,
-							both.outer_out, both.inner_out, nullptr, 0);
+		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows, (long long) place,
+							(long long) both.capacity, both.outer_out, both.inner_out, nullptr, 0);
 	}
 
-	if (!both.matched)
-		return;
-	comparisons = hg_warp_sum(comparisons);
-	intersections = hg_warp_sum(intersections);
-	if (lane == 0)
-	{
-		atomicAdd(&compared, comparisons);
-		atomicAdd(&intersected, intersections);
-	}
-	__syncthreads();
-	if (thread == 0)
-	{
-		atomicAdd(&both.counters->comparisons, (unsigned long long) compared);
-		atomicAdd(&both.counters->intersections, (unsigned long long) intersected);
-	}
+	if (both.matched)
+		hg_bins_tally_end(&tally, comparisons, intersections, both.counters);
 }
 
 /* *common += the vertices that have edges in both graphs. */
