@@ -61,12 +61,6 @@ static_assert(sizeof(HgBinsSurvey) <= HG_READBACK_BYTES &&
 				  sizeof(HgBinsCounters) <= HG_READBACK_BYTES,
 			  "what kernels count must fit what can be read back");
 
-static unsigned
-blocks_for(uint64_t n, uint64_t per_block)
-{
-	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
 static uint32_t
 bin_vertices(const HgCudaBins *bins)
 {
@@ -120,8 +114,9 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 		HG_TRY(hg_cuda_alloc_array(work, cuts + long_bins, &bins->widths[WIDE].pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
-	hg_survey_kernel<<<blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0, work->stream>>>(
-		bins->inner.starts, bins->outer.starts, count, bins->above, bins->widths[WIDE].room, found);
+	hg_survey_kernel<<<hg_blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+					   work->stream>>>(bins->inner.starts, bins->outer.starts, count, bins->above,
+									   bins->widths[WIDE].room, found);
 	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
 	for (int i = NARROW; i <= WIDE; i++)
 	{
@@ -129,7 +124,7 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 			continue;
 		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
 		chosen.most = bins->widths[i].room;
-		hg_pieces_kernel<<<blocks_for(count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+		hg_pieces_kernel<<<hg_blocks_for(count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
 			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, bins->widths[i].pieces,
 			found->pieces + i);
 		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
@@ -162,7 +157,7 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
 	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
 	chosen.least = bins->widths[WIDE].room + 1;
-	hg_pieces_kernel<<<blocks_for(bin_count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+	hg_pieces_kernel<<<hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
 		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers);
 	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));

@@ -35,12 +35,6 @@
 
 #include <cstring>
 
-static unsigned
-blocks_for(uint64_t n, uint64_t per_block)
-{
-	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
 /* Everything of a build; the same for both widths of keys. */
 struct Build
 {
@@ -281,7 +275,7 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 	HG_CUDA_TRY(cudaMemsetAsync(device, 0, sizeof(*device), work->stream), error);
 	build->survey = &device->survey;
 	build->counters = &device->counters;
-	hg_both_survey_kernel<<<blocks_for(bins, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+	hg_both_survey_kernel<<<hg_blocks_for(bins, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 							work->stream>>>(
 		build->partitions[HG_INNER].starts, build->partitions[HG_OUTER].starts, bins,
 		build->narrow_room, build->wide_room, build->list, build->survey);
@@ -380,7 +374,7 @@ hg_cuda_both_common(HgCudaWork *work, const HgCudaGraph graphs[2], uint64_t *com
 	{
 		const uint64_t end = vertices - first < HG_PIECE_ROWS ? vertices : first + HG_PIECE_ROWS;
 
-		hg_common_kernel<<<blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+		hg_common_kernel<<<hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 						   work->stream>>>(graphs[HG_INNER].offsets, graphs[HG_OUTER].offsets,
 										   first, end, sum);
 		HG_CUDA_LAUNCHED(hg_common_kernel, error);

@@ -21,12 +21,6 @@
 /* Threads of kernels with one edge or vertex a thread. */
 static constexpr int THREADS = HG_STREAM_THREADS;
 
-static unsigned
-blocks_for(uint64_t n, uint64_t per_block)
-{
-	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
 /* ------------------------------------------------------------------------
  * Numbers
  * ------------------------------------------------------------------------ */
@@ -82,7 +76,7 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_describe_keys_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_describe_keys_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			words, first, first + piece, sums);
 		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
 		HG_TRY(hg_cuda_wait(work, error));
@@ -107,7 +101,7 @@ hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats 
 	{
 		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
 
-		hg_describe_lists_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_describe_lists_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			graph->offsets, first, first + piece, sums);
 		HG_CUDA_LAUNCHED(hg_describe_lists_kernel, error);
 		HG_TRY(hg_cuda_wait(work, error));

@@ -19,7 +19,7 @@
 template <typename T>
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_gather_kernel(const T *values, const uint8_t *nulls, const uint32_t *rows, uint32_t count,
+	hg_values_kernel(const T *values, const uint8_t *nulls, const uint32_t *rows, uint32_t count,
 					 T *values_out, uint8_t *nulls_out)
 {
 	const uint32_t i = blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
@@ -68,13 +68,13 @@ static HgStatus
 launch(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *columns, uint32_t column,
 	   const uint32_t *rows, uint64_t count, uint8_t *nulls_out, HgError *error)
 {
-	const unsigned blocks = (unsigned) ((count + HG_STREAM_THREADS - 1) / HG_STREAM_THREADS);
+	const unsigned blocks = hg_blocks_for(count, HG_STREAM_THREADS);
 
-	hg_gather_kernel<T><<<blocks, HG_STREAM_THREADS, 0, work->stream>>>(
+	hg_values_kernel<T><<<blocks, HG_STREAM_THREADS, 0, work->stream>>>(
 		static_cast<const T *>(hg_cuda_columns_values(columns, column)),
 		hg_cuda_columns_nulls(columns, column), rows, (uint32_t) count,
 		reinterpret_cast<T *>(gather->block), nulls_out);
-	HG_CUDA_LAUNCHED(hg_gather_kernel, error);
+	HG_CUDA_LAUNCHED(hg_values_kernel, error);
 	return HG_OK;
 }
 

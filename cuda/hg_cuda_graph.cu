@@ -42,12 +42,6 @@
 /* Threads of kernels with one row or vertex a thread. */
 static constexpr int THREADS = HG_STREAM_THREADS;
 
-static unsigned
-blocks_for(uint64_t n, uint64_t per_block)
-{
-	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
 /* ------------------------------------------------------------------------
  * Streams
  * ------------------------------------------------------------------------ */
@@ -59,7 +53,7 @@ launch_mix(HgCudaWork *work, const void *from, void *to, uint64_t count, HgError
 	if (count == 0)
 		return HG_OK;
 	hg_mix_kernel<Word, FORWARD>
-		<<<blocks_for(count, HG_STREAM_THREADS * HG_STREAM_ITEMS), HG_STREAM_THREADS, 0,
+		<<<hg_blocks_for(count, HG_STREAM_THREADS * HG_STREAM_ITEMS), HG_STREAM_THREADS, 0,
 		   work->stream>>>(static_cast<const Word *>(from), static_cast<Word *>(to), count);
 	HG_CUDA_LAUNCHED(hg_mix_kernel, error);
 	return HG_OK;
@@ -173,7 +167,7 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_count_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_count_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			words, first, first + piece, shift, cursors);
 		HG_CUDA_LAUNCHED(hg_count_kernel, error);
 		if (first + piece < n)
@@ -196,7 +190,7 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_scatter_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_scatter_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			words, first, first + piece, shift, cursors, edge_words, graph->edge_rows);
 		HG_CUDA_LAUNCHED(hg_scatter_kernel, error);
 		if (first + piece < n)
@@ -213,7 +207,7 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = vertices - first < piece_lists ? vertices - first : piece_lists;
 
-		hg_order_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_order_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unfinished);
 		HG_CUDA_LAUNCHED(hg_order_kernel, error);
 		if (first + piece < vertices)
@@ -281,7 +275,7 @@ find_offsets(HgCudaWork *work, const HgCudaGraph *graph, HgError *error)
 	{
 		uint64_t piece = entries - first < HG_PIECE_ROWS ? entries - first : HG_PIECE_ROWS;
 
-		hg_offsets_kernel<<<blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		hg_offsets_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
 			static_cast<const Word *>(graph->edge_words), (uint32_t) graph->rows, first,
 			graph->vertices_log2, graph->offsets);
 		HG_CUDA_LAUNCHED(hg_offsets_kernel, error);

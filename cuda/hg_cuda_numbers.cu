@@ -115,7 +115,7 @@ HgStatus
 hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows, uint64_t count,
 						  HgError *error)
 {
-	const unsigned blocks = (unsigned) ((count + HG_STREAM_THREADS - 1) / HG_STREAM_THREADS);
+	const unsigned blocks = hg_blocks_for(count, HG_STREAM_THREADS);
 
 	if (count == 0 || numbers->count == 0)
 		return HG_OK;

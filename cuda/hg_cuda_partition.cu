@@ -62,12 +62,6 @@ struct Tiles
 	uint32_t most;
 };
 
-static unsigned
-blocks_for(uint64_t n, uint64_t per_block)
-{
-	return (unsigned) ((n + per_block - 1) / per_block);
-}
-
 /* ------------------------------------------------------------------------
  * One pass
  * ------------------------------------------------------------------------ */
@@ -104,7 +98,7 @@ list_tiles(HgCudaWork *work, const Pass<Word> *pass, const HgBinList *list, uint
 	HG_TRY(hg_cuda_alloc_array(work, tiles->most, &tiles->pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &tiles->count, error));
 	HG_CUDA_TRY(cudaMemsetAsync(tiles->count, 0, sizeof(*tiles->count), work->stream), error);
-	hg_pieces_kernel<<<blocks_for(bins, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+	hg_pieces_kernel<<<hg_blocks_for(bins, 32), HG_STREAM_THREADS, 0, work->stream>>>(
 		pass->starts, all, list != nullptr ? list->bins : nullptr, bins, tile_rows, tiles->pieces,
 		tiles->count);
 	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
@@ -131,7 +125,7 @@ count_digits(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint3
 		uint32_t per_block = (piece - 1) / HG_DIGITS_BLOCKS + 1;
 
 		hg_digits_kernel<Word, THREADS, ITEMS, KEYS>
-			<<<blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
+			<<<hg_blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
 				pass->words, tiles->pieces, tiles->count, (uint32_t) pass->count, first,
 				first + piece, per_block, shift, pass->digits_log2, counts, pass->starts_out,
 				KEYS && first + piece == tiles->most ? counts + entries - 1 : nullptr);
@@ -199,7 +193,7 @@ static HgStatus
 run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 {
 	const uint64_t entries = (UINT64_C(1) << (pass->bins_log2 + pass->digits_log2)) + 1;
-	Tiles tiles = {nullptr, nullptr, blocks_for(pass->count, THREADS * ITEMS)};
+	Tiles tiles = {nullptr, nullptr, hg_blocks_for(pass->count, THREADS * ITEMS)};
 	uint32_t *cursors;
 
 	HG_TRY(hg_cuda_alloc_array(work, entries, &cursors, error));
@@ -209,7 +203,7 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 		HG_TRY((find_starts<Word, THREADS, ITEMS, KEYS>(work, pass, &tiles, cursors, error)));
 	else
 	{
-		hg_coarser_kernel<<<blocks_for(entries, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
+		hg_coarser_kernel<<<hg_blocks_for(entries, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
 							work->stream>>>(pass->final_starts,
 											pass->final_log2 - pass->bins_log2 - pass->digits_log2,
 											entries, pass->starts_out, cursors);
@@ -297,7 +291,7 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 		/* a block adds what it counted to as many numbers as there are bins */
 		if (per_block < 4 * entries)
 			per_block = 4 * entries;
-		kernel<<<blocks_for(end - first, per_block), HG_COUNT_THREADS, shared, work->stream>>>(
+		kernel<<<hg_blocks_for(end - first, per_block), HG_COUNT_THREADS, shared, work->stream>>>(
 			keys, first, end, per_block, bins_log2, counts);
 		HG_CUDA_LAUNCHED(hg_count_bins_kernel, error);
 		if (end < count)

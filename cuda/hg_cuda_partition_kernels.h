@@ -167,6 +167,16 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 }
 
+/* sums[i] += counts[i] of shared memory, for all i < n, by all threads of a block. */
+template <int THREADS>
+__device__ __forceinline__ void
+hg_add_counts(const uint32_t *counts, uint32_t n, uint32_t *sums)
+{
+	for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+		if (counts[i] > 0)
+			atomicAdd(&sums[i], counts[i]);
+}
+
 /*
  * counts[bin << digits_log2 | digit] += the rows of it in tiles first .. end - 1, of which
  * there are *tile_count (see hg_tile; NULL: end is right).  A block takes per_block tiles, one
@@ -212,12 +222,9 @@ __launch_bounds__(THREADS)
 		if (piece.bin != bin && bin != UINT32_MAX)
 		{
 			__syncthreads();
+			hg_add_counts<THREADS>(digits, digit_count, counts + ((size_t) bin << digits_log2));
 			for (uint32_t d = thread; d < digit_count; d += THREADS)
-			{
-				if (digits[d] > 0)
-					atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
 				digits[d] = 0;
-			}
 			__syncthreads();
 		}
 		bin = piece.bin;
@@ -236,9 +243,7 @@ __launch_bounds__(THREADS)
 
 	__syncthreads();
 	if (bin != UINT32_MAX)
-		for (uint32_t d = thread; d < digit_count; d += THREADS)
-			if (digits[d] > 0)
-				atomicAdd(&counts[((size_t) bin << digits_log2) + d], digits[d]);
+		hg_add_counts<THREADS>(digits, digit_count, counts + ((size_t) bin << digits_log2));
 	if (!KEYS || ended == nullptr)
 		return;
 
@@ -302,9 +307,7 @@ __launch_bounds__(HG_COUNT_THREADS)
 				atomicAdd(&bins[hg_word_vertex(hg_word_mix(word[k]), shift)], 1u);
 	}
 	__syncthreads();
-	for (uint32_t bin = threadIdx.x; bin < 1u << bins_log2; bin += HG_COUNT_THREADS)
-		if (bins[bin] > 0)
-			atomicAdd(&counts[bin], bins[bin]);
+	hg_add_counts<HG_COUNT_THREADS>(bins, 1u << bins_log2, counts);
 }
 
 /* The starts of the bins of a pass from those of smaller ones, 2^finer_log2 of which make one. */
@@ -376,6 +379,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 	__shared__ typename Scan::TempStorage scan_storage;
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	static_assert(ITEMS % 2 == 0 && THREADS * ITEMS <= 65536, "two numbers share a register");
+	static_assert(!(KEYS && HOT), "words that are hot are mixed");
 
 	Word *tile_words = reinterpret_cast<Word *>(hg_shared);
 	uint32_t *tile_rows = reinterpret_cast<uint32_t *>(tile_words + THREADS * ITEMS);

@@ -228,7 +228,7 @@ static HgStatus
 launch(HgCudaWork *work, HgCudaReduce *reduce, const HgReduceTask *task, uint64_t *left_over,
 	   HgError *error)
 {
-	const uint32_t wanted = (task->count + HG_REDUCE_THREADS - 1) / HG_REDUCE_THREADS;
+	const uint32_t wanted = hg_blocks_for(task->count, HG_REDUCE_THREADS);
 	const uint32_t blocks = wanted < HG_REDUCE_BLOCKS ? wanted : HG_REDUCE_BLOCKS;
 	const size_t shared = task->entries * task->entry_words * sizeof(uint32_t);
 	const uint64_t *counters;

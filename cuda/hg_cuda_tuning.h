@@ -13,6 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 
+/* Blocks of a kernel that works on n of something, per_block a block. */
+constexpr unsigned
+hg_blocks_for(uint64_t n, uint64_t per_block)
+{
+	return (unsigned) ((n + per_block - 1) / per_block);
+}
+
 /* Kernels that stream over arrays. */
 constexpr int HG_STREAM_THREADS = 256;
 constexpr int HG_STREAM_ITEMS = 4;
