@@ -108,6 +108,7 @@ make_task(const HgCudaReduce *reduce)
 	task.slot_mask = (UINT64_C(1) << reduce->slots_log2) - 1;
 	task.records = reinterpret_cast<HgAtomicWord *>(reduce->records);
 	task.limit = reduce->capacity;
+	task.made = reduce->groups;
 	task.counters = reinterpret_cast<HgAtomicWord *>(reduce->counters);
 	task.entries = (uint32_t) (HG_REDUCE_SHARED / (task.entry_words * sizeof(uint32_t)));
 	if (task.entries > HG_REDUCE_ENTRIES)

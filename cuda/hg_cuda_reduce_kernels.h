@@ -83,6 +83,7 @@ struct HgReduceTask
 	uint64_t slot_mask;
 	HgAtomicWord *records;
 	uint64_t limit;			/* numbers are less than this */
+	uint64_t made;			/* groups of earlier launches: others may be written meanwhile */
 	HgAtomicWord *counters; /* [2] numbers taken, which may be too many; pairs left over */
 
 	uint32_t entries; /* groups that have one */
@@ -255,10 +256,14 @@ hg_reduce_find(const HgReduceTask &task, uint32_t outer, uint32_t inner)
 		}
 		if (state == HG_SLOT_BUSY)
 			continue;
-		/* the record's address comes from the slot, so that it is read after it */
-		if ((uint32_t) (state >> 32) == tag &&
-			hg_reduce_same(hg_reduce_head_of(task, (uint32_t) state), head))
-			return (uint32_t) state;
+		if ((uint32_t) (state >> 32) == tag)
+		{
+			/* whoever wrote the slot in this launch wrote the record before: read it after */
+			if ((uint32_t) state >= task.made)
+				__threadfence();
+			if (hg_reduce_same(hg_reduce_head_of(task, (uint32_t) state), head))
+				return (uint32_t) state;
+		}
 		at = (at + 1) & task.slot_mask;
 	}
 }
