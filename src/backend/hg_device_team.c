@@ -33,8 +33,9 @@
  */
 #define HG_SETTLE_MS 50.0
 
-/* Matches fetched at a time; the first ones make room for as many. */
+/* Matches fetched at a time; the first ones make room for as many.  And where they are streamed. */
 #define HG_FETCH_PAIRS ((uint64) 256 * 1024)
+#define HG_STREAM_PAIRS ((uint64) 64 * 1024)
 
 /* A number that no other team has; 0 where there is none to be had. */
 static uint64
@@ -163,31 +164,47 @@ hg_device_team_reduces(const HgJobSpec *spec)
 	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
 }
 
+/* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
+static HgEngine *
+hg_device_team_engine(HgDeviceTeam *device, HgError *error)
+{
+	HgEngine *engine = hg_device_engine(true);
+
+	if (engine == NULL)
+	{
+		hg_error_set(error, HG_CONNECTION_LOST, NULL,
+					 "the device process ended before the join began");
+		return NULL;
+	}
+	device->calls = *engine;
+	device->came = true;
+	return engine;
+}
+
 /* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
 hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
 					  const HgKeySet sides[2], double patience_ms, HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgEngine *engine;
 	HgStatus status;
 
 	if (hg_device_state(wanted, (long) patience_ms, error) != HG_DEVICE_READY)
 		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
-	device->engine = hg_device_engine(true);
-	if (device->engine == NULL)
-		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
-							"the device process ended before the join began");
-	status =
-		device->engine->open(device->engine, &device->team->host->host, spec, &device->job, error);
+	engine = hg_device_team_engine(device, error);
+	if (engine == NULL)
+		return error->status;
+	status = engine->open(engine, &device->team->host->host, spec, &device->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
 		{
 			const HgKeyPiece *piece = &sides[side].pieces[i];
 
-			status = device->engine->append_rows(device->job, (HgSide) side, piece->keys,
-												 piece->count, piece->first_row, error);
+			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
+											   piece->count, piece->first_row, error);
 			if (status == HG_OK && hg_device_team_reduces(spec))
-				status = hg_reduction_append(reduction, device->engine, device->job, (HgSide) side,
+				status = hg_reduction_append(reduction, &device->calls, device->job, (HgSide) side,
 											 piece->first_row, piece->count, error);
 		}
 	if (status == HG_OK)
@@ -216,10 +233,8 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 	status = hg_sender_finish(sender, device->team->host, sides, error);
 	if (status != HG_OK)
 		return status;
-	device->engine = hg_device_engine(true);
-	if (device->engine == NULL)
-		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
-							"the device process ended before the join began");
+	if (hg_device_team_engine(device, error) == NULL)
+		return error->status;
 	device->job = hg_sender_take(sender, &device->team->host->host);
 	device->sent_rows = hg_sender_sent_rows(sender);
 	return HG_OK;
@@ -229,27 +244,30 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 static HgStatus
 hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, bool reduces, HgError *error)
 {
+	const uint64 most = device->team->spec.match_bytes / (2 * sizeof(uint32));
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 none = 0;
 	HgStatus status;
 
 	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
 		return HG_OK;
-	status = device->engine->build(device->job, error);
+	status = device->calls.build(device->job, error);
 	if (status == HG_OK && reduces)
 	{
-		status = hg_reduction_fetch(spec->reduction, device->engine, device->job, spec->mode,
+		status = hg_reduction_fetch(spec->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
 		return status;
-	status = device->engine->count(device->job, spec->mode, &attempt->matches, error);
-	if (status == HG_OK && !spec->counted &&
-		attempt->matches > device->team->spec.match_bytes / (2 * sizeof(uint32)))
-		status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-							  "the matches of the join need more than work memory");
-	return status;
+	status = device->calls.count(device->job, spec->mode, &attempt->matches, error);
+	if (status != HG_OK || spec->counted || attempt->matches <= most)
+		return status;
+	if (hg_backend != HG_BACKEND_CUDA)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+							"the matches of the join need more than work memory");
+	attempt->streamed = true;
+	return HG_OK;
 }
 
 /* Have room for pairs more pairs, and not for many more than there are in all. */
@@ -273,25 +291,32 @@ hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
 	device->capacity = capacity;
 }
 
-/* Step 3: fetch matches until there are no more. */
+/* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
+static HgStatus
+hg_device_team_fetch_chunk(HgDeviceTeam *device, uint64 most, size_t *count, HgError *error)
+{
+	HgMatches chunk = {0};
+	HgStatus status;
+
+	hg_device_team_reserve(device, Min(most, Max(device->matches, 1)));
+	chunk.outer = device->outer + device->count;
+	chunk.inner = device->inner + device->count;
+	chunk.capacity = device->capacity - device->count;
+	status = device->calls.next(device->job, &chunk, error);
+	*count = status == HG_OK ? chunk.count : 0;
+	device->count += *count;
+	return status;
+}
+
+/* Step 3: begin to fetch matches and, unless they are streamed, go on until there are no more. */
 static HgStatus
 hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = device->engine->match(device->job, mode, error);
-	HgMatches chunk = {0};
+	HgStatus status = device->calls.match(device->job, mode, error);
+	size_t count = device->streamed ? 0 : 1;
 
-	if (status != HG_OK)
-		return status;
-	do
-	{
-		hg_device_team_reserve(device, Min(HG_FETCH_PAIRS, Max(device->matches, 1)));
-		chunk.outer = device->outer + device->count;
-		chunk.inner = device->inner + device->count;
-		chunk.capacity = device->capacity - device->count;
-		status = device->engine->next(device->job, &chunk, error);
-		if (status == HG_OK)
-			device->count += chunk.count;
-	} while (status == HG_OK && chunk.count > 0);
+	while (status == HG_OK && count > 0)
+		status = hg_device_team_fetch_chunk(device, HG_FETCH_PAIRS, &count, error);
 	return status;
 }
 
@@ -326,6 +351,7 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 		return false;
 	device->matches = device->attempt->matches;
 	device->reduced = device->attempt->reduced;
+	device->streamed = device->attempt->streamed;
 	if (device->reduced || spec->counted)
 		return true;
 
@@ -387,7 +413,8 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 	{
 		hg_device_team_fill_spec(device, number, &job);
 		device->joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
-		hg_device_team_close(device);
+		if (!device->joined || !device->streamed)
+			hg_device_team_close(device);
 		if (device->joined)
 			return true;
 		number = hg_device_team_next_try(device, number, &job);
@@ -395,7 +422,6 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 			break;
 		hg_device_team_make_room(device);
 	}
-	/* the job's engine goes with its connection */
 	hg_device_discard_lost();
 	*error = device->attempt->failure;
 	return false;
@@ -407,10 +433,25 @@ hg_device_team_take_count(HgDeviceTeam *device)
 	uint32 none = 0;
 
 	/* one that came late has no number, and leaves it to the others */
-	if (device->engine == NULL ||
-		!pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
+	if (!device->came || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
 		return 0;
 	return device->matches;
+}
+
+HgStatus
+hg_device_team_next(HgDeviceTeam *device, HgError *error)
+{
+	size_t count;
+	HgStatus status;
+
+	device->count = 0;
+	if (device->job == NULL)
+		return HG_OK;
+	status = hg_device_team_fetch_chunk(device, HG_STREAM_PAIRS, &count, error);
+	/* others can have its memory */
+	if (status == HG_OK && count == 0)
+		hg_device_team_close(device);
+	return status;
 }
 
 void
@@ -421,6 +462,6 @@ hg_device_team_close(HgDeviceTeam *device)
 	if (job == NULL)
 		return;
 	device->job = NULL;
-	device->engine->stats(job, &device->stats);
-	device->engine->close(job);
+	device->calls.stats(job, &device->stats);
+	device->calls.close(job);
 }

@@ -8,7 +8,8 @@
  *
  *	1	each appends the keys that it has read, and the columns of a reduction
  *	2	one of them has the job built, and its matches counted, or reduced: then it has the groups
- *	3	where matches are wanted, each fetches chunks of them until there are no more
+ *	3	where matches are wanted, each fetches chunks of them until there are no more; or, where
+ *		they need more than work memory, begins to, and goes on while they are returned
  *
  * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
  * processes it has failed for all: no row has been returned yet, and all keys are where they were.
@@ -21,9 +22,12 @@
  *	keys	Where the device has no memory for the columns of a reduction: a job without.
  *
  * Between two attempts there is one more arrive, behind which the job of the first is gone.  After
- * the last the processes go on to join on the CPU, or to an error.  After the last step of one
- * that succeeds nothing can fail any more: the matches that a process has fetched are in its
- * memory, and the device is no longer needed.
+ * the last the processes go on to join on the CPU, or to an error.
+ *
+ * Under backend auto nothing can fail any more after the last step of an attempt that succeeds: the
+ * matches that a process has fetched are in its memory, and the device is no longer needed.  Where
+ * they need more than work memory the attempt has failed.  Backend cuda, which may fail, streams
+ * them then: what goes wrong with the device while rows are returned is an error.
  *
  * A process that joins the team after the first step has no rows.  It takes no matches
  * either, and arrives with the others as often as they still do.
@@ -56,7 +60,8 @@ typedef struct HgDeviceAttempt
 	HgError failure;		 /* ... and why: written by one, read after its arrive */
 	pg_atomic_uint32 asked;	 /* a process does the second step for all ... */
 	uint64 matches;			 /* ... and has written this before its arrive: of all processes, */
-	bool reduced;			 /* or that it has reduced them to groups */
+	bool reduced;			 /* or that it has reduced them to groups; ... */
+	bool streamed;			 /* ... the matches are fetched while they are returned */
 } HgDeviceAttempt;
 
 /* What the processes have in common, in their shared memory. */
@@ -80,16 +85,18 @@ typedef struct HgDeviceTeam
 	HgPgTeam *team;
 	HgSender *sender;		  /* or NULL */
 	HgDeviceAttempt *attempt; /* that is being made */
-	HgEngine *engine;		  /* NULL where this process has not come to it */
+	bool came;				  /* this process has had a part in a job, that is ... */
+	HgEngine calls;			  /* ... an engine, which may go with its connection */
 	HgJob *job;				  /* NULL where it is closed or was not opened */
 	HgJobStats stats;		  /* of the job, when it was closed */
 	uint64 matches;			  /* of all processes, once they are counted */
 	bool joined;			  /* all steps are done, in all processes */
 	bool reduced;			  /* ... and all matches, to groups */
+	bool streamed;			  /* ... or they are still to be fetched */
 	HgGroupSet groups;		  /* those that this process has got */
 	uint64 sent_rows;		  /* by this process's sender while it read */
 
-	/* what this process has fetched */
+	/* what this process has fetched; where the matches are streamed, last */
 	MemoryContext context;
 	uint32 *outer; /* [capacity] */
 	uint32 *inner;
@@ -129,6 +136,12 @@ extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
 
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
 extern uint64 hg_device_team_take_count(HgDeviceTeam *device);
+
+/*
+ * Where the matches are streamed: fetch the next ones in place of the last, count of them, 0 at the
+ * end.
+ */
+extern HgStatus hg_device_team_next(HgDeviceTeam *device, HgError *error);
 
 /* Close the job, if it is open; in any state. */
 extern void hg_device_team_close(HgDeviceTeam *device);

@@ -87,6 +87,15 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 		   status == HG_UNAVAILABLE || status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
 }
 
+/* Throw the error of a job, and count it where that was on a device. */
+pg_noreturn static void
+hg_matcher_fail(HgMatcher *matcher, HgStatus status, const HgError *why)
+{
+	if (!matcher->on_cpu && status != HG_CANCELLED)
+		hg_stats_count_error();
+	hg_host_throw(&matcher->host, status, why);
+}
+
 /*
  * Fail, or go over to the CPU with its HashGraphs built, as status and
  * hashgraph.backend want it.
@@ -104,11 +113,7 @@ hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError 
 		why = &error;
 	}
 	if (!hg_matcher_may_fall_back(matcher, status))
-	{
-		if (!matcher->on_cpu && status != HG_CANCELLED)
-			hg_stats_count_error();
-		hg_host_throw(&matcher->host, status, why);
-	}
+		hg_matcher_fail(matcher, status, why);
 	hg_device_log_fallback(why);
 	if (matcher->job != NULL)
 		matcher->engine->close(matcher->job);
@@ -221,14 +226,22 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	return status;
 }
 
-/* The next of the matches that this process has fetched from the team's device. */
+/* The next of the matches that this process has fetched, or fetches now, from the team's device. */
 static bool
 hg_matcher_next_fetched(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
 						size_t *count)
 {
 	HgDeviceTeam *device = &matcher->device;
-	uint64 first = matcher->fetched;
+	uint64 first = device->streamed ? 0 : matcher->fetched;
 
+	if (device->streamed)
+	{
+		HgError error;
+		HgStatus status = hg_device_team_next(device, &error);
+
+		if (status != HG_OK)
+			hg_matcher_fail(matcher, status, &error);
+	}
 	*count = Min(device->count - first, HG_LARGEST_CHUNK);
 	*outer = device->outer + first;
 	*inner = device->inner + first;
@@ -372,6 +385,8 @@ hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 {
 	if (matcher->job != NULL)
 		matcher->engine->stats(matcher->job, &matcher->report.job);
+	if (matcher->device.job != NULL)
+		matcher->device.calls.stats(matcher->device.job, &matcher->device.stats);
 	if (matcher->device.joined)
 	{
 		/* the job was that of all */

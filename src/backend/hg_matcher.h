@@ -131,7 +131,7 @@ extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint
  */
 extern const HgMatchValues *hg_matcher_values(const HgMatcher *matcher, HgSide side);
 
-/* Start the stream again from its beginning. */
+/* Start the stream again from its beginning; not with a team. */
 extern void hg_matcher_rewind(HgMatcher *matcher);
 
 /* The number of matches; nothing is streamed. */

@@ -33,7 +33,7 @@ struct HgMatcher
 	MemoryContextCallback callback;
 	HgPgHost host;
 	HgPgTeam team;		 /* where spec has one */
-	HgDeviceTeam device; /* and what it does on a device: engine is NULL where that is nothing */
+	HgDeviceTeam device; /* and what it does on a device */
 
 	HgMatcherSpec spec;
 	HgKeySet sides[2];

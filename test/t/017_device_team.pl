@@ -1,6 +1,6 @@
 # Processes of a parallel query join on the server's device together, and are of one mind about
 # it: where the device fails one of them, or has no room, all join on the CPU, before a
-# row was returned.  (015_parallel.pl runs its own joins on a device too.)
+# row was returned, or fail, as hashgraph.backend says.  (015_parallel.pl runs its own joins on a device too.)
 
 use strict;
 use warnings;
@@ -213,10 +213,68 @@ $node->reload;
 test_refusal('no memory at open', 'the join is too large', '53000', $queries{'an inner join'});
 $node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_limit');
 $node->reload;
-test_refusal('more matches than work memory', 'the matches of the join need more than work memory',
-	'53200', 'select count(*), sum(a.v + b.v) from s a join s b using (k)', 'set work_mem = \'16MB\'; ');
 use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_FAIL => 1);
 test_refusal('a failing device', '.*', '58000', $queries{'an inner join'});
+
+# ------------------------------------------------------------------ more matches than work memory
+
+# auto has the CPU stream them, cuda the device, to the processes that still want some.
+my %many = (
+	'an inner join' => 'select count(*), sum(a.v + b.v) from s a join s b using (k) where a.v % 4 = 0',
+	'a full join' => 'select count(*), sum(a.v + b.v), count(a.v) from (select * from s where v % 4 = 0) a full join s b on a.k = b.k',
+	'a left join with a qual' =>
+	  'select count(*), sum(a.v + b.v), count(a.v) from (select * from s where v % 4 = 0) a left join s b on a.k = b.k and a.v > b.v',
+	'some rows' => 'select count(*) from (select a.v + b.v from s a join s b using (k) where a.v % 4 = 0 limit 1000) x',
+	'too many groups' =>
+	  'select count(*), sum(n) from (select a.v, b.v, count(*) as n from s a join s b using (k) where a.v % 4 = 0 and b.v % 2 = 0'
+	  . ' group by 1, 2) x',
+	'a rescan' => 'select sum(n) from generate_series(1, 2) g left join'
+	  . ' (select count(*) + sum(a.v + b.v) as n from s a join s b using (k) where a.v % 4 = 0 offset 0) x on g > 0');
+my $little = q{set work_mem = '4MB'; set enable_material = off; set enable_memoize = off; };
+
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+foreach my $name (sort keys %many)
+{
+	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $many{$name}");
+
+	foreach my $settings ("$little set hashgraph.backend = cuda;",
+		"$little set hashgraph.backend = cuda; set parallel_leader_participation = off;",
+		"$little set hashgraph.backend = auto;")
+	{
+		is($node->safe_psql('postgres', "$settings $many{$name}"), $right, "more matches than work memory, $name: right with $settings");
+	}
+	like(plan_of("$little set hashgraph.backend = cuda;", $many{$name}),
+		qr/Parallel Custom Scan \(HashGraphJoin\).*Backend: cuda.*Processes: 4/s, "... $name, cuda: the processes join on the device");
+}
+like(plan_of("$little set hashgraph.backend = auto;", $many{'an inner join'}),
+	qr/Backend: cpu.*Fallback: the matches of the join need more than work memory/s, '... auto: the CPU does it');
+my $streaming = RawSession->new($node);
+$streaming->query("$little set hashgraph.backend = cuda");
+@stopped = ();
+for my $round (1 .. $KILLS)
+{
+	$streaming->query('set statement_timeout = ' . (20 + int rand 500));
+	$streaming->query($many{'an inner join'});
+	$stopped[ defined $streaming->{error} ] = 1;
+	fail("stopped while it streams: $streaming->{sqlstate} $streaming->{error}")
+	  if defined $streaming->{error} && $streaming->{sqlstate} ne '57014';
+}
+ok($stopped[1], '... some joins are stopped');
+$streaming->query('set statement_timeout = 0');
+is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
+	'0|0|t', '... and nothing is left on the device');
+# two joins in one plan, one of which streams to the other
+is( ($streaming->query('select count(*), sum(a.v + b.v + u.w) from s a join s b using (k) join u on a.v = u.k where a.v % 4 = 0'))[0],
+	$node->safe_psql('postgres', 'set hashgraph.enabled = off;'
+		  . " select count(*) || '|' || sum(a.v + b.v + u.w) from s a join s b using (k) join u on a.v = u.k where a.v % 4 = 0"),
+	'... a join above takes the rows');
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => 10);
+$streaming->query($many{'an inner join'});
+is($streaming->{sqlstate}, '58000', '... a device that ends meanwhile is an error under cuda');
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+$streaming->query($many{'an inner join'});
+is($streaming->{error}, undef, '... and the session goes on');
+close $streaming->{socket};
 
 # ------------------------------------------------------------------ killed at random moments
 
