@@ -25,6 +25,9 @@
 #define FULL_ROWS 1000000
 #define FULL_BUDGET "--memory-budget", "32000000"
 
+/* Jobs that a team has one after the other. */
+#define ATTEMPTS 200
+
 /* Rows that one member appends at a time. */
 #define PIECE 700
 
@@ -378,6 +381,41 @@ test_leavers(void)
 	test_data_destroy(&data);
 }
 
+/* All members close their job and are answered something: there is room for the next one at once.
+ */
+static void
+test_next_attempt(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	const TestData data = {.key_width = 4, .rows = {FULL_ROWS / 2, FULL_ROWS / 2}};
+	TestServer server;
+	Members members;
+	HgDeviceStatus status;
+	bool good = true;
+
+	test_start_server(&server, options);
+	connect_members(&server, &members);
+	for (uint64_t number = 0; number < ATTEMPTS && good; number++)
+	{
+		/* a job of the same group that is in its way would have it refused */
+		good = open_members(&members, TEAM + number, &data);
+		for (int i = 0; i < MEMBERS && good; i++)
+		{
+			uint64_t member = (i + number) % MEMBERS;
+
+			members.engines[member]->close(members.jobs[member]);
+			members.jobs[member] = NULL;
+		}
+		for (int i = 0; i < MEMBERS && good; i++)
+			good = hg_wire_client_status(members.clients[i], test_host_plain(), &status, NULL) ==
+				   HG_OK;
+	}
+	hg_tap_ok(good, "a job that all have closed is gone when they are answered the next thing");
+	close_members(&members);
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after them");
+}
+
 /* Ask by hand for a part of a team's job. */
 static void
 ask_member(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t number)
@@ -654,6 +692,7 @@ main(int argc, char **argv)
 	{
 		test_find_standin(argv[0]);
 		test_waiting();
+		test_next_attempt();
 		test_failures();
 		test_offers(false);
 		test_offers(true);
