@@ -32,9 +32,13 @@
 #define HG_DEVICE_ROWS 500000
 
 /*
- * What the CPU engine takes for a row of either side, all but reading it, and for a match; and what
- * a device may take for the smallest of joins.  Measured in one process, 2 million rows a side and
- * 3 million matches: 24 to 27 ns for a row, and up to twice that on a busy machine.
+ * What patience is made of: what the CPU engine may take for a row of either side, all but reading
+ * it, and for a match, and what a device may take for the smallest of joins.  Which of them is the
+ * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
+ * safe side of what an idle machine measures when its device process starts: where many sessions
+ * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
+ * nothing.  Measured in one process, 2 million rows a side and 3 million matches: 24 to 27 ns for a
+ * row, and up to twice that on a busy machine.
  */
 #define HG_CPU_ROW_NS 25.0
 #define HG_CPU_MATCH_NS 10.0
