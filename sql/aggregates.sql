@@ -164,6 +164,33 @@ insert into g_ends values (1, 'NaN', 'NaN', 'infinity', '-infinity', 'infinity')
 analyze g_ends;
 select agg_check('select w.z, max(f), min(f), max(r), min(r), max(d), min(d), max(ts), min(ts), max(tz), min(tz) from g_ends join g_wide w using (k) group by w.z');
 
+-- the ends of types, those that few use, and values out of line
+create type g_mood as enum ('low', 'mid', 'high');
+create table g_kinds as
+  select i % 10 as k, i % 3 as g, case when i % 7 <> 0 then ('10.' || i % 4 || '.0.' || i % 200)::inet end as ip,
+         case when i % 7 <> 0 then ('0/' || to_hex(i * 7919))::pg_lsn end as lsn, case when i % 7 <> 0 then (i * 4294967291)::text::xid8 end as xid,
+         case when i % 7 <> 0 then ('(' || i % 13 || ',' || i % 5 + 1 || ')')::tid end as place, case when i % 7 <> 0 then (i * 37 % 256)::bit(8) end as bits,
+         case when i % 7 <> 0 then (array['low', 'mid', 'high']::g_mood[])[i % 3 + 1] end as mood, case when i % 7 <> 0 then array[i % 4, i % 5] end as pair,
+         case i % 5 when 0 then 'NaN' when 1 then 'Infinity' when 2 then '-Infinity' when 3 then i / 8.0 end::float8 as f8,
+         case i % 5 when 0 then 'NaN' when 1 then 'Infinity' when 2 then '-Infinity' when 3 then i / 8.0 end::float4 as f4,
+         case i % 4 when 0 then 'infinity' when 1 then '-infinity' when 2 then date '2024-02-29' + i end as d,
+         (2147483647 - i) * (1 - i % 2 * 2) as i4, (32767 - i)::int2 as i2, (4294967295 - i)::oid as o, (92233720368547758.07 - i)::numeric::money as m
+    from generate_series(1, 300) i;
+analyze g_kinds;
+select agg_check('select min(ip), max(ip), min(lsn), max(lsn), min(xid), max(xid), min(place), max(place), bit_and(bits), bit_or(bits), bit_xor(bits) from g_kinds join g_wide using (k)');
+select agg_check('select g, min(ip), max(ip), min(lsn), max(lsn), min(xid), max(xid), min(place), max(place), bit_and(bits), bit_or(bits), bit_xor(bits) from g_kinds join g_wide using (k) group by g');
+select agg_check('select k, min(f8), max(f8), min(f4), max(f4), min(d), max(d), count(f8), min(o), max(o), min(m), max(m), sum(i4), avg(i4), sum(i2), avg(i2) from g_kinds join g_wide using (k) group by k');
+select agg_check('select sum(i4) filter (where i4 > 0), avg(i4) filter (where false), avg(i2::numeric) filter (where false), sum(i4::int8) filter (where false), stddev(i4) filter (where g = 1), max(f8) filter (where f8 <> $$NaN$$) from g_kinds join g_wide using (k)');
+select agg_check('select c3, min(l), max(l), count(l), max(l || w.z) from g_bytes join g_wide w using (k) group by c3');
+set hashgraph.force = on;
+select sum(make_interval(months => abs(i4))) from g_kinds join g_wide using (k);
+reset hashgraph.force;
+-- polymorphic ones, and those of users, are core's
+create aggregate g_total (int) (sfunc = int4_sum, stype = int8, combinefunc = int8pl, parallel = safe);
+select agg_check('select min(mood), max(mood), min(pair), max(pair) from g_kinds join g_wide using (k)');
+select agg_check('select g, g_total(i4), sum(i4) from g_kinds join g_wide using (k) group by g');
+drop aggregate g_total (int);
+
 -- no rows
 select agg_check('select count(*), sum(i4), avg(i8), min(n), count(i4), sum(n), stddev(i4), bool_and(b), sum(iv) from g_a a join g_b b using (k) where w < 0');
 select agg_check('select count(*), sum(e), max(g_empty.n) from g_a join g_empty using (k)');
@@ -288,6 +315,7 @@ set min_parallel_table_scan_size = 0;
 set max_parallel_workers_per_gather = 2;
 select agg_check('select count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), min(n), max(d), min(tz), max(ts), sum(iv), avg(iv), max(s), min(f8), stddev(i4), var_pop(n), bool_or(b), sum(m) from g_a a join g_b b using (k)');
 select agg_check('select g, h, count(*), count(i4), sum(i2), sum(i4), sum(i8), sum(n), avg(i2), avg(i4), avg(i8), avg(n), min(i4), max(i8), max(s), stddev(i4), avg(iv) from g_a a join g_b b using (k) group by g, h having count(*) > 3');
+select agg_check('select k, min(f8), max(f4), min(d), max(o), min(m), sum(i4), avg(i2), min(ip), max(lsn), bit_xor(bits), max(i4) filter (where false), avg(i4) filter (where g = 1) from g_kinds join g_wide using (k) group by k');
 select agg_check('select count(*) from g_a a join g_b b using (k)');
 select agg_check('select count(*), sum(i4), avg(i4), avg(i8), sum(n) from g_a a join g_b b using (k) where w < 0');
 select agg_check('select g, count(*) from g_a a join g_b b using (k) where w < 0 group by g');
@@ -457,6 +485,7 @@ reset hashgraph.force;
 
 drop view g_view;
 drop function g_leak(int);
-drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_typed, g_numeric, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;
+drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_kinds, g_typed, g_numeric, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;
 drop domain g_domain;
+drop type g_mood;
 drop role g_user;
