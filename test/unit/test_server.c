@@ -332,6 +332,8 @@ test_impatience(void)
 			  "a client gives up waiting in the queue, again and again");
 	hg_tap_ok(test_settles(&server, 2, 1, 0), "the queue has forgotten it");
 	test_send_note(&first, HG_WIRE_CLOSE, 1);
+	/* another thread takes that note: a job that finds the device full is refused more rows */
+	test_settles(&server, 2, 0, 0);
 	hg_tap_ok(test_stream_works(engine, &data), "its connection is as good as new");
 	hg_wire_client_destroy(client);
 	test_end_speaker(&first);

@@ -641,24 +641,23 @@ test_leases(void)
 	TestSpeaker speakers[CROWD];
 	TestSpeaker other;
 	HgDeviceStatus status;
-	const double deadline = test_now_ms() + TEST_PATIENCE_MS;
 	int settled = 0;
-	bool good = true;
+	bool good;
 
 	test_start_server(&server, options);
 	for (int i = 0; i < CROWD; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);
 		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
-		if (i == 0)
-			good = test_is_answered(&speakers[0], HG_OK);
+		/* each has a thread: the next one must not come before it into the line */
+		test_counts_jobs(&server, (uint32_t) i + 1);
 	}
+	good = test_is_answered(&speakers[0], HG_OK);
 	/* it waits for the memory that they have */
 	test_start_speaker(&server, &other);
 	test_ask_open(&other, 1, FULL_ROWS, 0);
-	do
-		status = test_status_of(&server);
-	while (status.jobs_open + status.jobs_queued < CROWD + 1 && test_now_ms() < deadline);
+	test_counts_jobs(&server, CROWD + 1);
+	status = test_status_of(&server);
 	hg_tap_ok(good && status.jobs_queued > 1 && status.jobs_open > 1,
 			  "members wait for a lease, as another job does for their memory");
 	/* whoever has one settles: those that wait get theirs */

@@ -123,6 +123,23 @@ test_settles(TestServer *server, uint32_t connections, uint32_t open, uint32_t q
 	return false;
 }
 
+bool
+test_counts_jobs(TestServer *server, uint32_t jobs)
+{
+	double deadline = test_now_ms() + TEST_PATIENCE_MS;
+	HgDeviceStatus status;
+
+	do
+	{
+		status = test_status_of(server);
+		if (status.jobs_open + status.jobs_queued == jobs)
+			return true;
+		usleep(1000);
+	} while (test_now_ms() < deadline);
+	hg_tap_diag("%u jobs open, %u queued", status.jobs_open, status.jobs_queued);
+	return false;
+}
+
 int
 test_connect_to(TestServer *server)
 {

@@ -49,6 +49,9 @@ extern HgDeviceStatus test_status_of(TestServer *server);
 /* Wait until the process has so many jobs open and queued, and so many connections. */
 extern bool test_settles(TestServer *server, uint32_t connections, uint32_t open, uint32_t queued);
 
+/* Wait until it has so many jobs, open and queued together. */
+extern bool test_counts_jobs(TestServer *server, uint32_t jobs);
+
 extern int test_connect_to(TestServer *server);
 
 /* A session that is ready. */

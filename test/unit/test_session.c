@@ -11,6 +11,8 @@
 
 #include "test_session.h"
 
+#include "hg_tap.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,12 +106,15 @@ test_stream_works(HgEngine *engine, const TestData *data)
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1000};
 	uint64_t pairs = 0;
 	uint64_t checksum = 0;
-	HgError error;
+	HgError error = {0};
 	HgJob *job = test_build_job(engine, test_host_plain(), data, &error);
 	HgStatus status;
 
 	if (job == NULL)
+	{
+		hg_tap_diag("no job: %s", error.message);
 		return false;
+	}
 	status = engine->match(job, HG_MATCH_ALL, &error);
 	while (status == HG_OK && (status = engine->next(job, &matches, &error)) == HG_OK &&
 		   matches.count > 0)
@@ -119,6 +124,8 @@ test_stream_works(HgEngine *engine, const TestData *data)
 		pairs += matches.count;
 	}
 	engine->close(job);
+	if (status != HG_OK)
+		hg_tap_diag("no matches: %s", error.message);
 	return status == HG_OK && pairs == data->pairs && checksum == data->checksum;
 }
 
