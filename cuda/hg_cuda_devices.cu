@@ -10,6 +10,7 @@
 #include "hg_cuda_devices.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 /* Any kernel of this program: the build makes code for the same devices for all. */
@@ -18,11 +19,29 @@ hg_devices_kernel()
 {
 }
 
+/*
+ * What may hide devices, for an error's detail.  CUDA itself heeds the variable, which this process
+ * has from the server: numbers and UUIDs of devices and MIG slices, and what follows an unknown one
+ * is hidden too.
+ */
+static const char *
+hidden_by(char *detail, size_t size)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	detail[0] = '\0';
+	if (visible != nullptr)
+		snprintf(detail, size, "CUDA_VISIBLE_DEVICES is \"%.100s\" in the server's environment.",
+				 visible);
+	return detail;
+}
+
 /* The number of devices, or why there are none. */
 static HgStatus
 count_devices(int *count, HgError *error)
 {
 	cudaError_t code = cudaGetDeviceCount(count);
+	char detail[200];
 
 	if (code == cudaSuccess && *count > 0)
 		return HG_OK;
@@ -32,7 +51,8 @@ count_devices(int *count, HgError *error)
 	{
 		case cudaSuccess:
 		case cudaErrorNoDevice:
-			return hg_error_set(error, HG_UNAVAILABLE, nullptr, "no CUDA device was found");
+			return hg_error_set(error, HG_UNAVAILABLE, hidden_by(detail, sizeof(detail)),
+								"no CUDA device was found");
 		case cudaErrorInsufficientDriver:
 			return hg_error_set(error, HG_UNAVAILABLE,
 								"The driver is missing, or older than this program needs.",
@@ -112,11 +132,13 @@ HgStatus
 hg_cuda_devices_choose(int wanted, int *ordinal, HgError *error)
 {
 	uint64_t most = 0;
+	char detail[200];
 	int count;
 
 	HG_TRY(count_devices(&count, error));
 	if (wanted >= count)
-		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "there is no device %d", wanted);
+		return hg_error_set(error, HG_UNAVAILABLE, hidden_by(detail, sizeof(detail)),
+							"there is no device %d", wanted);
 
 	*ordinal = wanted;
 	for (int i = 0; i < count; i++)

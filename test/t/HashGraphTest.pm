@@ -21,8 +21,8 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_server backends standin_program covers device_children device_process use_program wait_for
-  temp_files join_check_sql session_ok accepts);
+  new_server backends standin_program covers device_children device_process environment_of use_program
+  wait_for temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -65,14 +65,22 @@ sub standin_program
 	return -x $program ? Cwd::abs_path($program) : undef;
 }
 
-# hashgraph_device of this installation, where it finds a device.
-sub device_program
+# hashgraph_device of this installation, or undef where that was built without CUDA.
+sub installed_program
 {
 	my ($bindir) = PostgreSQL::Test::Utils::run_command([ 'pg_config', '--bindir' ]);
-	my ($server) = grep { -x } map { "$_/hashgraph_device" } split(/:/, $ENV{PATH}), $bindir // ();
+	my ($program) = grep { -x } map { "$_/hashgraph_device" } split(/:/, $ENV{PATH}), $bindir // ();
 
-	return undef unless defined $server;
-	return system("'$server' --probe >/dev/null 2>&1") == 0 ? $server : undef;
+	return $program;
+}
+
+# The same, where it finds a device.
+sub device_program
+{
+	my $program = installed_program();
+
+	return undef unless defined $program;
+	return system("'$program' --probe >/dev/null 2>&1") == 0 ? $program : undef;
 }
 
 # What TEMP_CONFIG says of a setting.
@@ -140,14 +148,14 @@ sub device_process
 	return $worker eq '' ? undef : (device_children($worker))[0];
 }
 
-# Is a process one that was started by this script, which use_program has made?
-sub runs_script
+# The environment that a process was started with, by name; nothing where it is gone.
+sub environment_of
 {
-	my ($pid, $path) = @_;
+	my ($pid) = @_;
 
-	open my $file, '<', "/proc/$pid/environ" or return 0;
+	open my $file, '<', "/proc/$pid/environ" or return ();
 	local $/;
-	return index(<$file> // '', "HG_TEST_PROGRAM=$path\0") >= 0;
+	return map { /^([^=]+)=(.*)/s ? ($1, $2) : () } split /\0/, <$file> // '';
 }
 
 # Have a server use a device program, with switches of the stand-in, from now on: sessions that start
@@ -172,7 +180,7 @@ sub use_program
 	  or die 'the configuration was not read again';
 	if ($of_server)
 	{
-		wait_for(sub { my $pid = device_process($node); defined $pid && runs_script($pid, $path) })
+		wait_for(sub { my $pid = device_process($node); defined $pid && ({ environment_of($pid) }->{HG_TEST_PROGRAM} // '') eq $path })
 		  or die "$path was not started";
 		$node->safe_psql('postgres', 'select count(*) from hashgraph_devices()') unless $switches{HG_STANDIN_START_DELAY_MS};
 	}
