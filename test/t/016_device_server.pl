@@ -60,13 +60,6 @@ sub join_under
 	return ($server // $node)->safe_psql('postgres', under($backend) . ($settings // '') . " $join; $last");
 }
 
-sub devices
-{
-	my ($columns) = @_;
-
-	return $node->safe_psql('postgres', "select $columns from hashgraph_devices() where state = 'ready'");
-}
-
 # What a server has logged from a position on.
 sub logged
 {
@@ -121,7 +114,7 @@ sub test_sharing
 	my $pid = device_process($node);
 	is(join_under('cuda'), "$expected\ncuda|", "$label: a join runs on the device");
 	is($node->safe_psql('other', under('cuda') . "$join; $last"), "$expected\ncuda|", "$label: ... in another database too");
-	is(devices('ordinal >= 0, jobs, queued, staging, staging_used, restarts, uptime > interval \'0\', memory_held >= 0'),
+	is(ready_devices($node, 'ordinal >= 0, jobs, queued, staging, staging_used, restarts, uptime > interval \'0\', memory_held >= 0'),
 		't|0|0|' . 8 * 1024 * 1024 . '|0|0|t|t', "$label: hashgraph_devices() tells of the process");
 	is($node->safe_psql('postgres', q{select count(*) from pg_stat_activity where backend_type = 'hashgraph device'}),
 		1, "$label: the worker is in pg_stat_activity");
@@ -134,17 +127,17 @@ sub test_sharing
 		$session->query(under('cuda') . 'begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
 		is($session->{error}, undef, "$label: a session joins");
 	}
-	is(devices('jobs'), 5, "$label: five jobs are open");
+	is(ready_devices($node, 'jobs'), 5, "$label: five jobs are open");
 	is(scalar(map { device_children($_->pid) } @sessions), 0, "$label: no session has a device process");
 	is(device_process($node), $pid, "$label: ... but the server has one");
 	my @moved = map { ($_->query('move all in c; select 1'), $_->{error} // '')[1] } @sessions;
 	is("@moved", '    ', "$label: they go on side by side");
 	$_->query('commit') foreach @sessions;
-	is(devices('jobs, queued, staging_used'), '0|0|0', "$label: no job is left");
+	is(ready_devices($node, 'jobs, queued, staging_used'), '0|0|0', "$label: no job is left");
 	# one that hangs up in the midst leaves none either
 	$sessions[0]->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
 	close $sessions[0]{socket};
-	ok(wait_for(sub { devices('jobs') eq '0' }, 20), "$label: none is left of a session that hung up");
+	ok(wait_for(sub { ready_devices($node, 'jobs') eq '0' }, 20), "$label: none is left of a session that hung up");
 
 	# processes of a parallel query
 	my $force = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
@@ -208,7 +201,7 @@ sub test_sending
 		"$what: keys were " . ($sent ? '' : 'not ') . 'sent during the scan') or diag($plan);
 	like($plan, qr/Backend: $backend/, "$what: $backend joins");
 	is($node->safe_psql('postgres', "$settings $query"), $right, "$what: ... and is right");
-	is(devices('jobs, queued, staging_used, memory_held'), '0|0|0|0', "$what: ... and nothing is left");
+	is(ready_devices($node, 'jobs, queued, staging_used, memory_held'), '0|0|0|0', "$what: ... and nothing is left");
 	return;
 }
 
@@ -258,7 +251,7 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 	$waiting->query(under('cuda'));
 	$waiting->send($join);
 	ok(waits_for($waiting->pid, 'HashGraphDeviceJob'), '... another one has read its tables, and waits');
-	is(devices('queued'), 1, '... in the queue');
+	is(ready_devices($node, 'queued'), 1, '... in the queue');
 	$holder->query('rollback');
 	ok($waiting->finish(20) && !defined $waiting->{error}, '... until the device is free');
 	is(join("\n", @{ $waiting->{rows} }), $expected, '... and is right');
@@ -286,7 +279,7 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 		fail('stopped while it sends: it is wrong') if !defined $session->{error} && join("\n", @{ $session->{rows} }) ne $expected;
 	}
 	cmp_ok($stopped, '>', 0, 'stopped while it sends: some joins are');
-	ok(wait_for(sub { devices('jobs, queued, staging_used, memory_held') eq '0|0|0|0' }, 10), 'stopped while it sends: nothing is left');
+	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used, memory_held') eq '0|0|0|0' }, 10), 'stopped while it sends: nothing is left');
 	close $session->{socket};
 }
 
@@ -316,7 +309,7 @@ foreach my $signal ('KILL', 'SEGV', 'TERM')
 	# what is lost again and again is replaced ever later, until the configuration is read again
 	$node->reload;
 	my $session = RawSession->new($node);
-	my $before = devices('restarts');
+	my $before = ready_devices($node, 'restarts');
 	my $pid = device_process($node);
 
 	$session->query(under('cuda') . $count);
@@ -329,7 +322,7 @@ foreach my $signal ('KILL', 'SEGV', 'TERM')
 	is($session->query("$count"), $rows, "$signal, cuda: the same session's next join");
 	is($session->query($last), 'cuda|', "$signal, cuda: ... is on the device");
 	cmp_ok(device_process($node), '!=', $pid, "$signal, cuda: ... which another process has");
-	is(devices('restarts'), $before + 1, "$signal: the restart is counted");
+	is(ready_devices($node, 'restarts'), $before + 1, "$signal: the restart is counted");
 	is(join_under('cuda'), "$expected\ncuda|", "$signal: a new session joins too");
 
 	# in the midst of a stream, under auto
@@ -339,7 +332,7 @@ foreach my $signal ('KILL', 'SEGV', 'TERM')
 	is((split /\n/, $session->query(q{do $$ declare c refcursor := 'c'; r record; n int8 := 0; begin loop fetch c into r; exit when not found; n := n + 1; end loop; perform set_config('my.n', n::text, false); end $$; select current_setting('my.n')}))[-1],
 		$rows - 1000, "$signal, auto: as many rows as there are") or diag($session->{error});
 	$session->query('rollback');
-	ok(wait_for(sub { defined device_process($node) && devices('count(*)') eq '1' }, 20), "$signal: it is back");
+	ok(wait_for(sub { defined device_process($node) && ready_devices($node, 'count(*)') eq '1' }, 20), "$signal: it is back");
 }
 never_restarted('killed');
 
@@ -449,7 +442,7 @@ SQL
 	}
 	never_restarted('killed at random moments');
 	ok(wait_for(sub { join_under('cuda') eq "$expected\ncuda|" }, 30), 'joins run on the device afterwards');
-	ok(wait_for(sub { devices('jobs, queued, staging_used') eq '0|0|0' }, 10), '... and nothing is left of the others');
+	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used') eq '0|0|0' }, 10), '... and nothing is left of the others');
 }
 
 # ------------------------------------------------------------------ programs that come and go
@@ -475,9 +468,9 @@ SQL
 	$from = log_end();
 	$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '4MB'");
 	$node->reload;
-	ok(wait_for(sub { devices('staging') eq 4 * 1024 * 1024 }, 20), 'a setting of the process changes: it is replaced');
+	ok(wait_for(sub { ready_devices($node, 'staging') eq 4 * 1024 * 1024 }, 20), 'a setting of the process changes: it is replaced');
 	like(logged($from), qr/was stopped: .*new settings/, '... which the log tells');
-	is(devices('restarts > 0, uptime < interval \'1 min\''), 't|t', '... and hashgraph_devices() shows');
+	is(ready_devices($node, 'restarts > 0, uptime < interval \'1 min\''), 't|t', '... and hashgraph_devices() shows');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
 	$node->reload;
 	use_program($node, $standin);
@@ -533,7 +526,7 @@ SQL
 	for my $i (0 .. 2)
 	{
 		$others[$i]->send("$count");
-		ok(wait_for(sub { devices('jobs, queued') eq '1|' . ($i + 1) }, 20), 'another one queues') or diag(devices('jobs, queued'));
+		ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|' . ($i + 1) }, 20), 'another one queues') or diag(ready_devices($node, 'jobs, queued'));
 	}
 	ok(waits_for($others[0]->pid, 'HashGraphDeviceJob'), 'its session waits for it');
 
@@ -543,15 +536,15 @@ SQL
 	$others[1]->finish;
 	is($others[1]{sqlstate}, '57014', 'a cancel in the queue');
 	cmp_ok(time - $start, '<', 5, '... is answered at once');
-	ok(wait_for(sub { devices('jobs, queued') eq '1|2' }, 20), '... and leaves the queue');
+	ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|2' }, 20), '... and leaves the queue');
 	$others[3]->query("set statement_timeout = '200ms'; $count");
 	is($others[3]{sqlstate}, '57014', 'statement_timeout in the queue');
 	$others[4]->query('reset all;' . under('auto') . "set hashgraph.gpu_wait_limit = '200ms'");
 	is($others[4]->query("$count"), $rows, 'backend auto does not wait for long');
 	is($others[4]->query($last), 'cpu|the device did not answer in time', '... but goes to the CPU');
-	is(devices('jobs, queued'), '1|2', '... which leaves the queue too');
+	is(ready_devices($node, 'jobs, queued'), '1|2', '... which leaves the queue too');
 	kill 'TERM', $others[2]->pid;
-	ok(wait_for(sub { devices('jobs, queued') eq '1|1' }, 20), 'a session that is terminated leaves the queue');
+	ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|1' }, 20), 'a session that is terminated leaves the queue');
 
 	# a session with an open job does not wait for itself
 	is($first->query("$count"), $rows, 'a second join of the session that has the job');
@@ -559,7 +552,7 @@ SQL
 	$others[0]->finish;
 	is($others[0]{error} // $others[0]{rows}[-1], $rows, 'the first in the queue has its turn');
 	is($others[0]->query($last), 'cuda|', '... on the device');
-	is(devices('jobs, queued, staging_used'), '0|0|0', 'nobody is left');
+	is(ready_devices($node, 'jobs, queued, staging_used'), '0|0|0', 'nobody is left');
 
 	# first come, first served
 	$first->query($cursor);
@@ -568,7 +561,7 @@ SQL
 	{
 		$others[$i]->query("reset all;" . under('cuda'));
 		$others[$i]->send("$count; select clock_timestamp()::text");
-		wait_for(sub { devices('queued') eq scalar(@order) + 1 }, 20);
+		wait_for(sub { ready_devices($node, 'queued') eq scalar(@order) + 1 }, 20);
 		push @order, $others[$i];
 	}
 	$first->query('commit');
@@ -592,7 +585,7 @@ SQL
 		is(join(' ', map { $_->{error} // $_->{rows}[-1] } @sessions), join(' ', ($expected) x 12),
 			'twelve sessions share 1 MB of staging memory');
 	}
-	is(devices('jobs, queued, staging, staging_used'), '0|0|1048576|0', '... and leave none of it');
+	is(ready_devices($node, 'jobs, queued, staging, staging_used'), '0|0|1048576|0', '... and leave none of it');
 	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '8MB'\n");
 }
 
@@ -689,7 +682,7 @@ foreach my $way ('fast', 'immediate')
 	ok(gone($pid), 'a crash of a server process: the device process ends');
 	ok(wait_for(sub { accepts($node) }, 60), '... the server recovers');
 	is(join_under('cuda'), "$expected\ncuda|", '... and joins');
-	is(devices('restarts'), 0, '... with its counters at zero');
+	is(ready_devices($node, 'restarts'), 0, '... with its counters at zero');
 
 	$pid = device_process($node);
 	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});

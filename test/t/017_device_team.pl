@@ -68,13 +68,6 @@ my %not_shared = (
 my %expected = map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; " . ($queries{$_} // $not_shared{$_})) }
   keys %queries, keys %not_shared;
 
-sub plan_of
-{
-	my ($settings, $query) = @_;
-
-	return $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
-}
-
 # ------------------------------------------------------------------ together
 
 foreach my $backend ('cuda', defined $standin ? 'auto' : ())
@@ -85,10 +78,10 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 	use_program($node, $backend eq 'auto' ? ($standin, HG_STANDIN_FAST => 1) : $program);
 	foreach my $name (sort keys %queries)
 	{
-		my $plan = plan_of($settings, $queries{$name});
+		my $plan = explain_analyze($node, $settings, $queries{$name});
 
 		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\).*Backend: cuda.*Processes: 4/s, "$backend, $name: the processes join on the device");
-		ok(wait_for(sub { plan_of($settings, $queries{$name}) =~ /Keys Sent During Scan: [1-9]/ }, HANGS),
+		ok(wait_for(sub { explain_analyze($node, $settings, $queries{$name}) =~ /Keys Sent During Scan: [1-9]/ }, HANGS),
 			"$backend, $name: ... which gets keys while they read");
 		is($node->safe_psql('postgres', "$settings $queries{$name}"), $expected{$name}, "$backend, $name: it is right");
 		is($node->safe_psql('postgres', "$settings set parallel_leader_participation = off; $queries{$name}"),
@@ -131,7 +124,7 @@ sub test_sent_in_vain
 	my ($what, $query, $settings, $plan) = @_;
 	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
 
-	like(plan_of($settings, $query), $plan, "$what: the plan tells");
+	like(explain_analyze($node, $settings, $query), $plan, "$what: the plan tells");
 	is($node->safe_psql('postgres', "$settings $query"), $right, "$what: it is right");
 	is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
 		'0|0|t', "$what: nothing is left on the device");
@@ -194,7 +187,7 @@ sub test_refusal
 
 	my $auto = ($settings // '') . 'set hashgraph.backend = auto; ';
 
-	like(plan_of($auto, $query), qr/Backend: cpu.*Fallback: $fallback/s, "$what, auto: the processes go to the CPU");
+	like(explain_analyze($node, $auto, $query), qr/Backend: cpu.*Fallback: $fallback/s, "$what, auto: the processes go to the CPU");
 	is($node->safe_psql('postgres', $auto . $query), $right, "$what, auto: ... and are right");
 	my $session = RawSession->new($node);
 	$session->query(($settings // '') . 'set hashgraph.backend = cuda');

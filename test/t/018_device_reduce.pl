@@ -65,23 +65,8 @@ my %streamed = (
 	'an expression' => 'select g, sum(v + w) from l join r using (k) group by g',
 	'a left join' => 'select g, sum(v), sum(w) from l left join r using (k) group by g',
 	'a qual' => 'select g, sum(v), sum(w) from l join r on l.k = r.k and v < w group by g');
-my %expected = map { $_ => rows_of("set hashgraph.enabled = off;", $reduced{$_} // $streamed{$_}) }
+my %expected = map { $_ => rows_of($node, "set hashgraph.enabled = off;", $reduced{$_} // $streamed{$_}) }
   keys %reduced, keys %streamed;
-
-# The rows of a query, in an order of their own.
-sub rows_of
-{
-	my ($settings, $query) = @_;
-
-	return join "\n", sort split /\n/, $node->safe_psql('postgres', "$settings $query");
-}
-
-sub plan_of
-{
-	my ($settings, $query) = @_;
-
-	return $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
-}
 
 # How many rows a plan says the device has reduced, and how many matches there were.
 sub reduced_of
@@ -100,7 +85,7 @@ sub test_sent
 	my $plan;
 
 	# on a busy machine they may be read before the device process has answered at all
-	ok(wait_for(sub { ($plan = plan_of($settings, $query)) =~ /Rows Reduced on Device.*Keys Sent During Scan: [1-9]/s }, HANGS),
+	ok(wait_for(sub { ($plan = explain_analyze($node, $settings, $query)) =~ /Rows Reduced on Device.*Keys Sent During Scan: [1-9]/s }, HANGS),
 		"$what: ... by a job that gets keys while they are read")
 	  or diag($plan);
 	return;
@@ -116,43 +101,43 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 	foreach my $name (sort keys %reduced)
 	{
 		my $query = $reduced{$name};
-		my $plan = plan_of($settings, $query);
+		my $plan = explain_analyze($node, $settings, $query);
 		my ($reduced, $matches) = reduced_of($plan);
 
 		like($plan, qr/Backend: cuda/, "$backend, $name: the join is on the device");
 		is($reduced, $matches, "$backend, $name: all of its matches are reduced there");
 		like($plan, qr/HashGraphJoin\) \(actual rows=$matches(\.00)? /, "$backend, $name: ... and count as rows") if $name ne 'no rows';
-		is(rows_of($settings, $query), $expected{$name}, "$backend, $name: it is right");
+		is(rows_of($node, $settings, $query), $expected{$name}, "$backend, $name: it is right");
 		test_sent("$backend, $name", $settings, $query) if $sent{$name};
 	}
 	foreach my $name (sort keys %streamed)
 	{
-		my $plan = plan_of($settings, $streamed{$name});
+		my $plan = explain_analyze($node, $settings, $streamed{$name});
 
 		like($plan, qr/Backend: cuda/, "$backend, $name: the join is on the device");
 		unlike($plan, qr/Rows Reduced/, "$backend, $name: its matches are rows");
-		is(rows_of($settings, $streamed{$name}), $expected{$name}, "$backend, $name: it is right");
+		is(rows_of($node, $settings, $streamed{$name}), $expected{$name}, "$backend, $name: it is right");
 	}
-	unlike(plan_of("set hashgraph.backend = cpu; set max_parallel_workers_per_gather = 0;", $reduced{'no groups'}),
+	unlike(explain_analyze($node, "set hashgraph.backend = cpu; set max_parallel_workers_per_gather = 0;", $reduced{'no groups'}),
 		qr/Rows Reduced/, "$backend: a CPU's matches are rows");
 
 	# processes have the job together: one has the groups, and core combines them with none
 	$settings = "set hashgraph.backend = $backend; set max_parallel_workers_per_gather = 3;";
 	foreach my $name (sort keys %reduced)
 	{
-		my $plan = plan_of($settings, $reduced{$name});
+		my $plan = explain_analyze($node, $settings, $reduced{$name});
 		my ($reduced, $matches) = reduced_of($plan);
 
 		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\)/, "$backend, $name: in parallel");
 		is($reduced, $matches, "$backend, $name: all matches are reduced") if $plan =~ /Processes: 4/ && $name ne 'three tables';
 		test_sent("$backend, $name, in parallel", $settings, $reduced{$name}) if $sent{$name};
-		is(rows_of($settings, $reduced{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
-		is(rows_of("$settings set parallel_leader_participation = off;", $reduced{$name}),
+		is(rows_of($node, $settings, $reduced{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
+		is(rows_of($node, "$settings set parallel_leader_participation = off;", $reduced{$name}),
 			$expected{$name}, "$backend, $name: ... without the leader");
 	}
 	foreach my $name (sort keys %streamed)
 	{
-		is(rows_of($settings, $streamed{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
+		is(rows_of($node, $settings, $streamed{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
 	}
 	is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
 		'0|0|t', "$backend: nothing is left on the device");
@@ -173,32 +158,32 @@ my $parallel_cuda = 'set hashgraph.backend = cuda; set max_parallel_workers_per_
 foreach my $settings ($serial_cuda, $parallel_cuda)
 {
 	my $small = "$settings set work_mem = '256kB';";
-	my $plan = plan_of($small, $reduced{'groups of both'});
+	my $plan = explain_analyze($node, $small, $reduced{'groups of both'});
 	my ($reduced, $of) = reduced_of($plan);
 
 	like($plan, qr/Disk Usage/, 'the join goes to disk');
 	is($reduced, $of, 'its partitions are reduced on the device');
-	is(rows_of($small, $reduced{'groups of both'}), $expected{'groups of both'}, '... and add up');
+	is(rows_of($node, $small, $reduced{'groups of both'}), $expected{'groups of both'}, '... and add up');
 }
 
 # more groups than work memory holds: by estimate, and in truth
 my $many = 'select w, count(*), sum(v) from l join r using (k) group by w';
-my $right = rows_of('set hashgraph.enabled = off;', $many);
+my $right = rows_of($node, 'set hashgraph.enabled = off;', $many);
 foreach my $settings ($serial_cuda, $parallel_cuda)
 {
-	unlike(plan_of("$settings set work_mem = '256kB';", $many), qr/Rows Reduced/, 'too many groups are not tried');
-	is(rows_of("$settings set work_mem = '256kB';", $many), $right, '... and are right');
+	unlike(explain_analyze($node, "$settings set work_mem = '256kB';", $many), qr/Rows Reduced/, 'too many groups are not tried');
+	is(rows_of($node, "$settings set work_mem = '256kB';", $many), $right, '... and are right');
 }
 $node->safe_psql('postgres', 'alter table r alter w set (n_distinct = 2); analyze r');
 foreach my $settings ($serial_cuda, $parallel_cuda)
 {
 	# work memory for the rows of both sides, and not for groups that seemed to be two
-	my $plan = plan_of("$settings set work_mem = '3MB'; set hash_mem_multiplier = 1;", $many);
+	my $plan = explain_analyze($node, "$settings set work_mem = '3MB'; set hash_mem_multiplier = 1;", $many);
 
 	like($plan, qr/Backend: cuda/, 'the matches come from the device');
 	unlike($plan, qr/Rows Reduced/, 'groups that turn out to be too many are made of rows');
-	is(rows_of("$settings set work_mem = '3MB';", $many), $right, '... and are right');
-	like(plan_of("$settings set work_mem = '64MB';", $many), qr/Rows Reduced/, 'they are made on the device where there is memory');
+	is(rows_of($node, "$settings set work_mem = '3MB';", $many), $right, '... and are right');
+	like(explain_analyze($node, "$settings set work_mem = '64MB';", $many), qr/Rows Reduced/, 'they are made on the device where there is memory');
 }
 $node->safe_psql('postgres', 'alter table r alter w reset (n_distinct); analyze r');
 
@@ -207,15 +192,15 @@ $node->safe_psql('postgres',
 	'create table wide as select i as k, i::int8 as a, i * 3::int8 as b, i * 5::int8 as c, i * 7::int8 as d from generate_series(1, 20000) i; analyze wide');
 my $wide = 'select sum(a), sum(b), sum(c), sum(d) from (select k, sum(a) as a, sum(b) as b, sum(c) as c, sum(d) as d'
   . ' from wide join u using (k) group by k offset 0) as s';
-my $sums = rows_of('set hashgraph.enabled = off;', $wide);
+my $sums = rows_of($node, 'set hashgraph.enabled = off;', $wide);
 foreach my $work_mem (5, 64)
 {
-	my $plan = plan_of("$parallel_cuda set work_mem = '${work_mem}MB';", $wide);
+	my $plan = explain_analyze($node, "$parallel_cuda set work_mem = '${work_mem}MB';", $wide);
 	my ($kb) = $plan =~ /HashGraphAggregate.*?Memory Usage: (\d+) kB/s;
 
 	cmp_ok($kb, '<=', $work_mem * 1024 * 1.5, "partial sums with $work_mem MB of work memory keep to it");
 	like($plan, qr/Rows Reduced/, '... and are made on the device') if $work_mem == 64;
-	is(rows_of("$parallel_cuda set work_mem = '${work_mem}MB';", $wide), $sums, '... and are right');
+	is(rows_of($node, "$parallel_cuda set work_mem = '${work_mem}MB';", $wide), $sums, '... and are right');
 }
 
 if (!defined $standin)
@@ -232,11 +217,11 @@ $node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_limit = '${r
 $node->reload;
 foreach my $settings ($serial_cuda, $parallel_cuda)
 {
-	my $plan = plan_of($settings, $reduced{'groups of both'});
+	my $plan = explain_analyze($node, $settings, $reduced{'groups of both'});
 
 	like($plan, qr/Backend: cuda/, 'a device without room for columns joins all the same');
 	unlike($plan, qr/Rows Reduced/, '... and returns matches');
-	is(rows_of($settings, $reduced{'groups of both'}), $expected{'groups of both'}, '... and is right');
+	is(rows_of($node, $settings, $reduced{'groups of both'}), $expected{'groups of both'}, '... and is right');
 }
 $node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_limit = '64kB'");
 $node->reload;
@@ -244,7 +229,7 @@ foreach my $parallel (0, 3)
 {
 	my $settings = "set hashgraph.backend = auto; set max_parallel_workers_per_gather = $parallel;";
 
-	is(rows_of($settings, $reduced{'groups of both'}), $expected{'groups of both'}, 'a device without room for anything does no harm');
+	is(rows_of($node, $settings, $reduced{'groups of both'}), $expected{'groups of both'}, 'a device without room for anything does no harm');
 }
 $node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_limit');
 $node->reload;
@@ -262,10 +247,10 @@ sub test_failure
 		my $query = $reduced{'groups of both'};
 
 		use_program($node, $standin, HG_STANDIN_FAST => 1, %switches);
-		like(plan_of("set hashgraph.backend = auto; $settings", $query), qr/Backend: cpu.*Fallback: /s,
+		like(explain_analyze($node, "set hashgraph.backend = auto; $settings", $query), qr/Backend: cpu.*Fallback: /s,
 			"$what, auto, $parallel workers: the CPU joins");
 		use_program($node, $standin, HG_STANDIN_FAST => 1, %switches);
-		is(rows_of("set hashgraph.backend = auto; $settings", $query), $expected{'groups of both'}, '... and is right');
+		is(rows_of($node, "set hashgraph.backend = auto; $settings", $query), $expected{'groups of both'}, '... and is right');
 		use_program($node, $standin, HG_STANDIN_FAST => 1, %switches);
 		my $session = RawSession->new($node);
 		$session->query("$settings set hashgraph.backend = cuda");
@@ -289,7 +274,7 @@ foreach my $parallel (0, 3)
 	my $session = RawSession->new($node);
 	my $start;
 
-	is(rows_of("set hashgraph.backend = auto; set hashgraph.gpu_wait_limit = '100ms'; $settings", $reduced{'groups of both'}),
+	is(rows_of($node, "set hashgraph.backend = auto; set hashgraph.gpu_wait_limit = '100ms'; $settings", $reduced{'groups of both'}),
 		$expected{'groups of both'}, "$parallel workers: auto does not wait for long");
 	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_COUNT_MS => 60_000);
 	$session->query("$settings set hashgraph.backend = cuda; set statement_timeout = '200ms'");

@@ -49,13 +49,6 @@ sub born
 		q{select pid, backend_start, pg_postmaster_start_time() from pg_stat_activity where backend_type = 'checkpointer'});
 }
 
-sub devices
-{
-	my ($columns) = @_;
-
-	return $node->safe_psql('postgres', "select $columns from hashgraph_devices() where state = 'ready'");
-}
-
 # All sessions join side by side under a backend, so many times and for so many seconds; meanwhile is called in between.
 # A hash: rounds, right, errors (by SQLSTATE), wrong (results), ran (where right ones did), ms (of a round).
 sub crowd
@@ -123,7 +116,7 @@ sub over
 	my ($name) = @_;
 
 	ok(wait_for(sub { (eval { $node->safe_psql('postgres', $single) } // '') eq "$expected{0}\ncuda|" }, 60), "$name: the next join runs on the device");
-	ok(wait_for(sub { devices('jobs, queued, staging_used') eq '0|0|0' }, 20), "$name: nothing is held for the others");
+	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used') eq '0|0|0' }, 20), "$name: nothing is held for the others");
 	is(born(), $born, "$name: no process of the server has crashed");
 	return;
 }
@@ -150,12 +143,12 @@ sub test_trouble
 	# little device memory
 	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = '16MB'\n");
 	use_program($node, $program, %switches);
-	is(devices('memory_budget'), 16 * $MB, "$label, 16 MB: that is the budget");
+	is(ready_devices($node, 'memory_budget'), 16 * $MB, "$label, 16 MB: that is the budget");
 	my ($most, $looked) = (0, 0);
 	my $look = sub {
 		return if time < $looked + 0.2;
 		$looked = time;
-		my $held = devices('memory_held');
+		my $held = ready_devices($node, 'memory_held');
 		$most = $held if $held > $most;
 	};
 	my $result = crowd('cuda', $ROUNDS, $look);
@@ -171,7 +164,7 @@ sub test_trouble
 	# the least staging memory
 	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '1MB'\n");
 	use_program($node, $program, %switches);
-	is(devices('staging'), $MB, "$label, little staging: there is 1 MB");
+	is(ready_devices($node, 'staging'), $MB, "$label, little staging: there is 1 MB");
 	$result = crowd('cuda', $ROUNDS);
 	all_right($result, "$label, little staging, cuda");
 	is_deeply([ keys %{ $result->{ran} } ], ['cuda|'], "$label, little staging, cuda: ... on the device");

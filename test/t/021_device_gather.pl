@@ -56,19 +56,12 @@ my %columns = (
 	'unique inner rows' => [ 2, 'select v, x from l join u using (k)' ],
 	'keys that are hashed' => [ 2, 'select v, x from l join n on l.k::numeric = n.k' ]);
 
-sub rows_of
-{
-	my ($settings, $query) = @_;
-
-	return join "\n", sort split /\n/, $node->safe_psql('postgres', "$settings $query");
-}
-
-my %expected = map { $_ => rows_of('set hashgraph.enabled = off;', $columns{$_}[1]) } keys %columns;
+my %expected = map { $_ => rows_of($node, 'set hashgraph.enabled = off;', $columns{$_}[1]) } keys %columns;
 
 sub gathered_of
 {
 	my ($settings, $query) = @_;
-	my $plan = $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
+	my $plan = explain_analyze($node, $settings, $query);
 
 	return $plan =~ /Columns Gathered on Device: (\d+)/ ? $1 : 0;
 }
@@ -85,7 +78,7 @@ foreach my $backend ('cuda', 'auto')
 		my ($columns, $query) = @{ $columns{$name} };
 
 		is(gathered_of($settings, $query), $columns, "$backend, $name: columns are gathered");
-		is(rows_of($settings, $query), $expected{$name}, "$backend, $name: the rows are right");
+		is(rows_of($node, $settings, $query), $expected{$name}, "$backend, $name: the rows are right");
 	}
 }
 is(gathered_of('set hashgraph.backend = cpu;', $columns{'both sides'}[1]), 0, 'the CPU gathers none');
@@ -102,20 +95,20 @@ SQL
 foreach my $query ('select v, w from early_l join early_r using (k)', 'select v, w from early_l left join early_r using (k)')
 {
 	my $settings = 'set max_parallel_workers_per_gather = 0; set hashgraph.backend = cuda;';
-	my $plan = $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
+	my $plan = explain_analyze($node, $settings, $query);
 
 	like($plan, qr/Columns Gathered on Device: 2$/m, "$query: columns are gathered ...");
 	like($plan, qr/Keys Sent During Scan: [1-9]/, '... by the job that got keys during the scan');
-	is(rows_of($settings, $query), rows_of('set hashgraph.enabled = off;', $query), '... and the rows are right');
+	is(rows_of($node, $settings, $query), rows_of($node, 'set hashgraph.enabled = off;', $query), '... and the rows are right');
 }
 
 # partitions of a join that does not fit work memory: each has few values
-is(rows_of("set hashgraph.backend = cuda; set work_mem = '256kB';", $columns{$_}[1]), $expected{$_}, "$_, from files: the rows are right")
+is(rows_of($node, "set hashgraph.backend = cuda; set work_mem = '256kB';", $columns{$_}[1]), $expected{$_}, "$_, from files: the rows are right")
   foreach 'both sides', 'a semi join', 'a full join', 'a left join with a qual';
 
 # a rescan, a cursor that is left, and a limit
 my $lateral = 'select n, v, w from generate_series(1, 3) n, lateral (select v, w from l join r using (k) where v > n * 100 offset 0) j';
-is(rows_of('set hashgraph.backend = cuda;', $lateral), rows_of('set hashgraph.enabled = off;', $lateral), 'rescans are right');
+is(rows_of($node, 'set hashgraph.backend = cuda;', $lateral), rows_of($node, 'set hashgraph.enabled = off;', $lateral), 'rescans are right');
 my $loop = 'set enable_material = off; set enable_hashjoin = off; set enable_mergejoin = off; select count(*), sum(w) from (values (1), (2)) n(i) left join (select v, w from l join r using (k) offset 0) j on j.v > n.i';
 is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $loop"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $loop"),
 	'rescans of the same rows are right');
@@ -141,7 +134,7 @@ my $rows_kb = int((11760 + 19667 + 1500) * 32 / 1024);
 $node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_limit = '${rows_kb}kB'");
 $node->reload;
 is(gathered_of('set hashgraph.backend = cuda;', $columns{'both sides'}[1]), 0, 'without room for columns there are none');
-is(rows_of('set hashgraph.backend = cuda;', $columns{'both sides'}[1]), $expected{'both sides'}, '... and the rows are right');
+is(rows_of($node, 'set hashgraph.backend = cuda;', $columns{'both sides'}[1]), $expected{'both sides'}, '... and the rows are right');
 $node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_limit');
 $node->reload;
 
@@ -149,7 +142,7 @@ use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_FULL_OF_COLUMNS =>
 my $plan = $node->safe_psql('postgres', "set hashgraph.backend = cuda; explain (analyze, costs off, timing off) $columns{'both sides'}[1]");
 like($plan, qr/Backend: cuda/, 'a device that runs out of memory when it has columns joins without');
 unlike($plan, qr/Gathered/, '... and gathers none');
-is(rows_of('set hashgraph.backend = cuda;', $columns{'both sides'}[1]), $expected{'both sides'}, '... and the rows are right');
+is(rows_of($node, 'set hashgraph.backend = cuda;', $columns{'both sides'}[1]), $expected{'both sides'}, '... and the rows are right');
 
 # lost after some chunks: the CPU has the rest, whose values are in memory
 foreach my $chunks (0, 1, 2, 3)
@@ -159,7 +152,7 @@ foreach my $chunks (0, 1, 2, 3)
 		my $query = $columns{$name}[1];
 
 		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
-		is(rows_of('set hashgraph.backend = auto;', $query), $expected{$name}, "lost after $chunks chunks, $name: right");
+		is(rows_of($node, 'set hashgraph.backend = auto;', $query), $expected{$name}, "lost after $chunks chunks, $name: right");
 	}
 	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
 	like($node->safe_psql('postgres', "set hashgraph.backend = auto; explain (analyze, costs off, timing off) $columns{'both sides'}[1]"),

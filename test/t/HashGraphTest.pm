@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program covers device_children device_process environment_of use_program
-  wait_for temp_files join_check_sql session_ok accepts);
+  ready_devices rows_of explain_analyze wait_for temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -185,6 +185,30 @@ sub use_program
 		$node->safe_psql('postgres', 'select count(*) from hashgraph_devices()') unless $switches{HG_STANDIN_START_DELAY_MS};
 	}
 	return;
+}
+
+# Columns of hashgraph_devices() for the devices that can be used.
+sub ready_devices
+{
+	my ($node, $columns) = @_;
+
+	return $node->safe_psql('postgres', "select $columns from hashgraph_devices() where state = 'ready'");
+}
+
+# The rows of a query under settings, statements that come before it, in an order of their own.
+sub rows_of
+{
+	my ($node, $settings, $query) = @_;
+
+	return join "\n", sort split /\n/, $node->safe_psql('postgres', "$settings $query");
+}
+
+# What EXPLAIN says of a query that has run under settings.
+sub explain_analyze
+{
+	my ($node, $settings, $query) = @_;
+
+	return $node->safe_psql('postgres', "$settings explain (analyze, costs off, timing off) $query");
 }
 
 # Wait until a condition holds; false after so many seconds.
