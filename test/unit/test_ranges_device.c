@@ -487,11 +487,8 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
 int
 main(int argc, char **argv)
 {
-	if (argc > 1)
-		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
-	else
+	if (test_choose_device(argc, argv))
 	{
-		test_find_standin(argv[0]);
 		test_overlap();
 		test_counts();
 		test_cancel();

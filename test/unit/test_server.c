@@ -723,11 +723,8 @@ test_idle(void)
 int
 main(int argc, char **argv)
 {
-	if (argc > 1)
-		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
-	else
+	if (test_choose_device(argc, argv))
 	{
-		test_find_standin(argv[0]);
 		test_queue();
 		test_impatience();
 		test_groups();

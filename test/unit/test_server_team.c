@@ -685,11 +685,8 @@ test_leases(void)
 int
 main(int argc, char **argv)
 {
-	if (argc > 1)
-		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
-	else
+	if (test_choose_device(argc, argv))
 	{
-		test_find_standin(argv[0]);
 		test_waiting();
 		test_next_attempt();
 		test_failures();

@@ -25,13 +25,17 @@ char test_device_path[4096];
 
 const HgJobSpec test_plain_spec = {.key_width = 4};
 
-void
-test_find_standin(const char *program)
+bool
+test_choose_device(int argc, char **argv)
 {
-	const char *slash = strrchr(program, '/');
+	const char *slash = strrchr(argv[0], '/');
 
-	snprintf(test_device_path, sizeof(test_device_path), "%.*shg_device_standin",
-			 slash != NULL ? (int) (slash - program + 1) : 0, program);
+	if (argc > 1)
+		snprintf(test_device_path, sizeof(test_device_path), "%s", argv[1]);
+	else
+		snprintf(test_device_path, sizeof(test_device_path), "%.*shg_device_standin",
+				 slash != NULL ? (int) (slash - argv[0] + 1) : 0, argv[0]);
+	return argc <= 1;
 }
 
 double

@@ -21,8 +21,11 @@
 /* The device process to be tested. */
 extern char test_device_path[4096];
 
-/* It is the stand-in that lies beside this program. */
-extern void test_find_standin(const char *program);
+/*
+ * It is the one that a test program's argument names, or else the stand-in beside the program,
+ * which may be told to misbehave: returns whether it is that.
+ */
+extern bool test_choose_device(int argc, char **argv);
 
 extern double test_now_ms(void);
 
