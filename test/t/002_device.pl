@@ -15,12 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-plan skip_all => 'runs with backend cuda' unless HashGraphTest::covers('cuda');
-
-my $standin = standin_program();
-my $device = HashGraphTest::device_program();
-
-plan skip_all => 'neither a device nor the stand-in was built: make unit' unless defined $standin || defined $device;
+my ($standin, $device) = device_programs();
 
 # what is slow here is the machine
 my $node = new_server('device', preload => 'session',

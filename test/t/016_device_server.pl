@@ -16,12 +16,7 @@ use RawSession;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-plan skip_all => 'runs with backend cuda' unless HashGraphTest::covers('cuda');
-
-my $standin = standin_program();
-my $device = HashGraphTest::device_program();
-
-plan skip_all => 'neither a device nor the stand-in was built: make unit' unless defined $standin || defined $device;
+my ($standin, $device) = device_programs();
 
 # Seconds of the test that kills the process at random moments.
 my $SECONDS = $ENV{HG_QUICK} ? 6 : 15;

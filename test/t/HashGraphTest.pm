@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_server backends standin_program covers device_children device_process environment_of use_program
+  new_server backends standin_program device_programs covers device_children device_process environment_of use_program
   ready_devices rows_of explain_analyze wait_for temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
@@ -118,6 +118,17 @@ sub covers
 	my $configured = configured('hashgraph.backend');
 
 	return !defined $configured || $configured eq $backend;
+}
+
+# The programs that a test of devices may run over: the stand-in and the real one, of which one may be
+# undef.  A test for which there is neither, or that is not to run now, is skipped.
+sub device_programs
+{
+	plan skip_all => 'runs with backend cuda' unless covers('cuda');
+	my @programs = (standin_program(), device_program());
+
+	plan skip_all => 'neither a device nor the stand-in was built: make unit' unless grep { defined } @programs;
+	return @programs;
 }
 
 # Process ids of the device processes below a session or the worker: its children of that name.
