@@ -14,6 +14,7 @@
 #include "../src/engine/cpu/hg_cpu.h"
 #include "hg_cuda_engine.h"
 #include "hg_device_process.h"
+#include "hg_process_memory.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -28,21 +29,6 @@ static HgEngine *started;
  * Costs
  * ------------------------------------------------------------------------ */
 
-static void *
-host_alloc(void *arg, size_t bytes)
-{
-	(void) arg;
-	return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	(void) bytes;
-	free(ptr);
-}
-
 static bool
 host_never_cancelled(void *arg)
 {
@@ -51,7 +37,7 @@ host_never_cancelled(void *arg)
 }
 
 static const HgHost measuring_host = {
-	.alloc = host_alloc, .free = host_free, .cancelled = host_never_cancelled};
+	.alloc = hg_process_alloc, .free = hg_process_free, .cancelled = host_never_cancelled};
 
 /* Measure an engine with both key widths, and with fewer rows where its memory is small. */
 static HgStatus

@@ -14,6 +14,7 @@
  */
 #include "../src/engine/hg_reduce.h"
 #include "../src/engine/hg_shape.h"
+#include "hg_process_memory.h"
 #include "hg_server_internal.h"
 #include "hg_server_team.h"
 
@@ -23,23 +24,6 @@
 /* ------------------------------------------------------------------------
  * What an engine is lent
  * ------------------------------------------------------------------------ */
-
-static void *
-host_alloc(void *arg, size_t bytes)
-{
-	size_t rounded = (bytes + 63) / 64 * 64;
-
-	(void) arg;
-	return rounded < bytes ? NULL : aligned_alloc(64, rounded > 0 ? rounded : 64);
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	(void) bytes;
-	free(ptr);
-}
 
 static bool
 host_cancelled(void *arg)
@@ -183,8 +167,8 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 	job->session = session;
 	job->id = request->header.job;
 	job->spec = request->spec;
-	job->host.alloc = host_alloc;
-	job->host.free = host_free;
+	job->host.alloc = hg_process_alloc;
+	job->host.free = hg_process_free;
 	job->host.cancelled = host_cancelled;
 	job->host.arg = job;
 

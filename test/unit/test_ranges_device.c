@@ -173,9 +173,7 @@ test_overlap(void)
 	HgRanges ranges;
 	TestData data;
 
-	setenv("HG_STANDIN_BUILD_MS", SLOW_BUILD_MS, 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_BUILD_MS");
+	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", SLOW_BUILD_MS);
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", slow_engine_of, client);
 	/* all of it in one load */
@@ -276,9 +274,7 @@ test_cancel(void)
 	TestImpatient impatient;
 	double started;
 
-	setenv("HG_STANDIN_BUILD_MS", "60000", 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_BUILD_MS");
+	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "60000");
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
@@ -308,9 +304,7 @@ test_death(void)
 	uint64_t matches;
 	int status;
 
-	setenv("HG_STANDIN_BUILD_MS", "300", 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_BUILD_MS");
+	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "300");
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);

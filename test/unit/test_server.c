@@ -562,9 +562,7 @@ test_trouble(void)
 	double started;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 5000, 5000);
-	setenv("HG_STANDIN_COUNT_MS", "30000", 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_COUNT_MS");
+	test_start_server_told(&server, "HG_STANDIN_COUNT_MS", "30000");
 	client = test_start_client(&server);
 	engine = hg_wire_client_engine(client);
 
@@ -651,9 +649,7 @@ test_failing_device(void)
 	TestSpeaker victim;
 	HgWireClient *client;
 
-	setenv("HG_STANDIN_FAIL", "1", 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_FAIL");
+	test_start_server_told(&server, "HG_STANDIN_FAIL", "1");
 	client = test_start_client(&server);
 	test_start_speaker(&server, &victim);
 	test_ask_open(&victim, 1, 1000, 0);

@@ -490,9 +490,7 @@ test_failures(void)
 	TestSpeaker speakers[2];
 
 	/* long enough for a cancel to come while the job is built */
-	setenv("HG_STANDIN_BUILD_MS", "1500", 1);
-	test_start_server(&server, NULL);
-	unsetenv("HG_STANDIN_BUILD_MS");
+	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "1500");
 	for (int i = 0; i < 2; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);

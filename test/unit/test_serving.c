@@ -74,6 +74,14 @@ test_start_server(TestServer *server, const char *const *options)
 		abort();
 }
 
+void
+test_start_server_told(TestServer *server, const char *name, const char *value)
+{
+	setenv(name, value, 1);
+	test_start_server(server, NULL);
+	unsetenv(name);
+}
+
 bool
 test_stop_server(TestServer *server)
 {

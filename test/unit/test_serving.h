@@ -38,6 +38,9 @@ typedef struct TestSpeaker
 /* Start a stand-in that listens, with more options, four strings at most. */
 extern void test_start_server(TestServer *server, const char *const *options);
 
+/* Start one that is told how to misbehave, by a variable of its environment. */
+extern void test_start_server_told(TestServer *server, const char *name, const char *value);
+
 /* Leave it alone, and report whether it then ends in time and as it should. */
 extern bool test_stop_server(TestServer *server);
 

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_process_memory.h
+ *	  The device process's own memory, as engines take it from their hosts.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_PROCESS_MEMORY_H
+#define HG_PROCESS_MEMORY_H
+
+#include <stddef.h>
+
+/* HgHost.alloc and HgHost.free, which need no arg: blocks begin at a line of the cache. */
+extern void *hg_process_alloc(void *arg, size_t bytes);
+
+extern void hg_process_free(void *arg, void *ptr, size_t bytes);
+
+#endif /* HG_PROCESS_MEMORY_H */
