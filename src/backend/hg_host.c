@@ -49,20 +49,22 @@ hg_host_cancelled(void *arg)
 {
 	HgPgHost *host = arg;
 
-	if (host->caught != NULL || (host->limited && host->patience_ms <= 0))
+	if (host->caught != NULL)
 		return true;
-	if (!INTERRUPTS_PENDING_CONDITION())
-		return false;
-	PG_TRY();
+	/* also where patience is lost: the latch that told of it is reset, and no later wait sees it */
+	if (INTERRUPTS_PENDING_CONDITION())
 	{
-		CHECK_FOR_INTERRUPTS();
+		PG_TRY();
+		{
+			CHECK_FOR_INTERRUPTS();
+		}
+		PG_CATCH();
+		{
+			hg_host_catch(host);
+		}
+		PG_END_TRY();
 	}
-	PG_CATCH();
-	{
-		hg_host_catch(host);
-	}
-	PG_END_TRY();
-	return host->caught != NULL;
+	return host->caught != NULL || (host->limited && host->patience_ms <= 0);
 }
 
 /* Wait for fd, the latch or the end of the patience; an error is kept. */

@@ -204,6 +204,23 @@ $node->reload;
 use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_FAIL => 1);
 test_refusal('a failing device', '.*', '58000', $queries{'an inner join'});
 
+# A query is stopped when one of its processes gives the device up: that one must not go on to wait
+# for the others, which are gone.
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_BUILD_MS => 1000);
+my $impatient = RawSession->new($node);
+my $hung = 0;
+$impatient->query(q{set hashgraph.backend = auto; set hashgraph.gpu_wait_limit = '1ms'; set parallel_leader_participation = off;}
+	  . ' set max_parallel_workers_per_gather = 2');
+for my $round (1 .. $KILLS * 25)
+{
+	$impatient->query('set statement_timeout = ' . (15 + int rand 60));
+	$impatient->send('select count(*), sum(u.w), sum(v.w) from u join u v using (k)');
+	next if $impatient->finish(HANGS);
+	$hung++;
+	last;
+}
+is($hung, 0, 'stopped as patience ends: no process waits for others that are gone');
+
 # ------------------------------------------------------------------ more matches than work memory
 
 # auto has the CPU stream them, cuda the device, to the processes that still want some.
@@ -231,10 +248,10 @@ foreach my $name (sort keys %many)
 	{
 		is($node->safe_psql('postgres', "$settings $many{$name}"), $right, "more matches than work memory, $name: right with $settings");
 	}
-	like(plan_of("$little set hashgraph.backend = cuda;", $many{$name}),
+	like(explain_analyze($node, "$little set hashgraph.backend = cuda;", $many{$name}),
 		qr/Parallel Custom Scan \(HashGraphJoin\).*Backend: cuda.*Processes: 4/s, "... $name, cuda: the processes join on the device");
 }
-like(plan_of("$little set hashgraph.backend = auto;", $many{'an inner join'}),
+like(explain_analyze($node, "$little set hashgraph.backend = auto;", $many{'an inner join'}),
 	qr/Backend: cpu.*Fallback: the matches of the join need more than work memory/s, '... auto: the CPU does it');
 my $streaming = RawSession->new($node);
 $streaming->query("$little set hashgraph.backend = cuda");
