@@ -66,9 +66,16 @@ hg_join_is_steady(const HgInput *input)
 	if (!IsA(plan, SeqScan) || hg_join_expression_may_wait((Node *) plan->qual, NULL) ||
 		hg_join_expression_may_wait((Node *) plan->targetlist, NULL))
 		return false;
-	for (int p = 0; input->key_exprs != NULL && p < input->encoder->nparts; p++)
-		if (hg_join_expression_may_wait((Node *) input->key_exprs[p]->expr, NULL))
+	for (int p = 0; p < input->encoder->nparts; p++)
+	{
+		const HgKeyPart *part = &input->encoder->parts[p];
+
+		if ((input->key_exprs != NULL &&
+			 hg_join_expression_may_wait((Node *) input->key_exprs[p]->expr, NULL)) ||
+			(part->encoding != HG_KEY_BITS &&
+			 hg_join_function_may_wait(part->hash[input->side].fn_oid, NULL)))
 			return false;
+	}
 	return true;
 }
 

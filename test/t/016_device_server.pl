@@ -202,6 +202,10 @@ sub test_sending
 
 $node->safe_psql('postgres', <<'SQL');
 create function nothing(int) returns int immutable language plpgsql as 'begin return $1; end';
+create function nothing_hash(int) returns int immutable strict language plpgsql as 'begin return hashint4($1); end';
+create function nothing_eq(int, int) returns bool immutable strict language internal as 'int4eq';
+create operator === (leftarg = int, rightarg = int, procedure = nothing_eq, commutator = ===, hashes);
+create operator class nothing_ops for type int using hash as operator 1 ===, function 1 nothing_hash(int);
 create function joins(int) returns bigint stable language sql as 'select count(*) + $1 from d a join d b using (k)';
 SQL
 foreach my $backend ('cuda', 'auto')
@@ -217,6 +221,7 @@ foreach my $backend ('cuda', 'auto')
 	test_sending("$backend, more keys than were expected", $settings, "$join where v % 2 < 2 and w % 2 < 2", $backend eq 'cuda', 'cuda');
 	test_sending("$backend, a join that is cut", "$settings set hashgraph.gpu_memory_limit = '4MB';", $join, 0, 'cuda');
 	test_sending("$backend, a function that may wait", $settings, "$join where nothing(v) > 0", 0, 'cuda');
+	test_sending("$backend, a hash function that may wait", $settings, 'select count(*), sum(v), sum(w) from f join d on f.k === d.k', 0, 'cuda');
 	test_sending("$backend, a function that joins", "$settings set hashgraph.min_rows = 0;",
 		"$join where w <= (select joins(0)) and v % 100000 = 5 and joins(v) > 0", 0, '(cuda|cpu)');
 	test_sending("$backend, a child that is no table", $settings, 'select count(*), sum(v), sum(w) from f join (select * from d offset 0) d using (k)', 0, 'cuda');
