@@ -85,6 +85,14 @@ test_overflowing_bins(HgEngine *engine)
 		}
 }
 
+/* Whether it is this test's turn, with so many rows of one key, which make the most matches. */
+static bool
+turn_of_hot(const uint64_t hot[2])
+{
+	return (hg_tap_suite() != HG_SUITE_TINY || hot[HG_OUTER] * hot[HG_INNER] <= 1000000) &&
+		   hg_tap_turn();
+}
+
 /* A job that is left to the engine, which joins bins then. */
 static void
 test_bins(HgEngine *engine, uint32_t width, const uint64_t rows[2], const uint64_t hot[2],
@@ -97,7 +105,7 @@ test_bins(HgEngine *engine, uint32_t width, const uint64_t rows[2], const uint64
 				   .spec = {.key_width = width, .device = -1},
 				   .capacity = capacity};
 
-	if (!hg_tap_turn())
+	if (!turn_of_hot(hot))
 		return;
 	test_data_create_hot(&data, width, rows, hot);
 	hg_tap_ok(
@@ -209,7 +217,7 @@ test_both_graphs(HgEngine *engine)
 									.device = -1},
 						   .capacity = i % 2 == 0 ? 65536 : 5000};
 
-			if (!hg_tap_turn())
+			if (!turn_of_hot(rows + 2))
 				continue;
 			test_data_create_hot(&data, width, rows, rows + 2);
 			hg_tap_ok(test_run(&run) && test_run_intersections(&run),
@@ -253,15 +261,15 @@ test_budget(void)
 	TestRun run = {.host = test_host_plain(),
 				   .data = &data,
 				   .spec = {.key_width = 4, .probe = HG_PROBE_INTERSECT}};
+	const uint64_t rows = hg_tap_suite() == HG_SUITE_TINY ? 10000 : 100000;
 	const int turns = hg_tap_suite() == HG_SUITE_TINY ? 5 : 100;
 	bool good = true;
 	bool fits = false;
 
 	if (!hg_tap_turn())
 		return;
-	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 100000, 100000);
-	for (uint64_t budget = UINT64_C(1) << 20; !fits && budget < UINT64_C(64) << 20;
-		 budget += budget / 8)
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, rows, rows);
+	for (uint64_t budget = 10 * rows; !fits && budget < 640 * rows; budget += budget / 8)
 	{
 		if (engine != NULL)
 			hg_cuda_engine_stop(engine);
@@ -397,14 +405,13 @@ reduce_rows(HgEngine *engine, uint64_t rows, HgJob **job, uint64_t *groups, HgEr
 static void
 test_little_room(void)
 {
-	const uint64_t rows = 100000;
+	const uint64_t rows = hg_tap_suite() == HG_SUITE_TINY ? 40000 : 100000;
 	bool some_few = false;
 	bool some_many = false;
 	bool some_refused = false;
 	bool good = true;
 
-	for (uint64_t budget = UINT64_C(1) << 20; good && budget < UINT64_C(64) << 20;
-		 budget += budget / 3)
+	for (uint64_t budget = 10 * rows; good && budget < 640 * rows; budget += budget / 3)
 	{
 		HgEngine *engine;
 		HgError error = {0};

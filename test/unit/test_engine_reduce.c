@@ -912,12 +912,13 @@ test_wrong_values(HgEngine *engine, const HgHost *host)
 static void
 test_disturbed(HgEngine *engine, const HgHost *base)
 {
+	const uint64_t rows = hg_tap_suite() == HG_SUITE_TINY ? 3000 : 20000;
+	const unsigned step = hg_tap_suite() == HG_SUITE_TINY ? 2 : 7; /* one by one, at first */
 	TestCase c = {.kind = TEST_KEYS_DUPLICATES,
 				  .key_width = 8,
-				  .rows = {20000, 20000},
+				  .rows = {rows, rows},
 				  .spread = {3000, 0, 10},
 				  .capacity = 500};
-	const unsigned step = hg_tap_suite() == HG_SUITE_TINY ? 2 : 7; /* one by one, at first */
 	bool good = true;
 	int cancelled = 0;
 	HgStatus status = HG_CANCELLED;
