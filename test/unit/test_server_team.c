@@ -237,9 +237,18 @@ open_with_columns(Members *members, const TestData *data, uint64_t number, int o
 	return good;
 }
 
-/* Each member gives the rows that it has from give_keys their values. */
+/* The value of an inner row is NULL for one row in so many, but in the first piece. */
+#define NULL_SHARE 7
+
 static bool
-give_values(Members *members, const TestData *data)
+has_null(uint64_t inner_row)
+{
+	return inner_row >= PIECE && inner_row % NULL_SHARE == 0;
+}
+
+/* Each member gives the rows that it has from give_keys their values, with NULLs or without. */
+static bool
+give_values(Members *members, const TestData *data, bool with_nulls)
 {
 	bool good = true;
 	int turn = 0;
@@ -251,29 +260,117 @@ give_values(Members *members, const TestData *data)
 			int i = turn++ % MEMBERS;
 			int32_t outer[PIECE];
 			int64_t inner[PIECE];
+			uint8_t nulls[PIECE];
 
 			/* an outer row's value is its number, negative; an inner row's its number modulo 5 */
 			for (uint64_t k = 0; k < count; k++)
 			{
 				outer[k] = -(int32_t) (at + k);
 				inner[k] = (int64_t) ((at + k) % 5);
+				nulls[k] = has_null(at + k);
 			}
-			good = good && members->engines[i]->append_column(
-							   members->jobs[i], (HgSide) side, 0,
-							   side == HG_OUTER ? (const void *) outer : (const void *) inner, NULL,
-							   count, at, NULL) == HG_OK;
+			good = good &&
+				   members->engines[i]->append_column(
+					   members->jobs[i], (HgSide) side, 0,
+					   side == HG_OUTER ? (const void *) outer : (const void *) inner,
+					   side == HG_INNER && with_nulls ? nulls : NULL, count, at, NULL) == HG_OK;
 		}
 	return good;
 }
 
 /* The whole of a job with columns, up to its groups. */
 static bool
-build_with_columns(Members *members, const TestData *data, uint64_t number)
+build_with_columns(Members *members, const TestData *data, uint64_t number, bool with_nulls)
 {
 	HgStatus statuses[MEMBERS];
 
 	return open_with_columns(members, data, number, -1, statuses) && give_keys(members, data) &&
-		   give_values(members, data) && settle_members(members) && build_members(members);
+		   give_values(members, data, with_nulls) && settle_members(members) &&
+		   build_members(members);
+}
+
+/* Room for the matches that one member fetches at a time. */
+#define CHUNK 300
+
+/* Are the values of matches, those that were asked for, the rows' own? */
+static bool
+values_are_right(const HgMatches *matches, const int32_t *outer, const int64_t *inner,
+				 const uint8_t *nulls, bool with_nulls)
+{
+	bool good = !matches->has_nulls[HG_OUTER][0];
+
+	for (size_t k = 0; k < matches->count; k++)
+	{
+		const uint32_t row = matches->inner[k];
+		const bool is_null = matches->has_nulls[HG_INNER][0] && nulls[k] != 0;
+
+		if (matches->values[HG_OUTER][0] != NULL)
+			good = good && outer[k] == -(int32_t) matches->outer[k];
+		if (matches->values[HG_INNER][0] != NULL)
+			good = good && is_null == (with_nulls && has_null(row)) &&
+				   (is_null || inner[k] == row % 5);
+	}
+	return good;
+}
+
+/* The members take chunks in turn: one with no values, one with those of a side, one with all. */
+static void
+test_values(bool with_nulls)
+{
+	TestServer server;
+	TestData data;
+	Members members;
+	int32_t outer_values[CHUNK];
+	int64_t inner_values[CHUNK];
+	uint8_t nulls[2][CHUNK];
+	uint32_t outer[CHUNK];
+	uint32_t inner[CHUNK];
+	uint64_t pairs[MEMBERS] = {0};
+	uint64_t checksum = 0;
+	size_t count;
+	bool good;
+
+	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 6000, 3000);
+	test_start_server(&server, NULL);
+	connect_members(&server, &members);
+	good = build_with_columns(&members, &data, TEAM + 3, with_nulls);
+	for (int i = 0; i < MEMBERS; i++)
+		good = good && members.engines[i]->match(members.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+	do
+	{
+		count = 0;
+		for (int i = 0; i < MEMBERS && good; i++)
+		{
+			HgMatches matches = {.outer = outer, .inner = inner, .capacity = CHUNK};
+
+			if (i > 0)
+			{
+				matches.values[HG_INNER][0] = inner_values;
+				matches.nulls[HG_INNER][0] = nulls[HG_INNER];
+			}
+			if (i > 1)
+			{
+				matches.values[HG_OUTER][0] = outer_values;
+				matches.nulls[HG_OUTER][0] = nulls[HG_OUTER];
+			}
+			good =
+				members.engines[i]->next(members.jobs[i], &matches, NULL) == HG_OK &&
+				values_are_right(&matches, outer_values, inner_values, nulls[HG_INNER], with_nulls);
+			for (size_t k = 0; good && k < matches.count; k++)
+				checksum += test_pair_checksum(outer[k], inner[k]);
+			pairs[i] += matches.count;
+			count += matches.count;
+		}
+	} while (good && count > 0);
+	hg_tap_ok(good && pairs[0] > 0 && pairs[1] > 0 && pairs[2] > 0,
+			  "each member gets the values that it asks for, %s",
+			  with_nulls ? "some of them NULL" : "none of them NULL");
+	hg_tap_ok(pairs[0] + pairs[1] + pairs[2] == data.pairs && checksum == data.checksum,
+			  "and all matches go to one of them");
+	close_members(&members);
+	disconnect_members(&members);
+	hg_tap_ok(test_stop_server(&server), "the process ends after them");
+	test_data_destroy(&data);
 }
 
 static void
@@ -306,7 +403,7 @@ test_groups(void)
 	members.jobs[1] = NULL;
 	close_members(&members);
 
-	good = build_with_columns(&members, &data, TEAM + 1);
+	good = build_with_columns(&members, &data, TEAM + 1, false);
 	for (int i = 0; i < MEMBERS; i++)
 		good = good &&
 			   members.engines[i]->reduce(members.jobs[i], HG_MATCH_ALL, &spec, &groups[i], NULL) ==
@@ -317,7 +414,7 @@ test_groups(void)
 	close_members(&members);
 
 	spec.max_groups = 5;
-	good = build_with_columns(&members, &data, TEAM + 2);
+	good = build_with_columns(&members, &data, TEAM + 2, false);
 	for (int i = MEMBERS - 1; i >= 0; i--)
 	{
 		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
@@ -695,6 +792,8 @@ main(int argc, char **argv)
 	test_together(4);
 	test_together(8);
 	test_groups();
+	test_values(false);
+	test_values(true);
 	test_leavers();
 	return hg_tap_done();
 }
