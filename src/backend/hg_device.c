@@ -592,14 +592,15 @@ hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width, uint6
 
 double
 hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width, uint32_t ncolumns,
-						  double row_bytes, uint64_t rows, double pairs)
+						  double row_bytes, uint64_t rows, double pairs, int processes)
 {
 	const double column_bytes = (double) rows * row_bytes;
 	const double value_bytes = pairs * row_bytes;
 
 	return hg_costs_estimate_values(&costs->device[hg_costs_place(key_width)], column_bytes,
 									value_bytes) +
-		   ncolumns * HG_DEVICE_MESSAGE_MS + (column_bytes + value_bytes) * HG_DEVICE_BYTE_NS / 1e6;
+		   ncolumns * HG_DEVICE_MESSAGE_MS +
+		   (column_bytes + value_bytes) * HG_DEVICE_BYTE_NS / 1e6 / processes;
 }
 
 uint64_t

@@ -80,11 +80,11 @@ extern double hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t ke
 
 /*
  * Milliseconds that it takes more to have the values of columns of a side come with the pairs:
- * row_bytes a row and a pair, in ncolumns columns.
+ * row_bytes a row and a pair, in ncolumns columns.  So many processes share the rows and the pairs.
  */
 extern double hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width,
 										uint32_t ncolumns, double row_bytes, uint64_t rows,
-										double pairs);
+										double pairs, int processes);
 
 /*
  * The name of the device that jobs run on; "" where there is none.  Asks a process

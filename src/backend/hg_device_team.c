@@ -33,9 +33,12 @@
  */
 #define HG_SETTLE_MS 50.0
 
-/* Matches fetched at a time; the first ones make room for as many.  And where they are streamed. */
-#define HG_FETCH_PAIRS ((uint64) 256 * 1024)
-#define HG_STREAM_PAIRS ((uint64) 64 * 1024)
+/*
+ * Bytes of matches, and of their values, fetched at a time; the first make room for as many.  And
+ * where they are streamed.
+ */
+#define HG_FETCH_BYTES ((uint64) 2 * 1024 * 1024)
+#define HG_STREAM_BYTES ((uint64) 512 * 1024)
 
 /* A number that no other team has; 0 where there is none to be had. */
 static uint64
@@ -80,11 +83,11 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 }
 
 void
-hg_device_team_init_early(HgDeviceTeamShared *shared, bool reduces)
+hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns)
 {
 	if (shared->job != 0)
 		shared->early_job = hg_device_team_number();
-	shared->early_reduces = reduces;
+	shared->early_columns = *columns;
 }
 
 void
@@ -157,11 +160,11 @@ hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError
 	return failed == 0 || failed > step;
 }
 
-/* Are the matches of a job to be reduced? */
-static bool
-hg_device_team_reduces(const HgJobSpec *spec)
+/* The columns of a side that the job has; or NULL. */
+static const HgColumnSet *
+hg_device_team_columns(const HgDeviceTeam *device, const HgReduction *reduction, HgSide side)
 {
-	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
+	return device->reducing ? &reduction->columns[side] : device->gather->columns[side];
 }
 
 /* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
@@ -203,13 +206,25 @@ hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const 
 
 			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
 											   piece->count, piece->first_row, error);
-			if (status == HG_OK && hg_device_team_reduces(spec))
-				status = hg_reduction_append(reduction, &device->calls, device->job, (HgSide) side,
-											 piece->first_row, piece->count, error);
+			if (status == HG_OK)
+				status = hg_column_set_append(
+					hg_device_team_columns(device, reduction, (HgSide) side), &device->calls,
+					device->job, (HgSide) side, piece->first_row, piece->count, error);
 		}
 	if (status == HG_OK)
 		status = hg_wire_client_settle(device->job, error);
 	return status;
+}
+
+/* Has the early job the columns that are wanted now? */
+static bool
+hg_device_team_expects_early(const HgDeviceTeam *device)
+{
+	const HgJobColumns *early = &device->shared->early_columns;
+
+	return device->reducing == early->reduces &&
+		   (device->gather->columns[HG_OUTER] != NULL) == early->gathers[HG_OUTER] &&
+		   (device->gather->columns[HG_INNER] != NULL) == early->gathers[HG_INNER];
 }
 
 /*
@@ -224,7 +239,7 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 	HgSender *sender = device->sender;
 	HgStatus status;
 
-	if (hg_device_team_reduces(spec) != device->shared->early_reduces)
+	if (!hg_device_team_expects_early(device))
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
 	if (sender == NULL)
 		return HG_OK;
@@ -242,7 +257,7 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 
 /* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
-hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, bool reduces, HgError *error)
+hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
 {
 	const uint64 most = device->team->spec.match_bytes / (2 * sizeof(uint32));
 	HgDeviceAttempt *attempt = device->attempt;
@@ -252,7 +267,7 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, bool reduc
 	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
 		return HG_OK;
 	status = device->calls.build(device->job, error);
-	if (status == HG_OK && reduces)
+	if (status == HG_OK && device->reducing)
 	{
 		status = hg_reduction_fetch(spec->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
@@ -270,10 +285,13 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, bool reduc
 	return HG_OK;
 }
 
-/* Have room for pairs more pairs, and not for many more than there are in all. */
+/* Have room for more pairs, and not for many more than there are in all. */
 static void
-hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
+hg_device_team_reserve(HgDeviceTeam *device)
 {
+	uint64 bytes = 2 * sizeof(uint32) + hg_gather_bytes(device->gather);
+	uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) / bytes;
+	uint64 pairs = Min(most, Max(device->matches, 1));
 	uint64 capacity = Max(device->count + pairs, Min(2 * device->capacity, device->matches));
 
 	if (device->count + pairs <= device->capacity)
@@ -288,22 +306,26 @@ hg_device_team_reserve(HgDeviceTeam *device, uint64 pairs)
 		device->outer = repalloc_huge(device->outer, capacity * sizeof(uint32));
 		device->inner = repalloc_huge(device->inner, capacity * sizeof(uint32));
 	}
+	hg_gather_reserve(device->gather, capacity, device->context);
 	device->capacity = capacity;
 }
 
 /* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
 static HgStatus
-hg_device_team_fetch_chunk(HgDeviceTeam *device, uint64 most, size_t *count, HgError *error)
+hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 {
 	HgMatches chunk = {0};
 	HgStatus status;
 
-	hg_device_team_reserve(device, Min(most, Max(device->matches, 1)));
+	hg_device_team_reserve(device);
 	chunk.outer = device->outer + device->count;
 	chunk.inner = device->inner + device->count;
 	chunk.capacity = device->capacity - device->count;
+	hg_gather_ask(device->gather, &chunk, device->count);
 	status = device->calls.next(device->job, &chunk, error);
 	*count = status == HG_OK ? chunk.count : 0;
+	if (*count > 0)
+		hg_gather_keep(device->gather, &chunk, device->count);
 	device->count += *count;
 	return status;
 }
@@ -316,7 +338,7 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 	size_t count = device->streamed ? 0 : 1;
 
 	while (status == HG_OK && count > 0)
-		status = hg_device_team_fetch_chunk(device, HG_FETCH_PAIRS, &count, error);
+		status = hg_device_team_fetch_chunk(device, &count, error);
 	return status;
 }
 
@@ -327,10 +349,9 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 {
 	HgDeviceTeamShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
-	const bool reduces = hg_device_team_reduces(job_spec);
 	/* none of them could fail at the first step then */
 	const bool settled =
-		early && reduces == shared->early_reduces && pg_atomic_read_u32(&shared->unsent) == 0;
+		early && hg_device_team_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
@@ -346,7 +367,7 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 
 	/* from here on a process that came late has no job, and no part but to arrive */
 	if (status == HG_OK && device->job != NULL)
-		status = hg_device_team_build(device, spec, reduces, &error);
+		status = hg_device_team_build(device, spec, &error);
 	if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
 		return false;
 	device->matches = device->attempt->matches;
@@ -354,6 +375,8 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 	device->streamed = device->attempt->streamed;
 	if (device->reduced || spec->counted)
 		return true;
+	/* where work memory can not hold the matches it can hold no values: these are not asked for */
+	hg_gather_limit(device->gather, device->matches, device->team->spec.match_bytes);
 
 	if (device->job != NULL)
 		status = hg_device_team_fetch(device, spec->mode, &error);
@@ -368,19 +391,23 @@ hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const Hg
 
 	if (number == HG_TRY_EARLY && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
 		return HG_TRY_WHOLE;
-	if (hg_device_team_reduces(job_spec) && attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+	if (job_spec->ncolumns[HG_OUTER] + job_spec->ncolumns[HG_INNER] > 0 &&
+		attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
 		return HG_TRY_KEYS;
 	return HG_TRIES;
 }
 
 /* Have spec tell of the job of an attempt, where it tells of the whole one, or the one before. */
 static void
-hg_device_team_fill_spec(const HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *spec)
+hg_device_team_fill_spec(HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *spec)
 {
 	spec->team = number == HG_TRY_EARLY ? device->shared->early_job
 										: device->shared->job + (number == HG_TRY_KEYS);
-	if (number == HG_TRY_KEYS)
-		memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
+	if (number != HG_TRY_KEYS)
+		return;
+	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
+	device->reducing = false;
+	hg_gather_forget(device->gather);
 }
 
 /*
@@ -447,7 +474,7 @@ hg_device_team_next(HgDeviceTeam *device, HgError *error)
 	device->count = 0;
 	if (device->job == NULL)
 		return HG_OK;
-	status = hg_device_team_fetch_chunk(device, HG_STREAM_PAIRS, &count, error);
+	status = hg_device_team_fetch_chunk(device, &count, error);
 	/* others can have its memory */
 	if (status == HG_OK && count == 0)
 		hg_device_team_close(device);

@@ -6,10 +6,12 @@
  * Each process connects to the server's device process and opens the same job there
  * (HgJobSpec.team).  All then go through the same steps, and are of one mind after each:
  *
- *	1	each appends the keys that it has read, and the columns of a reduction
+ *	1	each appends the keys that it has read, and the columns that the job is to have: those of
+ *		a reduction, or those whose values come with the matches
  *	2	one of them has the job built, and its matches counted, or reduced: then it has the groups
- *	3	where matches are wanted, each fetches chunks of them until there are no more; or, where
- *		they need more than work memory, begins to, and goes on while they are returned
+ *	3	where matches are wanted, each fetches chunks of them until there are no more, with their
+ *		values where all of these fit work memory; or, where the matches alone need more than that,
+ *		begins to, without values, and goes on while they are returned
  *
  * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
  * processes it has failed for all: no row has been returned yet, and all keys are where they were.
@@ -19,7 +21,7 @@
  *			rows are the planner's.  The first step takes no arrive where all of them had finished
  *			when all rows were read.
  *	whole	Where there was none, or its first step has failed: a job for the rows that there are.
- *	keys	Where the device has no memory for the columns of a reduction: a job without.
+ *	keys	Where the device has no memory for columns: a job without.
  *
  * Between two attempts there is one more arrive, behind which the job of the first is gone.  After
  * the last the processes go on to join on the CPU, or to an error.
@@ -67,10 +69,10 @@ typedef struct HgDeviceAttempt
 /* What the processes have in common, in their shared memory. */
 struct HgDeviceTeamShared
 {
-	uint64 job;			 /* HgJobSpec.team; 0: the device is left out of it */
-	uint64 early_job;	 /* the same, of the job that senders have; 0: there are none */
-	bool early_reduces;	 /* ... with the columns of a reduction */
-	HgEngineCosts costs; /* as the leader knew them, so that all choose alike */
+	uint64 job;					/* HgJobSpec.team; 0: the device is left out of it */
+	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
+	HgJobColumns early_columns; /* that it has */
+	HgEngineCosts costs;		/* as the leader knew them, so that all choose alike */
 	bool costs_known;
 	pg_atomic_uint64 rows[2]; /* by HgSide, of all processes; added before they build */
 	pg_atomic_uint32 unsent;  /* some sender had not finished when all rows were read */
@@ -84,6 +86,8 @@ typedef struct HgDeviceTeam
 	HgDeviceTeamShared *shared;
 	HgPgTeam *team;
 	HgSender *sender;		  /* or NULL */
+	bool reducing;			  /* the job has the columns of a reduction, or will have them ... */
+	HgGather *gather;		  /* ... or these, with the values that this process has fetched */
 	HgDeviceAttempt *attempt; /* that is being made */
 	bool came;				  /* this process has had a part in a job, that is ... */
 	HgEngine calls;			  /* ... an engine, which may go with its connection */
@@ -111,10 +115,9 @@ typedef struct HgDeviceTeam
 extern void hg_device_team_init(HgDeviceTeamShared *shared, bool possible);
 
 /*
- * The leader's, at the same time: the processes are to have senders, for a job with the columns of
- * a reduction or without.
+ * The leader's, at the same time: the processes are to have senders, for a job with these columns.
  */
-extern void hg_device_team_init_early(HgDeviceTeamShared *shared, bool reduces);
+extern void hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns);
 
 /*
  * This process has read its rows, and others may not have: have its sender finished, if it needs
@@ -124,11 +127,11 @@ extern void hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender,
 								  const HgKeySet sides[2]);
 
 /*
- * Do all steps that are left to this process; device has shared, team, sender and context set.
- * job_spec has the expected rows of all, and no team.  The wait for a greeting takes patience_ms at
- * most, other waits what the team's host allows.  True: all processes have joined on the device.
- * False: none has, *error says why, and team->team.arrived is what it would be had they not
- * tried.  An interrupt's error is thrown.
+ * Do all steps that are left to this process; device has shared, team, sender, context and its
+ * columns set.  job_spec has the expected rows of all, and no team.  The wait for a greeting takes
+ * patience_ms at most, other waits what the team's host allows.  True: all processes have joined on
+ * the device. False: none has, *error says why, and team->team.arrived is what it would be had they
+ * not tried.  An interrupt's error is thrown.
  */
 extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
 								const HgJobSpec *job_spec, const HgKeySet sides[2],

@@ -11,54 +11,19 @@
 
 #include "utils/memutils.h"
 
-#include "backend/hg_device.h"
 #include "backend/hg_gather.h"
 
-/*
- * What it takes more to fetch a value by its row than in the order of the matches: where the
- * column's values are in a near cache, of so many bytes, and where they are not.  Measured with 4
- * million matches, values asked for ahead by batches, columns of 4 and 8 bytes: 1.3 to 2.1 ns up to
- * 1 MB, 6 to 9 ns for 4 to 16 MB, twice that and more beyond.
- */
-#define HG_NEAR_VALUE_NS 2.0
-#define HG_FAR_VALUE_NS 8.0
-#define HG_NEAR_BYTES (2.0 * 1024 * 1024)
-
-/* Does it pay for a side? */
-static bool
-hg_gather_pays(const HgEngineCosts *costs, uint32 key_width, const HgColumnSet *set, uint64 rows,
-			   double pairs)
+static void
+hg_gather_forget_side(HgGather *gather, HgSide side)
 {
-	double row_bytes = 0;
-	double lookup_ns = 0;
-
-	for (uint32 column = 0; column < set->ncolumns; column++)
+	gather->columns[side] = NULL;
+	gather->has_matched[side] = false;
+	for (int column = 0; column < HG_MAX_COLUMNS && gather->values[side][column] != NULL; column++)
 	{
-		double bytes = (double) rows * set->widths[column];
-		double near_share = Min(1, HG_NEAR_BYTES / Max(bytes, 1));
-
-		row_bytes += set->widths[column];
-		lookup_ns += HG_FAR_VALUE_NS - near_share * (HG_FAR_VALUE_NS - HG_NEAR_VALUE_NS);
-	}
-	return hg_device_estimate_values(costs, key_width, set->ncolumns, row_bytes, rows, pairs) <
-		   pairs * lookup_ns / 1e6;
-}
-
-void
-hg_gather_choose(uint32 key_width, const HgColumnSet *const columns[2], const uint64 rows[2],
-				 double pairs, const HgColumnSet *chosen[2])
-{
-	HgEngineCosts costs;
-	bool known = hg_device_costs(&costs);
-
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgColumnSet *set = columns[side];
-
-		chosen[side] =
-			known && set != NULL && hg_gather_pays(&costs, key_width, set, rows[side], pairs)
-				? set
-				: NULL;
+		pfree(gather->values[side][column]);
+		pfree(gather->nulls[side][column]);
+		gather->values[side][column] = NULL;
+		gather->nulls[side][column] = NULL;
 	}
 }
 
@@ -66,25 +31,37 @@ void
 hg_gather_forget(HgGather *gather)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_gather_forget_side(gather, (HgSide) side);
+}
+
+void
+hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes)
+{
+	const uint64 most = bytes / Max(pairs, 1);
+	uint64 pair_bytes = 2 * sizeof(uint32);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		gather->columns[side] = NULL;
-		gather->has_matched[side] = false;
+		pair_bytes += hg_column_set_bytes(gather->columns[side]);
+		if (pair_bytes <= most)
+			continue;
+		pair_bytes -= hg_column_set_bytes(gather->columns[side]);
+		hg_gather_forget_side(gather, (HgSide) side);
 	}
 }
 
 size_t
 hg_gather_bytes(const HgGather *gather)
 {
-	size_t bytes = 0;
+	return hg_column_set_bytes(gather->columns[HG_OUTER]) +
+		   hg_column_set_bytes(gather->columns[HG_INNER]);
+}
 
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgColumnSet *set = gather->columns[side];
-
-		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
-			bytes += set->widths[column] + 1;
-	}
-	return bytes;
+/* An array of so many bytes, which begins as another one that may be there already. */
+static void *
+hg_gather_extend(void *array, size_t bytes, MemoryContext context)
+{
+	return array == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(array, bytes);
 }
 
 void
@@ -96,28 +73,63 @@ hg_gather_reserve(HgGather *gather, size_t capacity, MemoryContext context)
 
 		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		{
-			gather->values[side][column] =
-				MemoryContextAlloc(context, capacity * set->widths[column]);
-			gather->nulls[side][column] = MemoryContextAlloc(context, capacity);
+			void **values = &gather->values[side][column];
+			uint8 **nulls = &gather->nulls[side][column];
+
+			*values = hg_gather_extend(*values, capacity * set->widths[column], context);
+			*nulls = hg_gather_extend(*nulls, capacity, context);
+		}
+	}
+}
+
+/* Where a column's values are from a match on. */
+static inline void *
+hg_gather_place(const HgGather *gather, int side, uint32 column, size_t first)
+{
+	return (char *) gather->values[side][column] + first * gather->columns[side]->widths[column];
+}
+
+void
+hg_gather_ask(HgGather *gather, HgMatches *matches, size_t first)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+
+		gather->has_matched[side] = false;
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			matches->values[side][column] = hg_gather_place(gather, side, column, first);
+			matches->nulls[side][column] = gather->nulls[side][column] + first;
 		}
 	}
 }
 
 void
-hg_gather_ask(HgGather *gather, HgMatches *matches)
+hg_gather_keep(HgGather *gather, const HgMatches *matches, size_t first)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		gather->has_matched[side] = false;
-		if (gather->columns[side] == NULL)
-			continue;
-		memcpy(matches->values[side], gather->values[side], sizeof(matches->values[side]));
-		memcpy(matches->nulls[side], gather->nulls[side], sizeof(matches->nulls[side]));
+		const HgColumnSet *set = gather->columns[side];
+
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			uint8 *nulls = gather->nulls[side][column];
+			bool *has_nulls = &gather->has_nulls[side][column];
+			bool had_nulls = first > 0 && *has_nulls;
+
+			*has_nulls = had_nulls || matches->has_nulls[side][column];
+			/* bytes are written where there is a NULL: those before it, or behind */
+			if (*has_nulls && !had_nulls)
+				memset(nulls, 0, first);
+			else if (*has_nulls && !matches->has_nulls[side][column])
+				memset(nulls + first, 0, matches->count);
+		}
 	}
 }
 
 uint32
-hg_gather_take(HgGather *gather, const HgMatches *matches)
+hg_gather_show(HgGather *gather, size_t first)
 {
 	uint32 gathered = 0;
 
@@ -129,9 +141,9 @@ hg_gather_take(HgGather *gather, const HgMatches *matches)
 		gather->has_matched[side] = set != NULL;
 		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		{
-			matched->values[column] = matches->values[side][column];
+			matched->values[column] = hg_gather_place(gather, side, column, first);
 			matched->nulls[column] =
-				matches->has_nulls[side][column] ? matches->nulls[side][column] : NULL;
+				gather->has_nulls[side][column] ? gather->nulls[side][column] + first : NULL;
 			gathered++;
 		}
 	}

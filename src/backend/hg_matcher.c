@@ -211,7 +211,7 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 		.outer = matcher->outer, .inner = matcher->inner, .capacity = matcher->capacity};
 	HgStatus status = HG_OK;
 
-	hg_gather_ask(&matcher->gather, &matches);
+	hg_gather_ask(&matcher->gather, &matches, 0);
 	if (!matcher->streaming)
 		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
@@ -222,7 +222,10 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	}
 	*count = matches.count;
 	if (status == HG_OK && matches.count > 0)
-		matcher->report.gathered = hg_gather_take(&matcher->gather, &matches);
+	{
+		hg_gather_keep(&matcher->gather, &matches, 0);
+		matcher->report.gathered = hg_gather_show(&matcher->gather, 0);
+	}
 	return status;
 }
 
@@ -245,6 +248,8 @@ hg_matcher_next_fetched(HgMatcher *matcher, const uint32 **outer, const uint32 *
 	*count = Min(device->count - first, HG_LARGEST_CHUNK);
 	*outer = device->outer + first;
 	*inner = device->inner + first;
+	if (*count > 0)
+		matcher->report.gathered = hg_gather_show(&matcher->gather, first);
 	matcher->fetched += *count;
 	return *count > 0;
 }
@@ -377,7 +382,7 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 uint64
 hg_matcher_fetched_bytes(const HgMatcher *matcher)
 {
-	return matcher->device.capacity * 2 * sizeof(uint32);
+	return matcher->device.capacity * (2 * sizeof(uint32) + hg_gather_bytes(&matcher->gather));
 }
 
 void

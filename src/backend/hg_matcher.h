@@ -102,9 +102,19 @@ typedef struct HgMatcherEstimate
 	bool reduced;	  /* the device reduces the matches, if they come from there */
 } HgMatcherEstimate;
 
-/* What joining so many rows, of all processes of a team, is expected to take, by known costs. */
-extern void hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+/*
+ * What joining so many rows, of all processes of a team, is expected to take.  Where costs is NULL
+ * nothing is expected, and matches are reduced wherever they can be: false.
+ */
+extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
+
+/*
+ * Choose of spec.columns, for so many rows, those that a device gathers in less time than it takes
+ * to look each value up by its row, and that there is room for; none where costs is NULL.
+ */
+extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+									  const uint64 rows[2], const HgColumnSet *chosen[2]);
 
 /* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,

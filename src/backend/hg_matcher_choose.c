@@ -70,29 +70,6 @@ hg_matcher_extend_patience(HgMatcher *matcher, uint64 pairs)
 	hg_host_add_patience(&matcher->host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
 }
 
-/* Matches that are expected to be streamed. */
-static double
-hg_matcher_expected_pairs(const HgMatcher *matcher)
-{
-	return matcher->spec.counted ? 0 : matcher->spec.pairs;
-}
-
-/*
- * What joining so many rows is expected to take, and whether a device is to reduce the matches.
- * Where costs is NULL nothing is expected, and it does that wherever it can: false.
- */
-static bool
-hg_matcher_weigh(const HgMatcher *matcher, const HgEngineCosts *costs, const uint64 rows[2],
-				 HgMatcherEstimate *estimate)
-{
-	memset(estimate, 0, sizeof(*estimate));
-	estimate->reduced = matcher->spec.reduction != NULL;
-	if (costs == NULL)
-		return false;
-	hg_matcher_estimate(costs, &matcher->spec, rows[HG_OUTER], rows[HG_INNER], estimate);
-	return true;
-}
-
 /* Is the device wanted, or, as far as is known, done with the join before the CPU would? */
 static bool
 hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
@@ -100,8 +77,8 @@ hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
 	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
 	HgEngineCosts costs;
 	HgMatcherEstimate estimate;
-	bool known =
-		hg_matcher_weigh(matcher, hg_device_costs(&costs) ? &costs : NULL, rows, &estimate);
+	bool known = hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &matcher->spec,
+									 rows[HG_OUTER], rows[HG_INNER], &estimate);
 
 	*reduced = estimate.reduced;
 	if (wanted)
@@ -112,20 +89,37 @@ hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
-/* The job is to return its matches: have those columns come with them that are sooner here so. */
+/* The job is to return its matches: choose the columns that come with them. */
 static void
 hg_matcher_choose_gather(HgMatcher *matcher)
 {
 	const HgSender *sender = matcher->spec.sender;
 	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
+	HgEngineCosts costs;
 
 	/* a job that has been given keys already has its columns, or is to have none */
 	if (sender != NULL && hg_sender_is_admitted(sender) && !hg_sender_reduces(sender))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			matcher->gather.columns[side] = hg_sender_columns(sender, (HgSide) side);
 	else if (matcher->engine->append_column != NULL)
-		hg_gather_choose(matcher->spec.key_width, matcher->spec.columns, rows,
-						 hg_matcher_expected_pairs(matcher), matcher->gather.columns);
+		hg_matcher_choose_columns(hg_device_costs(&costs) ? &costs : NULL, &matcher->spec, rows,
+								  matcher->gather.columns);
+}
+
+/* The same with the other processes of a team, who all choose alike. */
+static void
+hg_matcher_choose_gather_in_team(HgMatcher *matcher, const uint64 rows[2])
+{
+	const HgDeviceTeamShared *shared = matcher->spec.team->device;
+
+	/* a job that is given keys early has its columns, or is to have none */
+	if (shared->early_job != 0 && !shared->early_columns.reduces)
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			matcher->gather.columns[side] =
+				shared->early_columns.gathers[side] ? matcher->spec.columns[side] : NULL;
+	else
+		hg_matcher_choose_columns(shared->costs_known ? &shared->costs : NULL, &matcher->spec, rows,
+								  matcher->gather.columns);
 }
 
 void
@@ -201,19 +195,21 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		rows[side] = pg_atomic_read_u64(&shared->rows[side]);
-	if (hg_matcher_weigh(matcher, shared->costs_known ? &shared->costs : NULL, rows, &estimate))
-	{
-		report->device_ms = estimate.device_ms;
-		report->cpu_ms = estimate.cpu_ms;
-	}
+	hg_matcher_estimate(shared->costs_known ? &shared->costs : NULL, &matcher->spec, rows[HG_OUTER],
+						rows[HG_INNER], &estimate);
+	report->device_ms = estimate.device_ms;
+	report->cpu_ms = estimate.cpu_ms;
 	matcher->on_cpu =
-		!wanted && (report->device_ms >= report->cpu_ms ||
-					(!estimate.reduced && hg_matcher_expected_pairs(matcher) * 2 * sizeof(uint32) >
-											  (double) matcher->spec.team->match_bytes));
+		!wanted &&
+		(report->device_ms >= report->cpu_ms ||
+		 (!estimate.reduced && !matcher->spec.counted &&
+		  matcher->spec.pairs * 2 * sizeof(uint32) > (double) matcher->spec.team->match_bytes));
 	if (matcher->on_cpu)
 		return false;
 
 	matcher->reducing = estimate.reduced;
+	if (!matcher->reducing)
+		hg_matcher_choose_gather_in_team(matcher, rows);
 	hg_matcher_fill_spec(matcher, &spec);
 	spec.team = shared->job;
 	memcpy(spec.expected_rows, rows, sizeof(rows));
@@ -221,6 +217,8 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 	matcher->device.team = &matcher->team;
 	matcher->device.context = matcher->context;
 	matcher->device.sender = matcher->spec.sender;
+	matcher->device.reducing = matcher->reducing;
+	matcher->device.gather = &matcher->gather;
 	patience_ms = hg_matcher_patience(matcher);
 	hg_host_set_patience(&matcher->host, wanted ? -1 : patience_ms);
 	if (hg_device_team_join(&matcher->device, &matcher->spec, &spec, matcher->sides, patience_ms,

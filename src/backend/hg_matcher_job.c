@@ -110,12 +110,11 @@ hg_matcher_fill(HgMatcher *matcher, const HgJobSpec *spec, HgError *error)
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
 			status = matcher->engine->append(matcher->job, (HgSide) side, set->pieces[i].keys,
 											 set->pieces[i].count, error);
-		if (matcher->reducing && status == HG_OK)
-			status = hg_reduction_append(matcher->spec.reduction, matcher->engine, matcher->job,
-										 (HgSide) side, 0, set->rows, error);
-		if (matcher->gather.columns[side] != NULL && status == HG_OK)
-			status = hg_column_set_append(matcher->gather.columns[side], matcher->engine,
-										  matcher->job, (HgSide) side, 0, set->rows, error);
+		if (status == HG_OK)
+			status = hg_column_set_append(
+				matcher->reducing ? &matcher->spec.reduction->columns[side]
+								  : matcher->gather.columns[side],
+				matcher->engine, matcher->job, (HgSide) side, 0, set->rows, error);
 	}
 	return status;
 }

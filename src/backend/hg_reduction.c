@@ -19,7 +19,7 @@ hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job, HgSid
 {
 	HgStatus status = HG_OK;
 
-	for (uint32 column = 0; column < set->ncolumns; column++)
+	for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		for (uint64 done = 0; done < rows && status == HG_OK;)
 		{
 			const void *values;
@@ -32,14 +32,6 @@ hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job, HgSid
 			done += run;
 		}
 	return status;
-}
-
-HgStatus
-hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job, HgSide side,
-					uint64 first_row, uint64 rows, HgError *error)
-{
-	return hg_column_set_append(&reduction->columns[side], engine, job, side, first_row, rows,
-								error);
 }
 
 HgStatus
@@ -89,6 +81,16 @@ hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_set_fill_spec(&reduction->columns[side], (HgSide) side, spec);
+}
+
+size_t
+hg_column_set_bytes(const HgColumnSet *set)
+{
+	size_t bytes = 0;
+
+	for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		bytes += set->widths[column] + 1;
+	return bytes;
 }
 
 double

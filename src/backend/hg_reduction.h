@@ -49,9 +49,7 @@ typedef struct HgGroupSet
 	bool too_many; /* there are more than spec.max_groups, and none is here */
 } HgGroupSet;
 
-/* Give a job the columns of rows that it has the keys of: all, or those of a set. */
-extern HgStatus hg_reduction_append(const HgReduction *reduction, HgEngine *engine, HgJob *job,
-									HgSide side, uint64 first_row, uint64 rows, HgError *error);
+/* Give a job the columns of rows that it has the keys of; set may be NULL: none. */
 extern HgStatus hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job,
 									 HgSide side, uint64 first_row, uint64 rows, HgError *error);
 
@@ -63,6 +61,9 @@ extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engin
 /* Enter the columns into what is asked of a job: all, or those of a set. */
 extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
 extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec);
+
+/* Bytes that the values of a row take with those that tell NULL; set may be NULL: none. */
+extern size_t hg_column_set_bytes(const HgColumnSet *set);
 
 /* Bytes of the columns of so many rows. */
 extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,

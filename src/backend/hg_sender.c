@@ -68,30 +68,35 @@ struct HgSender
 static dlist_head hg_senders = DLIST_STATIC_INIT(hg_senders);
 
 bool
-hg_sender_is_wanted(const HgSenderSpec *spec, bool *reduced)
+hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
 {
-	const HgTeamSpec team = {.processes = spec->processes};
+	const HgTeamSpec team = {.processes = spec->processes, .match_bytes = spec->match_bytes};
 	const HgMatcherSpec matches = {
 		.key_width = spec->key_width,
 		.pairs = spec->pairs,
 		.reduction = spec->reduction,
+		.columns = {spec->columns[HG_OUTER], spec->columns[HG_INNER]},
 		.team = &team,
 	};
 	double rows = (double) spec->expected_rows[HG_OUTER] + (double) spec->expected_rows[HG_INNER];
+	const HgColumnSet *gathered[2];
 	HgEngineCosts costs;
+	const HgEngineCosts *known;
 	HgMatcherEstimate estimate;
 
+	memset(columns, 0, sizeof(*columns));
 	if (hg_backend == HG_BACKEND_CPU || rows < HG_SENDER_ROWS ||
 		spec->expected_rows[HG_OUTER] > HG_MAX_ROWS / 2 ||
 		spec->expected_rows[HG_INNER] > HG_MAX_ROWS / 2 ||
 		spec->scan_cost * HG_SENDER_COST_MS > HG_SENDER_MS)
 		return false;
-	*reduced = spec->reduction != NULL;
-	if (!hg_device_costs(&costs))
-		return hg_backend == HG_BACKEND_CUDA;
-	hg_matcher_estimate(&costs, &matches, spec->expected_rows[HG_OUTER],
+	known = hg_device_costs(&costs) ? &costs : NULL;
+	hg_matcher_estimate(known, &matches, spec->expected_rows[HG_OUTER],
 						spec->expected_rows[HG_INNER], &estimate);
-	*reduced = estimate.reduced;
+	columns->reduces = estimate.reduced;
+	hg_matcher_choose_columns(known, &matches, spec->expected_rows, gathered);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		columns->gathers[side] = !columns->reduces && gathered[side] != NULL;
 	return hg_backend == HG_BACKEND_CUDA || estimate.device_ms < estimate.cpu_ms;
 }
 
@@ -199,12 +204,12 @@ hg_sender_create(const HgSenderSpec *spec)
 	hg_host_init(&sender->host, context);
 	sender->reduction = spec->reduction;
 	hg_matcher_init_spec(&sender->spec, spec->key_width, spec->reduction, true);
-	if (spec->reduction == NULL && spec->team == 0)
-		hg_gather_choose(spec->key_width, spec->columns, spec->expected_rows, spec->pairs,
-						 sender->columns);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		sender->columns[side] = spec->columns[side];
 		if (sender->columns[side] != NULL)
 			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
+	}
 	sender->spec.team = spec->team;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sender->spec.expected_rows[side] = spec->expected_rows[side];
@@ -307,14 +312,13 @@ hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgErr
 static HgStatus
 hg_sender_append_columns(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
 {
+	const HgColumnSet *set =
+		sender->reduction != NULL ? &sender->reduction->columns[side] : sender->columns[side];
 	HgStatus status = HG_OK;
 
-	if (sender->columns[side] != NULL)
-		return hg_column_set_append(sender->columns[side], &sender->calls, sender->job, side, 0,
-									keys->rows, error);
-	for (int i = 0; sender->reduction != NULL && i < keys->npieces && status == HG_OK; i++)
-		status = hg_reduction_append(sender->reduction, &sender->calls, sender->job, side,
-									 keys->pieces[i].first_row, keys->pieces[i].count, error);
+	for (int i = 0; i < keys->npieces && status == HG_OK; i++)
+		status = hg_column_set_append(set, &sender->calls, sender->job, side,
+									  keys->pieces[i].first_row, keys->pieces[i].count, error);
 	return status;
 }
 

@@ -30,7 +30,8 @@ typedef struct HgSenderSpec
 {
 	uint32 key_width;
 	uint64 expected_rows[2]; /* by HgSide, of all processes */
-	double pairs;			 /* matches that are expected to be streamed, of all processes */
+	double pairs;			 /* matches that are expected to be streamed, of all processes ... */
+	uint64 match_bytes;		 /* ... which keep them in so much memory, where they are several */
 	double scan_cost;		 /* the planner's, of reading both sides in one process */
 
 	/*
@@ -40,8 +41,8 @@ typedef struct HgSenderSpec
 	const HgReduction *reduction;
 
 	/*
-	 * By HgSide: NULL, or columns of a process's own job that may come with the matches
-	 * (HgMatcherSpec).  Where that is expected to pay they are in the job as well.
+	 * By HgSide: NULL, or columns that come with the matches (HgMatcherSpec), which are sent at the
+	 * same time; for hg_sender_is_wanted those that it may choose.
 	 */
 	const HgColumnSet *columns[2];
 	int processes; /* that the CPU's work would be shared by */
@@ -49,10 +50,10 @@ typedef struct HgSenderSpec
 } HgSenderSpec;
 
 /*
- * As far as estimates tell: is it worth having a sender, and no harm to others?  Then *reduced
- * tells whether it is to have the columns of the reduction.
+ * As far as estimates tell: is it worth having a sender, and no harm to others?  Then *columns
+ * tells which of the columns of spec it is to have.
  */
-extern bool hg_sender_is_wanted(const HgSenderSpec *spec, bool *reduced);
+extern bool hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns);
 
 /* Begin, in CurrentMemoryContext, without waiting for the device. */
 extern HgSender *hg_sender_create(const HgSenderSpec *spec);

@@ -306,14 +306,14 @@ HgJoinPhase
 hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
-	bool reduced;
+	HgJobColumns columns;
 
 	if (state->together && state->shared != NULL)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
 	{
-		if (!state->outer_ready && hg_join_may_send(state, 1, &reduced))
-			hg_join_begin_sending(state, 1, 0, reduced);
+		if (!state->outer_ready && hg_join_may_send(state, 1, &columns))
+			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 	}
 	if (!inner->at_end)

@@ -19,6 +19,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -103,10 +104,12 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 
 	if (hg_join_streams(state))
 		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
+	spec.match_bytes = (uint64) get_hash_memory_limit() * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Plan *plan = state->inputs[side]->plan->plan;
 
+		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
 		spec.expected_rows[side] =
 			(uint64) Min(plan->plan_rows * hg_join_shares(processes), (double) HG_MAX_ROWS);
 		spec.scan_cost += plan->total_cost;
@@ -115,25 +118,26 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 }
 
 bool
-hg_join_may_send(HgJoinState *state, int processes, bool *reduced)
+hg_join_may_send(HgJoinState *state, int processes, HgJobColumns *columns)
 {
 	HgSenderSpec spec = hg_join_sender_spec(state, processes, hg_join_current_reduction(state));
 
 	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
-		   hg_sender_is_wanted(&spec, reduced) && hg_join_is_steady(state->inputs[HG_OUTER]) &&
+		   hg_sender_is_wanted(&spec, columns) && hg_join_is_steady(state->inputs[HG_OUTER]) &&
 		   hg_join_is_steady(state->inputs[HG_INNER]);
 }
 
 void
-hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, bool reduced)
+hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJobColumns *columns)
 {
-	HgSenderSpec spec =
-		hg_join_sender_spec(state, processes, reduced ? hg_join_planned_reduction(state) : NULL);
+	HgSenderSpec spec = hg_join_sender_spec(
+		state, processes, columns->reduces ? hg_join_planned_reduction(state) : NULL);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	spec.team = team;
-	for (int side = HG_OUTER; side <= HG_INNER && !reduced; side++)
-		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!columns->gathers[side])
+			spec.columns[side] = NULL;
 	state->sender = hg_sender_create(&spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_input_set_sender(state->inputs[side], state->sender);

@@ -166,11 +166,11 @@ hg_join_device_may_share(const HgJoinState *state)
 static void
 hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
-	bool reduced;
+	HgJobColumns columns;
 
 	hg_device_team_init(&shared->device, hg_join_device_may_share(state));
-	if (state->together && hg_join_may_send(state, shared->nprocesses, &reduced))
-		hg_device_team_init_early(&shared->device, reduced);
+	if (state->together && hg_join_may_send(state, shared->nprocesses, &columns))
+		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_write_u64(&shared->bytes, 0);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
@@ -374,6 +374,8 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	HgKeySet inner_set = hg_key_column_set(state->inputs[HG_INNER]->words);
 	MemoryContext old;
 
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
 	/* the engine's barriers let the others see them */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->track[side])
@@ -555,7 +557,7 @@ hg_join_read_together(HgJoinState *state)
 		INSTR_TIME_SET_CURRENT(start);
 		if (shared->device.early_job != 0)
 			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
-								  shared->device.early_reduces);
+								  &shared->device.early_columns);
 		if (filter)
 			hg_join_filter_together(state, phase);
 		else

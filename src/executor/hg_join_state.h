@@ -222,16 +222,14 @@ extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
 
 /*
  * hg_join_send.c: are both sides read in one go, and is the device expected to be worth sending
- * their keys to meanwhile?  Then *reduced tells whether their columns are to follow.  Where several
- * processes read them together, one decides for all.
+ * their keys to meanwhile?  Then *columns tells which of their columns are to follow.  Where
+ * several processes read them together, one decides for all.
  */
-extern bool hg_join_may_send(HgJoinState *state, int processes, bool *reduced);
+extern bool hg_join_may_send(HgJoinState *state, int processes, HgJobColumns *columns);
 
-/*
- * Send the keys that are read from now on, by a job of this process, or of a team, with the columns
- * of a reduction or without.
- */
-extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, bool reduced);
+/* Send the keys that are read from now on, and columns, by a job of this process, or of a team. */
+extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team,
+								  const HgJobColumns *columns);
 
 /* Nothing is sent any more; what was has been taken, or is thrown away. */
 extern void hg_join_end_sending(HgJoinState *state);

@@ -95,10 +95,17 @@ SQL
 foreach my $query ('select v, w from early_l join early_r using (k)', 'select v, w from early_l left join early_r using (k)')
 {
 	my $settings = 'set max_parallel_workers_per_gather = 0; set hashgraph.backend = cuda;';
-	my $plan = explain_analyze($node, $settings, $query);
+	my $plan;
 
-	like($plan, qr/Columns Gathered on Device: 2$/m, "$query: columns are gathered ...");
-	like($plan, qr/Keys Sent During Scan: [1-9]/, '... by the job that got keys during the scan');
+	# it gets them where the device answers before the tables are read
+	ok( wait_for(
+			sub {
+				$plan = explain_analyze($node, $settings, $query);
+				return $plan =~ /Keys Sent During Scan: [1-9]/;
+			},
+			60),
+		"$query: a job gets keys during the scan ...");
+	like($plan, qr/Columns Gathered on Device: 2$/m, '... and gathers columns');
 	is(rows_of($node, $settings, $query), rows_of($node, 'set hashgraph.enabled = off;', $query), '... and the rows are right');
 }
 
@@ -172,6 +179,157 @@ $session->query("set hashgraph.backend = cuda; set statement_timeout = '200ms'")
 $session->query($columns{'both sides'}[1]);
 is($session->{sqlstate}, '57014', 'a join is cancelled');
 close $session->{socket};
+
+# ------------------------------------------------------------------ processes that join together
+
+# Matches are kept by each process until all of them have theirs: only narrow columns, or large
+# tables, are worth that.
+$node->safe_psql('postgres', <<'SQL');
+create table tl as select case when i % 50 = 0 then null else i % 6000 end as k, case when i % 11 > 0 then i % 1000 - 500 end::int2 as small,
+  i % 3 = 0 as even, chr(65 + i % 26)::"char" as c, case when i <= 100000 then i end as v, repeat('l', i % 9) as t, i as id
+  from generate_series(1, 120000) i;
+create table tr as select case when i % 60 = 0 then null else i % 6500 end as k, case when i % 13 > 0 then i % 2 = 0 end as b,
+  (i % 2000)::int2 as s, i as w from generate_series(1, 22000) i;
+create table tu as select i as k, (i % 100)::int2 as s, i % 2 = 0 as b from generate_series(1, 7000) i;
+create unique index on tu (k);
+-- the planner knows of each key once
+create table tm as select i as k, (i % 1000)::int2 as s, i % 2 = 0 as b from generate_series(1, 100000) i;
+create function slow(int) returns bool immutable parallel safe language plpgsql as 'begin return true; end';
+analyze;
+update tm set k = k % 5000;
+SQL
+
+my $together = 'set max_parallel_workers_per_gather = 3; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;';
+# queries, and how many columns are gathered; unknown where it is not theirs to share matches, or the
+# planner has no idea how many there are
+my %shared = (
+	'both sides' => [ 7, 'select tl.small, even, c, v, b, s, w from tl join tr using (k)' ],
+	'one side, as the other has a text' => [ 3, 'select t, b, s, w from tl join tr using (k)' ],
+	'no side' => [ 0, 'select t, tl.k, tr.k from tl join tr on tl.k = tr.k where tr.w % 7 > 0' ],
+	'a left join' => [ 5, 'select tl.small, even, c, b, s from tl left join tr using (k)' ],
+	'a full join' => [ 5, 'select tl.small, even, c, b, s from tl full join tr using (k)' ],
+	'a qual' => [ 4, 'select tl.small, even, b, s from tl join tr on tl.k = tr.k and small < s' ],
+	'a left join with a qual' => [ 4, 'select tl.small, even, b, s from tl left join tr on tl.k = tr.k and small < s' ],
+	'a semi join' => [ 2, 'select tl.small, even from tl where exists (select 1 from tr where tr.k = tl.k)' ],
+	'a semi join with a qual' => [ undef, 'select tl.small, even from tl where exists (select 1 from tr where tr.k = tl.k and w > id)' ],
+	'an anti join' => [ 0, 'select tl.small, even from tl where not exists (select 1 from tr where tr.k = tl.k)' ],
+	'a row filter' => [ 4, 'select tl.small, even, b, s from tl join tr using (k) where coalesce(small, 0) + s > 100' ],
+	'unique inner rows' => [ 4, 'select tl.small, even, s, b from tl join tu using (k)' ],
+	'keys that are hashed' => [ undef, 'select tl.small, even, b, s from tl join tr on tl.k::numeric = tr.k::numeric' ],
+	'keys that are not sent early' => [ 4, 'select tl.small, even, b, s from tl join tr using (k) where slow(tr.k)' ]);
+
+# the number of the rows, and a checksum in no order
+sub sum_of
+{
+	my ($settings, $query) = @_;
+
+	return $node->safe_psql('postgres', "$settings $together select count(*), sum(hashtextextended(x::text, 1)::numeric) from ($query offset 0) x");
+}
+
+sub shared_plan
+{
+	my ($settings, $query) = @_;
+
+	return explain_analyze($node, "$settings $together", $query);
+}
+
+my %sums = map { $_ => sum_of('set hashgraph.enabled = off;', $shared{$_}[1]) } keys %shared;
+
+foreach my $backend ('cuda', 'auto')
+{
+	my $settings = "set hashgraph.backend = $backend;";
+
+	use_program($node, $standin, HG_STANDIN_FAST => 1);
+	foreach my $name (sort keys %shared)
+	{
+		my ($columns, $query) = @{ $shared{$name} };
+		my $plan = shared_plan($settings, $query);
+
+		like($plan, qr/Parallel Custom Scan \(HashGraphJoin\).*Processes: 4/s, "$backend, together, $name: the processes join together");
+		is($plan =~ /Columns Gathered on Device: (\d+)/ ? $1 : 0, $columns, "$backend, together, $name: columns are gathered")
+		  if defined $columns;
+		is(sum_of($settings, $query), $sums{$name}, "$backend, together, $name: the rows are right");
+		is(sum_of("$settings set parallel_leader_participation = off;", $query), $sums{$name}, "$backend, together, $name: ... without the leader");
+	}
+}
+ok(wait_for(sub { shared_plan('set hashgraph.backend = cuda;', $shared{'both sides'}[1]) =~ /Gathered on Device: 7$.*Keys Sent During Scan: [1-9]/ms }, 60),
+	'together: the job that gets keys during the scans has the columns');
+unlike(shared_plan('set hashgraph.backend = cuda;', $shared{'keys that are not sent early'}[1]), qr/Keys Sent During Scan/,
+	'together: ... and so has the one that does not');
+
+my $again = 'select g, x.* from generate_series(1, 3) g, lateral (select tl.small, even, b, s from tl join tr using (k) where v > g * 1000 offset 0) x';
+is(sum_of('set hashgraph.backend = cuda; set enable_material = off; set enable_memoize = off;', $again), sum_of('set hashgraph.enabled = off;', $again),
+	'together: rescans are right');
+is($node->safe_psql('postgres', "set hashgraph.backend = cuda; $together select count(*) from (select tl.small, even, b, s from tl join tr using (k) limit 10) x"),
+	'10', 'together: a limit');
+
+# memory for the matches of all processes, and for their values of one side or none
+my $many = 'select a.s, a.b, z.s, z.b from tm a join tm z using (k)';
+my $sum = sum_of('set hashgraph.enabled = off;', $many);
+foreach my $case ([ '64MB', 4 ], [ '8500kB', 2 ], [ '6500kB', 0 ])
+{
+	my ($work_mem, $columns) = @$case;
+	my $settings = "set hashgraph.backend = cuda; set work_mem = '$work_mem';";
+	my $found = shared_plan($settings, $many);
+
+	like($found, qr/Backend: cuda.*Processes: 4/s, "together, $work_mem: the processes join together");
+	is($found =~ /Columns Gathered on Device: (\d+)/ ? $1 : 0, $columns, "together, $work_mem: columns are gathered where their values fit");
+	is(sum_of($settings, $many), $sum, "together, $work_mem: the rows are right");
+}
+
+# a device without room for columns, and for what it takes to gather them
+$rows_kb = int((117600 + 21634) * 32 / 1024 + 10);
+foreach my $case ([ "set hashgraph.gpu_memory_limit = '${rows_kb}kB';" ], [ '', HG_STANDIN_FULL_OF_COLUMNS => 1 ])
+{
+	my ($settings, @switches) = @$case;
+
+	use_program($node, $standin, HG_STANDIN_FAST => 1, @switches);
+	foreach my $name ('both sides', 'a full join', 'keys that are not sent early')
+	{
+		my $found = shared_plan("set hashgraph.backend = cuda; $settings", $shared{$name}[1]);
+
+		like($found, qr/Backend: cuda.*Processes: 4/s, "together, no room for columns, $name: the processes join without @switches");
+		unlike($found, qr/Gathered/, "together, no room for columns, $name: ... and gather none");
+		is(sum_of("set hashgraph.backend = cuda; $settings", $shared{$name}[1]), $sums{$name}, "together, no room for columns, $name: right");
+	}
+}
+
+# lost before the last value is there: no row has been returned
+foreach my $chunks (0, 1, 2, 5)
+{
+	foreach my $name ('both sides', 'a full join', 'a qual', 'a semi join')
+	{
+		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
+		is(sum_of('set hashgraph.backend = auto;', $shared{$name}[1]), $sums{$name}, "together, lost after $chunks chunks, $name: right");
+	}
+	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
+	my $found = shared_plan('set hashgraph.backend = auto;', $shared{'both sides'}[1]);
+	like($found, qr/Backend: cpu.*Fallback: /s, "together, lost after $chunks chunks: all went on with the CPU");
+	unlike($found, qr/Gathered/, "together, lost after $chunks chunks: ... which gathers none");
+	use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_DIE_AFTER_CHUNKS => $chunks);
+	my $session = RawSession->new($node);
+	$session->query("set hashgraph.backend = cuda; $together");
+	$session->query($shared{'both sides'}[1]);
+	is($session->{sqlstate}, '58000', "together, lost after $chunks chunks, cuda: an error of its class");
+	close $session->{socket};
+}
+
+# stopped at any moment
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_BUILD_MS => 20);
+my $stopped = RawSession->new($node);
+my @ends = (0, 0);
+$stopped->query("set hashgraph.backend = cuda; $together");
+for my $round (1 .. ($ENV{HG_QUICK} ? 12 : 40))
+{
+	$stopped->query('set statement_timeout = ' . (1 + int rand 250));
+	$stopped->query("select count(*), sum(hashtextextended(x::text, 1)::numeric) from ($shared{'both sides'}[1] offset 0) x");
+	$ends[ defined $stopped->{error} ]++;
+	my $rows = join "\n", @{ $stopped->{rows} };
+	fail("together, stopped: " . ($stopped->{error} // $rows))
+	  if defined $stopped->{error} ? $stopped->{sqlstate} ne '57014' : $rows ne $sums{'both sides'};
+}
+ok($ends[1] > 0, 'together: some joins are stopped on their way');
+close $stopped->{socket};
 
 ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, 60),
 	'nothing is left on the device');
