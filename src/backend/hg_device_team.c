@@ -34,10 +34,10 @@
 #define HG_SETTLE_MS 50.0
 
 /*
- * Bytes of matches, and of their values, fetched at a time; the first make room for as many.  And
- * where they are streamed.
+ * Bytes of matches, and of their values, fetched at a time: a block of whole huge pages.  And where
+ * they are streamed.
  */
-#define HG_FETCH_BYTES ((uint64) 2 * 1024 * 1024)
+#define HG_FETCH_BYTES ((uint64) 4 * 1024 * 1024)
 #define HG_STREAM_BYTES ((uint64) 512 * 1024)
 
 /* A number that no other team has; 0 where there is none to be had. */
@@ -285,48 +285,52 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	return HG_OK;
 }
 
-/* Have room for more pairs, and not for many more than there are in all. */
+/* Have room for more matches; not for many more than there are in all. */
 static void
 hg_device_team_reserve(HgDeviceTeam *device)
 {
-	uint64 bytes = 2 * sizeof(uint32) + hg_gather_bytes(device->gather);
-	uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) / bytes;
-	uint64 pairs = Min(most, Max(device->matches, 1));
-	uint64 capacity = Max(device->count + pairs, Min(2 * device->capacity, device->matches));
+	uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
+				  hg_gather_match_bytes(device->gather);
+	HgMatchBlock *block;
 
-	if (device->count + pairs <= device->capacity)
+	if (device->last != NULL && device->last->all.count < device->last->all.capacity)
 		return;
-	if (device->capacity == 0)
-	{
-		device->outer = MemoryContextAllocHuge(device->context, capacity * sizeof(uint32));
-		device->inner = MemoryContextAllocHuge(device->context, capacity * sizeof(uint32));
-	}
+	block =
+		hg_match_block_create(device->gather, Min(most, Max(device->matches, 1)), device->context);
+	if (device->last == NULL)
+		device->first = block;
 	else
+		device->last->next = block;
+	device->last = block;
+}
+
+/* Forget what was fetched. */
+static void
+hg_device_team_drop(HgDeviceTeam *device)
+{
+	while (device->first != NULL)
 	{
-		device->outer = repalloc_huge(device->outer, capacity * sizeof(uint32));
-		device->inner = repalloc_huge(device->inner, capacity * sizeof(uint32));
+		HgMatchBlock *block = device->first;
+
+		device->first = block->next;
+		hg_match_block_destroy(block);
 	}
-	hg_gather_reserve(device->gather, capacity, device->context);
-	device->capacity = capacity;
+	device->last = NULL;
 }
 
 /* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
 static HgStatus
 hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 {
-	HgMatches chunk = {0};
+	HgMatches chunk;
 	HgStatus status;
 
 	hg_device_team_reserve(device);
-	chunk.outer = device->outer + device->count;
-	chunk.inner = device->inner + device->count;
-	chunk.capacity = device->capacity - device->count;
-	hg_gather_ask(device->gather, &chunk, device->count);
+	hg_match_block_rest(device->last, device->gather, &chunk);
 	status = device->calls.next(device->job, &chunk, error);
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
-		hg_gather_keep(device->gather, &chunk, device->count);
-	device->count += *count;
+		hg_match_block_add(device->last, device->gather, &chunk);
 	return status;
 }
 
@@ -356,7 +360,6 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 	HgError error;
 
 	device->attempt = &shared->attempts[number];
-	device->count = 0;
 	if (!hg_device_team_is_late(device))
 		status = early ? hg_device_team_take_over(device, spec->reduction, job_spec, sides,
 												  patience_ms, &error)
@@ -443,7 +446,11 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 		if (!device->joined || !device->streamed)
 			hg_device_team_close(device);
 		if (device->joined)
+		{
+			device->next = device->first;
 			return true;
+		}
+		hg_device_team_drop(device);
 		number = hg_device_team_next_try(device, number, &job);
 		if (number == HG_TRIES)
 			break;
@@ -465,20 +472,51 @@ hg_device_team_take_count(HgDeviceTeam *device)
 	return device->matches;
 }
 
-HgStatus
-hg_device_team_next(HgDeviceTeam *device, HgError *error)
+uint64
+hg_device_team_bytes(const HgDeviceTeam *device)
+{
+	uint64 bytes = 0;
+
+	for (const HgMatchBlock *block = device->first; block != NULL; block = block->next)
+		bytes += block->all.capacity * hg_gather_match_bytes(device->gather);
+	return bytes;
+}
+
+/* Where the matches are streamed: fetch the next ones in place of the last. */
+static HgStatus
+hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
 {
 	size_t count;
 	HgStatus status;
 
-	device->count = 0;
 	if (device->job == NULL)
 		return HG_OK;
+	if (device->last != NULL)
+		device->last->all.count = 0;
 	status = hg_device_team_fetch_chunk(device, &count, error);
+	if (count > 0)
+		*block = device->last;
 	/* others can have its memory */
-	if (status == HG_OK && count == 0)
+	else if (status == HG_OK)
 		hg_device_team_close(device);
 	return status;
+}
+
+HgStatus
+hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
+{
+	const HgMatchBlock *next = device->next;
+
+	*block = NULL;
+	if (device->streamed)
+		return hg_device_team_stream(device, block, error);
+	if (next == NULL)
+		return HG_OK;
+	device->next = next->next;
+	/* the last one may have been made in vain */
+	if (next->all.count > 0)
+		*block = next;
+	return HG_OK;
 }
 
 void

@@ -87,7 +87,7 @@ typedef struct HgDeviceTeam
 	HgPgTeam *team;
 	HgSender *sender;		  /* or NULL */
 	bool reducing;			  /* the job has the columns of a reduction, or will have them ... */
-	HgGather *gather;		  /* ... or these, with the values that this process has fetched */
+	HgGather *gather;		  /* ... or these */
 	HgDeviceAttempt *attempt; /* that is being made */
 	bool came;				  /* this process has had a part in a job, that is ... */
 	HgEngine calls;			  /* ... an engine, which may go with its connection */
@@ -102,10 +102,9 @@ typedef struct HgDeviceTeam
 
 	/* what this process has fetched; where the matches are streamed, last */
 	MemoryContext context;
-	uint32 *outer; /* [capacity] */
-	uint32 *inner;
-	uint64 count;
-	uint64 capacity;
+	HgMatchBlock *first;
+	HgMatchBlock *last;
+	const HgMatchBlock *next; /* that is returned next */
 } HgDeviceTeam;
 
 /*
@@ -140,11 +139,15 @@ extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
 extern uint64 hg_device_team_take_count(HgDeviceTeam *device);
 
+/* Memory of the matches that this process has fetched. */
+extern uint64 hg_device_team_bytes(const HgDeviceTeam *device);
+
 /*
- * Where the matches are streamed: fetch the next ones in place of the last, count of them, 0 at the
- * end.
+ * The next of the matches that this process has fetched or, where they are streamed, fetches now in
+ * place of the last; *block is NULL at the end.
  */
-extern HgStatus hg_device_team_next(HgDeviceTeam *device, HgError *error);
+extern HgStatus hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block,
+									HgError *error);
 
 /* Close the job, if it is open; in any state. */
 extern void hg_device_team_close(HgDeviceTeam *device);

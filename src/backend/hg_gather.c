@@ -3,6 +3,10 @@
  * hg_gather.c
  *	  Values of columns that come with the matches of a job.
  *
+ * A block of matches is one piece of memory with an array for each column behind those of the row
+ * numbers.  Bytes that tell NULL are written where some value of the column is NULL, and then for
+ * all matches of the block.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -12,26 +16,15 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_gather.h"
+#include "backend/hg_memory.h"
 
-static void
-hg_gather_forget_side(HgGather *gather, HgSide side)
-{
-	gather->columns[side] = NULL;
-	gather->has_matched[side] = false;
-	for (int column = 0; column < HG_MAX_COLUMNS && gather->values[side][column] != NULL; column++)
-	{
-		pfree(gather->values[side][column]);
-		pfree(gather->nulls[side][column]);
-		gather->values[side][column] = NULL;
-		gather->nulls[side][column] = NULL;
-	}
-}
+/* A block has room for a multiple of so many matches, so that its arrays begin where lines do. */
+#define HG_BLOCK_ROUND 64
 
 void
 hg_gather_forget(HgGather *gather)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_gather_forget_side(gather, (HgSide) side);
+	memset(gather, 0, sizeof(*gather));
 }
 
 void
@@ -42,95 +35,119 @@ hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		pair_bytes += hg_column_set_bytes(gather->columns[side]);
-		if (pair_bytes <= most)
-			continue;
-		pair_bytes -= hg_column_set_bytes(gather->columns[side]);
-		hg_gather_forget_side(gather, (HgSide) side);
+		const size_t value_bytes = hg_column_set_bytes(gather->columns[side]);
+
+		if (pair_bytes + value_bytes <= most)
+			pair_bytes += value_bytes;
+		else
+			gather->columns[side] = NULL;
 	}
 }
 
 size_t
-hg_gather_bytes(const HgGather *gather)
+hg_gather_match_bytes(const HgGather *gather)
 {
-	return hg_column_set_bytes(gather->columns[HG_OUTER]) +
+	return 2 * sizeof(uint32) + hg_column_set_bytes(gather->columns[HG_OUTER]) +
 		   hg_column_set_bytes(gather->columns[HG_INNER]);
 }
 
-/* An array of so many bytes, which begins as another one that may be there already. */
+/* Cut an array off the front of a piece of memory. */
 static void *
-hg_gather_extend(void *array, size_t bytes, MemoryContext context)
+hg_match_block_cut(char **memory, size_t bytes)
 {
-	return array == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(array, bytes);
+	char *array = *memory;
+
+	*memory += bytes;
+	return array;
 }
 
-void
-hg_gather_reserve(HgGather *gather, size_t capacity, MemoryContext context)
+HgMatchBlock *
+hg_match_block_create(const HgGather *gather, size_t capacity, MemoryContext context)
 {
+	HgMatchBlock *block = MemoryContextAllocZero(context, sizeof(HgMatchBlock));
+	HgMatches *all = &block->all;
+	char *memory;
+
+	all->capacity = TYPEALIGN(HG_BLOCK_ROUND, capacity);
+	memory = hg_block_alloc(context, all->capacity * hg_gather_match_bytes(gather));
+	if (memory == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+						errdetail("Failed to allocate %zu bytes for the matches of a join.",
+								  (size_t) (all->capacity * hg_gather_match_bytes(gather)))));
+	all->outer = hg_match_block_cut(&memory, all->capacity * sizeof(uint32));
+	all->inner = hg_match_block_cut(&memory, all->capacity * sizeof(uint32));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgColumnSet *set = gather->columns[side];
 
 		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		{
-			void **values = &gather->values[side][column];
-			uint8 **nulls = &gather->nulls[side][column];
-
-			*values = hg_gather_extend(*values, capacity * set->widths[column], context);
-			*nulls = hg_gather_extend(*nulls, capacity, context);
+			all->values[side][column] =
+				hg_match_block_cut(&memory, all->capacity * set->widths[column]);
+			all->nulls[side][column] = hg_match_block_cut(&memory, all->capacity);
 		}
 	}
-}
-
-/* Where a column's values are from a match on. */
-static inline void *
-hg_gather_place(const HgGather *gather, int side, uint32 column, size_t first)
-{
-	return (char *) gather->values[side][column] + first * gather->columns[side]->widths[column];
+	return block;
 }
 
 void
-hg_gather_ask(HgGather *gather, HgMatches *matches, size_t first)
+hg_match_block_destroy(HgMatchBlock *block)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgColumnSet *set = gather->columns[side];
-
-		gather->has_matched[side] = false;
-		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
-		{
-			matches->values[side][column] = hg_gather_place(gather, side, column, first);
-			matches->nulls[side][column] = gather->nulls[side][column] + first;
-		}
-	}
+	/* what the memory begins with */
+	hg_block_free(block->all.outer);
+	pfree(block);
 }
 
 void
-hg_gather_keep(HgGather *gather, const HgMatches *matches, size_t first)
+hg_match_block_rest(const HgMatchBlock *block, const HgGather *gather, HgMatches *rest)
 {
+	const HgMatches *all = &block->all;
+
+	memset(rest, 0, sizeof(*rest));
+	rest->outer = all->outer + all->count;
+	rest->inner = all->inner + all->count;
+	rest->capacity = all->capacity - all->count;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgColumnSet *set = gather->columns[side];
 
 		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		{
-			uint8 *nulls = gather->nulls[side][column];
-			bool *has_nulls = &gather->has_nulls[side][column];
-			bool had_nulls = first > 0 && *has_nulls;
-
-			*has_nulls = had_nulls || matches->has_nulls[side][column];
-			/* bytes are written where there is a NULL: those before it, or behind */
-			if (*has_nulls && !had_nulls)
-				memset(nulls, 0, first);
-			else if (*has_nulls && !matches->has_nulls[side][column])
-				memset(nulls + first, 0, matches->count);
+			rest->values[side][column] =
+				(char *) all->values[side][column] + all->count * set->widths[column];
+			rest->nulls[side][column] = all->nulls[side][column] + all->count;
 		}
 	}
+}
+
+void
+hg_match_block_add(HgMatchBlock *block, const HgGather *gather, const HgMatches *rest)
+{
+	HgMatches *all = &block->all;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			bool had_nulls = all->count > 0 && all->has_nulls[side][column];
+			bool has_nulls = rest->has_nulls[side][column];
+
+			if (has_nulls && !had_nulls)
+				memset(all->nulls[side][column], 0, all->count);
+			else if (had_nulls && !has_nulls)
+				memset(all->nulls[side][column] + all->count, 0, rest->count);
+			all->has_nulls[side][column] = had_nulls || has_nulls;
+		}
+	}
+	all->count += rest->count;
 }
 
 uint32
-hg_gather_show(HgGather *gather, size_t first)
+hg_gather_show(HgGather *gather, const HgMatchBlock *block)
 {
+	const HgMatches *all = &block->all;
 	uint32 gathered = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -141,9 +158,8 @@ hg_gather_show(HgGather *gather, size_t first)
 		gather->has_matched[side] = set != NULL;
 		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
 		{
-			matched->values[column] = hg_gather_place(gather, side, column, first);
-			matched->nulls[column] =
-				gather->has_nulls[side][column] ? gather->nulls[side][column] + first : NULL;
+			matched->values[column] = all->values[side][column];
+			matched->nulls[column] = all->has_nulls[side][column] ? all->nulls[side][column] : NULL;
 			gathered++;
 		}
 	}

@@ -19,16 +19,20 @@ typedef struct HgMatchValues
 	const uint8 *nulls[HG_MAX_COLUMNS]; /* not 0 where the value is NULL; NULL where none is */
 } HgMatchValues;
 
-/* What a job gathers, by HgSide, and room for its matches' values; all zero: nothing. */
+/* What a job gathers, by HgSide; all zero: nothing. */
 typedef struct HgGather
 {
-	const HgColumnSet *columns[2];	 /* that the job has, or will have; or NULL */
-	void *values[2][HG_MAX_COLUMNS]; /* [capacity] of the caller's */
-	uint8 *nulls[2][HG_MAX_COLUMNS]; /* [capacity], undefined where no value is NULL: */
-	bool has_nulls[2][HG_MAX_COLUMNS];
-	HgMatchValues matched[2]; /* of the matches that were shown last ... */
-	bool has_matched[2];	  /* ... if they came */
+	const HgColumnSet *columns[2]; /* that the job has, or will have; or NULL */
+	HgMatchValues matched[2];	   /* of the matches that were shown last ... */
+	bool has_matched[2];		   /* ... if they came */
 } HgGather;
+
+/* Matches, with the values that came with them, in memory of their own. */
+typedef struct HgMatchBlock
+{
+	struct HgMatchBlock *next; /* for whoever keeps several */
+	HgMatches all;			   /* what there is of them, and room for all.capacity */
+} HgMatchBlock;
 
 /* The columns that a job is to have before all keys are there: of a reduction, or of sides. */
 typedef struct HgJobColumns
@@ -37,7 +41,7 @@ typedef struct HgJobColumns
 	bool gathers[2]; /* by HgSide */
 } HgJobColumns;
 
-/* Nothing is gathered from now on, and what was is freed. */
+/* Nothing is gathered from now on. */
 extern void hg_gather_forget(HgGather *gather);
 
 /* The same for the sides whose values, with so many pairs, would take more memory than this. */
@@ -49,19 +53,21 @@ hg_gather_is_wanted(const HgGather *gather)
 	return gather->columns[HG_OUTER] != NULL || gather->columns[HG_INNER] != NULL;
 }
 
-/* Bytes that the values of a match take. */
-extern size_t hg_gather_bytes(const HgGather *gather);
+/* Bytes of a match, with its values. */
+extern size_t hg_gather_match_bytes(const HgGather *gather);
 
-/* Make room for the values of so many matches, the first of which may be there already. */
-extern void hg_gather_reserve(HgGather *gather, size_t capacity, MemoryContext context);
+/* Room for so many matches, or a few more, and their values. */
+extern HgMatchBlock *hg_match_block_create(const HgGather *gather, size_t capacity,
+										   MemoryContext context);
+extern void hg_match_block_destroy(HgMatchBlock *block);
 
-/* Ask for the values that are to come with the next matches, in their place from first on ... */
-extern void hg_gather_ask(HgGather *gather, HgMatches *matches, size_t first);
+/* The room that is left in a block: for what next() of a job is to fill ... */
+extern void hg_match_block_rest(const HgMatchBlock *block, const HgGather *gather, HgMatches *rest);
 
-/* ... which have come, behind those that are kept before them. */
-extern void hg_gather_keep(HgGather *gather, const HgMatches *matches, size_t first);
+/* ... and has filled. */
+extern void hg_match_block_add(HgMatchBlock *block, const HgGather *gather, const HgMatches *rest);
 
-/* The values from first on are those of the caller's matches; returns their columns. */
-extern uint32 hg_gather_show(HgGather *gather, size_t first);
+/* Have the values of a block be those that the job has gathered last; returns their columns. */
+extern uint32 hg_gather_show(HgGather *gather, const HgMatchBlock *block);
 
 #endif /* HG_GATHER_H */

@@ -194,24 +194,24 @@ static void
 hg_matcher_reserve(HgMatcher *matcher)
 {
 	const uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
-	const size_t bytes = 2 * sizeof(uint32) + hg_gather_bytes(&matcher->gather);
-	const uint64 most = Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / bytes);
+	const uint64 most =
+		Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / hg_gather_match_bytes(&matcher->gather));
 
-	matcher->capacity = Max(HG_LEAST_CHUNK, Min(rows / 4, most));
-	matcher->outer = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
-	matcher->inner = MemoryContextAlloc(matcher->context, matcher->capacity * sizeof(uint32));
-	hg_gather_reserve(&matcher->gather, matcher->capacity, matcher->context);
+	matcher->block = hg_match_block_create(
+		&matcher->gather, Max(HG_LEAST_CHUNK, Min(rows / 4, most)), matcher->context);
+	matcher->outer = matcher->block->all.outer;
+	matcher->inner = matcher->block->all.inner;
 }
 
 /* One chunk from the engine; a failure is returned. */
 static HgStatus
 hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 {
-	HgMatches matches = {
-		.outer = matcher->outer, .inner = matcher->inner, .capacity = matcher->capacity};
+	HgMatches matches;
 	HgStatus status = HG_OK;
 
-	hg_gather_ask(&matcher->gather, &matches, 0);
+	matcher->block->all.count = 0;
+	hg_match_block_rest(matcher->block, &matcher->gather, &matches);
 	if (!matcher->streaming)
 		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
@@ -223,8 +223,8 @@ hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
 	*count = matches.count;
 	if (status == HG_OK && matches.count > 0)
 	{
-		hg_gather_keep(&matcher->gather, &matches, 0);
-		matcher->report.gathered = hg_gather_show(&matcher->gather, 0);
+		hg_match_block_add(matcher->block, &matcher->gather, &matches);
+		matcher->report.gathered = hg_gather_show(&matcher->gather, matcher->block);
 	}
 	return status;
 }
@@ -234,24 +234,20 @@ static bool
 hg_matcher_next_fetched(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
 						size_t *count)
 {
-	HgDeviceTeam *device = &matcher->device;
-	uint64 first = device->streamed ? 0 : matcher->fetched;
+	const HgMatchBlock *block;
+	HgError error;
+	HgStatus status = hg_device_team_next(&matcher->device, &block, &error);
 
-	if (device->streamed)
-	{
-		HgError error;
-		HgStatus status = hg_device_team_next(device, &error);
-
-		if (status != HG_OK)
-			hg_matcher_fail(matcher, status, &error);
-	}
-	*count = Min(device->count - first, HG_LARGEST_CHUNK);
-	*outer = device->outer + first;
-	*inner = device->inner + first;
-	if (*count > 0)
-		matcher->report.gathered = hg_gather_show(&matcher->gather, first);
+	if (status != HG_OK)
+		hg_matcher_fail(matcher, status, &error);
+	if (block == NULL)
+		return false;
+	*outer = block->all.outer;
+	*inner = block->all.inner;
+	*count = block->all.count;
+	matcher->report.gathered = hg_gather_show(&matcher->gather, block);
 	matcher->fetched += *count;
-	return *count > 0;
+	return true;
 }
 
 bool
@@ -261,7 +257,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 		return hg_matcher_next_fetched(matcher, outer, inner, count);
 	if (matcher->job == NULL)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
-	if (matcher->outer == NULL)
+	if (matcher->block == NULL)
 		hg_matcher_reserve(matcher);
 	for (;;)
 	{
@@ -269,7 +265,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 		HgStatus status;
 
 		*count = hg_delivered_next_rest(&matcher->delivered, matcher->outer, matcher->inner,
-										matcher->capacity);
+										matcher->block->all.capacity);
 		if (*count > 0)
 			break;
 		status = hg_matcher_fetch(matcher, count, &error);
@@ -382,7 +378,7 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 uint64
 hg_matcher_fetched_bytes(const HgMatcher *matcher)
 {
-	return matcher->device.capacity * (2 * sizeof(uint32) + hg_gather_bytes(&matcher->gather));
+	return hg_device_team_bytes(&matcher->device);
 }
 
 void

@@ -48,9 +48,9 @@ struct HgMatcher
 
 	uint64 fetched; /* matches of the team's device that this process has returned */
 
-	uint32 *outer; /* [capacity] */
+	HgMatchBlock *block; /* that chunks come in; NULL before the first */
+	uint32 *outer;		 /* its arrays */
 	uint32 *inner;
-	size_t capacity;
 
 	HgDelivered delivered; /* of a device, where the CPU may take over */
 };

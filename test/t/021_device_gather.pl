@@ -205,7 +205,7 @@ my $together = 'set max_parallel_workers_per_gather = 3; set parallel_setup_cost
 my %shared = (
 	'both sides' => [ 7, 'select tl.small, even, c, v, b, s, w from tl join tr using (k)' ],
 	'one side, as the other has a text' => [ 3, 'select t, b, s, w from tl join tr using (k)' ],
-	'no side' => [ 0, 'select t, tl.k, tr.k from tl join tr on tl.k = tr.k where tr.w % 7 > 0' ],
+	'no side' => [ 0, 'select t from tl join tr using (k)' ],
 	'a left join' => [ 5, 'select tl.small, even, c, b, s from tl left join tr using (k)' ],
 	'a full join' => [ 5, 'select tl.small, even, c, b, s from tl full join tr using (k)' ],
 	'a qual' => [ 4, 'select tl.small, even, b, s from tl join tr on tl.k = tr.k and small < s' ],
@@ -252,7 +252,7 @@ foreach my $backend ('cuda', 'auto')
 		is(sum_of("$settings set parallel_leader_participation = off;", $query), $sums{$name}, "$backend, together, $name: ... without the leader");
 	}
 }
-ok(wait_for(sub { shared_plan('set hashgraph.backend = cuda;', $shared{'both sides'}[1]) =~ /Gathered on Device: 7$.*Keys Sent During Scan: [1-9]/ms }, 60),
+ok(wait_for(sub { shared_plan('set hashgraph.backend = cuda;', $shared{'both sides'}[1]) =~ /Gathered on Device: 7\n.*Keys Sent During Scan: [1-9]/s }, 60),
 	'together: the job that gets keys during the scans has the columns');
 unlike(shared_plan('set hashgraph.backend = cuda;', $shared{'keys that are not sent early'}[1]), qr/Keys Sent During Scan/,
 	'together: ... and so has the one that does not');
@@ -295,7 +295,7 @@ foreach my $case ([ "set hashgraph.gpu_memory_limit = '${rows_kb}kB';" ], [ '', 
 }
 
 # lost before the last value is there: no row has been returned
-foreach my $chunks (0, 1, 2, 5)
+foreach my $chunks (0, 1, 2)
 {
 	foreach my $name ('both sides', 'a full join', 'a qual', 'a semi join')
 	{
