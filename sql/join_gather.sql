@@ -74,5 +74,37 @@ select join_check('select id, w, x, a9 from jg_a join jg_b using (k) join jg_uni
 select join_check('select n, j.* from generate_series(1, 3) n, lateral (select id, w from jg_a join jg_b using (k) where i2 > n * 1000 offset 0) j');
 select join_check('select count(*), count(i4) > 0 from (select i4, w from jg_a join jg_b using (k) limit 100) s');
 
+-- processes that join together have columns gathered with their parts of the matches
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set max_parallel_workers_per_gather = 2;
+create table jg_c as
+  select case when i % 70 = 0 then null else i % 1500 end as k, case when i % 7 <> 0 then i % 2 = 0 end as b, (i % 500 - 250)::int2 as s,
+         case when i > 5000 then chr(65 + i % 26)::"char" end as c, i as n, (i - 9000) * 368934881474191::int8 as big
+    from generate_series(1, 20000) i;
+create table jg_d as
+  select case when i % 90 = 0 then null else i % 1700 end as k, i % 3 = 0 as b, case when i % 6 <> 0 then (i % 100)::int2 end as s, i as m,
+         ('d' || i % 211)::text as t
+    from generate_series(1, 12000) i;
+create table jg_keys as select i as k, (i % 50)::int2 as s, i % 7 = 0 as b from generate_series(1, 1600) i;
+create unique index on jg_keys (k);
+analyze jg_c, jg_d, jg_keys;
+select join_check('select jg_c.b, jg_c.s, c, jg_d.b as b2, jg_d.s as s2 from jg_c join jg_d using (k)');
+select join_check('select jg_c.b, jg_c.s, c, n, big, m from jg_c join jg_d using (k)');
+select join_check('select jg_c.b, c, t from jg_c join jg_d using (k)');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c left join jg_d using (k)');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c right join jg_d using (k)');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c full join jg_d using (k)');
+select join_check('select b, c from jg_c where exists (select 1 from jg_d where jg_d.k = jg_c.k)');
+select join_check('select b, c from jg_c where not exists (select 1 from jg_d where jg_d.k = jg_c.k)');
+select join_check('select jg_c.b, c, jg_keys.s from jg_c join jg_keys using (k)');
+select join_check('select jg_c.b, c, jg_keys.s from jg_c left join jg_keys on jg_c.k = jg_keys.k and jg_c.s > jg_keys.s');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c join jg_d on jg_c.k = jg_d.k and jg_c.s < jg_d.s');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c full join jg_d on jg_c.k = jg_d.k and jg_c.s < jg_d.s');
+select join_check('select jg_c.b, jg_c.s, jg_d.s as s2 from jg_c join jg_d on jg_c.k::numeric = jg_d.k::numeric');
+select join_check('select count(*) from (select jg_c.b, jg_d.s from jg_c join jg_d using (k) limit 100) s');
+drop table jg_c, jg_d, jg_keys;
+
 drop table jg_a, jg_b, jg_wide, jg_unique, jg_empty;
 drop type jg_color, jg_number;
