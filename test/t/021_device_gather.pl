@@ -186,8 +186,8 @@ close $session->{socket};
 # tables, are worth that.
 $node->safe_psql('postgres', <<'SQL');
 create table tl as select case when i % 50 = 0 then null else i % 6000 end as k, case when i % 11 > 0 then i % 1000 - 500 end::int2 as small,
-  i % 3 = 0 as even, chr(65 + i % 26)::"char" as c, case when i <= 100000 then i end as v, repeat('l', i % 9) as t, i as id
-  from generate_series(1, 120000) i;
+  i % 3 = 0 as even, chr(65 + i % 26)::"char" as c, case when i <= 100000 then i end as v, repeat('l', i % 9) as t, i as id,
+  case when i % 5000 <> 7 then (i % 900)::int2 end as rare from generate_series(1, 120000) i;
 create table tr as select case when i % 60 = 0 then null else i % 6500 end as k, case when i % 13 > 0 then i % 2 = 0 end as b,
   (i % 2000)::int2 as s, i as w from generate_series(1, 22000) i;
 create table tu as select i as k, (i % 100)::int2 as s, i % 2 = 0 as b from generate_series(1, 7000) i;
@@ -276,6 +276,16 @@ foreach my $case ([ '64MB', 4 ], [ '8500kB', 2 ], [ '6500kB', 0 ])
 	is($found =~ /Columns Gathered on Device: (\d+)/ ? $1 : 0, $columns, "together, $work_mem: columns are gathered where their values fit");
 	is(sum_of($settings, $many), $sum, "together, $work_mem: the rows are right");
 }
+
+# a block of matches is filled by many answers, few of which have a NULL
+$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '1MB'");
+$node->reload;
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+my $rare = 'select rare, even, b, s from tl join tr using (k)';
+like(shared_plan('set hashgraph.backend = cuda;', $rare), qr/Gathered on Device: 4\n.*Processes: 4/s, 'together, little staging: columns are gathered');
+is(sum_of('set hashgraph.backend = cuda;', $rare), sum_of('set hashgraph.enabled = off;', $rare), 'together, little staging: the rows are right');
+$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
+$node->reload;
 
 # a device without room for columns, and for what it takes to gather them
 $rows_kb = int((117600 + 21634) * 32 / 1024 + 10);
