@@ -277,6 +277,23 @@ foreach my $case ([ '64MB', 4 ], [ '8500kB', 2 ], [ '6500kB', 0 ])
 	is(sum_of($settings, $many), $sum, "together, $work_mem: the rows are right");
 }
 
+# where the matches alone are too many they are streamed, without the values of columns that the job
+# has, and values are looked up by row
+my $streamed = "set hashgraph.backend = cuda; set work_mem = '4MB';";
+my $streams = shared_plan($streamed, $many);
+like($streams, qr/Backend: cuda.*Processes: 4/s, 'together, streamed: the processes join together');
+unlike($streams, qr/Gathered/, 'together, streamed: ... and gather no columns');
+foreach my $settings ($streamed, "$streamed set parallel_leader_participation = off;")
+{
+	is(sum_of($settings, $many), $sum, "together, streamed: the rows are right with $settings");
+}
+my $filled = 'select a.s, a.b, z.s as s2 from tm a full join tm z on a.k = z.k and a.s < z.s';
+is(sum_of($streamed, $filled), sum_of('set hashgraph.enabled = off;', $filled), 'together, streamed: a full join with a qual');
+is($node->safe_psql('postgres', "$streamed $together select count(*) from ($many limit 1000) x"), '1000', 'together, streamed: a limit');
+like(shared_plan("set hashgraph.backend = auto; set work_mem = '4MB';", $many),
+	qr/Backend: cpu.*Fallback: the matches of the join need more than work memory/s, 'together, streamed: auto has the CPU do it');
+is(sum_of("set hashgraph.backend = auto; set work_mem = '4MB';", $many), $sum, 'together, streamed: ... with the same rows');
+
 # a block of matches is filled by many answers, few of which have a NULL
 $node->safe_psql('postgres', "alter system set hashgraph.staging_size = '1MB'");
 $node->reload;
