@@ -69,7 +69,10 @@ hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int 
 	for (uint32 i = 0; i < spec->nitems && possible; i++)
 		possible = hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
 										 &spec->items[i].argument);
-	if (!possible)
+	/* without any column there are only matches to be counted, which takes no groups */
+	if (!possible || reduction->wanted.columns[HG_OUTER].ncolumns +
+							 reduction->wanted.columns[HG_INNER].ncolumns ==
+						 0)
 	{
 		pfree(reduction);
 		return false;

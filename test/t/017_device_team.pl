@@ -48,6 +48,7 @@ SQL
 
 my %queries = (
 	'a count' => 'select count(*) from l join r using (k)',
+	'a group that no column makes' => 'select x::text, count(*) from (select 1 from l where exists (select 1 from r where r.k = l.k)) x group by x::text',
 	'an inner join' => 'select count(*), sum(v), sum(w), max(t) from l join r using (k)',
 	'a left join' => 'select count(*), sum(v), sum(w), count(t) from l left join r using (k)',
 	'a full join' => 'select count(*), sum(v), sum(w), count(t) from l full join r using (k)',
