@@ -48,7 +48,6 @@ SQL
 
 my %queries = (
 	'a count' => 'select count(*) from l join r using (k)',
-	'a group that no column makes' => 'select x::text, count(*) from (select 1 from l where exists (select 1 from r where r.k = l.k)) x group by x::text',
 	'an inner join' => 'select count(*), sum(v), sum(w), max(t) from l join r using (k)',
 	'a left join' => 'select count(*), sum(v), sum(w), count(t) from l left join r using (k)',
 	'a full join' => 'select count(*), sum(v), sum(w), count(t) from l full join r using (k)',
@@ -148,6 +147,13 @@ foreach my $backend ('cuda', 'auto')
 	test_sent_in_vain("$backend, few rows", "$queries{'an inner join'} where v / 240000 <> 0 and w / 190000 <> 0", $settings,
 		$backend eq 'cuda' ? qr/Backend: cuda/ : qr/Backend: (cpu|cuda)/);
 }
+# each process makes a group of its matches, and none of the columns
+my $one_group = 'select x::text, count(*) from (select 1 from l where exists (select 1 from r where r.k = l.k)) x group by 1';
+my $grouped = 'set hashgraph.backend = cuda; set enable_sort = off; set enable_seqscan = off; set max_parallel_workers_per_gather = 2;';
+use_program($node, $program);
+like(explain_analyze($node, $grouped, $one_group), qr/Parallel Custom Scan \(HashGraphAggregate\).*Backend: cuda/s,
+	'a group that no column makes: in all processes');
+is(rows_of($node, $grouped, $one_group), rows_of($node, 'set hashgraph.enabled = off;', $one_group), 'a group that no column makes: it is right');
 # a session that is stopped while its processes read and send
 my $sender = RawSession->new($node);
 my @stopped;
