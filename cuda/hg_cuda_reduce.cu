@@ -35,9 +35,9 @@ static constexpr uint32_t LEAST_GROWTH_LOG2 = 1;
 /* Words of an entry's sum. */
 static constexpr uint32_t SUM_WORDS = 3;
 
-static_assert(HG_MAX_REDUCE_WORDS < 256 && 2 + 5 * HG_MAX_REDUCE_ITEMS < 256,
+static_assert(HG_MAX_REDUCE_WORDS < 256 && 4 + 4 * HG_MAX_REDUCE_ITEMS < 256,
 			  "places in records and entries are bytes");
-static_assert((2 + 4 * HG_MAX_REDUCE_ITEMS) * sizeof(uint32_t) <= HG_REDUCE_SHARED,
+static_assert((4 + 4 * HG_MAX_REDUCE_ITEMS) * sizeof(uint32_t) <= HG_REDUCE_SHARED,
 			  "a block has room for an entry");
 
 /* What there is no room for is no failure here. */
@@ -92,6 +92,7 @@ make_task(const HgCudaReduce *reduce)
 			place += 2;
 		}
 	}
+	task.entry_owner = place++;
 	task.entry_pairs = place++;
 	for (uint32_t i = 0; i < spec->nitems; i++)
 	{

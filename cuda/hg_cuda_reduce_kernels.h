@@ -17,16 +17,19 @@
  * left over, for a launch with a larger table.
  *
  * ENTRIES.  Records are changed by atomics, and a group that many pairs have would make them wait
- * for each other.  So each block has entries in shared memory for the first groups, which those
- * that are frequent will be among, and adds them to the records at its end.  An entry
- * has 32-bit numbers that shared memory adds at once, where it can:
+ * for each other.  So each block has entries in shared memory, and adds them to the records at its
+ * end.  Each of them may be of the groups whose number it is, modulo how many entries there are,
+ * and is of that whose pair comes first, which of a frequent group will.  An entry has 32-bit
+ * numbers that shared memory adds at once, where it can:
  *
  *	least, greatest		64 bits, first, for each such item
+ *	owner				32 bits, the group, or none
  *	pairs				32 bits, as a launch has less than 2^32 of them
  *	counts				32 bits, for each item
  *	sums				three times 32 bits, low first: less than 2^32 numbers of 64 bits
  *
- * Where all pairs of a warp are of one group, they are added up before.
+ * CROWDS.  Pairs of a warp that are many of one group are added up before, and the warp adds
+ * their sum: the lanes would wait for each other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -86,8 +89,9 @@ struct HgReduceTask
 	uint64_t made;			/* groups of earlier launches: others may be written meanwhile */
 	HgAtomicWord *counters; /* [2] numbers taken, which may be too many; pairs left over */
 
-	uint32_t entries; /* groups that have one */
+	uint32_t entries; /* of a block */
 	uint32_t entry_words;
+	uint32_t entry_owner; /* where these are in an entry, in 32-bit words */
 	uint32_t entry_pairs;
 
 	const uint32_t *outer; /* by pair */
@@ -417,25 +421,48 @@ hg_reduce_part_of_entry(const HgReduceField &item, const uint32_t *entry)
 	return part;
 }
 
-/* Add pairs to their group, and what an item gets of them. */
-__device__ __forceinline__ void
-hg_reduce_add_pairs(const HgReduceTask &task, uint32_t *entries, uint32_t group, uint32_t pairs)
+/* The entry of a group, or NULL where another group has it. */
+__device__ __forceinline__ uint32_t *
+hg_reduce_entry_of(const HgReduceTask &task, uint32_t *entries, uint32_t group)
 {
-	if (group < task.entries)
-		atomicAdd(entries + group * task.entry_words + task.entry_pairs, pairs);
+	uint32_t *entry = entries + group % task.entries * task.entry_words;
+	const uint32_t owner = atomicCAS(entry + task.entry_owner, HG_NO_GROUP, group);
+
+	return owner == HG_NO_GROUP || owner == group ? entry : nullptr;
+}
+
+/* Add pairs to their group, and what an item gets of them: to its entry, where it has one. */
+__device__ __forceinline__ void
+hg_reduce_add_pairs(const HgReduceTask &task, uint32_t *entry, uint32_t group, uint32_t pairs)
+{
+	if (entry != nullptr)
+		atomicAdd(entry + task.entry_pairs, pairs);
 	else
 		atomicAdd(task.records + (uint64_t) group * task.words + task.nkeys + 1,
 				  (HgAtomicWord) pairs);
 }
 
 __device__ __forceinline__ void
-hg_reduce_add_part(const HgReduceTask &task, uint32_t *entries, uint32_t group,
+hg_reduce_add_part(const HgReduceTask &task, uint32_t *entry, uint32_t group,
 				   const HgReduceField &item, const HgReducePart &part)
 {
-	if (group < task.entries)
-		hg_reduce_add_to_entry(item, entries + group * task.entry_words, part);
+	if (entry != nullptr)
+		hg_reduce_add_to_entry(item, entry, part);
 	else
 		hg_reduce_add_to_record(item, task.records + (uint64_t) group * task.words, part);
+}
+
+/* Add a pair to its group. */
+__device__ __forceinline__ void
+hg_reduce_add_pair(const HgReduceTask &task, uint32_t *entries, uint32_t group, uint32_t outer,
+				   uint32_t inner)
+{
+	uint32_t *entry = hg_reduce_entry_of(task, entries, group);
+
+	hg_reduce_add_pairs(task, entry, group, 1);
+	for (uint32_t i = 0; i < task.nitems; i++)
+		hg_reduce_add_part(task, entry, group, task.items[i],
+						   hg_reduce_part_of(task.items[i], true, outer, inner));
 }
 
 /* The parts of all lanes of a warp, in each of them. */
@@ -453,6 +480,31 @@ hg_reduce_join_warp(const HgReduceField &item, HgReducePart part)
 		hg_reduce_join(item, &part, other);
 	}
 	return part;
+}
+
+/* The pairs of a crowd, lanes of this warp, are of one group: add them to it.  A whole warp. */
+__device__ __forceinline__ void
+hg_reduce_add_crowd(const HgReduceTask &task, uint32_t *entries, uint32_t crowd, uint32_t group,
+					uint32_t outer, uint32_t inner)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	const bool is_one = (crowd >> lane & 1) != 0;
+	uint32_t *entry = nullptr;
+
+	if (lane == 0)
+	{
+		entry = hg_reduce_entry_of(task, entries, group);
+		hg_reduce_add_pairs(task, entry, group, (uint32_t) __popc(crowd));
+	}
+	for (uint32_t i = 0; i < task.nitems; i++)
+	{
+		const HgReduceField &item = task.items[i];
+		const HgReducePart part =
+			hg_reduce_join_warp(item, hg_reduce_part_of(item, is_one, outer, inner));
+
+		if (lane == 0)
+			hg_reduce_add_part(task, entry, group, item, part);
+	}
 }
 
 /* ------------------------------------------------------------------------
@@ -499,15 +551,20 @@ __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 	for (uint32_t i = threadIdx.x; i < task.entries * task.entry_words; i += HG_REDUCE_THREADS)
 		entries[i] = 0;
 	__syncthreads();
-	for (uint32_t group = threadIdx.x; group < task.entries; group += HG_REDUCE_THREADS)
-		for (uint32_t i = 0; i < task.nitems; i++)
+	for (uint32_t i = threadIdx.x; i < task.entries; i += HG_REDUCE_THREADS)
+	{
+		uint32_t *entry = entries + i * task.entry_words;
+
+		entry[task.entry_owner] = HG_NO_GROUP;
+		for (uint32_t k = 0; k < task.nitems; k++)
 		{
-			const HgReduceField &item = task.items[i];
+			const HgReduceField &item = task.items[k];
 
 			if (item.kind == HG_REDUCE_MIN || item.kind == HG_REDUCE_MAX)
-				*reinterpret_cast<HgAtomicWord *>(entries + group * task.entry_words + item.value) =
+				*reinterpret_cast<HgAtomicWord *>(entry + item.value) =
 					hg_reduce_neutral(item.kind, item.argument.is_signed);
 		}
+	}
 	__syncthreads();
 
 	for (uint32_t first = blockIdx.x * HG_REDUCE_THREADS; first < task.count;
@@ -517,8 +574,8 @@ __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 		uint32_t group = HG_NO_GROUP;
 		uint32_t outer = 0;
 		uint32_t inner = 0;
-		uint32_t pairs;
-		uint32_t same;
+		uint32_t peers;
+		uint32_t crowded;
 
 		if (i < task.count)
 		{
@@ -531,42 +588,30 @@ __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 				task.pending[atomicAdd(task.counters + 1, (HgAtomicWord) 1)] = pair;
 		}
 
-		pairs = __ballot_sync(UINT32_MAX, group != HG_NO_GROUP);
-		if (pairs == 0)
-			continue;
-		same = __shfl_sync(UINT32_MAX, group, __ffs((int) pairs) - 1);
-		if (!__any_sync(UINT32_MAX, group != HG_NO_GROUP && group != same))
+		peers = __match_any_sync(UINT32_MAX, group);
+		crowded =
+			__ballot_sync(UINT32_MAX, group != HG_NO_GROUP && __popc(peers) >= HG_REDUCE_CROWD);
+		for (uint32_t left = crowded; left != 0;)
 		{
-			const bool is_last = threadIdx.x % 32 == 31;
+			const int lane = __ffs((int) left) - 1;
+			const uint32_t crowd = __shfl_sync(UINT32_MAX, peers, lane);
 
-			if (is_last)
-				hg_reduce_add_pairs(task, entries, same, __popc(pairs));
-			for (uint32_t k = 0; k < task.nitems; k++)
-			{
-				const HgReduceField &item = task.items[k];
-				const HgReducePart part = hg_reduce_join_warp(
-					item, hg_reduce_part_of(item, group != HG_NO_GROUP, outer, inner));
-
-				if (is_last)
-					hg_reduce_add_part(task, entries, same, item, part);
-			}
+			hg_reduce_add_crowd(task, entries, crowd, __shfl_sync(UINT32_MAX, group, lane), outer,
+								inner);
+			left &= ~crowd;
 		}
-		else if (group != HG_NO_GROUP)
-		{
-			hg_reduce_add_pairs(task, entries, group, 1);
-			for (uint32_t k = 0; k < task.nitems; k++)
-				hg_reduce_add_part(task, entries, group, task.items[k],
-								   hg_reduce_part_of(task.items[k], true, outer, inner));
-		}
+		if (group != HG_NO_GROUP && (crowded >> threadIdx.x % 32 & 1) == 0)
+			hg_reduce_add_pair(task, entries, group, outer, inner);
 	}
 
 	__syncthreads();
-	for (uint32_t group = threadIdx.x; group < task.entries; group += HG_REDUCE_THREADS)
+	for (uint32_t i = threadIdx.x; i < task.entries; i += HG_REDUCE_THREADS)
 	{
-		const uint32_t *entry = entries + group * task.entry_words;
+		const uint32_t *entry = entries + i * task.entry_words;
+		const uint32_t group = entry[task.entry_owner];
 		HgAtomicWord *record = task.records + (uint64_t) group * task.words;
 
-		if (entry[task.entry_pairs] == 0)
+		if (group == HG_NO_GROUP)
 			continue;
 		atomicAdd(record + task.nkeys + 1, (HgAtomicWord) entry[task.entry_pairs]);
 		for (uint32_t k = 0; k < task.nitems; k++)

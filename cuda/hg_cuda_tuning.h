@@ -214,7 +214,7 @@ constexpr uint64_t HG_GATHER_PAIRS = UINT64_C(1) << 16;
 
 /*
  * Making groups of matches: a launch takes some pairs, and has blocks enough to fill a device, each
- * of which has shared memory for the first groups.  More entries would seldom be waited for, and
+ * of which has shared memory for some groups.  More entries would seldom be waited for, and
  * cost time at the end of each block.  Records leave the device so many at a time at most.
  */
 constexpr int HG_REDUCE_THREADS = 512;
@@ -223,6 +223,9 @@ constexpr uint64_t HG_REDUCE_PAIRS = UINT64_C(1) << 22;
 constexpr size_t HG_REDUCE_SHARED = 24576;
 constexpr uint32_t HG_REDUCE_ENTRIES = 256;
 constexpr uint64_t HG_REDUCE_RECORDS = UINT64_C(1) << 17;
+
+/* So many pairs of one group in a warp are added up before they are added to the group. */
+constexpr int HG_REDUCE_CROWD = 8;
 
 /*
  * An inner graph up to this size is probed by outer rows in any order, where these are

@@ -205,7 +205,12 @@ allocate(uint64_t bytes)
 int
 main(int argc, char **argv)
 {
-	static const uint64_t numbers[] = {0, 1, 10, 100, 1000, 100000, 10000000};
+	static const uint64_t numbers[] = {0, 1, 4, 10, 100, 1000, 100000, 10000000};
+	static const struct
+	{
+		uint64_t groups;
+		unsigned percent;
+	} hot[] = {{1000, 25}, {1000, 50}, {1000, 95}, {10000000, 50}};
 	const int log2 = argc > 1 ? atoi(argv[1]) : 25;
 	const int runs = argc > 2 ? atoi(argv[2]) : 5;
 	Rows rows = {.rows = UINT64_C(1) << log2};
@@ -240,9 +245,10 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		for (int all_kinds = 0; all_kinds <= 1; all_kinds++)
 			right &= bench_groups(engine, &rows, numbers[i], 0, all_kinds != 0, runs);
-	right &= bench_groups(engine, &rows, 1000, 50, false, runs);
-	right &= bench_groups(engine, &rows, 10000000, 50, false, runs);
-	right &= bench_groups(engine, &rows, 1000, 95, true, runs);
+	for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++)
+		for (int all_kinds = 0; all_kinds <= 1; all_kinds++)
+			right &=
+				bench_groups(engine, &rows, hot[i].groups, hot[i].percent, all_kinds != 0, runs);
 	hg_cuda_engine_stop(engine);
 	return right ? 0 : 1;
 }
