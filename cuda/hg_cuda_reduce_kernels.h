@@ -13,14 +13,14 @@
  *
  * Whoever turns an empty slot into one that is being filled takes the next number, writes the
  * record, and then the slot, so that who reads the slot finds the record.  When no number is left,
- * because the slots would be more than half full, the slot is emptied again and the pair is
- * left over, for a launch with a larger table.
+ * because the slots would be more than half full or there are more groups than may be, the slot is
+ * emptied again and the pair is left over, for a launch with a larger table.
  *
  * ENTRIES.  Records are changed by atomics, and a group that many pairs have would make them wait
  * for each other.  So each block has entries in shared memory, and adds them to the records at its
  * end.  Each of them may be of the groups whose number it is, modulo how many entries there are,
- * and is of that whose pair comes first, which of a frequent group will.  An entry has 32-bit
- * numbers that shared memory adds at once, where it can:
+ * and is of the one whose pair comes first, most likely a frequent one.  Pairs of others are added
+ * to the record.  An entry has 32-bit numbers that shared memory adds at once, where it can:
  *
  *	least, greatest		64 bits, first, for each such item
  *	owner				32 bits, the group, or none
@@ -28,8 +28,8 @@
  *	counts				32 bits, for each item
  *	sums				three times 32 bits, low first: less than 2^32 numbers of 64 bits
  *
- * CROWDS.  Pairs of a warp that are many of one group are added up before, and the warp adds
- * their sum: the lanes would wait for each other.
+ * CROWDS.  Pairs of a warp that are many of one group are added up before, and one lane adds
+ * their sum.  One by one, the lanes would wait for each other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -591,6 +591,8 @@ __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 		peers = __match_any_sync(UINT32_MAX, group);
 		crowded =
 			__ballot_sync(UINT32_MAX, group != HG_NO_GROUP && __popc(peers) >= HG_REDUCE_CROWD);
+		/* a crowd is added by another lane than those that have seen the group's record */
+		__syncwarp();
 		for (uint32_t left = crowded; left != 0;)
 		{
 			const int lane = __ffs((int) left) - 1;

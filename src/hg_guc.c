@@ -147,8 +147,8 @@ hg_guc_declare_device(void)
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("hashgraph.staging_size",
-							"Sets the size of the memory through which keys and matches travel "
-							"to and from a GPU.",
+							"Sets the size of the memory through which keys, columns, matches and "
+							"groups travel to and from a GPU.",
 							"It takes effect when the device process starts.", &hg_staging_size,
 							256 * 1024, 1024, MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL,
 							NULL);

@@ -136,12 +136,6 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyList("Group Key", names, es);
 }
 
-static int64
-hg_kilobytes(uint64 bytes)
-{
-	return (int64) ((bytes + 1023) / 1024);
-}
-
 void
 hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -159,9 +153,9 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (record.processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record.processes, es);
 	ExplainPropertyUInteger("Groups", NULL, record.groups, es);
-	ExplainPropertyInteger("Memory Usage", "kB", hg_kilobytes(record.memory_bytes), es);
+	hg_explain_bytes("Memory Usage", record.memory_bytes, es);
 	if (record.partitions == 0)
 		return;
 	ExplainPropertyUInteger("Partitions", NULL, record.partitions, es);
-	ExplainPropertyInteger("Disk Usage", "kB", hg_kilobytes(record.spilled_bytes), es);
+	hg_explain_bytes("Disk Usage", record.spilled_bytes, es);
 }

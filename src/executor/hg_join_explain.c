@@ -32,10 +32,10 @@ hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *a
 		es);
 }
 
-static int64
-hg_kilobytes(uint64 bytes)
+void
+hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es)
 {
-	return (int64) ((bytes + 1023) / 1024);
+	ExplainPropertyInteger(label, "kB", (int64) ((bytes + 1023) / 1024), es);
 }
 
 /* What a join on a device and on the CPU were expected to take, where that was compared. */
@@ -79,17 +79,17 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		ExplainPropertyInteger("Processes", NULL, record->processes, es);
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
 	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
-	ExplainPropertyInteger("Memory Usage", "kB", hg_kilobytes(record->memory_bytes), es);
+	hg_explain_bytes("Memory Usage", record->memory_bytes, es);
 	if (record->report.device[0] != '\0')
 	{
-		ExplainPropertyInteger("Device Memory Usage", "kB", hg_kilobytes(job->peak_bytes), es);
+		hg_explain_bytes("Device Memory Usage", job->peak_bytes, es);
 		if (job->ranges > 1)
 			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
 	}
 	if (record->report.sent_rows > 0)
 		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);
 	if (record->spilled_bytes > 0)
-		ExplainPropertyInteger("Disk Usage", "kB", hg_kilobytes(record->spilled_bytes), es);
+		hg_explain_bytes("Disk Usage", record->spilled_bytes, es);
 	if (!es->timing)
 		return;
 	ExplainPropertyFloat("Scan Time", "ms", record->scan_ms, 3, es);

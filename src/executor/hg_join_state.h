@@ -319,8 +319,9 @@ extern const HgColumnSet *hg_join_gathered_columns(const HgJoinState *state, HgS
 extern bool hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first,
 								  const uint16 *which, int count);
 
-/* hg_join_explain.c */
+/* hg_join_explain.c: the second shows bytes as kilobytes, rounded up */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+extern void hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es);
 
 extern const char *hg_join_type_name(JoinType join_type);
 

@@ -4,8 +4,9 @@
  *	  Measure groups that are made of matches on a device, and check them.
  *
  * Two sides of as many unique keys are joined: each outer row has a number of 8 bytes, each inner
- * row one of 4 bytes that it is grouped by.  A line for each number of groups has the median
- * times of counting the pairs and of reducing them, and what is between them in ns for each pair.
+ * row one of 4 bytes that it is grouped by.  A line for each number of groups, share of the first
+ * one and choice of items has the median times of counting the pairs and of reducing them, and what
+ * is between them in ns for each pair.
  * The pairs and sums of all groups together are compared with the right ones; a difference
  * makes the exit status 1.
  *

@@ -355,7 +355,7 @@ count_first(HgEngine *engine, HgJob *job)
 	return engine->count(job, HG_MATCH_FIRST, &count, NULL) == HG_OK ? count : UINT64_MAX;
 }
 
-/* Matches with values: kinds of keys, test_widths, NULLs, chunks of all sizes, in both modes. */
+/* Matches with values: kinds of keys, widths, NULLs, chunks of all sizes, in both modes. */
 static void
 test_gather(HgEngine *engine, const HgHost *base, bool small)
 {
@@ -819,7 +819,7 @@ test_refusals(HgEngine *engine, const HgHost *host)
 
 	hg_tap_ok(open_fails(engine, host, 1, 3) && open_fails(engine, host, 1, 0) &&
 				  open_fails(engine, host, HG_MAX_COLUMNS + 1, 4),
-			  "columns: open refuses test_widths that are none, and too many");
+			  "columns: open refuses widths that are none, and too many");
 
 	test_case_create(&c, 2);
 	add_key(&c, HG_INNER, 1, false);
