@@ -214,9 +214,8 @@ constexpr uint64_t HG_GATHER_PAIRS = UINT64_C(1) << 16;
 
 /*
  * Making groups of matches: a launch takes some pairs, and has blocks enough to fill a device, each
- * of which has shared memory for some groups.  With more entries hardly any frequent group would
- * get one that has none now, and they cost time at the end of each block.  Records leave the device
- * so many at a time at most.
+ * of which has shared memory for some groups, and adds these entries to the records at its end.
+ * Records leave the device so many at a time at most.
  */
 constexpr int HG_REDUCE_THREADS = 512;
 constexpr uint32_t HG_REDUCE_BLOCKS = 512;
@@ -227,8 +226,8 @@ constexpr uint64_t HG_REDUCE_RECORDS = UINT64_C(1) << 17;
 
 /*
  * So many pairs of one group in a warp are added up before they are added to the group.  Of 6, 8
- * and 16 none is best for all: with 6 ten groups take a fifth longer, with 16 a sum where every
- * fourth pair is of one group a tenth, while four groups, alike, take a fifth less.
+ * and 16 none is best for all: with 6 ten groups take up to a sixth longer, with 16 a sum where
+ * every fourth pair is of one group takes a tenth longer, and four groups, alike, a quarter less.
  */
 constexpr int HG_REDUCE_CROWD = 8;
 

@@ -57,6 +57,9 @@ hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int 
 	if ((state->join_type != JOIN_INNER && state->join_type != JOIN_SEMI) ||
 		state->join_qual != NULL)
 		return false;
+	/* without any column there are only matches to be counted, which takes no groups */
+	if (reducer->spec.nkeys + reducer->spec.nitems == 0)
+		return false;
 	reduction = MemoryContextAllocZero(state->context, sizeof(HgJoinReduction));
 	reduction->reducer = reducer;
 	reduction->wanted.spec = reducer->spec;
@@ -69,10 +72,7 @@ hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int 
 	for (uint32 i = 0; i < spec->nitems && possible; i++)
 		possible = hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
 										 &spec->items[i].argument);
-	/* without any column there are only matches to be counted, which takes no groups */
-	if (!possible || reduction->wanted.columns[HG_OUTER].ncolumns +
-							 reduction->wanted.columns[HG_INNER].ncolumns ==
-						 0)
+	if (!possible)
 	{
 		pfree(reduction);
 		return false;
