@@ -255,6 +255,24 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 	return HG_OK;
 }
 
+/*
+ * Has the built job the rows of all processes?  It has not where the device process was lost after
+ * some had appended theirs, and others have opened the job with its successor: none of them has
+ * seen anything fail.
+ */
+static HgStatus
+hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
+{
+	HgJobStats stats;
+
+	device->calls.stats(device->job, &stats);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (stats.rows[side] != pg_atomic_read_u64(&device->shared->rows[side]))
+			return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+								"the device process was replaced while rows were sent to it");
+	return HG_OK;
+}
+
 /* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
 hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
@@ -267,6 +285,8 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
 		return HG_OK;
 	status = device->calls.build(device->job, error);
+	if (status == HG_OK)
+		status = hg_device_team_check_rows(device, error);
 	if (status == HG_OK && device->reducing)
 	{
 		status = hg_reduction_fetch(spec->reduction, &device->calls, device->job, spec->mode,

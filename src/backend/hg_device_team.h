@@ -8,7 +8,8 @@
  *
  *	1	each appends the keys that it has read, and the columns that the job is to have: those of
  *		a reduction, or those whose values come with the matches
- *	2	one of them has the job built, and its matches counted, or reduced: then it has the groups
+ *	2	one of them has the job built, sees that the rows of all are there, and has its matches
+ *		counted, or reduced: then it has the groups
  *	3	where matches are wanted, each fetches chunks of them until there are no more, with their
  *		values where all of these fit work memory; or, where the matches alone need more than that,
  *		begins to, without values, and goes on while they are returned
