@@ -292,6 +292,56 @@ $streaming->query($many{'an inner join'});
 is($streaming->{error}, undef, '... and the session goes on');
 close $streaming->{socket};
 
+# ------------------------------------------------------------------ replaced while rows are sent to it
+
+# All processes but one have given their rows to a device process that is killed then.  That one, which
+# was stopped before there was a device and has found it silent, opens the same job with the
+# successor, and is the first to build it.
+{
+	my $query = 'select count(*) from l join r using (k) where md5(repeat(t, 400)) is not null';
+	my $replaced = 'the device process was replaced while rows were sent to it';
+	my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; $query");
+	my $session = RawSession->new($node);
+	my $members = sub {
+		return split /\n/, $node->safe_psql('postgres', 'select pid from pg_stat_activity where '
+			  . join(' and ', 'coalesce(leader_pid, pid) = ' . $session->pid, @_) . ' order by leader_pid nulls last');
+	};
+	my $are_waiting = sub {
+		my ($count, @which) = @_;
+		my $times = 0;
+
+		return wait_for(sub { $times = $members->(q{wait_event_type = 'Extension'}, @which) == $count ? $times + 1 : 0; $times == 5 }, HANGS);
+	};
+	my $outcome = '';
+
+	$session->query('set hashgraph.backend = cuda');
+	# on a slow machine the others may have read their rows before the device is there
+	for my $round (1 .. 5)
+	{
+		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_START_DELAY_MS => 500);
+		my $first = device_process($node);
+		$session->send($query);
+		wait_for(sub { $members->() == 4 }, HANGS) or last;
+		my ($late, @others) = $members->();
+
+		kill 'STOP', $late;
+		$are_waiting->(3);
+		kill 'STOP', $first;
+		kill 'CONT', $late;
+		$are_waiting->(4);
+		kill 'STOP', @others;
+		kill 'KILL', $first;
+		wait_for(sub { (ready_devices($node, 'jobs') || 0) > 0 }, HANGS);
+		$are_waiting->(1, "pid = $late");
+		kill 'CONT', @others;
+		$outcome = $session->finish(HANGS) ? $session->{error} // join("\n", @{ $session->{rows} }) : 'no answer';
+		last if $outcome ne $right && ($session->{sqlstate} // '') ne '58000';
+		last if $outcome eq $replaced;
+	}
+	is($outcome, $replaced, 'a device process that is replaced when it has rows: an error, not the join of the rest of them');
+	close $session->{socket};
+}
+
 # ------------------------------------------------------------------ killed at random moments
 
 foreach my $backend ('auto', 'cuda')
