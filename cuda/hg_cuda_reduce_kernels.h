@@ -611,10 +611,11 @@ __launch_bounds__(HG_REDUCE_THREADS) hg_reduce_kernel(HgReduceTask task)
 	{
 		const uint32_t *entry = entries + i * task.entry_words;
 		const uint32_t group = entry[task.entry_owner];
-		HgAtomicWord *record = task.records + (uint64_t) group * task.words;
+		HgAtomicWord *record;
 
 		if (group == HG_NO_GROUP)
 			continue;
+		record = task.records + (uint64_t) group * task.words;
 		atomicAdd(record + task.nkeys + 1, (HgAtomicWord) entry[task.entry_pairs]);
 		for (uint32_t k = 0; k < task.nitems; k++)
 			hg_reduce_add_to_record(task.items[k], record,
