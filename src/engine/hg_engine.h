@@ -48,8 +48,8 @@
  * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
  * or NULL.  reduce makes groups of the matches, by the values of some of these columns, and for
  * each group counts, sums, and the least and greatest values of others, so that the pairs need not
- * leave the engine.  All of it is arithmetic with integers that is exact in any order.  Or the values
- * come along with the pairs, and the caller need not look each of them up by its row.
+ * leave the engine.  All of it is arithmetic with integers that is exact in any order.  Or the
+ * values come along with the pairs, and the caller need not look each of them up by its row.
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -349,7 +349,8 @@ extern "C"
 	/* What a job did: filled by stats() at any time after open. */
 	typedef struct HgJobStats
 	{
-		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant */
+		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in
+								 * one of a team (HgJobSpec) those of all its members */
 		uint64_t vertices;		/* V, of both graphs; 0 before build */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of

@@ -176,6 +176,7 @@ test_together(uint32_t key_width)
 	uint64_t pairs[MEMBERS] = {0};
 	uint64_t counts[MEMBERS] = {0};
 	HgGraphStats graph;
+	HgJobStats stats;
 	HgDeviceStatus status;
 	bool good;
 
@@ -191,12 +192,19 @@ test_together(uint32_t key_width)
 
 	good = open_members(&members, TEAM, &data) && fill_members(&members, &data) &&
 		   build_members(&members);
+	for (int i = 0; i < MEMBERS && good; i++)
+	{
+		members.engines[i]->stats(members.jobs[i], &stats);
+		good = stats.rows[HG_OUTER] == data.rows[HG_OUTER] &&
+			   stats.rows[HG_INNER] == data.rows[HG_INNER];
+	}
+	hg_tap_ok(good, "members fill and build a job together, and know of the rows of all");
 	for (int i = 0; i < MEMBERS; i++)
 		good =
 			good &&
 			members.engines[i]->count(members.jobs[i], HG_MATCH_ALL, &counts[i], NULL) == HG_OK &&
 			counts[i] == data.pairs;
-	hg_tap_ok(good, "members fill and build a job together, and all get its count");
+	hg_tap_ok(good, "... all get its count");
 	hg_tap_ok(good && members.engines[0]->describe(members.jobs[0], HG_INNER, &graph, NULL) ==
 						  HG_INVALID,
 			  "its graphs are nobody's");

@@ -60,11 +60,13 @@
  * expected rows of all; the others wait for that, and share its fate.  Each has a lease of its own,
  * appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, and closes the job for itself:
  * it ends with the last.  Keys and columns are of the same widths in all of them.  That all rows
- * are appended before the first BUILD is the clients' business.  What is asked for by several is
- * done once: BUILD, COUNT and MATCH, whose later askers get the answer of the first, and REDUCE,
- * whose groups are all the first one's: to the others it answers 0.  NEXT gives each chunk to one
- * of them, and an outer row may have its matches in several.  A request that fails for one of them,
- * but for nonsense of its own, fails the job for all; a cancel is its own.
+ * are appended before the first BUILD is the clients' business, and that they were appended to this
+ * process: one that took the place of another has none that the other was given.  The rows in the
+ * answer to BUILD are those of all members.  What is asked for by several is done once: BUILD,
+ * COUNT and MATCH, whose later askers get the answer of the first, and REDUCE, whose groups are
+ * all the first one's: to the others it answers 0.  NEXT gives each chunk to one of them, and an
+ * outer row may have its matches in several.  A request that fails for one of them, but for
+ * nonsense of its own, fails the job for all; a cancel is its own.
  *
  * A member that has appended all of its rows says so with SETTLE, and has no lease any more
  * when that is answered.  One that finds no staging free waits for it, whatever else
