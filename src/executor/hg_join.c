@@ -361,6 +361,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->matched[HG_OUTER] = hg_row_bits_create();
 	state->matched[HG_INNER] = hg_row_bits_create();
 
+	state->record.user = GetUserId();
 	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
 	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
 			sizeof(state->record.join_type));
