@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "storage/procsignal.h"
 
 #include "backend/hg_device_spawn.h"
 #include "hg_guc.h"
@@ -140,6 +141,9 @@ hg_device_reap(pid_t pid, int grace_ms)
 			kill(pid, SIGKILL);
 		if (waited == grace_ms)
 			return -1;
+		/* who waits for all processes of the server does not wait for this one */
+		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())
+			ProcessProcSignalBarrier();
 		pg_usleep(1000);
 	}
 }

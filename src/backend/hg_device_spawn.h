@@ -41,6 +41,8 @@ extern int hg_device_spawn(const HgDeviceLaunch *launch, int listening, int conn
 /*
  * See a process off whose socket has been closed: it gets half of the time to go by itself, and
  * is killed then.  Returns its status as waitpid gives it, or -1 where that could not be had.
+ * Meanwhile a cancel has to wait, but barriers (DROP DATABASE waits until every process has passed
+ * one) are processed, and their errors thrown: the caller has let go of the process before.
  */
 extern int hg_device_reap(pid_t pid, int grace_ms);
 
