@@ -405,8 +405,8 @@ hg_device_start(void)
 
 	if (!hg_device_is_installed(&launch))
 	{
-		hg_device_set_unusable(HG_UNAVAILABLE, "hashgraph was installed without CUDA",
-							   psprintf("There is no program \"%s\".", launch.program));
+		hg_device_set_missing(&hg_device.reason);
+		hg_device.unusable_since = GetCurrentTimestamp();
 		return;
 	}
 	if (!AcquireExternalFD())

@@ -63,6 +63,16 @@ hg_device_is_installed(const HgDeviceLaunch *launch)
 	return access(launch->program, X_OK) == 0;
 }
 
+void
+hg_device_set_missing(HgError *error)
+{
+	hg_error_set(error, HG_UNAVAILABLE,
+				 hg_device_program != NULL && hg_device_program[0] != '\0'
+					 ? "There is no program where hashgraph.device_program says."
+					 : "There is no " HG_DEVICE_PROGRAM " beside the server's own programs.",
+				 "hashgraph was installed without CUDA");
+}
+
 int
 hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_t *pid)
 {

@@ -12,6 +12,8 @@
 
 #include "hg_compat.h"
 
+#include "engine/hg_engine.h"
+
 /* What a device process is started with: all that the settings say of it. */
 typedef struct HgDeviceLaunch
 {
@@ -30,6 +32,12 @@ extern bool hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch
 
 /* Is the program there? */
 extern bool hg_device_is_installed(const HgDeviceLaunch *launch);
+
+/*
+ * Say that it is not: to whoever joins, so without its path, which hashgraph.device_program shows
+ * to those alone who may read all settings.
+ */
+extern void hg_device_set_missing(HgError *error);
 
 /*
  * Start the program.  connected is its end of a connected socket, whose other end's closing ends

@@ -316,7 +316,6 @@ static void
 hg_worker_start(TimestampTz now)
 {
 	TimestampTz retry = TimestampTzPlusMilliseconds(now, HG_WORKER_RETRY_MS);
-	char detail[sizeof(((HgError *) 0)->detail)];
 	HgError error;
 	int rc;
 
@@ -324,8 +323,7 @@ hg_worker_start(TimestampTz now)
 	worker.device.installed = hg_device_is_installed(&worker.launch);
 	if (!worker.device.installed)
 	{
-		snprintf(detail, sizeof(detail), "There is no program \"%s\".", worker.launch.program);
-		hg_error_set(&error, HG_UNAVAILABLE, detail, "hashgraph was installed without CUDA");
+		hg_device_set_missing(&error);
 		hg_worker_log_reason(&error);
 		hg_worker_set_unavailable(&error, retry);
 		return;
