@@ -49,8 +49,15 @@ hg_join_type_is_mirrored(JoinType join_type)
 	return false;
 }
 
-/* Hook into the planner. */
+/* Hook into the planner for good: for a session that preloads the library. */
 extern void hg_planner_init(void);
+
+/*
+ * Hook into the planner's joins until hg_planner_release, in whatever session: for a query of the
+ * extension's own.  Calls may nest; each is released once, on errors too.
+ */
+extern void hg_planner_acquire(void);
+extern void hg_planner_release(void);
 
 /* Hook into the planner for aggregates; hg_planner_init does it. */
 extern void hg_aggregate_path_init(void);

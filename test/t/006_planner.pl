@@ -12,7 +12,8 @@ use Test::More;
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-# Not preloaded: the sessions that are to have the library load it.
+# Not preloaded: the sessions that are to have the library ask for it.
+my $preloading = '-c session_preload_libraries=hashgraph';
 my $node = new_server('planner', preload => '', conf => "work_mem = '256MB'\nfsync = off\n");
 
 $node->safe_psql('postgres', <<'SQL');
@@ -33,7 +34,8 @@ SQL
 sub joins_of
 {
 	my ($query, $settings) = @_;
-	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; "
+	local $ENV{PGOPTIONS} = $preloading;
+	my $plan = $node->safe_psql('postgres', "set max_parallel_workers_per_gather = 0; "
 		  . ($settings // '') . "; explain (costs off) $query");
 
 	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop|Merge (?:Left |Semi |Anti )?Join)/g);
@@ -59,13 +61,14 @@ unlike(joins_of('select count(*) from big_a join big_b using (k)', 'set hashgrap
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
 {
-	my ($settings) = @_;
+	my ($options, $settings) = @_;
+	local $ENV{PGOPTIONS} = $options;
 	return $node->safe_psql('postgres', "$settings set max_parallel_workers_per_gather = 0; "
 		  . join(' ', map { "explain $_;" } 'select count(*) from big_a join big_b using (k)',
 			'select * from big_a left join dimension using (k) order by k',
 			'select * from big_a a where not exists (select from big_b b where b.k = a.k) and k in (select k from dimension)'));
 }
-is(plans("load 'hashgraph'; set hashgraph.enabled = off;"), plans(''), 'switched off, plans are what they are without the library');
+is(plans($preloading, 'set hashgraph.enabled = off;'), plans('', ''), 'switched off, plans are what they are without the library');
 
 # ------------------------------------------------------------------ planning time
 
@@ -101,8 +104,7 @@ my %times = ('chain of ten' => 30, 'star of ten' => 6);
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ @sorted / 2 ]; }
 
 my $without = $node->background_psql('postgres');
-my $with = $node->background_psql('postgres');
-$with->query("load 'hashgraph'");
+my $with = do { local $ENV{PGOPTIONS} = $preloading; $node->background_psql('postgres') };
 $_->query('set join_collapse_limit = 12') foreach $without, $with;
 
 # How much longer planning takes with hashgraph.  The least of some runs is what it takes when
