@@ -39,6 +39,7 @@
 #include "hg_cuda_bins.h"
 
 #include "hg_cuda_bins_kernels.h"
+#include "hg_cuda_launch.h"
 #include "hg_cuda_match_kernels.h"
 
 #include <cstring>
@@ -114,20 +115,20 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 		HG_TRY(hg_cuda_alloc_array(work, cuts + long_bins, &bins->widths[WIDE].pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
-	hg_survey_kernel<<<hg_blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-					   work->stream>>>(bins->inner.starts, bins->outer.starts, count, bins->above,
-									   bins->widths[WIDE].room, found);
-	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_survey_kernel>(
+		work->stream, "hg_survey_kernel", hg_blocks_for(count, HG_STREAM_THREADS),
+		HG_STREAM_THREADS, error, bins->inner.starts, bins->outer.starts, count, bins->above,
+		bins->widths[WIDE].room, found)));
 	for (int i = NARROW; i <= WIDE; i++)
 	{
 		if (bins->widths[i].pieces == nullptr)
 			continue;
 		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
 		chosen.most = bins->widths[i].room;
-		hg_pieces_kernel<<<hg_blocks_for(count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
+			work->stream, "hg_pieces_kernel", hg_blocks_for(count, 32), HG_STREAM_THREADS, error,
 			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, bins->widths[i].pieces,
-			found->pieces + i);
-		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+			found->pieces + i)));
 	}
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
 	memcpy(survey, host, sizeof(*survey));
@@ -157,9 +158,9 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
 	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
 	chosen.least = bins->widths[WIDE].room + 1;
-	hg_pieces_kernel<<<hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
-		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers);
-	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
+		work->stream, "hg_pieces_kernel", hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, error,
+		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers)));
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));
 
@@ -171,10 +172,10 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 							 ? piece_count - first
 							 : HG_PIECE_ROWS / GATHERED_ROWS;
 
-		hg_gather_kernel<<<(unsigned) piece, HG_STREAM_THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_gather_kernel<Word>>(
+			work->stream, "hg_gather_kernel", (unsigned) piece, HG_STREAM_THREADS, error,
 			static_cast<const Word *>(side->words), side->rows, pieces + first, numbers + 1,
-			gathered, *rows);
-		HG_CUDA_LAUNCHED(hg_gather_kernel, error);
+			gathered, *rows)));
 		HG_TRY(hg_cuda_wait(work, error));
 	}
 	HG_TRY(hg_cuda_read_back(work, numbers + 1, sizeof(*numbers), &host, error));
@@ -269,15 +270,10 @@ template <typename Word, int THREADS>
 static HgStatus
 launch_blocks(HgCudaWork *work, const HgBinsJoin<Word> *join, uint64_t count, HgError *error)
 {
-	auto kernel = hg_bins_join_kernel<Word, THREADS>;
 	const size_t shared = hg_bins_shared_bytes<Word>(join->bin_vertices, join->room);
 
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
-	kernel<<<(unsigned) count, THREADS, shared, work->stream>>>(*join);
-	HG_CUDA_LAUNCHED(hg_bins_join_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch_shared<hg_bins_join_kernel<Word, THREADS>>(
+		work->stream, "hg_bins_join_kernel", (unsigned) count, THREADS, shared, error, *join);
 }
 
 /* Join count pieces of a width, from its piece number first on. */
@@ -459,10 +455,9 @@ write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches
 
 	HG_TRY(number_matches(work, bins, matches, error));
 	HG_TRY(hg_cuda_alloc_array(work, 4, &place, error));
-	hg_locate_kernel<<<1, 32, 0, work->stream>>>(matches->unit_matches, nullptr,
-												 all_pieces(bins) * HG_BINS_UNITS, first,
-												 first + most - 1, place);
-	HG_CUDA_LAUNCHED(hg_locate_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_locate_kernel>(
+		work->stream, "hg_locate_kernel", 1, 32, error, matches->unit_matches, nullptr,
+		all_pieces(bins) * HG_BINS_UNITS, first, first + most - 1, place)));
 	HG_TRY(hg_cuda_read_back(work, place, sizeof(found), &host, error));
 	memcpy(found, host, sizeof(found));
 	hg_cuda_free(work, place);

@@ -9,6 +9,8 @@
  */
 #include "hg_cuda_work.h"
 
+#include "hg_cuda_launch.h"
+
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
@@ -20,19 +22,6 @@ static constexpr uint64_t BLOCK_ALIGNMENT = 512;
 static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
 static constexpr useconds_t SLEEP_US = 50;
-
-HgStatus
-hg_cuda_error(cudaError_t code, const char *call, HgError *error)
-{
-	char detail[sizeof(error->detail)];
-
-	snprintf(detail, sizeof(detail), "%.*s: %s", (int) strcspn(call, "(<"), call,
-			 cudaGetErrorString(code));
-	cudaGetLastError(); /* an error that can pass has now passed */
-	if (code == cudaErrorMemoryAllocation)
-		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail, "out of device memory");
-	return hg_error_set(error, HG_DEVICE_FAILED, detail, "the device failed");
-}
 
 /* ------------------------------------------------------------------------
  * Devices
@@ -77,6 +66,7 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 				error);
 	device->shared_limit = (size_t) shared;
 	device->budget = budget > 0 ? budget : (uint64_t) total / 5 * 4;
+	HG_TRY(hg_cuda_launch_prepare(device->shared_limit, error));
 	return create_pool(device, error);
 }
 
