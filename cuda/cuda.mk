@@ -122,7 +122,7 @@ $(CUDA_TEST_BUILD)/test_cuda_work.o: $(CUDA_TEST_DIR)/test_cuda_work.cu
 	$(NVCC) $(NVCCFLAGS) -x c++ -MD -MF $(@:.o=.d) -c $< -o $@
 
 $(CUDA_TEST_BUILD)/test_cuda_work: $(CUDA_WORK_TEST_OBJS)
-	$(NVCC) -cudart none -Xcompiler -pthread -o $@ $^
+	$(NVCC) -cudart none -Xcompiler -pthread $(addprefix -Xlinker --wrap=,hg_clock_ms usleep) -o $@ $^
 
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)

@@ -14,6 +14,7 @@
 #include "hg_tap.h"
 
 #include <cstring>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------------
  * The runtime
@@ -54,6 +55,10 @@ static int allowed[2][KERNELS]; /* by device and kernel: as set last */
 static int times_allowed[2][KERNELS];
 static cudaError_t last_error;
 static cudaError_t launch_error;
+static bool synchronised;
+static uint64_t queries_left;
+static double now_ms;
+static bool slept;
 static struct
 {
 	const void *kernel;
@@ -90,8 +95,40 @@ HG_NOTHING(cudaMemPoolSetAttribute, (cudaMemPool_t, cudaMemPoolAttr, void *) )
 HG_NOTHING(cudaMemPoolTrimTo, (cudaMemPool_t, size_t))
 HG_NOTHING(cudaMemcpyAsync, (void *, const void *, size_t, cudaMemcpyKind, cudaStream_t))
 HG_NOTHING(cudaStreamDestroy, (cudaStream_t))
-HG_NOTHING(cudaStreamSynchronize, (cudaStream_t))
-HG_NOTHING(cudaEventQuery, (cudaEvent_t))
+
+/* A wait that has no end on a device that hangs. */
+extern "C" cudaError_t
+cudaStreamSynchronize(cudaStream_t)
+{
+	synchronised = true;
+	return cudaSuccess;
+}
+
+/* An event is not there so many times; the runtime may leave that as the last error. */
+extern "C" cudaError_t
+cudaEventQuery(cudaEvent_t)
+{
+	if (queries_left == 0)
+		return cudaSuccess;
+	queries_left--;
+	last_error = cudaErrorNotReady;
+	return cudaErrorNotReady;
+}
+
+/* The clock, which goes on with each look at it and each sleep, and no faster. */
+extern "C" double
+__wrap_hg_clock_ms(void)
+{
+	return now_ms += 0.01;
+}
+
+extern "C" int
+__wrap_usleep(useconds_t us)
+{
+	now_ms += us / 1000.0;
+	slept = true;
+	return 0;
+}
 
 /* What it would give. */
 template <typename Handle>
@@ -298,10 +335,65 @@ test_launch_errors(void)
 	launch_error = cudaSuccess;
 }
 
+static bool cancelled_now;
+
+static bool
+cancelled(void *)
+{
+	return cancelled_now;
+}
+
+/* Waits sleep, heed a cancel where they may, end on a device that hangs, and leave no error behind.
+ */
+static void
+test_waits(void)
+{
+	static constexpr double HUNG_MS = 300000; /* by then every wait has ended */
+	HgHost host = {};
+	HgCudaDevice device = {};
+	HgCudaWork work;
+	HgError error = {};
+	HgStatus status;
+
+	host.cancelled = cancelled;
+	if (hg_cuda_device_open(&device, 0, 0, &error) != HG_OK ||
+		hg_cuda_work_open(&work, &device, &host, 0, &error) != HG_OK)
+	{
+		hg_tap_ok(false, "a job begins");
+		return;
+	}
+	queries_left = 1000;
+	hg_tap_ok(hg_cuda_wait(&work, &error) == HG_OK && last_error == cudaSuccess,
+			  "that work was not done yet is no error of a later call");
+	cancelled_now = true;
+	queries_left = 1000;
+	hg_tap_ok(hg_cuda_wait(&work, &error) == HG_CANCELLED, "a wait is cancelled");
+	slept = false;
+	queries_left = 1000;
+	hg_tap_ok(hg_cuda_finish(&work, &error) == HG_OK && queries_left == 0 && slept && !synchronised,
+			  "... but not one for copies to the caller's memory, which sleeps as well");
+	for (int finishing = 0; finishing < 2; finishing++)
+	{
+		const double before = now_ms;
+
+		cancelled_now = finishing != 0;
+		queries_left = UINT64_MAX;
+		status = finishing ? hg_cuda_finish(&work, &error) : hg_cuda_wait(&work, &error);
+		hg_tap_ok(status == HG_DEVICE_FAILED && now_ms - before < HUNG_MS,
+				  "a device that hangs has failed, %s",
+				  finishing ? "with copies to the caller's memory" : "without");
+	}
+	queries_left = 0;
+	cancelled_now = false;
+	hg_cuda_work_close(&work);
+	hg_cuda_device_close(&device);
+}
+
 int
 main()
 {
 	test_shared_memory();
 	test_launch_errors();
+	test_waits();
 	return hg_tap_done();
 }
