@@ -233,7 +233,10 @@ take_room(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *er
 	return status;
 }
 
-/* Name the room for results in the answer, or give it back where there are none. */
+/*
+ * Name the room for results in the answer, or give it back where there are none, unless a device
+ * that has failed may still write there.
+ */
 static void
 answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 {
@@ -242,7 +245,7 @@ answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 		reply->lease_offset = session->results.part.offset;
 		reply->lease_bytes = session->results.part.bytes;
 	}
-	else
+	else if (status != HG_DEVICE_FAILED)
 		hg_server_queue_give_room(session->queue, &session->results);
 }
 

@@ -16,6 +16,7 @@
  *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream of a job with columns does
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
+ *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
@@ -352,6 +353,8 @@ standin_close(HgJob *handle)
 {
 	StandinJob *job = (StandinJob *) handle;
 
+	while (switch_value("HG_STANDIN_HANG") != 0)
+		pause();
 	hg_cpu_engine()->close(job->job);
 	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)

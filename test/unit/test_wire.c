@@ -460,13 +460,15 @@ test_refusals(void)
 	hg_tap_ok(end_session(&session), "the process ends with a job open");
 
 	setenv("HG_STANDIN_FAIL", "1", 1);
+	setenv("HG_STANDIN_HANG", "1", 1);
 	start_ready_session(&session);
 	unsetenv("HG_STANDIN_FAIL");
+	unsetenv("HG_STANDIN_HANG");
 	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job == NULL && error.status == HG_DEVICE_FAILED, "a failing device is told");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST,
 			  "which is the last answer: the connection is lost");
-	hg_tap_ok(test_process_ends(session.process, &status), "and the process ends");
+	hg_tap_ok(test_process_ends(session.process, &status), "and the process ends, though its driver hangs");
 	session.engine->close(opened); /* an orphan of the first session */
 	hg_wire_client_destroy(session.client);
 	test_data_destroy(&data);
