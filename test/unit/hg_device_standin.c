@@ -19,6 +19,7 @@
  *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
+ *	HG_STANDIN_RECKON_MS=n				takes that long to say what a job needs
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
@@ -421,6 +422,7 @@ standin_job_bytes(const HgJobSpec *spec)
 {
 	uint64_t bytes = 0;
 
+	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
 				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));
