@@ -8,6 +8,7 @@
  * make it misbehave through the environment:
  *
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
+ *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
@@ -395,10 +396,8 @@ linger(void)
 }
 
 static HgStatus
-standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **started,
-			  HgError *error)
+standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error)
 {
-	(void) staging;
 	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
 	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0)
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
@@ -415,6 +414,17 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 
 	*started = &engine;
 	return HG_OK;
+}
+
+static HgStatus
+standin_pin(unsigned char *staging, uint64_t bytes, HgError *error)
+{
+	(void) staging;
+	(void) bytes;
+	return switch_value("HG_STANDIN_NO_PIN") == 0
+			   ? HG_OK
+			   : hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
+							  "the device failed");
 }
 
 static uint64_t
@@ -488,6 +498,7 @@ main(int argc, char **argv)
 	const HgDeviceKind kind = {
 		.description = "a stand-in on the CPU, for tests",
 		.start = standin_start,
+		.pin = standin_pin,
 		.measure = standin_measure,
 		.list = standin_list,
 		.job_bytes = standin_job_bytes,
