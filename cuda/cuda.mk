@@ -5,7 +5,8 @@
 #   CUDA_ARCH=...           the devices to build for, as nvcc names them, e.g. sm_90 or
 #                           "sm_80 sm_90" (default: all that nvcc knows from sm_70 on)
 #
-# For the newest of the devices there is PTX as well, which runs on newer ones.  A
+# For the newest of the devices there is PTX as well, which runs on newer ones: without the
+# suffix of a name like sm_90a or sm_100f, whose features newer ones need not have.  A
 # makefile that includes this one gets the choice in CUDA_FOUND (yes or no), the objects
 # in CUDA_OBJS, and says how to compile a .cu file with CUDA_COMPILE.
 
@@ -74,7 +75,7 @@ ifeq ($(CUDA_FOUND),yes)
 CUDA_KNOWN := $(filter-out sm_3% sm_5% sm_6%,$(shell $(NVCC) --list-gpu-code 2>/dev/null))
 CUDA_ARCH ?= $(CUDA_KNOWN)
 CUDA_NUMBERS := $(shell for a in $(patsubst sm_%,%,$(CUDA_ARCH)); do echo $$a; done | sort -n)
-CUDA_NEWEST := $(lastword $(CUDA_NUMBERS))
+CUDA_NEWEST := $(shell echo $(lastword $(CUDA_NUMBERS)) | tr -d a-z)
 CUDA_GENCODE = $(foreach n,$(CUDA_NUMBERS),-gencode arch=compute_$(n),code=sm_$(n)) \
 	-gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 
