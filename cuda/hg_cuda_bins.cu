@@ -317,33 +317,63 @@ launch(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int wid
 			   : launch_words<uint64_t>(work, bins, request, width, first, count, error);
 }
 
-/* Join all pieces, and read back what was found, from counters that are 0; launches are no longer
- * than they may be. */
-static HgStatus
-pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCounters *counts,
-		  HgError *error)
+/* How many pieces the first launch of a pass takes. */
+static uint64_t
+first_launch(const HgCudaBins *bins)
 {
 	const uint64_t mean_rows = bins->outer.count / (all_pieces(bins) + 1) + 1;
-	uint64_t pieces = HG_BINS_FIRST_ROWS / mean_rows + 1;
+
+	return HG_BINS_FIRST_ROWS / mean_rows + 1;
+}
+
+/*
+ * Join the pieces of a width from first to end, in launches of *most pieces, which grow as long as
+ * they are quick: what was launched can't be cancelled.  The last one is not waited for where
+ * nothing comes after it.
+ */
+static HgStatus
+launch_pieces(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width,
+			  uint64_t first, uint64_t end, bool is_last, uint64_t *most, HgError *error)
+{
+	uint64_t count;
+
+	for (; first < end; first += count)
+	{
+		const double started = hg_clock_ms();
+
+		count = end - first < *most ? end - first : *most;
+		HG_TRY(launch(work, bins, request, width, first, count, error));
+		if (is_last && first + count == end)
+			break;
+		HG_TRY(hg_cuda_wait(work, error));
+		if (hg_clock_ms() - started < HG_BINS_LAUNCH_MS)
+			*most *= 4;
+	}
+	return HG_OK;
+}
+
+/*
+ * Join the pieces from number first of all to end, and read back what was counted, from counters
+ * that are set.
+ */
+static HgStatus
+pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint64_t first,
+		  uint64_t end, HgBinsCounters *counts, HgError *error)
+{
+	uint64_t most = first_launch(bins);
 	const void *host;
 
 	for (int width = NARROW; width <= WIDE; width++)
 	{
-		const uint64_t end = bins->widths[width].count;
-		uint64_t count;
+		/* those that are of this width */
+		const uint64_t before = first_piece(bins, width);
+		const uint64_t behind = before + bins->widths[width].count;
+		const uint64_t from = first < before ? before : first;
+		const uint64_t to = end < behind ? end : behind;
 
-		for (uint64_t first = 0; first < end; first += count)
-		{
-			const double started = hg_clock_ms();
-
-			count = end - first < pieces ? end - first : pieces;
-			HG_TRY(launch(work, bins, request, width, first, count, error));
-			if (first_piece(bins, width) + first + count == all_pieces(bins))
-				break;
-			HG_TRY(hg_cuda_wait(work, error));
-			if (hg_clock_ms() - started < HG_BINS_LAUNCH_MS)
-				pieces *= 4;
-		}
+		if (from < to)
+			HG_TRY(launch_pieces(work, bins, request, width, from - before, to - before, to == end,
+								 &most, error));
 	}
 	HG_TRY(hg_cuda_read_back(work, request->counters, sizeof(*counts), &host, error));
 	memcpy(counts, host, sizeof(*counts));
@@ -375,7 +405,7 @@ hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 	request.mode = mode;
 	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
 	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0, sizeof(blocks), work->stream), error);
-	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	HG_TRY(pass_over(work, bins, &request, 0, all_pieces(bins), &blocks, error));
 	hg_cuda_free(work, request.counters);
 	if (bins->rest_outer.count > 0)
 		HG_TRY(hg_cuda_join_count(work, &bins->rest_outer, &bins->rest_inner, mode, &rest, error));
@@ -407,7 +437,7 @@ hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode, u
 	request.outer_out = outer_rows;
 	request.inner_out = inner_rows;
 	request.capacity = capacity;
-	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	HG_TRY(pass_over(work, bins, &request, 0, all_pieces(bins), &blocks, error));
 	if (bins->rest_outer.count > 0)
 		HG_TRY(hg_cuda_join_open(work, &bins->rest_outer, &bins->rest_inner, mode, &matches->rest,
 								 error));
@@ -472,20 +502,9 @@ write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches
 	request.capacity = capacity;
 	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
 	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0xff, sizeof(counts), work->stream), error);
-	for (int width = NARROW; width <= WIDE; width++)
-	{
-		/* the pieces from the first unit to the last, as far as they are of this width */
-		const uint64_t before = first_piece(bins, width);
-		uint64_t begin = found[0] / HG_BINS_UNITS;
-		uint64_t end = found[1] / HG_BINS_UNITS + 1;
-
-		begin = begin < before ? before : begin;
-		end = end > before + bins->widths[width].count ? before + bins->widths[width].count : end;
-		if (begin < end)
-			HG_TRY(launch(work, bins, &request, width, begin - before, end - begin, error));
-	}
-	HG_TRY(hg_cuda_read_back(work, request.counters, sizeof(counts), &host, error));
-	memcpy(&counts, host, sizeof(counts));
+	/* the pieces from the first unit to the last */
+	HG_TRY(pass_over(work, bins, &request, found[0] / HG_BINS_UNITS, found[1] / HG_BINS_UNITS + 1,
+					 &counts, error));
 	hg_cuda_free(work, request.counters);
 
 	*written = most;
