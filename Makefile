@@ -123,6 +123,7 @@ unit:
 lint: all
 	perl test/lint/hg_lint_selftest.pl
 	perl test/lint/hg_lint.pl
+	perl test/lint/hg_build_check.pl
 
 bench: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
 bench:

@@ -5,7 +5,8 @@
 #   CUDA_ARCH=...           the devices to build for, as nvcc names them, e.g. sm_90 or
 #                           "sm_80 sm_90" (default: all that nvcc knows from sm_70 on)
 #
-# For the newest of the devices there is PTX as well, which runs on newer ones.  A
+# For the newest of the devices there is PTX as well, which runs on newer ones: without the
+# suffix of a name like sm_90a or sm_100f, whose features newer ones need not have.  A
 # makefile that includes this one gets the choice in CUDA_FOUND (yes or no), the objects
 # in CUDA_OBJS, and says how to compile a .cu file with CUDA_COMPILE.
 
@@ -55,8 +56,11 @@ CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(CUDA_DIR)/engine_hg_ranges.o $(CUDA_DIR)/engine_hg_ranges_pass.o \
 	$(CUDA_DIR)/engine_hg_ranges_slice.o
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_columns.o test_data.o \
-	test_host.o test_engine_cancel.o test_engine_reduce.o test_engine_run.o test_engine_suite.o \
-	hg_host_reduce.o)
+	test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_reduce.o test_engine_run.o \
+	test_engine_suite.o hg_host_reduce.o)
+# ... and of what it asks of the CUDA runtime, which need none
+CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
+	$(addprefix $(CUDA_DIR)/,hg_cuda_check.o hg_cuda_launch.o hg_cuda_work.o engine_hg_engine.o)
 
 .PHONY: clean-cuda
 clean-cuda:
@@ -71,7 +75,7 @@ ifeq ($(CUDA_FOUND),yes)
 CUDA_KNOWN := $(filter-out sm_3% sm_5% sm_6%,$(shell $(NVCC) --list-gpu-code 2>/dev/null))
 CUDA_ARCH ?= $(CUDA_KNOWN)
 CUDA_NUMBERS := $(shell for a in $(patsubst sm_%,%,$(CUDA_ARCH)); do echo $$a; done | sort -n)
-CUDA_NEWEST := $(lastword $(CUDA_NUMBERS))
+CUDA_NEWEST := $(shell echo $(lastword $(CUDA_NUMBERS)) | tr -d a-z)
 CUDA_GENCODE = $(foreach n,$(CUDA_NUMBERS),-gencode arch=compute_$(n),code=sm_$(n)) \
 	-gencode arch=compute_$(CUDA_NEWEST),code=compute_$(CUDA_NEWEST)
 
@@ -113,16 +117,24 @@ $(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
+# what stands in for the runtime can be host code alone
+$(CUDA_TEST_BUILD)/test_cuda_work.o: $(CUDA_TEST_DIR)/test_cuda_work.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -x c++ -MD -MF $(@:.o=.d) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_cuda_work: $(CUDA_WORK_TEST_OBJS)
+	$(NVCC) -cudart none -Xcompiler -pthread $(addprefix -Xlinker --wrap=,hg_clock_ms usleep) -o $@ $^
+
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
 .PHONY: unit-cuda
-unit-cuda: $(CUDA_TEST_BUILD)/test_engine_cuda
-	@if command -v prove >/dev/null 2>&1; then prove --exec '' $<; else $<; fi
+unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_engine_cuda
+	@if command -v prove >/dev/null 2>&1; then prove --exec '' $^; else for t in $^; do $$t || exit; done; fi
 unit: unit-cuda
 
--include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

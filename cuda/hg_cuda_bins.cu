@@ -39,6 +39,7 @@
 #include "hg_cuda_bins.h"
 
 #include "hg_cuda_bins_kernels.h"
+#include "hg_cuda_launch.h"
 #include "hg_cuda_match_kernels.h"
 
 #include <cstring>
@@ -114,20 +115,20 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 		HG_TRY(hg_cuda_alloc_array(work, cuts + long_bins, &bins->widths[WIDE].pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
-	hg_survey_kernel<<<hg_blocks_for(count, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-					   work->stream>>>(bins->inner.starts, bins->outer.starts, count, bins->above,
-									   bins->widths[WIDE].room, found);
-	HG_CUDA_LAUNCHED(hg_survey_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_survey_kernel>(
+		work->stream, "hg_survey_kernel", hg_blocks_for(count, HG_STREAM_THREADS),
+		HG_STREAM_THREADS, error, bins->inner.starts, bins->outer.starts, count, bins->above,
+		bins->widths[WIDE].room, found)));
 	for (int i = NARROW; i <= WIDE; i++)
 	{
 		if (bins->widths[i].pieces == nullptr)
 			continue;
 		chosen.least = i == NARROW ? 1 : bins->widths[NARROW].room + 1;
 		chosen.most = bins->widths[i].room;
-		hg_pieces_kernel<<<hg_blocks_for(count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
+			work->stream, "hg_pieces_kernel", hg_blocks_for(count, 32), HG_STREAM_THREADS, error,
 			bins->outer.starts, chosen, nullptr, count, PIECE_ROWS, bins->widths[i].pieces,
-			found->pieces + i);
-		HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+			found->pieces + i)));
 	}
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*found), &host, error));
 	memcpy(survey, host, sizeof(*survey));
@@ -157,9 +158,9 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_alloc_array(work, 2, &numbers, error));
 	HG_CUDA_TRY(cudaMemsetAsync(numbers, 0, 2 * sizeof(*numbers), work->stream), error);
 	chosen.least = bins->widths[WIDE].room + 1;
-	hg_pieces_kernel<<<hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, 0, work->stream>>>(
-		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers);
-	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_pieces_kernel>(
+		work->stream, "hg_pieces_kernel", hg_blocks_for(bin_count, 32), HG_STREAM_THREADS, error,
+		side->starts, chosen, nullptr, bin_count, GATHERED_ROWS, pieces, numbers)));
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));
 
@@ -171,10 +172,10 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 							 ? piece_count - first
 							 : HG_PIECE_ROWS / GATHERED_ROWS;
 
-		hg_gather_kernel<<<(unsigned) piece, HG_STREAM_THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_gather_kernel<Word>>(
+			work->stream, "hg_gather_kernel", (unsigned) piece, HG_STREAM_THREADS, error,
 			static_cast<const Word *>(side->words), side->rows, pieces + first, numbers + 1,
-			gathered, *rows);
-		HG_CUDA_LAUNCHED(hg_gather_kernel, error);
+			gathered, *rows)));
 		HG_TRY(hg_cuda_wait(work, error));
 	}
 	HG_TRY(hg_cuda_read_back(work, numbers + 1, sizeof(*numbers), &host, error));
@@ -269,15 +270,10 @@ template <typename Word, int THREADS>
 static HgStatus
 launch_blocks(HgCudaWork *work, const HgBinsJoin<Word> *join, uint64_t count, HgError *error)
 {
-	auto kernel = hg_bins_join_kernel<Word, THREADS>;
 	const size_t shared = hg_bins_shared_bytes<Word>(join->bin_vertices, join->room);
 
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
-	kernel<<<(unsigned) count, THREADS, shared, work->stream>>>(*join);
-	HG_CUDA_LAUNCHED(hg_bins_join_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch_shared<hg_bins_join_kernel<Word, THREADS>>(
+		work->stream, "hg_bins_join_kernel", (unsigned) count, THREADS, shared, error, *join);
 }
 
 /* Join count pieces of a width, from its piece number first on. */
@@ -321,33 +317,63 @@ launch(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int wid
 			   : launch_words<uint64_t>(work, bins, request, width, first, count, error);
 }
 
-/* Join all pieces, and read back what was found, from counters that are 0; launches are no longer
- * than they may be. */
-static HgStatus
-pass_over(HgCudaWork *work, const HgCudaBins *bins, Request *request, HgBinsCounters *counts,
-		  HgError *error)
+/* How many pieces the first launch of a pass takes. */
+static uint64_t
+first_launch(const HgCudaBins *bins)
 {
 	const uint64_t mean_rows = bins->outer.count / (all_pieces(bins) + 1) + 1;
-	uint64_t pieces = HG_BINS_FIRST_ROWS / mean_rows + 1;
+
+	return HG_BINS_FIRST_ROWS / mean_rows + 1;
+}
+
+/*
+ * Join the pieces of a width from first to end, in launches of *most pieces, which grow as long as
+ * they are quick: what was launched can't be cancelled.  The last one is not waited for where
+ * nothing comes after it.
+ */
+static HgStatus
+launch_pieces(HgCudaWork *work, const HgCudaBins *bins, const Request *request, int width,
+			  uint64_t first, uint64_t end, bool is_last, uint64_t *most, HgError *error)
+{
+	uint64_t count;
+
+	for (; first < end; first += count)
+	{
+		const double started = hg_clock_ms();
+
+		count = end - first < *most ? end - first : *most;
+		HG_TRY(launch(work, bins, request, width, first, count, error));
+		if (is_last && first + count == end)
+			break;
+		HG_TRY(hg_cuda_wait(work, error));
+		if (hg_clock_ms() - started < HG_BINS_LAUNCH_MS)
+			*most *= 4;
+	}
+	return HG_OK;
+}
+
+/*
+ * Join the pieces from number first of all to end, and read back what was counted, from counters
+ * that are set.
+ */
+static HgStatus
+pass_over(HgCudaWork *work, const HgCudaBins *bins, const Request *request, uint64_t first,
+		  uint64_t end, HgBinsCounters *counts, HgError *error)
+{
+	uint64_t most = first_launch(bins);
 	const void *host;
 
 	for (int width = NARROW; width <= WIDE; width++)
 	{
-		const uint64_t end = bins->widths[width].count;
-		uint64_t count;
+		/* those that are of this width */
+		const uint64_t before = first_piece(bins, width);
+		const uint64_t behind = before + bins->widths[width].count;
+		const uint64_t from = first < before ? before : first;
+		const uint64_t to = end < behind ? end : behind;
 
-		for (uint64_t first = 0; first < end; first += count)
-		{
-			const double started = hg_clock_ms();
-
-			count = end - first < pieces ? end - first : pieces;
-			HG_TRY(launch(work, bins, request, width, first, count, error));
-			if (first_piece(bins, width) + first + count == all_pieces(bins))
-				break;
-			HG_TRY(hg_cuda_wait(work, error));
-			if (hg_clock_ms() - started < HG_BINS_LAUNCH_MS)
-				pieces *= 4;
-		}
+		if (from < to)
+			HG_TRY(launch_pieces(work, bins, request, width, from - before, to - before, to == end,
+								 &most, error));
 	}
 	HG_TRY(hg_cuda_read_back(work, request->counters, sizeof(*counts), &host, error));
 	memcpy(counts, host, sizeof(*counts));
@@ -379,7 +405,7 @@ hg_cuda_bins_count(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode,
 	request.mode = mode;
 	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
 	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0, sizeof(blocks), work->stream), error);
-	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	HG_TRY(pass_over(work, bins, &request, 0, all_pieces(bins), &blocks, error));
 	hg_cuda_free(work, request.counters);
 	if (bins->rest_outer.count > 0)
 		HG_TRY(hg_cuda_join_count(work, &bins->rest_outer, &bins->rest_inner, mode, &rest, error));
@@ -411,7 +437,7 @@ hg_cuda_bins_match(HgCudaWork *work, const HgCudaBins *bins, HgMatchMode mode, u
 	request.outer_out = outer_rows;
 	request.inner_out = inner_rows;
 	request.capacity = capacity;
-	HG_TRY(pass_over(work, bins, &request, &blocks, error));
+	HG_TRY(pass_over(work, bins, &request, 0, all_pieces(bins), &blocks, error));
 	if (bins->rest_outer.count > 0)
 		HG_TRY(hg_cuda_join_open(work, &bins->rest_outer, &bins->rest_inner, mode, &matches->rest,
 								 error));
@@ -459,10 +485,9 @@ write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches
 
 	HG_TRY(number_matches(work, bins, matches, error));
 	HG_TRY(hg_cuda_alloc_array(work, 4, &place, error));
-	hg_locate_kernel<<<1, 32, 0, work->stream>>>(matches->unit_matches, nullptr,
-												 all_pieces(bins) * HG_BINS_UNITS, first,
-												 first + most - 1, place);
-	HG_CUDA_LAUNCHED(hg_locate_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_locate_kernel>(
+		work->stream, "hg_locate_kernel", 1, 32, error, matches->unit_matches, nullptr,
+		all_pieces(bins) * HG_BINS_UNITS, first, first + most - 1, place)));
 	HG_TRY(hg_cuda_read_back(work, place, sizeof(found), &host, error));
 	memcpy(found, host, sizeof(found));
 	hg_cuda_free(work, place);
@@ -477,20 +502,9 @@ write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches
 	request.capacity = capacity;
 	HG_TRY(hg_cuda_alloc_array(work, 1, &request.counters, error));
 	HG_CUDA_TRY(cudaMemsetAsync(request.counters, 0xff, sizeof(counts), work->stream), error);
-	for (int width = NARROW; width <= WIDE; width++)
-	{
-		/* the pieces from the first unit to the last, as far as they are of this width */
-		const uint64_t before = first_piece(bins, width);
-		uint64_t begin = found[0] / HG_BINS_UNITS;
-		uint64_t end = found[1] / HG_BINS_UNITS + 1;
-
-		begin = begin < before ? before : begin;
-		end = end > before + bins->widths[width].count ? before + bins->widths[width].count : end;
-		if (begin < end)
-			HG_TRY(launch(work, bins, &request, width, begin - before, end - begin, error));
-	}
-	HG_TRY(hg_cuda_read_back(work, request.counters, sizeof(counts), &host, error));
-	memcpy(&counts, host, sizeof(counts));
+	/* the pieces from the first unit to the last */
+	HG_TRY(pass_over(work, bins, &request, found[0] / HG_BINS_UNITS, found[1] / HG_BINS_UNITS + 1,
+					 &counts, error));
 	hg_cuda_free(work, request.counters);
 
 	*written = most;

@@ -32,6 +32,7 @@
 #include "hg_cuda_both.h"
 
 #include "hg_cuda_both_kernels.h"
+#include "hg_cuda_launch.h"
 
 #include <cstring>
 
@@ -102,7 +103,6 @@ template <typename Word, int THREADS, bool HOT>
 static HgStatus
 launch(HgCudaWork *work, const Build *build, uint32_t first, uint32_t count, HgError *error)
 {
-	auto kernel = hg_both_kernel<Word, THREADS, HOT>;
 	const bool wide = THREADS != HG_BINS_THREADS;
 	HgBoth<Word> both;
 	size_t shared;
@@ -125,12 +125,8 @@ launch(HgCudaWork *work, const Build *build, uint32_t first, uint32_t count, HgE
 		both.capacity = build->pairs->capacity;
 	}
 	shared = hg_both_shared_bytes<Word>(both.bin_vertices, both.room);
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
-	kernel<<<count, THREADS, shared, work->stream>>>(both);
-	HG_CUDA_LAUNCHED(hg_both_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch_shared<hg_both_kernel<Word, THREADS, HOT>>(
+		work->stream, "hg_both_kernel", count, THREADS, shared, error, both);
 }
 
 /*
@@ -275,11 +271,11 @@ build_words(HgCudaWork *work, Build *build, HgError *error)
 	HG_CUDA_TRY(cudaMemsetAsync(device, 0, sizeof(*device), work->stream), error);
 	build->survey = &device->survey;
 	build->counters = &device->counters;
-	hg_both_survey_kernel<<<hg_blocks_for(bins, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-							work->stream>>>(
-		build->partitions[HG_INNER].starts, build->partitions[HG_OUTER].starts, bins,
-		build->narrow_room, build->wide_room, build->list, build->survey);
-	HG_CUDA_LAUNCHED(hg_both_survey_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_both_survey_kernel>(
+		work->stream, "hg_both_survey_kernel", hg_blocks_for(bins, HG_STREAM_THREADS),
+		HG_STREAM_THREADS, error, build->partitions[HG_INNER].starts,
+		build->partitions[HG_OUTER].starts, bins, build->narrow_room, build->wide_room, build->list,
+		build->survey)));
 
 	HG_TRY((launch_all<Word, HG_BINS_THREADS, false>(work, build, bins, error)));
 	HG_TRY(hg_cuda_read_back(work, device, sizeof(found), &host, error));
@@ -374,10 +370,10 @@ hg_cuda_both_common(HgCudaWork *work, const HgCudaGraph graphs[2], uint64_t *com
 	{
 		const uint64_t end = vertices - first < HG_PIECE_ROWS ? vertices : first + HG_PIECE_ROWS;
 
-		hg_common_kernel<<<hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-						   work->stream>>>(graphs[HG_INNER].offsets, graphs[HG_OUTER].offsets,
-										   first, end, sum);
-		HG_CUDA_LAUNCHED(hg_common_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_common_kernel>(work->stream, "hg_common_kernel",
+												 hg_blocks_for(end - first, HG_STREAM_THREADS),
+												 HG_STREAM_THREADS, error, graphs[HG_INNER].offsets,
+												 graphs[HG_OUTER].offsets, first, end, sum)));
 		if (end < vertices)
 			HG_TRY(hg_cuda_pace(work, error));
 	}

@@ -29,15 +29,6 @@ HgStatus hg_cuda_error(cudaError_t code, const char *call, HgError *error);
 			return hg_cuda_error(code_, #call, (error));                                           \
 	} while (0)
 
-/* The same after the launch of a kernel. */
-#define HG_CUDA_LAUNCHED(kernel, error)                                                            \
-	do                                                                                             \
-	{                                                                                              \
-		cudaError_t code_ = cudaGetLastError();                                                    \
-		if (code_ != cudaSuccess)                                                                  \
-			return hg_cuda_error(code_, #kernel, (error));                                         \
-	} while (0)
-
 /* Return from the calling function where a call of ours fails. */
 #define HG_TRY(call)                                                                               \
 	do                                                                                             \

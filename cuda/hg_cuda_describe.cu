@@ -15,6 +15,7 @@
 #include "hg_cuda_describe.h"
 
 #include "hg_cuda_describe_kernels.h"
+#include "hg_cuda_launch.h"
 
 #include <cstring>
 
@@ -76,9 +77,9 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_describe_keys_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			words, first, first + piece, sums);
-		HG_CUDA_LAUNCHED(hg_describe_keys_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_describe_keys_kernel<Word>>(
+			work->stream, "hg_describe_keys_kernel", hg_blocks_for(piece, THREADS), THREADS, error,
+			words, first, first + piece, sums)));
 		HG_TRY(hg_cuda_wait(work, error));
 	}
 	hg_cuda_free(work, ordered.d_buffers[0]);
@@ -101,9 +102,9 @@ hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats 
 	{
 		uint64_t piece = vertices - first < HG_PIECE_ROWS ? vertices - first : HG_PIECE_ROWS;
 
-		hg_describe_lists_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			graph->offsets, first, first + piece, sums);
-		HG_CUDA_LAUNCHED(hg_describe_lists_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_describe_lists_kernel>(
+			work->stream, "hg_describe_lists_kernel", hg_blocks_for(piece, THREADS), THREADS, error,
+			graph->offsets, first, first + piece, sums)));
 		HG_TRY(hg_cuda_wait(work, error));
 	}
 	if (graph->key_width == 4)

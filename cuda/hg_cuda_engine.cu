@@ -611,7 +611,7 @@ hg_cuda_engine_stop(HgEngine *engine)
 }
 
 HgStatus
-hg_cuda_engine_register(void *memory, uint64_t bytes, HgError *error)
+hg_cuda_engine_register(unsigned char *memory, uint64_t bytes, HgError *error)
 {
 	HG_CUDA_TRY(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), error);
 	return HG_OK;

@@ -48,9 +48,9 @@ extern "C"
 
 	/*
 	 * Register host memory with the device, so that copies are fast and asynchronous.
-	 * It must stay mapped while the process lives.
+	 * It must stay mapped while the process lives.  Where that is refused they are slower.
 	 */
-	extern HgStatus hg_cuda_engine_register(void *memory, uint64_t bytes, HgError *error);
+	extern HgStatus hg_cuda_engine_register(unsigned char *memory, uint64_t bytes, HgError *error);
 
 	/*
 	 * Fill at most capacity of infos with the devices of this machine, and return their

@@ -15,6 +15,8 @@
  */
 #include "hg_cuda_gather.h"
 
+#include "hg_cuda_launch.h"
+
 /* values_out[i], nulls_out[i] = the value of row rows[i]; nulls is NULL where none is. */
 template <typename T>
 static __global__ void
@@ -70,12 +72,11 @@ launch(HgCudaWork *work, const HgCudaGather *gather, const HgCudaColumns *column
 {
 	const unsigned blocks = hg_blocks_for(count, HG_STREAM_THREADS);
 
-	hg_values_kernel<T><<<blocks, HG_STREAM_THREADS, 0, work->stream>>>(
+	return hg_cuda_launch<hg_values_kernel<T>>(
+		work->stream, "hg_values_kernel", blocks, HG_STREAM_THREADS, error,
 		static_cast<const T *>(hg_cuda_columns_values(columns, column)),
 		hg_cuda_columns_nulls(columns, column), rows, (uint32_t) count,
 		reinterpret_cast<T *>(gather->block), nulls_out);
-	HG_CUDA_LAUNCHED(hg_values_kernel, error);
-	return HG_OK;
 }
 
 /* The values of a column of the rows at some positions. */

@@ -35,6 +35,7 @@
 #include "hg_cuda_graph.h"
 
 #include "hg_cuda_build_kernels.h"
+#include "hg_cuda_launch.h"
 #include "hg_cuda_partition.h"
 
 #include <cstring>
@@ -52,11 +53,9 @@ launch_mix(HgCudaWork *work, const void *from, void *to, uint64_t count, HgError
 {
 	if (count == 0)
 		return HG_OK;
-	hg_mix_kernel<Word, FORWARD>
-		<<<hg_blocks_for(count, HG_STREAM_THREADS * HG_STREAM_ITEMS), HG_STREAM_THREADS, 0,
-		   work->stream>>>(static_cast<const Word *>(from), static_cast<Word *>(to), count);
-	HG_CUDA_LAUNCHED(hg_mix_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch<hg_mix_kernel<Word, FORWARD>>(
+		work->stream, "hg_mix_kernel", hg_blocks_for(count, HG_STREAM_THREADS * HG_STREAM_ITEMS),
+		HG_STREAM_THREADS, error, static_cast<const Word *>(from), static_cast<Word *>(to), count);
 }
 
 HgStatus
@@ -167,9 +166,9 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_count_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			words, first, first + piece, shift, cursors);
-		HG_CUDA_LAUNCHED(hg_count_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_count_kernel<Word>>(
+			work->stream, "hg_count_kernel", hg_blocks_for(piece, THREADS), THREADS, error, words,
+			first, first + piece, shift, cursors)));
 		if (first + piece < n)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -190,9 +189,9 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = n - first < HG_PIECE_ROWS ? n - first : HG_PIECE_ROWS;
 
-		hg_scatter_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			words, first, first + piece, shift, cursors, edge_words, graph->edge_rows);
-		HG_CUDA_LAUNCHED(hg_scatter_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_scatter_kernel<Word>>(
+			work->stream, "hg_scatter_kernel", hg_blocks_for(piece, THREADS), THREADS, error, words,
+			first, first + piece, shift, cursors, edge_words, graph->edge_rows)));
 		if (first + piece < n)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -207,9 +206,9 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 	{
 		uint64_t piece = vertices - first < piece_lists ? vertices - first : piece_lists;
 
-		hg_order_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
-			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unfinished);
-		HG_CUDA_LAUNCHED(hg_order_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_order_kernel<Word>>(
+			work->stream, "hg_order_kernel", hg_blocks_for(piece, THREADS), THREADS, error,
+			graph->offsets, first, first + piece, edge_words, graph->edge_rows, unfinished)));
 		if (first + piece < vertices)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -221,13 +220,11 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
  * ------------------------------------------------------------------------ */
 
 /* Run Algorithm 1 inside every bin of the graph's edges, which are partitioned. */
-template <typename Word>
+template <typename Word, bool ORDERED>
 static HgStatus
 build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, const HgCudaGraph *graph,
 		   uint32_t *unfinished, HgError *error)
 {
-	auto kernel =
-		graph->ordered ? hg_bin_build_kernel<Word, true> : hg_bin_build_kernel<Word, false>;
 	const uint32_t bins = UINT32_C(1) << shape->bins_log2;
 	const uint32_t bin_vertices = UINT32_C(1) << (shape->vertices_log2 - shape->bins_log2);
 	const size_t shared = hg_bin_shared_bytes<Word>(bin_vertices);
@@ -235,17 +232,14 @@ build_bins(HgCudaWork *work, const HgShape *shape, const uint32_t *starts, const
 	const uint64_t piece_bins =
 		HG_PIECE_ROWS / mean_rows < bins ? HG_PIECE_ROWS / mean_rows + 1 : bins;
 
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
 	for (uint64_t first = 0; first < bins; first += piece_bins)
 	{
 		uint64_t piece = bins - first < piece_bins ? bins - first : piece_bins;
 
-		kernel<<<(unsigned) piece, HG_BIN_THREADS, shared, work->stream>>>(
+		HG_TRY((hg_cuda_launch_shared<hg_bin_build_kernel<Word, ORDERED>>(
+			work->stream, "hg_bin_build_kernel", (unsigned) piece, HG_BIN_THREADS, shared, error,
 			starts, (uint32_t) first, 32 - shape->vertices_log2, bin_vertices,
-			static_cast<Word *>(graph->edge_words), graph->edge_rows, graph->offsets, unfinished);
-		HG_CUDA_LAUNCHED(hg_bin_build_kernel, error);
+			static_cast<Word *>(graph->edge_words), graph->edge_rows, graph->offsets, unfinished)));
 		if (first + piece < bins)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -275,10 +269,10 @@ find_offsets(HgCudaWork *work, const HgCudaGraph *graph, HgError *error)
 	{
 		uint64_t piece = entries - first < HG_PIECE_ROWS ? entries - first : HG_PIECE_ROWS;
 
-		hg_offsets_kernel<<<hg_blocks_for(piece, THREADS), THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_offsets_kernel<Word>>(
+			work->stream, "hg_offsets_kernel", hg_blocks_for(piece, THREADS), THREADS, error,
 			static_cast<const Word *>(graph->edge_words), (uint32_t) graph->rows, first,
-			graph->vertices_log2, graph->offsets);
-		HG_CUDA_LAUNCHED(hg_offsets_kernel, error);
+			graph->vertices_log2, graph->offsets)));
 		if (first + piece < entries)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -317,7 +311,12 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgC
 	graph->edge_rows = partition.rows;
 	if (fits)
 	{
-		HG_TRY(build_bins<Word>(work, shape, partition.starts, graph, unfinished, error));
+		if (graph->ordered)
+			HG_TRY(
+				(build_bins<Word, true>(work, shape, partition.starts, graph, unfinished, error)));
+		else
+			HG_TRY(
+				(build_bins<Word, false>(work, shape, partition.starts, graph, unfinished, error)));
 		HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
 	}
 	hg_cuda_free(work, partition.starts);

@@ -30,6 +30,7 @@
  */
 #include "hg_cuda_join.h"
 
+#include "hg_cuda_launch.h"
 #include "hg_cuda_match_kernels.h"
 
 #include <cstring>
@@ -57,12 +58,12 @@ look_up(HgCudaWork *work, const HgCudaOuter *outer, const HgCudaGraph *inner, Hg
 	{
 		uint64_t piece = tiles - first < PIECE_TILES ? tiles - first : PIECE_TILES;
 
-		hg_lookup_kernel<Word, KEEP, FIRST><<<(unsigned) piece, HG_TILE_THREADS, 0, work->stream>>>(
+		HG_TRY((hg_cuda_launch<hg_lookup_kernel<Word, KEEP, FIRST>>(
+			work->stream, "hg_lookup_kernel", (unsigned) piece, HG_TILE_THREADS, error,
 			static_cast<const Word *>(outer->words), outer->count, first, outer->in_lists,
 			inner->offsets, static_cast<const Word *>(inner->edge_words), 32 - inner->vertices_log2,
 			KEEP ? join->match_starts : nullptr, KEEP ? join->match_counts : nullptr,
-			KEEP ? join->tile_starts : nullptr, KEEP ? join->unit_starts : nullptr, counters);
-		HG_CUDA_LAUNCHED(hg_lookup_kernel, error);
+			KEEP ? join->tile_starts : nullptr, KEEP ? join->unit_starts : nullptr, counters)));
 		if (first + piece < tiles)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -203,10 +204,9 @@ hg_cuda_join_write(HgCudaWork *work, const HgCudaJoin *join, uint64_t first, uin
 	{
 		const void *host;
 
-		hg_locate_kernel<<<1, 32, 0, work->stream>>>(join->tile_starts, join->unit_starts,
-													 join->tiles, first, first + count - 1,
-													 join->found);
-		HG_CUDA_LAUNCHED(hg_locate_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_locate_kernel>(work->stream, "hg_locate_kernel", 1, 32, error,
+												 join->tile_starts, join->unit_starts, join->tiles,
+												 first, first + count - 1, join->found)));
 		HG_TRY(hg_cuda_read_back(work, join->found, sizeof(found), &host, error));
 		memcpy(found, host, sizeof(found));
 	}
@@ -219,16 +219,17 @@ hg_cuda_join_write(HgCudaWork *work, const HgCudaJoin *join, uint64_t first, uin
 			(unsigned) (last_block - block < MAX_BLOCKS ? last_block - block + 1 : MAX_BLOCKS);
 
 		if (split)
-			hg_write_kernel<true><<<blocks, HG_TILE_THREADS, 0, work->stream>>>(
-				join->outer.rows, join->outer.count, join->inner.edge_rows, join->match_starts,
-				join->match_counts, join->tile_starts, join->unit_starts, found[0], found[1], block,
-				first, first + count, outer_rows, inner_rows);
+			HG_TRY((hg_cuda_launch<hg_write_kernel<true>>(
+				work->stream, "hg_write_kernel", blocks, HG_TILE_THREADS, error, join->outer.rows,
+				join->outer.count, join->inner.edge_rows, join->match_starts, join->match_counts,
+				join->tile_starts, join->unit_starts, found[0], found[1], block, first,
+				first + count, outer_rows, inner_rows)));
 		else
-			hg_write_kernel<false><<<blocks, HG_TILE_THREADS, 0, work->stream>>>(
-				join->outer.rows, join->outer.count, join->inner.edge_rows, join->match_starts,
-				join->match_counts, join->tile_starts, nullptr, found[0], found[1], block, first,
-				first + count, outer_rows, inner_rows);
-		HG_CUDA_LAUNCHED(hg_write_kernel, error);
+			HG_TRY((hg_cuda_launch<hg_write_kernel<false>>(
+				work->stream, "hg_write_kernel", blocks, HG_TILE_THREADS, error, join->outer.rows,
+				join->outer.count, join->inner.edge_rows, join->match_starts, join->match_counts,
+				join->tile_starts, nullptr, found[0], found[1], block, first, first + count,
+				outer_rows, inner_rows)));
 	}
 	return HG_OK;
 }

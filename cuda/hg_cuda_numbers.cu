@@ -13,6 +13,7 @@
  */
 #include "hg_cuda_numbers.h"
 
+#include "hg_cuda_launch.h"
 #include "hg_cuda_tuning.h"
 
 #include <cstring>
@@ -127,10 +128,9 @@ hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *ro
 									work->stream),
 					error);
 	}
-	hg_translate_kernel<<<blocks, HG_STREAM_THREADS, 0, work->stream>>>(
-		numbers->device_runs, (uint32_t) numbers->count, rows, count);
-	HG_CUDA_LAUNCHED(hg_translate_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch<hg_translate_kernel>(work->stream, "hg_translate_kernel", blocks,
+											   HG_STREAM_THREADS, error, numbers->device_runs,
+											   (uint32_t) numbers->count, rows, count);
 }
 
 void

@@ -32,6 +32,7 @@
  */
 #include "hg_cuda_partition.h"
 
+#include "hg_cuda_launch.h"
 #include "hg_cuda_partition_kernels.h"
 
 #include <cstring>
@@ -98,11 +99,10 @@ list_tiles(HgCudaWork *work, const Pass<Word> *pass, const HgBinList *list, uint
 	HG_TRY(hg_cuda_alloc_array(work, tiles->most, &tiles->pieces, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &tiles->count, error));
 	HG_CUDA_TRY(cudaMemsetAsync(tiles->count, 0, sizeof(*tiles->count), work->stream), error);
-	hg_pieces_kernel<<<hg_blocks_for(bins, 32), HG_STREAM_THREADS, 0, work->stream>>>(
+	return hg_cuda_launch<hg_pieces_kernel>(
+		work->stream, "hg_pieces_kernel", hg_blocks_for(bins, 32), HG_STREAM_THREADS, error,
 		pass->starts, all, list != nullptr ? list->bins : nullptr, bins, tile_rows, tiles->pieces,
 		tiles->count);
-	HG_CUDA_LAUNCHED(hg_pieces_kernel, error);
-	return HG_OK;
 }
 
 /*
@@ -124,12 +124,11 @@ count_digits(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint3
 		uint32_t piece = tiles->most - first < piece_tiles ? tiles->most - first : piece_tiles;
 		uint32_t per_block = (piece - 1) / HG_DIGITS_BLOCKS + 1;
 
-		hg_digits_kernel<Word, THREADS, ITEMS, KEYS>
-			<<<hg_blocks_for(piece, per_block), THREADS, digits_bytes, work->stream>>>(
-				pass->words, tiles->pieces, tiles->count, (uint32_t) pass->count, first,
-				first + piece, per_block, shift, pass->digits_log2, counts, pass->starts_out,
-				KEYS && first + piece == tiles->most ? counts + entries - 1 : nullptr);
-		HG_CUDA_LAUNCHED(hg_digits_kernel, error);
+		HG_TRY((hg_cuda_launch_shared<hg_digits_kernel<Word, THREADS, ITEMS, KEYS>>(
+			work->stream, "hg_digits_kernel", hg_blocks_for(piece, per_block), THREADS,
+			digits_bytes, error, pass->words, tiles->pieces, tiles->count, (uint32_t) pass->count,
+			first, first + piece, per_block, shift, pass->digits_log2, counts, pass->starts_out,
+			KEYS && first + piece == tiles->most ? counts + entries - 1 : nullptr)));
 		if (first + piece < tiles->most)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
@@ -165,22 +164,18 @@ static HgStatus
 scatter_tiles(HgCudaWork *work, const Pass<Word> *pass, const Tiles *tiles, uint32_t *cursors,
 			  HgError *error)
 {
-	auto kernel = hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS, HOT>;
 	const uint32_t shift = 32 - pass->bins_log2 - pass->digits_log2;
 	const uint32_t piece_tiles = (uint32_t) (HG_PIECE_ROWS / (THREADS * ITEMS));
 	const size_t shared = hg_scatter_shared_bytes<Word>(THREADS, ITEMS, pass->digits_log2);
 
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
 	for (uint32_t first = 0; first < tiles->most; first += piece_tiles)
 	{
 		uint32_t piece = tiles->most - first < piece_tiles ? tiles->most - first : piece_tiles;
 
-		kernel<<<piece, THREADS, shared, work->stream>>>(
-			pass->words, pass->rows, tiles->pieces, tiles->count, (uint32_t) pass->count, first,
-			shift, pass->digits_log2, cursors, pass->words_out, pass->rows_out);
-		HG_CUDA_LAUNCHED(hg_scatter_tiles_kernel, error);
+		HG_TRY((hg_cuda_launch_shared<hg_scatter_tiles_kernel<Word, THREADS, ITEMS, KEYS, HOT>>(
+			work->stream, "hg_scatter_tiles_kernel", piece, THREADS, shared, error, pass->words,
+			pass->rows, tiles->pieces, tiles->count, (uint32_t) pass->count, first, shift,
+			pass->digits_log2, cursors, pass->words_out, pass->rows_out)));
 		if (first + piece < tiles->most)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
@@ -203,11 +198,11 @@ run_pass(HgCudaWork *work, const Pass<Word> *pass, HgError *error)
 		HG_TRY((find_starts<Word, THREADS, ITEMS, KEYS>(work, pass, &tiles, cursors, error)));
 	else
 	{
-		hg_coarser_kernel<<<hg_blocks_for(entries, HG_STREAM_THREADS), HG_STREAM_THREADS, 0,
-							work->stream>>>(pass->final_starts,
-											pass->final_log2 - pass->bins_log2 - pass->digits_log2,
-											entries, pass->starts_out, cursors);
-		HG_CUDA_LAUNCHED(hg_coarser_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_coarser_kernel>(
+			work->stream, "hg_coarser_kernel", hg_blocks_for(entries, HG_STREAM_THREADS),
+			HG_STREAM_THREADS, error, pass->final_starts,
+			pass->final_log2 - pass->bins_log2 - pass->digits_log2, entries, pass->starts_out,
+			cursors)));
 	}
 	HG_TRY((scatter_tiles<Word, THREADS, ITEMS, KEYS, false>(work, pass, &tiles, cursors, error)));
 	hg_cuda_free(work, tiles.pieces);
@@ -270,7 +265,6 @@ static HgStatus
 count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log2,
 		   uint32_t **starts, HgError *error)
 {
-	auto kernel = hg_count_bins_kernel<Word>;
 	const size_t shared = hg_count_bins_bytes(bins_log2);
 	const uint64_t entries = (UINT64_C(1) << bins_log2) + 1;
 	uint32_t *counts;
@@ -280,9 +274,6 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 	HG_TRY(hg_cuda_alloc_array(work, entries, starts, error));
 	HG_TRY(hg_cuda_alloc_array(work, entries, &counts, error));
 	HG_CUDA_TRY(cudaMemsetAsync(counts, 0, entries * sizeof(*counts), work->stream), error);
-	HG_CUDA_TRY(
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared),
-		error);
 	for (uint64_t first = 0; first < count; first += HG_COUNT_ROWS)
 	{
 		const uint64_t end = count - first < HG_COUNT_ROWS ? count : first + HG_COUNT_ROWS;
@@ -291,9 +282,9 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 		/* a block adds what it counted to as many numbers as there are bins */
 		if (per_block < 4 * entries)
 			per_block = 4 * entries;
-		kernel<<<hg_blocks_for(end - first, per_block), HG_COUNT_THREADS, shared, work->stream>>>(
-			keys, first, end, per_block, bins_log2, counts);
-		HG_CUDA_LAUNCHED(hg_count_bins_kernel, error);
+		HG_TRY((hg_cuda_launch_shared<hg_count_bins_kernel<Word>>(
+			work->stream, "hg_count_bins_kernel", hg_blocks_for(end - first, per_block),
+			HG_COUNT_THREADS, shared, error, keys, first, end, per_block, bins_log2, counts)));
 		if (end < count)
 			HG_TRY(hg_cuda_pace(work, error));
 	}
@@ -382,9 +373,9 @@ split_tiles(HgCudaWork *work, const Pass<Word> *pass, const HgBinList *list, uin
 	HG_CUDA_TRY(cudaMemsetAsync(cursors, 0, entries * sizeof(*cursors), work->stream), error);
 	HG_TRY(list_tiles<Word>(work, pass, list, THREADS * ITEMS, &tiles, error));
 	HG_TRY((count_digits<Word, THREADS, ITEMS, false>(work, pass, &tiles, cursors, error)));
-	hg_places_kernel<THREADS><<<list->count, THREADS, 0, work->stream>>>(
-		pass->starts, list->bins, pass->digits_log2, cursors, offsets);
-	HG_CUDA_LAUNCHED(hg_places_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_places_kernel<THREADS>>(work->stream, "hg_places_kernel", list->count,
+													  THREADS, error, pass->starts, list->bins,
+													  pass->digits_log2, cursors, offsets)));
 	HG_TRY((scatter_tiles<Word, THREADS, ITEMS, false, true>(work, pass, &tiles, cursors, error)));
 	hg_cuda_free(work, tiles.pieces);
 	hg_cuda_free(work, tiles.count);

@@ -21,6 +21,7 @@
  */
 #include "hg_cuda_reduce.h"
 
+#include "hg_cuda_launch.h"
 #include "hg_cuda_reduce_kernels.h"
 
 #include <cstring>
@@ -155,10 +156,9 @@ make_table(HgCudaWork *work, HgCudaReduce *reduce, uint32_t slots_log2, HgError 
 	reduce->capacity = capacity;
 
 	task = make_task(reduce);
-	hg_reduce_slots_kernel<<<(unsigned) (reduce->groups / HG_STREAM_THREADS + 1), HG_STREAM_THREADS,
-							 0, work->stream>>>(task, reduce->groups);
-	HG_CUDA_LAUNCHED(hg_reduce_slots_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch<hg_reduce_slots_kernel>(
+		work->stream, "hg_reduce_slots_kernel", (unsigned) (reduce->groups / HG_STREAM_THREADS + 1),
+		HG_STREAM_THREADS, error, task, reduce->groups);
 }
 
 /* Make the table larger. */
@@ -182,9 +182,8 @@ make_only_group(HgCudaWork *work, HgCudaReduce *reduce, HgError *error)
 	HG_TRY(hg_cuda_alloc_array(work, reduce->words, &reduce->records, error));
 	reduce->capacity = reduce->groups = 1;
 	task = make_task(reduce);
-	hg_reduce_first_kernel<<<1, 1, 0, work->stream>>>(task);
-	HG_CUDA_LAUNCHED(hg_reduce_first_kernel, error);
-	return HG_OK;
+	return hg_cuda_launch<hg_reduce_first_kernel>(work->stream, "hg_reduce_first_kernel", 1, 1,
+												  error, task);
 }
 
 HgStatus
@@ -237,8 +236,8 @@ launch(HgCudaWork *work, HgCudaReduce *reduce, const HgReduceTask *task, uint64_
 	const void *host;
 
 	HG_CUDA_TRY(cudaMemsetAsync(reduce->counters + 1, 0, sizeof(uint64_t), work->stream), error);
-	hg_reduce_kernel<<<blocks, HG_REDUCE_THREADS, shared, work->stream>>>(*task);
-	HG_CUDA_LAUNCHED(hg_reduce_kernel, error);
+	HG_TRY((hg_cuda_launch_shared<hg_reduce_kernel>(work->stream, "hg_reduce_kernel", blocks,
+													HG_REDUCE_THREADS, shared, error, *task)));
 	HG_TRY(hg_cuda_read_back(work, reduce->counters, 2 * sizeof(uint64_t), &host, error));
 	counters = static_cast<const uint64_t *>(host);
 	reduce->groups = counters[0] < reduce->capacity ? counters[0] : reduce->capacity;

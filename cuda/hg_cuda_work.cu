@@ -9,6 +9,8 @@
  */
 #include "hg_cuda_work.h"
 
+#include "hg_cuda_launch.h"
+
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
@@ -21,18 +23,11 @@ static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
 static constexpr useconds_t SLEEP_US = 50;
 
-HgStatus
-hg_cuda_error(cudaError_t code, const char *call, HgError *error)
-{
-	char detail[sizeof(error->detail)];
-
-	snprintf(detail, sizeof(detail), "%.*s: %s", (int) strcspn(call, "(<"), call,
-			 cudaGetErrorString(code));
-	cudaGetLastError(); /* an error that can pass has now passed */
-	if (code == cudaErrorMemoryAllocation)
-		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail, "out of device memory");
-	return hg_error_set(error, HG_DEVICE_FAILED, detail, "the device failed");
-}
+/*
+ * What was launched last takes some milliseconds, and some more for each job that the device works
+ * on at the same time.  A device that is not done with it after this long never will be.
+ */
+static constexpr double HUNG_MS = 60000;
 
 /* ------------------------------------------------------------------------
  * Devices
@@ -77,6 +72,7 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 				error);
 	device->shared_limit = (size_t) shared;
 	device->budget = budget > 0 ? budget : (uint64_t) total / 5 * 4;
+	HG_TRY(hg_cuda_launch_prepare(device->shared_limit, error));
 	return create_pool(device, error);
 }
 
@@ -309,9 +305,9 @@ hg_cuda_look(const HgCudaWork *work, HgError *error)
 	return HG_OK;
 }
 
-/* Wait for an event, polling cancelled(). */
+/* Wait for an event, polling cancelled() where that is heeded. */
 static HgStatus
-wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
+wait_for(HgCudaWork *work, cudaEvent_t event, bool heed_cancel, HgError *error)
 {
 	double started = hg_clock_ms();
 	double polled = started - POLL_MS;
@@ -321,7 +317,7 @@ wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
 		cudaError_t code;
 		double now = hg_clock_ms();
 
-		if (now - polled >= POLL_MS)
+		if (heed_cancel && now - polled >= POLL_MS)
 		{
 			HG_TRY(hg_cuda_look(work, error));
 			polled = now;
@@ -331,6 +327,11 @@ wait_for(HgCudaWork *work, cudaEvent_t event, HgError *error)
 			return HG_OK;
 		if (code != cudaErrorNotReady)
 			return hg_cuda_error(code, "cudaEventQuery", error);
+		cudaGetLastError(); /* an answer, which must not be taken for the failure of a later call */
+		if (now - started > HUNG_MS)
+			return hg_error_set(error, HG_DEVICE_FAILED, nullptr,
+								"the device did not finish its work in %.0f seconds",
+								HUNG_MS / 1000);
 		if (now - started > SPIN_MS)
 			usleep(SLEEP_US);
 	}
@@ -340,7 +341,7 @@ HgStatus
 hg_cuda_wait(HgCudaWork *work, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
-	return wait_for(work, work->kit.done, error);
+	return wait_for(work, work->kit.done, true, error);
 }
 
 HgStatus
@@ -348,14 +349,18 @@ hg_cuda_pace(HgCudaWork *work, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventRecord(work->kit.paces[work->pace], work->stream), error);
 	work->pace ^= 1;
-	return wait_for(work, work->kit.paces[work->pace], error);
+	return wait_for(work, work->kit.paces[work->pace], true, error);
 }
 
 HgStatus
 hg_cuda_finish(HgCudaWork *work, HgError *error)
 {
-	HG_CUDA_TRY(cudaStreamSynchronize(work->stream), error);
-	return HG_OK;
+	cudaError_t code = cudaEventRecord(work->kit.done, work->stream);
+
+	/* whatever it says: the caller may not go on, as copies can still come */
+	if (code != cudaSuccess)
+		return hg_error_set(error, HG_DEVICE_FAILED, cudaGetErrorString(code), "the device failed");
+	return wait_for(work, work->kit.done, false, error);
 }
 
 HgStatus

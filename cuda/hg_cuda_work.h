@@ -120,7 +120,10 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 /* HG_CANCELLED where the job is, without waiting for anything. */
 HgStatus hg_cuda_look(const HgCudaWork *work, HgError *error);
 
-/* Wait until the stream is idle, polling cancelled(). */
+/*
+ * Wait until the stream is idle, polling cancelled().  No wait is for ever: a device that does not
+ * get done in a minute has failed.
+ */
 HgStatus hg_cuda_wait(HgCudaWork *work, HgError *error);
 
 /*
@@ -131,7 +134,8 @@ HgStatus hg_cuda_pace(HgCudaWork *work, HgError *error);
 
 /*
  * Wait until the stream is idle, cancelled or not: for copies to memory of the caller,
- * who may do with it what he likes once the call has returned.
+ * who may do with it what he likes once the call has returned.  Only where the device has failed
+ * can they still come: then the process must end before that memory is used for anything else.
  */
 HgStatus hg_cuda_finish(HgCudaWork *work, HgError *error);
 

@@ -87,8 +87,7 @@ measure_cpu(void *arg)
 }
 
 static HgStatus
-cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **engine,
-		   HgError *error)
+cuda_start(const HgDeviceOptions *options, HgEngine **engine, HgError *error)
 {
 	HgStatus status;
 
@@ -96,8 +95,6 @@ cuda_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **en
 	cpu_measure.running = pthread_create(&cpu_measure.thread, NULL, measure_cpu, NULL) == 0;
 	status = hg_cuda_engine_start(options->device, memory_budget, engine, error);
 	started = status == HG_OK ? *engine : NULL;
-	if (status == HG_OK)
-		status = hg_cuda_engine_register(staging, options->staging_bytes, error);
 	return status;
 }
 
@@ -151,6 +148,7 @@ main(int argc, char **argv)
 	HgDeviceKind kind = {
 		.description = description,
 		.start = cuda_start,
+		.pin = hg_cuda_engine_register,
 		.measure = cuda_measure,
 		.list = cuda_list,
 		.job_bytes = hg_cuda_engine_job_bytes,

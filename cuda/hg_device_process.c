@@ -330,8 +330,17 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	if (prepare_listener(config.listen, &error) != HG_OK ||
 		create_staging(config.staging_bytes, &config.staging_fd, &config.staging, &error) !=
 			HG_OK ||
-		kind->start(options, config.staging, &config.engine, &error) != HG_OK ||
-		kind->measure(options, config.staging, &config.costs, &error) != HG_OK)
+		kind->start(options, &config.engine, &error) != HG_OK)
+	{
+		hg_server_decline(options->socket, &error);
+		return 1;
+	}
+	if (kind->pin(config.staging, config.staging_bytes, &error) != HG_OK)
+		fprintf(stderr,
+				"hashgraph_device: copies will be slower, as staging could not be pinned: "
+				"%s: %s\n",
+				error.message, error.detail);
+	if (kind->measure(options, config.staging, &config.costs, &error) != HG_OK)
 	{
 		hg_server_decline(options->socket, &error);
 		return 1;

@@ -43,11 +43,15 @@ typedef struct HgDeviceKind
 
 	/*
 	 * Get the device ready and give the engine that uses it, or say why there is none.
-	 * Called once.  staging is to be registered with the device where that helps; it
-	 * stays mapped for the life of the process.
+	 * Called once.
 	 */
-	HgStatus (*start)(const HgDeviceOptions *options, unsigned char *staging, HgEngine **engine,
-					  HgError *error);
+	HgStatus (*start)(const HgDeviceOptions *options, HgEngine **engine, HgError *error);
+
+	/*
+	 * Register the staging area with the device that was started, so that copies are fast; it
+	 * stays mapped for the life of the process.  Where that is refused copies are slower.
+	 */
+	HgStatus (*pin)(unsigned char *staging, uint64_t bytes, HgError *error);
 
 	/*
 	 * Measure what jobs cost on the engine that was started, with keys in staging, and what

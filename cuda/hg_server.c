@@ -12,6 +12,10 @@
  * one be stuck in its device's driver, the process ends without it: what a thread
  * holds goes with the process.
  *
+ * After a failure of the device nothing is given back at all, neither by the thread that met it nor
+ * at exit: its driver might never answer, and might still write to the staging area, where no other
+ * session must be given the room.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -154,6 +158,8 @@ serve_one(Server *server)
 		   (wait_ms = pass_idle_time(server)) != 0)
 		if (poll(&readable, 1, wait_ms) > 0)
 			hg_server_session_serve(session);
+	if (state == HG_SESSION_DEVICE_FAILED)
+		_exit(HG_EXIT_DEVICE_FAILED);
 	hg_server_session_destroy(session);
 	return exit_status_of(state);
 }
@@ -161,6 +167,19 @@ serve_one(Server *server)
 /* ------------------------------------------------------------------------
  * Many sessions
  * ------------------------------------------------------------------------ */
+
+/* Tell the first thread that the device has failed. */
+static void
+report_failure(Server *server)
+{
+	const uint64_t one = 1;
+
+	pthread_mutex_lock(&server->lock);
+	server->device_failed = true;
+	if (write(server->wake, &one, sizeof(one)) < 0)
+		abort(); /* a counter of 64 bits is never full */
+	pthread_mutex_unlock(&server->lock);
+}
 
 /* The thread of a guest. */
 static void *
@@ -171,14 +190,18 @@ serve_guest(void *arg)
 	struct pollfd readable = {.fd = guest->socket, .events = POLLIN};
 	HgServerSession *session =
 		hg_server_session_create(server->config, server->queue, guest->socket, &server->hello);
-	HgSessionState state = HG_SESSION_BROKEN;
-	const uint64_t one = 1;
+	HgSessionState state;
 
 	if (session != NULL)
 	{
 		while ((state = hg_server_session_state(session)) == HG_SESSION_OPEN)
 			if (poll(&readable, 1, -1) > 0)
 				hg_server_session_serve(session);
+		if (state == HG_SESSION_DEVICE_FAILED)
+		{
+			report_failure(server);
+			return NULL;
+		}
 		hg_server_session_destroy(session);
 	}
 	hg_server_queue_count_connections(server->queue, -1);
@@ -191,12 +214,6 @@ serve_guest(void *arg)
 			break;
 		}
 	close(guest->socket);
-	if (state == HG_SESSION_DEVICE_FAILED)
-	{
-		server->device_failed = true;
-		if (write(server->wake, &one, sizeof(one)) < 0)
-			abort(); /* a counter of 64 bits is never full */
-	}
 	free(guest);
 	pthread_mutex_unlock(&server->lock);
 	return NULL;
@@ -327,7 +344,7 @@ serve_many(Server *server)
 		else if (hg_server_session_state(control) != HG_SESSION_OPEN)
 			status = exit_status_of(hg_server_session_state(control));
 	}
-	if (!dismiss_guests(server))
+	if (!dismiss_guests(server) || status == HG_EXIT_DEVICE_FAILED)
 		_exit(status);
 	hg_server_session_destroy(control);
 	return status;

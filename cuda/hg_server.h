@@ -76,7 +76,7 @@ extern void hg_server_decline(int socket, const HgError *error);
  * Say hello on config->socket, then serve until its other end closes it or speaks nonsense,
  * the device fails, or there was no job for idle_timeout seconds.  Returns the exit status for
  * the process, 0 where all went as it should, with all jobs closed; where threads are still at
- * work that do not end at once, it ends the process itself.
+ * work that do not end at once, or the device has failed, it ends the process itself.
  */
 extern int hg_server_run(const HgServerConfig *config);
 

@@ -233,7 +233,10 @@ take_room(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *er
 	return status;
 }
 
-/* Name the room for results in the answer, or give it back where there are none. */
+/*
+ * Name the room for results in the answer, or give it back where there are none, unless a device
+ * that has failed may still write there.
+ */
 static void
 answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 {
@@ -242,17 +245,14 @@ answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
 		reply->lease_offset = session->results.part.offset;
 		reply->lease_bytes = session->results.part.bytes;
 	}
-	else
+	else if (status != HG_DEVICE_FAILED)
 		hg_server_queue_give_room(session->queue, &session->results);
 }
 
 /* The device memory that a job needs with so many rows, where that are more than expected. */
 static uint64_t
-bytes_with(const HgServerJob *job, const uint64_t rows[2])
+bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 {
-	const HgServerConfig *config = job->session->config;
-	HgJobSpec spec = job->spec;
-
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (rows[side] > spec.expected_rows[side])
 			spec.expected_rows[side] = rows[side];
@@ -263,16 +263,32 @@ bytes_with(const HgServerJob *job, const uint64_t rows[2])
 static HgStatus
 reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 {
-	HgJobStats stats;
+	const HgServerConfig *config = job->session->config;
+	HgJobSpec spec = job->spec;
+	uint64_t rows[2];
 	uint64_t before;
 	uint64_t after;
 
-	job->engine->stats(job->job, &stats);
-	if (stats.rows[side] + count <= job->spec.expected_rows[side])
+	if (spec.team != 0)
+	{
+		/* each member begins where the one before him ends, so that all of it is reserved once */
+		HgStatus status = hg_server_team_announce(job->job, side, count, &spec, rows, error);
+
+		if (status != HG_OK)
+			return status;
+	}
+	else
+	{
+		HgJobStats stats;
+
+		job->engine->stats(job->job, &stats);
+		memcpy(rows, stats.rows, sizeof(rows));
+	}
+	if (rows[side] + count <= spec.expected_rows[side])
 		return HG_OK;
-	before = bytes_with(job, stats.rows);
-	stats.rows[side] += count;
-	after = bytes_with(job, stats.rows);
+	before = bytes_with(config, spec, rows);
+	rows[side] += count;
+	after = bytes_with(config, spec, rows);
 	if (after <= before)
 		return HG_OK;
 	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);

@@ -45,6 +45,7 @@ typedef struct Team
 	HgError failure; /* status HG_OK while all is well */
 	HgJobSpec spec;	 /* the first member's, once it is open */
 	bool opened;
+	uint64_t announced[2]; /* rows by HgSide, appended or about to be */
 	bool built;
 	bool counted[2]; /* by HgMatchMode */
 	uint64_t counts[2];
@@ -367,6 +368,23 @@ hg_server_team_give_up(HgJob *job, HgStatus status, const HgError *why)
 	pthread_mutex_lock(&member->team->lock);
 	fail_team(member->team, status, why);
 	pthread_mutex_unlock(&member->team->lock);
+}
+
+HgStatus
+hg_server_team_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec, uint64_t rows[2],
+						HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+
+	if (status != HG_OK)
+		return status;
+	*spec = team->spec;
+	memcpy(rows, team->announced, sizeof(team->announced));
+	team->announced[side] += count;
+	pthread_mutex_unlock(&team->lock);
+	return HG_OK;
 }
 
 /* ------------------------------------------------------------------------

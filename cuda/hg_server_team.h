@@ -35,6 +35,13 @@ extern HgStatus hg_server_team_join(HgEngine *engine, const HgHost *host, const 
 /* The first member's: open the job for all.  Where it can't be opened, he gives up. */
 extern HgStatus hg_server_team_open(HgJob *member, const HgJobSpec *spec, HgError *error);
 
+/*
+ * A member is about to append count rows to a side: before, which the first member asked to have
+ * admitted with spec, all members had announced rows[2] of both sides.
+ */
+extern HgStatus hg_server_team_announce(HgJob *member, HgSide side, uint64_t count, HgJobSpec *spec,
+										uint64_t rows[2], HgError *error);
+
 /* There will be no job, or no more of it: why is what all who ask for something get. */
 extern void hg_server_team_give_up(HgJob *member, HgStatus status, const HgError *why);
 

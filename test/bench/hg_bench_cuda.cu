@@ -22,6 +22,7 @@
  */
 #include "../../cuda/hg_cuda_both.h"
 #include "../../cuda/hg_cuda_devices.h"
+#include "../../cuda/hg_cuda_launch.h"
 #include "../../cuda/hg_cuda_tuning.h"
 #include "../../cuda/hg_cuda_word.h"
 #include "hg_bench.h"
@@ -132,16 +133,17 @@ check_graph(Bench *bench, const HgCudaGraph *graph, const void *keys, bool *vali
 	HG_CUDA_TRY(cudaMemsetAsync(seen, 0, graph->rows * sizeof(*seen), bench->work.stream), error);
 	HG_CUDA_TRY(cudaMemsetAsync(wrong, 0, sizeof(*wrong), bench->work.stream), error);
 	if (graph->key_width == 4)
-		hg_check_graph_kernel<<<1024, THREADS, 0, bench->work.stream>>>(
-			graph->offsets, vertices, static_cast<const uint32_t *>(graph->edge_words),
-			graph->edge_rows, static_cast<const uint32_t *>(keys), graph->rows,
-			32 - graph->vertices_log2, seen, wrong);
+		HG_TRY((hg_cuda_launch<hg_check_graph_kernel<uint32_t>>(
+			bench->work.stream, "hg_check_graph_kernel", 1024, THREADS, error, graph->offsets,
+			vertices, static_cast<const uint32_t *>(graph->edge_words), graph->edge_rows,
+			static_cast<const uint32_t *>(keys), graph->rows, 32 - graph->vertices_log2, seen,
+			wrong)));
 	else
-		hg_check_graph_kernel<<<1024, THREADS, 0, bench->work.stream>>>(
-			graph->offsets, vertices, static_cast<const uint64_t *>(graph->edge_words),
-			graph->edge_rows, static_cast<const uint64_t *>(keys), graph->rows,
-			32 - graph->vertices_log2, seen, wrong);
-	HG_CUDA_LAUNCHED(hg_check_graph_kernel, error);
+		HG_TRY((hg_cuda_launch<hg_check_graph_kernel<uint64_t>>(
+			bench->work.stream, "hg_check_graph_kernel", 1024, THREADS, error, graph->offsets,
+			vertices, static_cast<const uint64_t *>(graph->edge_words), graph->edge_rows,
+			static_cast<const uint64_t *>(keys), graph->rows, 32 - graph->vertices_log2, seen,
+			wrong)));
 	HG_TRY(hg_cuda_read_back(&bench->work, wrong, sizeof(*wrong), &host, error));
 	*valid = *valid && *static_cast<const unsigned long long *>(host) == 0;
 	hg_cuda_free(&bench->work, seen);
@@ -157,9 +159,9 @@ check_last_run(Bench *bench, HgBenchResult *result, HgError *error)
 
 	HG_TRY(hg_cuda_alloc_array(&bench->work, 1, &sum, error));
 	HG_CUDA_TRY(cudaMemsetAsync(sum, 0, sizeof(*sum), bench->work.stream), error);
-	hg_check_pairs_kernel<<<1024, THREADS, 0, bench->work.stream>>>(
-		bench->outer_rows, bench->inner_rows, std::min(bench->pairs, bench->workload->pairs), sum);
-	HG_CUDA_LAUNCHED(hg_check_pairs_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_check_pairs_kernel>(
+		bench->work.stream, "hg_check_pairs_kernel", 1024, THREADS, error, bench->outer_rows,
+		bench->inner_rows, std::min(bench->pairs, bench->workload->pairs), sum)));
 	HG_TRY(hg_cuda_read_back(&bench->work, sum, sizeof(*sum), &host, error));
 	result->checksum = *static_cast<const unsigned long long *>(host);
 	hg_cuda_free(&bench->work, sum);
@@ -430,9 +432,9 @@ measure_build(Bench *bench, uint32_t log2, uint32_t duplicates, bool ordered, in
 
 	HG_TRY(create_events(bench, error));
 	HG_TRY(hg_cuda_alloc_array(&bench->work, rows, &keys, error));
-	hg_make_keys_kernel<<<(unsigned) ((rows + THREADS - 1) / THREADS), THREADS, 0,
-						  bench->work.stream>>>(log2, duplicates, keys);
-	HG_CUDA_LAUNCHED(hg_make_keys_kernel, error);
+	HG_TRY((hg_cuda_launch<hg_make_keys_kernel>(bench->work.stream, "hg_make_keys_kernel",
+												(unsigned) ((rows + THREADS - 1) / THREADS),
+												THREADS, error, log2, duplicates, keys)));
 	for (int turn = -1; turn < (int) runs.size(); turn++)
 	{
 		RunTimes times = {};

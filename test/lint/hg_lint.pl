@@ -43,6 +43,7 @@ my @rules = (
 	[ 'the engine includes the C library and itself' => \&check_engine_headers ],
 	[ 'cuda/ includes CUDA, the C library, the engine and itself' => \&check_cuda_headers ],
 	[ 'CUDA stays in cuda/ and test/' => \&check_cuda_elsewhere ],
+	[ 'kernels are launched by hg_cuda_launch.h' => \&check_launches ],
 	[ 'PostgreSQL versions are tested in hg_compat.h alone' => \&check_versions ],
 	[ 'files are named for their room' => \&check_file_names ],
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
@@ -251,6 +252,16 @@ sub check_cuda_elsewhere
 			qr{^src/.*\.[ch]$},
 			qr{<<<|__global__|__device__\s+\w|\bcuda[A-Z]\w*\s*\(|
 			   ^\s*\#\s*include\s*[<"](?:cuda|cub/|cooperative_groups|nv)}x));
+}
+
+# What a kernel is allowed of shared memory is every thread's: set once, never for one launch.
+sub check_launches
+{
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] !~ m{/hg_cuda_launch\.(?:h|cu)$} }
+		  matching_lines(qr{^(?:cuda|test/bench)/.*\.(?:h|cu)$}, qr{<<<|\bcudaLaunch\w*\s*\(|\bcudaFuncSetAttribute\b}));
 }
 
 sub check_versions

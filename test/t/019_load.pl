@@ -49,9 +49,15 @@ is_deeply($report->{backends}{cuda}{ran}, { cuda => $report->{backends}{cuda}{jo
 ok($report->{backends}{auto}{ran}{cuda}, '... and joins under auto too') if $standin;
 like($printed, qr/^device memory, free: .* after \([\d.]+ s\); .* processes lost: 0$/m, 'device memory is given back');
 
+# joins of which no two are alike
+($printed, $report) = bench_ok('mix', 'load', @few, qw(--mix --seconds 3));
+cmp_ok($report->{backends}{$_}{joins}, '>', 0, "a mix of joins, $_: they are right") foreach qw(off auto cuda);
+is_deeply($report->{backends}{cuda}{ran}, { cuda => $report->{backends}{cuda}{joins} }, '... under cuda all on the device');
+like($printed, qr/processes lost: 0$/m, '... which is not lost');
+
 # STOP costs the ten seconds after which a process that says nothing is replaced
 my @signals = $ENV{HG_QUICK} ? qw(KILL SEGV) : qw(KILL SEGV STOP);
-($printed, $report) = bench_ok('kill', 'load', @few, qw(--seconds 4 --kill), join(',', @signals, 0.6));
+($printed, $report) = bench_ok('kill', 'load', @few, qw(--mix --seconds 4 --kill), join(',', @signals, 0.6));
 foreach my $backend (qw(auto cuda))
 {
 	my $result = $report->{backends}{$backend};

@@ -8,6 +8,7 @@
  * make it misbehave through the environment:
  *
  *	HG_STANDIN_UNAVAILABLE=1			says that there is no device
+ *	HG_STANDIN_NO_PIN=1					refuses to pin the staging area
  *	HG_STANDIN_START_DELAY_MS=n			takes that long to start
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
@@ -16,8 +17,10 @@
  *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream of a job with columns does
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
+ *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
+ *	HG_STANDIN_RECKON_MS=n				takes that long to say what a job needs
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
@@ -352,6 +355,8 @@ standin_close(HgJob *handle)
 {
 	StandinJob *job = (StandinJob *) handle;
 
+	while (switch_value("HG_STANDIN_HANG") != 0)
+		pause();
 	hg_cpu_engine()->close(job->job);
 	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)
@@ -391,10 +396,8 @@ linger(void)
 }
 
 static HgStatus
-standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **started,
-			  HgError *error)
+standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error)
 {
-	(void) staging;
 	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
 	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0)
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
@@ -413,11 +416,23 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 	return HG_OK;
 }
 
+static HgStatus
+standin_pin(unsigned char *staging, uint64_t bytes, HgError *error)
+{
+	(void) staging;
+	(void) bytes;
+	return switch_value("HG_STANDIN_NO_PIN") == 0
+			   ? HG_OK
+			   : hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
+							  "the device failed");
+}
+
 static uint64_t
 standin_job_bytes(const HgJobSpec *spec)
 {
 	uint64_t bytes = 0;
 
+	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
 				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));
@@ -483,6 +498,7 @@ main(int argc, char **argv)
 	const HgDeviceKind kind = {
 		.description = "a stand-in on the CPU, for tests",
 		.start = standin_start,
+		.pin = standin_pin,
 		.measure = standin_measure,
 		.list = standin_list,
 		.job_bytes = standin_job_bytes,

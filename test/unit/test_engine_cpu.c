@@ -201,6 +201,7 @@ main(void)
 	test_row_order();
 	test_collisions();
 	test_features();
+	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows());
 	return hg_tap_done();
 }

@@ -482,6 +482,8 @@ main(void)
 	test_early_refusal();
 	if (hg_tap_turn())
 		test_little_room();
+	hg_engine_crowd(engine, test_host_plain(), small_suite() ? 5000 : 1000000,
+					small_suite() ? 3 : 200);
 	if (small_suite())
 	{
 		test_ranges(TEST_KEYS_DUPLICATES, 4, 20000, 20000, 400000);

@@ -50,7 +50,7 @@ typedef struct RunArrays
 } RunArrays;
 
 HgStatus
-test_run_build(const TestRun *run, HgJob **job, HgError *error)
+test_run_append(const TestRun *run, HgJob **job, HgError *error)
 {
 	const TestData *data = run->data;
 	HgStatus status;
@@ -75,7 +75,15 @@ test_run_build(const TestRun *run, HgJob **job, HgError *error)
 				return status;
 		}
 	}
-	return run->engine->build(*job, error);
+	return HG_OK;
+}
+
+HgStatus
+test_run_build(const TestRun *run, HgJob **job, HgError *error)
+{
+	HgStatus status = test_run_append(run, job, error);
+
+	return status == HG_OK ? run->engine->build(*job, error) : status;
 }
 
 /* The smallest power of two that is at least n. */

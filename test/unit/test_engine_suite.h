@@ -6,6 +6,7 @@
  *	test_engine_suite.c		the cases
  *	test_engine_run.c		one job, checked in every respect
  *	test_engine_cancel.c	how soon big jobs stop
+ *	test_engine_crowd.c		jobs of many threads at once
  *	test_engine_reduce.c	columns and groups, of engines that have them
  *	test_host.c				a host that counts, and that cancels or fails on demand
  *
@@ -40,6 +41,12 @@ extern "C"
 	 * process: nothing is waited for.
 	 */
 	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows);
+
+	/*
+	 * Have 16 threads run so many jobs each of up to most_rows rows a side, all different, on the
+	 * engine at once, and report whether each had the right result.
+	 */
+	extern void hg_engine_crowd(HgEngine *engine, const HgHost *host, uint64_t most_rows, int jobs);
 
 	/*
 	 * What an engine with columns must do with them, reported in the same way.  The environment
@@ -95,9 +102,12 @@ extern "C"
 	extern bool test_run_intersections(const TestRun *run);
 
 	/*
-	 * Append the keys of data and build.  The job is open afterwards whatever is
+	 * Open a job and append the keys of data.  The job is open afterwards whatever is
 	 * returned, unless *job is NULL.
 	 */
+	extern HgStatus test_run_append(const TestRun *run, HgJob **job, HgError *error);
+
+	/* The same, and build. */
 	extern HgStatus test_run_build(const TestRun *run, HgJob **job, HgError *error);
 
 #ifdef __cplusplus

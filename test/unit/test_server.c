@@ -649,7 +649,9 @@ test_failing_device(void)
 	TestSpeaker victim;
 	HgWireClient *client;
 
+	setenv("HG_STANDIN_HANG", "1", 1);
 	test_start_server_told(&server, "HG_STANDIN_FAIL", "1");
+	unsetenv("HG_STANDIN_HANG");
 	client = test_start_client(&server);
 	test_start_speaker(&server, &victim);
 	test_ask_open(&victim, 1, 1000, 0);
@@ -657,7 +659,7 @@ test_failing_device(void)
 	test_ask_plainly(&victim, HG_WIRE_BUILD, 1);
 	hg_tap_ok(test_is_answered(&victim, HG_DEVICE_FAILED),
 			  "who finds that the device fails is told");
-	hg_tap_ok(test_server_ends(&server, 3), "the process ends, and says so");
+	hg_tap_ok(test_server_ends(&server, 3), "the process ends, though its driver hangs, and says so");
 	hg_tap_ok(hg_wire_client_state(client, NULL) == HG_WIRE_LOST, "which other sessions notice");
 	hg_wire_client_destroy(client);
 	test_end_speaker(&victim);

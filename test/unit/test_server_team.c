@@ -14,6 +14,7 @@
 #include "hg_tap.h"
 #include "test_serving.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -785,6 +786,100 @@ test_leases(void)
 			  "the process ends after that");
 }
 
+/* One of several processes that append to a team's job at once. */
+typedef struct Appender
+{
+	pthread_t thread;
+	pthread_barrier_t *ready;
+	HgEngine *engine;
+	HgJob *job;
+	const void *keys;
+	uint64_t first_row;
+	bool good;
+} Appender;
+
+static void *
+append_piece(void *arg)
+{
+	Appender *appender = arg;
+
+	pthread_barrier_wait(appender->ready);
+	appender->good = appender->engine->append_rows(appender->job, HG_INNER, appender->keys, PIECE,
+												   appender->first_row, NULL) == HG_OK &&
+					 hg_wire_client_settle(appender->job, NULL) == HG_OK;
+	return NULL;
+}
+
+/*
+ * Rows beyond those that a team was admitted with have their memory reserved, whoever brings them:
+ * the members together bring more at once, none of them alone.
+ */
+static void
+test_growing(void)
+{
+	const HgJobSpec one = {.key_width = 8, .device = -1, .expected_rows = {0, PIECE}};
+	uint64_t row_bytes = 0;
+	uint64_t keys[PIECE] = {0};
+	Appender appenders[MEMBERS];
+	pthread_barrier_t ready;
+	TestServer server;
+	Members members;
+	TestData data;
+	HgJob *job = NULL;
+	bool good;
+
+	/* while the needs of one are reckoned the others come */
+	test_start_server_told(&server, "HG_STANDIN_RECKON_MS", "10");
+	connect_members(&server, &members);
+	memset(&data, 0, sizeof(data));
+	data.key_width = 8;
+	data.rows[HG_INNER] = PIECE / 2;
+	pthread_barrier_init(&ready, NULL, MEMBERS);
+
+	/* what a row is reckoned with */
+	good =
+		members.engines[0]->open(members.engines[0], test_host_plain(), &one, &job, NULL) == HG_OK;
+	row_bytes = test_status_of(&server).memory_reserved / PIECE;
+	if (job != NULL)
+		members.engines[0]->close(job);
+	good = good && test_counts_jobs(&server, 0) && row_bytes > 0;
+
+	for (int attempt = 0; good && attempt < 5; attempt++)
+	{
+		good = open_members(&members, TEAM + (uint64_t) attempt, &data);
+		for (int i = 0; good && i < MEMBERS; i++)
+		{
+			appenders[i] = (Appender){.ready = &ready,
+									  .engine = members.engines[i],
+									  .job = members.jobs[i],
+									  .keys = keys,
+									  .first_row = (uint64_t) i * PIECE};
+			if (pthread_create(&appenders[i].thread, NULL, append_piece, &appenders[i]) != 0)
+				abort();
+		}
+		for (int i = 0; good && i < MEMBERS; i++)
+			pthread_join(appenders[i].thread, NULL);
+		for (int i = 0; i < MEMBERS; i++)
+			good = good && appenders[i].good;
+		if (good)
+		{
+			const uint64_t reserved = test_status_of(&server).memory_reserved;
+
+			good = reserved == MEMBERS * PIECE * row_bytes;
+			if (!good)
+				hg_tap_diag("attempt %d: %llu bytes reserved for %d rows of %llu bytes", attempt,
+							(unsigned long long) reserved, MEMBERS * PIECE,
+							(unsigned long long) row_bytes);
+		}
+		close_members(&members);
+		good = test_counts_jobs(&server, 0) && good;
+	}
+	hg_tap_ok(good, "what members bring at once beyond what was expected is reserved");
+	pthread_barrier_destroy(&ready);
+	disconnect_members(&members);
+	test_stop_server(&server);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -796,6 +891,7 @@ main(int argc, char **argv)
 		test_offers(false);
 		test_offers(true);
 		test_leases();
+		test_growing();
 	}
 	test_together(4);
 	test_together(8);

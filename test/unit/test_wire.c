@@ -436,6 +436,42 @@ test_death(void)
 	test_data_destroy(&large);
 }
 
+/* A staging area that can't be pinned makes copies slower, and is told in the server's log. */
+static void
+test_unpinned(void)
+{
+	FILE *log = tmpfile();
+	const int own = dup(STDERR_FILENO);
+	char line[400] = "";
+	Session session;
+	TestData data;
+	HgError error = {0};
+	HgJob *job;
+
+	if (log == NULL || own < 0)
+		abort();
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 100, 100);
+	setenv("HG_STANDIN_NO_PIN", "1", 1);
+	dup2(fileno(log), STDERR_FILENO);
+	start_session(&session, NULL, NULL);
+	unsetenv("HG_STANDIN_NO_PIN");
+	hg_tap_ok(test_settled_state(session.client, NULL) == HG_WIRE_READY,
+			  "a device whose staging area can't be pinned is there all the same");
+	dup2(own, STDERR_FILENO);
+	job = test_build_job(session.engine, test_host_plain(), &data, &error);
+	hg_tap_ok(job != NULL, "... and joins");
+	if (job != NULL)
+		session.engine->close(job);
+	hg_tap_ok(end_session(&session), "... and ends as it should");
+	rewind(log);
+	hg_tap_ok(fgets(line, sizeof(line), log) != NULL &&
+				  strstr(line, "could not be pinned: the device failed") != NULL,
+			  "... which the log tells");
+	fclose(log);
+	close(own);
+	test_data_destroy(&data);
+}
+
 static void
 test_refusals(void)
 {
@@ -460,13 +496,16 @@ test_refusals(void)
 	hg_tap_ok(end_session(&session), "the process ends with a job open");
 
 	setenv("HG_STANDIN_FAIL", "1", 1);
+	setenv("HG_STANDIN_HANG", "1", 1);
 	start_ready_session(&session);
 	unsetenv("HG_STANDIN_FAIL");
+	unsetenv("HG_STANDIN_HANG");
 	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job == NULL && error.status == HG_DEVICE_FAILED, "a failing device is told");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST,
 			  "which is the last answer: the connection is lost");
-	hg_tap_ok(test_process_ends(session.process, &status), "and the process ends");
+	hg_tap_ok(test_process_ends(session.process, &status),
+			  "and the process ends, though its driver hangs");
 	session.engine->close(opened); /* an orphan of the first session */
 	hg_wire_client_destroy(session.client);
 	test_data_destroy(&data);
@@ -840,6 +879,7 @@ main(int argc, char **argv)
 		test_leaving();
 		test_death();
 		test_refusals();
+		test_unpinned();
 		test_bad_process();
 	}
 	test_several_jobs();
