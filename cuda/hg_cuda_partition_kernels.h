@@ -74,36 +74,6 @@ hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
 	return with_leader ? first + by * __popc(same & ((1u << lane) - 1)) : found;
 }
 
-/* The same where nobody asks what was found: with by 1. */
-__device__ __forceinline__ void
-hg_count_shared(bool counting, uint32_t *counters, uint32_t place)
-{
-	const uint32_t counted = __ballot_sync(UINT32_MAX, counting);
-	const int leader = counted == 0 ? 0 : __ffs((int) counted) - 1;
-	const uint32_t common = __shfl_sync(UINT32_MAX, place, leader);
-	const uint32_t same = __ballot_sync(UINT32_MAX, counting && place == common);
-
-	if (counting && place != common)
-		atomicAdd(&counters[place], 1u);
-	if (counted != 0 && (int) (threadIdx.x % 32) == leader)
-		atomicAdd(&counters[place], (uint32_t) __popc(same));
-}
-
-/*
- * Do many of the threads that take part have the same place as the first of them?  Then
- * hg_take_shared is faster than an addition for each.  All threads of a warp call it, and get the
- * same answer.
- */
-__device__ __forceinline__ bool
-hg_is_crowded(bool taking, uint32_t place)
-{
-	const uint32_t takers = __ballot_sync(UINT32_MAX, taking);
-	const uint32_t common =
-		__shfl_sync(UINT32_MAX, place, takers == 0 ? 0 : __ffs((int) takers) - 1);
-
-	return __popc(__ballot_sync(UINT32_MAX, taking && place == common)) >= HG_PARTITION_CROWD;
-}
-
 /*
  * Tile number tile: of those that are listed, or, with KEYS, of the one bin that count rows are
  * in at first.
@@ -263,26 +233,12 @@ __launch_bounds__(THREADS)
 		for (int k = 0; k < ITEMS; k++)
 			if (k * THREADS + thread < n)
 				word[k] = words[piece.first + k * THREADS + thread];
-
-		/* the first of a warp's rows tell how it counts all of them */
-		bool crowded = false;
-
 #pragma unroll
 		for (int k = 0; k < ITEMS; k++)
-		{
-			const bool there = k * THREADS + thread < n;
-			uint32_t digit = 0;
-
-			if (there)
-				digit = hg_word_vertex(KEYS ? hg_word_mix(word[k]) : word[k], shift) &
-						(digit_count - 1);
-			if (k == 0)
-				crowded = hg_is_crowded(there, digit);
-			if (crowded)
-				hg_count_shared(there, digits, digit);
-			else if (there)
-				atomicAdd(&digits[digit], 1u);
-		}
+			if (k * THREADS + thread < n)
+				atomicAdd(&digits[hg_word_vertex(KEYS ? hg_word_mix(word[k]) : word[k], shift) &
+								  (digit_count - 1)],
+						  1u);
 	}
 
 	__syncthreads();
@@ -337,11 +293,9 @@ __launch_bounds__(HG_COUNT_THREADS)
 	for (uint32_t bin = threadIdx.x; bin < 1u << bins_log2; bin += HG_COUNT_THREADS)
 		bins[bin] = 0;
 	__syncthreads();
-	for (uint64_t at = begin; at < stop; at += HG_COUNT_THREADS * HG_COUNT_ITEMS)
+	for (uint64_t i = begin + threadIdx.x; i < stop; i += HG_COUNT_THREADS * HG_COUNT_ITEMS)
 	{
-		const uint64_t i = at + threadIdx.x;
 		Word word[HG_COUNT_ITEMS];
-		bool crowded = false;
 
 #pragma unroll
 		for (int k = 0; k < HG_COUNT_ITEMS; k++)
@@ -349,17 +303,8 @@ __launch_bounds__(HG_COUNT_THREADS)
 				word[k] = keys[i + k * HG_COUNT_THREADS];
 #pragma unroll
 		for (int k = 0; k < HG_COUNT_ITEMS; k++)
-		{
-			const bool there = i + k * HG_COUNT_THREADS < stop;
-			const uint32_t bin = there ? hg_word_vertex(hg_word_mix(word[k]), shift) : 0;
-
-			if (k == 0)
-				crowded = hg_is_crowded(there, bin);
-			if (crowded)
-				hg_count_shared(there, bins, bin);
-			else if (there)
-				atomicAdd(&bins[bin], 1u);
-		}
+			if (i + k * HG_COUNT_THREADS < stop)
+				atomicAdd(&bins[hg_word_vertex(hg_word_mix(word[k]), shift)], 1u);
 	}
 	__syncthreads();
 	hg_add_counts<HG_COUNT_THREADS>(bins, 1u << bins_log2, counts);
@@ -460,29 +405,25 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 		begins[thread] = 0;
 	__syncthreads();
 
-	/*
-	 * Number the rows of each digit.  Where one may have most of them each row is looked at for
-	 * that, else the first of a warp's rows, as a look costs ordinary keys something.
-	 */
-	bool crowded = HOT;
-
+	/* number the rows of each digit */
 #pragma unroll
 	for (int k = 0; k < ITEMS; k++)
 	{
-		const bool there = k * THREADS + thread < n;
 		uint32_t mine = 0;
-		uint32_t digit = 0;
 
-		if (KEYS && there)
-			word[k] = hg_word_mix(word[k]);
-		if (there)
-			digit = hg_word_vertex(word[k], shift) & mask;
-		if (!HOT && k == 0)
-			crowded = hg_is_crowded(there, digit);
-		if (crowded)
-			mine = hg_take_shared(there, begins, digit, 1);
-		else if (there)
-			mine = atomicAdd(&begins[digit], 1u);
+		if (HOT)
+		{
+			const bool there = k * THREADS + thread < n;
+
+			mine =
+				hg_take_shared(there, begins, there ? hg_word_vertex(word[k], shift) & mask : 0, 1);
+		}
+		else if (k * THREADS + thread < n)
+		{
+			if (KEYS)
+				word[k] = hg_word_mix(word[k]);
+			mine = atomicAdd(&begins[hg_word_vertex(word[k], shift) & mask], 1u);
+		}
 		number[k / 2] = k % 2 == 0 ? mine : number[k / 2] | mine << 16;
 	}
 	__syncthreads();

@@ -39,7 +39,6 @@ constexpr uint32_t HG_PARTITION_NARROW_LOG2 = 9;
 constexpr uint32_t HG_PARTITION_WIDE_LOG2 = 10;
 constexpr size_t HG_PARTITION_STATIC_SHARED = 2048; /* for prefix sums, at most */
 constexpr uint32_t HG_DIGITS_BLOCKS = 1024;			/* that count digits, at most */
-constexpr int HG_PARTITION_CROWD = 8; /* rows of one digit in a warp that are added up before */
 
 /*
  * Counting the rows of all bins before the first pass: HG_COUNT_BLOCKS blocks, two on each

@@ -139,10 +139,6 @@ static const Recipe recipes[] = {
 	 KEY_DENSE,
 	 {10000000, 10000000, SPREAD_PERMUTED},
 	 {100000, 10000000, SPREAD_UNIFORM}},
-	/* all rows of b have one key */
-	{"E20", false, 4, KEY_DENSE, {M(20), M(20), SPREAD_PERMUTED}, {M(25), 1, SPREAD_UNIFORM}},
-	{"E25", false, 4, KEY_DENSE, {M(25), M(25), SPREAD_PERMUTED}, {M(25), 1, SPREAD_UNIFORM}},
-	{"E25-64", false, 8, KEY_DENSE, {M(25), M(25), SPREAD_PERMUTED}, {M(25), 1, SPREAD_UNIFORM}},
 	{"U25-stride",
 	 false,
 	 4,
