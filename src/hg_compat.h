@@ -19,6 +19,7 @@
 #include "commands/explain.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "storage/buffile.h"
@@ -197,6 +198,18 @@ hg_path_disabled_nodes(const Path *path)
 #else
 	(void) path;
 	return 0;
+#endif
+}
+
+/* May a relation be scanned sequentially?  19 tells for each. */
+static inline bool
+hg_seqscan_enabled(const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	return (rel->pgs_mask & PGS_SEQSCAN) != 0;
+#else
+	(void) rel;
+	return enable_seqscan;
 #endif
 }
 

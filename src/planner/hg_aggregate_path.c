@@ -40,7 +40,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 
 #include "executor/hg_aggregate.h"
 #include "hg_guc.h"
@@ -216,17 +215,14 @@ static Path *
 hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
 {
 	const PlannerInfo *above = root->parent_root;
-	const RangeTblEntry *rte;
 	Path *scan;
 
 	if (above == NULL || bms_membership(above->all_baserels) != BMS_MULTIPLE)
 		return NULL;
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION || !enable_seqscan ||
-		!bms_is_empty(rel->lateral_relids) || (rel->tuples < hg_min_rows && !hg_force))
+	if (rel->reloptkind != RELOPT_BASEREL || (rel->tuples < hg_min_rows && !hg_force) ||
+		hg_scan_path_find(rel) == NULL)
 		return NULL;
-	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->inh || rte->tablesample != NULL || rte->relkind == RELKIND_FOREIGN_TABLE)
-		return NULL;
+	/* its own target, which aggregates are computed of, and may be of several processes */
 	scan = create_seqscan_path(root, rel, NULL, workers);
 	return hg_path_saving(scan) > 0 ? scan : NULL;
 }

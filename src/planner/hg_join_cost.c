@@ -167,27 +167,6 @@ hg_path_saving(const Path *path)
 	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
 }
 
-Path *
-hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
-{
-	Path *total = rel->cheapest_total_path;
-	Path *scan = rel->cheapest_startup_path;
-
-	if ((total->pathtype != T_BitmapHeapScan && total->pathtype != T_IndexScan &&
-		 total->pathtype != T_IndexOnlyScan) ||
-		total->param_info != NULL || !bms_is_empty(rel->lateral_relids) || !enable_seqscan)
-		return total;
-	/* where core has found a better path it has kept no plain scan, which may be better for us */
-	if (scan == NULL || scan->pathtype != T_SeqScan || scan->param_info != NULL)
-	{
-		if (total->total_cost <
-			rel->pages * seq_page_cost + rel->tuples * (1 - HG_SCAN_SAVED) * cpu_tuple_cost)
-			return total;
-		scan = create_seqscan_path(root, rel, NULL, 0);
-	}
-	return scan->total_cost - hg_path_saving(scan) < total->total_cost ? scan : total;
-}
-
 /*
  * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
  * for the side that computes it; one that the join itself computes counts for none.

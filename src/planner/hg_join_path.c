@@ -29,34 +29,6 @@
 
 static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
 
-static const CustomPathMethods hg_join_path_methods = {
-	.CustomName = "HashGraphJoin",
-	.PlanCustomPath = hg_join_plan,
-};
-
-const HgJoinPath *
-hg_path_join(const Path *path)
-{
-	if (IsA(path, ProjectionPath))
-		path = ((const ProjectionPath *) path)->subpath;
-	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
-		return NULL;
-	return (const HgJoinPath *) path;
-}
-
-bool
-hg_join_path_filters(const HgJoinPath *path)
-{
-	ListCell *lc;
-
-	if (IS_OUTER_JOIN(path->join_type))
-		foreach (lc, path->restrictlist)
-			if (RINFO_IS_PUSHED_DOWN(lfirst_node(RestrictInfo, lc),
-									 path->custom.path.parent->relids))
-				return true;
-	return false;
-}
-
 /* Does the clause compare an expression of one relation with one of the other? */
 static bool
 hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -476,8 +448,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = hg_cheapest_input(root, outerrel);
-	Path *inner_path = hg_cheapest_input(root, innerrel);
+	Path *outer_path = hg_cheapest_input(outerrel);
+	Path *inner_path = hg_cheapest_input(innerrel);
 
 	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;
@@ -559,9 +531,8 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 }
 
 void
-hg_planner_init(void)
+hg_join_path_init(void)
 {
 	hg_prev_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = hg_join_pathlist;
-	hg_aggregate_path_init();
 }
