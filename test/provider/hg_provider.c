@@ -30,6 +30,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 PG_MODULE_MAGIC;
@@ -160,7 +161,8 @@ hg_provider_has_prefix(const char *name, const char *prefix)
 static void
 hg_provider_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	const char *name = rte->eref->aliasname;
+	const char *name =
+		rte->rtekind == RTE_RELATION ? get_rel_name(rte->relid) : rte->eref->aliasname;
 	ListCell *lc;
 
 	if (hg_prev_set_rel_pathlist_hook != NULL)

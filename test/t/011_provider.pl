@@ -41,6 +41,11 @@ create index on elsewhere_indexed (k);
 create index on indexed (k) include (v);
 create index on plain (k) include (v);
 create function many() returns setof int language plpgsql as 'begin return query select generate_series(1, 1000); end';
+create table hidden as table indexed;
+create role reader;
+grant select on hidden, ref to reader;
+alter table hidden enable row level security;
+create policy nobody on hidden using (false);
 vacuum analyze;
 SQL
 
@@ -75,6 +80,19 @@ foreach my $order ("hashgraph, $provider", "$provider, hashgraph")
 		"$which: a sequential scan takes an index scan's place");
 	like($node->safe_psql('postgres', sprintf $ranged, 'indexed'), qr/Index Only Scan using indexed/,
 		"$which: ... but where somebody has removed it");
+
+	# rows without a ctid of the table
+	foreach my $pair ([qw(elsewhere ref)], [qw(ref elsewhere_indexed)], [qw(beside ref)])
+	{
+		my ($rc, $stdout, $stderr) = $node->psql('postgres', "select count(*) from hashgraph_join('$pair->[0]', 'k', '$pair->[1]', 'k')");
+		like($stderr, qr/^psql:.*ERROR:  rows of public\.$pair->[0] or public\.$pair->[1] do not come from the table itself\n.*\nHINT/s,
+			"$which: hashgraph_join() refuses @$pair");
+	}
+	is($node->safe_psql('postgres', "select count(*) from hashgraph_join('indexed', 'k', 'ref', 'k')"), '60000',
+		"$which: ... and takes tables that are scanned through an index");
+	is($node->safe_psql('postgres', "set role reader; select count(*) from hashgraph_join('hidden', 'k', 'ref', 'k')"), '0',
+		"$which: ... and those of which no row may be seen");
+
 	like($node->safe_psql('postgres', 'explain (costs off) select count(*), sum(v) from beside join ref using (k)'),
 		qr/HashGraphJoin.*Custom Scan \(Elsewhere\)/s, "$which: a cheaper scan beside core's is joined");
 }
