@@ -22,6 +22,8 @@
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
  *
+ * Where hashing groups is disabled the node is, just as core's own hash aggregate.
+ *
  * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -172,6 +174,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 					out->pathtarget->cost.per_tuple);
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
+	if (nkeys > 0 && !enable_hashagg)
+		hg_path_disable(out);
 }
 
 /*
@@ -310,6 +314,7 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		{
 			path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
 			path->startup_cost = Min(path->startup_cost, path->total_cost);
+			hg_path_set_disabled_nodes(path, 0);
 		}
 		add_path(grouped_rel, path);
 	}

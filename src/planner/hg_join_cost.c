@@ -55,6 +55,8 @@
  *				as a nested loop takes longer to find it: an index finds few rows sooner
  *	join		what forming its rows costs, where columns are handed over
  *
+ * Where hash joins are disabled the node is, just as core's own hash join.
+ *
  * Nothing is returned before both inputs have been read (the outer one a chunk at a
  * time), so that all but quals and rows belongs to the startup cost.
  *
@@ -282,8 +284,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
 
 	/*
-	 * force: cheaper than anything else can be, whatever it would really cost; with a
-	 * difference that makes tests which ask for nothing for a Gather get one
+	 * force: cheaper than anything else can be, whatever it would really cost and whatever else
+	 * is disabled; with a difference that makes tests which ask for nothing for a Gather get one
 	 */
 	if (hg_force)
 	{
@@ -326,4 +328,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	run += out->pathtarget->cost.per_tuple * out->rows;
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
+	if (!hg_hashjoin_path_enabled(extra, outer))
+		hg_path_disable(out);
 }

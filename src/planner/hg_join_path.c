@@ -497,6 +497,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!hg_join_type_supported(core->jointype) ||
 		hg_inputs_small(core->outerjoinpath, core->innerjoinpath))
 		return NULL;
+	hg_join_extra_set_enabled(&extra, core);
 	extra.restrictlist = core->joinrestrictinfo;
 	extra.inner_unique = core->inner_unique;
 	/* nobody has estimated it for this path alone: what is returned tells */
@@ -525,6 +526,9 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (hg_prev_join_pathlist_hook != NULL)
 		hg_prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, join_type, extra);
 	if (!hg_enabled)
+		return;
+	/* as of core's hash joins, a full one may be all that there is */
+	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
 		return;
 	if (hg_join_type_supported(join_type))
 		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);

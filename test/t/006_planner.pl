@@ -36,7 +36,7 @@ sub joins_of
 	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; "
 		  . ($settings // '') . "; explain (costs off) $query");
 
-	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop|Merge (?:Left |Semi |Anti )?Join)/g);
+	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop(?: Left Join| Anti Join)?|Merge (?:Left |Semi |Anti |Full |Right )?Join)/g);
 }
 
 is(joins_of('select count(*) from big_a join big_b using (k)'), 'HashGraphJoin', 'two large tables, counted');
@@ -47,14 +47,38 @@ is(joins_of('select * from big_a a where not exists (select from big_b b where b
 is(joins_of('select count(*) from big_a a join big_b b using (k) join big_a c using (k)'), 'HashGraphJoin, HashGraphJoin', 'three large tables');
 
 unlike(joins_of('select * from small_a join small_b using (k)'), qr/HashGraphJoin/, 'two small tables are core\'s');
-is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_hashjoin = off; set enable_mergejoin = off; set enable_nestloop = off'),
-	'HashGraphJoin', '... unless nothing else is left');
+is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_mergejoin = off; set enable_nestloop = off'),
+	'HashGraphJoin', '... unless asked for');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v = 7'), qr/^Nested Loop$/, 'one row against an index is a nested loop');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v < 100'), qr/^(?!.*HashGraphJoin)/, '... and so are a hundred');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
 unlike(joins_of('select count(*) from big_a join big_b using (k)', 'set hashgraph.enabled = off'), qr/HashGraphJoin/, 'off is off');
+
+# enable_hashjoin says of the node what it says of core's hash join, and enable_hashagg of its aggregates
+foreach my $settings ('set enable_hashjoin = off', 'set enable_hashjoin = off; set enable_mergejoin = off',
+	'set enable_hashjoin = off; set enable_nestloop = off',
+	'set enable_hashjoin = off; set enable_mergejoin = off; set enable_nestloop = off')
+{
+	foreach my $join ('big_a join big_b using (k)', 'big_a left join big_b using (k)', 'big_a full join big_b using (k)',
+		'big_a a where not exists (select from big_b b where b.k = a.k)')
+	{
+		my $query = "select count(*) from $join";
+
+		# where nothing is left but a disabled hash join, it may be the node
+		is(joins_of($query, $settings), joins_of($query, "set hashgraph.enabled = off; $settings") =~ s/Hash Full Join/HashGraphJoin/r,
+			"$settings: what PostgreSQL takes for $join");
+	}
+}
+is(joins_of('select count(*) from big_a full join big_b on v::text::xid = w::text::xid', 'set enable_hashjoin = off'),
+	'HashGraphJoin', '... a full join of keys that can be hashed and not sorted is still one');
+is(joins_of('select count(*) from big_a join big_b using (k)', 'set enable_hashjoin = off; set hashgraph.force = on'),
+	'HashGraphJoin', '... but for tests');
+my $groups = 'explain (costs off) select big_a.v % 100, count(*) from big_a join big_b using (k) group by 1';
+like($node->safe_psql('postgres', "load 'hashgraph'; $groups"), qr/HashGraphAggregate/, 'groups of a join are hashed');
+unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_hashagg = off; $groups"), qr/HashGraphAggregate|HashAggregate/,
+	'... unless enable_hashagg is off');
 
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
@@ -135,7 +159,7 @@ foreach my $keys ('no index', 'primary keys')
 		my $bar = $bars{"$name, $keys"};
 		my $median;
 
-		like(scalar $with->query("set enable_hashjoin = off; set enable_mergejoin = off; explain (costs off) $queries{$name}; reset enable_hashjoin; reset enable_mergejoin"),
+		like(scalar $with->query("set enable_mergejoin = off; set enable_nestloop = off; explain (costs off) $queries{$name}; reset enable_mergejoin; reset enable_nestloop"),
 			qr/HashGraphJoin/, "$name, $keys: the node is considered");
 		# pairs do not even out all that other work on the machine does
 		for my $attempt (1 .. 3)
