@@ -162,15 +162,17 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
  * the same price.  Is this the one to take: the one whose inner side, which is held in
  * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
+ * The number of rows is that of the paths: a relation's own estimate may be of more, where they take
+ * parameters, or not know what an extension does that made them.
  *
  * Semi and anti joins stop at the first match of an outer row and their mirror images do not,
  * so that their prices differ, and both are taken; but for tests, where prices are no guide.
  */
 static bool
-hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinType join_type)
+hg_is_better_order(const Path *outer, const Path *inner, JoinType join_type)
 {
-	double outer_bytes = outerrel->rows * outerrel->reltarget->width;
-	double inner_bytes = innerrel->rows * innerrel->reltarget->width;
+	double outer_bytes = outer->rows * outer->pathtarget->width;
+	double inner_bytes = inner->rows * inner->pathtarget->width;
 	bool mirrored = hg_join_type_is_mirrored(join_type);
 
 	if (!hg_force && (mirrored || join_type == JOIN_SEMI || join_type == JOIN_ANTI))
@@ -182,7 +184,8 @@ hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinT
 	if (inner_bytes != outer_bytes)
 		return inner_bytes < outer_bytes;
 	if (join_type == JOIN_INNER || join_type == JOIN_FULL)
-		return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
+		return bms_next_member(outer->parent->relids, -1) <
+			   bms_next_member(inner->parent->relids, -1);
 	return join_type != JOIN_RIGHT && !mirrored;
 }
 
@@ -305,7 +308,8 @@ hg_consider_parameterized_paths(HgConsidered *join)
 			if (outer_path == join->outerrel->cheapest_total_path &&
 				inner_path == join->innerrel->cheapest_total_path)
 				continue;
-			if (hg_force || outer_path->rows + inner_path->rows >= hg_min_rows)
+			if ((hg_force || outer_path->rows + inner_path->rows >= hg_min_rows) &&
+				hg_is_better_order(outer_path, inner_path, join->join_type))
 				hg_consider_paths(join, outer_path, inner_path);
 		}
 }
@@ -474,11 +478,9 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	if (hg_is_better_order(outerrel, innerrel, join_type))
-	{
+	if (hg_is_better_order(outer_path, inner_path, join_type))
 		hg_consider_paths(&join, outer_path, inner_path);
-		hg_consider_parameterized_paths(&join);
-	}
+	hg_consider_parameterized_paths(&join);
 	hg_consider_partial_paths(&join, inner_path);
 }
 

@@ -81,6 +81,18 @@ foreach my $order ("hashgraph, $provider", "$provider, hashgraph")
 	like($node->safe_psql('postgres', sprintf $ranged, 'indexed'), qr/Index Only Scan using indexed/,
 		"$which: ... but where somebody has removed it");
 
+	# what is expected of a path, not of its relation, decides which side is held in memory
+	foreach my $force ('off', 'on')
+	{
+		my $settings = "set hashgraph.force = $force; set hg_provider.rows =";
+		my $query = 'explain (costs off) select count(*) from many() many(k) join ref using (k)';
+
+		like($node->safe_psql('postgres', "$settings 1000; $query"), qr/HashGraphJoin.*Seq Scan on ref.*Function Scan/s,
+			"$which, force $force: few rows of a function are held");
+		like($node->safe_psql('postgres', "$settings 300000; $query"), qr/HashGraphJoin.*Function Scan.*Seq Scan on ref/s,
+			"... and many are not");
+	}
+
 	# rows without a ctid of the table
 	foreach my $pair ([qw(elsewhere ref)], [qw(ref elsewhere_indexed)], [qw(beside ref)])
 	{
