@@ -162,8 +162,8 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
  * the same price.  Is this the one to take: the one whose inner side, which is held in
  * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
- * The number of rows is that of the paths: a relation's own estimate may be of more, where they take
- * parameters, or not know what an extension does that made them.
+ * The number of rows is that of the paths: a relation's own estimate may be of more, where they
+ * take parameters, or not know what an extension does that made them.
  *
  * Semi and anti joins stop at the first match of an outer row and their mirror images do not,
  * so that their prices differ, and both are taken; but for tests, where prices are no guide.
@@ -318,12 +318,10 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	Cost base_cost = hg_join_base_cost(outer_path, inner_path, join->joinrel->rows);
-
-	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
-												   hg_path_disabled_nodes(outer_path) +
-													   hg_path_disabled_nodes(inner_path),
-												   base_cost, base_cost, NIL))
+	if (!hg_force &&
+		!hg_add_partial_path_precheck(
+			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
+			0, hg_join_least_cost(join->joinrel, outer_path, inner_path), NIL))
 		return;
 	if (hg_consider_clauses(join))
 		add_partial_path(join->joinrel,

@@ -72,10 +72,7 @@ extern bool hg_join_path_filters(const HgJoinPath *path);
  */
 extern Cost hg_path_saving(const Path *path);
 
-/* The least that any join of two paths, to no more than so many rows, costs before the first. */
-extern Cost hg_join_base_cost(const Path *outer, const Path *inner, double rows);
-
-/* A lower bound of the cost of a join of two paths that are not parameterized. */
+/* A lower bound of the total cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
 
 /*

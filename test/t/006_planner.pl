@@ -80,6 +80,26 @@ like($node->safe_psql('postgres', "load 'hashgraph'; $groups"), qr/HashGraphAggr
 unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_hashagg = off; $groups"), qr/HashGraphAggregate|HashAggregate/,
 	'... unless enable_hashagg is off');
 
+# The first row comes when the inner table and what work memory holds of the outer one have been read:
+# the startup cost knows it, and so do cursors, which are planned for a tenth of their rows.
+my $first = 'select v, name from big_a a join dimension d on d.k = a.k % 20000';
+
+# A number of a plan of $first that a pattern finds.
+sub number_of
+{
+	my ($settings, $explain, $pattern) = @_;
+	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; $settings explain $explain");
+
+	return $plan =~ $pattern ? $1 : "not found in $plan";
+}
+
+is(joins_of("declare c cursor for $first", q{set work_mem = '1MB'}), 'HashGraphJoin', 'a cursor of a join that reads its outer table a part at a time');
+is(joins_of("declare c cursor for $first"), 'Hash Join', '... and of one that would read all of it first');
+my ($part, $all) = map { number_of("set work_mem = '$_';", $first, qr/HashGraphJoin\)  \(cost=([\d.]+)/) } '1MB', '256MB';
+my $read = number_of(q{set hashgraph.force = on; set work_mem = '1MB';}, "(analyze, timing off) $first limit 1", qr/on big_a.*actual rows=(\d+)/) / 1_000_000;
+cmp_ok($part / $all, '>', $read / 2, sprintf 'the startup cost is of the part that is read first (%.3f)', $read);
+cmp_ok($part / $all, '<', $read * 2, '... and of no more');
+
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
 {
