@@ -220,14 +220,19 @@ hg_side_cost(const Path *path)
 		   path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost;
 }
 
-/* Of what is saved for the pages of both sides, how much counts for a result of so many rows? */
-static double
-hg_pages_share(const Path *outer, const Path *inner, double rows)
+/* What both sides cost less for their pages, where the result has so many rows. */
+static void
+hg_join_pages_saving(const Path *outer, const Path *inner, double rows, Cost saving[2])
 {
-	Cost saving = hg_pages_saving(outer) + hg_pages_saving(inner);
 	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
+	Cost all;
 
-	return saving > most ? most / saving : 1;
+	saving[HG_OUTER] = hg_pages_saving(outer);
+	saving[HG_INNER] = hg_pages_saving(inner);
+	all = saving[HG_OUTER] + saving[HG_INNER];
+	if (all > most)
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			saving[side] *= most / all;
 }
 
 /* Rows that a join returns to one process, where the relation has so many. */
@@ -241,11 +246,12 @@ Cost
 hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner)
 {
 	double rows = hg_join_rows(outer, joinrel->rows);
+	Cost pages[2];
 
 	if (hg_force)
 		return 0;
-	return hg_side_cost(outer) + hg_side_cost(inner) -
-		   (hg_pages_saving(outer) + hg_pages_saving(inner)) * hg_pages_share(outer, inner, rows) +
+	hg_join_pages_saving(outer, inner, rows, pages);
+	return hg_side_cost(outer) - pages[HG_OUTER] + hg_side_cost(inner) - pages[HG_INNER] +
 		   rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
@@ -310,8 +316,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	int nclauses = list_length(path->hash_clauses);
 	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
 				cpu_operator_cost;
+	Cost saving[2];
 	Cost sides[2];
-	double share;
 	double first;
 	double matches;
 	double walked;
@@ -338,12 +344,12 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	share = hg_pages_share(outer, inner, out->rows);
+	hg_join_pages_saving(outer, inner, out->rows, saving);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Path *input = side == HG_OUTER ? outer : inner;
 
-		sides[side] = hg_side_cost(input) - hg_pages_saving(input) * share +
+		sides[side] = hg_side_cost(input) - saving[side] +
 					  input->rows * (keys + columns[side] * HG_COLUMN_COST * cpu_operator_cost);
 	}
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);

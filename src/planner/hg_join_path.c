@@ -354,12 +354,15 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
 }
 
 /*
- * May processes take both sides together?  On the CPU, always.  On a device where they can all
- * reach it, and it does not matter who of them gets which match of an outer row.
+ * May processes take both sides together?  On the CPU, always, but where core's own may not.  On a
+ * device where they can all reach it, and it does not matter who of them gets which match of an
+ * outer row.
  */
 static bool
 hg_consider_together(HgConsidered *join)
 {
+	if (!enable_parallel_hash && !hg_force)
+		return false;
 	if (hg_backend != HG_BACKEND_CUDA)
 		return true;
 	if (!hg_device_is_shared() || hg_join_type_is_mirrored(join->join_type))

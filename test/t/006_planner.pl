@@ -36,7 +36,7 @@ sub joins_of
 	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; "
 		  . ($settings // '') . "; explain (costs off) $query");
 
-	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop(?: Left Join| Anti Join)?|Merge (?:Left |Semi |Anti |Full |Right )?Join)/g);
+	return join(', ', $plan =~ /(HashGraphJoin|(?:Hash|Merge) (?:(?:Left|Right|Full|Semi|Anti|Right Semi|Right Anti) )?Join|Nested Loop(?: Left Join| Anti Join)?)/g);
 }
 
 is(joins_of('select count(*) from big_a join big_b using (k)'), 'HashGraphJoin', 'two large tables, counted');
@@ -75,6 +75,12 @@ is(joins_of('select count(*) from big_a full join big_b on v::text::xid = w::tex
 	'HashGraphJoin', '... a full join of keys that can be hashed and not sorted is still one');
 is(joins_of('select count(*) from big_a join big_b using (k)', 'set enable_hashjoin = off; set hashgraph.force = on'),
 	'HashGraphJoin', '... but for tests');
+my $parallel = "set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2;"
+  . 'explain (costs off) select count(*) from big_a join big_b using (k)';
+my $together = qr/HashGraphJoin.*Parallel Seq Scan.*Parallel Seq Scan/s;
+like($node->safe_psql('postgres', "load 'hashgraph'; $parallel"), $together, 'processes join both sides together');
+unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_parallel_hash = off; $parallel"), $together,
+	'... unless enable_parallel_hash is off');
 my $groups = 'explain (costs off) select big_a.v % 100, count(*) from big_a join big_b using (k) group by 1';
 like($node->safe_psql('postgres', "load 'hashgraph'; $groups"), qr/HashGraphAggregate/, 'groups of a join are hashed');
 unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_hashagg = off; $groups"), qr/HashGraphAggregate|HashAggregate/,
