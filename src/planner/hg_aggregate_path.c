@@ -127,7 +127,7 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/* Fill in rows and costs of a path whose other fields are set. */
+/* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
 static void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 {
@@ -142,6 +142,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	ListCell *lc;
 
 	out->rows = groups;
+	if (path->having != NIL)
+		out->rows =
+			clamp_row_est(groups * clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
 	if (hg_force)
 	{
@@ -170,8 +173,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;
-	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple +
-					out->pathtarget->cost.per_tuple);
+	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
+		  out->rows * out->pathtarget->cost.per_tuple;
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
 	if (nkeys > 0 && !enable_hashagg)
@@ -320,6 +323,20 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 	}
 }
 
+/* The number of groups that core expects, before HAVING. */
+static double
+hg_count_groups(const RelOptInfo *grouped_rel)
+{
+	ListCell *lc;
+
+	foreach (lc, grouped_rel->pathlist)
+		if (IsA(lfirst(lc), AggPath))
+			return ((const AggPath *) lfirst(lc))->aggstrategy == AGG_PLAIN
+					   ? 1
+					   : ((const AggPath *) lfirst(lc))->numGroups;
+	return ((const Path *) linitial(grouped_rel->pathlist))->rows;
+}
+
 /* Offer the node for a query's grouping. */
 static void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
@@ -335,8 +352,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
 		return;
 
-	/* core's paths have the number of groups that pass HAVING */
-	groups = ((const Path *) linitial(grouped_rel->pathlist))->rows;
+	groups = hg_count_groups(grouped_rel);
 	hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 	hg_consider_parallel(root, input_rel, grouped_rel, extra, groups);
 }

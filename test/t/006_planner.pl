@@ -23,6 +23,7 @@ create table small_b as select i as k, i as w from generate_series(1, 1000) i;
 create table sorted_a as select i as k, i as v from generate_series(1, 500000) i;
 create table sorted_b as select i as k, i as w from generate_series(1, 500000) i;
 create table dimension as select i as k, 'd' || i as name from generate_series(1, 20000) i;
+create table labels as select i as k, i % 100 as label from generate_series(1, 200000) i;
 create index on big_b (k);
 create index on sorted_a (k);
 create index on sorted_b (k);
@@ -85,6 +86,19 @@ my $groups = 'explain (costs off) select big_a.v % 100, count(*) from big_a join
 like($node->safe_psql('postgres', "load 'hashgraph'; $groups"), qr/HashGraphAggregate/, 'groups of a join are hashed');
 unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_hashagg = off; $groups"), qr/HashGraphAggregate|HashAggregate/,
 	'... unless enable_hashagg is off');
+
+# HAVING leaves as many groups as PostgreSQL expects, in one process and in several
+foreach my $workers (0, 2)
+{
+	my $having = 'select label, count(*) from labels join big_a using (k) group by 1 having count(*) > 3';
+	my ($ours, $theirs) = map {
+		$node->safe_psql('postgres', "load 'hashgraph'; set hashgraph.enabled = $_; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
+			  . "set max_parallel_workers_per_gather = $workers; explain $having")
+	} 'on', 'off';
+
+	like($ours, qr/HashGraphAggregate/, "groups with HAVING, $workers workers: the node is taken");
+	is(($ours =~ /rows=(\d+)/)[0], ($theirs =~ /rows=(\d+)/)[0], '... and is expected to return as many');
+}
 
 # The first row comes when the inner table and what work memory holds of the outer one have been read:
 # the startup cost knows it, and so do cursors, which are planned for a tenth of their rows.
