@@ -481,7 +481,12 @@ SELECT count(*), max(join_number) FROM hashgraph_last_joins();
 SELECT count(*) FROM hashgraph_join(ARRAY[7], ARRAY[7, 7]);
 SELECT 1 / (count(*) - 1) FROM hashgraph_join('nonesuch', 'key', 'stats_r', 'key');
 SELECT join_number, inner_rows FROM hashgraph_last_joins();
+-- who takes the session over sees nothing of it
 RESET hashgraph.enabled;
+DISCARD ALL;
+SELECT count(*) FROM public.hashgraph_last_joins();
+SELECT count(*) FROM public.hashgraph_join(ARRAY[7], ARRAY[7, 7]);
+SELECT join_number, inner_rows FROM public.hashgraph_last_joins();
 
 --
 -- Versions and devices

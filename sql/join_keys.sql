@@ -156,10 +156,12 @@ select join_check('select l.n, r.n from many l left join many r on l.n === r.a a
 select join_check('select n from many l where not exists (select from many r where l.n === r.a)');
 select join_check('select l.n, r.n from many l join many r on l.n === r.n and l.a = r.a');
 
--- ... and one that is not strict: NULL equals NULL
-create function same_eq(int, int) returns bool immutable called on null input language plpgsql as 'begin return $1 is not distinct from $2; end';
+-- ... and one that is strict, and then is not: NULL equals NULL
+create function same_eq(int, int) returns bool immutable strict language plpgsql as 'begin return $1 is not distinct from $2; end';
 create operator =~= (leftarg = int, rightarg = int, procedure = same_eq, commutator = =~=, hashes);
 create operator class same_ops for type int using hash as operator 1 =~=, function 1 hashint4(int);
+select join_check('select l.n, r.n from many l join many r on l.f =~= r.f and l.n < 30');
+alter function same_eq called on null input;
 select join_check('select l.n, r.n from many l join many r on l.f =~= r.f and l.n < 30');
 select join_check('select l.n, r.n from many l join many r on l.f =~= r.f and l.a = r.a');
 select join_check('select l.n, r.n from many l left join many r on l.f =~= r.f and l.n = r.n');

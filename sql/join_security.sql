@@ -68,8 +68,62 @@ set role hg_bob;
 select count(*) from e_b x join e_b y using (k);
 select sum(x.w) from e_b x join e_b y using (k);
 reset role;
+
+-- whoever may not execute an operator's function may not join with it, as in PostgreSQL's own joins
+create function e_error(query text, setting text) returns text language plpgsql as $$
+begin
+  perform set_config('hashgraph.enabled', setting, true);
+  execute query;
+  return 'no error';
+exception when insufficient_privilege then
+  return sqlerrm;
+end
+$$;
+create function e_half_eq(int, int) returns bool immutable language plpgsql as 'begin return $1 / 2 = $2 / 2; end';
+create function e_half_hash(int) returns int immutable language plpgsql as 'begin return $1 / 2; end';
+create operator ==== (leftarg = int, rightarg = int, function = e_half_eq, commutator = ====, hashes);
+create operator class e_half_ops for type int using hash as operator 1 ====, function 1 e_half_hash(int);
+create table e_queries (query text);
+insert into e_queries values
+  ('select count(*) from e_b x join e_b y on x.k = y.k'),
+  ('select * from e_b x left join e_b y on x.k = y.k and x.w = y.w'),
+  ('explain select count(*) from e_b x join e_b y on x.k = y.k'),
+  ('select count(*) from e_b x join e_b y on x.k = (select y.k offset 0)'),
+  ('select count(*) from e_b x join e_b y on x.k ==== y.k'),
+  ('select count(*) from e_b x join e_b y on x.k::int8 = y.k::int8'),
+  ('select x.k, count(*) from e_b x join e_b y on x.k::int8 = y.k::int8 group by x.k'),
+  ('select sum(x.k) from e_b x join e_b y on x.k::int8 = y.k::int8'),
+  ('select max(x.k) from e_b x join e_b y on x.k::int8 = y.k::int8');
+grant select on e_queries to hg_alice;
+-- the node of each of them is ours
+select query, join_nodes(query) from e_queries where query not like 'explain%';
+select count(*) filter (where e_error(query, 'on') = 'no error') from e_queries;
+begin;
+revoke execute on function int4eq, texteq, e_half_eq, e_half_hash, hashint4 from public;
+revoke execute on function sum(int) from public;
+set local role hg_alice;
+select query, e_error(query, 'on') as ours, e_error(query, 'off') as theirs from e_queries;
+-- functions that join
+select e_error($$ select hashgraph_join('e_b', 'k', 'e_b', 'k') $$, 'on');
+select e_error($$ select hashgraph_probe_stats('e_b', 'k', 'e_b', 'k') $$, 'on');
+select e_error($$ select hashgraph_probe_stats('e_queries', 'query', 'e_queries', 'query') $$, 'on');
+select e_error($$ select hashgraph_build_stats('e_b', 'k') $$, 'on');
+rollback;
+-- ... and whoever owns an aggregate must be allowed to execute what it consists of
+begin;
+revoke execute on function int4larger, numeric_stddev_samp from public;
+alter aggregate max(int) owner to hg_bob;
+alter aggregate stddev(numeric) owner to hg_bob;
+select query, e_error(query, 'on') as ours, e_error(query, 'off') as theirs
+from (values ('select max(x.k) from e_b x join e_b y using (k)'), ('select stddev(x.k::numeric) from e_b x join e_b y using (k)')) v (query);
+rollback;
 reset hashgraph.force;
 
+drop table e_queries;
+drop operator class e_half_ops using hash;
+drop operator family e_half_ops using hash;
+drop operator ==== (int, int);
+drop function e_error, e_half_eq, e_half_hash;
 drop view e_join_view, e_view;
 drop table e_a, e_b;
 drop function e_leak;

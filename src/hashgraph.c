@@ -10,6 +10,7 @@
 #include "hg_compat.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 
 #include "backend/hg_device_worker.h"
 #include "backend/hg_stats.h"
@@ -21,6 +22,24 @@ HG_MODULE_MAGIC("hashgraph", HG_VERSION);
 
 void _PG_init(void);
 
+/*
+ * Is the library loaded because shared_preload_libraries, session_preload_libraries or
+ * local_preload_libraries names it?  The latter two are loaded while a session is set up, which is
+ * before anything that it runs can load a library: a function, CREATE EXTENSION or LOAD.  A
+ * parallel worker loads what its leader has after it is set up, and plans nothing but what
+ * functions of the query do.
+ */
+static bool
+hg_is_preloading(void)
+{
+	return process_shared_preload_libraries_in_progress || IsInitProcessingMode();
+}
+
+/*
+ * A session that did not ask for the library may load it all the same, and must not get other
+ * plans by that.  What runs the node is there in any: a parallel worker gets its leader's plan, and
+ * hashgraph_join() over tables is the node.
+ */
 void
 _PG_init(void)
 {
@@ -28,5 +47,6 @@ _PG_init(void)
 	hg_stats_init();
 	hg_device_worker_init();
 	hg_executor_init();
-	hg_planner_init();
+	if (hg_is_preloading())
+		hg_planner_init();
 }

@@ -90,14 +90,16 @@ hg_device_discard(void)
 {
 	if (hg_device.client != NULL)
 	{
+		pid_t pid = hg_device.pid;
+
 		hg_wire_client_destroy(hg_device.client);
 		ReleaseExternalFD();
 		hg_device.client = NULL;
 		hg_device.was_ready = false;
 		hg_device.name[0] = '\0';
-		if (hg_device.pid != 0)
-			hg_device_reap(hg_device.pid, HG_DEVICE_GRACE_MS);
 		hg_device.pid = 0;
+		if (pid != 0)
+			hg_device_reap(pid, HG_DEVICE_GRACE_MS);
 	}
 }
 
@@ -388,6 +390,7 @@ hg_device_start(void)
 {
 	HgDeviceLaunch launch;
 	int sockets[2];
+	pid_t pid;
 	int rc;
 
 	if (hg_device.client != NULL)
@@ -402,8 +405,8 @@ hg_device_start(void)
 
 	if (!hg_device_is_installed(&launch))
 	{
-		hg_device_set_unusable(HG_UNAVAILABLE, "hashgraph was installed without CUDA",
-							   psprintf("There is no program \"%s\".", launch.program));
+		hg_device_set_missing(&hg_device.reason);
+		hg_device.unusable_since = GetCurrentTimestamp();
 		return;
 	}
 	if (!AcquireExternalFD())
@@ -418,13 +421,12 @@ hg_device_start(void)
 		ReleaseExternalFD();
 		return;
 	}
-	rc = hg_device_spawn(&launch, -1, sockets[1], &hg_device.pid);
+	rc = hg_device_spawn(&launch, -1, sockets[1], &pid);
 	close(sockets[1]);
 	if (rc != 0)
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
-		hg_device.pid = 0;
 		hg_device_set_unusable(HG_UNAVAILABLE, "could not start the device process", strerror(rc));
 		return;
 	}
@@ -432,10 +434,11 @@ hg_device_start(void)
 	{
 		close(sockets[0]);
 		ReleaseExternalFD();
-		hg_device_reap(hg_device.pid, HG_DEVICE_GRACE_MS);
-		hg_device.pid = 0;
 		hg_device_set_unusable(HG_OUT_OF_MEMORY, "out of memory", "");
+		hg_device_reap(pid, HG_DEVICE_GRACE_MS);
+		return;
 	}
+	hg_device.pid = pid;
 }
 
 /* Take in what the process says; returns what is known then. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "storage/procsignal.h"
 
 #include "backend/hg_device_spawn.h"
 #include "hg_guc.h"
@@ -60,6 +61,16 @@ bool
 hg_device_is_installed(const HgDeviceLaunch *launch)
 {
 	return access(launch->program, X_OK) == 0;
+}
+
+void
+hg_device_set_missing(HgError *error)
+{
+	hg_error_set(error, HG_UNAVAILABLE,
+				 hg_device_program != NULL && hg_device_program[0] != '\0'
+					 ? "There is no program where hashgraph.device_program says."
+					 : "There is no " HG_DEVICE_PROGRAM " beside the server's own programs.",
+				 "hashgraph was installed without CUDA");
 }
 
 int
@@ -140,6 +151,9 @@ hg_device_reap(pid_t pid, int grace_ms)
 			kill(pid, SIGKILL);
 		if (waited == grace_ms)
 			return -1;
+		/* who waits for all processes of the server does not wait for this one */
+		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())
+			ProcessProcSignalBarrier();
 		pg_usleep(1000);
 	}
 }

@@ -12,6 +12,8 @@
 
 #include "hg_compat.h"
 
+#include "engine/hg_engine.h"
+
 /* What a device process is started with: all that the settings say of it. */
 typedef struct HgDeviceLaunch
 {
@@ -32,6 +34,12 @@ extern bool hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch
 extern bool hg_device_is_installed(const HgDeviceLaunch *launch);
 
 /*
+ * Say that it is not: to whoever joins, so without its path, which hashgraph.device_program shows
+ * to those alone who may read all settings.
+ */
+extern void hg_device_set_missing(HgError *error);
+
+/*
  * Start the program.  connected is its end of a connected socket, whose other end's closing ends
  * it; listening is a socket on which it accepts sessions, or -1 for a process of this session
  * alone.  Both stay the caller's.  Returns an errno.
@@ -41,6 +49,8 @@ extern int hg_device_spawn(const HgDeviceLaunch *launch, int listening, int conn
 /*
  * See a process off whose socket has been closed: it gets half of the time to go by itself, and
  * is killed then.  Returns its status as waitpid gives it, or -1 where that could not be had.
+ * Meanwhile a cancel has to wait, but barriers (DROP DATABASE waits until every process has passed
+ * one) are processed, and their errors thrown: the caller has let go of the process before.
  */
 extern int hg_device_reap(pid_t pid, int grace_ms);
 

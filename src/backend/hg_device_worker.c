@@ -176,29 +176,45 @@ hg_worker_log_reason(const HgError *reason)
 			 reason->detail[0] != '\0' ? errdetail("%s", reason->detail) : 0));
 }
 
-/* Close the connection, which ends the process, and see it off; returns its status. */
-static int
-hg_worker_end_process(void)
+/* Close the connection, which ends the process: it is to be seen off. */
+static pid_t
+hg_worker_disconnect(void)
 {
-	int status;
+	pid_t pid = worker.device.pid;
 
 	unlink(HG_DEVICE_ADDRESS);
 	hg_wire_client_destroy(worker.client);
 	worker.client = NULL;
 	ReleaseExternalFD();
-	status = hg_device_reap(worker.device.pid, HG_WORKER_GRACE_MS);
 	worker.device.pid = 0;
 	worker.drained_at = 0;
-	return status;
+	return pid;
 }
 
-/* On the ways out that do not come by here the kernel closes the connection. */
+/* End the process and see it off; returns its status. */
+static int
+hg_worker_end_process(void)
+{
+	return hg_device_reap(hg_worker_disconnect(), HG_WORKER_GRACE_MS);
+}
+
+/*
+ * The end of the worker is that of the process.  It is seen off last, when the other processes of
+ * the server no longer count on this one.  On the ways out that do not come by here the kernel
+ * closes the connection.
+ */
+static void
+hg_worker_reap_at_exit(int code pg_attribute_unused(), Datum pid)
+{
+	hg_device_reap((pid_t) DatumGetInt32(pid), HG_WORKER_GRACE_MS);
+}
+
 static void
 hg_worker_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
 	if (worker.client != NULL)
 	{
-		hg_worker_end_process();
+		on_proc_exit(hg_worker_reap_at_exit, Int32GetDatum(hg_worker_disconnect()));
 		hg_worker_publish(HG_SERVER_DEVICE_STARTING);
 	}
 }
@@ -300,7 +316,6 @@ static void
 hg_worker_start(TimestampTz now)
 {
 	TimestampTz retry = TimestampTzPlusMilliseconds(now, HG_WORKER_RETRY_MS);
-	char detail[sizeof(((HgError *) 0)->detail)];
 	HgError error;
 	int rc;
 
@@ -308,8 +323,7 @@ hg_worker_start(TimestampTz now)
 	worker.device.installed = hg_device_is_installed(&worker.launch);
 	if (!worker.device.installed)
 	{
-		snprintf(detail, sizeof(detail), "There is no program \"%s\".", worker.launch.program);
-		hg_error_set(&error, HG_UNAVAILABLE, detail, "hashgraph was installed without CUDA");
+		hg_device_set_missing(&error);
 		hg_worker_log_reason(&error);
 		hg_worker_set_unavailable(&error, retry);
 		return;

@@ -11,7 +11,8 @@
  * join, the one that reads the list among them, leave it as it is.  A join is filed
  * when it ends, which may be after its statement's last row was fetched, but always
  * before the next statement starts to run.  The joins of a cursor belong to the
- * statement that closed it.
+ * statement that closed it.  A session outlives its users: each join says whose it is, and
+ * DISCARD ALL, with which a pool hands a session on, empties the list.
  *
  * THE COUNTERS live in shared memory, an entry for each database, where the library
  * is in shared_preload_libraries.  There is room for HG_STAT_DATABASES databases;
@@ -159,12 +160,29 @@ hg_stats_executor_finish(QueryDesc *query)
 	PG_END_TRY();
 }
 
+static bool
+hg_stats_is_discard_all(const Node *statement)
+{
+	return IsA(statement, DiscardStmt) && ((const DiscardStmt *) statement)->target == DISCARD_ALL;
+}
+
+static void
+hg_stats_forget_joins(void)
+{
+	if (last_joins.context != NULL)
+		MemoryContextDelete(last_joins.context);
+	memset(&last_joins, 0, sizeof(last_joins));
+}
+
 static void
 hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_only_tree,
 						 ProcessUtilityContext context, ParamListInfo params,
 						 QueryEnvironment *environment, DestReceiver *dest,
 						 QueryCompletion *completion)
 {
+	/* asked now, as running the statement may free it; volatile because of PG_TRY */
+	const volatile bool forgets = hg_stats_is_discard_all(statement->utilityStmt);
+
 	hg_stats_enter_statement();
 	PG_TRY();
 	{
@@ -180,11 +198,14 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 		statement_depth--;
 	}
 	PG_END_TRY();
+	if (forgets)
+		hg_stats_forget_joins();
 }
 
 /*
  * Install the hooks that number statements and, where the library is in
- * shared_preload_libraries, those that request shared memory.
+ * shared_preload_libraries, those that request shared memory.  The former change nothing that
+ * a statement does, so that any session that has loaded the library may have them.
  */
 void
 hg_stats_init(void)

@@ -17,6 +17,7 @@
 /* One finished join, of a plan node or of a function. */
 typedef struct HgJoinRecord
 {
+	Oid user;				/* that it ran as, whoever ends it */
 	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
 	char join_type[16];		/* "Inner", "Left", "Right Anti", ... */
 	HgMatcherReport report; /* times and counts summed over all executions */
@@ -56,7 +57,10 @@ typedef struct HgStatCounters
 	TimestampTz reset_at;
 } HgStatCounters;
 
-/* Request shared memory where the library is in shared_preload_libraries. */
+/*
+ * See where statements begin, and request shared memory where the library is in
+ * shared_preload_libraries.
+ */
 extern void hg_stats_init(void);
 
 /*
@@ -84,8 +88,8 @@ extern void hg_stats_record(const HgJoinRecord *record);
 extern void hg_stats_count_error(void);
 
 /*
- * The joins of this session's last statement that had one, oldest first.  The array
- * lives until the next hg_stats_record.
+ * The joins of this session's last statement that had one, oldest first, whoever they ran as.
+ * The array lives until the next hg_stats_record or the end of the statement.
  */
 extern const HgJoinRecord *hg_stats_last_joins(int *count);
 

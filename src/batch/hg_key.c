@@ -79,7 +79,10 @@ static const HgExactFunction hg_exact_functions[] = {
 StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(ItemPointerData) == 6 && sizeof(macaddr8) == 8,
 				 "values passed by reference have no padding");
 
-/* An operator as this room sees it; kept, since the planner asks for it again and again. */
+/*
+ * An operator as this room sees it; kept, since the planner asks for it again and again, until
+ * one of the catalogs that it was made from changes (hg_operator_catalogs).
+ */
 typedef struct HgOperator
 {
 	Oid operator_oid; /* hash key */
@@ -92,6 +95,15 @@ typedef struct HgOperator
 } HgOperator;
 
 static HTAB *hg_operators;
+
+/*
+ * What an operator is made from: the operator itself, its families, their hash functions, and its
+ * function, whose strictness ALTER FUNCTION changes.
+ */
+static const int hg_operator_catalogs[] = {OPEROID, AMOPOPID, AMPROCNUM, PROCOID};
+
+/* How often one of them has changed. */
+static uint64 hg_operator_changes;
 
 /* The one that was asked for last, which most often is the next one too; or NULL. */
 static const HgOperator *hg_last_operator;
@@ -157,37 +169,40 @@ hg_key_forget_operators(Datum arg pg_attribute_unused(), int cache pg_attribute_
 	HASH_SEQ_STATUS scan;
 	HgOperator *entry;
 
+	hg_operator_changes++;
 	hg_last_operator = NULL;
 	hash_seq_init(&scan, hg_operators);
 	while ((entry = hash_seq_search(&scan)) != NULL)
 		hash_search(hg_operators, &entry->operator_oid, HASH_REMOVE, NULL);
 }
 
-/* What there is to know of an operator. */
-static const HgOperator *
+/* What there is to know of an operator: a copy, as catalog lookups empty the table. */
+static HgOperator
 hg_key_operator(Oid operator_oid)
 {
 	HgOperator *entry;
 	HgOperator found = {0};
+	uint64 changes;
 	Oid function;
 
 	if (hg_last_operator != NULL && hg_last_operator->operator_oid == operator_oid)
-		return hg_last_operator;
+		return *hg_last_operator;
 	if (hg_operators == NULL)
 	{
 		HASHCTL ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(HgOperator)};
 
 		hg_operators = hash_create("HashGraph operators", 64, &ctl, HASH_ELEM | HASH_BLOBS);
-		CacheRegisterSyscacheCallback(OPEROID, hg_key_forget_operators, (Datum) 0);
-		CacheRegisterSyscacheCallback(AMOPOPID, hg_key_forget_operators, (Datum) 0);
-		CacheRegisterSyscacheCallback(AMPROCNUM, hg_key_forget_operators, (Datum) 0);
+		for (int i = 0; i < (int) lengthof(hg_operator_catalogs); i++)
+			CacheRegisterSyscacheCallback(hg_operator_catalogs[i], hg_key_forget_operators,
+										  (Datum) 0);
 	}
 	entry = hash_search(hg_operators, &operator_oid, HASH_FIND, NULL);
 	if (entry != NULL)
 	{
 		hg_last_operator = entry;
-		return entry;
+		return *entry;
 	}
+	changes = hg_operator_changes;
 
 	found.operator_oid = operator_oid;
 	found.usable = hg_key_hash_functions(operator_oid, found.hash, &found.extended);
@@ -198,23 +213,26 @@ hg_key_operator(Oid operator_oid)
 		if (hg_exact_functions[i].function == function)
 			found.exact = &hg_exact_functions[i];
 
-	/* the catalog lookups may have emptied the table: enter only now */
-	entry = hash_search(hg_operators, &operator_oid, HASH_ENTER, NULL);
-	*entry = found;
-	hg_last_operator = entry;
-	return entry;
+	/* a change that was learned of in between may be one to what was read before it */
+	if (changes == hg_operator_changes)
+	{
+		entry = hash_search(hg_operators, &operator_oid, HASH_ENTER, NULL);
+		*entry = found;
+		hg_last_operator = entry;
+	}
+	return found;
 }
 
 bool
 hg_key_operator_usable(Oid operator_oid)
 {
-	return hg_key_operator(operator_oid)->usable;
+	return hg_key_operator(operator_oid).usable;
 }
 
 Oid
 hg_key_commutator(Oid operator_oid)
 {
-	return hg_key_operator(operator_oid)->commutator;
+	return hg_key_operator(operator_oid).commutator;
 }
 
 /* Width of an image in bits. */
@@ -283,7 +301,7 @@ hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 
 	for (int i = 0; i < nclauses; i++)
 	{
-		const HgExactFunction *exact = hg_key_operator(clauses[i].operator_oid)->exact;
+		const HgExactFunction *exact = hg_key_operator(clauses[i].operator_oid).exact;
 
 		if (exact == NULL)
 			bits = 65;
@@ -305,8 +323,7 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 	encoder->exact = hg_key_is_exact(nclauses, clauses, &encoder->width);
 	for (int i = 0; i < nclauses; i++)
 	{
-		/* a copy: looking functions up may empty the table of operators */
-		const HgOperator operator= * hg_key_operator(clauses[i].operator_oid);
+		const HgOperator operator= hg_key_operator(clauses[i].operator_oid);
 		HgKeyPart *part = &encoder->parts[i];
 
 		part->collation = clauses[i].collation;

@@ -28,18 +28,14 @@
  */
 #include "hg_compat.h"
 
-#include "catalog/objectaccess.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
 #include "batch/hg_numeric.h"
 #include "executor/hg_aggregate_state.h"
+#include "executor/hg_privilege.h"
 
 /* The states of inline aggregates. */
 typedef struct HgSumState
@@ -104,12 +100,8 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 				 MemoryContext temporary)
 {
 	bool combined;
-	AclResult allowed = hg_function_aclcheck(aggref->aggfnoid, GetUserId(), ACL_EXECUTE);
 
-	if (allowed != ACLCHECK_OK)
-		aclcheck_error(allowed, OBJECT_AGGREGATE, get_func_name(aggref->aggfnoid));
-	InvokeFunctionExecuteHook(aggref->aggfnoid);
-
+	hg_privilege_check_aggregate(aggref);
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 	function->offset = *offset;

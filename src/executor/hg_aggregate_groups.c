@@ -28,6 +28,7 @@
 
 #include "backend/hg_memory.h"
 #include "executor/hg_aggregate_state.h"
+#include "executor/hg_privilege.h"
 
 /* Slots of the smallest table. */
 #define HG_GROUPS_FIRST_SLOTS 256
@@ -64,6 +65,7 @@ hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
 	Oid hash;
 	Oid right_hash;
 
+	hg_privilege_check_function(function);
 	key->collation = collation;
 	switch (function)
 	{

@@ -71,6 +71,7 @@
 
 #include "executor/hg_aggregate.h"
 #include "executor/hg_join_state.h"
+#include "executor/hg_privilege.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
 static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
@@ -286,6 +287,20 @@ hg_join_begin_type(HgJoinState *state, bool inner_unique)
 	state->settled[HG_INNER] = state->single_inner;
 }
 
+/* What evaluating the hash clauses would have done, where words are compared instead. */
+static void
+hg_join_begin_exact(HgJoinState *state)
+{
+	ListCell *lc;
+
+	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
+	if (contain_subplans((Node *) state->hash_clauses))
+		(void) ExecInitExprList(state->hash_clauses, &state->css.ss.ps);
+	else
+		foreach (lc, state->hash_clauses)
+			hg_privilege_check_function(lfirst_node(OpExpr, lc)->opfuncid);
+}
+
 static void
 hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -337,9 +352,8 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 							   : list_concat_copy(state->hash_clauses, state->join_filter);
 	/* subplans put slots into the query's tuple table, which is emptied after this node ends */
 	MemoryContextSwitchTo(estate->es_query_cxt);
-	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
-	if (encoder->exact && contain_subplans((Node *) state->hash_clauses))
-		(void) ExecInitExprList(state->hash_clauses, &node->ss.ps);
+	if (encoder->exact)
+		hg_join_begin_exact(state);
 	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
 	MemoryContextSwitchTo(state->context);
 
@@ -361,6 +375,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->matched[HG_OUTER] = hg_row_bits_create();
 	state->matched[HG_INNER] = hg_row_bits_create();
 
+	state->record.user = GetUserId();
 	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
 	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
 			sizeof(state->record.join_type));

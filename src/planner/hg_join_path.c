@@ -27,6 +27,13 @@
 #include "hg_guc.h"
 #include "planner/hg_planner.h"
 
+/*
+ * Who wants joins to be offered the node: the session, where it preloads the library, and queries
+ * of the extension's own while they are planned.  The hook is there for that long, and does nothing
+ * where another library has meanwhile put its own on top of it, so that it can't be taken away.
+ */
+static int hg_join_pathlist_users;
+static bool hg_join_pathlist_hooked;
 static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
 
 /* Does the clause compare an expression of one relation with one of the other? */
@@ -528,7 +535,7 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 {
 	if (hg_prev_join_pathlist_hook != NULL)
 		hg_prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, join_type, extra);
-	if (!hg_enabled)
+	if (!hg_enabled || hg_join_pathlist_users == 0)
 		return;
 	/* as of core's hash joins, a full one may be all that there is */
 	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
@@ -538,8 +545,21 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 }
 
 void
-hg_join_path_init(void)
+hg_planner_acquire(void)
 {
+	hg_join_pathlist_users++;
+	if (hg_join_pathlist_hooked)
+		return;
 	hg_prev_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = hg_join_pathlist;
+	hg_join_pathlist_hooked = true;
+}
+
+void
+hg_planner_release(void)
+{
+	if (--hg_join_pathlist_users > 0 || set_join_pathlist_hook != hg_join_pathlist)
+		return;
+	set_join_pathlist_hook = hg_prev_join_pathlist_hook;
+	hg_join_pathlist_hooked = false;
 }

@@ -15,6 +15,6 @@ void
 hg_planner_init(void)
 {
 	hg_scan_path_init();
-	hg_join_path_init();
+	hg_planner_acquire();
 	hg_aggregate_path_init();
 }

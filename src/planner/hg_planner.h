@@ -104,7 +104,12 @@ extern void hg_scan_path_init(void);
  */
 extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
 
-extern void hg_join_path_init(void);
+/*
+ * Hook into the planner's joins until hg_planner_release, in whatever session: for a query of the
+ * extension's own.  Calls may nest; each is released once, on errors too.
+ */
+extern void hg_planner_acquire(void);
+extern void hg_planner_release(void);
 
 /* hg_aggregate_plan.c */
 
@@ -118,7 +123,7 @@ extern void hg_aggregate_path_init(void);
 
 /* hg_planner.c */
 
-/* Hook into the planner. */
+/* Hook into the planner for good: for a session that preloads the library. */
 extern void hg_planner_init(void);
 
 #endif /* HG_PLANNER_H */

@@ -5,10 +5,11 @@
  *
  * The function is an ordinary join query of the two tables' ctids, run through SPI as
  * the caller under the active snapshot and planned with the join node forced, whatever
- * the settings are: privileges, row security and visibility are PostgreSQL's own, and
- * memory and temporary files those of the node.  Should the planner have no use for
- * the node, it is the same query all the same.  The result is a tuplestore, which goes
- * to a temporary file when it passes work_mem.
+ * the settings are and whether or not the session preloads the library: privileges, row
+ * security and visibility are PostgreSQL's own, and memory and temporary files those of
+ * the node.  Should the planner have no use for the node, it is the same query all the
+ * same.  The result is a tuplestore, which goes to a temporary file when it passes
+ * work_mem.
  *
  * A ctid names a row of the table's own storage.  Where another extension brings the table's rows
  * from elsewhere, the query's plan shows it, and the function refuses.
@@ -17,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "hg_compat.h"
 
 #include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
@@ -29,6 +30,7 @@
 #include "utils/memutils.h"
 
 #include "executor/hg_join.h"
+#include "planner/hg_planner.h"
 #include "sql/hg_sql_relation.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_join_tables);
@@ -42,7 +44,7 @@ hg_sql_join_switch_on(const char *setting)
 }
 
 /*
- * Open a cursor for the query.  Planning is all that the settings are changed for:
+ * Open a cursor for the query.  Planning is all that the settings and hooks are changed for:
  * what runs inside the query (a row security policy's functions) is planned as ever.
  */
 static Portal
@@ -57,7 +59,16 @@ hg_sql_join_open(const char *query)
 	level = NewGUCNestLevel();
 	hg_sql_join_switch_on("hashgraph.enabled");
 	hg_sql_join_switch_on("hashgraph.force");
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	hg_planner_acquire();
+	PG_TRY();
+	{
+		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	}
+	PG_FINALLY();
+	{
+		hg_planner_release();
+	}
+	PG_END_TRY();
 	AtEOXact_GUC(true, level);
 	return portal;
 }

@@ -269,6 +269,7 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 	caller = MemoryContextSwitchTo(context);
 	join = palloc0(sizeof(HgSqlArrayJoin));
 	join->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	join->record.user = GetUserId();
 	strlcpy(join->record.node, "hashgraph_join", sizeof(join->record.node));
 	strlcpy(join->record.join_type, "Inner", sizeof(join->record.join_type));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

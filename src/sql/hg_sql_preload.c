@@ -3,9 +3,9 @@
  * hg_sql_preload.c
  *	  Does a new session load the library?  Asked at the end of CREATE EXTENSION.
  *
- * Joins are planned by a hook of the library's, so that a session which has not
- * loaded it plans them without.  Nothing is changed here: the user is told what to
- * run.
+ * Joins are planned by hooks that the library sets where it is preloaded, so that other
+ * sessions, this one among them if it loads the library now, plan them without.  Nothing is
+ * changed here: the user is told what to run.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,6 +32,9 @@
 PG_FUNCTION_INFO_V1(hashgraph_check_preload);
 
 #define PRELOAD_SETTING "session_preload_libraries"
+
+/* The settings of a session, and those stored for it, that preload libraries. */
+static const char *const preload_settings[] = {PRELOAD_SETTING, "local_preload_libraries"};
 
 /* Does a list of libraries, as a setting holds it, name this one? */
 static bool
@@ -132,24 +135,23 @@ hashgraph_check_preload(PG_FUNCTION_ARGS)
 	if (IsBinaryUpgrade)
 		PG_RETURN_VOID();
 
-	loads = hg_sql_list_has_library(GetConfigOption("shared_preload_libraries", true, false)) ||
-			hg_sql_list_has_library(current);
+	loads = hg_sql_list_has_library(GetConfigOption("shared_preload_libraries", true, false));
+	for (int s = 0; s < lengthof(preload_settings); s++)
+		loads |= hg_sql_list_has_library(GetConfigOption(preload_settings[s], true, false));
 	catalog = table_open(DbRoleSettingRelationId, AccessShareLock);
 	for (int i = 0; i < lengthof(places); i++)
 	{
-		const char *value =
-			hg_sql_stored_setting(catalog, places[i][0], places[i][1], PRELOAD_SETTING);
-
-		if (hg_sql_list_has_library(value))
-			loads = true;
+		for (int s = 0; s < lengthof(preload_settings); s++)
+			loads |= hg_sql_list_has_library(
+				hg_sql_stored_setting(catalog, places[i][0], places[i][1], preload_settings[s]));
 		if (kept == NULL && !OidIsValid(places[i][1]))
-			kept = value;
+			kept = hg_sql_stored_setting(catalog, places[i][0], places[i][1], PRELOAD_SETTING);
 	}
 	table_close(catalog, AccessShareLock);
 
 	if (!loads)
 		ereport(WARNING,
-				(errmsg("hashgraph is loaded in this session only"),
+				(errmsg("hashgraph is not preloaded in this database"),
 				 errdetail("Sessions that do not preload the library plan their joins without it."),
 				 errhint("Run: %s", hg_sql_preload_line(kept != NULL ? kept : current))));
 	PG_RETURN_VOID();

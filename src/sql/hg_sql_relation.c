@@ -33,6 +33,7 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_input.h"
+#include "executor/hg_privilege.h"
 #include "sql/hg_sql_relation.h"
 
 /* A receiver of the rows of one side. */
@@ -232,6 +233,7 @@ hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right)
 						format_type_be(left->type), format_type_be(right->type)),
 				 errhint("Give both key columns the same type, or write the join in SQL with "
 						 "a cast.")));
+	hg_privilege_check_function(get_opcode(clause.operator_oid));
 	clause.collation = hg_sql_key_collation(left, right);
 	return clause;
 }

@@ -42,8 +42,8 @@ extern HgSqlKey hg_sql_key_check(Oid relation, const char *column);
 
 /*
  * The clause "left = right" by the default operators of the columns' types, never by
- * the search path.  Errors where there is none that can be hashed, or where the
- * collations conflict.
+ * the search path.  Errors where there is none that can be hashed or that the current user may
+ * execute, or where the collations conflict.
  */
 extern HgKeyClause hg_sql_key_clause(const HgSqlKey *left, const HgSqlKey *right);
 

@@ -9,6 +9,9 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -127,9 +130,22 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 }
 
 /*
- * The joins of this session's last statement that had one, as rows of the function
- * that an installed version of the extension declares: without the columns missing[nmissing],
- * the last one first.
+ * May the current user see a join?  As with what PostgreSQL tells of sessions, it takes the rights
+ * of the user that it ran as, or of pg_read_all_stats: functions that are SECURITY DEFINER join
+ * tables that their callers can't read.
+ */
+static bool
+hg_sql_join_is_visible(const HgJoinRecord *record)
+{
+	Oid user = GetUserId();
+
+	return has_privs_of_role(user, record->user) || has_privs_of_role(user, ROLE_PG_READ_ALL_STATS);
+}
+
+/*
+ * The joins of this session's last statement that had one, those that the current user may see,
+ * as rows of the function that an installed version of the extension declares: without the columns
+ * missing[nmissing], the last one first.
  */
 static void
 hg_sql_last_joins_return(FunctionCallInfo fcinfo, int nmissing, const HgLastJoinsColumn *missing)
@@ -137,14 +153,18 @@ hg_sql_last_joins_return(FunctionCallInfo fcinfo, int nmissing, const HgLastJoin
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	const HgJoinRecord *records;
 	int count;
+	int visible = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
 	records = hg_stats_last_joins(&count);
 	for (int i = 0; i < count; i++)
 	{
-		HgSqlRow row = hg_sql_row_start(fcinfo, JOIN_COLUMNS - nmissing);
+		HgSqlRow row;
 
-		hg_sql_last_joins_fill(&row, i + 1, &records[i]);
+		if (!hg_sql_join_is_visible(&records[i]))
+			continue;
+		row = hg_sql_row_start(fcinfo, JOIN_COLUMNS - nmissing);
+		hg_sql_last_joins_fill(&row, ++visible, &records[i]);
 		for (int m = 0; m < nmissing; m++)
 			hg_sql_row_leave_out(&row, missing[m]);
 		tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);

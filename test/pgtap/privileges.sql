@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(29);
+SELECT plan(38);
 
 CREATE ROLE hashgraph_test_alice;
 CREATE ROLE hashgraph_test_bob;
@@ -136,6 +136,60 @@ RESET ROLE;
 SELECT is(:bob_entries, 1000, 'a SECURITY DEFINER function reads as its owner');
 SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob', 'SELECT vault.entries_as_caller()'), '42501',
 	'any other as its caller');
+
+-- Nor are its joins
+CREATE FUNCTION pg_temp.joins_seen_by(role name) RETURNS bigint LANGUAGE plpgsql AS
+$$
+DECLARE
+	joins bigint;
+BEGIN
+	PERFORM set_config('role', role, true);
+	SELECT count(*) INTO joins FROM hashgraph_last_joins();
+	PERFORM set_config('role', 'none', true);
+	RETURN joins;
+END
+$$;
+SET ROLE hashgraph_test_owner;
+CREATE FUNCTION vault.counted() RETURNS bigint LANGUAGE sql SECURITY DEFINER
+	SET hashgraph.force = on SET hashgraph.enabled = on AS
+	$$SELECT count(*) FROM vault.entry a JOIN vault.entry b USING (id)$$;
+CREATE FUNCTION vault.reader(reader refcursor) RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER
+	SET hashgraph.force = on SET hashgraph.enabled = on AS
+$$
+BEGIN
+	OPEN reader FOR SELECT a.id FROM vault.entry a JOIN vault.entry b USING (id);
+	RETURN reader;
+END
+$$;
+CREATE FUNCTION vault.own_joins() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS
+	'SELECT count(*) FROM hashgraph_last_joins()';
+RESET ROLE;
+SET ROLE hashgraph_test_bob;
+SELECT vault.counted() AS counted \gset
+RESET ROLE;
+SELECT is(:counted, 1000, 'a SECURITY DEFINER function joins as its owner');
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_bob'), 0::bigint,
+	'who called it does not see the join');
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_owner'), 1::bigint, 'its owner does');
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_alice'), 0::bigint, 'another role does not');
+GRANT pg_read_all_stats TO hashgraph_test_alice;
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_alice'), 1::bigint,
+	'but one that may read all statistics');
+REVOKE pg_read_all_stats FROM hashgraph_test_alice;
+SET ROLE hashgraph_test_bob;
+SELECT vault.own_joins() AS own_joins \gset
+SELECT vault.reader('reader') \gset
+MOVE ALL IN reader;
+CLOSE reader;
+RESET ROLE;
+SELECT is(:own_joins, 1, 'a function of the owner''s sees the owner''s joins');
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_bob') + 10 * pg_temp.joins_seen_by('hashgraph_test_owner'),
+	10::bigint, 'a cursor''s join is of whom it was opened as, whoever closes it');
+SET ROLE hashgraph_test_bob;
+SELECT count(*) AS mine FROM hashgraph_join(ARRAY[1], ARRAY[1]) \gset
+RESET ROLE;
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_bob'), 1::bigint, 'one''s own join is seen');
+SELECT is(pg_temp.joins_seen_by('hashgraph_test_owner'), 0::bigint, 'and not by those without one''s rights');
 
 -- Temporary tables
 SET ROLE hashgraph_test_bob;

@@ -1,5 +1,5 @@
 # CREATE EXTENSION where nothing preloads the library warns with the line to run, and
-# that line is all it takes.
+# that line is all it takes.  What else may load the library there changes no plan.
 
 use strict;
 use warnings;
@@ -33,6 +33,34 @@ SQL
 $node->safe_psql($database, $setup);
 my $explain = 'explain (costs off) select count(*) from l join r using (k)';
 unlike($node->safe_psql($database, $explain), qr/HashGraphJoin/, 'no node before');
+
+# whatever loads the library: functions work, and plans are PostgreSQL's, however much the node is wanted
+my $wanted = "set hashgraph.force = on; $explain; explain (costs off) select count(*), k from l group by k";
+my $joined = "select count(*) from hashgraph_join('l', 'k', 'r', 'k')";
+my $last = 'select node, matches from hashgraph_last_joins()';
+my %loads = (
+	'LOAD' => "load 'hashgraph'",
+	'a function' => 'select count(*) from hashgraph_join(array[1], array[1])',
+	'DROP and CREATE EXTENSION' => 'drop extension hashgraph; create extension hashgraph',
+	'hashgraph_join() over tables' => $joined);
+foreach my $what (sort keys %loads)
+{
+	unlike($node->safe_psql($database, "set client_min_messages = error; $loads{$what}; $wanted"), qr/HashGraph/,
+		"$what changes no plan");
+}
+is($node->safe_psql($database, "$joined; $last"), "100000\nHashGraphJoin|100000", 'hashgraph_join() is the node all the same');
+is($node->safe_psql($database, "$joined; $joined; $last; discard all; $last"), "100000\n100000\nHashGraphJoin|100000",
+	'... and statements, and DISCARD ALL, are told apart');
+is($node->safe_psql($database, q{select matches from hashgraph_probe_stats('l', 'k', 'r', 'k')}), '100000', '... as statistics are');
+# planning that fails leaves nothing behind
+$node->safe_psql($database, 'create table e as select 1 as k; alter table e enable row level security; alter table e force row level security;'
+	  . 'create function one_of(int) returns int immutable language plpgsql as $$ begin return 1 / $1; end $$;'
+	  . 'create policy p on e using (k = one_of(0)); create role reader; grant select on e, l to reader');
+$node->psql($database, "set role reader; select hashgraph_join('e', 'k', 'l', 'k'); reset role; $wanted",
+	on_error_stop => 0, stdout => \$stdout, stderr => \$stderr);
+like($stderr, qr/division by zero/, 'hashgraph_join() whose planning fails');
+like($stdout, qr/Hash Join/, '... is followed by plans');
+unlike($stdout, qr/HashGraph/, '... of PostgreSQL\'s');
 is( $node->safe_psql($database, 'select setting from pg_settings where name = \'session_preload_libraries\''),
 	'', 'CREATE EXTENSION changed nothing by itself');
 

@@ -284,6 +284,7 @@ if (defined $standin)
 		($stderr, $last) = join_under('cuda', $joins{inner});
 		like($stderr, qr/ERROR: .*$why/, "$what, cuda: an error");
 		like($stderr, qr/HINT: .*hashgraph\.backend/, "$what, cuda: ... with a hint");
+		unlike($stderr, qr/nonexistent/, "$what, cuda: ... and nothing of a setting that not everyone may see") if $what eq 'no program';
 	}
 
 	# it dies between two ranges, with some of them delivered

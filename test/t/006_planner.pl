@@ -12,7 +12,8 @@ use Test::More;
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-# Not preloaded: the sessions that are to have the library load it.
+# Not preloaded: the sessions that are to have the library ask for it.
+my $preloading = '-c session_preload_libraries=hashgraph';
 my $node = new_server('planner', preload => '', conf => "work_mem = '256MB'\nfsync = off\n");
 
 $node->safe_psql('postgres', <<'SQL');
@@ -30,14 +31,22 @@ create index on sorted_b (k);
 vacuum (analyze);
 SQL
 
+# A query's plan in a session that preloads the library and has these settings.
+sub plan_of
+{
+	my ($query, $settings, $options) = @_;
+
+	local $ENV{PGOPTIONS} = $preloading;
+	return $node->safe_psql('postgres', 'set max_parallel_workers_per_gather = 0; '
+		  . ($settings // '') . '; explain ' . ($options // '(costs off)') . " $query");
+}
+
 # Names of the joins in a query's plan.
 sub joins_of
 {
 	my ($query, $settings) = @_;
-	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; "
-		  . ($settings // '') . "; explain (costs off) $query");
 
-	return join(', ', $plan =~ /(HashGraphJoin|(?:Hash|Merge) (?:(?:Left|Right|Full|Semi|Anti|Right Semi|Right Anti) )?Join|Nested Loop(?: Left Join| Anti Join)?)/g);
+	return join(', ', plan_of($query, $settings) =~ /(HashGraphJoin|(?:Hash|Merge) (?:(?:Left|Right|Full|Semi|Anti|Right Semi|Right Anti) )?Join|Nested Loop(?: Left Join| Anti Join)?)/g);
 }
 
 is(joins_of('select count(*) from big_a join big_b using (k)'), 'HashGraphJoin', 'two large tables, counted');
@@ -76,24 +85,22 @@ is(joins_of('select count(*) from big_a full join big_b on v::text::xid = w::tex
 	'HashGraphJoin', '... a full join of keys that can be hashed and not sorted is still one');
 is(joins_of('select count(*) from big_a join big_b using (k)', 'set enable_hashjoin = off; set hashgraph.force = on'),
 	'HashGraphJoin', '... but for tests');
-my $parallel = "set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2;"
-  . 'explain (costs off) select count(*) from big_a join big_b using (k)';
+my $parallel = 'set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2';
 my $together = qr/HashGraphJoin.*Parallel Seq Scan.*Parallel Seq Scan/s;
-like($node->safe_psql('postgres', "load 'hashgraph'; $parallel"), $together, 'processes join both sides together');
-unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_parallel_hash = off; $parallel"), $together,
+like(plan_of('select count(*) from big_a join big_b using (k)', $parallel), $together, 'processes join both sides together');
+unlike(plan_of('select count(*) from big_a join big_b using (k)', "$parallel; set enable_parallel_hash = off"), $together,
 	'... unless enable_parallel_hash is off');
-my $groups = 'explain (costs off) select big_a.v % 100, count(*) from big_a join big_b using (k) group by 1';
-like($node->safe_psql('postgres', "load 'hashgraph'; $groups"), qr/HashGraphAggregate/, 'groups of a join are hashed');
-unlike($node->safe_psql('postgres', "load 'hashgraph'; set enable_hashagg = off; $groups"), qr/HashGraphAggregate|HashAggregate/,
-	'... unless enable_hashagg is off');
+my $groups = 'select big_a.v % 100, count(*) from big_a join big_b using (k) group by 1';
+like(plan_of($groups), qr/HashGraphAggregate/, 'groups of a join are hashed');
+unlike(plan_of($groups, 'set enable_hashagg = off'), qr/HashGraphAggregate|HashAggregate/, '... unless enable_hashagg is off');
 
 # HAVING leaves as many groups as PostgreSQL expects, in one process and in several
 foreach my $workers (0, 2)
 {
 	my $having = 'select label, count(*) from labels join big_a using (k) group by 1 having count(*) > 3';
 	my ($ours, $theirs) = map {
-		$node->safe_psql('postgres', "load 'hashgraph'; set hashgraph.enabled = $_; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
-			  . "set max_parallel_workers_per_gather = $workers; explain $having")
+		plan_of($having, "set hashgraph.enabled = $_; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
+			  . "set max_parallel_workers_per_gather = $workers", '')
 	} 'on', 'off';
 
 	like($ours, qr/HashGraphAggregate/, "groups with HAVING, $workers workers: the node is taken");
@@ -104,32 +111,25 @@ foreach my $workers (0, 2)
 # the startup cost knows it, and so do cursors, which are planned for a tenth of their rows.
 my $first = 'select v, name from big_a a join dimension d on d.k = a.k % 20000';
 
-# A number of a plan of $first that a pattern finds.
-sub number_of
-{
-	my ($settings, $explain, $pattern) = @_;
-	my $plan = $node->safe_psql('postgres', "load 'hashgraph'; set max_parallel_workers_per_gather = 0; $settings explain $explain");
-
-	return $plan =~ $pattern ? $1 : "not found in $plan";
-}
-
 is(joins_of("declare c cursor for $first", q{set work_mem = '1MB'}), 'HashGraphJoin', 'a cursor of a join that reads its outer table a part at a time');
 is(joins_of("declare c cursor for $first"), 'Hash Join', '... and of one that would read all of it first');
-my ($part, $all) = map { number_of("set work_mem = '$_';", $first, qr/HashGraphJoin\)  \(cost=([\d.]+)/) } '1MB', '256MB';
-my $read = number_of(q{set hashgraph.force = on; set work_mem = '1MB';}, "(analyze, timing off) $first limit 1", qr/on big_a.*actual rows=(\d+)/) / 1_000_000;
+my ($part, $all) = map { plan_of($first, "set work_mem = '$_'", '') =~ /HashGraphJoin\)  \(cost=([\d.]+)/ } '1MB', '256MB';
+my ($rows) = plan_of("$first limit 1", q{set hashgraph.force = on; set work_mem = '1MB'}, '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
+my $read = $rows / 1_000_000;
 cmp_ok($part / $all, '>', $read / 2, sprintf 'the startup cost is of the part that is read first (%.3f)', $read);
 cmp_ok($part / $all, '<', $read * 2, '... and of no more');
 
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
 {
-	my ($settings) = @_;
+	my ($options, $settings) = @_;
+	local $ENV{PGOPTIONS} = $options;
 	return $node->safe_psql('postgres', "$settings set max_parallel_workers_per_gather = 0; "
 		  . join(' ', map { "explain $_;" } 'select count(*) from big_a join big_b using (k)',
 			'select * from big_a left join dimension using (k) order by k',
 			'select * from big_a a where not exists (select from big_b b where b.k = a.k) and k in (select k from dimension)'));
 }
-is(plans("load 'hashgraph'; set hashgraph.enabled = off;"), plans(''), 'switched off, plans are what they are without the library');
+is(plans($preloading, 'set hashgraph.enabled = off;'), plans('', ''), 'switched off, plans are what they are without the library');
 
 # ------------------------------------------------------------------ planning time
 
@@ -165,8 +165,7 @@ my %times = ('chain of ten' => 30, 'star of ten' => 6);
 sub median { my @sorted = sort { $a <=> $b } @_; return $sorted[ @sorted / 2 ]; }
 
 my $without = $node->background_psql('postgres');
-my $with = $node->background_psql('postgres');
-$with->query("load 'hashgraph'");
+my $with = do { local $ENV{PGOPTIONS} = $preloading; $node->background_psql('postgres') };
 $_->query('set join_collapse_limit = 12') foreach $without, $with;
 
 # How much longer planning takes with hashgraph.  The least of some runs is what it takes when

@@ -589,6 +589,33 @@ SQL
 	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '8MB'\n");
 }
 
+# ------------------------------------------------------------------ a process that is slow to end
+
+# Those that wait for all processes of the server to take note of something, as DROP DATABASE does, do not wait for it.
+foreach my $how ('replaced', 'terminated')
+{
+	use_program($node, $standin, HG_STANDIN_END_DELAY_MS => 4000);
+	my $pid = device_process($node);
+	my $socket = $node->data_dir . '/pg_stat_tmp/hashgraph_device';
+
+	$node->safe_psql('postgres', 'create database dropped');
+	if ($how eq 'replaced')
+	{
+		$node->safe_psql('postgres', q{alter system set hashgraph.staging_size = '4MB'});
+		$node->reload;
+	}
+	else
+	{
+		$node->safe_psql('postgres', q{select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph device'});
+	}
+	ok(wait_for(sub { !-e $socket }, 20), "$how: the process is on its way out");
+	$node->safe_psql('postgres', 'drop database dropped');
+	ok(kill(0, $pid), '... and a database is dropped before it is gone');
+	ok(gone($pid, 20), '... which it is in the end');
+	$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
+}
+use_program($node, $standin);
+
 # ------------------------------------------------------------------ idle
 
 {
