@@ -19,6 +19,7 @@
 #include "commands/explain.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "storage/buffile.h"
@@ -200,6 +201,18 @@ hg_path_disabled_nodes(const Path *path)
 #endif
 }
 
+/* May a relation be scanned sequentially?  19 tells for each. */
+static inline bool
+hg_seqscan_enabled(const RelOptInfo *rel)
+{
+#if PG_VERSION_NUM >= 190000
+	return (rel->pgs_mask & PGS_SEQSCAN) != 0;
+#else
+	(void) rel;
+	return enable_seqscan;
+#endif
+}
+
 /* 18 took execute_once from ExecutorRun: an executor-run hook's parameters, and how it
  * passes them on */
 #if PG_VERSION_NUM >= 180000
@@ -210,6 +223,57 @@ hg_path_disabled_nodes(const Path *path)
 	QueryDesc *query, ScanDirection direction, uint64 count, bool execute_once
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count, execute_once
 #endif
+
+/* Mark a path as one that settings speak against: up to 17 by what it costs. */
+static inline void
+hg_path_disable(Path *path)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes++;
+#else
+	path->startup_cost += disable_cost;
+	path->total_cost += disable_cost;
+#endif
+}
+
+/* May a join be a hash join?  19 tells for each. */
+static inline bool
+hg_hashjoin_enabled(const JoinPathExtraData *extra)
+{
+#if PG_VERSION_NUM >= 190000
+	return (extra->pgs_mask & PGS_HASHJOIN) != 0;
+#else
+	(void) extra;
+	return enable_hashjoin;
+#endif
+}
+
+/* ... and one whose outer input is this path? */
+static inline bool
+hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
+{
+#if PG_VERSION_NUM >= 190000
+	if (outer->parallel_workers == 0 && (extra->pgs_mask & PGS_CONSIDER_NONPARTIAL) == 0)
+		return false;
+#else
+	(void) outer;
+#endif
+	return hg_hashjoin_enabled(extra);
+}
+
+/* Have what a hash join of core's was made with say of hash joins what was said then. */
+static inline void
+hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
+{
+#if PG_VERSION_NUM >= 190000
+	if (core->path.disabled_nodes ==
+		core->outerjoinpath->disabled_nodes + core->innerjoinpath->disabled_nodes)
+		extra->pgs_mask = PGS_HASHJOIN | PGS_CONSIDER_NONPARTIAL;
+#else
+	(void) extra;
+	(void) core;
+#endif
+}
 
 static inline bool
 hg_add_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_cost, Cost total_cost,

@@ -22,6 +22,8 @@
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
  *
+ * Where hashing groups is disabled the node is, just as core's own hash aggregate.
+ *
  * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -40,7 +42,6 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 
 #include "executor/hg_aggregate.h"
 #include "hg_guc.h"
@@ -126,7 +127,7 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/* Fill in rows and costs of a path whose other fields are set. */
+/* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
 static void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 {
@@ -141,6 +142,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	ListCell *lc;
 
 	out->rows = groups;
+	if (path->having != NIL)
+		out->rows =
+			clamp_row_est(groups * clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
 	if (hg_force)
 	{
@@ -169,10 +173,12 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;
-	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple +
-					out->pathtarget->cost.per_tuple);
+	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
+		  out->rows * out->pathtarget->cost.per_tuple;
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
+	if (nkeys > 0 && !enable_hashagg)
+		hg_path_disable(out);
 }
 
 /*
@@ -216,17 +222,14 @@ static Path *
 hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
 {
 	const PlannerInfo *above = root->parent_root;
-	const RangeTblEntry *rte;
 	Path *scan;
 
 	if (above == NULL || bms_membership(above->all_baserels) != BMS_MULTIPLE)
 		return NULL;
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION || !enable_seqscan ||
-		!bms_is_empty(rel->lateral_relids) || (rel->tuples < hg_min_rows && !hg_force))
+	if (rel->reloptkind != RELOPT_BASEREL || (rel->tuples < hg_min_rows && !hg_force) ||
+		hg_scan_path_find(rel) == NULL)
 		return NULL;
-	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->inh || rte->tablesample != NULL || rte->relkind == RELKIND_FOREIGN_TABLE)
-		return NULL;
+	/* its own target, which aggregates are computed of, and may be of several processes */
 	scan = create_seqscan_path(root, rel, NULL, workers);
 	return hg_path_saving(scan) > 0 ? scan : NULL;
 }
@@ -314,9 +317,24 @@ hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *group
 		{
 			path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
 			path->startup_cost = Min(path->startup_cost, path->total_cost);
+			hg_path_set_disabled_nodes(path, 0);
 		}
 		add_path(grouped_rel, path);
 	}
+}
+
+/* The number of groups that core expects, before HAVING. */
+static double
+hg_count_groups(const RelOptInfo *grouped_rel)
+{
+	ListCell *lc;
+
+	foreach (lc, grouped_rel->pathlist)
+		if (IsA(lfirst(lc), AggPath))
+			return ((const AggPath *) lfirst(lc))->aggstrategy == AGG_PLAIN
+					   ? 1
+					   : ((const AggPath *) lfirst(lc))->numGroups;
+	return ((const Path *) linitial(grouped_rel->pathlist))->rows;
 }
 
 /* Offer the node for a query's grouping. */
@@ -334,8 +352,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
 		return;
 
-	/* core's paths have the number of groups that pass HAVING */
-	groups = ((const Path *) linitial(grouped_rel->pathlist))->rows;
+	groups = hg_count_groups(grouped_rel);
 	hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 	hg_consider_parallel(root, input_rel, grouped_rel, extra, groups);
 }

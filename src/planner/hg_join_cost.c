@@ -55,8 +55,12 @@
  *				as a nested loop takes longer to find it: an index finds few rows sooner
  *	join		what forming its rows costs, where columns are handed over
  *
- * Nothing is returned before both inputs have been read (the outer one a chunk at a
- * time), so that all but quals and rows belongs to the startup cost.
+ * Where hash joins are disabled the node is, just as core's own hash join.
+ *
+ * The first row is returned when the inner input has been read and as much of the outer one as
+ * work memory holds: that belongs to the startup cost, and all else to what rows cost as they are
+ * asked for.  Where the inner input goes to disk, all of the outer one goes there before; and
+ * processes that join both sides together hold all of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -167,27 +171,6 @@ hg_path_saving(const Path *path)
 	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
 }
 
-Path *
-hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel)
-{
-	Path *total = rel->cheapest_total_path;
-	Path *scan = rel->cheapest_startup_path;
-
-	if ((total->pathtype != T_BitmapHeapScan && total->pathtype != T_IndexScan &&
-		 total->pathtype != T_IndexOnlyScan) ||
-		total->param_info != NULL || !bms_is_empty(rel->lateral_relids) || !enable_seqscan)
-		return total;
-	/* where core has found a better path it has kept no plain scan, which may be better for us */
-	if (scan == NULL || scan->pathtype != T_SeqScan || scan->param_info != NULL)
-	{
-		if (total->total_cost <
-			rel->pages * seq_page_cost + rel->tuples * (1 - HG_SCAN_SAVED) * cpu_tuple_cost)
-			return total;
-		scan = create_seqscan_path(root, rel, NULL, 0);
-	}
-	return scan->total_cost - hg_path_saving(scan) < total->total_cost ? scan : total;
-}
-
 /*
  * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
  * for the side that computes it; one that the join itself computes counts for none.
@@ -226,24 +209,67 @@ hg_pages_saving(const Path *path)
 	return HG_PAGE_SAVED * page_cost * rel->pages;
 }
 
-Cost
-hg_join_base_cost(const Path *outer, const Path *inner, double rows)
+/*
+ * What a side costs until its rows can be joined, but for what keys and columns cost beyond the
+ * least.
+ */
+static Cost
+hg_side_cost(const Path *path)
 {
-	Cost pages = Min(hg_pages_saving(outer) + hg_pages_saving(inner),
-					 rows * HG_PAGES_RESULT * cpu_tuple_cost);
+	return path->total_cost - hg_path_saving(path) +
+		   path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost;
+}
 
-	return outer->total_cost - hg_path_saving(outer) + inner->total_cost - hg_path_saving(inner) -
-		   pages +
-		   (outer->rows + inner->rows) * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost;
+/* What both sides cost less for their pages, where the result has so many rows. */
+static void
+hg_join_pages_saving(const Path *outer, const Path *inner, double rows, Cost saving[2])
+{
+	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
+	Cost all;
+
+	saving[HG_OUTER] = hg_pages_saving(outer);
+	saving[HG_INNER] = hg_pages_saving(inner);
+	all = saving[HG_OUTER] + saving[HG_INNER];
+	if (all > most)
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			saving[side] *= most / all;
+}
+
+/* Rows that a join returns to one process, where the relation has so many. */
+static double
+hg_join_rows(const Path *outer, double rows)
+{
+	return outer->parallel_workers > 0 ? clamp_row_est(rows / hg_parallel_divisor(outer)) : rows;
 }
 
 Cost
 hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner)
 {
+	double rows = hg_join_rows(outer, joinrel->rows);
+	Cost pages[2];
+
 	if (hg_force)
 		return 0;
-	return hg_join_base_cost(outer, inner, joinrel->rows) +
-		   joinrel->rows * HG_RESULT_COST * cpu_tuple_cost;
+	hg_join_pages_saving(outer, inner, rows, pages);
+	return hg_side_cost(outer) - pages[HG_OUTER] + hg_side_cost(inner) - pages[HG_INNER] +
+		   rows * HG_RESULT_COST * cpu_tuple_cost;
+}
+
+/*
+ * The part of the outer rows that is read before the first row is returned: what work memory holds
+ * beside the inner rows, which take so many bytes.
+ */
+static double
+hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width)
+{
+	const Path *outer = linitial(path->custom.custom_paths);
+	double limit = get_hash_memory_limit();
+	double outer_bytes =
+		outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
+
+	if (path->together || inner_bytes > limit / 2 || outer_bytes <= limit - inner_bytes)
+		return 1;
+	return (limit - inner_bytes) / outer_bytes;
 }
 
 /*
@@ -288,23 +314,26 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	Path *outer = linitial(path->custom.custom_paths);
 	Path *inner = lsecond(path->custom.custom_paths);
 	int nclauses = list_length(path->hash_clauses);
-	double input_rows = outer->rows + inner->rows;
+	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
+				cpu_operator_cost;
+	Cost saving[2];
+	Cost sides[2];
+	double first;
 	double matches;
 	double walked;
 	double memory;
 	int columns[2];
 	QualCost quals;
 	Cost startup;
-	Cost run = 0;
+	Cost run;
 
-	out->rows = out->param_info != NULL ? out->param_info->ppi_rows : out->parent->rows;
-	if (out->parallel_workers > 0)
-		out->rows = clamp_row_est(out->rows / hg_parallel_divisor(out));
+	out->rows = hg_join_rows(outer, out->param_info != NULL ? out->param_info->ppi_rows
+															: out->parent->rows);
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
 
 	/*
-	 * force: cheaper than anything else can be, whatever it would really cost; with a
-	 * difference that makes tests which ask for nothing for a Gather get one
+	 * force: cheaper than anything else can be, whatever it would really cost and whatever else
+	 * is disabled; with a difference that makes tests which ask for nothing for a Gather get one
 	 */
 	if (hg_force)
 	{
@@ -315,18 +344,24 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	startup = hg_join_base_cost(outer, inner, out->rows);
-	startup += input_rows * cpu_operator_cost *
-			   (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST);
-	startup += (outer->rows * columns[HG_OUTER] + inner->rows * columns[HG_INNER]) *
-			   cpu_operator_cost * HG_COLUMN_COST;
+	hg_join_pages_saving(outer, inner, out->rows, saving);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Path *input = side == HG_OUTER ? outer : inner;
+
+		sides[side] = hg_side_cost(input) - saving[side] +
+					  input->rows * (keys + columns[side] * HG_COLUMN_COST * cpu_operator_cost);
+	}
+	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
+	first = hg_join_first_part(path, memory, key_width);
+	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);
+	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
 
 	/* rows that must go to disk, once out and once back */
-	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	if (memory > get_hash_memory_limit() / 2)
 	{
 		double pages = (outer->rows * outer->pathtarget->width +
-						inner->rows * inner->pathtarget->width + input_rows * 16) /
+						inner->rows * inner->pathtarget->width + (outer->rows + inner->rows) * 16) /
 					   BLCKSZ;
 
 		startup += 2 * seq_page_cost * pages;
@@ -347,4 +382,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	run += out->pathtarget->cost.per_tuple * out->rows;
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
+	if (!hg_hashjoin_path_enabled(extra, outer))
+		hg_path_disable(out);
 }

@@ -36,34 +36,6 @@ static int hg_join_pathlist_users;
 static bool hg_join_pathlist_hooked;
 static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
 
-static const CustomPathMethods hg_join_path_methods = {
-	.CustomName = "HashGraphJoin",
-	.PlanCustomPath = hg_join_plan,
-};
-
-const HgJoinPath *
-hg_path_join(const Path *path)
-{
-	if (IsA(path, ProjectionPath))
-		path = ((const ProjectionPath *) path)->subpath;
-	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
-		return NULL;
-	return (const HgJoinPath *) path;
-}
-
-bool
-hg_join_path_filters(const HgJoinPath *path)
-{
-	ListCell *lc;
-
-	if (IS_OUTER_JOIN(path->join_type))
-		foreach (lc, path->restrictlist)
-			if (RINFO_IS_PUSHED_DOWN(lfirst_node(RestrictInfo, lc),
-									 path->custom.path.parent->relids))
-				return true;
-	return false;
-}
-
 /* Does the clause compare an expression of one relation with one of the other? */
 static bool
 hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -197,15 +169,17 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
  * the same price.  Is this the one to take: the one whose inner side, which is held in
  * memory, is smaller?  Where both are alike, it is the one that reads as it was written.
+ * The number of rows is that of the paths: a relation's own estimate may be of more, where they
+ * take parameters, or not know what an extension does that made them.
  *
  * Semi and anti joins stop at the first match of an outer row and their mirror images do not,
  * so that their prices differ, and both are taken; but for tests, where prices are no guide.
  */
 static bool
-hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinType join_type)
+hg_is_better_order(const Path *outer, const Path *inner, JoinType join_type)
 {
-	double outer_bytes = outerrel->rows * outerrel->reltarget->width;
-	double inner_bytes = innerrel->rows * innerrel->reltarget->width;
+	double outer_bytes = outer->rows * outer->pathtarget->width;
+	double inner_bytes = inner->rows * inner->pathtarget->width;
 	bool mirrored = hg_join_type_is_mirrored(join_type);
 
 	if (!hg_force && (mirrored || join_type == JOIN_SEMI || join_type == JOIN_ANTI))
@@ -217,7 +191,8 @@ hg_is_better_order(const RelOptInfo *outerrel, const RelOptInfo *innerrel, JoinT
 	if (inner_bytes != outer_bytes)
 		return inner_bytes < outer_bytes;
 	if (join_type == JOIN_INNER || join_type == JOIN_FULL)
-		return bms_next_member(outerrel->relids, -1) < bms_next_member(innerrel->relids, -1);
+		return bms_next_member(outer->parent->relids, -1) <
+			   bms_next_member(inner->parent->relids, -1);
 	return join_type != JOIN_RIGHT && !mirrored;
 }
 
@@ -340,7 +315,8 @@ hg_consider_parameterized_paths(HgConsidered *join)
 			if (outer_path == join->outerrel->cheapest_total_path &&
 				inner_path == join->innerrel->cheapest_total_path)
 				continue;
-			if (hg_force || outer_path->rows + inner_path->rows >= hg_min_rows)
+			if ((hg_force || outer_path->rows + inner_path->rows >= hg_min_rows) &&
+				hg_is_better_order(outer_path, inner_path, join->join_type))
 				hg_consider_paths(join, outer_path, inner_path);
 		}
 }
@@ -349,12 +325,10 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	Cost base_cost = hg_join_base_cost(outer_path, inner_path, join->joinrel->rows);
-
-	if (!hg_force && !hg_add_partial_path_precheck(join->joinrel,
-												   hg_path_disabled_nodes(outer_path) +
-													   hg_path_disabled_nodes(inner_path),
-												   base_cost, base_cost, NIL))
+	if (!hg_force &&
+		!hg_add_partial_path_precheck(
+			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
+			0, hg_join_least_cost(join->joinrel, outer_path, inner_path), NIL))
 		return;
 	if (hg_consider_clauses(join))
 		add_partial_path(join->joinrel,
@@ -387,12 +361,15 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
 }
 
 /*
- * May processes take both sides together?  On the CPU, always.  On a device where they can all
- * reach it, and it does not matter who of them gets which match of an outer row.
+ * May processes take both sides together?  On the CPU, always, but where core's own may not.  On a
+ * device where they can all reach it, and it does not matter who of them gets which match of an
+ * outer row.
  */
 static bool
 hg_consider_together(HgConsidered *join)
 {
+	if (!enable_parallel_hash && !hg_force)
+		return false;
 	if (hg_backend != HG_BACKEND_CUDA)
 		return true;
 	if (!hg_device_is_shared() || hg_join_type_is_mirrored(join->join_type))
@@ -483,8 +460,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 				 JoinType join_type, JoinPathExtraData *extra)
 {
 	HgConsidered join = {root, joinrel, outerrel, innerrel, join_type, extra};
-	Path *outer_path = hg_cheapest_input(root, outerrel);
-	Path *inner_path = hg_cheapest_input(root, innerrel);
+	Path *outer_path = hg_cheapest_input(outerrel);
+	Path *inner_path = hg_cheapest_input(innerrel);
 
 	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;
@@ -509,11 +486,9 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	if (hg_is_better_order(outerrel, innerrel, join_type))
-	{
+	if (hg_is_better_order(outer_path, inner_path, join_type))
 		hg_consider_paths(&join, outer_path, inner_path);
-		hg_consider_parameterized_paths(&join);
-	}
+	hg_consider_parameterized_paths(&join);
 	hg_consider_partial_paths(&join, inner_path);
 }
 
@@ -532,6 +507,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!hg_join_type_supported(core->jointype) ||
 		hg_inputs_small(core->outerjoinpath, core->innerjoinpath))
 		return NULL;
+	hg_join_extra_set_enabled(&extra, core);
 	extra.restrictlist = core->joinrestrictinfo;
 	extra.inner_unique = core->inner_unique;
 	/* nobody has estimated it for this path alone: what is returned tells */
@@ -561,6 +537,9 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		hg_prev_join_pathlist_hook(root, joinrel, outerrel, innerrel, join_type, extra);
 	if (!hg_enabled || hg_join_pathlist_users == 0)
 		return;
+	/* as of core's hash joins, a full one may be all that there is */
+	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
+		return;
 	if (hg_join_type_supported(join_type))
 		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
 }
@@ -583,11 +562,4 @@ hg_planner_release(void)
 		return;
 	set_join_pathlist_hook = hg_prev_join_pathlist_hook;
 	hg_join_pathlist_hooked = false;
-}
-
-void
-hg_planner_init(void)
-{
-	hg_planner_acquire();
-	hg_aggregate_path_init();
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_plan.c
- *	  Turn a path of the join node into a plan.
+ *	  What a path of the join node is, and the plan that it becomes.
  *
  * The plan's custom_scan_tlist is the outer child's target list followed by the
  * inner one's, so that a place in the scan slot tells the child and its column.
@@ -23,6 +23,29 @@
 
 #include "executor/hg_join.h"
 #include "planner/hg_planner.h"
+
+const HgJoinPath *
+hg_path_join(const Path *path)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
+		return NULL;
+	return (const HgJoinPath *) path;
+}
+
+bool
+hg_join_path_filters(const HgJoinPath *path)
+{
+	ListCell *lc;
+
+	if (IS_OUTER_JOIN(path->join_type))
+		foreach (lc, path->restrictlist)
+			if (RINFO_IS_PUSHED_DOWN(lfirst_node(RestrictInfo, lc),
+									 path->custom.path.parent->relids))
+				return true;
+	return false;
+}
 
 /* The children's target lists as one. */
 static List *
@@ -227,7 +250,7 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 	*qual = hg_ordered_clauses(root, other_rinfos);
 }
 
-Plan *
+static Plan *
 hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
 			 List *clauses pg_attribute_unused(), List *custom_plans)
 {
@@ -281,3 +304,8 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
+
+const CustomPathMethods hg_join_path_methods = {
+	.CustomName = "HashGraphJoin",
+	.PlanCustomPath = hg_join_plan,
+};

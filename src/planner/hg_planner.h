@@ -49,18 +49,14 @@ hg_join_type_is_mirrored(JoinType join_type)
 	return false;
 }
 
-/* Hook into the planner for good: for a session that preloads the library. */
-extern void hg_planner_init(void);
-
 /*
- * Hook into the planner's joins until hg_planner_release, in whatever session: for a query of the
- * extension's own.  Calls may nest; each is released once, on errors too.
+ * Of the files of this room each stands on those that come before it here.
+ *
+ * hg_join_plan.c
  */
-extern void hg_planner_acquire(void);
-extern void hg_planner_release(void);
 
-/* Hook into the planner for aggregates; hg_planner_init does it. */
-extern void hg_aggregate_path_init(void);
+/* What makes a path one of the join node; its PlanCustomPath turns it into a plan. */
+extern const CustomPathMethods hg_join_path_methods;
 
 /* The path of ours that a path is, or is a projection of; else NULL. */
 extern const HgJoinPath *hg_path_join(const Path *path);
@@ -68,12 +64,7 @@ extern const HgJoinPath *hg_path_join(const Path *path);
 /* Does a join filter its rows after it has null-extended them? */
 extern bool hg_join_path_filters(const HgJoinPath *path);
 
-/*
- * The join of ours of the same inputs as a hash join of core's, or a projection of one, that
- * returns what its relation is to return; NULL where the path is none or the node can't take it.
- * Its price may be higher: it is for somebody who saves more above it.
- */
-extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
+/* hg_join_cost.c */
 
 /*
  * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
@@ -81,13 +72,7 @@ extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
  */
 extern Cost hg_path_saving(const Path *path);
 
-/* The cheapest unparameterized path of a relation to be an input of ours. */
-extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
-
-/* The least that any join of two paths, to no more than so many rows, costs before the first. */
-extern Cost hg_join_base_cost(const Path *outer, const Path *inner, double rows);
-
-/* A lower bound of the cost of a join of two paths that are not parameterized. */
+/* A lower bound of the total cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
 
 /*
@@ -97,12 +82,48 @@ extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, con
 extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra,
 						 bool exact, uint32 key_width);
 
-/* Turn a path into a plan: the PlanCustomPath method. */
-extern Plan *hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tlist,
-						  List *clauses, List *custom_plans);
+/* hg_scan_path.c */
 
-/* The same for an aggregate. */
+/*
+ * Core's own sequential scan of a relation, where it is among the relation's paths, or below a
+ * projection there; else NULL: its rows may be others than those of the heap.
+ */
+extern Path *hg_scan_path_find(const RelOptInfo *rel);
+
+/* The cheapest unparameterized path of a relation to be an input of ours. */
+extern Path *hg_cheapest_input(const RelOptInfo *rel);
+
+extern void hg_scan_path_init(void);
+
+/* hg_join_path.c */
+
+/*
+ * The join of ours of the same inputs as a hash join of core's, or a projection of one, that
+ * returns what its relation is to return; NULL where the path is none or the node can't take it.
+ * Its price may be higher: it is for somebody who saves more above it.
+ */
+extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
+
+/*
+ * Hook into the planner's joins until hg_planner_release, in whatever session: for a query of the
+ * extension's own.  Calls may nest; each is released once, on errors too.
+ */
+extern void hg_planner_acquire(void);
+extern void hg_planner_release(void);
+
+/* hg_aggregate_plan.c */
+
+/* Turn a path of the aggregate node into a plan: the PlanCustomPath method. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);
+
+/* hg_aggregate_path.c */
+
+extern void hg_aggregate_path_init(void);
+
+/* hg_planner.c */
+
+/* Hook into the planner for good: for a session that preloads the library. */
+extern void hg_planner_init(void);
 
 #endif /* HG_PLANNER_H */

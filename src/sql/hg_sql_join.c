@@ -11,6 +11,9 @@
  * same.  The result is a tuplestore, which goes to a temporary file when it passes
  * work_mem.
  *
+ * A ctid names a row of the table's own storage.  Where another extension brings the table's rows
+ * from elsewhere, the query's plan shows it, and the function refuses.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -20,10 +23,13 @@
 #include "executor/spi.h"
 #include "executor/tstoreReceiver.h"
 #include "funcapi.h"
+#include "nodes/plannodes.h"
+#include "parser/parsetree.h"
 #include "tcop/pquery.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "executor/hg_join.h"
 #include "planner/hg_planner.h"
 #include "sql/hg_sql_relation.h"
 
@@ -67,6 +73,64 @@ hg_sql_join_open(const char *query)
 	return portal;
 }
 
+/*
+ * Do all rows of a plan come from scans of the tables named, by core itself?  What the quals' own
+ * queries read is left aside.
+ */
+static bool
+hg_sql_join_plan_scans(const Plan *plan, const List *rtable, Oid left, Oid right)
+{
+	Oid relation;
+	ListCell *lc;
+
+	if (plan == NULL)
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+			relation = rt_fetch(((const Scan *) plan)->scanrelid, rtable)->relid;
+			return relation == left || relation == right;
+		case T_CustomScan:
+			if (((const CustomScan *) plan)->methods != &hg_join_scan_methods)
+				return false;
+			foreach (lc, ((const CustomScan *) plan)->custom_plans)
+				if (!hg_sql_join_plan_scans(lfirst(lc), rtable, left, right))
+					return false;
+			return true;
+		case T_Result:
+			/* it has no input where no row can pass row security */
+			break;
+		default:
+			if (plan->lefttree == NULL)
+				return false;
+			break;
+	}
+	return hg_sql_join_plan_scans(plan->lefttree, rtable, left, right) &&
+		   hg_sql_join_plan_scans(plan->righttree, rtable, left, right);
+}
+
+/* Errors unless the portal's query reads the tables of both keys themselves. */
+static void
+hg_sql_join_check_plan(Portal portal, const HgSqlKey *left, const HgSqlKey *right)
+{
+	const PlannedStmt *statement = linitial_node(PlannedStmt, portal->stmts);
+
+	if (!hg_sql_join_plan_scans(statement->planTree, statement->rtable, left->relation,
+								right->relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("rows of %s or %s do not come from the table itself", left->table,
+						right->table),
+				 errdetail("Another extension provides them, and a ctid does not name them."),
+				 errhint("Write the join in SQL, or copy the rows to an ordinary table or a "
+						 "materialized view.")));
+}
+
 /* hashgraph_join(left_rel regclass, left_key name, right_rel regclass, right_key name) */
 Datum
 hashgraph_join_tables(PG_FUNCTION_ARGS)
@@ -85,6 +149,7 @@ hashgraph_join_tables(PG_FUNCTION_ARGS)
 									NULL);
 	SPI_connect();
 	portal = hg_sql_join_open(query);
+	hg_sql_join_check_plan(portal, &left, &right);
 	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, receiver);
 	SPI_cursor_close(portal);
 	SPI_finish();

@@ -24,21 +24,29 @@ create table small_b as select i as k, i as w from generate_series(1, 1000) i;
 create table sorted_a as select i as k, i as v from generate_series(1, 500000) i;
 create table sorted_b as select i as k, i as w from generate_series(1, 500000) i;
 create table dimension as select i as k, 'd' || i as name from generate_series(1, 20000) i;
+create table labels as select i as k, i % 100 as label from generate_series(1, 200000) i;
 create index on big_b (k);
 create index on sorted_a (k);
 create index on sorted_b (k);
 vacuum (analyze);
 SQL
 
+# A query's plan in a session that preloads the library and has these settings.
+sub plan_of
+{
+	my ($query, $settings, $options) = @_;
+
+	local $ENV{PGOPTIONS} = $preloading;
+	return $node->safe_psql('postgres', 'set max_parallel_workers_per_gather = 0; '
+		  . ($settings // '') . '; explain ' . ($options // '(costs off)') . " $query");
+}
+
 # Names of the joins in a query's plan.
 sub joins_of
 {
 	my ($query, $settings) = @_;
-	local $ENV{PGOPTIONS} = $preloading;
-	my $plan = $node->safe_psql('postgres', "set max_parallel_workers_per_gather = 0; "
-		  . ($settings // '') . "; explain (costs off) $query");
 
-	return join(', ', $plan =~ /(HashGraphJoin|Hash (?:Left |Semi |Anti |Right |Full )?Join|Nested Loop|Merge (?:Left |Semi |Anti )?Join)/g);
+	return join(', ', plan_of($query, $settings) =~ /(HashGraphJoin|(?:Hash|Merge) (?:(?:Left|Right|Full|Semi|Anti|Right Semi|Right Anti) )?Join|Nested Loop(?: Left Join| Anti Join)?)/g);
 }
 
 is(joins_of('select count(*) from big_a join big_b using (k)'), 'HashGraphJoin', 'two large tables, counted');
@@ -49,14 +57,67 @@ is(joins_of('select * from big_a a where not exists (select from big_b b where b
 is(joins_of('select count(*) from big_a a join big_b b using (k) join big_a c using (k)'), 'HashGraphJoin, HashGraphJoin', 'three large tables');
 
 unlike(joins_of('select * from small_a join small_b using (k)'), qr/HashGraphJoin/, 'two small tables are core\'s');
-is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_hashjoin = off; set enable_mergejoin = off; set enable_nestloop = off'),
-	'HashGraphJoin', '... unless nothing else is left');
+is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_mergejoin = off; set enable_nestloop = off'),
+	'HashGraphJoin', '... unless asked for');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v = 7'), qr/^Nested Loop$/, 'one row against an index is a nested loop');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v < 100'), qr/^(?!.*HashGraphJoin)/, '... and so are a hundred');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
 unlike(joins_of('select count(*) from big_a join big_b using (k)', 'set hashgraph.enabled = off'), qr/HashGraphJoin/, 'off is off');
+
+# enable_hashjoin says of the node what it says of core's hash join, and enable_hashagg of its aggregates
+foreach my $settings ('set enable_hashjoin = off', 'set enable_hashjoin = off; set enable_mergejoin = off',
+	'set enable_hashjoin = off; set enable_nestloop = off',
+	'set enable_hashjoin = off; set enable_mergejoin = off; set enable_nestloop = off')
+{
+	foreach my $join ('big_a join big_b using (k)', 'big_a left join big_b using (k)', 'big_a full join big_b using (k)',
+		'big_a a where not exists (select from big_b b where b.k = a.k)')
+	{
+		my $query = "select count(*) from $join";
+
+		# where nothing is left but a disabled hash join, it may be the node
+		is(joins_of($query, $settings), joins_of($query, "set hashgraph.enabled = off; $settings") =~ s/Hash Full Join/HashGraphJoin/r,
+			"$settings: what PostgreSQL takes for $join");
+	}
+}
+is(joins_of('select count(*) from big_a full join big_b on v::text::xid = w::text::xid', 'set enable_hashjoin = off'),
+	'HashGraphJoin', '... a full join of keys that can be hashed and not sorted is still one');
+is(joins_of('select count(*) from big_a join big_b using (k)', 'set enable_hashjoin = off; set hashgraph.force = on'),
+	'HashGraphJoin', '... but for tests');
+my $parallel = 'set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2';
+my $together = qr/HashGraphJoin.*Parallel Seq Scan.*Parallel Seq Scan/s;
+like(plan_of('select count(*) from big_a join big_b using (k)', $parallel), $together, 'processes join both sides together');
+unlike(plan_of('select count(*) from big_a join big_b using (k)', "$parallel; set enable_parallel_hash = off"), $together,
+	'... unless enable_parallel_hash is off');
+my $groups = 'select big_a.v % 100, count(*) from big_a join big_b using (k) group by 1';
+like(plan_of($groups), qr/HashGraphAggregate/, 'groups of a join are hashed');
+unlike(plan_of($groups, 'set enable_hashagg = off'), qr/HashGraphAggregate|HashAggregate/, '... unless enable_hashagg is off');
+
+# HAVING leaves as many groups as PostgreSQL expects, in one process and in several
+foreach my $workers (0, 2)
+{
+	my $having = 'select label, count(*) from labels join big_a using (k) group by 1 having count(*) > 3';
+	my ($ours, $theirs) = map {
+		plan_of($having, "set hashgraph.enabled = $_; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
+			  . "set max_parallel_workers_per_gather = $workers", '')
+	} 'on', 'off';
+
+	like($ours, qr/HashGraphAggregate/, "groups with HAVING, $workers workers: the node is taken");
+	is(($ours =~ /rows=(\d+)/)[0], ($theirs =~ /rows=(\d+)/)[0], '... and is expected to return as many');
+}
+
+# The first row comes when the inner table and what work memory holds of the outer one have been read:
+# the startup cost knows it, and so do cursors, which are planned for a tenth of their rows.
+my $first = 'select v, name from big_a a join dimension d on d.k = a.k % 20000';
+
+is(joins_of("declare c cursor for $first", q{set work_mem = '1MB'}), 'HashGraphJoin', 'a cursor of a join that reads its outer table a part at a time');
+is(joins_of("declare c cursor for $first"), 'Hash Join', '... and of one that would read all of it first');
+my ($part, $all) = map { plan_of($first, "set work_mem = '$_'", '') =~ /HashGraphJoin\)  \(cost=([\d.]+)/ } '1MB', '256MB';
+my ($rows) = plan_of("$first limit 1", q{set hashgraph.force = on; set work_mem = '1MB'}, '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
+my $read = $rows / 1_000_000;
+cmp_ok($part / $all, '>', $read / 2, sprintf 'the startup cost is of the part that is read first (%.3f)', $read);
+cmp_ok($part / $all, '<', $read * 2, '... and of no more');
 
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
@@ -137,7 +198,7 @@ foreach my $keys ('no index', 'primary keys')
 		my $bar = $bars{"$name, $keys"};
 		my $median;
 
-		like(scalar $with->query("set enable_hashjoin = off; set enable_mergejoin = off; explain (costs off) $queries{$name}; reset enable_hashjoin; reset enable_mergejoin"),
+		like(scalar $with->query("set enable_mergejoin = off; set enable_nestloop = off; explain (costs off) $queries{$name}; reset enable_mergejoin; reset enable_nestloop"),
 			qr/HashGraphJoin/, "$name, $keys: the node is considered");
 		# pairs do not even out all that other work on the machine does
 		for my $attempt (1 .. 3)

@@ -101,6 +101,21 @@ is_deeply(
 cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
 ok(well_formed(slurp_file("$out/grid.svg")), 'its plot is well-formed');
 
+$printed = bench_ok('regret', "$bench/regret", qw(--scale 0.01 --runs 1 --query Q3,Q6 --under stock,alone --bound 100000),
+	'--json', "$out/regret.json");
+my $regret = json_of("$out/regret.json");
+like($printed, qr/^Q3 +[\d.]+ +[\d.]+ +[\d.]+  \w+ .*\nQ6 +[\d.]+ +[\d.]+ +-  off .*\nsum /m, 'choices are printed, and that a query without joins has none');
+foreach my $under (map { $regret->{under}{$_} } qw(stock alone))
+{
+	my ($joins) = @{ $under->{queries} };
+
+	cmp_ok($joins->{best_ms}, '==', (sort { $a <=> $b } @{ $joins->{ms} }{qw(off on forced)})[0], 'the best of the three is told');
+	cmp_ok(abs($joins->{regret} - $joins->{ms}{on} / $joins->{best_ms}), '<', 1e-6, '... and the regret');
+}
+is($regret->{under}{stock}{settings}{work_mem}, '4MB', '... and the settings');
+(undef, $unknown) = run_command([ "$bench/regret", qw(--query Q23) ]);
+like($unknown, qr/there is no query named Q23/, 'a query that there is not is an error');
+
 # ------------------------------------------------------------------ first joins, and many sessions
 
 $printed = bench_ok('first_join', "$bench/first_join", qw(--rows 2000 --sessions 3 --backends auto,cpu --bar 1000), '--json', "$out/first.json");
