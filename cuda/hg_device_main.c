@@ -153,6 +153,7 @@ main(int argc, char **argv)
 		.start = cuda_start,
 		.measure = cuda_measure,
 		.list = cuda_list,
+		.evict_ms = HG_SERVER_EVICT_MS,
 		.job_bytes = hg_cuda_engine_job_bytes,
 		.memory_use = cuda_memory_use,
 		.rest = cuda_rest,

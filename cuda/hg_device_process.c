@@ -321,6 +321,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.listen = options->listen;
 	config.staging_bytes = options->staging_bytes;
 	config.idle_timeout = options->idle_timeout;
+	config.evict_ms = kind->evict_ms;
 	config.list_devices = list_for_server;
 	config.job_bytes = job_bytes_for_server;
 	config.memory_use = memory_use_for_server;

@@ -63,6 +63,7 @@ typedef struct HgDeviceKind
 	int (*list)(HgDeviceInfo *infos, int capacity, HgError *error);
 
 	/* see hg_server.h */
+	int evict_ms;
 	uint64_t (*job_bytes)(const HgJobSpec *spec);
 	void (*memory_use)(HgMemoryUse *use);
 	void (*rest)(void);

@@ -168,7 +168,7 @@ serve_guest(void *arg)
 {
 	Guest *guest = arg;
 	Server *server = guest->server;
-	struct pollfd readable = {.fd = guest->socket, .events = POLLIN};
+	struct pollfd ends[2] = {{.fd = guest->socket, .events = POLLIN}, {.events = POLLIN}};
 	HgServerSession *session =
 		hg_server_session_create(server->config, server->queue, guest->socket, &server->hello);
 	HgSessionState state = HG_SESSION_BROKEN;
@@ -176,9 +176,17 @@ serve_guest(void *arg)
 
 	if (session != NULL)
 	{
+		ends[1].fd = hg_server_session_wake(session);
 		while ((state = hg_server_session_state(session)) == HG_SESSION_OPEN)
-			if (poll(&readable, 1, -1) > 0)
+		{
+			if (poll(ends, 2, -1) <= 0)
+				continue;
+			/* a job that something is asked of is not idle */
+			if (ends[0].revents != 0)
 				hg_server_session_serve(session);
+			else
+				hg_server_session_yield(session);
+		}
 		hg_server_session_destroy(session);
 	}
 	hg_server_queue_count_connections(server->queue, -1);

@@ -18,6 +18,9 @@
 
 #include "../src/engine/wire/hg_wire.h"
 
+/* How long a job may be idle on a device that others want: longer than a busy client takes. */
+#define HG_SERVER_EVICT_MS 2000
+
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
@@ -44,6 +47,7 @@ typedef struct HgServerConfig
 	int staging_fd;
 
 	int idle_timeout; /* seconds without a job until it ends; 0 = never */
+	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_server_queue.c */
 
 	HgEngineCosts costs; /* for the hello */
 

@@ -18,6 +18,8 @@
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
+ *	HG_STANDIN_EVICT_MS=n				evicts jobs that have been idle for so long, rather than for
+ *										two seconds
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
@@ -485,6 +487,9 @@ main(int argc, char **argv)
 		.start = standin_start,
 		.measure = standin_measure,
 		.list = standin_list,
+		.evict_ms = getenv("HG_STANDIN_EVICT_MS") != NULL
+						? (int) switch_value("HG_STANDIN_EVICT_MS")
+						: HG_SERVER_EVICT_MS,
 		.job_bytes = standin_job_bytes,
 		.memory_use = standin_memory_use,
 		.rest = standin_rest,
