@@ -21,11 +21,11 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgEngine *engine;	/* of the process, or of teams */
-	HgJob *job;			/* the engine's; NULL once it has been evicted */
-	HgHost host;		/* what the engine gets; its arg is this struct */
-	HgQueueEntry entry; /* its reservation, and its lease until all keys are there */
-	HgError failure;	/* status HG_OK while all is well */
+	HgEngine *engine;	   /* of the process, or of teams */
+	HgJob *job;			   /* the engine's; NULL once it has been evicted */
+	HgHost host;		   /* what the engine gets; its arg is this struct */
+	HgQueueEntry entry;	   /* its reservation, and its lease until all keys are there */
+	HgError failure;	   /* status HG_OK while all is well */
 	HgJobStats last_stats; /* of a job that has been evicted */
 
 	uint32_t record_words; /* of the last REDUCE; 0 where there was none */

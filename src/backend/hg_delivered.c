@@ -109,7 +109,8 @@ hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inn
 void
 hg_delivered_resume(HgDelivered *delivered)
 {
-	/* where nothing was noted since the last time, last_rows tells what the last outer row has got */
+	/* where nothing was noted since the last time, last_rows tells what the last outer row has got
+	 */
 	bool same_row = delivered->resumed && !delivered->noted;
 
 	if (!delivered->any)

@@ -3,12 +3,12 @@
  * hg_delivered.h
  *	  What has been delivered of a stream of matches, so that another engine can go on with it.
  *
- * Under backend auto a device that fails, or evicts a job that was idle, hands over to the CPU, even
- * when part of its matches have been delivered already; under cuda a job that was evicted is run
- * again, and as often as that befalls it.  Whichever engine goes on enumerates the same matches in
- * another order, so that the
- * delivered ones must be left out, and no other.  What makes that cheap is the engine's promise
- * that all matches of one outer row follow each other: it is enough to remember
+ * Under backend auto a device that fails, or evicts a job that was idle, hands over to the CPU,
+ * even when part of its matches have been delivered already; under cuda a job that was evicted is
+ * run again, as often as that befalls it.  Whichever engine goes on enumerates the same matches in
+ * another order, so that the delivered ones must be left out, and no other.  What makes that cheap
+ * is the engine's promise that all matches of one outer row follow each other: it is enough to
+ * remember
  *
  *	rows		a bit for each outer row of which a match was delivered,
  *	last_outer	the outer row of the last match, which may have more to come,
@@ -19,8 +19,7 @@
  * other engine's matches, without those of outer rows that were delivered before it began.  The
  * steps are
  *
- *	hg_delivered_note		with every chunk that is about to be delivered, unless nothing can go wrong
- *							with its engine
+ *	hg_delivered_note		with every chunk that is about to be delivered, but for the CPU's
  *	hg_delivered_resume		when another engine is to go on
  *	hg_delivered_next_rest	until there is nothing left for the last outer row
  *	hg_delivered_filter		with every chunk of the other engine, before it is noted
