@@ -58,6 +58,10 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o tes
 	test_host.o test_engine_cancel.o test_engine_reduce.o test_engine_run.o test_engine_suite.o \
 	hg_host_reduce.o)
 
+# ... and of its memory, which need none
+CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_tap.o) \
+	$(CUDA_DIR)/hg_cuda_work.o $(CUDA_DIR)/engine_hg_engine.o
+
 .PHONY: clean-cuda
 clean-cuda:
 	rm -rf $(CUDA_TEST_BUILD)
@@ -113,16 +117,24 @@ $(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CUDA_CFLAGS) -c $< -o $@
 
+# what stands in for the runtime can be host code alone
+$(CUDA_TEST_BUILD)/test_cuda_memory.o: $(CUDA_TEST_DIR)/test_cuda_memory.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -x c++ -MD -MF $(@:.o=.d) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_cuda_memory: $(CUDA_MEMORY_TEST_OBJS)
+	$(NVCC) -cudart none -Xcompiler -pthread -Xlinker --wrap=hg_clock_ms -o $@ $^
+
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
 .PHONY: unit-cuda
-unit-cuda: $(CUDA_TEST_BUILD)/test_engine_cuda
-	@if command -v prove >/dev/null 2>&1; then prove --exec '' $<; else $<; fi
+unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_memory $(CUDA_TEST_BUILD)/test_engine_cuda
+	@if command -v prove >/dev/null 2>&1; then prove --exec '' $^; else for t in $^; do $$t || exit; done; fi
 unit: unit-cuda
 
--include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

@@ -37,7 +37,10 @@
 /* Without a job for this long the engine rests. */
 #define REST_MS 1000
 
-/* How long the first thread sleeps at most, in ms: jobs do not wake it when they end. */
+/*
+ * How long the first thread sleeps at most, in ms, where there are jobs or other threads: jobs do
+ * not wake it when they end.
+ */
 #define TICK_MS 1000
 
 /* How long it leaves new sessions alone when it could not take one. */
@@ -83,12 +86,13 @@ hg_server_decline(int socket, const HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * Time without a job
+ * Time between jobs
  * ------------------------------------------------------------------------ */
 
 /*
- * Rest where it is time to.  Returns the milliseconds until something is to be done for want
- * of a job: -1 for never as things stand, 0 when the process is to end.
+ * Rest where it is time to, or tidy up where there are jobs.  Returns the milliseconds until
+ * something of that kind is to be done again: -1 for never as things stand, 0 when the process is
+ * to end.
  */
 static int
 pass_idle_time(Server *server)
@@ -100,7 +104,8 @@ pass_idle_time(Server *server)
 	if (idle < 0)
 	{
 		server->rested = false;
-		return -1;
+		config->tidy(config->arg);
+		return TICK_MS;
 	}
 	if (timeout > 0 && idle >= timeout)
 		return 0;

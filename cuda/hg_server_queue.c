@@ -23,18 +23,21 @@
  *
  * Memory that a job was admitted for is reserved until it is closed, whether it holds it yet
  * or not; jobs that hold more than they were expected to are known by what the engine says
- * that all of them hold together.
+ * that all of them hold together.  So is what there is to be reserved: other processes take
+ * memory of the device.  That is measured for who comes, and from time to time for who is the
+ * first in the queue.
  *
  * IDLE JOBS.  A client may keep a built job for as long as it likes, and ask for nothing: a cursor.
- * Where the first in the queue waits for memory, and jobs that have been idle for config->evict_ms
- * reserve what it needs, they are evicted, those that have been idle longest first, and no more of them than
- * it takes.  A job belongs to its connection's thread: the queue marks it and wakes that thread,
- * which evicts it unless a request has come first.  Who waits looks for idle jobs when he joins the
- * queue, and every LOOK_IDLE_MS; whoever leaves it looks for the next.
+ * Where the first in the queue waits for memory, and jobs that have been idle for
+ * config->evict_ms reserve what it needs, they are evicted, those that have been idle longest
+ * first, and no more of them than it takes.  A job belongs to its connection's thread: the queue
+ * marks it and wakes that thread, which evicts it unless a request has come first.  Who waits looks
+ * for idle jobs when he joins the queue, and every LOOK_IDLE_MS; whoever leaves it looks for the
+ * next.
  *
  * Never evicted are jobs of teams, whose members may be idle for each other's sake, and jobs whose
- * keys are still to come: their clients are reading tables.  But one that was opened ahead of another
- * that is at work (HgJobSpec) is idle with that: when its whole connection is.
+ * keys are still to come: their clients are reading tables.  But one that was opened ahead of
+ * another that is at work (HgJobSpec) is idle with that: when its whole connection is.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -87,11 +90,10 @@ struct HgServerQueue
 	const HgServerConfig *config;
 	pthread_mutex_t lock; /* guards all that follows */
 
-	uint64_t budget; /* of device memory */
-	uint64_t reserved;
-	Line open;	  /* jobs, in no order */
-	Line waiting; /* jobs */
-	Line members; /* of teams, waiting for a lease */
+	uint64_t reserved; /* device memory */
+	Line open;		   /* jobs, in no order */
+	Line waiting;	   /* jobs */
+	Line members;	   /* of teams, waiting for a lease */
 
 	Area leases;
 	Area rooms;
@@ -251,11 +253,23 @@ has_kin(const HgServerQueue *queue, const HgQueueEntry *job)
 	return false;
 }
 
-/* The device memory that no job has been admitted for. */
+/* The device memory that jobs may hold together, as things stand. */
+static uint64_t
+budget_of(const HgServerQueue *queue)
+{
+	HgMemoryUse use;
+
+	queue->config->memory_use(queue->config->arg, &use);
+	return use.budget;
+}
+
+/* That of it which no job has been admitted for. */
 static uint64_t
 unreserved(const HgServerQueue *queue)
 {
-	return queue->budget - queue->reserved;
+	const uint64_t budget = budget_of(queue);
+
+	return budget > queue->reserved ? budget - queue->reserved : 0;
 }
 
 /* Has the device memory for the job? */
@@ -269,7 +283,7 @@ has_memory(const HgServerQueue *queue, const HgQueueEntry *job)
 	if (queue->open.length == 0)
 		return true;
 	queue->config->memory_use(queue->config->arg, &use);
-	return use.held < queue->budget && job->memory <= queue->budget - use.held;
+	return use.held < use.budget && job->memory <= use.budget - use.held;
 }
 
 /* Admit a job, which is in no line, if it fits now. */
@@ -332,8 +346,7 @@ is_idle(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t now)
 	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now))
 		return false;
 	/* who has no lease any more has been given all keys */
-	return job->part.bytes == 0 ||
-		   (job->ahead && connection_is_idle(queue, job->connection, now));
+	return job->part.bytes == 0 || (job->ahead && connection_is_idle(queue, job->connection, now));
 }
 
 /* Ask for an open job to be evicted; the thread that was asked before may have missed it. */
@@ -403,8 +416,16 @@ admit_waiting(HgServerQueue *queue)
 	/* they have staging at least */
 	if (job != NULL)
 		return;
-	while ((job = queue->waiting.first) != NULL && admit(queue, job))
+	while ((job = queue->waiting.first) != NULL)
 	{
+		if (!admit(queue, job))
+		{
+			/* other processes may have more of the device than when it came */
+			if (job->memory <= budget_of(queue))
+				break;
+			line_settle(&queue->waiting, job, HG_QUEUE_REFUSED);
+			continue;
+		}
 		line_settle(&queue->waiting, job, HG_QUEUE_GRANTED);
 		line_append(&queue->open, job);
 		if (job->group != 0)
@@ -458,6 +479,7 @@ wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueu
 		ask_idle_jobs(queue);
 	while (entry->state == HG_QUEUE_WAITING)
 	{
+		const bool is_first = entry == queue->waiting.first;
 		bool gave_up;
 
 		pthread_mutex_unlock(&queue->lock);
@@ -467,6 +489,8 @@ wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueu
 		/* a message that is no reason to give up stays where it is, readable */
 		if (ends[1].revents != 0)
 			ends[1].fd = -1;
+		if (is_first)
+			queue->config->measure(queue->config->arg);
 		pthread_mutex_lock(&queue->lock);
 
 		if (gave_up && entry->state == HG_QUEUE_WAITING)
@@ -481,7 +505,7 @@ wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueu
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
 		if (entry == queue->waiting.first)
-			ask_idle_jobs(queue);
+			admit_waiting(queue);
 	}
 	/* it has been written to, before the state was seen */
 	if (read(waiter->wake, &count, sizeof(count)) < 0)
@@ -497,7 +521,6 @@ HgServerQueue *
 hg_server_queue_create(const HgServerConfig *config)
 {
 	HgServerQueue *queue = calloc(1, sizeof(*queue));
-	HgMemoryUse use;
 
 	if (queue == NULL)
 		return NULL;
@@ -506,9 +529,7 @@ hg_server_queue_create(const HgServerConfig *config)
 		free(queue);
 		return NULL;
 	}
-	config->memory_use(config->arg, &use);
 	queue->config = config;
-	queue->budget = use.budget;
 	queue->leases.bytes = whole_pages(config->staging_bytes / 4 * 3);
 	queue->rooms.offset = queue->leases.bytes;
 	queue->rooms.bytes = whole_pages(config->staging_bytes) - queue->rooms.offset;
@@ -538,7 +559,7 @@ lease_for(const HgJobSpec *spec)
 
 /* The answer to a job that does not fit and may not wait, or that can never fit. */
 static HgStatus
-refuse(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t limit, HgError *error)
+refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 {
 	char detail[120];
 
@@ -548,16 +569,25 @@ refuse(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t limit, HgEr
 			"Another join of the same query is on the device, so that it can't wait.",
 			"the device has no room for another join");
 	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
-			 (unsigned long long) job->memory, (unsigned long long) less(limit, queue->budget));
+			 (unsigned long long) job->memory, (unsigned long long) limit);
 	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
 						"the join is too large for the device memory that it may have");
+}
+
+/* The device memory that a job may have, if it has all of it to itself. */
+static uint64_t
+limit_of(const HgServerQueue *queue, const HgJobSpec *spec)
+{
+	const uint64_t budget = budget_of(queue);
+
+	return spec->memory_limit > 0 ? less(budget, spec->memory_limit) : budget;
 }
 
 HgStatus
 hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
 					  const void *connection, const HgQueueWaiter *waiter, HgError *error)
 {
-	uint64_t limit = queue->budget;
+	uint64_t limit;
 
 	job->wake = waiter->wake;
 	job->connection = connection;
@@ -566,10 +596,10 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->ahead = spec->ahead != 0;
 	job->wanted = lease_for(spec);
 	job->memory = queue->config->job_bytes(queue->config->arg, spec);
-	if (spec->memory_limit > 0)
-		limit = less(limit, spec->memory_limit);
+	queue->config->measure(queue->config->arg);
+	limit = limit_of(queue, spec);
 	if (job->memory > limit)
-		return refuse(queue, job, limit, error);
+		return refuse(job, limit, error);
 
 	pthread_mutex_lock(&queue->lock);
 	job->state = HG_QUEUE_REFUSED;
@@ -602,7 +632,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 		case HG_QUEUE_REFUSED:
 			break;
 	}
-	return refuse(queue, job, limit, error);
+	return refuse(job, limit_of(queue, spec), error);
 }
 
 HgStatus
@@ -675,7 +705,8 @@ hg_server_queue_must_evict(HgServerQueue *queue, HgQueueEntry *job)
 
 	pthread_mutex_lock(&queue->lock);
 	first = queue->waiting.first;
-	must = job->asked && is_idle(queue, job, now_ms()) && first != NULL && !has_memory(queue, first);
+	must =
+		job->asked && is_idle(queue, job, now_ms()) && first != NULL && !has_memory(queue, first);
 	job->asked = false;
 	pthread_mutex_unlock(&queue->lock);
 	return must;
@@ -802,7 +833,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	status->jobs_queued = queue->waiting.length + queue->members.length;
 	status->staging_bytes = queue->config->staging_bytes;
 	status->staging_leased = queue->leases.taken + queue->rooms.taken;
-	status->memory_budget = queue->budget;
+	status->memory_budget = use.budget;
 	status->memory_reserved = queue->reserved;
 	status->memory_held = use.held;
 	status->memory_peak = use.peak;

@@ -381,6 +381,70 @@ test_groups(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Other processes have so many bytes of the stand-in's memory. */
+static void
+set_neighbours(const char *name, unsigned bytes)
+{
+	FILE *file = fopen(name, "w");
+
+	if (file == NULL || fprintf(file, "%u\n", bytes) < 0 || fclose(file) != 0)
+		abort();
+}
+
+/* Memory that other processes have taken since the start, and given back. */
+static void
+test_neighbours(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	char name[] = "/tmp/hg_neighbours_XXXXXX";
+	TestServer server;
+	TestSpeaker first;
+	TestSpeaker second;
+	HgDeviceStatus status;
+
+	close(mkstemp(name));
+	set_neighbours(name, 0);
+	setenv("HG_STANDIN_NEIGHBOURS", name, 1);
+	test_start_server(&server, options);
+	unsetenv("HG_STANDIN_NEIGHBOURS");
+	test_start_speaker(&server, &first);
+	test_start_speaker(&server, &second);
+
+	set_neighbours(name, FULL_ROWS * 32 / 2);
+	test_ask_open(&first, 1, FULL_ROWS / 2 + 1, 0);
+	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY) &&
+				  test_status_of(&server).memory_budget == FULL_ROWS * 32 / 2,
+			  "what other processes have of the memory is not there to be reserved");
+	set_neighbours(name, 0);
+	test_ask_open(&first, 2, FULL_ROWS / 4 * 3, 0);
+	hg_tap_ok(test_is_answered(&first, HG_OK), "it is when they have given it back");
+
+	/* less than is reserved already */
+	set_neighbours(name, FULL_ROWS * 32 / 2);
+	test_ask_open(&second, 1, FULL_ROWS / 2, 0);
+	hg_tap_ok(test_settles(&server, 2, 1, 1) && test_is_waiting(&second),
+			  "a job waits where jobs have more than is left");
+	test_send_note(&first, HG_WIRE_CLOSE, 2);
+	hg_tap_ok(test_is_answered(&second, HG_OK), "until they end");
+	test_ask_open(&first, 3, FULL_ROWS / 4, 0);
+	hg_tap_ok(test_settles(&server, 2, 1, 1), "another one waits");
+	set_neighbours(name, 0);
+	hg_tap_ok(test_is_answered(&first, HG_OK), "until other processes give some back");
+	test_send_note(&first, HG_WIRE_CLOSE, 3);
+	test_ask_open(&first, 4, FULL_ROWS / 4 * 3, 0);
+	hg_tap_ok(test_settles(&server, 2, 1, 1), "one more waits");
+	set_neighbours(name, FULL_ROWS * 32 / 2);
+	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY),
+			  "and is refused when they have taken what it needs");
+	test_end_speaker(&first);
+	test_end_speaker(&second);
+	hg_tap_ok(test_settles(&server, 0, 0, 0), "nobody is left");
+	status = test_status_of(&server);
+	hg_tap_ok(status.memory_reserved == 0 && status.staging_leased == 0, "nor anything");
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	unlink(name);
+}
+
 /* How long a job is idle before it is evicted, and longer than the queue takes to look for such. */
 #define IDLE_MS "300"
 #define LOOKED_MS 900
@@ -451,7 +515,8 @@ test_idle_jobs(void)
 		good = takes_matches(engine, job, &error);
 		usleep(50000);
 	}
-	hg_tap_ok(good && test_is_waiting(&waiting), "a job that is asked for matches stays, whoever waits");
+	hg_tap_ok(good && test_is_waiting(&waiting),
+			  "a job that is asked for matches stays, whoever waits");
 
 	started = test_now_ms();
 	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_now_ms() - started < TEST_PATIENCE_MS / 2,
@@ -529,7 +594,8 @@ test_idle_ahead(void)
 	message.request.offset = cursor.answer.reply.lease_offset;
 	message.request.count = 10;
 	test_ask(&cursor, HG_WIRE_APPEND, 2, &message);
-	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "where it may still put keys, which is in vain");
+	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED),
+			  "where it may still put keys, which is in vain");
 	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
 	test_send_note(&cursor, HG_WIRE_CLOSE, 2);
 	hg_tap_ok(test_settles(&server, 2, 1, 0) &&
@@ -885,6 +951,7 @@ main(int argc, char **argv)
 		test_queue();
 		test_impatience();
 		test_groups();
+		test_neighbours();
 		test_idle_jobs();
 		test_idle_ahead();
 		test_trouble();
