@@ -621,6 +621,46 @@ SQL
 			"an idle cursor, $backend: ... and how often that was the CPU");
 		close $session->{socket};
 	}
+	# ... in the midst of a row that has more matches than come at a time, again and again
+	use_program($node, $standin, HG_STANDIN_EVICT_MS => 100);
+	$node->safe_psql('postgres', <<'SQL');
+create table many as select case when i <= 100000 then 7 else i end as k, i as w from generate_series(1, 390000) i;
+create table few as select case when i <= 3 then 7 else i * 10 + 300000 end as k, i as v from generate_series(1, 20) i;
+analyze many, few;
+SQL
+	foreach my $query ('select v, w from few join many using (k)', 'select v, w from many join few using (k)')
+	{
+		my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; select count(*) || '|' || sum(v) || '|' || sum(w) || '|' || count(distinct (v, w)) from ($query) q");
+		my $session = RawSession->new($node);
+		my $evicted = 0;
+
+		$session->query(under('cuda') . "set work_mem = '64MB'; create temp table got (v int, w int);");
+		$session->query(<<'SQL');
+create function pg_temp.take(most int) returns void language plpgsql as $$
+declare
+  c refcursor := 'c';
+  r record;
+begin
+  for i in 1 .. most loop
+    fetch c into r;
+    exit when not found;
+    insert into got values (r.v, r.w);
+  end loop;
+end $$;
+SQL
+		$session->query("begin; declare c cursor for $query");
+		foreach my $most (10, 65530, 10, 40000, 65536)
+		{
+			$session->query("select pg_temp.take($most)");
+			$hungry->query($count);
+			$evicted++ if !defined $hungry->{error} && $hungry->query($last) eq 'cuda|';
+		}
+		is($evicted, 5, "$query: its job is evicted again and again");
+		$session->query('select pg_temp.take(100000000)');
+		is($session->query(q{select count(*) || '|' || sum(v) || '|' || sum(w) || '|' || count(distinct (v, w)) from got}), $right, "$query: ... and has all of its rows, each once")
+		  or diag($session->{error});
+		close $session->{socket};
+	}
 	is(ready_devices($node, 'jobs, queued, staging_used, memory_reserved'), '0|0|0|0', 'an idle cursor: nobody is left');
 	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = 0\n");
 }
