@@ -62,6 +62,10 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o tes
 CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
 	$(addprefix $(CUDA_DIR)/,hg_cuda_check.o hg_cuda_launch.o hg_cuda_work.o engine_hg_engine.o)
 
+# ... and of its memory, which need none
+CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_tap.o) \
+	$(addprefix $(CUDA_DIR)/,hg_cuda_check.o hg_cuda_launch.o hg_cuda_work.o engine_hg_engine.o)
+
 .PHONY: clean-cuda
 clean-cuda:
 	rm -rf $(CUDA_TEST_BUILD)
@@ -124,17 +128,25 @@ $(CUDA_TEST_BUILD)/test_cuda_work.o: $(CUDA_TEST_DIR)/test_cuda_work.cu
 
 $(CUDA_TEST_BUILD)/test_cuda_work: $(CUDA_WORK_TEST_OBJS)
 	$(NVCC) -cudart none -Xcompiler -pthread $(addprefix -Xlinker --wrap=,hg_clock_ms usleep) -o $@ $^
+$(CUDA_TEST_BUILD)/test_cuda_memory.o: $(CUDA_TEST_DIR)/test_cuda_memory.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -x c++ -MD -MF $(@:.o=.d) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_cuda_memory: $(CUDA_MEMORY_TEST_OBJS)
+	$(NVCC) -cudart none -Xcompiler -pthread -Xlinker --wrap=hg_clock_ms -o $@ $^
 
 $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS) \
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
 .PHONY: unit-cuda
-unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_engine_cuda
+unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_cuda_memory \
+		$(CUDA_TEST_BUILD)/test_engine_cuda
 	@if command -v prove >/dev/null 2>&1; then prove --exec '' $^; else for t in $^; do $$t || exit; done; fi
 unit: unit-cuda
 
--include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) \
+	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

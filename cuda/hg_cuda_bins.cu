@@ -30,7 +30,8 @@
  * as a bin has some thousand rows at most, that is their number, times some thousand.  Launches
  * begin small and grow as long as they are quick, since what was launched can't be cancelled.
  *
- * MEMORY: 12 bytes for each piece, and for matches 128 more.
+ * MEMORY: 12 bytes for each piece, and for matches 128 more; for bins that no block has room for
+ * what their rows take once more, and while the inner ones are sorted that of theirs again.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -139,11 +140,11 @@ survey_bins(HgCudaWork *work, HgCudaBins *bins, HgBinsSurvey *survey, HgError *e
 	return HG_OK;
 }
 
-/* Copy the rows of one side that are in bins which no block has room for. */
+/* Copy the rows of one side that are in bins which no block has room for: count of them. */
 template <typename Word>
 static HgStatus
-gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, void **words,
-	   uint32_t **rows, uint64_t *count, HgError *error)
+gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, uint64_t count,
+	   void **words, uint32_t **rows, HgError *error)
 {
 	const uint32_t bin_count = UINT32_C(1) << side->bins_log2;
 	const uint64_t most_pieces = side->count / GATHERED_ROWS + bin_count;
@@ -164,8 +165,8 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 	HG_TRY(hg_cuda_read_back(work, numbers, sizeof(*numbers), &host, error));
 	memcpy(&piece_count, host, sizeof(piece_count));
 
-	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) piece_count * GATHERED_ROWS, &gathered, error));
-	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) piece_count * GATHERED_ROWS, rows, error));
+	HG_TRY(hg_cuda_alloc_array(work, count, &gathered, error));
+	HG_TRY(hg_cuda_alloc_array(work, count, rows, error));
 	for (uint64_t first = 0; first < piece_count; first += HG_PIECE_ROWS / GATHERED_ROWS)
 	{
 		uint64_t piece = piece_count - first < HG_PIECE_ROWS / GATHERED_ROWS
@@ -178,8 +179,6 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 			gathered, *rows)));
 		HG_TRY(hg_cuda_wait(work, error));
 	}
-	HG_TRY(hg_cuda_read_back(work, numbers + 1, sizeof(*numbers), &host, error));
-	*count = *static_cast<const uint32_t *>(host);
 	*words = gathered;
 	hg_cuda_free(work, pieces);
 	hg_cuda_free(work, numbers);
@@ -189,19 +188,20 @@ gather(HgCudaWork *work, const HgCudaBins *bins, const HgCudaPartition *side, vo
 /* Make a graph of the inner rows that no block has room for, and gather their outer rows. */
 template <typename Word>
 static HgStatus
-open_rest(HgCudaWork *work, HgCudaBins *bins, HgError *error)
+open_rest(HgCudaWork *work, HgCudaBins *bins, const HgBinsSurvey *survey, HgError *error)
 {
+	const uint64_t inner_rows = survey->rest_rows[HG_INNER];
+	const uint64_t outer_rows = survey->rest_rows[HG_OUTER];
 	void *words;
 	uint32_t *rows;
-	uint64_t count;
 
-	HG_TRY(gather<Word>(work, bins, &bins->inner, &words, &rows, &count, error));
-	HG_TRY(hg_cuda_graph_sort(work, bins->inner.key_width, bins->vertices_log2, words, rows, count,
-							  &bins->rest_inner, error));
-	HG_TRY(gather<Word>(work, bins, &bins->outer, &words, &rows, &count, error));
+	HG_TRY(gather<Word>(work, bins, &bins->inner, inner_rows, &words, &rows, error));
+	HG_TRY(hg_cuda_graph_sort(work, bins->inner.key_width, bins->vertices_log2, words, rows,
+							  inner_rows, &bins->rest_inner, error));
+	HG_TRY(gather<Word>(work, bins, &bins->outer, outer_rows, &words, &rows, error));
 	bins->rest_outer.words = words;
 	bins->rest_outer.rows = rows;
-	bins->rest_outer.count = count;
+	bins->rest_outer.count = outer_rows;
 	bins->rest_outer.in_lists = false;
 	return HG_OK;
 }
@@ -219,10 +219,10 @@ hg_cuda_bins_open(HgCudaWork *work, const HgCudaPartition *inner, const HgCudaPa
 	bins->above = above;
 	choose_rooms(work, bins);
 	HG_TRY(survey_bins(work, bins, &survey, error));
-	if (survey.rest_rows == 0)
+	if (survey.rest_rows[HG_OUTER] == 0)
 		return HG_OK;
-	return inner->key_width == 4 ? open_rest<uint32_t>(work, bins, error)
-								 : open_rest<uint64_t>(work, bins, error);
+	return inner->key_width == 4 ? open_rest<uint32_t>(work, bins, &survey, error)
+								 : open_rest<uint64_t>(work, bins, &survey, error);
 }
 
 void

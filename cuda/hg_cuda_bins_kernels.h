@@ -16,8 +16,8 @@
 struct HgBinsSurvey
 {
 	uint32_t pieces[2]; /* of outer rows, for narrow and for wide blocks: hg_pieces_kernel */
-	unsigned long long rest_rows; /* outer rows of bins that no block has room for */
-	unsigned long long longest;	  /* inner rows of a bin that a block has room for */
+	unsigned long long rest_rows[2]; /* by HgSide, of bins that no block has room for */
+	unsigned long long longest;		 /* inner rows of a bin that a block has room for */
 };
 
 /* What is found in bins adds up here. */
@@ -50,8 +50,11 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 		if ((uint64_t) inner + outer <= above)
 			; /* not to be joined */
-		else if (inner > wide_rows && outer > 0)
-			atomicAdd(&survey->rest_rows, (unsigned long long) outer);
+		else if (inner > wide_rows)
+		{
+			atomicAdd(&survey->rest_rows[HG_INNER], (unsigned long long) inner);
+			atomicAdd(&survey->rest_rows[HG_OUTER], (unsigned long long) outer);
+		}
 		else if (inner > 0 && outer > 0)
 			longest = inner;
 	}
@@ -61,7 +64,10 @@ __launch_bounds__(HG_STREAM_THREADS)
 		atomicMax(&survey->longest, longest);
 }
 
-/* Copy the rows of pieces to words_out and rows_out, in any order of pieces, a block a piece. */
+/*
+ * Copy the rows of pieces to words_out and rows_out without gaps, in any order of pieces, a block a
+ * piece.
+ */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

@@ -82,13 +82,15 @@ static HgStatus
 check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 {
 	const uint64_t bytes = hg_cuda_engine_job_bytes(spec);
+	uint64_t budget;
 	uint64_t held;
 	uint64_t peak;
 	uint64_t room;
 	char detail[120];
 
-	hg_cuda_device_use(&self->device, &held, &peak);
-	room = self->device.budget - held;
+	hg_cuda_device_measure(&self->device);
+	hg_cuda_device_use(&self->device, &budget, &held, &peak);
+	room = budget > held ? budget - held : 0;
 	if (spec->memory_limit > 0 && spec->memory_limit < room)
 		room = spec->memory_limit;
 	if (bytes <= room)
@@ -591,8 +593,25 @@ hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held, uint64
 {
 	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
 
-	*budget = self->device.budget;
-	hg_cuda_device_use(&self->device, held, peak);
+	hg_cuda_device_use(&self->device, budget, held, peak);
+}
+
+int
+hg_cuda_engine_device(const HgEngine *engine)
+{
+	return reinterpret_cast<const CudaEngine *>(engine)->device.ordinal;
+}
+
+void
+hg_cuda_engine_measure(HgEngine *engine)
+{
+	hg_cuda_device_measure(&reinterpret_cast<CudaEngine *>(engine)->device);
+}
+
+void
+hg_cuda_engine_tidy(HgEngine *engine)
+{
+	hg_cuda_device_tidy(&reinterpret_cast<CudaEngine *>(engine)->device);
 }
 
 void

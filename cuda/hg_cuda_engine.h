@@ -22,7 +22,7 @@ extern "C"
 	/*
 	 * Get a device ready (-1: the one with the most free memory) and give the engine that
 	 * uses it: one for the process, for all its threads.  memory_budget is what all jobs
-	 * together may hold of device memory; 0 means 80 % of it.  HG_UNAVAILABLE, with the
+	 * together may hold of device memory at most; 0 means 80 % of it.  HG_UNAVAILABLE, with the
 	 * reason, where there is no driver, device, or none that this build has code for.
 	 *
 	 * The engine's append copies the keys before it returns.
@@ -36,9 +36,21 @@ extern "C"
 	 */
 	extern uint64_t hg_cuda_engine_job_bytes(const HgJobSpec *spec);
 
-	/* The budget of device memory, what jobs hold of it, and the most that they held. */
+	/* The device that it uses. */
+	extern int hg_cuda_engine_device(const HgEngine *engine);
+
+	/*
+	 * The budget of device memory, which is less than memory_budget where other processes have more
+	 * than is left then, as measured last; what jobs hold of it, and the most that they held.
+	 */
 	extern void hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held,
 									  uint64_t *peak);
+
+	/* Measure what other processes have left, unless that was done in the last second. */
+	extern void hg_cuda_engine_measure(HgEngine *engine);
+
+	/* Called about each second while there are jobs: give back what these do not need. */
+	extern void hg_cuda_engine_tidy(HgEngine *engine);
 
 	/* Give device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);

@@ -18,6 +18,12 @@
 /* Blocks are rounded up to this, as the pool does. */
 static constexpr uint64_t BLOCK_ALIGNMENT = 512;
 
+/* How long a measurement of the device's free memory is good. */
+static constexpr double MEASURED_MS = 1000;
+
+/* Of what is free we leave others one part in so many: kernels and contexts take memory, too. */
+static constexpr uint64_t LEFT_PARTS = 32;
+
 /* How a wait spends its time: at first it asks at once again, then it sleeps. */
 static constexpr double SPIN_MS = 0.5;
 static constexpr double POLL_MS = 1.0;
@@ -38,7 +44,7 @@ static HgStatus
 create_pool(HgCudaDevice *device, HgError *error)
 {
 	cudaMemPoolProps properties;
-	uint64_t threshold = device->budget;
+	uint64_t threshold = device->most;
 	int supported = 0;
 
 	HG_CUDA_TRY(
@@ -58,6 +64,36 @@ create_pool(HgCudaDevice *device, HgError *error)
 	return HG_OK;
 }
 
+/* Learn how much of the device's memory there is for us, beside what other processes have. */
+static void
+measure(HgCudaDevice *device)
+{
+	std::unique_lock<std::mutex> guard(device->lock, std::defer_lock);
+	uint64_t ours = 0;
+	size_t available;
+	size_t total;
+
+	guard.lock();
+	device->measured_ms = hg_clock_ms();
+	if (device->pool == nullptr)
+		ours = device->held;
+	guard.unlock();
+
+	/* ours is asked for first: what another thread takes in between is missing in both */
+	if (cudaSetDevice(device->ordinal) != cudaSuccess ||
+		(device->pool != nullptr &&
+		 cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrReservedMemCurrent, &ours) !=
+			 cudaSuccess) ||
+		cudaMemGetInfo(&available, &total) != cudaSuccess)
+	{
+		cudaGetLastError(); /* who needs the device finds out himself */
+		return;
+	}
+	ours += available - available / LEFT_PARTS;
+	guard.lock();
+	device->budget = ours < device->most ? ours : device->most;
+}
+
 HgStatus
 hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error)
 {
@@ -71,9 +107,13 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 	HG_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
 				error);
 	device->shared_limit = (size_t) shared;
-	device->budget = budget > 0 ? budget : (uint64_t) total / 5 * 4;
+	device->most = budget > 0 ? budget : (uint64_t) total / 5 * 4;
+	device->budget = device->most;
 	HG_TRY(hg_cuda_launch_prepare(device->shared_limit, error));
-	return create_pool(device, error);
+	device->period_began_ms = hg_clock_ms();
+	HG_TRY(create_pool(device, error));
+	measure(device);
+	return HG_OK;
 }
 
 static void
@@ -117,13 +157,63 @@ hg_cuda_device_close(HgCudaDevice *device)
 	device->pool = nullptr;
 }
 
+/* Has a stream done all that was launched in it, or can no more? */
+static bool
+has_passed(cudaStream_t stream)
+{
+	if (cudaStreamQuery(stream) != cudaErrorNotReady)
+		return true;
+	cudaGetLastError();
+	return false;
+}
+
+/* Charge jobs that are closed no more where their streams have passed their ends; with the lock. */
+static void
+settle_kits(HgCudaDevice *device)
+{
+	bool chosen = false;
+
+	for (int i = 0; i < device->idle_count; i++)
+	{
+		HgCudaKit *kit = &device->idle[i];
+
+		if (kit->charged == 0)
+			continue;
+		/* no thread may come to another device by this */
+		if (!chosen)
+			cudaSetDevice(device->ordinal);
+		chosen = true;
+		if (has_passed(kit->stream))
+		{
+			device->held -= kit->charged;
+			kit->charged = 0;
+		}
+	}
+}
+
 void
-hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak)
+hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint64_t *peak)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
+	settle_kits(device);
+	*budget = device->budget;
 	*held = device->held;
 	*peak = device->peak;
+}
+
+void
+hg_cuda_device_measure(HgCudaDevice *device)
+{
+	bool due;
+
+	{
+		std::lock_guard<std::mutex> guard(device->lock);
+
+		due = hg_clock_ms() - device->measured_ms >= MEASURED_MS;
+	}
+	if (due)
+		measure(device);
 }
 
 /* Take a kit that is idle, if more than kept are. */
@@ -162,26 +252,66 @@ hg_cuda_device_trim(HgCudaDevice *device)
 		cudaMemPoolTrimTo(device->pool, 0);
 }
 
-/* Count bytes as held, unless that is over the budget. */
-static bool
-take_budget(HgCudaDevice *device, uint64_t bytes)
+void
+hg_cuda_device_tidy(HgCudaDevice *device)
 {
+	uint64_t needed;
+
+	{
+		std::lock_guard<std::mutex> guard(device->lock);
+		const double now = hg_clock_ms();
+
+		if (now - device->period_began_ms < HG_TIDY_MS)
+			return;
+		needed = device->recent;
+		device->recent = device->held;
+		device->period_began_ms = now;
+	}
+	cudaSetDevice(device->ordinal);
+	if (device->pool != nullptr)
+		cudaMemPoolTrimTo(device->pool, needed);
+}
+
+/* ------------------------------------------------------------------------
+ * The budget
+ * ------------------------------------------------------------------------ */
+
+/* Charge a job so that it can hold bytes more, unless that is over the budget. */
+static bool
+charge(HgCudaWork *work, uint64_t bytes)
+{
+	HgCudaDevice *device = work->device;
+	const uint64_t needed = work->held + bytes;
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	if (bytes > device->budget || device->held > device->budget - bytes)
+	/* what it has given back it can have again */
+	if (needed <= work->charged)
+		return true;
+	if (device->held + (needed - work->charged) > device->budget)
+		settle_kits(device);
+	if (device->held + (needed - work->charged) > device->budget)
 		return false;
-	device->held += bytes;
+	device->held += needed - work->charged;
+	work->charged = needed;
 	if (device->held > device->peak)
 		device->peak = device->held;
+	if (device->held > device->recent)
+		device->recent = device->held;
 	return true;
 }
 
+/* The stream has passed all that the job has given back, which others can have from now on. */
 static void
-give_budget(HgCudaDevice *device, uint64_t bytes)
+settle(HgCudaWork *work)
 {
+	HgCudaDevice *device = work->device;
+
+	if (work->charged == work->held)
+		return;
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	device->held -= bytes;
+	device->held -= work->charged - work->held;
+	work->charged = work->held;
 }
 
 /* ------------------------------------------------------------------------
@@ -209,6 +339,7 @@ hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host, ui
 		}
 	}
 	work->stream = work->kit.stream;
+	work->charged = work->kit.charged;
 	return HG_OK;
 }
 
@@ -216,23 +347,88 @@ void
 hg_cuda_work_close(HgCudaWork *work)
 {
 	HgCudaDevice *device = work->device;
+	const bool passed = has_passed(work->stream);
 
 	while (work->block_count > 0)
 		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
+	if (passed)
+		settle(work);
 
 	/* what was launched before a cancellation may still run: the next job waits its turn */
+	work->kit.charged = work->charged;
 	if (!keep_kit(device, &work->kit))
+	{
+		cudaStreamSynchronize(work->stream);
+		settle(work);
 		destroy_kit(&work->kit);
+	}
 	memset(&work->kit, 0, sizeof(work->kit));
+}
+
+/* Charge the job with bytes more and ask the device for them, whose answer is *code. */
+static HgStatus
+ask(HgCudaWork *work, uint64_t bytes, void **ptr, cudaError_t *code, HgError *error)
+{
+	HgCudaDevice *device = work->device;
+	uint64_t budget;
+	uint64_t held;
+	uint64_t peak;
+	char detail[120];
+
+	*ptr = nullptr;
+	if (!charge(work, bytes))
+	{
+		/* others may have given back what they had when that was measured last */
+		hg_cuda_device_measure(device);
+		if (!charge(work, bytes))
+		{
+			hg_cuda_device_use(device, &budget, &held, &peak);
+			snprintf(detail, sizeof(detail),
+					 "%llu bytes more were needed, of a budget of %llu %llu are in use.",
+					 (unsigned long long) bytes, (unsigned long long) budget,
+					 (unsigned long long) held);
+			return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+								"the budget of device memory was reached");
+		}
+	}
+	*code = device->pool != nullptr
+				? cudaMallocFromPoolAsync(ptr, bytes, device->pool, work->stream)
+				: cudaMalloc(ptr, bytes);
+	if (*code != cudaSuccess)
+		*ptr = nullptr;
+	return HG_OK;
+}
+
+/*
+ * The same, once more where the device has no memory: others may have it, but it may also be ours,
+ * kept for later, or in pieces that are too small.  These go back to the driver.
+ */
+static HgStatus
+ask_twice(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
+{
+	HgCudaDevice *device = work->device;
+	cudaError_t code;
+
+	HG_TRY(ask(work, bytes, ptr, &code, error));
+	if (code == cudaErrorMemoryAllocation)
+	{
+		cudaGetLastError();
+		/* what the job has given back is in use until the stream has passed that */
+		HG_TRY(hg_cuda_wait(work, error));
+		if (device->pool != nullptr)
+			cudaMemPoolTrimTo(device->pool, 0);
+		HG_TRY(ask(work, bytes, ptr, &code, error));
+		if (code == cudaErrorMemoryAllocation)
+			measure(device);
+	}
+	return code == cudaSuccess ? HG_OK : hg_cuda_error(code, "cudaMalloc", error);
 }
 
 HgStatus
 hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 {
-	HgCudaDevice *device = work->device;
 	uint64_t rounded = (bytes / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
 	char detail[120];
-	cudaError_t code;
 
 	*ptr = nullptr;
 	if (work->limit > 0 && (rounded > work->limit || work->held > work->limit - rounded))
@@ -245,21 +441,8 @@ hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 	if (work->block_count == HG_WORK_BLOCKS)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The job's list of blocks is full.",
 							"out of device memory");
-	if (!take_budget(device, rounded))
-	{
-		snprintf(detail, sizeof(detail), "%llu bytes more were needed, the budget is %llu.",
-				 (unsigned long long) rounded, (unsigned long long) device->budget);
-		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
-							"the budget of device memory was reached");
-	}
-	code = device->pool != nullptr
-			   ? cudaMallocFromPoolAsync(ptr, rounded, device->pool, work->stream)
-			   : cudaMalloc(ptr, rounded);
-	if (code != cudaSuccess)
-	{
-		give_budget(device, rounded);
-		return hg_cuda_error(code, "cudaMalloc", error);
-	}
+	/* what is refused stays charged until the stream is waited for, as what is given back */
+	HG_TRY(ask_twice(work, rounded, ptr, error));
 
 	work->blocks[work->block_count].ptr = *ptr;
 	work->blocks[work->block_count].bytes = rounded;
@@ -284,7 +467,8 @@ hg_cuda_free(HgCudaWork *work, void *ptr)
 		else
 			cudaFree(ptr); /* waits for the device */
 		work->held -= work->blocks[i].bytes;
-		give_budget(device, work->blocks[i].bytes);
+		if (device->pool == nullptr)
+			settle(work);
 		work->blocks[i] = work->blocks[--work->block_count];
 		return;
 	}
@@ -341,7 +525,9 @@ HgStatus
 hg_cuda_wait(HgCudaWork *work, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
-	return wait_for(work, work->kit.done, true, error);
+	HG_TRY(wait_for(work, work->kit.done, true, error));
+	settle(work);
+	return HG_OK;
 }
 
 HgStatus
@@ -360,7 +546,9 @@ hg_cuda_finish(HgCudaWork *work, HgError *error)
 	/* whatever it says: the caller may not go on, as copies can still come */
 	if (code != cudaSuccess)
 		return hg_error_set(error, HG_DEVICE_FAILED, cudaGetErrorString(code), "the device failed");
-	return wait_for(work, work->kit.done, false, error);
+	HG_TRY(wait_for(work, work->kit.done, false, error));
+	settle(work);
+	return HG_OK;
 }
 
 HgStatus

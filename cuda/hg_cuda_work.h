@@ -3,11 +3,20 @@
  * hg_cuda_work.h
  *	  What a job holds on a device: a stream, memory under a budget, a way to wait.
  *
- * DEVICE MEMORY comes from one pool per device, whose release threshold is the
- * budget: memory that a job gave back stays with the process and is reused without
- * a call to the driver, until the process has nothing to do.  Where the device has no
- * pools, plain cudaMalloc serves.  We account for what is held ourselves: what all jobs
- * hold stays within the device's budget, and what one job holds within its own limit.
+ * DEVICE MEMORY comes from one pool per device, whose release threshold is the most that the
+ * process may take: memory that a job gave back stays with the process and is reused without
+ * a call to the driver, until the process has nothing to do, or has not needed as much for some
+ * seconds (hg_cuda_device_tidy), or an allocation fails, which is tried again then.  Where the
+ * device has no pools, plain cudaMalloc serves.  We account for what is held ourselves: what all
+ * jobs hold stays within the device's budget, and what one job holds within its own limit.
+ *
+ * THE BUDGET is what the process may take, by its options, or what the device had for it when that
+ * was measured last, whichever is less: other processes take memory of the same device, and
+ * give it back.  It is measured when the device is opened, when an allocation fails, and as
+ * often as hg_cuda_device_measure() is called, but once a second at most.
+ *
+ * A block that a job gives back is its own again at once, in the order of its stream.  To others it
+ * counts as held until the stream has passed that point: only then can it be anybody's.
  *
  * Every block that a job holds is listed in its HgCudaWork, so that functions which
  * fail half-way need not give back anything: closing the work does.  All work of a
@@ -47,18 +56,23 @@ struct HgCudaKit
 	cudaEvent_t paces[2]; /* in turn, behind pieces of work */
 	cudaEvent_t marks[3]; /* to measure phases */
 	void *readback;		  /* pinned, HG_READBACK_BYTES */
+	uint64_t charged;	  /* while idle: bytes that its stream has not passed the end of yet */
 };
 
 struct HgCudaDevice
 {
 	int ordinal;
 	cudaMemPool_t pool;	 /* NULL where there are no pools */
-	uint64_t budget;	 /* bytes that all jobs may hold together */
+	uint64_t most;		 /* bytes that the process may take, whatever is free */
 	size_t shared_limit; /* bytes of shared memory that a block can have */
 
-	std::mutex lock; /* guards all that follows */
-	uint64_t held;
+	std::mutex lock;	/* guards all that follows */
+	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
+	double measured_ms; /* ... which was then */
+	uint64_t held;		/* what they are charged with */
 	uint64_t peak;
+	uint64_t recent;		/* the most that was held in this period ... */
+	double period_began_ms; /* ... of HG_TIDY_MS */
 	HgCudaKit idle[HG_IDLE_KITS];
 	int idle_count;
 };
@@ -71,8 +85,9 @@ struct HgCudaWork
 	const HgHost *host;	 /* for cancelled(); may be NULL */
 	int pace;			 /* of the kit's, the next one */
 	uint64_t limit;		 /* bytes; 0 = none of its own */
-	uint64_t held;
-	uint64_t peak;
+	uint64_t held;		 /* in blocks */
+	uint64_t charged;	 /* of the device's budget: held, and what it has given back lately */
+	uint64_t peak;		 /* of held */
 	struct
 	{
 		void *ptr;
@@ -81,15 +96,27 @@ struct HgCudaWork
 	int block_count;
 };
 
-/* Get a device ready, which its owner has zeroed; budget 0 means 80 % of its memory. */
+/* What jobs have not held for a period of so many ms goes back to the driver at its end. */
+constexpr double HG_TIDY_MS = 5000;
+
+/* Get a device ready, which its owner has zeroed; budget 0 means 80 % of its memory at most. */
 HgStatus hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError *error);
 void hg_cuda_device_close(HgCudaDevice *device);
 
-/* What jobs hold of its budget now, and the most that they held. */
-void hg_cuda_device_use(HgCudaDevice *device, uint64_t *held, uint64_t *peak);
+/* The budget, what jobs hold of it now, and the most that they held. */
+void hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint64_t *peak);
+
+/* See what other processes have left of the device, unless that was seen in the last second. */
+void hg_cuda_device_measure(HgCudaDevice *device);
 
 /* Give memory that no job holds back to the driver, and kits that are many. */
 void hg_cuda_device_trim(HgCudaDevice *device);
+
+/*
+ * Called now and then while there are jobs: give memory back to the driver that they have not
+ * needed for some seconds.
+ */
+void hg_cuda_device_tidy(HgCudaDevice *device);
 
 /* Start and end the work of one job.  close frees all its memory, and never fails. */
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
@@ -98,7 +125,8 @@ void hg_cuda_work_close(HgCudaWork *work);
 
 /*
  * bytes of device memory, aligned to 256, in stream order.  HG_DEVICE_OUT_OF_MEMORY over the
- * job's limit, over the device's budget, or when refused.
+ * job's limit, over the device's budget, or when refused.  Where the device refuses at first it
+ * waits for the stream, polling cancelled().
  */
 HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error);
 

@@ -125,6 +125,18 @@ cuda_rest(void)
 }
 
 static void
+cuda_tidy(void)
+{
+	hg_cuda_engine_tidy(started);
+}
+
+static void
+cuda_measure_use(void)
+{
+	hg_cuda_engine_measure(started);
+}
+
+static void
 cuda_memory_use(HgMemoryUse *use)
 {
 	hg_cuda_engine_memory(started, &use->budget, &use->held, &use->peak);
@@ -134,10 +146,16 @@ static int
 cuda_list(HgDeviceInfo *infos, int capacity, HgError *error)
 {
 	int count = hg_cuda_engine_list(infos, capacity, error);
+	uint64_t held;
+	uint64_t peak;
 
 	for (int i = 0; i < count; i++)
+	{
 		if (memory_budget > 0)
 			infos[i].memory_budget = memory_budget;
+		if (started != NULL && infos[i].ordinal == hg_cuda_engine_device(started))
+			hg_cuda_engine_memory(started, &infos[i].memory_budget, &held, &peak);
+	}
 	return count;
 }
 
@@ -151,9 +169,12 @@ main(int argc, char **argv)
 		.pin = hg_cuda_engine_register,
 		.measure = cuda_measure,
 		.list = cuda_list,
+		.evict_ms = HG_SERVER_EVICT_MS,
 		.job_bytes = hg_cuda_engine_job_bytes,
 		.memory_use = cuda_memory_use,
+		.measure_use = cuda_measure_use,
 		.rest = cuda_rest,
+		.tidy = cuda_tidy,
 	};
 
 	snprintf(description, sizeof(description), "built with CUDA %d.%d",

@@ -309,6 +309,22 @@ memory_use_for_server(void *arg, HgMemoryUse *use)
 	kind->memory_use(use);
 }
 
+static void
+measure_for_server(void *arg)
+{
+	const HgDeviceKind *kind = arg;
+
+	kind->measure_use();
+}
+
+static void
+tidy_for_server(void *arg)
+{
+	const HgDeviceKind *kind = arg;
+
+	kind->tidy();
+}
+
 /* Serve whoever started us, or whoever connects, until it is over. */
 static int
 serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
@@ -321,10 +337,13 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.listen = options->listen;
 	config.staging_bytes = options->staging_bytes;
 	config.idle_timeout = options->idle_timeout;
+	config.evict_ms = kind->evict_ms;
 	config.list_devices = list_for_server;
 	config.job_bytes = job_bytes_for_server;
 	config.memory_use = memory_use_for_server;
+	config.measure = measure_for_server;
 	config.rest = rest_for_server;
+	config.tidy = tidy_for_server;
 	config.arg = (void *) kind;
 
 	if (prepare_listener(config.listen, &error) != HG_OK ||

@@ -67,9 +67,12 @@ typedef struct HgDeviceKind
 	int (*list)(HgDeviceInfo *infos, int capacity, HgError *error);
 
 	/* see hg_server.h */
+	int evict_ms;
 	uint64_t (*job_bytes)(const HgJobSpec *spec);
 	void (*memory_use)(HgMemoryUse *use);
+	void (*measure_use)(void);
 	void (*rest)(void);
+	void (*tidy)(void);
 } HgDeviceKind;
 
 /* main() of a device process: returns its exit status. */

@@ -41,7 +41,10 @@
 /* Without a job for this long the engine rests. */
 #define REST_MS 1000
 
-/* How long the first thread sleeps at most, in ms: jobs do not wake it when they end. */
+/*
+ * How long the first thread sleeps at most, in ms, where there are jobs or other threads: jobs do
+ * not wake it when they end.
+ */
 #define TICK_MS 1000
 
 /* How long it leaves new sessions alone when it could not take one. */
@@ -87,12 +90,13 @@ hg_server_decline(int socket, const HgError *error)
 }
 
 /* ------------------------------------------------------------------------
- * Time without a job
+ * Time between jobs
  * ------------------------------------------------------------------------ */
 
 /*
- * Rest where it is time to.  Returns the milliseconds until something is to be done for want
- * of a job: -1 for never as things stand, 0 when the process is to end.
+ * Rest where it is time to, or tidy up where there are jobs.  Returns the milliseconds until
+ * something of that kind is to be done again: -1 for never as things stand, 0 when the process is
+ * to end.
  */
 static int
 pass_idle_time(Server *server)
@@ -104,7 +108,8 @@ pass_idle_time(Server *server)
 	if (idle < 0)
 	{
 		server->rested = false;
-		return -1;
+		config->tidy(config->arg);
+		return TICK_MS;
 	}
 	if (timeout > 0 && idle >= timeout)
 		return 0;
@@ -187,16 +192,24 @@ serve_guest(void *arg)
 {
 	Guest *guest = arg;
 	Server *server = guest->server;
-	struct pollfd readable = {.fd = guest->socket, .events = POLLIN};
+	struct pollfd ends[2] = {{.fd = guest->socket, .events = POLLIN}, {.events = POLLIN}};
 	HgServerSession *session =
 		hg_server_session_create(server->config, server->queue, guest->socket, &server->hello);
 	HgSessionState state;
 
 	if (session != NULL)
 	{
+		ends[1].fd = hg_server_session_wake(session);
 		while ((state = hg_server_session_state(session)) == HG_SESSION_OPEN)
-			if (poll(&readable, 1, -1) > 0)
+		{
+			if (poll(ends, 2, -1) <= 0)
+				continue;
+			/* a job that something is asked of is not idle */
+			if (ends[0].revents != 0)
 				hg_server_session_serve(session);
+			else
+				hg_server_session_yield(session);
+		}
 		if (state == HG_SESSION_DEVICE_FAILED)
 		{
 			report_failure(server);

@@ -18,10 +18,13 @@
 
 #include "../src/engine/wire/hg_wire.h"
 
+/* How long a job may be idle on a device that others want: longer than a busy client takes. */
+#define HG_SERVER_EVICT_MS 2000
+
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
-	uint64_t budget; /* what jobs may hold together; never changes */
+	uint64_t budget; /* what jobs may hold together; less while other processes have more */
 	uint64_t held;	 /* what they hold */
 	uint64_t peak;	 /* the most that they held */
 } HgMemoryUse;
@@ -44,6 +47,7 @@ typedef struct HgServerConfig
 	int staging_fd;
 
 	int idle_timeout; /* seconds without a job until it ends; 0 = never */
+	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_server_queue.c */
 
 	HgEngineCosts costs; /* for the hello */
 
@@ -56,10 +60,19 @@ typedef struct HgServerConfig
 	void (*memory_use)(void *arg, HgMemoryUse *use);
 
 	/*
+	 * Called when a job is to be admitted: see what other processes have left of the budget, where
+	 * that has not been seen for a while.  It may take a millisecond or so, memory_use may not.
+	 */
+	void (*measure)(void *arg);
+
+	/*
 	 * Called when there has been no job for a second: give back what is kept for the next
 	 * one's speed alone.
 	 */
 	void (*rest)(void *arg);
+
+	/* Called about each second while there are jobs: give back what these have no use for. */
+	void (*tidy)(void *arg);
 	void *arg;
 } HgServerConfig;
 

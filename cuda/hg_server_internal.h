@@ -21,11 +21,12 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgEngine *engine;	/* of the process, or of teams */
-	HgJob *job;			/* the engine's */
-	HgHost host;		/* what the engine gets; its arg is this struct */
-	HgQueueEntry entry; /* its reservation, and its lease until all keys are there */
-	HgError failure;	/* status HG_OK while all is well */
+	HgEngine *engine;	   /* of the process, or of teams */
+	HgJob *job;			   /* the engine's; NULL once it has been evicted */
+	HgHost host;		   /* what the engine gets; its arg is this struct */
+	HgQueueEntry entry;	   /* its reservation, and its lease until all keys are there */
+	HgError failure;	   /* status HG_OK while all is well */
+	HgJobStats last_stats; /* of a job that has been evicted */
 
 	uint32_t record_words; /* of the last REDUCE; 0 where there was none */
 
@@ -79,6 +80,12 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 
 /* Nothing more is to be done for the job but to close it. */
 extern void hg_server_job_cancel(HgServerJob *job);
+
+/* What it has done so far. */
+extern void hg_server_job_stats(const HgServerJob *job, HgJobStats *stats);
+
+/* Evict the job if the queue wants that: whatever is asked of it later is answered HG_EVICTED. */
+extern void hg_server_job_yield(HgServerJob *job);
 
 /* Does what a request to append names exist in the job, and lie within its lease? */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);

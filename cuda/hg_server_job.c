@@ -63,6 +63,8 @@ outcome_of(const HgServerJob *job)
 {
 	const HgServerSession *session = job->session;
 
+	if (job->job == NULL)
+		return HG_QUEUE_EVICTED;
 	if (job->failure.status == HG_CANCELLED ||
 		(job->failure.status == HG_OK && session->state != HG_SESSION_OPEN))
 		return HG_QUEUE_CANCELLED;
@@ -79,10 +81,36 @@ hg_server_job_close(HgServerJob *job)
 		link = &(*link)->next;
 	*link = job->next;
 
-	job->engine->close(job->job);
+	if (job->job != NULL)
+		job->engine->close(job->job);
 	hg_server_queue_leave(session->queue, &job->entry, outcome_of(job));
 	drop_export(job);
 	free(job);
+}
+
+void
+hg_server_job_stats(const HgServerJob *job, HgJobStats *stats)
+{
+	if (job->job != NULL)
+		job->engine->stats(job->job, stats);
+	else
+		*stats = job->last_stats;
+}
+
+void
+hg_server_job_yield(HgServerJob *job)
+{
+	HgServerQueue *queue = job->session->queue;
+
+	if (job->job == NULL || !hg_server_queue_must_evict(queue, &job->entry))
+		return;
+	job->engine->stats(job->job, &job->last_stats);
+	job->engine->close(job->job);
+	job->job = NULL;
+	drop_export(job);
+	hg_error_set(&job->failure, HG_EVICTED, "It was idle while others waited for the memory.",
+				 "the device gave the join's memory to another join");
+	hg_server_queue_evict(queue, &job->entry);
 }
 
 /* How the connection waits for a job's turn. */
@@ -494,17 +522,12 @@ serve_settle(HgServerJob *job)
 	return HG_OK;
 }
 
-HgStatus
-hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+/* Have the engine do what a request asks. */
+static HgStatus
+serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	HgEngine *engine = job->engine;
 	HgError *error = &reply->error;
-
-	if (job->failure.status != HG_OK)
-	{
-		*error = job->failure;
-		return error->status;
-	}
 
 	switch ((HgWireType) request->header.type)
 	{
@@ -532,4 +555,21 @@ hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply 
 		default:
 			return serve_export(job, request, reply);
 	}
+}
+
+HgStatus
+hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgServerQueue *queue = job->session->queue;
+	HgStatus status;
+
+	if (job->failure.status != HG_OK)
+	{
+		reply->error = job->failure;
+		return job->failure.status;
+	}
+	hg_server_queue_begin_work(queue, &job->entry);
+	status = serve(job, request, reply);
+	hg_server_queue_end_work(queue, &job->entry);
+	return status;
 }

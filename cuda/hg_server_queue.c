@@ -23,7 +23,21 @@
  *
  * Memory that a job was admitted for is reserved until it is closed, whether it holds it yet
  * or not; jobs that hold more than they were expected to are known by what the engine says
- * that all of them hold together.
+ * that all of them hold together.  So is what there is to be reserved: other processes take
+ * memory of the device.  That is measured for who comes, and from time to time for who is the
+ * first in the queue.
+ *
+ * IDLE JOBS.  A client may keep a built job for as long as it likes, and ask for nothing: a cursor.
+ * Where the first in the queue waits for memory, and jobs that have been idle for
+ * config->evict_ms reserve what it needs, they are evicted, those that have been idle longest
+ * first, and no more of them than it takes.  A job belongs to its connection's thread: the queue
+ * marks it and wakes that thread, which evicts it unless a request has come first.  Who waits looks
+ * for idle jobs when he joins the queue, and every LOOK_IDLE_MS; whoever leaves it looks for the
+ * next.
+ *
+ * Never evicted are jobs of teams, whose members may be idle for each other's sake, and jobs whose
+ * keys are still to come: their clients are reading tables.  But one that was opened ahead of
+ * another that is at work (HgJobSpec) is idle with that: when its whole connection is.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,6 +67,9 @@
 /* How often a client that has sent something else is looked at while it waits, in ms. */
 #define LOOK_MS 10
 
+/* How often who waits looks for idle jobs, in ms. */
+#define LOOK_IDLE_MS 500
+
 /* A contiguous piece of staging, and the parts of it that are taken. */
 typedef struct Area
 {
@@ -73,11 +90,10 @@ struct HgServerQueue
 	const HgServerConfig *config;
 	pthread_mutex_t lock; /* guards all that follows */
 
-	uint64_t budget; /* of device memory */
-	uint64_t reserved;
-	Line open;	  /* jobs, in no order */
-	Line waiting; /* jobs */
-	Line members; /* of teams, waiting for a lease */
+	uint64_t reserved; /* device memory */
+	Line open;		   /* jobs, in no order */
+	Line waiting;	   /* jobs */
+	Line members;	   /* of teams, waiting for a lease */
 
 	Area leases;
 	Area rooms;
@@ -237,18 +253,37 @@ has_kin(const HgServerQueue *queue, const HgQueueEntry *job)
 	return false;
 }
 
+/* The device memory that jobs may hold together, as things stand. */
+static uint64_t
+budget_of(const HgServerQueue *queue)
+{
+	HgMemoryUse use;
+
+	queue->config->memory_use(queue->config->arg, &use);
+	return use.budget;
+}
+
+/* That of it which no job has been admitted for. */
+static uint64_t
+unreserved(const HgServerQueue *queue)
+{
+	const uint64_t budget = budget_of(queue);
+
+	return budget > queue->reserved ? budget - queue->reserved : 0;
+}
+
 /* Has the device memory for the job? */
 static bool
 has_memory(const HgServerQueue *queue, const HgQueueEntry *job)
 {
 	HgMemoryUse use;
 
-	if (job->memory > queue->budget - queue->reserved)
+	if (job->memory > unreserved(queue))
 		return false;
 	if (queue->open.length == 0)
 		return true;
 	queue->config->memory_use(queue->config->arg, &use);
-	return use.held < queue->budget && job->memory <= queue->budget - use.held;
+	return use.held < use.budget && job->memory <= use.budget - use.held;
 }
 
 /* Admit a job, which is in no line, if it fits now. */
@@ -258,6 +293,7 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 	if (!has_memory(queue, job) || !take_lease(queue, job))
 		return false;
 	queue->reserved += job->memory;
+	job->used_ms = now_ms();
 	return true;
 }
 
@@ -282,6 +318,90 @@ settle_kin(HgServerQueue *queue, uint64_t group)
 	}
 }
 
+/* ------------------------------------------------------------------------
+ * Idle jobs
+ * ------------------------------------------------------------------------ */
+
+/* Is nothing done for a job, and was nothing for so long that it may be evicted? */
+static bool
+is_unused(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t now)
+{
+	return !job->busy && now - job->used_ms >= (uint64_t) queue->config->evict_ms;
+}
+
+/* The same for all jobs of a connection. */
+static bool
+connection_is_idle(const HgServerQueue *queue, const void *connection, uint64_t now)
+{
+	for (const HgQueueEntry *job = queue->open.first; job != NULL; job = job->next)
+		if (job->connection == connection && !is_unused(queue, job, now))
+			return false;
+	return true;
+}
+
+/* Is an open job one that may be evicted? */
+static bool
+is_idle(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t now)
+{
+	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now))
+		return false;
+	/* who has no lease any more has been given all keys */
+	return job->part.bytes == 0 || (job->ahead && connection_is_idle(queue, job->connection, now));
+}
+
+/* Ask for an open job to be evicted; the thread that was asked before may have missed it. */
+static void
+ask_job(HgQueueEntry *job)
+{
+	const uint64_t one = 1;
+
+	job->asked = true;
+	if (write(job->wake, &one, sizeof(one)) < 0)
+		abort();
+}
+
+/*
+ * Have idle jobs evicted where the first in the queue waits for their memory: all that it takes,
+ * or none where that is not enough.
+ */
+static void
+ask_idle_jobs(HgServerQueue *queue)
+{
+	const HgQueueEntry *first = queue->waiting.first;
+	const uint64_t now = now_ms();
+	uint64_t idle = 0;	/* bytes of jobs that are */
+	uint64_t asked = 0; /* ... and of those that have been asked for */
+	HgQueueEntry *longest;
+
+	if (first == NULL || has_memory(queue, first))
+		return;
+	for (HgQueueEntry *job = queue->open.first; job != NULL; job = job->next)
+	{
+		job->asked = job->asked && is_idle(queue, job, now);
+		if (job->asked)
+			ask_job(job);
+		if (job->asked)
+			asked += job->memory;
+		if (is_idle(queue, job, now))
+			idle += job->memory;
+	}
+	if (first->memory > unreserved(queue) + idle)
+		return;
+	/* where all is held that is not reserved, one by one */
+	while (asked == 0 || first->memory > unreserved(queue) + asked)
+	{
+		longest = NULL;
+		for (HgQueueEntry *job = queue->open.first; job != NULL; job = job->next)
+			if (!job->asked && is_idle(queue, job, now) &&
+				(longest == NULL || job->used_ms < longest->used_ms))
+				longest = job;
+		if (longest == NULL)
+			break;
+		ask_job(longest);
+		asked += longest->memory;
+	}
+}
+
 /* Something is free again: whose turn is it? */
 static void
 admit_waiting(HgServerQueue *queue)
@@ -296,13 +416,22 @@ admit_waiting(HgServerQueue *queue)
 	/* they have staging at least */
 	if (job != NULL)
 		return;
-	while ((job = queue->waiting.first) != NULL && admit(queue, job))
+	while ((job = queue->waiting.first) != NULL)
 	{
+		if (!admit(queue, job))
+		{
+			/* other processes may have more of the device than when it came */
+			if (job->memory <= budget_of(queue))
+				break;
+			line_settle(&queue->waiting, job, HG_QUEUE_REFUSED);
+			continue;
+		}
 		line_settle(&queue->waiting, job, HG_QUEUE_GRANTED);
 		line_append(&queue->open, job);
 		if (job->group != 0)
 			settle_kin(queue, job->group);
 	}
+	ask_idle_jobs(queue);
 }
 
 static void
@@ -322,6 +451,15 @@ note_idle(HgServerQueue *queue)
 		queue->idle_since_ms = now_ms();
 }
 
+/* How long a wait for something sleeps at most, in ms; -1 for as long as nothing happens. */
+static int
+longest_sleep(const HgServerQueue *queue, const Line *line, bool sees_socket)
+{
+	if (!sees_socket)
+		return LOOK_MS;
+	return line == &queue->waiting ? LOOK_IDLE_MS : -1;
+}
+
 /*
  * Wait in a line until someone settles the entry, or the client gives up; with the lock
  * held, which is let go meanwhile.  Returns the state; HG_QUEUE_OUTSIDE where the client
@@ -337,17 +475,22 @@ wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueu
 	entry->wake = waiter->wake;
 	entry->state = HG_QUEUE_WAITING;
 	line_append(line, entry);
+	if (entry == queue->waiting.first)
+		ask_idle_jobs(queue);
 	while (entry->state == HG_QUEUE_WAITING)
 	{
+		const bool is_first = entry == queue->waiting.first;
 		bool gave_up;
 
 		pthread_mutex_unlock(&queue->lock);
-		ends[1].revents = 0; /* poll may fail, for a signal */
-		poll(ends, 2, ends[1].fd < 0 ? LOOK_MS : -1);
+		ends[0].revents = ends[1].revents = 0; /* poll may fail, for a signal */
+		poll(ends, 2, longest_sleep(queue, line, ends[1].fd >= 0));
 		gave_up = (ends[1].fd < 0 || ends[1].revents != 0) && waiter->gave_up(waiter->arg);
 		/* a message that is no reason to give up stays where it is, readable */
 		if (ends[1].revents != 0)
 			ends[1].fd = -1;
+		if (is_first)
+			queue->config->measure(queue->config->arg);
 		pthread_mutex_lock(&queue->lock);
 
 		if (gave_up && entry->state == HG_QUEUE_WAITING)
@@ -356,6 +499,13 @@ wait_in_line(HgServerQueue *queue, Line *line, HgQueueEntry *entry, const HgQueu
 			entry->state = HG_QUEUE_OUTSIDE;
 			return HG_QUEUE_OUTSIDE;
 		}
+		if (entry->state != HG_QUEUE_WAITING)
+			break;
+		/* another of this connection's jobs is to be evicted, which has to wait, too */
+		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
+			abort();
+		if (entry == queue->waiting.first)
+			admit_waiting(queue);
 	}
 	/* it has been written to, before the state was seen */
 	if (read(waiter->wake, &count, sizeof(count)) < 0)
@@ -371,7 +521,6 @@ HgServerQueue *
 hg_server_queue_create(const HgServerConfig *config)
 {
 	HgServerQueue *queue = calloc(1, sizeof(*queue));
-	HgMemoryUse use;
 
 	if (queue == NULL)
 		return NULL;
@@ -380,9 +529,7 @@ hg_server_queue_create(const HgServerConfig *config)
 		free(queue);
 		return NULL;
 	}
-	config->memory_use(config->arg, &use);
 	queue->config = config;
-	queue->budget = use.budget;
 	queue->leases.bytes = whole_pages(config->staging_bytes / 4 * 3);
 	queue->rooms.offset = queue->leases.bytes;
 	queue->rooms.bytes = whole_pages(config->staging_bytes) - queue->rooms.offset;
@@ -412,7 +559,7 @@ lease_for(const HgJobSpec *spec)
 
 /* The answer to a job that does not fit and may not wait, or that can never fit. */
 static HgStatus
-refuse(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t limit, HgError *error)
+refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 {
 	char detail[120];
 
@@ -422,25 +569,37 @@ refuse(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t limit, HgEr
 			"Another join of the same query is on the device, so that it can't wait.",
 			"the device has no room for another join");
 	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
-			 (unsigned long long) job->memory, (unsigned long long) less(limit, queue->budget));
+			 (unsigned long long) job->memory, (unsigned long long) limit);
 	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
 						"the join is too large for the device memory that it may have");
+}
+
+/* The device memory that a job may have, if it has all of it to itself. */
+static uint64_t
+limit_of(const HgServerQueue *queue, const HgJobSpec *spec)
+{
+	const uint64_t budget = budget_of(queue);
+
+	return spec->memory_limit > 0 ? less(budget, spec->memory_limit) : budget;
 }
 
 HgStatus
 hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
 					  const void *connection, const HgQueueWaiter *waiter, HgError *error)
 {
-	uint64_t limit = queue->budget;
+	uint64_t limit;
 
+	job->wake = waiter->wake;
 	job->connection = connection;
 	job->group = spec->group;
+	job->in_team = spec->team != 0;
+	job->ahead = spec->ahead != 0;
 	job->wanted = lease_for(spec);
 	job->memory = queue->config->job_bytes(queue->config->arg, spec);
-	if (spec->memory_limit > 0)
-		limit = less(limit, spec->memory_limit);
+	queue->config->measure(queue->config->arg);
+	limit = limit_of(queue, spec);
 	if (job->memory > limit)
-		return refuse(queue, job, limit, error);
+		return refuse(job, limit, error);
 
 	pthread_mutex_lock(&queue->lock);
 	job->state = HG_QUEUE_REFUSED;
@@ -473,7 +632,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 		case HG_QUEUE_REFUSED:
 			break;
 	}
-	return refuse(queue, job, limit, error);
+	return refuse(job, limit_of(queue, spec), error);
 }
 
 HgStatus
@@ -482,6 +641,7 @@ hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member, const HgJobSpec
 {
 	member->connection = connection;
 	member->group = spec->group;
+	member->in_team = true;
 	member->wanted = lease_for(spec);
 
 	pthread_mutex_lock(&queue->lock);
@@ -506,7 +666,7 @@ hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, Hg
 	bool fits;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = bytes <= queue->budget - queue->reserved;
+	fits = bytes <= unreserved(queue);
 	if (fits)
 	{
 		job->memory += bytes;
@@ -518,6 +678,59 @@ hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, Hg
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL,
 							"the join has more rows than expected, and the device has no room");
 	return HG_OK;
+}
+
+void
+hg_server_queue_begin_work(HgServerQueue *queue, HgQueueEntry *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	job->busy = true;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void
+hg_server_queue_end_work(HgServerQueue *queue, HgQueueEntry *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	job->busy = false;
+	job->used_ms = now_ms();
+	pthread_mutex_unlock(&queue->lock);
+}
+
+bool
+hg_server_queue_must_evict(HgServerQueue *queue, HgQueueEntry *job)
+{
+	const HgQueueEntry *first;
+	bool must;
+
+	pthread_mutex_lock(&queue->lock);
+	first = queue->waiting.first;
+	must =
+		job->asked && is_idle(queue, job, now_ms()) && first != NULL && !has_memory(queue, first);
+	job->asked = false;
+	pthread_mutex_unlock(&queue->lock);
+	return must;
+}
+
+/* An open job is to leave the queue. */
+static void
+take_out(HgServerQueue *queue, HgQueueEntry *job)
+{
+	line_remove(&queue->open, job);
+	job->state = HG_QUEUE_OUTSIDE;
+}
+
+void
+hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->counted.jobs_evicted++;
+	queue->reserved -= job->memory;
+	job->memory = 0;
+	if (job->part.bytes == 0)
+		take_out(queue, job);
+	admit_waiting(queue);
+	pthread_mutex_unlock(&queue->lock);
 }
 
 void
@@ -535,11 +748,12 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 	pthread_mutex_lock(&queue->lock);
 	area_give(&queue->leases, &job->part);
 	queue->reserved -= job->memory;
-	line_remove(&queue->open, job);
-	job->state = HG_QUEUE_OUTSIDE;
+	if (job->state == HG_QUEUE_GRANTED)
+		take_out(queue, job);
 	switch (outcome)
 	{
 		case HG_QUEUE_UNOPENED:
+		case HG_QUEUE_EVICTED:
 			break;
 		case HG_QUEUE_DONE:
 			queue->counted.jobs_done++;
@@ -619,7 +833,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	status->jobs_queued = queue->waiting.length + queue->members.length;
 	status->staging_bytes = queue->config->staging_bytes;
 	status->staging_leased = queue->leases.taken + queue->rooms.taken;
-	status->memory_budget = queue->budget;
+	status->memory_budget = use.budget;
 	status->memory_reserved = queue->reserved;
 	status->memory_held = use.held;
 	status->memory_peak = use.peak;

@@ -23,7 +23,8 @@ typedef struct HgServerQueue HgServerQueue;
 /* How a connection waits: at most one thing at a time. */
 typedef struct HgQueueWaiter
 {
-	int wake;	/* an eventfd, written to when the wait is over */
+	int wake;	/* an eventfd, written to when the wait is over, and as
+				 * hg_server_queue_must_evict says */
 	int socket; /* readable when the client may have given up */
 
 	/* Has the client given up?  Called after socket has become readable. */
@@ -62,6 +63,11 @@ typedef struct HgQueueEntry
 	const void *connection;
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
+	bool in_team;
+	bool ahead;		  /* as its spec says */
+	bool busy;		  /* it is worked on */
+	bool asked;		  /* to be evicted */
+	uint64_t used_ms; /* when it was admitted, or worked on last */
 } HgQueueEntry;
 
 /* How a job ended. */
@@ -70,7 +76,8 @@ typedef enum HgQueueOutcome
 	HG_QUEUE_UNOPENED, /* the engine refused it */
 	HG_QUEUE_DONE,
 	HG_QUEUE_FAILED,
-	HG_QUEUE_CANCELLED
+	HG_QUEUE_CANCELLED,
+	HG_QUEUE_EVICTED /* which has been counted */
 } HgQueueOutcome;
 
 /* NULL when out of memory.  config must outlive it. */
@@ -105,10 +112,27 @@ extern HgStatus hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member,
 extern HgStatus hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes,
 									 HgError *error);
 
+/* Work on an admitted job begins, or has ended: so the queue knows which jobs are idle. */
+extern void hg_server_queue_begin_work(HgServerQueue *queue, HgQueueEntry *job);
+extern void hg_server_queue_end_work(HgServerQueue *queue, HgQueueEntry *job);
+
+/*
+ * Is the job to be evicted?  The queue writes to the eventfd of a job's connection where it may
+ * be, and the connection asks when it has nothing else to do: what has been asked for meanwhile
+ * has made the job busy.
+ */
+extern bool hg_server_queue_must_evict(HgServerQueue *queue, HgQueueEntry *job);
+
+/*
+ * The job, which is not closed, has been evicted: it holds no device memory any more.  A lease that
+ * it has is its client's until hg_server_queue_leave.
+ */
+extern void hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job);
+
 /* The job needs no keys any more: its lease ends, and may have ended before. */
 extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 
-/* The job is closed, and holds no device memory any more. */
+/* The job is closed, and holds no device memory any more; it may have been evicted before. */
 extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
 
 /*

@@ -169,7 +169,7 @@ serve_request(HgServerSession *session, const HgWireRequest *request)
 	}
 	reply->error.status = status;
 	if (job != NULL)
-		job->engine->stats(job->job, &reply->stats);
+		hg_server_job_stats(job, &reply->stats);
 	send_answer(session, -1);
 	if (status == HG_DEVICE_FAILED)
 		leave(session, HG_SESSION_DEVICE_FAILED);
@@ -322,6 +322,23 @@ HgSessionState
 hg_server_session_state(const HgServerSession *session)
 {
 	return session->state;
+}
+
+int
+hg_server_session_wake(const HgServerSession *session)
+{
+	return session->wake;
+}
+
+void
+hg_server_session_yield(HgServerSession *session)
+{
+	uint64_t count;
+
+	if (read(session->wake, &count, sizeof(count)) < 0)
+		abort();
+	for (HgServerJob *job = session->jobs; job != NULL; job = job->next)
+		hg_server_job_yield(job);
 }
 
 void

@@ -35,6 +35,12 @@ extern HgSessionState hg_server_session_state(const HgServerSession *session);
 /* Take one message from the socket, if one is there, and do what it asks. */
 extern void hg_server_session_serve(HgServerSession *session);
 
+/* Readable where another connection has something for hg_server_session_yield() to do. */
+extern int hg_server_session_wake(const HgServerSession *session);
+
+/* Evict idle jobs that others wait for the memory of; called when nothing is there to be served. */
+extern void hg_server_session_yield(HgServerSession *session);
+
 /* Close all jobs and forget the connection. */
 extern void hg_server_session_destroy(HgServerSession *session);
 

@@ -496,7 +496,7 @@ SELECT count(*) FILTER (WHERE memory_free <= memory_total AND memory_budget <= m
 						AND compute_capability ~ '^\d+\.\d+$' AND driver ~ '^\d+\.\d+$'
 						AND name <> '' AND state <> ''
 						AND (state <> 'ready' OR (jobs >= 0 AND queued >= 0 AND memory_held >= 0
-							AND staging_used BETWEEN 0 AND staging AND uptime >= interval '0'
+							AND staging_used BETWEEN 0 AND staging AND uptime >= interval '0' AND memory_reserved >= 0
 							AND coalesce(restarts, 0) >= 0))) = count(*) AS devices_make_sense
 FROM hashgraph_devices();
 

@@ -60,6 +60,7 @@ hg_delivered_forget(HgDelivered *delivered)
 		hg_delivered_clear_bits(delivered, delivered->rows, delivered->sides[HG_OUTER].rows);
 	delivered->any = false;
 	delivered->resumed = false;
+	delivered->noted = false;
 	delivered->in_rest = false;
 	delivered->last_count = 0;
 }
@@ -102,20 +103,27 @@ hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inn
 	delivered->last_count += count - tail;
 	delivered->last_outer = last;
 	delivered->any = true;
+	delivered->noted = true;
 }
 
 void
 hg_delivered_resume(HgDelivered *delivered)
 {
+	/* where nothing was noted since the last time, last_rows tells what the last outer row has got
+	 */
+	bool same_row = delivered->resumed && !delivered->noted;
+
 	if (!delivered->any)
 		return;
 	delivered->resumed = true;
+	delivered->noted = false;
 	/* of the first matches, one for each outer row, there is no rest */
 	if (delivered->mode == HG_MATCH_FIRST)
 		return;
-	delivered->last_rows =
-		hg_delivered_clear_bits(delivered, delivered->last_rows, delivered->sides[HG_INNER].rows);
-	for (size_t i = 0; i < delivered->last_count; i++)
+	if (!same_row)
+		delivered->last_rows = hg_delivered_clear_bits(delivered, delivered->last_rows,
+													   delivered->sides[HG_INNER].rows);
+	for (size_t i = 0; !same_row && i < delivered->last_count; i++)
 	{
 		if (i % HG_ROWS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -166,6 +174,7 @@ hg_delivered_next_rest(HgDelivered *delivered, uint32 *outer, uint32 *inner, siz
 		{
 			outer[count] = delivered->last_outer;
 			inner[count++] = delivered->rest_row;
+			hg_delivered_set_bit(delivered->last_rows, delivered->rest_row);
 		}
 		delivered->rest_row++;
 	}
@@ -182,7 +191,9 @@ hg_delivered_filter(const HgDelivered *delivered, uint32 *outer, uint32 *inner, 
 		return count;
 	for (size_t i = 0; i < count; i++)
 	{
-		if (hg_delivered_bit(delivered->rows, outer[i]))
+		/* the row that the chunk before ended with may go on here */
+		if (hg_delivered_bit(delivered->rows, outer[i]) &&
+			!(delivered->noted && outer[i] == delivered->last_outer))
 			continue;
 		outer[kept] = outer[i];
 		inner[kept++] = inner[i];

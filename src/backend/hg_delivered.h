@@ -3,10 +3,12 @@
  * hg_delivered.h
  *	  What has been delivered of a stream of matches, so that another engine can go on with it.
  *
- * Under backend auto a device that fails hands over to the CPU, even when part of its matches have
- * been delivered already.  The CPU enumerates the same matches in another order, so that the
- * delivered ones must be left out, and no other.  What makes that cheap is the engine's promise
- * that all matches of one outer row follow each other: it is enough to remember
+ * Under backend auto a device that fails, or evicts a job that was idle, hands over to the CPU,
+ * even when part of its matches have been delivered already; under cuda a job that was evicted is
+ * run again, as often as that befalls it.  Whichever engine goes on enumerates the same matches in
+ * another order, so that the delivered ones must be left out, and no other.  What makes that cheap
+ * is the engine's promise that all matches of one outer row follow each other: it is enough to
+ * remember
  *
  *	rows		a bit for each outer row of which a match was delivered,
  *	last_outer	the outer row of the last match, which may have more to come,
@@ -14,12 +16,13 @@
  *
  * A stream that is handed over goes on with what that last outer row still has to get, so that its
  * matches follow each other: the inner keys are compared with its key, one by one.  Then come the
- * CPU's matches, without those of outer rows that were delivered.  The steps are
+ * other engine's matches, without those of outer rows that were delivered before it began.  The
+ * steps are
  *
- *	hg_delivered_note		with every chunk that is about to be delivered
+ *	hg_delivered_note		with every chunk that is about to be delivered, but for the CPU's
  *	hg_delivered_resume		when another engine is to go on
  *	hg_delivered_next_rest	until there is nothing left for the last outer row
- *	hg_delivered_filter		with every chunk of the other engine
+ *	hg_delivered_filter		with every chunk of the other engine, before it is noted
  *
  * and hg_delivered_forget begins another stream at any time.
  *
@@ -46,6 +49,7 @@ typedef struct HgDelivered
 
 	bool any;	  /* something was delivered of this stream */
 	bool resumed; /* ... and another engine has taken over */
+	bool noted;	  /* ... of whose matches some were noted: last_outer is its own */
 	uint8 *rows;  /* NULL before the first match of all */
 	uint32 last_outer;
 	uint32 *last_inner;

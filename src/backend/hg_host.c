@@ -192,6 +192,7 @@ hg_host_throw(HgPgHost *host, HgStatus status, const HgError *error)
 		case HG_OK:
 		case HG_INVALID:
 		case HG_CANCELLED:
+		case HG_EVICTED: /* who can be evicted goes on */
 			break;
 	}
 	ereport(ERROR, (errcode(sqlstate), errmsg("%s", error->message),

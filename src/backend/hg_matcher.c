@@ -84,7 +84,8 @@ hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 	if (!hg_matcher_has_way_back(matcher))
 		return false;
 	return status == HG_OUT_OF_MEMORY || status == HG_DEVICE_OUT_OF_MEMORY ||
-		   status == HG_UNAVAILABLE || status == HG_DEVICE_FAILED || status == HG_CONNECTION_LOST;
+		   status == HG_UNAVAILABLE || status == HG_EVICTED || status == HG_DEVICE_FAILED ||
+		   status == HG_CONNECTION_LOST;
 }
 
 /* Throw the error of a job, and count it where that was on a device. */
@@ -97,14 +98,36 @@ hg_matcher_fail(HgMatcher *matcher, HgStatus status, const HgError *why)
 }
 
 /*
- * Fail, or go over to the CPU with its HashGraphs built, as status and
+ * The job was evicted, for want of anything to do, and the join is for a device alone: wait for
+ * another turn there.
+ */
+static void
+hg_matcher_run_again(HgMatcher *matcher)
+{
+	HgError error;
+	HgStatus status;
+
+	matcher->streaming = false;
+	status = hg_matcher_build_keys_alone(matcher, &error);
+	if (status != HG_OK)
+		hg_matcher_fail(matcher, status, &error);
+	hg_delivered_resume(&matcher->delivered);
+}
+
+/*
+ * Fail, or have the HashGraphs built once more, on the CPU or a device, as status and
  * hashgraph.backend want it.
  */
 static void
-hg_matcher_fail_or_fall_back(HgMatcher *matcher, HgStatus status, const HgError *why)
+hg_matcher_fail_or_go_on(HgMatcher *matcher, HgStatus status, const HgError *why)
 {
 	HgError error;
 
+	if (status == HG_EVICTED && !matcher->may_fall_back)
+	{
+		hg_matcher_run_again(matcher);
+		return;
+	}
 	if (status == HG_CONNECTION_LOST)
 		hg_device_discard_lost();
 	if (status == HG_CANCELLED && hg_host_lost_patience(&matcher->host))
@@ -185,7 +208,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 		status = hg_matcher_build(matcher, &error);
 	}
 	if (status != HG_OK)
-		hg_matcher_fail_or_fall_back(matcher, status, &error);
+		hg_matcher_fail_or_go_on(matcher, status, &error);
 	return matcher;
 }
 
@@ -280,16 +303,17 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 		}
 		if (status != HG_OK)
 		{
-			hg_matcher_fail_or_fall_back(matcher, status, &error);
+			hg_matcher_fail_or_go_on(matcher, status, &error);
 			continue;
 		}
 		if (*count == 0)
 			return false;
 		*count = hg_delivered_filter(&matcher->delivered, matcher->outer, matcher->inner, *count);
-		if (hg_matcher_has_way_back(matcher))
+		if (*count == 0)
+			continue;
+		if (!matcher->on_cpu)
 			hg_delivered_note(&matcher->delivered, matcher->outer, matcher->inner, *count);
-		if (*count > 0)
-			break;
+		break;
 	}
 	*outer = matcher->outer;
 	*inner = matcher->inner;
@@ -328,7 +352,7 @@ hg_matcher_count(HgMatcher *matcher)
 		elog(ERROR, "the job of a HashGraph join was closed under it");
 	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
 		   HG_OK)
-		hg_matcher_fail_or_fall_back(matcher, status, &error);
+		hg_matcher_fail_or_go_on(matcher, status, &error);
 	return matches;
 }
 
@@ -354,7 +378,7 @@ hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
 								matcher->spec.mode, matcher->context, groups, &error);
 	if (status == HG_OK)
 		return !groups->too_many;
-	hg_matcher_fail_or_fall_back(matcher, status, &error);
+	hg_matcher_fail_or_go_on(matcher, status, &error);
 	return false;
 }
 
@@ -370,7 +394,7 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 	{
 		if (status == HG_INVALID)
 			return false;
-		hg_matcher_fail_or_fall_back(matcher, status, &error);
+		hg_matcher_fail_or_go_on(matcher, status, &error);
 	}
 	return true;
 }

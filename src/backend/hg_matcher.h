@@ -6,8 +6,9 @@
  * A matcher is the border between PostgreSQL and the engine.  It chooses the
  * backend (hashgraph.backend), runs one engine job on it, turns statuses into
  * errors, answers cancels, and under backend auto carries on with the CPU when
- * the device is absent, full or lost, even in the middle of the stream: no match
- * is delivered twice and none is left out.
+ * the device is absent, full or lost, or has evicted its job, even in the middle of the
+ * stream: no match is delivered twice and none is left out.  Under backend cuda a job that was
+ * evicted is run again.
  *
  * Every function may ereport.  Whatever a matcher holds is freed by
  * hg_matcher_destroy, by the reset of the memory context that it was created in,

@@ -97,6 +97,8 @@ extern "C"
 		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
 		HG_CANCELLED,			 /* host->cancelled() said so */
 		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
+		HG_EVICTED,				 /* the job was idle, and others waited for its device memory: a
+								  * new job may do */
 		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
 		HG_CONNECTION_LOST		 /* the device process is gone */
 	} HgStatus;

@@ -22,6 +22,7 @@
 
 PG_FUNCTION_INFO_V1(hashgraph_devices);
 PG_FUNCTION_INFO_V1(hashgraph_devices_0_3);
+PG_FUNCTION_INFO_V1(hashgraph_devices_0_4);
 PG_FUNCTION_INFO_V1(hashgraph_version);
 
 /* Devices of one machine that are listed. */
@@ -45,6 +46,7 @@ typedef enum HgDevicesColumn
 	DEVICE_STAGING_USED,
 	DEVICE_RESTARTS,
 	DEVICE_UPTIME,
+	DEVICE_MEMORY_RESERVED, /* since 0.4 */
 	DEVICE_COLUMNS
 } HgDevicesColumn;
 
@@ -94,6 +96,7 @@ hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
 	if (report->of_server)
 		hg_sql_row_set_count(row, DEVICE_RESTARTS, report->restarts);
 	hg_sql_row_set(row, DEVICE_UPTIME, IntervalPGetDatum(uptime));
+	hg_sql_row_set_count(row, DEVICE_MEMORY_RESERVED, status->memory_reserved);
 }
 
 /*
@@ -138,9 +141,17 @@ hashgraph_devices(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* hashgraph_devices() since 0.3. */
+/* hashgraph_devices() of version 0.3. */
 Datum
 hashgraph_devices_0_3(PG_FUNCTION_ARGS)
+{
+	hg_sql_devices_return(fcinfo, DEVICE_MEMORY_RESERVED);
+	return (Datum) 0;
+}
+
+/* hashgraph_devices() since 0.4. */
+Datum
+hashgraph_devices_0_4(PG_FUNCTION_ARGS)
 {
 	hg_sql_devices_return(fcinfo, DEVICE_COLUMNS);
 	return (Datum) 0;

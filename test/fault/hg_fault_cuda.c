@@ -89,6 +89,9 @@ HG_CUDA_CALL(cudaLaunchKernelExC,
 HG_CUDA_CALL(cudaMemGetInfo, (size_t * available, size_t *total), (available, total))
 HG_CUDA_CALL(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties),
 			 (pool, properties))
+HG_CUDA_CALL(cudaMemPoolGetAttribute,
+			 (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+			 (pool, attribute, value))
 HG_CUDA_CALL(cudaMemPoolSetAttribute,
 			 (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
 			 (pool, attribute, value))
@@ -128,6 +131,17 @@ cudaError_t
 __wrap_cudaEventQuery(cudaEvent_t event)
 {
 	cudaError_t code = stuck ? cudaSuccess : __real_cudaEventQuery(event);
+	cudaError_t failure = code == cudaErrorNotReady ? cudaSuccess : failure_of_call(false);
+
+	return failure != cudaSuccess ? failure : code;
+}
+
+HG_WRAPPED(cudaError_t, cudaStreamQuery, (cudaStream_t stream));
+
+cudaError_t
+__wrap_cudaStreamQuery(cudaStream_t stream)
+{
+	cudaError_t code = stuck ? cudaSuccess : __real_cudaStreamQuery(stream);
 	cudaError_t failure = code == cudaErrorNotReady ? cudaSuccess : failure_of_call(false);
 
 	return failure != cudaSuccess ? failure : code;

@@ -82,7 +82,7 @@ SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 SELECT is(pg_temp.result_columns('hashgraph_devices()'),
 	'ordinal integer, name text, compute_capability text, memory_total bigint, memory_free bigint, '
 	'memory_budget bigint, driver text, state text, jobs bigint, queued bigint, memory_held bigint, '
-	'staging bigint, staging_used bigint, restarts bigint, uptime interval', 'columns of hashgraph_devices');
+	'staging bigint, staging_used bigint, restarts bigint, uptime interval, memory_reserved bigint', 'columns of hashgraph_devices');
 SELECT is(pg_temp.result_columns('hashgraph_version()'),
 	'extension text, library text, cuda_build text, driver text', 'columns of hashgraph_version');
 SELECT columns_are('hashgraph_stat', ARRAY['joins', 'cpu_joins', 'cuda_joins', 'fallbacks', 'errors',

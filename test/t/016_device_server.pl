@@ -245,7 +245,8 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 
 	$node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_budget = '24MB'");
 	$node->reload;
-	use_program($node, $standin);
+	# no cursor makes room, as idle as it may be
+	use_program($node, $standin, HG_STANDIN_EVICT_MS => 600000);
 	$holder->query(under('cuda') . 'begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
 	is($holder->{error}, undef, 'a full device: a session has it');
 	$waiting->query(under('cuda'));
@@ -512,9 +513,9 @@ SQL
 # ------------------------------------------------------------------ the queue
 
 {
-	# room for one such join, and not for two
+	# room for one such join, and not for two, and no cursor makes room
 	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = '24MB'\n");
-	use_program($node, $standin);
+	use_program($node, $standin, HG_STANDIN_EVICT_MS => 600000);
 	is(join_under('cuda'), "$expected\ncuda|", 'a join fits the device');
 
 	my ($first, @others) = map { RawSession->new($node) } 1 .. 6;
@@ -568,6 +569,99 @@ SQL
 	$_->finish foreach @order;
 	my @ended = map { $_->{error} // $_->{rows}[-1] } @order;
 	is(join(' ', @ended), join(' ', sort @ended), 'first come, first served');
+	close $_->{socket} foreach $first, @others;
+
+	# cursors that nobody asks for rows make room, and go on when they are asked again
+	use_program($node, $standin);
+	my %cursor = map { $_ => RawSession->new($node) } 'cuda', 'auto';
+	my $hungry = RawSession->new($node);
+
+	$hungry->query(under('cuda'));
+	$hungry->query("set statement_timeout = '60s'");
+	foreach my $backend ('cuda', 'auto')
+	{
+		my $session = $cursor{$backend};
+		my $device = "select jobs, memory_reserved > 0 from hashgraph_devices() where state = 'ready'";
+		my $rounds = $backend eq 'cuda' ? 2 : 1;
+		my $fallbacks = $node->safe_psql('postgres', 'select fallbacks from hashgraph_stat');
+
+		$session->query(under($backend) . <<'SQL');
+create temp table got (v int, w int);
+create function pg_temp.take(most int) returns text language plpgsql as $$
+declare
+  c refcursor := 'c';
+  r record;
+begin
+  for i in 1 .. most loop
+    fetch c into r;
+    exit when not found;
+    insert into got values (r.v, r.w);
+  end loop;
+  return (select count(*) || '|' || sum(v) || '|' || sum(w) from got);
+end $$;
+SQL
+		$session->query('begin; declare c cursor for select v, w from f join d using (k)');
+		$session->query('select pg_temp.take(1700)');
+		is($session->{error}, undef, "an idle cursor, $backend: has its first rows");
+		is($node->safe_psql('postgres', $device), '1|t', "an idle cursor, $backend: ... from the device, whose memory is reserved");
+		foreach my $round (1 .. $rounds)
+		{
+			is($hungry->query($join), $expected, "an idle cursor, $backend: makes room for another session's join")
+			  or diag($hungry->{error});
+			is($hungry->query($last), 'cuda|', "an idle cursor, $backend: ... which is on the device");
+			is($node->safe_psql('postgres', $device), '0|f', "an idle cursor, $backend: ... where it holds nothing any more");
+			$session->query('select pg_temp.take(1100)') if $round < $rounds;
+		}
+		is($session->query('select pg_temp.take(100000000)'), $expected, "an idle cursor, $backend: has all of its rows, each once")
+		  or diag($session->{error});
+		$session->query('commit');
+		is($session->query($last), $backend eq 'cuda' ? 'cuda|' : "cpu|the device gave the join's memory to another join",
+			"an idle cursor, $backend: ... and tells where from");
+		is($node->safe_psql('postgres', 'select fallbacks from hashgraph_stat') - $fallbacks, $backend eq 'cuda' ? 0 : 1,
+			"an idle cursor, $backend: ... and how often that was the CPU");
+		close $session->{socket};
+	}
+	# ... in the midst of a row that has more matches than come at a time, again and again
+	use_program($node, $standin, HG_STANDIN_EVICT_MS => 100);
+	$node->safe_psql('postgres', <<'SQL');
+create table many as select case when i <= 100000 then 7 else i end as k, i as w from generate_series(1, 390000) i;
+create table few as select case when i <= 3 then 7 else i * 10 + 300000 end as k, i as v from generate_series(1, 20) i;
+analyze many, few;
+SQL
+	foreach my $query ('select v, w from few join many using (k)', 'select v, w from many join few using (k)')
+	{
+		my $right = $node->safe_psql('postgres', "set hashgraph.enabled = off; select count(*) || '|' || sum(v) || '|' || sum(w) || '|' || count(distinct (v, w)) from ($query) q");
+		my $session = RawSession->new($node);
+		my $evicted = 0;
+
+		$session->query(under('cuda') . "set work_mem = '64MB'; create temp table got (v int, w int);");
+		$session->query(<<'SQL');
+create function pg_temp.take(most int) returns void language plpgsql as $$
+declare
+  c refcursor := 'c';
+  r record;
+begin
+  for i in 1 .. most loop
+    fetch c into r;
+    exit when not found;
+    insert into got values (r.v, r.w);
+  end loop;
+end $$;
+SQL
+		$session->query("begin; declare c cursor for $query");
+		foreach my $most (10, 65530, 10, 40000, 65536)
+		{
+			$session->query("select pg_temp.take($most)");
+			$hungry->query($count);
+			$evicted++ if !defined $hungry->{error} && $hungry->query($last) eq 'cuda|';
+		}
+		is($evicted, 5, "$query: its job is evicted again and again");
+		$session->query('select pg_temp.take(100000000)');
+		is($session->query(q{select count(*) || '|' || sum(v) || '|' || sum(w) || '|' || count(distinct (v, w)) from got}), $right, "$query: ... and has all of its rows, each once")
+		  or diag($session->{error});
+		close $session->{socket};
+	}
+	is(ready_devices($node, 'jobs, queued, staging_used, memory_reserved'), '0|0|0|0', 'an idle cursor: nobody is left');
 	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = 0\n");
 }
 

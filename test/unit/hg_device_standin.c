@@ -21,6 +21,9 @@
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_RECKON_MS=n				takes that long to say what a job needs
+ *	HG_STANDIN_EVICT_MS=n				evicts jobs that have been idle for so long, rather than for
+ *										two seconds
+ *	HG_STANDIN_NEIGHBOURS=FILE			has so many bytes of memory less as the file says
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
@@ -55,7 +58,8 @@ static HgEngine engine;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
 static HgMemoryUse memory;
-static int control; /* the socket that it was started with */
+static uint64_t budget; /* of memory, while nobody else has any */
+static int control;		/* the socket that it was started with */
 static long chunks_to_live = -1;
 
 /* A switch of the environment as a number; 0 where it is not set. */
@@ -405,7 +409,7 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (options->device > 0)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d", options->device);
 
-	memory.budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
+	memory.budget = budget = options->memory_budget > 0 ? options->memory_budget : STANDIN_MEMORY;
 	if (getenv("HG_STANDIN_DIE_AFTER_CHUNKS") != NULL)
 		chunks_to_live = switch_value("HG_STANDIN_DIE_AFTER_CHUNKS");
 	control = options->socket;
@@ -447,9 +451,28 @@ standin_memory_use(HgMemoryUse *use)
 	pthread_mutex_unlock(&lock);
 }
 
+/* What a file says that other processes have of the memory. */
+static void
+standin_measure_use(void)
+{
+	const char *name = getenv("HG_STANDIN_NEIGHBOURS");
+	FILE *file = name != NULL ? fopen(name, "r") : NULL;
+	unsigned long long neighbours = 0;
+
+	if (file != NULL)
+	{
+		if (fscanf(file, "%llu", &neighbours) != 1 || neighbours > budget)
+			neighbours = 0;
+		fclose(file);
+	}
+	pthread_mutex_lock(&lock);
+	memory.budget = budget - neighbours;
+	pthread_mutex_unlock(&lock);
+}
+
 /* It keeps nothing for the next job. */
 static void
-standin_rest(void)
+standin_keep_nothing(void)
 {
 }
 
@@ -501,9 +524,14 @@ main(int argc, char **argv)
 		.pin = standin_pin,
 		.measure = standin_measure,
 		.list = standin_list,
+		.evict_ms = getenv("HG_STANDIN_EVICT_MS") != NULL
+						? (int) switch_value("HG_STANDIN_EVICT_MS")
+						: HG_SERVER_EVICT_MS,
 		.job_bytes = standin_job_bytes,
 		.memory_use = standin_memory_use,
-		.rest = standin_rest,
+		.measure_use = standin_measure_use,
+		.rest = standin_keep_nothing,
+		.tidy = standin_keep_nothing,
 	};
 
 	return hg_device_process_main(argc, argv, &kind);

@@ -94,7 +94,9 @@ HG_NOTHING(cudaMemPoolDestroy, (cudaMemPool_t))
 HG_NOTHING(cudaMemPoolSetAttribute, (cudaMemPool_t, cudaMemPoolAttr, void *) )
 HG_NOTHING(cudaMemPoolTrimTo, (cudaMemPool_t, size_t))
 HG_NOTHING(cudaMemcpyAsync, (void *, const void *, size_t, cudaMemcpyKind, cudaStream_t))
+HG_NOTHING(cudaMemPoolGetAttribute, (cudaMemPool_t, cudaMemPoolAttr, void *) )
 HG_NOTHING(cudaStreamDestroy, (cudaStream_t))
+HG_NOTHING(cudaStreamQuery, (cudaStream_t))
 
 /* A wait that has no end on a device that hangs. */
 extern "C" cudaError_t

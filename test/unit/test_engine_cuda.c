@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool
 small_suite(void)
@@ -440,6 +441,168 @@ test_little_room(void)
 			  "cuda: with little memory columns are refused, with more groups are too many");
 }
 
+/* What jobs hold on the device of an engine, and what they may. */
+static uint64_t
+held_by(HgEngine *engine, uint64_t *budget)
+{
+	uint64_t held;
+	uint64_t peak;
+
+	hg_cuda_engine_memory(engine, budget, &held, &peak);
+	return held;
+}
+
+/*
+ * Many bins that no block has room for, with few outer rows each: their rows are copied, and take
+ * no more than they did before.
+ */
+static void
+test_small_pieces(HgEngine *engine)
+{
+	enum
+	{
+		KEYS = 100,
+		LIST = 30000
+	};
+	TestData data = {.key_width = 4, .rows = {KEYS, (uint64_t) KEYS * LIST}};
+	TestRun run = {.engine = engine,
+				   .host = test_host_plain(),
+				   .data = &data,
+				   .spec = {.key_width = 4, .device = -1},
+				   .capacity = 1 << 20};
+	HgJobStats stats;
+	HgError error = {0};
+	uint64_t budget;
+	uint64_t before;
+	HgJob *job;
+
+	for (int side = 0; side < 2; side++)
+	{
+		uint32_t *keys = test_malloc(data.rows[side] * sizeof(*keys));
+
+		for (uint64_t row = 0; row < data.rows[side]; row++)
+			keys[row] = (uint32_t) (row % KEYS * 7919);
+		data.keys[side] = keys;
+		data.distinct[side] = KEYS;
+	}
+	data.pairs = data.rows[HG_INNER];
+	data.first = KEYS;
+	for (uint64_t row = 0; row < data.rows[HG_INNER]; row++)
+		data.checksum += test_pair_checksum((uint32_t) (row % KEYS), (uint32_t) row);
+	hg_tap_ok(test_run(&run), "cuda: bins of one key each that no block has room for");
+
+	before = held_by(engine, &budget);
+	if (test_run_build(&run, &job, &error) == HG_OK)
+	{
+		engine->stats(job, &stats);
+		/* keys and row numbers, twice, and a graph's offsets */
+		hg_tap_ok(held_by(engine, &budget) - before <
+					  2 * (data.rows[HG_OUTER] + data.rows[HG_INNER]) * 8 +
+						  (stats.vertices + 1) * sizeof(uint32_t) + (UINT64_C(2) << 20),
+				  "cuda: their rows take no more than they need");
+	}
+	else
+		hg_tap_ok(false, "cuda: they are built");
+	if (job != NULL)
+		engine->close(job);
+	test_data_destroy(&data);
+}
+
+/* A second, and some more: how old a measurement of free memory gets. */
+static void
+grow_old(void)
+{
+	const struct timespec while_measured = {.tv_sec = 1, .tv_nsec = 100000000};
+
+	nanosleep(&while_measured, NULL);
+}
+
+/* Another engine stands for another process: what its jobs hold is not there for this one. */
+static void
+test_other_processes(HgEngine *engine)
+{
+	HgEngine *other;
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgJobSpec spec = {.key_width = 8, .device = -1};
+	const uint64_t key = 1;
+	uint64_t alone;
+	uint64_t beside;
+	uint64_t after;
+	uint64_t budget;
+	uint64_t rows = HG_MAX_ROWS;
+	HgStatus status;
+
+	if (hg_cuda_engine_start(-1, 0, &other, &error) != HG_OK)
+	{
+		hg_tap_ok(false, "cuda: a second engine starts");
+		return;
+	}
+	hg_cuda_engine_trim(engine);
+	grow_old();
+	hg_cuda_engine_measure(engine);
+	held_by(engine, &alone);
+
+	/* as many rows as it may have, for which it takes memory with the first of them */
+	do
+	{
+		rows -= rows / 8;
+		spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = rows;
+		status = other->open(other, test_host_plain(), &spec, &job, &error);
+	} while (status == HG_DEVICE_OUT_OF_MEMORY && rows > 1000);
+	for (int side = 0; side < 2 && status == HG_OK; side++)
+		status = other->append(job, (HgSide) side, &key, 1, &error);
+	grow_old();
+	hg_cuda_engine_measure(engine);
+	held_by(engine, &beside);
+	hg_tap_ok(status == HG_OK && beside < alone && alone - beside < held_by(other, &budget),
+			  "cuda: memory that another process has is not in the budget");
+
+	if (job != NULL)
+		other->close(job);
+	hg_cuda_engine_trim(other);
+	grow_old();
+	hg_cuda_engine_measure(engine);
+	held_by(engine, &after);
+	hg_tap_ok(after == alone, "cuda: it is when that has given it back");
+	hg_cuda_engine_stop(other);
+}
+
+/* Memory that jobs needed for a moment, while another one is open. */
+static void
+test_tidying(HgEngine *engine)
+{
+	HgDeviceInfo infos[16];
+	HgError error = {0};
+	HgJob *cursor = NULL;
+	HgJob *job = NULL;
+	HgJobSpec spec = {.key_width = 8, .device = -1};
+	const int device = hg_cuda_engine_device(engine);
+	const uint64_t key = 1;
+	uint64_t kept = 0;
+	bool good;
+
+	good = engine->open(engine, test_host_plain(), &spec, &cursor, &error) == HG_OK &&
+		   engine->append(cursor, HG_INNER, &key, 1, &error) == HG_OK;
+	spec.expected_rows[HG_INNER] = UINT64_C(1) << 27;
+	good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK &&
+		   engine->append(job, HG_INNER, &key, 1, &error) == HG_OK;
+	if (job != NULL)
+		engine->close(job);
+	if (hg_cuda_engine_list(infos, 16, &error) > device)
+		kept = infos[device].memory_free;
+	for (int i = 0; i < 11; i++)
+	{
+		hg_cuda_engine_tidy(engine);
+		grow_old();
+	}
+	good = good && hg_cuda_engine_list(infos, 16, &error) > device &&
+		   infos[device].memory_free >= kept + (UINT64_C(1) << 30) / 2;
+	hg_tap_ok(good, "cuda: memory that is not needed any more is given back beside an open job");
+	if (cursor != NULL)
+		engine->close(cursor);
+}
+
 static void
 test_devices(HgEngine *engine)
 {
@@ -498,6 +661,9 @@ main(void)
 			test_ranges(TEST_KEYS_SKEWED, width, 200000, 50, 1000000);
 			test_ranges(TEST_KEYS_EQUAL, width, 300000, 20, 1000000);
 		}
+		test_small_pieces(engine);
+		test_other_processes(engine);
+		test_tidying(engine);
 		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26);
 	}
 	hg_cuda_engine_stop(engine);

@@ -88,6 +88,12 @@
  * A job may turn out to have more rows than were expected.  What they need is reserved as
  * they are appended; where others have it, the append fails with HG_DEVICE_OUT_OF_MEMORY.
  *
+ * A built job that its client has asked for nothing for some seconds is evicted where one that
+ * waits in the queue needs its memory: it is closed as far as the device is concerned, and whatever
+ * is asked of it is answered with HG_EVICTED.  The client closes it and may open another, which
+ * waits its turn.  So is one that was opened ahead and is not built, where its whole connection
+ * has been idle; its lease stays the client's until it closes it.  No job of a team is.
+ *
  * STAGING
  *
  * One memfd, made and sized by the device process, sealed against shrinking and
@@ -136,7 +142,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 3
+#define HG_WIRE_VERSION 4
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16

@@ -55,6 +55,7 @@ typedef struct HgDeviceStatus
 	uint64_t jobs_done;		 /* closed, and all went well */
 	uint64_t jobs_failed;	 /* closed after a failure of their own */
 	uint64_t jobs_cancelled; /* cancelled while they were open or queued, or left behind */
+	uint64_t jobs_evicted;	 /* idle, and others waited for their memory */
 	uint64_t staging_bytes;
 	uint64_t staging_leased;
 	uint64_t memory_budget;	  /* bytes of device memory that jobs may hold together */

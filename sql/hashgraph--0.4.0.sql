@@ -1,0 +1,222 @@
+/* sql/hashgraph--0.4.0.sql */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION hashgraph" to load this file. \quit
+
+-- Joins
+
+CREATE FUNCTION hashgraph_join(
+	left_rel regclass, left_key name, right_rel regclass, right_key name,
+	OUT left_ctid tid, OUT right_ctid tid)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_join_tables';
+
+COMMENT ON FUNCTION hashgraph_join(regclass, name, regclass, name) IS
+'ctids of the rows of two tables whose key columns are equal';
+
+CREATE FUNCTION hashgraph_join(
+	left_keys bigint[], right_keys bigint[],
+	OUT left_ord bigint, OUT right_ord bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_join_arrays';
+
+COMMENT ON FUNCTION hashgraph_join(bigint[], bigint[]) IS
+'positions, in storage order from 1, of the elements of two arrays that are equal';
+
+-- Statistics
+
+CREATE FUNCTION hashgraph_build_stats(
+	rel regclass, key name,
+	OUT rows bigint,
+	OUT null_keys bigint,
+	OUT vertices bigint,
+	OUT edges bigint,
+	OUT load_factor double precision,
+	OUT empty_vertices bigint,
+	OUT longest_list bigint,
+	OUT mean_list double precision,
+	OUT distinct_keys bigint,
+	OUT bins bigint,
+	OUT bytes bigint,
+	OUT scan_ms double precision,
+	OUT transfer_ms double precision,
+	OUT bin_ms double precision,
+	OUT build_ms double precision,
+	OUT algorithm text,
+	OUT backend text,
+	OUT device text,
+	OUT fallback text)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_build_stats';
+
+COMMENT ON FUNCTION hashgraph_build_stats(regclass, name) IS
+'builds the HashGraph of a key column and describes it (distinct_keys counts distinct hashes where keys travel as hashes)';
+
+CREATE FUNCTION hashgraph_probe_stats(
+	left_rel regclass, left_key name, right_rel regclass, right_key name,
+	OUT left_rows bigint,
+	OUT right_rows bigint,
+	OUT left_null_keys bigint,
+	OUT right_null_keys bigint,
+	OUT vertices bigint,
+	OUT bins bigint,
+	OUT load_factor double precision,
+	OUT build text,
+	OUT probe text,
+	OUT matches bigint,
+	OUT candidates bigint,
+	OUT comparisons bigint,
+	OUT intersections bigint,
+	OUT scan_ms double precision,
+	OUT transfer_ms double precision,
+	OUT bin_ms double precision,
+	OUT build_ms double precision,
+	OUT match_ms double precision,
+	OUT recheck_ms double precision,
+	OUT total_ms double precision,
+	OUT backend text,
+	OUT device text,
+	OUT fallback text)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_probe_stats';
+
+COMMENT ON FUNCTION hashgraph_probe_stats(regclass, name, regclass, name) IS
+'counts the matches of two key columns and tells what it took (candidates are matches before keys that travel as hashes are rechecked)';
+
+CREATE FUNCTION hashgraph_last_joins(
+	OUT join_number integer,
+	OUT node text,
+	OUT join_type text,
+	OUT backend text,
+	OUT device text,
+	OUT fallback text,
+	OUT build text,
+	OUT probe text,
+	OUT executions bigint,
+	OUT outer_rows bigint,
+	OUT inner_rows bigint,
+	OUT outer_null_keys bigint,
+	OUT inner_null_keys bigint,
+	OUT vertices bigint,
+	OUT bins bigint,
+	OUT matches bigint,
+	OUT recheck boolean,
+	OUT rows_out bigint,
+	OUT comparisons bigint,
+	OUT intersections bigint,
+	OUT partitions bigint,
+	OUT device_ranges bigint,
+	OUT memory_bytes bigint,
+	OUT engine_bytes bigint,
+	OUT spilled_bytes bigint,
+	OUT sent_rows bigint,
+	OUT start_ms double precision,
+	OUT scan_ms double precision,
+	OUT transfer_ms double precision,
+	OUT bin_ms double precision,
+	OUT build_ms double precision,
+	OUT match_ms double precision,
+	OUT total_ms double precision)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1
+AS 'MODULE_PATHNAME', 'hashgraph_last_joins_0_3';
+
+COMMENT ON FUNCTION hashgraph_last_joins() IS
+'HashGraph joins of this session''s last statement that had one, at most 1000 of them';
+
+CREATE FUNCTION hashgraph_stat(
+	OUT joins bigint,
+	OUT cpu_joins bigint,
+	OUT cuda_joins bigint,
+	OUT fallbacks bigint,
+	OUT errors bigint,
+	OUT outer_rows bigint,
+	OUT inner_rows bigint,
+	OUT matches bigint,
+	OUT rows_out bigint,
+	OUT spilled_joins bigint,
+	OUT spilled_bytes bigint,
+	OUT scan_ms double precision,
+	OUT transfer_ms double precision,
+	OUT bin_ms double precision,
+	OUT build_ms double precision,
+	OUT match_ms double precision,
+	OUT total_ms double precision,
+	OUT stats_reset timestamptz)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hashgraph_stat';
+
+COMMENT ON FUNCTION hashgraph_stat() IS
+'counters of this database''s HashGraph joins since the last reset';
+
+CREATE VIEW hashgraph_stat AS
+	SELECT * FROM hashgraph_stat();
+
+COMMENT ON VIEW hashgraph_stat IS
+'counters of this database''s HashGraph joins since the last reset';
+
+GRANT SELECT ON hashgraph_stat TO PUBLIC;
+
+CREATE FUNCTION hashgraph_stat_reset()
+RETURNS void
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hashgraph_stat_reset';
+
+COMMENT ON FUNCTION hashgraph_stat_reset() IS
+'sets the counters of this database''s HashGraph joins to zero';
+
+REVOKE ALL ON FUNCTION hashgraph_stat_reset() FROM PUBLIC;
+
+-- Devices and versions
+
+CREATE FUNCTION hashgraph_devices(
+	OUT ordinal integer,
+	OUT name text,
+	OUT compute_capability text,
+	OUT memory_total bigint,
+	OUT memory_free bigint,
+	OUT memory_budget bigint,
+	OUT driver text,
+	OUT state text,
+	OUT jobs bigint,
+	OUT queued bigint,
+	OUT memory_held bigint,
+	OUT staging bigint,
+	OUT staging_used bigint,
+	OUT restarts bigint,
+	OUT uptime interval,
+	OUT memory_reserved bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1 COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_devices_0_4';
+
+COMMENT ON FUNCTION hashgraph_devices() IS
+'GPUs that HashGraph joins can run on, memory in bytes, and what the process does that uses one of them';
+
+CREATE FUNCTION hashgraph_version(
+	OUT extension text,
+	OUT library text,
+	OUT cuda_build text,
+	OUT driver text)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_version';
+
+COMMENT ON FUNCTION hashgraph_version() IS
+'versions of the extension, of its library, of the CUDA it was built with and of the driver';
+
+-- Say what to run where new sessions would not load the library
+
+CREATE FUNCTION hashgraph_check_preload()
+RETURNS void
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_check_preload';
+
+SELECT hashgraph_check_preload();
+
+DROP FUNCTION hashgraph_check_preload();
