@@ -94,7 +94,6 @@ struct HgPages
 	HgBatch *check_batch;
 	uint64 seen;			 /* rows that the qual has been evaluated for, without a check */
 	uint64 passed;			 /* ... and holds for */
-	uint64 refused;			 /* rows that the check has left out of this batch */
 	HgRangeQual *range_qual; /* what is one of the plan's qual; or NULL */
 	ExprState *row_qual;	 /* the rest of it; or NULL */
 	int ntuples;			 /* rows of the page that are taken */
@@ -328,7 +327,6 @@ hg_pages_check(HgPages *pages, HgRowCheck *check)
 {
 	HgBatch *batch = pages->check_batch;
 	uint16 which[HG_BATCH_ROWS];
-	int ntuples = pages->ntuples;
 
 	if (pages->check_layout == NULL)
 	{
@@ -344,9 +342,8 @@ hg_pages_check(HgPages *pages, HgRowCheck *check)
 	}
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	hg_tuple_layout_add(pages->check_layout, ntuples, pages->tuples, batch);
+	hg_tuple_layout_add(pages->check_layout, pages->ntuples, pages->tuples, batch);
 	hg_pages_keep(pages, check->apply(check, batch, which), which);
-	pages->refused += ntuples - pages->ntuples;
 }
 
 /* Find the page behind the one that the scan has come to. */
@@ -405,7 +402,6 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 		scan = hg_seqscan_begin(&node->ss);
 		node->ss.ss_currentScanDesc = scan;
 	}
-	pages->refused = 0;
 	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	do
 	{
@@ -439,11 +435,11 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 	int before = batch->nrows;
 	bool more;
 
-	/* what ExecProcNode() does around the node; the rows that a check leaves out are returned */
+	/* what ExecProcNode() does around the node; rows that a check leaves out are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
 	more = hg_pages_read(pages, batch, check);
 	if (plan->instrument)
-		InstrStopNode(plan->instrument, batch->nrows - before + pages->refused);
+		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;
 }
