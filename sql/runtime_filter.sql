@@ -118,6 +118,20 @@ select count(*) as outer_rows from f_out o where k in (select k from f_in) and v
 reset hashgraph.enabled;
 select f_scan('select o.t, w from f_out o join f_in using (k) where f_even(v)');
 select nextval('f_calls') - 1 as calls;
+-- ... as where that would spare a plan which the qual waits for: no row that comes so far matches
+create function f_value(v int) returns int language plpgsql volatile as 'begin perform nextval(''f_calls''); return v; end';
+create function f_calls(query text) returns bigint language plpgsql as $$
+begin
+  perform setval('f_calls', 1, false);
+  execute query;
+  return nextval('f_calls') - 1;
+end $$;
+select setting as enabled, set_config('hashgraph.enabled', setting, false) is not null as set,
+  f_calls('select o.t, w from f_out o join f_in using (k) where v < 50000 or v + 0 not in (select f_value(7))') as subplan,
+  f_calls('select o.t, w from f_out o join f_in using (k) where v < 50000 or o.k > (select f_value(7))') as initplan,
+  f_calls('select o.t, w from (select k, f_value(v) as v, t from f_out where v % 2 = 0) o join f_in using (k)') as target
+from (values ('on'), ('off')) s (setting);
+reset hashgraph.enabled;
 select f_scan('select o.t, w from f_out o join f_in using (k) where (v in (select small * 10000 + w * 2 from f_in))::text <> (v % 2 = 0)::text');
 select f_scan('select o.t, w from f_out o join f_in using (k) where (select count(*) from (values (v), (v + 1)) x (y) where y % 2 = v % 4) <> 1');
 reset hashgraph.force;
@@ -142,7 +156,7 @@ select join_check('select f.*, w from f_part f join f_in using (k) where v > 500
 select join_check('select f.*, w from f_part f join f_in on f.k = f_in.k and f.c = f_in.k where v > 500');
 select join_check('select x, s.* from generate_series(0, 3) x, lateral (select f.*, w from f_part f join f_in using (k) where v % 4 = x offset 0) s');
 drop table f_part;
-drop function f_scan(text), f_even(int);
+drop function f_scan(text), f_even(int), f_value(int), f_calls(text);
 drop sequence f_calls;
 
 -- processes that make a filter together

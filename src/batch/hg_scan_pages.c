@@ -22,8 +22,10 @@
  *
  * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
  * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
- * order, but for fewer rows: unless that can be seen, because a clause has effects or is computed by
- * a plan of its own.
+ * order, but for fewer rows: unless that can be seen, because a clause calls volatile functions, or
+ * because no row has come yet to a clause that waits for the result of a plan.  A hashed subplan
+ * and an initial plan are run for the first row that needs them; a plan that is run for each row
+ * is waited for to the end.
  *
  * A scan of tables in memory waits for memory most of all: for the first touch of each row,
  * which the processor foresees neither from page to page nor from row to row.  So while a page is
@@ -88,14 +90,15 @@ struct HgPages
 	AttrNumber *table_attnos; /* [nattnos] of its columns */
 	int nattnos;
 	double qual_cost;			 /* of the plan's qual, for each row */
-	bool check_may_lead;		 /* a check may be asked ahead of the qual */
-	bool check_leads;			 /* ... and is, for this batch */
+	Bitmapset *qual_params;		 /* PARAM_EXECs of the plan's qual */
+	bool qual_volatile;			 /* which calls volatile functions */
+	bool check_leads;			 /* a check is asked ahead of the qual, for this batch */
 	HgTupleLayout *check_layout; /* of the check's columns; NULL until it is asked */
 	HgBatch *check_batch;
 	uint64 seen;			 /* rows that the qual has been evaluated for, without a check */
 	uint64 passed;			 /* ... and holds for */
 	HgRangeQual *range_qual; /* what is one of the plan's qual; or NULL */
-	ExprState *row_qual;	 /* the rest of it; or NULL */
+	ExprState *row_qual;	 /* the rest of it; or NULL: there is none */
 	int ntuples;			 /* rows of the page that are taken */
 	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
 	uint16 places[HG_BATCH_ROWS];		   /* [ntuples] in rs_vistuples, from the first one taken */
@@ -122,29 +125,54 @@ hg_pages_attribute(SeqScanState *node, int attno)
 	return var->varattno;
 }
 
-/* Is a subplan run for each row? */
+/* Collect the PARAM_EXEC parameters that an expression uses. */
 static bool
-hg_pages_find_subplan(Node *node, void *context)
+hg_pages_collect_params(Node *node, Bitmapset **params)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
-		return true;
-	return expression_tree_walker(node, hg_pages_find_subplan, context);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_pages_collect_params, params);
 }
 
-/* Find out what the qual costs, and whether it is seen which rows it is evaluated for. */
+/* Find out what the qual costs, and what shows which rows it is evaluated for. */
 static void
 hg_pages_weigh_qual(HgPages *pages)
 {
 	Node *qual = (Node *) pages->node->ss.ps.plan->qual;
 
-	pages->check_may_lead = !contain_volatile_functions(qual) && !hg_pages_find_subplan(qual, NULL);
+	pages->qual_volatile = contain_volatile_functions(qual);
+	hg_pages_collect_params(qual, &pages->qual_params);
 	if (pages->range_qual != NULL)
 		pages->qual_cost +=
 			hg_range_qual_is_fixed(pages->range_qual) ? HG_FIXED_COST : HG_WALK_COST;
 	if (pages->row_qual != NULL)
 		pages->qual_cost += HG_ROW_QUAL_COST;
+}
+
+/*
+ * Does the qual wait for the result of a plan, which a row that comes so far has run?  For that of
+ * a plan that is run for each row it always does.
+ */
+static bool
+hg_pages_qual_waits(const HgPages *pages)
+{
+	const PlanState *plan = &pages->node->ss.ps;
+	int param = -1;
+	ListCell *lc;
+
+	while ((param = bms_next_member(pages->qual_params, param)) >= 0)
+		if (plan->state->es_param_exec_vals[param].execPlan != NULL)
+			return true;
+	foreach (lc, plan->subPlan)
+	{
+		const SubPlanState *subplan = lfirst_node(SubPlanState, lc);
+
+		if (subplan->hashtable == NULL || subplan->planstate->chgParam != NULL)
+			return true;
+	}
+	return false;
 }
 
 HgPages *
@@ -249,9 +277,9 @@ hg_pages_keep(HgPages *pages, int nwhich, const uint16 *which)
 	pages->ntuples = nwhich;
 }
 
-/* Does the rest of the qual hold for row i of those that are taken, from place first on? */
+/* Does a part of the qual hold for row i of those that are taken, from place first on? */
 static inline bool
-hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 first)
+hg_pages_check_row(HgPages *pages, HeapScanDesc scan, ExprState *qual, int i, uint32 first)
 {
 	SeqScanState *node = pages->node;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
@@ -268,7 +296,7 @@ hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 first)
 		ExecStoreBufferHeapTuple(&scan->rs_ctup, node->ss.ss_ScanTupleSlot, scan->rs_cbuf);
 	}
 	ResetExprContext(econtext);
-	return ExecQual(pages->row_qual, econtext);
+	return ExecQual(qual, econtext);
 }
 
 /* Drop the rows that the plan's qual does not hold for; first is the place of the first row. */
@@ -276,16 +304,19 @@ static void
 hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 {
 	SeqScanState *node = pages->node;
+	bool in_order = hg_pages_qual_waits(pages);
+	ExprState *row_qual = in_order ? node->ss.ps.qual : pages->row_qual;
 	uint16 which[HG_BATCH_ROWS];
 	int ntuples = pages->ntuples;
 
 	if (pages->range_qual != NULL)
 	{
-		int nwhich = hg_range_qual_filter(pages->range_qual, ntuples, pages->tuples, which);
+		int nwhich =
+			hg_range_qual_filter(pages->range_qual, in_order, ntuples, pages->tuples, which);
 
 		hg_pages_keep(pages, nwhich, which);
 	}
-	if (pages->row_qual != NULL)
+	if (row_qual != NULL)
 	{
 		int nwhich = 0;
 
@@ -293,7 +324,7 @@ hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
 		for (int i = 0; i < pages->ntuples; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (hg_pages_check_row(pages, scan, i, first))
+			if (hg_pages_check_row(pages, scan, row_qual, i, first))
 				which[nwhich++] = i;
 		}
 		hg_pages_keep(pages, nwhich, which);
@@ -312,7 +343,7 @@ hg_pages_check_pays(const HgPages *pages, const HgRowCheck *check)
 {
 	double dropped;
 
-	if (check == NULL || !pages->check_may_lead)
+	if (check == NULL || pages->qual_volatile || hg_pages_qual_waits(pages))
 		return false;
 	if (pages->qual_cost == 0)
 		return check->ncolumns < pages->nattnos;
