@@ -489,5 +489,5 @@ sub check_faults
 	local $/;
 	my $contents = <$in>;
 	return ('built with HG_DEBUG=1') if $ENV{HG_DEBUG};
-	return (undef, map { "hashgraph.so: $_" } grep { index($contents, $_) >= 0 } qw(inject_fault hg_fault));
+	return (undef, map { "hashgraph.so: $_" } grep { index($contents, $_) >= 0 } qw(inject_fault hg_fault watch_interrupts));
 }
