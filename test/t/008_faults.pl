@@ -67,6 +67,17 @@ SQL
 	cmp_ok($longest, '<', 40, "interrupts are looked at while $what");
 }
 
+# Such a build also compares each page of a table that is read with the rows that core brings.
+{
+	local $ENV{PGOPTIONS} = '-c work_mem=4MB -c hash_mem_multiplier=2';
+	my $root = "$FindBin::Bin/../..";
+	ok(run_log(
+			[ $ENV{PG_REGRESS}, "--inputdir=$root", '--outputdir=' . PostgreSQL::Test::Utils::tempdir,
+				'--bindir=', '--host=' . $node->host, '--port=' . $node->port,
+				'--load-extension=hashgraph', '--dbname=regress_pages', '--encoding=UTF8', 'page_scan' ]),
+		'pages have the rows that PostgreSQL finds there');
+}
+
 my $tables = <<'SQL';
 create table l as select case when i % 50 = 0 then null else i % 1000 end as k, i as v,
   'key' || i % 1000 as t, repeat('l', 20) as pad from generate_series(1, 3000) i;
