@@ -143,6 +143,54 @@ $$;
 create view s_barrier with (security_barrier) as select * from s_a where v <= 100;
 select scan_check('select * from s_barrier join s_b using (k) where s_told(v)');
 select scan_check('select * from s_barrier join s_b using (k) where s_told(v) and v < 50');
+-- volatile functions are called as often as PostgreSQL calls them, whatever stands beside them in a qual
+create sequence s_calls;
+create function s_cheap(v int) returns bool language plpgsql volatile cost 0.0001 as 'begin perform nextval(''s_calls''); return v % 3 = 0; end';
+create function s_equal(v int) returns bool language plpgsql volatile cost 1 as 'begin perform nextval(''s_calls''); return v % 3 = 0; end';
+create function s_dear(v int) returns bool language plpgsql volatile cost 100 as 'begin perform nextval(''s_calls''); return v % 3 = 0; end';
+create function s_value(v int) returns int language plpgsql volatile cost 100 as 'begin perform nextval(''s_calls''); return v; end';
+create function s_stable(v int) returns bool language plpgsql stable cost 0.0001 as 'begin return v % 3 < 2; end';
+create view s_guarded with (security_barrier) as select * from s_a where s_cheap(v);
+create function s_count(query text) returns text language plpgsql as $$
+declare
+  ours bigint;
+  theirs bigint;
+begin
+  perform setval('s_calls', 1, false), set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),
+          set_config('hashgraph.force', 'on', true);
+  if join_nodes(query) = 0 then
+    return 'no node of ours';
+  end if;
+  execute query;
+  ours := nextval('s_calls') - 1;
+  perform setval('s_calls', 1, false), set_config('hashgraph.enabled', 'off', true);
+  execute query;
+  theirs := nextval('s_calls') - 1;
+  perform set_config('hashgraph.enabled', 'on', true), set_config('enable_nestloop', 'on', true),
+          set_config('enable_mergejoin', 'on', true), set_config('hashgraph.force', 'off', true);
+  return case when ours = theirs then format('%s calls', ours) else format('%s CALLS INSTEAD OF %s', ours, theirs) end;
+end
+$$;
+select s_count('select count(*) from s_a join s_b using (k) where s_cheap(v) and v < 100');
+select s_count('select count(*) from s_a join s_b using (k) where v < 100 and s_dear(v)');
+select s_count('select w from s_a join s_b using (k) where v < 2000 and s_equal(v) and v > 1000');
+select s_count('select w from s_a join s_b using (k) where s_stable(v) and v < 2000 and s_equal(v) and v > 1000 and s_dear(v + 1)');
+select s_count('select w from s_a join s_b using (k) where s_equal(v) and t like ''%7'' and w < -500');
+select s_count('select w from s_a left join s_b on s_a.k = s_b.k and s_cheap(s_b.w) and w < -500');
+select s_count('select * from s_guarded join s_b using (k) where v < 100');
+select s_count('select g.*, w from (select k, sum(v) from s_a where s_cheap(v) and v < 100 group by k) g join s_b using (k)');
+select s_count('select x.k, w from (select k, s_value(v) as v from s_a where v < 500) x join s_b using (k) where v > 10');
+-- ... and plans that a qual waits for are run if a row comes to them
+select s_count('select w from s_a join s_b using (k) where v > (select s_value(7)) and v < 0');
+select s_count('select w from s_a join s_b using (k) where v < 0 and v > (select s_value(7))');
+select s_count('select w from s_a join s_b using (k) where v < 900 and v > (select s_value(7)) and s_a.k > 90 and v < 800');
+select scan_check('select w from s_a join s_b using (k) where v < 900 and v > (select s_value(7)) and s_a.k > 90 and v < 800');
+select s_count('select w from s_a join s_b using (k) where v < 900 and v not in (select s_value(v) from s_one) and s_a.k > 90');
+-- ... and again for each parameter of a side
+select s_count('select x, s.* from generate_series(1, 3) x, lateral (select count(*) from s_a join s_b using (k) where s_cheap(v) and v < 100 and w % 4 = -x) s');
+drop view s_guarded;
+drop function s_count(text), s_cheap(int), s_equal(int), s_dear(int), s_value(int), s_stable(int);
+drop sequence s_calls;
 -- an error in a qual leaves nothing behind
 set hashgraph.force = on;
 select count(*) from s_a join s_b using (k) where 1 / (s_a.v - 1500) = 0;

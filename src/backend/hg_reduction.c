@@ -9,9 +9,13 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "backend/hg_reduction.h"
+
+/* Groups that are counted between two looks at interrupts. */
+#define HG_GROUPS_AT_ONCE 65536
 
 HgStatus
 hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job, HgSide side,
@@ -65,7 +69,11 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 		groups->count += records.count;
 	}
 	for (uint64 i = 0; i < total; i++)
+	{
+		if (i % HG_GROUPS_AT_ONCE == 0)
+			CHECK_FOR_INTERRUPTS();
 		groups->pairs += groups->words[i * words + reduction->spec.nkeys + 1];
+	}
 	return HG_OK;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
@@ -479,6 +480,7 @@ hg_column_store_attach(HgColumnStore *store)
 	{
 		HgSharedPiece *piece = dsa_get_address(store->area, pointer);
 
+		CHECK_FOR_INTERRUPTS();
 		pointer = piece->next;
 		if (piece->nchunks == 0)
 			continue;

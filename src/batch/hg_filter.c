@@ -322,9 +322,12 @@ hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes
 	if (rows == 0 || rows > PG_UINT32_MAX)
 		return;
 	shared->form = hg_filter_form(rows, extent, &shared->blocks);
-	if (shared->blocks <= max_bytes / sizeof(uint64))
-		shared->bits = dsa_allocate_extended(area, shared->blocks * sizeof(uint64),
-											 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
+	if (shared->blocks > max_bytes / sizeof(uint64))
+		return;
+	shared->bits = dsa_allocate_extended(area, shared->blocks * sizeof(uint64),
+										 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	if (DsaPointerIsValid(shared->bits))
+		hg_block_clear(dsa_get_address(area, shared->bits), shared->blocks * sizeof(uint64));
 }
 
 HgFilter *

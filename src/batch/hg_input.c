@@ -120,7 +120,7 @@ hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const B
 
 /*
  * Ask the filter about rows of the child, as HgRowCheck says.  Rows without a key match nothing
- * either.
+ * either, and are refused with the others.
  */
 static int
 hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
@@ -139,12 +139,10 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 		for (int i = 0; i < batch->nrows; i++)
 			if (!keys.null_keys[i])
 				valid[n++] = i;
-		input->null_keys += batch->nrows - nvalid;
 	}
 	nkept = hg_filter_apply(input->filter, keys.words, nvalid < batch->nrows ? valid : NULL, nvalid,
 							which);
-	input->rows_read += batch->nrows - nkept;
-	input->refused += nvalid - nkept;
+	input->refused += batch->nrows - nkept;
 	input->filtered |= nkept < nvalid;
 	return nkept;
 }
@@ -353,13 +351,14 @@ static bool
 hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
 	HgBatch *batch = input->batch;
+	int nleft; /* rows that no filter has refused */
 	int nvalid;
 
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
 	if (!input->child->next(input->child, batch))
 		return false;
-	input->rows_read += batch->nrows;
+	nleft = batch->nrows;
 	nvalid = hg_input_encode(input, keys);
 	rows->batch = batch;
 	rows->at = input->from;
@@ -371,7 +370,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		hg_input_sort_rows(rows, keys->null_keys, batch->nrows);
 		/* spread over the partitions, should they go to one */
 		for (int i = 0; i < rows->nnull; i++)
-			keys->words[rows->null_rows[i]] = input->null_keys++;
+			keys->words[rows->null_rows[i]] = input->null_keys + i;
 		if (!input->keep_null_keys)
 			rows->nnull = 0;
 	}
@@ -380,9 +379,13 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		rows->nkeys =
 			hg_filter_apply(input->filter, keys->words, rows->which, nvalid, rows->key_rows);
 		rows->which = rows->key_rows;
-		input->refused += nvalid - rows->nkeys;
 		input->filtered |= rows->nkeys < nvalid;
+		nleft = nvalid = rows->nkeys;
 	}
+	/* the same numbers whether the child has asked the filter or not */
+	input->rows_read += nleft;
+	input->null_keys += nleft - nvalid;
+	input->refused += batch->nrows - nleft;
 	if (input->collector != NULL)
 		hg_filter_add(input->collector, keys->words, rows->which, rows->nkeys);
 	return true;
@@ -527,6 +530,7 @@ hg_input_spill(HgInput *input, HgSpill *spill)
 void
 hg_input_set_filter(HgInput *input, HgFilter *filter)
 {
+	Assert(filter == NULL || !input->keep_null_keys);
 	if (input->filter != NULL)
 		hg_filter_destroy(input->filter);
 	input->filter = filter;

@@ -67,9 +67,10 @@ typedef struct HgInput
 	HgBatch *stored_batch; /* rows on the way from or to a spill set: the needed columns */
 	bool at_end;		   /* the source, or the child, has no more rows */
 
-	uint64 rows_read; /* from the child, over all its scans */
+	/* over all scans of the child */
+	uint64 rows_read; /* rows that have come from it, but for those that a filter refused */
 	uint64 null_keys; /* ... whose key was NULL */
-	uint64 refused;	  /* ... that a filter refused */
+	uint64 refused;	  /* rows that a filter refused, here or in the child: no key is one */
 } HgInput;
 
 /*

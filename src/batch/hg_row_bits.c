@@ -12,11 +12,15 @@
 #include "hg_compat.h"
 
 #include "commands/tablespace.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "backend/hg_memory.h"
 #include "batch/hg_row_bits.h"
 #include "batch/hg_spill.h"
+
+/* Bytes that are written or read between two looks at interrupts. */
+#define HG_BITS_AT_ONCE ((Size) 1024 * 1024)
 
 static inline Size
 hg_row_bits_bytes(uint64 rows)
@@ -59,6 +63,8 @@ hg_row_bits_reset(HgRowBits *set, uint64 rows)
 void
 hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
 {
+	Size bytes = hg_row_bits_bytes(counts.rows);
+
 	if (set->current == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(set->context);
@@ -68,17 +74,28 @@ hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
 		MemoryContextSwitchTo(old);
 	}
 	BufFileWrite(set->current, &counts, sizeof(counts));
-	BufFileWrite(set->current, set->bits, hg_row_bits_bytes(counts.rows));
+	for (Size at = 0; at < bytes; at += HG_BITS_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(set->current, set->bits + at, Min(bytes - at, HG_BITS_AT_ONCE));
+	}
 }
 
 bool
 hg_row_bits_restore(HgRowBits *set, HgRowCounts *counts)
 {
+	Size bytes;
+
 	if (set->previous == NULL ||
 		BufFileReadMaybeEOF(set->previous, counts, sizeof(*counts), true) == 0)
 		return false;
 	hg_row_bits_reserve(set, counts->rows);
-	BufFileReadExact(set->previous, set->bits, hg_row_bits_bytes(counts->rows));
+	bytes = hg_row_bits_bytes(counts->rows);
+	for (Size at = 0; at < bytes; at += HG_BITS_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		BufFileReadExact(set->previous, set->bits + at, Min(bytes - at, HG_BITS_AT_ONCE));
+	}
 	return true;
 }
 
@@ -122,7 +139,8 @@ hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows)
 		Size bytes = (Min(rows - i * segment_rows, segment_rows) / 32 + 1) * sizeof(uint32);
 
 		/* bits that are zero are words that are initialised */
-		shared->segments[i] = dsa_allocate0(area, bytes);
+		shared->segments[i] = dsa_allocate(area, bytes);
+		hg_block_clear(dsa_get_address(area, shared->segments[i]), bytes);
 	}
 }
 

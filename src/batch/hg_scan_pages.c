@@ -3,18 +3,9 @@
  * hg_scan_pages.c
  *	  Sequential scans of heap tables, a page at a time.
  *
- * table_scan_getnextslot() brings the first visible row of a page.  Core has then chosen the
- * page (synchronised and parallel scans included), read it, pruned it, and found all the
- * visible rows on it under one lock: heapgetpage(), since 17 heap_prepare_pagescan(), fills
- * rs_vistuples, and checks there each row for serializable conflicts.  The predicate lock is on the
- * whole relation, taken when the scan began.  What core does for each further row of the page
- * is to take the next entry of rs_vistuples, without a lock, under the pin that the scan holds; so
- * these rows are taken from there at once, and rs_cindex is set to the last of them: core goes
- * on with the next page.  As long as the pin is held nobody can prune the page, that is move
- * or remove a row.
- *
- * The counters that core would have raised for those rows are raised here: the relation's
- * (pg_stat_get_tuples_returned) and the plan node's.
+ * The rows of a page are taken together (hg_heap_page.h), where core would bring one at a time
+ * and evaluate the plan's qual for it.  The counters that core would have raised are raised all the
+ * same: the relation's (pg_stat_get_tuples_returned) and the plan node's.
  *
  * The plan's qual is evaluated before anything is extracted: clauses of the simplest kind
  * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.  A
@@ -22,8 +13,10 @@
  *
  * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
  * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
- * order, but for fewer rows: unless that can be seen, because a clause has effects or is computed by
- * a plan of its own.
+ * order, but for fewer rows: unless that can be seen, because a clause calls volatile functions, or
+ * because no row has come yet to a clause that waits for the result of a plan.  A hashed subplan
+ * and an initial plan are run for the first row that needs them; a plan that is run for each row
+ * is waited for to the end.
  *
  * A scan of tables in memory waits for memory most of all: for the first touch of each row,
  * which the processor foresees neither from page to page nor from row to row.  So while a page is
@@ -40,17 +33,16 @@
  */
 #include "hg_compat.h"
 
-#include "access/heapam.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "pgstat.h"
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
+#include "batch/hg_heap_page.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_qual.h"
 #include "batch/hg_scan_tuples.h"
@@ -88,18 +80,16 @@ struct HgPages
 	AttrNumber *table_attnos; /* [nattnos] of its columns */
 	int nattnos;
 	double qual_cost;			 /* of the plan's qual, for each row */
-	bool check_may_lead;		 /* a check may be asked ahead of the qual */
-	bool check_leads;			 /* ... and is, for this batch */
+	Bitmapset *qual_params;		 /* PARAM_EXECs of the plan's qual */
+	bool qual_volatile;			 /* which calls volatile functions */
+	bool check_leads;			 /* a check is asked ahead of the qual, for this batch */
 	HgTupleLayout *check_layout; /* of the check's columns; NULL until it is asked */
 	HgBatch *check_batch;
 	uint64 seen;			 /* rows that the qual has been evaluated for, without a check */
 	uint64 passed;			 /* ... and holds for */
-	uint64 refused;			 /* rows that the check has left out of this batch */
 	HgRangeQual *range_qual; /* what is one of the plan's qual; or NULL */
-	ExprState *row_qual;	 /* the rest of it; or NULL */
-	int ntuples;			 /* rows of the page that are taken */
-	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] */
-	uint16 places[HG_BATCH_ROWS];		   /* [ntuples] in rs_vistuples, from the first one taken */
+	ExprState *row_qual;	 /* the rest of it; or NULL: there is none */
+	HgHeapPage page;		 /* the rows that are worked on */
 };
 
 /*
@@ -123,29 +113,54 @@ hg_pages_attribute(SeqScanState *node, int attno)
 	return var->varattno;
 }
 
-/* Is a subplan run for each row? */
+/* Collect the PARAM_EXEC parameters that an expression uses. */
 static bool
-hg_pages_find_subplan(Node *node, void *context)
+hg_pages_collect_params(Node *node, Bitmapset **params)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, SubPlan) && !((SubPlan *) node)->useHashTable)
-		return true;
-	return expression_tree_walker(node, hg_pages_find_subplan, context);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_pages_collect_params, params);
 }
 
-/* Find out what the qual costs, and whether it is seen which rows it is evaluated for. */
+/* Find out what the qual costs, and what shows which rows it is evaluated for. */
 static void
 hg_pages_weigh_qual(HgPages *pages)
 {
 	Node *qual = (Node *) pages->node->ss.ps.plan->qual;
 
-	pages->check_may_lead = !contain_volatile_functions(qual) && !hg_pages_find_subplan(qual, NULL);
+	pages->qual_volatile = contain_volatile_functions(qual);
+	hg_pages_collect_params(qual, &pages->qual_params);
 	if (pages->range_qual != NULL)
 		pages->qual_cost +=
 			hg_range_qual_is_fixed(pages->range_qual) ? HG_FIXED_COST : HG_WALK_COST;
 	if (pages->row_qual != NULL)
 		pages->qual_cost += HG_ROW_QUAL_COST;
+}
+
+/*
+ * Does the qual wait for the result of a plan, which a row that comes so far has run?  For that of
+ * a plan that is run for each row it always does.
+ */
+static bool
+hg_pages_qual_waits(const HgPages *pages)
+{
+	const PlanState *plan = &pages->node->ss.ps;
+	int param = -1;
+	ListCell *lc;
+
+	while ((param = bms_next_member(pages->qual_params, param)) >= 0)
+		if (plan->state->es_param_exec_vals[param].execPlan != NULL)
+			return true;
+	foreach (lc, plan->subPlan)
+	{
+		const SubPlanState *subplan = lfirst_node(SubPlanState, lc);
+
+		if (subplan->hashtable == NULL || subplan->planstate->chgParam != NULL)
+			return true;
+	}
+	return false;
 }
 
 HgPages *
@@ -158,11 +173,10 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	List *rest;
 	bool eligible = true;
 
-	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL ||
-		!IsMVCCSnapshot(plan->state->es_snapshot))
+	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL)
 		return NULL;
 	node = (SeqScanState *) plan;
-	if (node->ss.ss_currentRelation->rd_tableam != GetHeapamTableAmRoutine())
+	if (!hg_heap_page_may_scan(node->ss.ss_currentRelation, plan->state->es_snapshot))
 		return NULL;
 
 	/* what the scan computes beside columns it computes for somebody, or for its effects */
@@ -205,105 +219,53 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	return pages;
 }
 
-/*
- * Take the row that core has brought, and those behind it on the page, up to room in all.
- * Returns the place of the first one in rs_vistuples.
- */
-static uint32
-hg_pages_take(HgPages *pages, HeapScanDesc scan, int room)
-{
-	Page page = BufferGetPage(scan->rs_cbuf);
-	uint32 first = scan->rs_cindex;
-
-	/* a scan that is not by pages has this one alone */
-	pages->ntuples = 1;
-	pages->tuples[0] = scan->rs_ctup.t_data;
-	pages->places[0] = 0;
-	if ((scan->rs_base.rs_flags & SO_ALLOW_PAGEMODE) == 0)
-		return first;
-
-	pages->ntuples = Min(room, (int) (scan->rs_ntuples - first));
-	for (int i = 1; i < pages->ntuples; i++)
-	{
-		ItemId item = PageGetItemId(page, scan->rs_vistuples[first + i]);
-
-		pages->tuples[i] = (HeapTupleHeader) PageGetItem(page, item);
-		pages->places[i] = i;
-		/* core has looked at line pointers alone where the whole page is visible */
-		HG_PREFETCH(pages->tuples[i]);
-	}
-	scan->rs_cindex = first + pages->ntuples - 1;
-	/* rows returned are one counter, whatever returned them; this adds to it more than one */
-	pgstat_count_index_tuples(scan->rs_base.rs_rd, pages->ntuples - 1);
-	return first;
-}
-
-/* Keep of the rows that are taken those which[nwhich]. */
-static inline void
-hg_pages_keep(HgPages *pages, int nwhich, const uint16 *which)
-{
-	for (int k = 0; k < nwhich; k++)
-	{
-		pages->tuples[k] = pages->tuples[which[k]];
-		pages->places[k] = pages->places[which[k]];
-	}
-	pages->ntuples = nwhich;
-}
-
-/* Does the rest of the qual hold for row i of those that are taken, from place first on? */
+/* Does a part of the qual hold for row i of the page? */
 static inline bool
-hg_pages_check_row(HgPages *pages, HeapScanDesc scan, int i, uint32 first)
+hg_pages_check_row(HgPages *pages, ExprState *qual, int i)
 {
-	SeqScanState *node = pages->node;
-	ExprContext *econtext = node->ss.ps.ps_ExprContext;
+	ExprContext *econtext = pages->node->ss.ps.ps_ExprContext;
 
-	/* the first one is there */
-	if (pages->places[i] > 0)
-	{
-		OffsetNumber offset = scan->rs_vistuples[first + pages->places[i]];
-
-		/* the scan's current row, as core leaves it */
-		scan->rs_ctup.t_data = pages->tuples[i];
-		scan->rs_ctup.t_len = ItemIdGetLength(PageGetItemId(BufferGetPage(scan->rs_cbuf), offset));
-		ItemPointerSetOffsetNumber(&scan->rs_ctup.t_self, offset);
-		ExecStoreBufferHeapTuple(&scan->rs_ctup, node->ss.ss_ScanTupleSlot, scan->rs_cbuf);
-	}
+	hg_heap_page_store(&pages->page, i, pages->node->ss.ss_ScanTupleSlot);
 	ResetExprContext(econtext);
-	return ExecQual(pages->row_qual, econtext);
+	return ExecQual(qual, econtext);
 }
 
-/* Drop the rows that the plan's qual does not hold for; first is the place of the first row. */
+/* Drop the rows that the plan's qual does not hold for. */
 static void
-hg_pages_filter(HgPages *pages, HeapScanDesc scan, uint32 first)
+hg_pages_filter(HgPages *pages)
 {
 	SeqScanState *node = pages->node;
+	HgHeapPage *page = &pages->page;
+	bool in_order = hg_pages_qual_waits(pages);
+	ExprState *row_qual = in_order ? node->ss.ps.qual : pages->row_qual;
 	uint16 which[HG_BATCH_ROWS];
-	int ntuples = pages->ntuples;
+	int ntuples = page->ntuples;
 
 	if (pages->range_qual != NULL)
 	{
-		int nwhich = hg_range_qual_filter(pages->range_qual, ntuples, pages->tuples, which);
+		int nwhich =
+			hg_range_qual_filter(pages->range_qual, in_order, ntuples, page->tuples, which);
 
-		hg_pages_keep(pages, nwhich, which);
+		hg_heap_page_keep(page, nwhich, which);
 	}
-	if (pages->row_qual != NULL)
+	if (row_qual != NULL)
 	{
 		int nwhich = 0;
 
 		node->ss.ps.ps_ExprContext->ecxt_scantuple = node->ss.ss_ScanTupleSlot;
-		for (int i = 0; i < pages->ntuples; i++)
+		for (int i = 0; i < page->ntuples; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (hg_pages_check_row(pages, scan, i, first))
+			if (hg_pages_check_row(pages, row_qual, i))
 				which[nwhich++] = i;
 		}
-		hg_pages_keep(pages, nwhich, which);
+		hg_heap_page_keep(page, nwhich, which);
 	}
-	InstrCountFiltered1(node, ntuples - pages->ntuples);
+	InstrCountFiltered1(node, ntuples - page->ntuples);
 	if (!pages->check_leads)
 	{
 		pages->seen += ntuples;
-		pages->passed += pages->ntuples;
+		pages->passed += page->ntuples;
 	}
 }
 
@@ -313,7 +275,7 @@ hg_pages_check_pays(const HgPages *pages, const HgRowCheck *check)
 {
 	double dropped;
 
-	if (check == NULL || !pages->check_may_lead)
+	if (check == NULL || pages->qual_volatile || hg_pages_qual_waits(pages))
 		return false;
 	if (pages->qual_cost == 0)
 		return check->ncolumns < pages->nattnos;
@@ -328,7 +290,6 @@ hg_pages_check(HgPages *pages, HgRowCheck *check)
 {
 	HgBatch *batch = pages->check_batch;
 	uint16 which[HG_BATCH_ROWS];
-	int ntuples = pages->ntuples;
 
 	if (pages->check_layout == NULL)
 	{
@@ -344,22 +305,21 @@ hg_pages_check(HgPages *pages, HgRowCheck *check)
 	}
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	hg_tuple_layout_add(pages->check_layout, ntuples, pages->tuples, batch);
-	hg_pages_keep(pages, check->apply(check, batch, which), which);
-	pages->refused += ntuples - pages->ntuples;
+	hg_tuple_layout_add(pages->check_layout, pages->page.ntuples, pages->page.tuples, batch);
+	hg_heap_page_keep(&pages->page, check->apply(check, batch, which), which);
 }
 
 /* Find the page behind the one that the scan has come to. */
 static void
-hg_pages_look_ahead(HgPages *pages, HeapScanDesc scan)
+hg_pages_look_ahead(HgPages *pages)
 {
+	const HgHeapPage *page = &pages->page;
 	HgAhead *ahead = &pages->ahead;
-	Relation relation = scan->rs_base.rs_rd;
 	Buffer buffer;
 
-	if (ahead->behind == scan->rs_cblock)
+	if (ahead->behind == page->block)
 		return;
-	ahead->behind = scan->rs_cblock;
+	ahead->behind = page->block;
 	ahead->page = NULL;
 	ahead->asked = 0;
 	if (ahead->pause > 0)
@@ -367,9 +327,9 @@ hg_pages_look_ahead(HgPages *pages, HeapScanDesc scan)
 		ahead->pause--;
 		return;
 	}
-	if (scan->rs_cblock + 1 >= scan->rs_nblocks || RelationUsesLocalBuffers(relation))
+	if (page->following == InvalidBlockNumber || RelationUsesLocalBuffers(page->relation))
 		return;
-	buffer = PrefetchBuffer(relation, MAIN_FORKNUM, scan->rs_cblock + 1).recent_buffer;
+	buffer = PrefetchBuffer(page->relation, MAIN_FORKNUM, page->following).recent_buffer;
 	if (BufferIsValid(buffer))
 	{
 		ahead->page = (const char *) BufferGetBlock(buffer);
@@ -398,6 +358,7 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
 	SeqScanState *node = pages->node;
 	TableScanDesc scan = node->ss.ss_currentScanDesc;
+	HgHeapPage *page = &pages->page;
 	int taken;
 
 	if (scan == NULL)
@@ -405,25 +366,21 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 		scan = hg_seqscan_begin(&node->ss);
 		node->ss.ss_currentScanDesc = scan;
 	}
-	pages->refused = 0;
 	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	do
 	{
-		uint32 first;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!table_scan_getnextslot(scan, ForwardScanDirection, node->ss.ss_ScanTupleSlot))
+		if (!hg_heap_page_next(page, scan, node->ss.ss_ScanTupleSlot, HG_BATCH_ROWS - batch->nrows))
 			return false;
-		first = hg_pages_take(pages, (HeapScanDesc) scan, HG_BATCH_ROWS - batch->nrows);
-		taken = pages->ntuples;
-		hg_pages_look_ahead(pages, (HeapScanDesc) scan);
+		taken = page->ntuples;
+		hg_pages_look_ahead(pages);
 		hg_pages_ask_ahead(pages);
 		if (pages->check_leads)
 			hg_pages_check(pages, check);
-		if (node->ss.ps.qual != NULL && pages->ntuples > 0)
-			hg_pages_filter(pages, (HeapScanDesc) scan, first);
+		if (node->ss.ps.qual != NULL && page->ntuples > 0)
+			hg_pages_filter(pages);
 		hg_pages_ask_ahead(pages);
-		hg_tuple_layout_add(pages->layout, pages->ntuples, pages->tuples, batch);
+		hg_tuple_layout_add(pages->layout, page->ntuples, page->tuples, batch);
 		hg_pages_ask_ahead(pages);
 
 		/* values by reference need this page; else another one like it may fit too */
@@ -439,11 +396,11 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 	int before = batch->nrows;
 	bool more;
 
-	/* what ExecProcNode() does around the node; the rows that a check leaves out are returned */
+	/* what ExecProcNode() does around the node; rows that a check leaves out are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
 	more = hg_pages_read(pages, batch, check);
 	if (plan->instrument)
-		InstrStopNode(plan->instrument, batch->nrows - before + pages->refused);
+		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;
 }

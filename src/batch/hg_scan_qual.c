@@ -5,9 +5,25 @@
  *
  * A comparison with a constant holds for a range of values, or for all but a range; one of two
  * columns holds for a range of their order, which is -1, 0 or 1.  It is evaluated for all
- * rows of a page in one loop over the columns' values.  None of these comparisons can fail or
- * tell anything about a value, so that it does not matter to which rows they are applied, or
- * in which order: they go ahead of the qual's other clauses.
+ * rows of a page in one loop over the columns' values.
+ *
+ * ORDER.  Core evaluates the clauses of a qual in their order, and none behind one that does not
+ * hold.  The comparisons go ahead of other clauses all the same.  To which rows they are applied
+ * does not matter, since none can fail or tell anything about a value; those other clauses are
+ * then evaluated for fewer rows, which must not be seen:
+ *
+ *	-	A clause that calls volatile functions is evaluated for the rows that core evaluates it for:
+ *		a comparison behind it stays there.
+ *	-	A parameter may be the result of a plan that is run when it is needed first, if ever.  Until
+ *		then a comparison behind it stays there too (in_order).
+ *	-	Of a clause that is neither, its errors alone are seen, and those that a row with a false
+ *		comparison would raise are not.  Core has that freedom too: it orders a qual's clauses by
+ *		cost, and lets a cheap one that is leakproof overtake even the quals of a security
+ *		barrier.  The comparisons of a date with a timestamp are not marked as leakproof, but are
+ *		those of two dates here, which are.
+ *
+ * The regression topic page_scan counts the calls.
+ *
  *
  * A date is compared with a timestamp as the day that begins with it, or after it.
  *
@@ -20,7 +36,9 @@
 #include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
@@ -48,6 +66,7 @@ typedef struct HgRange
 struct HgRangeQual
 {
 	int nranges;
+	int nfirst; /* of them stand ahead of the first clause with a parameter */
 	HgRange *ranges;
 	HgTupleLayout *layout; /* of the columns that are compared */
 	HgBatch *batch;
@@ -222,12 +241,25 @@ hg_range_column(AttrNumber attno, AttrNumber *attnos, int *nattnos)
 	return column;
 }
 
+/* Is the result of a plan, or what a plan above computes, among what a clause needs? */
+static bool
+hg_range_find_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, hg_range_find_param, context);
+}
+
 HgRangeQual *
 hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
 {
 	HgRangeQual *ranges = palloc0(sizeof(HgRangeQual));
 	AttrNumber *attnos = palloc(Max(list_length(qual), 1) * 2 * sizeof(AttrNumber));
 	int nattnos = 0;
+	bool param_ahead = false;
+	bool volatile_ahead = false;
 	ListCell *lc;
 
 	*rest = NIL;
@@ -237,12 +269,15 @@ hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
 		HgRange *range = &ranges->ranges[ranges->nranges];
 
 		memset(range, 0, sizeof(HgRange));
-		if (!hg_range_from_clause(range, lfirst(lc)))
+		if (volatile_ahead || !hg_range_from_clause(range, lfirst(lc)))
 		{
 			*rest = lappend(*rest, lfirst(lc));
+			param_ahead = param_ahead || hg_range_find_param(lfirst(lc), NULL);
+			volatile_ahead = volatile_ahead || contain_volatile_functions(lfirst(lc));
 			continue;
 		}
 		ranges->nranges++;
+		ranges->nfirst += !param_ahead;
 		range->attlen = TupleDescAttr(desc, range->attno - 1)->attlen;
 		range->column = hg_range_column(range->attno, attnos, &nattnos);
 		if (range->other_attno != 0)
@@ -316,9 +351,11 @@ hg_range_qual_is_fixed(const HgRangeQual *qual)
 }
 
 int
-hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tuples, uint16 *which)
+hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
+					 uint16 *which)
 {
 	HgBatch *batch = qual->batch;
+	int nranges = in_order ? qual->nfirst : qual->nranges;
 	bool keep[HG_BATCH_ROWS];
 	int kept = 0;
 
@@ -326,7 +363,7 @@ hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tupl
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
 	hg_tuple_layout_add(qual->layout, ntuples, tuples, batch);
 	memset(keep, true, ntuples * sizeof(bool));
-	for (int r = 0; r < qual->nranges; r++)
+	for (int r = 0; r < nranges; r++)
 		hg_range_apply(&qual->ranges[r], batch, keep);
 	for (int i = 0; i < ntuples; i++)
 	{

@@ -22,8 +22,8 @@ extern bool hg_range_qual_takes(Node *clause);
 /*
  * Of the qual of a plan over rows of desc, an implicitly ANDed list, the comparisons of integers,
  * dates and timestamps with constants or with one another, and IS NOT NULL, in
- * CurrentMemoryContext; NULL where there is none.  *rest is a list of the other clauses, in their
- * order.
+ * CurrentMemoryContext; NULL where there is none.  Those behind a clause that calls volatile
+ * functions are left out.  *rest is a list of the other clauses, in their order.
  */
 extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual, List **rest);
 
@@ -32,9 +32,10 @@ extern bool hg_range_qual_is_fixed(const HgRangeQual *qual);
 
 /*
  * Which of tuples[ntuples], in their order, it holds for: their places are left in which[ntuples];
- * returns their number.
+ * returns their number.  With in_order those of its clauses alone are evaluated that no clause
+ * with a parameter stands ahead of, in the whole qual.
  */
-extern int hg_range_qual_filter(HgRangeQual *qual, int ntuples, const HeapTupleHeader *tuples,
-								uint16 *which);
+extern int hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples,
+								const HeapTupleHeader *tuples, uint16 *which);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
+
 #include "batch/hg_shared_columns.h"
 
 void
@@ -52,6 +54,7 @@ hg_shared_columns_release(HgSharedColumns *shared, dsa_area *area)
 		HgSharedPiece *piece = dsa_get_address(area, shared->pieces);
 		dsa_pointer next = piece->next;
 
+		CHECK_FOR_INTERRUPTS();
 		dsa_free(area, shared->pieces);
 		shared->pieces = next;
 	}

@@ -19,6 +19,7 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -42,6 +43,9 @@
 
 /* Tables of more slots than these are prefetched. */
 #define HG_GROUPS_CACHED_SLOTS 16384
+
+/* Slots that are moved to a larger table between two looks at interrupts. */
+#define HG_GROUPS_POLL 65536
 
 /* Odd, with no pattern in its bits. */
 #define HG_GROUPS_MIXER UINT64CONST(0xd6e8feb86659fd93)
@@ -251,27 +255,31 @@ hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash)
 	return group;
 }
 
-/* Make the table, or make it twice as large. */
+/* Make the table, or make it twice as large, with looks at interrupts. */
 static void
 hg_groups_grow(HgGroups *groups)
 {
 	HgGroupSlot *old = groups->slots;
 	uint64 old_slots = old != NULL ? groups->mask + 1 : 0;
 	uint64 slots = old != NULL ? 2 * old_slots : HG_GROUPS_FIRST_SLOTS;
+	HgGroupSlot *table = hg_groups_alloc(groups, slots * sizeof(HgGroupSlot));
+	uint64 mask = slots - 1;
 
-	groups->slots = hg_groups_alloc(groups, slots * sizeof(HgGroupSlot));
-	memset(groups->slots, 0, slots * sizeof(HgGroupSlot));
-	groups->mask = slots - 1;
+	hg_block_clear(table, slots * sizeof(HgGroupSlot));
 	for (uint64 i = 0; i < old_slots; i++)
 	{
-		uint64 place = old[i].hash & groups->mask;
+		uint64 place = old[i].hash & mask;
 
+		if (i % HG_GROUPS_POLL == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (old[i].number == 0)
 			continue;
-		while (groups->slots[place].number != 0)
-			place = (place + 1) & groups->mask;
-		groups->slots[place] = old[i];
+		while (table[place].number != 0)
+			place = (place + 1) & mask;
+		table[place] = old[i];
 	}
+	groups->slots = table;
+	groups->mask = mask;
 	if (old != NULL)
 	{
 		hg_block_free(old);

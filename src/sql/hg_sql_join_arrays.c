@@ -86,7 +86,11 @@ hg_sql_array_open(HgSqlArray *array, ArrayType *value)
 	array->validity = ARR_NULLBITMAP(value);
 	if (array->validity != NULL)
 		for (int i = 0; i < array->count; i++)
+		{
+			if (i % ELEMENTS_PER_LOOK == 0)
+				CHECK_FOR_INTERRUPTS();
 			array->nulls += hg_sql_array_is_null(array, i);
+		}
 }
 
 static void

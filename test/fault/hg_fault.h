@@ -11,6 +11,7 @@
  *	hg_fault.c			what is due, and the C library
  *	hg_fault_server.c	PostgreSQL, and the setting hashgraph.inject_fault
  *	hg_fault_cuda.c		the CUDA runtime
+ *	hg_watch.c			no fault, but how long a session computes without a look at interrupts
  *
  * THE SETTING is 'KIND:N' or 'device_KIND:N': the N-th event of that kind in the session
  * or in its device process, counted from the moment when the setting was set, fails.

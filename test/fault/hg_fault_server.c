@@ -23,6 +23,7 @@
 #include "engine/wire/hg_wire_client.h"
 #include "hg_fault.h"
 #include "hg_guc.h"
+#include "hg_watch.h"
 
 HG_WRAPPED(void, hg_guc_init, (void) );
 HG_WRAPPED(HgWireClient *, hg_wire_client_create, (int fd));
@@ -145,6 +146,7 @@ __wrap_hg_guc_init(void)
 		"hashgraph.inject_fault", "Makes something fail in this session or its device process.",
 		"KIND:N or device_KIND:N: the N-th event of that kind from now on.", &hg_inject_fault, "",
 		PGC_SUSET, GUC_NOT_IN_SAMPLE, check_inject_fault, assign_inject_fault, show_inject_fault);
+	hg_watch_init();
 	__real_hg_guc_init();
 }
 

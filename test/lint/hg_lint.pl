@@ -45,6 +45,7 @@ my @rules = (
 	[ 'CUDA stays in cuda/ and test/' => \&check_cuda_elsewhere ],
 	[ 'kernels are launched by hg_cuda_launch.h' => \&check_launches ],
 	[ 'PostgreSQL versions are tested in hg_compat.h alone' => \&check_versions ],
+	[ "the state of core's heap scans is hg_heap_page.c's alone" => \&check_heap_scans ],
 	[ 'files are named for their room' => \&check_file_names ],
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
@@ -271,6 +272,16 @@ sub check_versions
 		map { "$_->[0]:$_->[1]: $_->[2]" }
 		  grep { $_->[0] ne 'src/hg_compat.h' }
 		  matching_lines(qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
+}
+
+sub check_heap_scans
+{
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] ne 'src/batch/hg_heap_page.c' }
+		  matching_lines(qr{^src/.*\.(?:c|h)$},
+			qr{access/heapam\.h|\bHeapScanDesc|\brs_(?:c(?:buf|block|index|tup)|ntuples|nblocks|vistuples)\b}));
 }
 
 sub check_file_names
@@ -500,5 +511,5 @@ sub check_faults
 	local $/;
 	my $contents = <$in>;
 	return ('built with HG_DEBUG=1') if $ENV{HG_DEBUG};
-	return (undef, map { "hashgraph.so: $_" } grep { index($contents, $_) >= 0 } qw(inject_fault hg_fault));
+	return (undef, map { "hashgraph.so: $_" } grep { index($contents, $_) >= 0 } qw(inject_fault hg_fault watch_interrupts));
 }

@@ -76,6 +76,8 @@ my @cases = (
 		'CUDA stays', 'cuda_runtime' ],
 	[ 'a version test outside hg_compat.h', 'src/executor/hg_node.h', '#if PG_VERSION_' . 'NUM < 160000',
 		'PostgreSQL versions', 'hg_node.h:' ],
+	[ 'a scan of a heap that is looked into elsewhere', 'src/batch/hg_scan.c',
+		\source('hg_scan.c', 'scan->rs_cindex++;'), "the state of core's heap scans", 'src/batch/hg_scan.c:' ],
 	[ 'a misnamed file', 'src/batch/scan.c', \source('scan.c'), 'files are named', 'src/batch/scan.c' ],
 	[ 'a file outside the rooms', 'src/misc/hg_misc.c', \source('hg_misc.c'),
 		'files are named', 'src/misc/hg_misc.c' ],

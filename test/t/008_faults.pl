@@ -46,6 +46,38 @@ if (!$ENV{HG_DEBUG_BUILD})
 }
 is($unknown, '', 'a debug build has a setting that injects faults');
 
+# A session looks at interrupts again and again, however large what it works on has become.  This is
+# the longest that it computes without, in ms of processor time, until the last row: what it frees then
+# is not asked for.  A table of groups that is doubled at once takes ten times as long.
+my %grown = (
+	'the table of groups is doubled' =>
+	  'select count(*) from (select g from generate_series(1, 4400000) g join (values (0), (1)) v (d) on g % 2 = d group by g) s',
+	'the NULLs of an array are counted' =>
+	  'select count(*) from hashgraph_join(array_fill(null::int8, array[100000000]), array[1::int8])');
+foreach my $what (sort keys %grown)
+{
+	my $longest = $node->safe_psql('postgres', <<"SQL");
+set hashgraph.backend = cpu; set hashgraph.force = on; set jit = off; set work_mem = '2GB';
+begin;
+declare c cursor for $grown{$what};
+set hashgraph.watch_interrupts = on;
+fetch c \\g /dev/null
+show hashgraph.watch_interrupts;
+SQL
+	cmp_ok($longest, '<', 40, "interrupts are looked at while $what");
+}
+
+# Such a build also compares each page of a table that is read with the rows that core brings.
+{
+	local $ENV{PGOPTIONS} = '-c work_mem=4MB -c hash_mem_multiplier=2';
+	my $root = "$FindBin::Bin/../..";
+	ok(run_log(
+			[ $ENV{PG_REGRESS}, "--inputdir=$root", '--outputdir=' . PostgreSQL::Test::Utils::tempdir,
+				'--bindir=', '--host=' . $node->host, '--port=' . $node->port,
+				'--load-extension=hashgraph', '--dbname=regress_pages', '--encoding=UTF8', 'page_scan' ]),
+		'pages have the rows that PostgreSQL finds there');
+}
+
 my $tables = <<'SQL';
 create table l as select case when i % 50 = 0 then null else i % 1000 end as k, i as v,
   'key' || i % 1000 as t, repeat('l', 20) as pad from generate_series(1, 3000) i;

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_heap_page.h
+ *	  Pages of heap tables, with those of their rows that a snapshot sees.
+ *
+ * A page is filled in one way or another, and then used without asking how: its rows lie in a
+ * buffer that whoever filled it keeps pinned.  As long as the pin is held nobody can prune the
+ * page, that is move or remove a row.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_HEAP_PAGE_H
+#define HG_HEAP_PAGE_H
+
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "executor/tuptable.h"
+#include "storage/buf.h"
+#include "utils/rel.h"
+
+#include "batch/hg_batch.h"
+
+typedef struct HgHeapPage
+{
+	Relation relation;
+	BlockNumber block;
+	BlockNumber following; /* the page behind it, where the scan has one; else invalid */
+	Buffer buffer;
+	int ntuples;						   /* rows that are held ... */
+	HeapTupleHeader tuples[HG_BATCH_ROWS]; /* [ntuples] ... where they lie ... */
+	OffsetNumber offsets[HG_BATCH_ROWS];   /* [ntuples] ... and their line pointers */
+
+	HeapTupleData row;	 /* that a slot was given last */
+	OffsetNumber stored; /* its line pointer; invalid: the slot has none of this page */
+} HgHeapPage;
+
+/* Can a relation's pages be taken from its scans under this snapshot? */
+extern bool hg_heap_page_may_scan(Relation relation, Snapshot snapshot);
+
+/*
+ * Take the scan's next row, and those behind it on its page, up to room of them: the scan goes on
+ * behind the last one.  They are counted as returned by the scan.  False at the end.
+ *
+ * The slot, which is to be the scan's own, has the first row, and the pin with it, until the next
+ * call, a rescan, or the end of the query.
+ */
+extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSlot *slot, int room);
+
+/* Give row i to the slot that has the pin. */
+extern void hg_heap_page_store(HgHeapPage *page, int i, TupleTableSlot *slot);
+
+/* Keep of the rows those which[nwhich], which ascend. */
+static inline void
+hg_heap_page_keep(HgHeapPage *page, int nwhich, const uint16 *which)
+{
+	for (int k = 0; k < nwhich; k++)
+	{
+		page->tuples[k] = page->tuples[which[k]];
+		page->offsets[k] = page->offsets[which[k]];
+	}
+	page->ntuples = nwhich;
+}
+
+#endif /* HG_HEAP_PAGE_H */
