@@ -150,8 +150,11 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 
 	function->column = -1;
 	function->argument = NULL;
+	function->argument_byval = true;
 	if (argument == NULL)
 		return;
+	get_typlenbyval(exprType((Node *) argument), &function->argument_len,
+					&function->argument_byval);
 	while (IsA(bare, RelabelType))
 		bare = ((RelabelType *) bare)->arg;
 	if (IsA(bare, Var))
@@ -159,8 +162,6 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 		function->column = hg_aggregate_column(state, ((Var *) bare)->varattno - 1);
 		return;
 	}
-	get_typlenbyval(exprType((Node *) argument), &function->argument_len,
-					&function->argument_byval);
 	function->argument = ExecInitExpr(argument, &state->css.ss.ps);
 }
 

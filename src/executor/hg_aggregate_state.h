@@ -226,9 +226,10 @@ typedef struct HgFunction
 	int filter;				  /* of the node's, or -1 */
 	int column;				  /* of the batch: its argument; or -1 */
 	ExprState *argument;	  /* where it is no column; NULL with column -1: rows are counted */
-	int16 argument_len;
+	int16 argument_len;		  /* of the argument's type */
 	bool argument_byval;
-	bool by_row; /* hg_aggregate_take.c: it takes each row before the next is looked at */
+	Datum *results;		/* [HG_BATCH_ROWS] of a computed argument over the current batch */
+	bool *results_null; /* [HG_BATCH_ROWS] */
 } HgFunction;
 
 /* Rows of a batch: rows[count], or all of the first count where rows is NULL. */
@@ -328,11 +329,13 @@ typedef struct HgAggregateState
 	/* the batch that is being taken; hg_aggregate_take.c */
 	HgSelection *filtered; /* [nfilters] what passes ... */
 	uint16 *filter_rows;   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
-	int *filter_next;	   /* [nfilters] the next of these */
-	bool *passes;		   /* [nfilters] does the current row? */
-	bool by_row;		   /* some function takes rows one by one */
-	Datum *results;		   /* [HG_BATCH_ROWS] of an argument that is no column */
-	bool *results_null;	   /* [HG_BATCH_ROWS] */
+	int *filter_first;	   /* [nfilters] the first of the current run's ... */
+	int *filter_next;	   /* [nfilters] ... and the next that may pass */
+	uint16 *every_row;	   /* [HG_BATCH_ROWS] 0, 1, 2, ... */
+	int nby_run;		   /* functions that take it by runs ... */
+	int *by_run;		   /* [nby_run] ... are these ... */
+	int nby_column;		   /* ... and all others, which take it by columns, */
+	int *by_column;		   /* [nby_column] these */
 
 	/* the input */
 	HgBatchSource *source;

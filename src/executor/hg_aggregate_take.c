@@ -6,19 +6,20 @@
  * The groups of all rows are found or made first, and filters are asked.  Then functions take the
  * rows in one of two ways:
  *
- *	by row		Those that call functions of PostgreSQL's for each value, and those whose
- *				argument is computed and by reference.  A value is as large as a query makes
- *				it: it lies in the memory of its row, which the next row uses again, and is
- *				not copied on its way.  Sums of a batch with very long numerics, too.
- *	by column	All others, by a loop over the rows for each function.  An argument that is
- *				computed is evaluated for all rows before, which leaves nothing but Datums;
- *				of one that is only counted nothing is looked at but whether it is NULL.
+ *	by column	By a loop over all rows for each function.  An argument that is computed is
+ *				evaluated for all of them before, which leaves nothing but Datums; of one that
+ *				is only counted nothing is looked at but whether it is NULL.
+ *	by runs		Where an argument is computed and by reference.  Its values are as large as a
+ *				query makes them.  They lie in the memory that they were computed in until
+ *				they take HG_RUN_BYTES, are taken without a copy, and that memory is used
+ *				again.  Where there are groups, functions whose states a batch with long
+ *				values may make large take it by runs of one row, too.
  *
  * MEMORY.  States may be as large as arguments are, and there are as many as there are groups.
- * After each row that functions have taken by row, the budget is looked at.  When it is full, the
- * groups that later rows of the batch have made are unmade, and rows of groups that are not in
- * memory go to files from there on.  So memory is exceeded by one row's values at most, but for
- * states that grow when no more groups are made, as they do in PostgreSQL's own hash aggregation.
+ * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
+ * have made are unmade, and rows of groups that are not in memory go to files from there on.  So
+ * memory is exceeded by a run's values at most, but for states that grow when no more groups are
+ * made, as they do in PostgreSQL's own hash aggregation.  test/t/004_memory.pl holds it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,18 +34,11 @@
 /* The most partitions of a spill set, by their number's logarithm. */
 #define HG_AGGREGATE_MAX_BITS 6
 
-/* Sums of numerics of so many bytes take memory of their own, and more of it the longer these are.
- */
-#define HG_LONG_NUMERIC 256
+/* Computed arguments of rows that are taken together, without those of the last row. */
+#define HG_RUN_BYTES ((Size) 8 * 1024)
 
-/* Must a function take each row before the next is evaluated? */
-static bool
-hg_function_is_by_row(const HgFunction *function)
-{
-	return function->kind == HG_AGGREGATE_TRANSITION ||
-		   (function->kind != HG_AGGREGATE_COUNT && function->argument != NULL &&
-			!function->argument_byval);
-}
+/* A value that takes more is long: states of shorter ones are no more than a batch may take. */
+#define HG_LONG_VALUE 256
 
 void
 hg_aggregate_begin_taking(HgAggregateState *state)
@@ -54,21 +48,26 @@ hg_aggregate_begin_taking(HgAggregateState *state)
 	state->filtered = palloc(nfilters * sizeof(HgSelection));
 	state->filter_rows = palloc(nfilters * HG_BATCH_ROWS * sizeof(uint16));
 	state->filter_next = palloc(nfilters * sizeof(int));
-	state->passes = palloc(nfilters * sizeof(bool));
-	state->results = palloc(HG_BATCH_ROWS * sizeof(Datum));
-	state->results_null = palloc(HG_BATCH_ROWS * sizeof(bool));
+	state->filter_first = palloc(nfilters * sizeof(int));
+	state->every_row = palloc(HG_BATCH_ROWS * sizeof(uint16));
+	for (int row = 0; row < HG_BATCH_ROWS; row++)
+		state->every_row[row] = row;
+	state->by_run = palloc(Max(state->nfunctions, 1) * sizeof(int));
+	state->by_column = palloc(Max(state->nfunctions, 1) * sizeof(int));
 	for (int i = 0; i < state->nfunctions; i++)
 	{
 		HgFunction *function = &state->functions[i];
 
-		function->by_row = hg_function_is_by_row(function);
-		state->by_row |= function->by_row;
+		if (function->argument == NULL)
+			continue;
+		function->results = palloc(HG_BATCH_ROWS * sizeof(Datum));
+		function->results_null = palloc(HG_BATCH_ROWS * sizeof(bool));
 	}
 }
 
-/* Has a column of numerics very long ones, or some that may be when they are fetched? */
+/* Has a column of variable length long values, or some that may be when they are fetched? */
 static bool
-hg_aggregate_has_long_numerics(const HgBatch *batch, int column)
+hg_batch_has_long_values(const HgBatch *batch, int column)
 {
 	for (int row = 0; row < batch->nrows; row++)
 	{
@@ -78,26 +77,34 @@ hg_aggregate_has_long_numerics(const HgBatch *batch, int column)
 			continue;
 		value = DatumGetPointer(batch->values[column][row]);
 		if (!VARATT_IS_SHORT(value) &&
-			(VARATT_IS_EXTENDED(value) || VARSIZE(value) > HG_LONG_NUMERIC))
+			(VARATT_IS_EXTENDED(value) || VARSIZE(value) > HG_LONG_VALUE))
 			return true;
 	}
 	return false;
 }
 
-/* Decide which way the sums of a column of numerics take a batch. */
+/* May the values of a batch, or what a function makes of them, be too much at a time? */
+static bool
+hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool grouped)
+{
+	if (function->argument_byval || function->kind == HG_AGGREGATE_COUNT)
+		return false;
+	if (function->argument != NULL)
+		return true;
+	return grouped && function->argument_len == -1 &&
+		   hg_batch_has_long_values(batch, function->column);
+}
+
+/* Decide which way the functions take a batch. */
 static void
 hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 {
+	state->nby_run = state->nby_column = 0;
 	for (int i = 0; i < state->nfunctions; i++)
-	{
-		HgFunction *function = &state->functions[i];
-
-		if (function->argument != NULL || (function->kind != HG_AGGREGATE_SUM_NUMERIC &&
-										   function->kind != HG_AGGREGATE_AVG_NUMERIC))
-			continue;
-		function->by_row = hg_aggregate_has_long_numerics(batch, function->column);
-		state->by_row |= function->by_row;
-	}
+		if (hg_function_is_by_run(&state->functions[i], batch, state->groups->nkeys > 0))
+			state->by_run[state->nby_run++] = i;
+		else
+			state->by_column[state->nby_column++] = i;
 }
 
 /* ---------------------------------------------------------------------
@@ -174,7 +181,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 }
 
 /*
- * Functions have taken the first taken rows by row, which has filled memory: unmake the groups that
+ * Functions have taken so many rows by runs, which has filled memory: unmake the groups that
  * later rows have made behind the first known ones, and have the rows of groups that are not there
  * go to files. Returns the rows that are left.
  */
@@ -217,7 +224,6 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
-	ResetExprContext(econtext);
 	ExecClearTuple(slot);
 	for (int i = 0; i < state->nexpr_columns; i++)
 	{
@@ -242,6 +248,7 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	{
 		int row = selection.rows != NULL ? selection.rows[i] : i;
 
+		ResetExprContext(state->css.ss.ps.ps_ExprContext);
 		hg_aggregate_load_row(state, batch, row);
 		if (ExecQual(state->filters[filter], state->css.ss.ps.ps_ExprContext))
 			rows[count++] = row;
@@ -249,12 +256,22 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	return (HgSelection){rows, count};
 }
 
-/* Evaluate an argument over the row in the scan slot, into state->results. */
-static inline void
-hg_aggregate_evaluate(HgAggregateState *state, const HgFunction *function, int row)
+/* Does the current row, which is the next one that any does or does not, pass a filter? */
+static inline bool
+hg_aggregate_passes(const HgAggregateState *state, int filter, uint16 row)
 {
-	state->results[row] = ExecEvalExprSwitchContext(
-		function->argument, state->css.ss.ps.ps_ExprContext, &state->results_null[row]);
+	const HgSelection *filtered = &state->filtered[filter];
+	int next = state->filter_next[filter];
+
+	return next < filtered->count && filtered->rows[next] == row;
+}
+
+/* Evaluate a function's argument over the row in the scan slot. */
+static inline void
+hg_aggregate_evaluate(HgAggregateState *state, HgFunction *function, int row)
+{
+	function->results[row] = ExecEvalExprSwitchContext(
+		function->argument, state->css.ss.ps.ps_ExprContext, &function->results_null[row]);
 }
 
 /* ---------------------------------------------------------------------
@@ -262,10 +279,11 @@ hg_aggregate_evaluate(HgAggregateState *state, const HgFunction *function, int r
  * ---------------------------------------------------------------------
  */
 
-/* Have a function take selected rows, whose argument is a column, or in state->results. */
+/* Have a function take selected rows, over which its argument has been evaluated if it has to be.
+ */
 static inline void
-hg_aggregate_advance(HgAggregateState *state, const HgFunction *function, const HgBatch *batch,
-					 HgSelection selection, HgGroup *const *groups, HgGroup *group)
+hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
+					 HgGroup *const *groups, HgGroup *group)
 {
 	if (function->column >= 0)
 		hg_function_advance(function, selection, batch->values[function->column],
@@ -273,42 +291,58 @@ hg_aggregate_advance(HgAggregateState *state, const HgFunction *function, const 
 															   : NULL,
 							groups, group);
 	else if (function->argument != NULL)
-		hg_function_advance(function, selection, state->results, state->results_null, groups,
+		hg_function_advance(function, selection, function->results, function->results_null, groups,
 							group);
 	else
 		hg_function_advance(function, selection, NULL, NULL, groups, group);
 }
 
-/* Have the functions that take rows one by one take this one. */
-static void
-hg_aggregate_take_row(HgAggregateState *state, const HgBatch *batch, uint16 row,
+/*
+ * Have the functions that take a batch by runs take the first of these rows, until their arguments
+ * come to HG_RUN_BYTES; returns how many.
+ */
+static int
+hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection rows,
 					  HgGroup *const *groups, HgGroup *group)
 {
-	bool loaded = false;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool computed = true;
+	int count = 0;
 
-	for (int f = 0; f < state->nfilters; f++)
+	ResetExprContext(econtext);
+	memcpy(state->filter_first, state->filter_next, state->nfilters * sizeof(int));
+	do
 	{
-		const HgSelection *filtered = &state->filtered[f];
-		int *next = &state->filter_next[f];
+		uint16 row = rows.rows[count++];
 
-		state->passes[f] = *next < filtered->count && filtered->rows[*next] == row;
-		*next += state->passes[f];
-	}
-	for (int i = 0; i < state->nfunctions; i++)
-	{
-		const HgFunction *function = &state->functions[i];
-
-		if (!function->by_row || (function->filter >= 0 && !state->passes[function->filter]))
-			continue;
-		if (function->argument != NULL)
+		hg_aggregate_load_row(state, batch, row);
+		for (int i = 0; i < state->nby_run; i++)
 		{
-			if (!loaded)
-				hg_aggregate_load_row(state, batch, row);
-			loaded = true;
-			hg_aggregate_evaluate(state, function, row);
+			HgFunction *function = &state->functions[state->by_run[i]];
+
+			if (function->argument == NULL)
+				computed = false;
+			else if (function->filter < 0 || hg_aggregate_passes(state, function->filter, row))
+				hg_aggregate_evaluate(state, function, row);
 		}
-		hg_aggregate_advance(state, function, batch, (HgSelection){&row, 1}, groups, group);
+		for (int f = 0; f < state->nfilters; f++)
+			state->filter_next[f] += hg_aggregate_passes(state, f, row);
+	} while (count < rows.count && computed &&
+			 MemoryContextMemAllocated(econtext->ecxt_per_tuple_memory, false) <= HG_RUN_BYTES);
+
+	rows.count = count;
+	for (int i = 0; i < state->nby_run; i++)
+	{
+		const HgFunction *function = &state->functions[state->by_run[i]];
+		int f = function->filter;
+		HgSelection selection = rows;
+
+		if (f >= 0)
+			selection = (HgSelection){state->filtered[f].rows + state->filter_first[f],
+									  state->filter_next[f] - state->filter_first[f]};
+		hg_aggregate_advance(function, batch, selection, groups, group);
 	}
+	return count;
 }
 
 void
@@ -322,10 +356,10 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 	uint32 known = state->groups->count;
 	HgSelection all = {NULL, batch->nrows};
 
+	hg_aggregate_choose_ways(state, batch);
 	if (state->groups->nkeys > 0)
 	{
 		groups = found;
-		hg_aggregate_choose_ways(state, batch);
 		all = hg_aggregate_find_groups(state, batch, &keys, found, rows);
 	}
 	else
@@ -337,32 +371,32 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		state->filtered[f] = hg_aggregate_select(state, f, batch, all);
 		state->filter_next[f] = 0;
 	}
-	for (int i = 0; state->by_row && i < all.count; i++)
+	for (int taken = 0; state->nby_run > 0 && taken < all.count;)
 	{
-		uint16 row = all.rows != NULL ? all.rows[i] : i;
+		const uint16 *rest = (all.rows != NULL ? all.rows : state->every_row) + taken;
 
-		hg_aggregate_take_row(state, batch, row, groups, group);
+		taken += hg_aggregate_take_run(state, batch, (HgSelection){rest, all.count - taken}, groups,
+									   group);
 		/* without new groups their states may grow as they will */
 		if (groups == NULL || state->spill != NULL || state->groups->count == known)
 			continue;
 		hg_groups_charge(state->groups);
 		if (hg_aggregate_must_spill(state))
-			all = hg_aggregate_unmake_groups(state, batch, &keys, known, row + 1, found, rows);
+			all = hg_aggregate_unmake_groups(state, batch, &keys, known, taken, found, rows);
 	}
-	for (int i = 0; i < state->nfunctions; i++)
+	for (int i = 0; i < state->nby_column; i++)
 	{
-		const HgFunction *function = &state->functions[i];
+		HgFunction *function = &state->functions[state->by_column[i]];
 		HgSelection selection = function->filter >= 0 ? state->filtered[function->filter] : all;
 
-		if (function->by_row)
-			continue;
 		for (int k = 0; function->argument != NULL && k < selection.count; k++)
 		{
 			int row = selection.rows != NULL ? selection.rows[k] : k;
 
+			ResetExprContext(state->css.ss.ps.ps_ExprContext);
 			hg_aggregate_load_row(state, batch, row);
 			hg_aggregate_evaluate(state, function, row);
 		}
-		hg_aggregate_advance(state, function, batch, selection, groups, group);
+		hg_aggregate_advance(function, batch, selection, groups, group);
 	}
 }
