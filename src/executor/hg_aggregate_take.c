@@ -256,7 +256,7 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	return (HgSelection){rows, count};
 }
 
-/* Does the current row, which is the next one that any does or does not, pass a filter? */
+/* Does a row of the current run pass a filter?  The rows before it have moved filter_next on. */
 static inline bool
 hg_aggregate_passes(const HgAggregateState *state, int filter, uint16 row)
 {
