@@ -23,6 +23,9 @@
 /* More than the rows of any heap page of 8 kB, so that a page is one batch. */
 #define HG_BATCH_ROWS 512
 
+/* The values by reference that a consumer copies at a time, with those of one more row. */
+#define HG_BATCH_BYTES ((Size) 256 * 1024)
+
 /* Ask for the cache line of an address. */
 #ifdef __GNUC__
 #define HG_PREFETCH(address) __builtin_prefetch(address)
@@ -60,6 +63,13 @@ struct HgRowCheck
  * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
  * empty batch before.  Values by reference stay where they are until the next call.
  *
+ * A batch is bounded by bytes as well as by rows: its values by reference come to max_bytes in its
+ * last row at the earliest, by the bytes that lie there, which is a pointer for what is out of
+ * line.  A consumer that copies batches, and looks at its budget (hg_budget.h) between them, then
+ * exceeds it by max_bytes and a row at most.  One that copies no values sets 0: then nobody looks
+ * at them, but for a source that must copy them itself.  A page of a table is one batch in any
+ * case.
+ *
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.
  */
@@ -71,6 +81,7 @@ struct HgBatchSource
 	/* the plan behind it is rescanned by the caller: start again */
 	void (*restart)(HgBatchSource *source);
 
+	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */
 };
 

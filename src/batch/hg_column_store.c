@@ -33,13 +33,15 @@
 #define HG_PIECE_BYTES ((Size) 8 * 1024 * 1024)
 
 HgColumnStore *
-hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const int *attnos)
+hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns, const int *attnos,
+					   HgBudget *budget)
 {
 	HgColumnStore *store = MemoryContextAllocZero(parent, sizeof(HgColumnStore));
 
 	store->context = AllocSetContextCreate(parent, "HashGraph columns", ALLOCSET_SMALL_SIZES);
 	store->packed_context =
 		AllocSetContextCreate(store->context, "HashGraph packed values", ALLOCSET_SMALL_SIZES);
+	store->charge.budget = budget;
 	store->ncolumns = ncolumns;
 	store->columns = MemoryContextAllocZero(parent, Max(ncolumns, 1) * sizeof(HgColumn));
 	for (int c = 0; c < ncolumns; c++)
@@ -329,6 +331,7 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 	store->rows += nrows;
 	if (store->shared != NULL)
 		store->piece->rows += nrows;
+	/* their number is all that there is of rows without columns */
 	if (store->ncolumns == 0)
 	{
 		store->next_row += nrows;
@@ -357,6 +360,7 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 		else
 			which += step;
 	}
+	hg_charge_set(&store->charge, store->rows * store->row_bytes + store->packed_bytes);
 }
 
 /* The places of rows in one column's arrays. */
@@ -538,6 +542,7 @@ hg_column_store_clear(HgColumnStore *store)
 	for (int c = 0; c < store->ncolumns; c++)
 		store->columns[c].has_nulls = false;
 	hg_column_store_unpack(store);
+	hg_charge_set(&store->charge, 0);
 }
 
 void

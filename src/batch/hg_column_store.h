@@ -29,6 +29,7 @@
 #include "access/tupdesc.h"
 #include "access/tupmacs.h"
 
+#include "backend/hg_budget.h"
 #include "batch/hg_batch.h"
 #include "batch/hg_shared_columns.h"
 
@@ -56,6 +57,7 @@ typedef struct HgRowRange
 typedef struct HgColumnStore
 {
 	MemoryContext context; /* owns everything below */
+	HgCharge charge;	   /* of the rows */
 	int ncolumns;
 	HgColumn *columns;
 	int chunk_rows_log2;
@@ -86,10 +88,10 @@ typedef struct HgColumnStore
 
 /*
  * An empty store of the attributes attnos[ncolumns] (from 1) of desc, in a context
- * of its own below parent.
+ * of its own below parent.  Its rows are charged to a budget, or NULL.
  */
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
-											 const int *attnos);
+											 const int *attnos, HgBudget *budget);
 
 /*
  * Make a store, whose rows are forgotten, this process's part of a shared one; or, with shared
@@ -143,13 +145,6 @@ extern void hg_column_store_clear(HgColumnStore *store);
 
 /* Free the rows and their memory; the store itself stays usable. */
 extern void hg_column_store_release(HgColumnStore *store);
-
-/* Bytes that the rows take. */
-static inline uint64
-hg_column_store_bytes(const HgColumnStore *store)
-{
-	return store->rows * store->row_bytes + store->packed_bytes;
-}
 
 /* Memory that the store holds, whether there are rows in it or not. */
 static inline uint64

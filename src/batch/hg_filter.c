@@ -200,10 +200,11 @@ hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nw
 	}
 }
 
-uint64
-hg_filter_bytes(const HgFilter *filter)
+void
+hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts)
 {
-	return filter != NULL ? filter->blocks * sizeof(uint64) : 0;
+	filter->charge.budget = budget;
+	hg_charge_set(&filter->charge, filter->blocks * sizeof(uint64) / parts);
 }
 
 /* Ask a bitmap. */
@@ -279,6 +280,7 @@ hg_filter_share(const HgFilter *filter)
 void
 hg_filter_destroy(HgFilter *filter)
 {
+	hg_charge_set(&filter->charge, 0);
 	MemoryContextDelete(filter->context);
 }
 
@@ -313,21 +315,22 @@ hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys, uint32 ke
 		;
 }
 
-void
+uint64
 hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes)
 {
 	uint64 rows = pg_atomic_read_u64(&shared->rows);
 	uint64 extent = pg_atomic_read_u64(&shared->greatest) - pg_atomic_read_u64(&shared->least);
 
 	if (rows == 0 || rows > PG_UINT32_MAX)
-		return;
+		return 0;
 	shared->form = hg_filter_form(rows, extent, &shared->blocks);
-	if (shared->blocks > max_bytes / sizeof(uint64))
-		return;
-	shared->bits = dsa_allocate_extended(area, shared->blocks * sizeof(uint64),
-										 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
-	if (DsaPointerIsValid(shared->bits))
-		hg_block_clear(dsa_get_address(area, shared->bits), shared->blocks * sizeof(uint64));
+	if (shared->blocks <= max_bytes / sizeof(uint64))
+		shared->bits = dsa_allocate_extended(area, shared->blocks * sizeof(uint64),
+											 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	if (!DsaPointerIsValid(shared->bits))
+		return 0;
+	hg_block_clear(dsa_get_address(area, shared->bits), shared->blocks * sizeof(uint64));
+	return shared->blocks * sizeof(uint64);
 }
 
 HgFilter *

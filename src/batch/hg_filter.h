@@ -25,6 +25,7 @@
 #include "port/atomics.h"
 #include "utils/dsa.h"
 
+#include "backend/hg_budget.h"
 #include "backend/hg_matcher.h"
 
 typedef enum HgFilterForm
@@ -36,6 +37,7 @@ typedef enum HgFilterForm
 typedef struct HgFilter
 {
 	MemoryContext context; /* owns the filter */
+	HgCharge charge;	   /* hg_filter_charge() */
 	HgFilterForm form;
 	uint64 sign;   /* words are ordered once this bit is turned */
 	uint64 least;  /* of the ordered words, or 0 where that is not known */
@@ -63,8 +65,8 @@ extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 
 /* Add words[which[nwords]], or the first nwords where which is NULL, to a begun filter. */
 extern void hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords);
 
-/* Memory of a filter, which may be NULL. */
-extern uint64 hg_filter_bytes(const HgFilter *filter);
+/* Charge one of so many parts of a filter's memory to a budget, until it is destroyed. */
+extern void hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts);
 
 /*
  * Which of words[which[nwords]], or of the first nwords where which is NULL, may match: their
@@ -98,8 +100,8 @@ extern void hg_shared_filter_init(HgSharedFilter *shared);
 extern void hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys,
 									 uint32 key_width);
 
-/* No filter is created where it would take more than max_bytes. */
-extern void hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
+/* No filter is created where it would take more than max_bytes; returns what it takes, or 0. */
+extern uint64 hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
 
 /* The filter, with these keys added, in a context of its own; NULL where there is none. */
 extern HgFilter *hg_shared_filter_open(const HgSharedFilter *shared, dsa_area *area,

@@ -11,8 +11,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include <math.h>
-
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -23,15 +21,6 @@
 
 #include "backend/hg_sender.h"
 #include "batch/hg_input.h"
-#include "engine/cpu/hg_cpu.h"
-#include "hg_guc.h"
-
-/* What the CPU engine takes for a row beside its word. */
-static inline Size
-hg_engine_row_bytes(uint32 width)
-{
-	return (Size) ceil(hg_cpu_row_bytes(width, hg_load_factor));
-}
 
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)
@@ -187,13 +176,14 @@ hg_input_next_check(HgInput *input)
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
-				bool keep_null_keys, HgSourceMaker make_source)
+				bool keep_null_keys, HgSourceMaker make_source, HgBudget *budget)
 {
 	HgInput *input = palloc0(sizeof(HgInput));
 	TupleDesc desc = ExecGetResultType(plan);
 	Bitmapset *needed = hg_input_collect(side, key_exprs, ncolumns, attnos);
 	int nneeded = bms_num_members(needed);
 	int *child_attnos = palloc(Max(nneeded, 1) * sizeof(int));
+	bool copies = false;
 	int member = -1;
 
 	input->side = side;
@@ -221,22 +211,20 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 		input->from[i] = bms_member_index(needed, attnos[i] - 1);
 		input->to[i] = to[i];
 		input->dense[i] = i;
+		copies |= !TupleDescAttr(desc, attnos[i] - 1)->attbyval;
 	}
+	if (!copies)
+		input->child->max_bytes = 0;
 	input->stored_batch = hg_batch_create(ncolumns);
-	input->words = hg_key_column_create(CurrentMemoryContext, encoder->width);
-	input->rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
-	input->null_rows = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos);
+	hg_budget_init(&input->budget, budget, 0);
+	input->words = hg_key_column_create(CurrentMemoryContext, encoder->width, &input->budget);
+	input->rows =
+		hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, &input->budget);
+	input->null_rows =
+		hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, &input->budget);
 	bms_free(needed);
 	pfree(child_attnos);
 	return input;
-}
-
-uint64
-hg_input_bytes(const HgInput *input)
-{
-	return hg_key_column_bytes(input->words) +
-		   input->words->rows * hg_engine_row_bytes(input->words->width) +
-		   hg_column_store_bytes(input->rows) + hg_column_store_bytes(input->null_rows);
 }
 
 uint64
@@ -249,7 +237,7 @@ hg_input_reserved(const HgInput *input)
 uint64
 hg_input_row_bytes(uint32 key_width, int row_width)
 {
-	return key_width + hg_engine_row_bytes(key_width) + row_width;
+	return hg_key_column_row_bytes(key_width) + row_width;
 }
 
 /* Evaluate the keys of a row of the batch into the same row of key_batch. */
@@ -453,12 +441,12 @@ hg_input_send(HgInput *input)
 }
 
 void
-hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows)
+hg_input_fill(HgInput *input, uint64 max_rows)
 {
 	HgInputRows rows;
 	HgSpillKeys keys;
 
-	while (hg_input_rows(input) < max_rows && hg_input_bytes(input) <= limit &&
+	while (hg_input_rows(input) < max_rows && !hg_budget_is_full(&input->budget) &&
 		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS &&
 		   hg_input_read(input, &rows, &keys))
 	{

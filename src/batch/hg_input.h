@@ -19,6 +19,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "backend/hg_budget.h"
 #include "batch/hg_column_store.h"
 #include "batch/hg_filter.h"
 #include "batch/hg_key.h"
@@ -58,6 +59,7 @@ typedef struct HgInput
 	HgSender *sender; /* keys are sent by it as they are read; or NULL */
 	uint64 send_at;	  /* when there are so many */
 
+	HgBudget budget; /* of what follows, with what the engine needs to join it */
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
@@ -82,15 +84,13 @@ typedef HgBatchSource *(*HgSourceMaker)(PlanState *plan, int nattnos, const int 
 /*
  * Make an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
  * the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them.  Column i
- * is attribute attnos[i] of the child's rows and place to[i] of the scan slot.
+ * is attribute attnos[i] of the child's rows and place to[i] of the scan slot.  What is held is
+ * charged to budget, as the input's part of it.
  */
 extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
 								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
 								const int *attnos, const int *to, bool keep_null_keys,
-								HgSourceMaker make_source);
-
-/* Work memory of what is held, including what the engine needs to join it. */
-extern uint64 hg_input_bytes(const HgInput *input);
+								HgSourceMaker make_source, HgBudget *budget);
 
 /* Memory that is held, whether there are rows in it or not. */
 extern uint64 hg_input_reserved(const HgInput *input);
@@ -106,12 +106,12 @@ hg_input_rows(const HgInput *input)
 }
 
 /*
- * Read on until the end (at_end is set), until more than limit bytes or as many rows as
+ * Read on until the end (at_end is set), until the budget is full or as many rows as
  * an engine takes are held, or until max_rows rows are.  Rows are read by batches, and
  * a partition that is read again comes in the same batches: a number of rows at which reading
  * stopped is one at which it can stop again.
  */
-extern void hg_input_fill(HgInput *input, uint64 limit, uint64 max_rows);
+extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes

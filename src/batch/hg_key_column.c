@@ -9,22 +9,34 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "utils/memutils.h"
 
 #include "backend/hg_memory.h"
 #include "batch/hg_key_column.h"
+#include "engine/cpu/hg_cpu.h"
+#include "hg_guc.h"
 
 /* Words in the first block and in the largest ones. */
 #define HG_FIRST_BLOCK 1024
 #define HG_LARGEST_BLOCK (1024 * 1024)
 
+uint64
+hg_key_column_row_bytes(uint32 width)
+{
+	return width + (uint64) ceil(hg_cpu_row_bytes(width, hg_load_factor));
+}
+
 HgKeyColumn *
-hg_key_column_create(MemoryContext parent, uint32 width)
+hg_key_column_create(MemoryContext parent, uint32 width, HgBudget *budget)
 {
 	HgKeyColumn *column = MemoryContextAllocZero(parent, sizeof(HgKeyColumn));
 
 	column->context = AllocSetContextCreate(parent, "HashGraph keys", ALLOCSET_SMALL_SIZES);
 	column->width = width;
+	column->row_bytes = hg_key_column_row_bytes(width);
+	column->charge.budget = budget;
 	return column;
 }
 
@@ -110,6 +122,7 @@ hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, co
 		column->next_row = first_row + i;
 	}
 	column->rows += nwords;
+	hg_charge_set(&column->charge, column->rows * column->row_bytes);
 }
 
 HgKeySet
@@ -126,6 +139,7 @@ hg_key_column_clear(HgKeyColumn *column)
 	column->blocks_used = 0;
 	column->next_row = 0;
 	column->next = column->end = NULL;
+	hg_charge_set(&column->charge, 0);
 }
 
 void

@@ -14,6 +14,7 @@
 #ifndef HG_KEY_COLUMN_H
 #define HG_KEY_COLUMN_H
 
+#include "backend/hg_budget.h"
 #include "backend/hg_matcher.h"
 
 typedef struct HgKeyBlock
@@ -26,6 +27,8 @@ typedef struct HgKeyColumn
 {
 	MemoryContext context; /* owns everything below */
 	uint32 width;		   /* bytes of a word: 4 or 8 */
+	uint64 row_bytes;	   /* what a word is charged, with what the engine will take for it */
+	HgCharge charge;
 	uint64 rows;
 	HgKeyPiece *pieces; /* [npieces] */
 	int npieces;
@@ -39,8 +42,14 @@ typedef struct HgKeyColumn
 	char *end;		 /* ... and where the current block ends */
 } HgKeyColumn;
 
-/* An empty column of words of width bytes, in a context of its own below parent. */
-extern HgKeyColumn *hg_key_column_create(MemoryContext parent, uint32 width);
+/*
+ * An empty column of words of width bytes, in a context of its own below parent.  The words are
+ * charged to a budget (or NULL), and with them what the CPU engine takes to join them.
+ */
+extern HgKeyColumn *hg_key_column_create(MemoryContext parent, uint32 width, HgBudget *budget);
+
+/* What a word of a width is charged. */
+extern uint64 hg_key_column_row_bytes(uint32 width);
 
 /* Forget the words, keep the memory for the next ones. */
 extern void hg_key_column_clear(HgKeyColumn *column);
@@ -50,13 +59,6 @@ extern void hg_key_column_release(HgKeyColumn *column);
 
 /* The column as a matcher takes it; valid until the next add, clear or release. */
 extern HgKeySet hg_key_column_set(const HgKeyColumn *column);
-
-/* Bytes of the words held. */
-static inline uint64
-hg_key_column_bytes(const HgKeyColumn *column)
-{
-	return column->rows * column->width;
-}
 
 /* Memory that the column holds, whether there are words in it or not. */
 static inline uint64

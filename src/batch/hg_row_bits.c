@@ -29,12 +29,22 @@ hg_row_bits_bytes(uint64 rows)
 }
 
 HgRowBits *
-hg_row_bits_create(void)
+hg_row_bits_create(HgBudget *budget)
 {
 	HgRowBits *set = palloc0(sizeof(HgRowBits));
 
 	set->context = CurrentMemoryContext;
+	set->charge.budget = budget;
 	return set;
+}
+
+/* Charge what the set holds now. */
+static void
+hg_row_bits_charge(HgRowBits *set)
+{
+	int files = (set->previous != NULL) + (set->current != NULL);
+
+	hg_charge_set(&set->charge, set->allocated + files * HG_SPILL_FILE_BYTES);
 }
 
 /* Room for the bits of a chunk, contents undefined. */
@@ -51,6 +61,7 @@ hg_row_bits_reserve(HgRowBits *set, uint64 rows)
 	set->allocated = 0;
 	set->bits = MemoryContextAllocHuge(set->context, bytes);
 	set->allocated = bytes;
+	hg_row_bits_charge(set);
 }
 
 void
@@ -72,6 +83,7 @@ hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
 		PrepareTempTablespaces();
 		set->current = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(old);
+		hg_row_bits_charge(set);
 	}
 	BufFileWrite(set->current, &counts, sizeof(counts));
 	for (Size at = 0; at < bytes; at += HG_BITS_AT_ONCE)
@@ -106,17 +118,10 @@ hg_row_bits_next_reading(HgRowBits *set)
 		BufFileClose(set->previous);
 	set->previous = set->current;
 	set->current = NULL;
+	hg_row_bits_charge(set);
 	if (set->previous != NULL && BufFileSeek(set->previous, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
-}
-
-uint64
-hg_row_bits_memory(const HgRowBits *set)
-{
-	int files = (set->previous != NULL) + (set->current != NULL);
-
-	return set->allocated + files * HG_SPILL_FILE_BYTES;
 }
 
 void
@@ -127,6 +132,7 @@ hg_row_bits_forget(HgRowBits *set)
 	if (set->current != NULL)
 		BufFileClose(set->current);
 	set->previous = set->current = NULL;
+	hg_row_bits_charge(set);
 }
 
 void

@@ -25,6 +25,8 @@
 #include "storage/buffile.h"
 #include "utils/dsa.h"
 
+#include "backend/hg_budget.h"
+
 /* The rows of a chunk, as an input holds them. */
 typedef struct HgRowCounts
 {
@@ -44,6 +46,7 @@ typedef struct HgSharedBits
 typedef struct HgRowBits
 {
 	MemoryContext context; /* owns the bits and the files */
+	HgCharge charge;
 	uint8 *bits;
 	Size allocated;				 /* bytes */
 	BufFile *previous;			 /* the chunks of the reading before, or NULL */
@@ -51,8 +54,8 @@ typedef struct HgRowBits
 	pg_atomic_uint32 **segments; /* of shared bits, which have no files; else NULL */
 } HgRowBits;
 
-/* No bits, in CurrentMemoryContext. */
-extern HgRowBits *hg_row_bits_create(void);
+/* No bits, in CurrentMemoryContext.  Bits and the files' buffers are charged to a budget. */
+extern HgRowBits *hg_row_bits_create(HgBudget *budget);
 
 /* Make all bits of a chunk of rows zero. */
 extern void hg_row_bits_reset(HgRowBits *set, uint64 rows);
@@ -75,9 +78,6 @@ hg_row_bits_saved(const HgRowBits *set)
 {
 	return set->previous != NULL;
 }
-
-/* Memory of the bits and of the files' buffers. */
-extern uint64 hg_row_bits_memory(const HgRowBits *set);
 
 /* Delete what was saved. */
 extern void hg_row_bits_forget(HgRowBits *set);

@@ -23,8 +23,7 @@
 #include "batch/hg_scan.h"
 #include "batch/hg_scan_pages.h"
 
-/* Bytes of values by reference after which a batch of slots ends. */
-#define HG_SLOT_BYTES ((Size) 256 * 1024)
+/* The first block of copied values by reference. */
 #define HG_FIRST_SLOT_BYTES ((Size) 8 * 1024)
 
 /* A plan that is read by slots. */
@@ -101,7 +100,7 @@ hg_slots_clear(HgSlots *slots)
 {
 	Size needed = slots->block_used + slots->overflow_used;
 
-	if (slots->overflow_used > 0 && slots->block_size < HG_SLOT_BYTES)
+	if (slots->overflow_used > 0 && slots->block_size < HG_BATCH_BYTES)
 	{
 		MemoryContext owner = MemoryContextGetParent(slots->overflow);
 
@@ -109,7 +108,7 @@ hg_slots_clear(HgSlots *slots)
 			pfree(slots->block);
 		slots->block = NULL;
 		slots->block_size = Max(slots->block_size, HG_FIRST_SLOT_BYTES);
-		while (slots->block_size < needed && slots->block_size < HG_SLOT_BYTES)
+		while (slots->block_size < needed && slots->block_size < HG_BATCH_BYTES)
 			slots->block_size *= 2;
 		slots->block = MemoryContextAlloc(owner, slots->block_size);
 	}
@@ -163,7 +162,8 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch)
 {
 	CHECK_FOR_INTERRUPTS();
 	hg_slots_clear(slots);
-	while (batch->nrows < HG_BATCH_ROWS && slots->block_used + slots->overflow_used < HG_SLOT_BYTES)
+	while (batch->nrows < HG_BATCH_ROWS &&
+		   slots->block_used + slots->overflow_used < HG_BATCH_BYTES)
 	{
 		TupleTableSlot *slot = ExecProcNode(slots->plan);
 		int row = batch->nrows;
@@ -296,6 +296,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 
 	scan->source.next = hg_scan_next;
 	scan->source.restart = hg_scan_restart;
+	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->plan = plan;
 
 	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */

@@ -168,6 +168,7 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 {
 	SeqScanState *node;
 	HgPages *pages;
+	HgTupleLayout *layout;
 	AttrNumber *table_attnos;
 	Bitmapset *seen = NULL;
 	List *rest;
@@ -201,11 +202,15 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	if (!eligible)
 		return NULL;
 
+	layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
+									table_attnos);
+	/* the values that a batch has are then no longer as large as its page */
+	if (layout->wide_missing)
+		return NULL;
 	pages = palloc0(sizeof(HgPages));
 	pages->node = node;
 	pages->ahead.behind = InvalidBlockNumber;
-	pages->layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
-										   table_attnos);
+	pages->layout = layout;
 	pages->row_qual = plan->qual;
 	/* a subplan belongs to the expression that it was found in */
 	if (!contain_subplans((Node *) plan->plan->qual))

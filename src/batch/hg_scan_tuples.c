@@ -52,6 +52,9 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 		att->missing_value = getmissingattr(desc, attnos[c], &att->missing_null);
 		if (!att->attbyval)
 			layout->by_reference = true;
+		if (!att->attbyval && !att->missing_null &&
+			att_addlength_datum((Size) 0, att->attlen, att->missing_value) > BLCKSZ)
+			layout->wide_missing = true;
 	}
 	while (layout->nfixed < layout->natts && layout->attributes[layout->nfixed].attlen > 0)
 	{

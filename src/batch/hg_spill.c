@@ -33,6 +33,10 @@
 /* The rows of a batch that is read take no more, but for one that is larger by itself. */
 #define HG_SPILL_BATCH_BYTES ((Size) 16 * 1024)
 
+/* The row buffer begins with so much, is doubled up to so much, and grows as it must then. */
+#define HG_SPILL_FIRST_BUFFER ((Size) 1024)
+#define HG_SPILL_DOUBLED_BUFFER ((Size) 256 * 1024)
+
 /*
  * The vertices of a partition's HashGraphs come from the word's mixer in hg_hash.h.
  * Partitions must cut by a hash that is independent of it, or a partition's rows
@@ -40,8 +44,16 @@
  */
 #define HG_SPILL_SEED UINT64CONST(0x9e3779b97f4a7c15)
 
+/* Charge the buffers that there are now. */
+static void
+hg_spill_charge(HgSpill *spill)
+{
+	hg_charge_set(&spill->charge,
+				  (uint64) spill->open_files * HG_SPILL_FILE_BYTES + spill->buffer_size);
+}
+
 HgSpill *
-hg_spill_create(const HgColumnStore *layout, int level, int bits)
+hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budget)
 {
 	HgSpill *spill = palloc0(sizeof(HgSpill));
 
@@ -54,8 +66,10 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits)
 	spill->bits = bits;
 	spill->files = palloc0(sizeof(BufFile *) << bits);
 	spill->rows = palloc0(sizeof(uint64) << bits);
-	spill->buffer_size = 1024;
+	spill->buffer_size = HG_SPILL_FIRST_BUFFER;
 	spill->buffer = palloc(spill->buffer_size);
+	spill->charge.budget = budget;
+	hg_spill_charge(spill);
 	return spill;
 }
 
@@ -82,6 +96,7 @@ hg_spill_close(HgSpill *spill, int partition)
 	BufFileClose(spill->files[partition]);
 	spill->files[partition] = NULL;
 	spill->open_files--;
+	hg_spill_charge(spill);
 }
 
 void
@@ -128,6 +143,7 @@ hg_spill_next_file(HgSpill *spill, int partition)
 	if (spill->files[partition] == NULL)
 		return false;
 	spill->open_files++;
+	hg_spill_charge(spill);
 	return true;
 }
 
@@ -147,9 +163,24 @@ hg_spill_reserve(HgSpill *spill, Size size)
 {
 	if (size > spill->buffer_size)
 	{
-		spill->buffer_size = Max(size, 2 * spill->buffer_size);
+		Size more = Min(spill->buffer_size, HG_SPILL_DOUBLED_BUFFER);
+
+		spill->buffer_size = Max(size, spill->buffer_size + more);
 		spill->buffer = repalloc_huge(spill->buffer, spill->buffer_size);
+		hg_spill_charge(spill);
 	}
+}
+
+/* The row buffer may have had to hold a row that is larger than others: begin anew. */
+static void
+hg_spill_trim(HgSpill *spill)
+{
+	if (spill->buffer_size <= HG_SPILL_BATCH_BYTES)
+		return;
+	pfree(spill->buffer);
+	spill->buffer_size = HG_SPILL_FIRST_BUFFER;
+	spill->buffer = MemoryContextAlloc(spill->context, spill->buffer_size);
+	hg_spill_charge(spill);
 }
 
 /* Append a variable-length value at offset; returns where it ends. */
@@ -228,6 +259,7 @@ hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *ba
 		}
 		MemoryContextSwitchTo(old);
 		spill->open_files++;
+		hg_spill_charge(spill);
 	}
 	BufFileWrite(spill->files[partition], spill->buffer, offset);
 	spill->rows[partition]++;
@@ -250,6 +282,7 @@ hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, co
 void
 hg_spill_rewind(HgSpill *spill, int partition)
 {
+	hg_spill_trim(spill);
 	if (spill->team.shared != NULL)
 	{
 		/* from the first process's file on */
@@ -333,6 +366,7 @@ hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 void
 hg_spill_drop(HgSpill *spill, int partition)
 {
+	hg_spill_trim(spill);
 	hg_spill_close(spill, partition);
 	spill->rows[partition] = 0;
 	for (int process = 0; process < spill->team.nprocesses; process++)
@@ -350,6 +384,7 @@ hg_spill_destroy(HgSpill *spill)
 	/* the other files of a shared set are others' */
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
 		hg_spill_close(spill, partition);
+	hg_charge_set(&spill->charge, 0);
 	pfree(spill->files);
 	pfree(spill->rows);
 	pfree(spill->buffer);

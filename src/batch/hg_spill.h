@@ -44,6 +44,7 @@ typedef struct HgSpillTeam
 typedef struct HgSpill
 {
 	MemoryContext context;		 /* the set's and its files' */
+	HgCharge charge;			 /* of the buffers */
 	const HgColumnStore *layout; /* of the rows */
 	int level;
 	int bits;		 /* 2^bits partitions */
@@ -69,15 +70,11 @@ typedef struct HgSpillKeys
 /* Memory of the buffer of an open temporary file. */
 #define HG_SPILL_FILE_BYTES (BLCKSZ + 512)
 
-/* Memory that a set takes as long as it has files. */
-static inline uint64
-hg_spill_memory(const HgSpill *spill)
-{
-	return (uint64) spill->open_files * HG_SPILL_FILE_BYTES + spill->buffer_size;
-}
-
-/* An empty set of rows laid out as in store, in CurrentMemoryContext. */
-extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits);
+/*
+ * An empty set of rows laid out as in store, in CurrentMemoryContext.  Its buffers are charged to a
+ * budget.
+ */
+extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budget);
 
 /*
  * Make a set that nothing was written to one process's part of a shared one.  All processes

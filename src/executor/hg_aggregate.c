@@ -46,14 +46,10 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "executor/hg_aggregate_state.h"
-
-/* The most partitions of a spill set, by their number's logarithm. */
-#define HG_AGGREGATE_MAX_BITS 6
 
 static Node *hg_aggregate_create_state(CustomScan *cscan);
 static void hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags);
@@ -154,8 +150,11 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 
 	function->column = -1;
 	function->argument = NULL;
+	function->argument_byval = true;
 	if (argument == NULL)
 		return;
+	get_typlenbyval(exprType((Node *) argument), &function->argument_len,
+					&function->argument_byval);
 	while (IsA(bare, RelabelType))
 		bare = ((RelabelType *) bare)->arg;
 	if (IsA(bare, Var))
@@ -163,8 +162,6 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 		function->column = hg_aggregate_column(state, ((Var *) bare)->varattno - 1);
 		return;
 	}
-	get_typlenbyval(exprType((Node *) argument), &function->argument_len,
-					&function->argument_byval);
 	function->argument = ExecInitExpr(argument, &state->css.ss.ps);
 }
 
@@ -211,10 +208,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
 	}
-	state->filtered = palloc(Max(state->nfilters, 1) * sizeof(HgSelection));
-	state->filter_rows = palloc(Max(state->nfilters, 1) * HG_BATCH_ROWS * sizeof(uint16));
-	state->results = palloc(HG_BATCH_ROWS * sizeof(Datum));
-	state->results_null = palloc(HG_BATCH_ROWS * sizeof(bool));
+	hg_aggregate_begin_taking(state);
 	return offset;
 }
 
@@ -240,8 +234,9 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 		others = bms_del_member(others, list_nth_int(places, k));
 	}
 	nvalues += hg_aggregate_columns(state, others, columns + nkeys);
-	state->groups = hg_groups_create(nkeys, keys, nvalues, columns, desc, state->attnos,
-									 state_bytes, state->states, state->row_context);
+	state->groups =
+		hg_groups_create(nkeys, keys, nvalues, columns, desc, state->attnos, state_bytes,
+						 state->states, state->row_context, &state->budget);
 	for (int i = 0; i < state->nfunctions; i++)
 		state->functions[i].offset += state->groups->states_offset;
 }
@@ -270,13 +265,12 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->grouped = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_GROUPED)) != 0;
 	state->first_result = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_INPUT_COLUMNS));
 
+	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
 	/* subplans put slots into the query's tuple table: there are none in these expressions */
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphAggregate", ALLOCSET_DEFAULT_SIZES);
 	state->row_context =
 		AllocSetContextCreate(state->context, "HashGraphAggregate row", ALLOCSET_SMALL_SIZES);
-	state->batch_context =
-		AllocSetContextCreate(state->context, "HashGraphAggregate batch", ALLOCSET_DEFAULT_SIZES);
 	state->states =
 		AllocSetContextCreate(state->context, "HashGraphAggregate states", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(state->context);
@@ -299,9 +293,14 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 
 	hg_aggregate_begin_groups(state, outside.places, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
+	/* rows are looked at, but for the values of new groups */
+	state->source->max_bytes = 0;
+	for (int i = 0; i < state->groups->nvalues; i++)
+		if (!state->groups->byvals[i])
+			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
 	state->layout = hg_column_store_create(state->context, ExecGetResultType(child),
-										   state->ncolumns, state->attnos);
+										   state->ncolumns, state->attnos, NULL);
 	state->stored_batch = hg_batch_create(state->ncolumns);
 	state->dense = palloc(Max(state->ncolumns, 1) * sizeof(int));
 	for (int c = 0; c < state->ncolumns; c++)
@@ -317,183 +316,9 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 }
 
 /* ---------------------------------------------------------------------
- * Taking rows
+ * Reading
  * ---------------------------------------------------------------------
  */
-
-/* Put what filters and arguments use of a row into the scan slot, for them to look at. */
-static inline void
-hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-
-	ResetExprContext(econtext);
-	ExecClearTuple(slot);
-	for (int i = 0; i < state->nexpr_columns; i++)
-	{
-		int column = state->expr_columns[i];
-		int place = state->attnos[column] - 1;
-
-		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
-		slot->tts_values[place] = slot->tts_isnull[place] ? (Datum) 0 : batch->values[column][row];
-	}
-	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
-}
-
-/* Select the rows that pass a filter. */
-static HgSelection
-hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
-					HgSelection selection)
-{
-	uint16 *rows = state->filter_rows + filter * HG_BATCH_ROWS;
-	int count = 0;
-
-	for (int i = 0; i < selection.count; i++)
-	{
-		int row = selection.rows != NULL ? selection.rows[i] : i;
-
-		hg_aggregate_load_row(state, batch, row);
-		if (ExecQual(state->filters[filter], state->css.ss.ps.ps_ExprContext))
-			rows[count++] = row;
-	}
-	return (HgSelection){rows, count};
-}
-
-/* Evaluate an argument over the selected rows, into state->results. */
-static void
-hg_aggregate_evaluate(HgAggregateState *state, const HgFunction *function, const HgBatch *batch,
-					  HgSelection selection)
-{
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-
-	for (int i = 0; i < selection.count; i++)
-	{
-		int row = selection.rows != NULL ? selection.rows[i] : i;
-		Datum value;
-
-		hg_aggregate_load_row(state, batch, row);
-		value = ExecEvalExprSwitchContext(function->argument, econtext, &state->results_null[row]);
-		if (!function->argument_byval && !state->results_null[row])
-		{
-			MemoryContext old = MemoryContextSwitchTo(state->batch_context);
-
-			value = datumCopy(value, false, function->argument_len);
-			MemoryContextSwitchTo(old);
-		}
-		state->results[row] = value;
-	}
-}
-
-/* Make the files for rows of groups that do not fit. */
-static void
-hg_aggregate_start_spill(HgAggregateState *state)
-{
-	uint64 limit = get_hash_memory_limit();
-	double expected = state->css.ss.ps.plan->plan_rows * state->groups->group_bytes;
-	int bits = 2;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-
-	/* the plan's estimate may be low: then partitions are cut again */
-	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
-		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
-		bits++;
-	state->spill = hg_spill_create(state->layout, state->level, bits);
-	state->record.partitions += 1 << bits;
-	state->rescannable = false;
-	MemoryContextSwitchTo(old);
-}
-
-uint64
-hg_aggregate_bytes(const HgAggregateState *state)
-{
-	uint64 bytes = hg_groups_bytes(state->groups);
-	ListCell *lc;
-
-	if (state->spill != NULL)
-		bytes += hg_spill_memory(state->spill);
-	foreach (lc, state->spilled)
-		bytes += hg_spill_memory(((const HgAggregateSpill *) lfirst(lc))->spill);
-	return bytes;
-}
-
-/* Find the groups of a batch's rows; returns the rows whose groups are in memory. */
-static HgSelection
-hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgGroup **found,
-						 uint16 *rows)
-{
-	HgSelection selection = {NULL, batch->nrows};
-	HgSpillKeys keys;
-	uint16 missing[HG_BATCH_ROWS];
-	int nmissing = 0;
-	uint64 bytes = hg_aggregate_bytes(state);
-
-	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
-	if (state->spill == NULL && bytes > get_hash_memory_limit() && state->groups->count > 0 &&
-		state->level < HG_SPILL_LEVELS)
-		hg_aggregate_start_spill(state);
-	hg_groups_hash(state->groups, batch, keys.words);
-	hg_groups_find(state->groups, batch, keys.words, state->spill == NULL, found);
-	if (state->spill == NULL)
-		return selection;
-
-	selection.rows = rows;
-	selection.count = 0;
-	for (int row = 0; row < batch->nrows; row++)
-		if (found[row] != NULL)
-			rows[selection.count++] = row;
-		else
-			missing[nmissing++] = row;
-	if (nmissing > 0)
-	{
-		memset(keys.null_keys, false, sizeof(keys.null_keys));
-		hg_spill_write(state->spill, &keys, batch, state->dense, missing, nmissing);
-	}
-	return selection;
-}
-
-/* Take the rows of a batch. */
-static void
-hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
-{
-	HgGroup *found[HG_BATCH_ROWS];
-	HgGroup **groups = NULL;
-	HgGroup *group = NULL;
-	uint16 rows[HG_BATCH_ROWS];
-	HgSelection all = {NULL, batch->nrows};
-
-	if (state->groups->nkeys > 0)
-	{
-		groups = found;
-		all = hg_aggregate_find_groups(state, batch, found, rows);
-	}
-	else
-		group = state->groups->count > 0 ? hg_groups_get(state->groups, 0)
-										 : hg_groups_add(state->groups, batch, 0, 0);
-
-	for (int f = 0; f < state->nfilters; f++)
-		state->filtered[f] = hg_aggregate_select(state, f, batch, all);
-	for (int i = 0; i < state->nfunctions; i++)
-	{
-		const HgFunction *function = &state->functions[i];
-		HgSelection selection = function->filter >= 0 ? state->filtered[function->filter] : all;
-
-		if (function->column >= 0)
-			hg_function_advance(function, selection, batch->values[function->column],
-								batch->has_nulls[function->column] ? batch->nulls[function->column]
-																   : NULL,
-								groups, group);
-		else if (function->argument == NULL)
-			hg_function_advance(function, selection, NULL, NULL, groups, group);
-		else
-		{
-			hg_aggregate_evaluate(state, function, batch, selection);
-			hg_function_advance(function, selection, state->results, state->results_null, groups,
-								group);
-			MemoryContextReset(state->batch_context);
-		}
-	}
-}
 
 /* The spill set of what was read last, if it needed one, is the one to read next. */
 static void
@@ -502,7 +327,6 @@ hg_aggregate_end_reading(HgAggregateState *state)
 	MemoryContext old;
 	HgAggregateSpill *spilled;
 
-	state->record.memory_bytes = Max(state->record.memory_bytes, hg_aggregate_bytes(state));
 	state->next_group = 0;
 	if (state->spill == NULL)
 		return;

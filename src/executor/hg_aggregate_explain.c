@@ -32,6 +32,16 @@ hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
 	sum->reduced_rows += record->reduced_rows;
 }
 
+/* What this process did. */
+static HgAggregateRecord
+hg_aggregate_own_record(const HgAggregateState *state)
+{
+	HgAggregateRecord record = state->record;
+
+	record.memory_bytes = state->budget.peak;
+	return record;
+}
+
 /* Take over what the workers left. */
 static void
 hg_aggregate_collect(HgAggregateState *state)
@@ -102,7 +112,7 @@ hg_aggregate_shutdown(CustomScanState *node)
 	if (state->shared == NULL)
 		return;
 	if (state->process > 0)
-		state->shared->records[state->process] = state->record;
+		state->shared->records[state->process] = hg_aggregate_own_record(state);
 	else
 		hg_aggregate_collect(state);
 	state->shared = NULL;
@@ -140,7 +150,7 @@ void
 hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const HgAggregateState *state = (const HgAggregateState *) node;
-	HgAggregateRecord record = state->record;
+	HgAggregateRecord record = hg_aggregate_own_record(state);
 
 	hg_explain_keys(node, ancestors, es);
 	hg_aggregate_add_record(&record, &state->others);

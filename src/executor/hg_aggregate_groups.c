@@ -118,10 +118,12 @@ hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
 
 HgGroups *
 hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns, TupleDesc desc,
-				 const int *attnos, Size state_bytes, MemoryContext values, MemoryContext temporary)
+				 const int *attnos, Size state_bytes, MemoryContext values, MemoryContext temporary,
+				 HgBudget *budget)
 {
 	HgGroups *groups = palloc0(sizeof(HgGroups));
 
+	groups->charge.budget = budget;
 	groups->nkeys = nkeys;
 	groups->keys = keys;
 	groups->nvalues = nvalues;
@@ -163,16 +165,18 @@ hg_groups_reset(HgGroups *groups)
 	groups->piece_left = 0;
 	groups->bytes = 0;
 	groups->count = 0;
+	hg_charge_set(&groups->charge, 0);
 }
 
-uint64
-hg_groups_bytes(const HgGroups *groups)
+void
+hg_groups_charge(HgGroups *groups)
 {
 	/* the table is full at half its slots, and twice as large then */
 	uint64 slots = groups->slots != NULL ? groups->mask + 1 : HG_GROUPS_FIRST_SLOTS;
 	uint64 growth = groups->count + HG_BATCH_ROWS > slots / 2 ? slots * 2 * sizeof(HgGroupSlot) : 0;
 
-	return groups->bytes + growth + MemoryContextMemAllocated(groups->values, true);
+	hg_charge_set(&groups->charge,
+				  groups->bytes + growth + MemoryContextMemAllocated(groups->values, true));
 }
 
 /* ---------------------------------------------------------------------
@@ -510,4 +514,27 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 				break;
 		}
 	}
+	if (add)
+		hg_groups_charge(groups);
+}
+
+void
+hg_groups_truncate(HgGroups *groups, uint32 count)
+{
+	/* the last one first: none has been placed behind it that would not be found without it */
+	while (groups->count > count)
+	{
+		HgGroup *group = hg_groups_get(groups, groups->count - 1);
+		const bool *nulls = hg_group_nulls(groups, group);
+		uint64 place = group->hash & groups->mask;
+
+		while (groups->slots[place].number != groups->count)
+			place = (place + 1) & groups->mask;
+		groups->slots[place].number = 0;
+		for (int i = 0; i < groups->nvalues; i++)
+			if (!groups->byvals[i] && !nulls[i])
+				pfree(DatumGetPointer(group->values[i]));
+		groups->count--;
+	}
+	hg_groups_charge(groups);
 }

@@ -21,7 +21,6 @@
  */
 #include "hg_compat.h"
 
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 
 #include "executor/hg_aggregate_state.h"
@@ -53,9 +52,7 @@ static uint64
 hg_aggregate_room(void *arg)
 {
 	HgAggregateState *state = arg;
-	uint64 limit = get_hash_memory_limit();
-	uint64 bytes = hg_aggregate_bytes(state);
-	uint64 room = bytes < limit ? (limit - bytes) / hg_aggregate_group_bytes(state) : 0;
+	uint64 room = hg_budget_room(&state->budget) / hg_aggregate_group_bytes(state);
 
 	if (state->groups->nkeys == 0)
 		return state->groups->nvalues == 0 ? 1 : Max(room, 1);
@@ -117,8 +114,9 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
 	HgAggregateState *state = arg;
 	HgGroups *groups = state->groups;
 	uint32 words = hg_reduce_words(&state->reducer.spec);
-	uint64 bytes = count * words * sizeof(uint64);
+	HgCharge charge = {&state->budget, 0};
 
+	hg_charge_set(&charge, count * words * sizeof(uint64));
 	while (count > 0)
 	{
 		int nrecords = (int) Min(count, HG_BATCH_ROWS);
@@ -144,7 +142,8 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
 		}
 		count -= nrecords;
 	}
-	state->record.memory_bytes = Max(state->record.memory_bytes, hg_aggregate_bytes(state) + bytes);
+	hg_groups_charge(groups);
+	hg_charge_set(&charge, 0);
 }
 
 /* The item that a function is merged from; false where there is none that does. */

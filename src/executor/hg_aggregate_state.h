@@ -14,6 +14,7 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
+#include "backend/hg_budget.h"
 #include "batch/hg_batch.h"
 #include "batch/hg_spill.h"
 #include "executor/hg_aggregate.h"
@@ -77,6 +78,7 @@ typedef struct HgGroups
 	Size group_bytes;
 
 	/* what they hold */
+	HgCharge charge;
 	MemoryContext context;	 /* table and groups; reset with them */
 	MemoryContext values;	 /* by-reference values of groups and states; reset with them */
 	MemoryContext temporary; /* of hash and equality functions */
@@ -97,10 +99,11 @@ typedef struct HgGroups
  * columns[nvalues] of batches, the first nkeys of them the keys'; types are those of desc's
  * attributes attnos[columns[i]].  keys[nkeys] is kept.  A group has room for states of
  * state_bytes, which begin as zeros.  What groups and states have by reference lives in values.
+ * All of that, and what the table will be when it must grow next, is charged to budget.
  */
 extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns,
 								  TupleDesc desc, const int *attnos, Size state_bytes,
-								  MemoryContext values, MemoryContext temporary);
+								  MemoryContext values, MemoryContext temporary, HgBudget *budget);
 
 /* Set up a key of a type with an equality operator and a collation: all but its column. */
 extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
@@ -110,7 +113,8 @@ extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashe
 
 /*
  * Find the groups of a batch's rows, which have these hashes.  A row of a group that is not
- * there makes it, where add is set, and gets NULL where not.
+ * there makes it, where add is set, and gets NULL where not.  New groups are numbered in the order
+ * of their rows.
  */
 extern void hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
 						   HgGroup **found);
@@ -121,8 +125,12 @@ extern HgGroup *hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, u
 /* Forget all groups and free their memory. */
 extern void hg_groups_reset(HgGroups *groups);
 
-/* Memory of all groups, and what it will be when the table must grow next. */
-extern uint64 hg_groups_bytes(const HgGroups *groups);
+/* States have grown, or may have: charge what they take now. */
+extern void hg_groups_charge(HgGroups *groups);
+
+/* Take out all but the first count groups; none of the others was there when the table last grew.
+ */
+extern void hg_groups_truncate(HgGroups *groups, uint32 count);
 
 /* A group by its number, from 0. */
 static inline HgGroup *
@@ -218,8 +226,10 @@ typedef struct HgFunction
 	int filter;				  /* of the node's, or -1 */
 	int column;				  /* of the batch: its argument; or -1 */
 	ExprState *argument;	  /* where it is no column; NULL with column -1: rows are counted */
-	int16 argument_len;
+	int16 argument_len;		  /* of the argument's type */
 	bool argument_byval;
+	Datum *results;		/* [HG_BATCH_ROWS] of a computed argument over the current batch */
+	bool *results_null; /* [HG_BATCH_ROWS] */
 } HgFunction;
 
 /* Rows of a batch: rows[count], or all of the first count where rows is NULL. */
@@ -284,7 +294,7 @@ typedef struct HgAggregateRecord
 {
 	int processes; /* that took rows */
 	uint64 groups;
-	uint64 memory_bytes; /* the most at a time, of all processes */
+	uint64 memory_bytes; /* the peak of the budget; of all processes */
 	uint64 spilled_bytes;
 	uint64 partitions;
 	uint64 reduced_rows; /* that came in groups from a device */
@@ -309,16 +319,23 @@ typedef struct HgAggregateState
 	int nfunctions;
 	HgFunction *functions;
 	int nfilters;
-	ExprState **filters;   /* [nfilters] */
-	int *dense;			   /* [ncolumns] 0, 1, 2, ... */
-	int nexpr_columns;	   /* columns of the batch that filters and arguments use */
-	int *expr_columns;	   /* [nexpr_columns] */
-	Bitmapset *params;	   /* PARAM_EXECs that filters and arguments use */
-	int first_result;	   /* place of the first aggregate in the scan slot */
-	HgSelection *filtered; /* [nfilters] what passes of the current batch ... */
+	ExprState **filters; /* [nfilters] */
+	int *dense;			 /* [ncolumns] 0, 1, 2, ... */
+	int nexpr_columns;	 /* columns of the batch that filters and arguments use */
+	int *expr_columns;	 /* [nexpr_columns] */
+	Bitmapset *params;	 /* PARAM_EXECs that filters and arguments use */
+	int first_result;	 /* place of the first aggregate in the scan slot */
+
+	/* the batch that is being taken; hg_aggregate_take.c */
+	HgSelection *filtered; /* [nfilters] what passes ... */
 	uint16 *filter_rows;   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
-	Datum *results;		   /* [HG_BATCH_ROWS] of an argument that is no column */
-	bool *results_null;	   /* [HG_BATCH_ROWS] */
+	int *filter_first;	   /* [nfilters] the first of the current run's ... */
+	int *filter_next;	   /* [nfilters] ... and the next that may pass */
+	uint16 *every_row;	   /* [HG_BATCH_ROWS] 0, 1, 2, ... */
+	int nby_run;		   /* functions that take it by runs ... */
+	int *by_run;		   /* [nby_run] ... are these ... */
+	int nby_column;		   /* ... and all others, which take it by columns, */
+	int *by_column;		   /* [nby_column] these */
 
 	/* the input */
 	HgBatchSource *source;
@@ -329,10 +346,10 @@ typedef struct HgAggregateState
 	int *reduced; /* [nfunctions] places of their items in a record; 0: the number of rows does */
 
 	/* what is read */
-	MemoryContext context;		 /* owns all that follows */
-	MemoryContext row_context;	 /* of transition, hash and equality functions */
-	MemoryContext batch_context; /* results of arguments */
-	MemoryContext states;		 /* what groups and their states have by reference */
+	HgBudget budget;		   /* of groups, and of buffers of files */
+	MemoryContext context;	   /* owns all that follows */
+	MemoryContext row_context; /* of transition, hash and equality functions */
+	MemoryContext states;	   /* what groups and their states have by reference */
 	HgGroups *groups;
 	HgColumnStore *layout; /* of spilled rows: no rows in it */
 	HgBatch *stored_batch; /* rows on their way back from a file */
@@ -350,8 +367,12 @@ typedef struct HgAggregateState
 	int process;			   /* 0 is the leader */
 } HgAggregateState;
 
-/* Memory of groups and files. */
-extern uint64 hg_aggregate_bytes(const HgAggregateState *state);
+/*
+ * hg_aggregate_take.c: set up how functions take rows, once arguments and filters are known; and
+ * take the rows of a batch.
+ */
+extern void hg_aggregate_begin_taking(HgAggregateState *state);
+extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
 
 /* hg_aggregate_reduce.c: take groups from the join, where it can give them. */
 extern void hg_aggregate_begin_reduction(HgAggregateState *state);

@@ -236,7 +236,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	state->inputs[side] =
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
-						state->keep[side], hg_join_source_create);
+						state->keep[side], hg_join_source_create, &state->budget);
 	pfree(attnos);
 	pfree(to);
 }
@@ -334,6 +334,9 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_join_begin_type(state, inner_unique);
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
+	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
+	hg_budget_init(&state->files, &state->budget, PG_UINT64_MAX);
+	state->fetched.budget = &state->budget;
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
 	state->matcher_context =
@@ -372,8 +375,8 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 
-	state->matched[HG_OUTER] = hg_row_bits_create();
-	state->matched[HG_INNER] = hg_row_bits_create();
+	state->matched[HG_OUTER] = hg_row_bits_create(&state->files);
+	state->matched[HG_INNER] = hg_row_bits_create(&state->files);
 
 	state->record.user = GetUserId();
 	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
@@ -529,7 +532,7 @@ hg_join_rescan(CustomScanState *node)
 	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
 		kept[HG_OUTER] = false;
 	/* it leaves no room for other inner rows */
-	if (!kept[HG_INNER] && hg_input_bytes(state->inputs[HG_OUTER]) > hg_join_limit(state) / 2)
+	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->budget.charged > hg_join_limit(state) / 2)
 		kept[HG_OUTER] = false;
 	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
 		state->record.total_ms += hg_join_elapsed_ms(state->started);

@@ -25,6 +25,7 @@ void
 hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 {
 	*record = state->record;
+	record->memory_bytes = state->budget.peak;
 	if (state->matcher != NULL)
 	{
 		HgMatcherReport report;
@@ -60,6 +61,7 @@ hg_join_retire_matcher(HgJoinState *state)
 		state->matcher = NULL;
 	}
 	MemoryContextReset(state->matcher_context);
+	hg_charge_set(&state->fetched, 0);
 	state->match_count = state->match_next = 0;
 	state->out->nrows = state->out_next = 0;
 	state->skip = false;
@@ -70,24 +72,6 @@ hg_join_retire_matcher(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Memory of a filter, of the bits, and of the buffers of temporary files. */
-static uint64
-hg_join_file_memory(const HgJoinState *state)
-{
-	uint64 bytes = hg_filter_bytes(state->inputs[HG_OUTER]->filter) +
-				   hg_row_bits_memory(state->matched[HG_OUTER]) +
-				   hg_row_bits_memory(state->matched[HG_INNER]);
-	ListCell *lc;
-
-	foreach (lc, state->partitions)
-	{
-		const HgPartitions *partitions = lfirst(lc);
-
-		bytes += hg_spill_memory(partitions->outer) + hg_spill_memory(partitions->inner);
-	}
-	return bytes;
-}
-
 /*
  * What both inputs may take together: work memory less the files' buffers, which are kept
  * to a quarter of it except where work memory is smaller than a few buffers.
@@ -95,25 +79,22 @@ hg_join_file_memory(const HgJoinState *state)
 uint64
 hg_join_limit(const HgJoinState *state)
 {
-	uint64 memory = get_hash_memory_limit();
-	uint64 files = hg_join_file_memory(state);
+	uint64 memory = state->budget.limit;
 
-	return files < memory / 2 ? memory - files : memory / 2;
+	return memory - Min(state->files.charged, memory / 2);
 }
 
 /* Read rows of a side until there are no more, limit bytes or max_rows rows are held. */
 static void
 hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 {
+	HgInput *input = state->inputs[side];
 	instr_time start;
-	uint64 bytes;
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_input_fill(state->inputs[side], limit, max_rows);
+	input->budget.limit = limit;
+	hg_input_fill(input, max_rows);
 	state->record.scan_ms += hg_join_elapsed_ms(start);
-	bytes = hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]) +
-			hg_join_file_memory(state);
-	state->record.memory_bytes = Max(state->record.memory_bytes, bytes);
 }
 
 /*
@@ -157,6 +138,8 @@ hg_join_set_filter(HgJoinState *state)
 	if (hg_join_filter_may_pay(state, (double) keys.rows))
 		filter =
 			hg_filter_create(&keys, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->files, 1);
 	hg_input_set_filter(state->inputs[HG_OUTER], filter);
 	MemoryContextSwitchTo(old);
 }
@@ -175,6 +158,8 @@ hg_join_begin_filter(HgJoinState *state)
 	if (hg_join_filter_may_pay(state, expected))
 		filter =
 			hg_filter_begin(&held, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->files, 1);
 	MemoryContextSwitchTo(old);
 	return filter;
 }
@@ -190,18 +175,19 @@ hg_join_expected_bytes(const HgJoinState *state)
 	const HgInput *inner = state->inputs[HG_INNER];
 	const Plan *plan = inner->plan->plan;
 
-	return Max(2.0 * hg_input_bytes(inner),
+	return Max(2.0 * inner->budget.charged,
 			   plan->plan_rows * hg_input_row_bytes(inner->encoder->width, plan->plan_width));
 }
 
 int
-hg_join_partition_bits(const HgJoinState *state, double expected, uint64 limit, uint64 files)
+hg_join_partition_bits(const HgJoinState *state, double expected)
 {
-	uint64 used = hg_join_file_memory(state);
+	uint64 limit = hg_join_limit(state);
 	int bits = 2;
 
 	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
-		   used + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= files)
+		   state->files.charged + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <=
+			   state->budget.limit / 4)
 		bits++;
 	return bits;
 }
@@ -216,9 +202,8 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected = level == 0 ? hg_join_expected_bytes(state) : 2.0 * hg_input_bytes(inner);
-	int bits =
-		hg_join_partition_bits(state, expected, hg_join_limit(state), get_hash_memory_limit() / 4);
+	double expected = level == 0 ? hg_join_expected_bytes(state) : 2.0 * inner->budget.charged;
+	int bits = hg_join_partition_bits(state, expected);
 	HgPartitions *partitions;
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	instr_time start;
@@ -227,8 +212,8 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_join_end_sending(state);
 	partitions = palloc0(sizeof(HgPartitions));
 	partitions->current = -1;
-	partitions->inner = hg_spill_create(inner->rows, level, bits);
-	partitions->outer = hg_spill_create(outer->rows, level, bits);
+	partitions->inner = hg_spill_create(inner->rows, level, bits, &state->files);
+	partitions->outer = hg_spill_create(outer->rows, level, bits, &state->files);
 	state->partitions = lcons(partitions, state->partitions);
 	MemoryContextSwitchTo(old);
 
@@ -449,7 +434,7 @@ hg_join_next_chunk(HgJoinState *state)
 	HgInput *outer = state->inputs[HG_OUTER];
 	HgRowBits *matched = state->matched[HG_OUTER];
 	uint64 limit = hg_join_limit(state);
-	uint64 used = hg_input_bytes(state->inputs[HG_INNER]);
+	uint64 used = state->inputs[HG_INNER]->budget.charged;
 
 	state->outer_held = false;
 	hg_input_clear(outer);

@@ -104,7 +104,7 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 
 	if (hg_join_streams(state))
 		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
-	spec.match_bytes = (uint64) get_hash_memory_limit() * processes;
+	spec.match_bytes = state->budget.limit * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Plan *plan = state->inputs[side]->plan->plan;

@@ -72,7 +72,7 @@ struct HgJoinShared
 	Barrier barrier;
 	HgTeamState team;
 	HgDeviceTeamShared device;
-	pg_atomic_uint64 bytes;			 /* work memory that all hold */
+	HgSharedBudget budget;			 /* of the inputs of all, and of the filter */
 	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
 	pg_atomic_uint32 next_partition; /* not yet taken */
 	pg_atomic_uint32 ended;			 /* some process has been the last */
@@ -172,7 +172,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	if (state->together && hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
-	pg_atomic_write_u64(&shared->bytes, 0);
+	hg_shared_budget_init(&shared->budget, state->budget.limit * shared->nprocesses);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
 	pg_atomic_write_u32(&shared->next_partition, 0);
 	pg_atomic_write_u32(&shared->ended, 0);
@@ -224,7 +224,6 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		return;
 	memset(shared, 0, hg_join_shared_size(pcxt->nworkers + 1));
 	shared->nprocesses = pcxt->nworkers + 1;
-	pg_atomic_init_u64(&shared->bytes, 0);
 	pg_atomic_init_u32(&shared->spill_bits, 0);
 	pg_atomic_init_u32(&shared->next_partition, 0);
 	pg_atomic_init_u32(&shared->ended, 0);
@@ -285,28 +284,11 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
  * ---------------------------------------------------------------------
  */
 
-/* Work memory of all processes. */
-static uint64
-hg_join_shared_limit(const HgJoinState *state)
-{
-	return (uint64) get_hash_memory_limit() * state->shared->nprocesses;
-}
-
-/* What is left of it when all have read their rows. */
-static uint64
-hg_join_shared_room(const HgJoinState *state)
-{
-	uint64 limit = hg_join_shared_limit(state);
-	uint64 bytes = pg_atomic_read_u64(&state->shared->bytes);
-
-	return bytes < limit ? limit - bytes : 0;
-}
-
 /* Is there no more room in memory, where all hold so many bytes, or for the numbers of rows? */
 static bool
 hg_join_shared_is_full(const HgJoinState *state, const HgInput *input, uint64 bytes)
 {
-	return bytes + hg_filter_bytes(state->inputs[HG_OUTER]->filter) > hg_join_shared_limit(state) ||
+	return bytes > state->shared->budget.limit ||
 		   hg_column_store_end(input->rows) > HG_MAX_ROWS / 2 ||
 		   hg_input_rows(input) > HG_MAX_ROWS / 2;
 }
@@ -320,19 +302,19 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 
 	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
 	{
-		uint64 before = hg_input_bytes(input);
+		uint64 before = input->budget.charged;
 		uint64 total;
 
-		hg_input_fill(input, before + HG_SHARED_STEP, PG_UINT64_MAX);
-		total = pg_atomic_add_fetch_u64(&shared->bytes, hg_input_bytes(input) - before);
+		input->budget.limit = before + HG_SHARED_STEP;
+		hg_input_fill(input, PG_UINT64_MAX);
+		total = hg_shared_budget_add(&shared->budget, input->budget.charged - before);
 		if (hg_join_shared_is_full(state, input, total))
 		{
 			/* a partition is joined by one process, with its own work memory */
 			uint32 none = 0;
 			/* ... and the plan estimates one process's rows */
 			double expected = hg_join_expected_bytes(state) * shared->nprocesses;
-			int bits = hg_join_partition_bits(state, Max(expected, 2.0 * total),
-											  hg_join_limit(state), get_hash_memory_limit() / 4);
+			int bits = hg_join_partition_bits(state, Max(expected, 2.0 * total));
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
 		}
@@ -359,7 +341,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.whole_bins = state->settled[HG_INNER],
 		.device = &shared->device,
 		.processes = shared->nprocesses,
-		.match_bytes = hg_join_shared_room(state),
+		.match_bytes = hg_shared_budget_room(&shared->budget),
 	};
 	HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
@@ -386,7 +368,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
 	hg_join_end_sending(state);
-	state->record.memory_bytes += hg_matcher_fetched_bytes(state->matcher);
+	hg_charge_set(&state->fetched, hg_matcher_fetched_bytes(state->matcher));
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -427,7 +409,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 		HgSpillTeam team = {&shared->spills[side], &shared->files, (HgSide) side, state->process,
 							shared->nprocesses};
 
-		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits);
+		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits, &state->files);
 		hg_spill_share(spills[side], &team);
 	}
 	partitions->outer = spills[HG_OUTER];
@@ -474,6 +456,17 @@ hg_join_arrive(HgJoinState *state)
 								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
 }
 
+/* Make the filter that all processes are to fill, if it is not too large. */
+static void
+hg_join_create_filter(HgJoinState *state)
+{
+	HgJoinShared *shared = state->shared;
+	uint64 bytes = hg_shared_filter_create(&shared->filter, state->css.ss.ps.state->es_query_dsa,
+										   shared->budget.limit / HG_FILTER_SHARE);
+
+	hg_shared_budget_add(&shared->budget, bytes);
+}
+
 /* Read the inner side, make a filter of it with the others, and set it for the outer side. */
 static void
 hg_join_filter_together(HgJoinState *state, int phase)
@@ -495,8 +488,7 @@ hg_join_filter_together(HgJoinState *state, int phase)
 		case HG_TOGETHER_READING:
 			hg_shared_filter_measure(&shared->filter, &keys, width);
 			if (hg_join_arrive(state) && pg_atomic_read_u32(&shared->spill_bits) == 0)
-				hg_shared_filter_create(&shared->filter, area,
-										hg_join_shared_limit(state) / HG_FILTER_SHARE);
+				hg_join_create_filter(state);
 			/* FALLTHROUGH */
 		case HG_TOGETHER_CREATING:
 			hg_join_arrive(state);
@@ -509,6 +501,8 @@ hg_join_filter_together(HgJoinState *state, int phase)
 			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
 			break;
 	}
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->files, shared->nprocesses);
 	hg_input_set_filter(state->inputs[HG_OUTER], filter);
 	MemoryContextSwitchTo(old);
 	/* no row of the outer side would be returned: it need not be read */
@@ -565,9 +559,6 @@ hg_join_read_together(HgJoinState *state)
 		hg_join_read_shared(state, HG_OUTER);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
-		state->record.memory_bytes =
-			Max(state->record.memory_bytes,
-				hg_input_bytes(state->inputs[HG_OUTER]) + hg_input_bytes(state->inputs[HG_INNER]));
 		state->record.scan_ms += hg_join_elapsed_ms(start);
 		hg_join_settle(state);
 		elected = hg_join_arrive(state);

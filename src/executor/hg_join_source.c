@@ -24,8 +24,34 @@ typedef struct HgJoinSource
 	HgBatchSource base;
 	HgJoinState *join;
 	int ncolumns;
-	int *places; /* [ncolumns] in the join's scan slot */
+	int *places;	  /* [ncolumns] in the join's scan slot */
+	int nvarlen;	  /* columns of variable length ... */
+	int *varlens;	  /* [nvarlen] ... at these places ... */
+	int16 *attlens;	  /* [nvarlen] ... of these lengths: -1 or -2 */
+	Size fixed_bytes; /* what a row's other values by reference take */
 } HgJoinSource;
+
+/* How many rows of the join's batch, from a row on, may go up at once. */
+static int
+hg_join_source_fit(const HgJoinSource *from, int first)
+{
+	const HgBatch *out = from->join->out;
+	Size bytes = 0;
+	int row = first;
+
+	if (from->base.max_bytes == 0 || (from->nvarlen == 0 && from->fixed_bytes == 0))
+		return out->nrows - first;
+	while (row < out->nrows && bytes < from->base.max_bytes)
+	{
+		bytes += from->fixed_bytes;
+		for (int i = 0; i < from->nvarlen; i++)
+			if (!hg_batch_is_null(out, from->varlens[i], row))
+				bytes += att_addlength_datum((Size) 0, from->attlens[i],
+											 out->values[from->varlens[i]][row]);
+		row++;
+	}
+	return row - first;
+}
 
 static bool
 hg_join_source_next(HgBatchSource *source, HgBatch *batch)
@@ -33,22 +59,27 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	HgJoinSource *from = (HgJoinSource *) source;
 	HgJoinState *join = from->join;
 	PlanState *ps = &join->css.ss.ps;
+	int first;
 	uint64 rows;
 
 	if (ps->chgParam != NULL)
 		ExecReScan(ps);
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
-	batch->nrows = hg_join_next_batch(join) ? join->out->nrows : 0;
-	join->out_next = batch->nrows;
+	/* what is left of the join's batch comes first */
+	if (join->out_next == join->out->nrows)
+		(void) hg_join_next_batch(join);
+	first = join->out_next;
+	batch->nrows = hg_join_source_fit(from, first);
+	join->out_next = first + batch->nrows;
 	rows = batch->nrows + join->reduced_rows;
 	join->reduced_rows = 0;
 	join->record.rows_out += rows;
 	/* the columns themselves: they stay as they are until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
-		batch->values[i] = join->out->values[from->places[i]];
-		batch->nulls[i] = join->out->nulls[from->places[i]];
+		batch->values[i] = join->out->values[from->places[i]] + first;
+		batch->nulls[i] = join->out->nulls[from->places[i]] + first;
 		batch->has_nulls[i] = join->out->has_nulls[from->places[i]];
 	}
 	if (ps->instrument != NULL)
@@ -121,17 +152,29 @@ hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
 		plan->qual != NULL)
 		return hg_scan_create(plan, nattnos, attnos);
 
-	source = palloc(sizeof(HgJoinSource));
+	source = palloc0(sizeof(HgJoinSource));
+	source->base.max_bytes = HG_BATCH_BYTES;
 	source->base.next = hg_join_source_next;
 	source->base.restart = hg_join_source_restart;
 	source->join = join;
 	source->ncolumns = nattnos;
 	source->places = palloc(Max(nattnos, 1) * sizeof(int));
+	source->varlens = palloc(Max(nattnos, 1) * sizeof(int));
+	source->attlens = palloc(Max(nattnos, 1) * sizeof(int16));
 	for (int i = 0; i < nattnos; i++)
 	{
+		Form_pg_attribute att = TupleDescAttr(ExecGetResultType(plan), attnos[i] - 1);
+
 		source->places[i] = hg_join_result_place(join, attnos[i]);
 		if (source->places[i] < 0)
 			return hg_scan_create(plan, nattnos, attnos);
+		if (att->attlen < 0)
+		{
+			source->varlens[source->nvarlen] = source->places[i];
+			source->attlens[source->nvarlen++] = att->attlen;
+		}
+		else if (!att->attbyval)
+			source->fixed_bytes += att->attlen;
 	}
 	return &source->base;
 }

@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 #include "portability/instr_time.h"
 
+#include "backend/hg_budget.h"
 #include "backend/hg_stats.h"
 #include "batch/hg_input.h"
 #include "batch/hg_row_bits.h"
@@ -103,6 +104,11 @@ typedef struct HgJoinState
 	TupleTableSlot *out_slot; /* the slot that rows are returned in: the scan slot, or the result
 							   * slot where the projection only picks columns */
 	int *out_slot_columns;	  /* [attributes of out_slot] their places, or NULL: same places */
+
+	/* what may be held, and is: by the inputs, each of which has a part of it, and beside them */
+	HgBudget budget;  /* of work memory */
+	HgBudget files;	  /* the part of a filter, of bits, and of buffers of temporary files */
+	HgCharge fetched; /* matches that came from a device to be kept */
 
 	/* what the inputs, the spill sets and the matcher live in */
 	MemoryContext context;
@@ -200,9 +206,8 @@ extern void hg_join_shutdown(CustomScanState *node);
 /* The node ends: what is left of the shared memory may do without it. */
 extern void hg_join_end_shared(HgJoinState *state);
 
-/* How many partitions, as a power of two, for expected bytes of inner rows and a limit. */
-extern int hg_join_partition_bits(const HgJoinState *state, double expected, uint64 limit,
-								  uint64 files);
+/* How many partitions, as a power of two, for expected bytes of inner rows. */
+extern int hg_join_partition_bits(const HgJoinState *state, double expected);
 
 /* What the inner side is expected to take, from what is held and the plan's estimate. */
 extern double hg_join_expected_bytes(const HgJoinState *state);

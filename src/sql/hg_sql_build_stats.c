@@ -93,6 +93,7 @@ hashgraph_build_stats(PG_FUNCTION_ARGS)
 	HgKeySet none = {0};
 	HgKeySet set;
 	HgSqlSide side;
+	HgBudget budget;
 	HgMatcher *matcher;
 	HgGraphStats graph;
 	HgMatcherReport report;
@@ -100,7 +101,8 @@ hashgraph_build_stats(PG_FUNCTION_ARGS)
 	double scan_ms;
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, hg_sql_memory_limit());
+	hg_budget_init(&budget, NULL, hg_sql_memory_limit());
+	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, &budget);
 	scan_ms = hg_sql_ms_since(start);
 
 	set = hg_key_column_set(side.keys);

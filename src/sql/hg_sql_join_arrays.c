@@ -66,6 +66,8 @@ typedef struct HgSqlArray
 typedef struct HgSqlArrayJoin
 {
 	HgSqlArray arrays[2]; /* by HgSide */
+	HgBudget budget;
+	HgCharge pieces; /* that are being joined */
 	uint32 parts;
 	ReturnSetInfo *result;
 	HgJoinRecord record;
@@ -162,13 +164,12 @@ hg_sql_array_position(const HgSqlArray *array, uint32 row)
 static void
 hg_sql_join_divide(HgSqlArrayJoin *join)
 {
-	uint64 limit = get_hash_memory_limit();
 	double keys = 0;
 	double share; /* of all keys, that work memory holds */
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		keys += join->arrays[side].count - join->arrays[side].nulls;
-	share = limit / (keys * KEY_BYTES + 1);
+	share = join->budget.limit / (keys * KEY_BYTES + 1);
 	join->parts = share >= 1 ? 1 : (uint32) (PIECE_SLACK / share) + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -216,7 +217,7 @@ hg_sql_join_pieces(HgSqlArrayJoin *join)
 			.pieces = &pieces[side], .npieces = array->rows > 0 ? 1 : 0, .rows = array->rows};
 		bytes += array->rows * KEY_BYTES;
 	}
-	join->record.memory_bytes = Max(join->record.memory_bytes, bytes);
+	hg_charge_set(&join->pieces, bytes);
 
 	matcher = hg_matcher_create(&spec, &sets[HG_OUTER], &sets[HG_INNER]);
 	while (hg_matcher_next(matcher, &left, &right, &count))
@@ -278,6 +279,8 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 	strlcpy(join->record.join_type, "Inner", sizeof(join->record.join_type));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_sql_array_open(&join->arrays[side], PG_GETARG_ARRAYTYPE_P(side));
+	hg_budget_init(&join->budget, NULL, get_hash_memory_limit());
+	join->pieces.budget = &join->budget;
 	hg_sql_join_divide(join);
 	join->record.scan_ms = hg_sql_ms_since(start);
 	join->record.partitions = join->parts;
@@ -292,6 +295,7 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 		join->record.null_keys[side] = array->nulls;
 		join->record.report.job.rows[side] = array->count - array->nulls;
 	}
+	join->record.memory_bytes = join->budget.peak;
 	join->record.total_ms = hg_sql_ms_since(start);
 	hg_stats_record(&join->record);
 	MemoryContextSwitchTo(caller);

@@ -18,8 +18,8 @@
 
 #include "sql/hg_sql_match.h"
 
-/* Calls of the operator whose garbage may pile up before it is thrown away. */
-#define RESET_CALLS 64
+/* Garbage of the operator that may pile up before it is thrown away. */
+#define GARBAGE_BYTES ((Size) 256 * 1024)
 
 double
 hg_sql_ms_since(instr_time start)
@@ -62,9 +62,9 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 	HgKeyEncoder *encoder = hg_key_encoder_create(1, &clause);
 	HgMatcherSpec spec = {.key_width = encoder->width, .mode = HG_MATCH_ALL};
 	HgKeySet sets[2];
-	uint64 limit = hg_sql_memory_limit();
 
 	memset(match, 0, sizeof(*match));
+	hg_budget_init(&match->budget, NULL, hg_sql_memory_limit());
 	INSTR_TIME_SET_CURRENT(match->start);
 	match->exact = encoder->exact;
 	if (!match->exact)
@@ -73,8 +73,7 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_sql_side_read(&match->sides[side], &keys[side], encoder, (HgSide) side, !match->exact,
-						 limit);
-		limit -= hg_sql_side_bytes(&match->sides[side]);
+						 &match->budget);
 		sets[side] = hg_key_column_set(match->sides[side].keys);
 	}
 	match->scan_ms = hg_sql_ms_since(match->start);
@@ -98,11 +97,8 @@ hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right)
 	MemoryContext caller;
 	Datum equal;
 
-	if (++match->dirty >= RESET_CALLS)
-	{
+	if (MemoryContextMemAllocated(match->temporary, false) > GARBAGE_BYTES)
 		MemoryContextReset(match->temporary);
-		match->dirty = 0;
-	}
 	caller = MemoryContextSwitchTo(match->temporary);
 	InitFunctionCallInfoData(*call, &match->equality, 2, match->collation, NULL, NULL);
 	call->args[0] = hg_sql_match_key(match, HG_OUTER, left);

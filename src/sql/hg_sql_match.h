@@ -17,6 +17,7 @@
 /* A join of two key columns; left is the engine's outer side. */
 typedef struct HgSqlMatch
 {
+	HgBudget budget;	/* of both sides */
 	HgSqlSide sides[2]; /* by HgSide */
 	bool exact;			/* every match of the engine is one */
 	HgMatcher *matcher;
@@ -27,8 +28,7 @@ typedef struct HgSqlMatch
 	FmgrInfo equality;
 	Oid collation;
 	HgBatch *key;			 /* one key, on its way from a store to the operator */
-	MemoryContext temporary; /* for the operator; reset every few calls */
-	int dirty;
+	MemoryContext temporary; /* of the operator; reset now and then */
 } HgSqlMatch;
 
 /*

@@ -44,7 +44,7 @@ typedef struct HgSqlReceiver
 	HgKeyEncoder *encoder;
 	HgSide which;
 	bool keep_values;
-	uint64 limit;			 /* bytes that the side may take */
+	HgBudget *budget;
 	MemoryContext parent;	 /* of the values */
 	HgBatch *row;			 /* the one that is received */
 	MemoryContext temporary; /* of hash functions */
@@ -279,7 +279,8 @@ hg_sql_receive_startup(DestReceiver *self, int operation pg_attribute_unused(), 
 	HgSqlReceiver *receiver = (HgSqlReceiver *) self;
 
 	if (receiver->keep_values)
-		receiver->side->values = hg_column_store_create(receiver->parent, desc, 1, (int[]){1});
+		receiver->side->values =
+			hg_column_store_create(receiver->parent, desc, 1, (int[]){1}, receiver->budget);
 }
 
 uint64
@@ -313,7 +314,7 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 	hg_key_column_add(side->keys, side->keys->rows, &word, NULL, 1);
 	if (side->values != NULL)
 		hg_column_store_add(side->values, row, (int[]){0}, NULL, 1);
-	if (hg_sql_side_bytes(side) > receiver->limit)
+	if (hg_budget_is_full(receiver->budget))
 		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 						errmsg("keys and HashGraphs do not fit in memory"),
 						errdetail("The limit is the larger of maintenance_work_mem and work_mem "
@@ -330,7 +331,7 @@ hg_sql_receive_nothing(DestReceiver *self pg_attribute_unused())
 
 void
 hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, HgSide which,
-				 bool keep_values, uint64 limit)
+				 bool keep_values, HgBudget *budget)
 {
 	HgSqlReceiver receiver = {
 		.base = {.receiveSlot = hg_sql_receive_row,
@@ -342,7 +343,7 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 		.encoder = encoder,
 		.which = which,
 		.keep_values = keep_values,
-		.limit = limit,
+		.budget = budget,
 		.parent = CurrentMemoryContext,
 		.row = hg_batch_create(1),
 	};
@@ -351,7 +352,7 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 	int status;
 
 	memset(side, 0, sizeof(*side));
-	side->keys = hg_key_column_create(CurrentMemoryContext, encoder->width);
+	side->keys = hg_key_column_create(CurrentMemoryContext, encoder->width, budget);
 	receiver.temporary = AllocSetContextCreate(CurrentMemoryContext, "HashGraph key encoding",
 											   ALLOCSET_DEFAULT_SIZES);
 
@@ -363,14 +364,4 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 
 	MemoryContextDelete(receiver.temporary);
 	pfree(query);
-}
-
-uint64
-hg_sql_side_bytes(const HgSqlSide *side)
-{
-	uint64 bytes = side->keys->rows * hg_input_row_bytes(side->keys->width, 0);
-
-	if (side->values != NULL)
-		bytes += hg_column_store_bytes(side->values);
-	return bytes;
 }

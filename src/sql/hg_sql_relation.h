@@ -59,19 +59,16 @@ extern char *hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right,
  * nothing are counted and left out; of the others the words are kept, and the keys
  * themselves where asked for.  Everything lies in CurrentMemoryContext.
  *
- * Rows and the HashGraph that is to be built of them may take limit bytes: an error
- * of class 53 as soon as they would take more.
+ * Rows and the HashGraph that is to be built of them are charged to the budget: an error
+ * of class 53 as soon as it is full.
  */
 extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
-							 HgSide which, bool keep_values, uint64 limit);
+							 HgSide which, bool keep_values, HgBudget *budget);
 
 /*
  * Bytes that the statistics functions may take: they build something whole, as CREATE
  * INDEX does, and need not spill as long as that memory or a join's would do.
  */
 extern uint64 hg_sql_memory_limit(void);
-
-/* Bytes that the rows of a side and their HashGraph take. */
-extern uint64 hg_sql_side_bytes(const HgSqlSide *side);
 
 #endif /* HG_SQL_RELATION_H */

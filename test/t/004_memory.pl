@@ -19,7 +19,13 @@ create table skew as select case when i % 10 > 0 then 7 else i end as k, i as z,
   from generate_series(1, 300000) i;
 -- a table, because a function's rows would be kept in work_mem too
 create table series as select i from generate_series(1, 2200000) i;
+-- rows that are narrow as they lie in the table, and wide once something is made of them
+create table keys as select i as k, i % 3 as g from generate_series(1, 120) i;
+create table fan as select i % 3 as g, i as n from generate_series(1, 120) i;
+create table later as select i as k, i % 3 as g from generate_series(1, 120) i;
+create table digits as select i as k, (repeat('7', 100000) || i)::numeric as x from generate_series(1, 120) i;
 analyze;
+alter table later add column pad text default repeat('d', 500000);
 SQL
 
 my %joins = (
@@ -46,6 +52,22 @@ my %large = (
 		'select 1 as k, repeat(\'x\', %s * 1000) as pad', 3, 3, 3 ],
 	'one key, full' => [ 'select count(*), sum(octet_length(a.pad) - octet_length(b.pad)) from (%s) a full join (%s) b on a.k = b.k and a.v = b.v',
 		'select case when i % 3 > 0 then 1 else i end as k, i as v, repeat(\'x\', %s * 1000) as pad', 3, 3, 3 ]);
+
+# Queries that compute, or have above one row of a table, values of more than all of their columns: kept for a batch of
+# rows they would take more than any of these may.
+my %values = (
+	'argument of an aggregate' => q(select md5(max(repeat('x', 1000000) || k)), min(repeat('y', 1000000) || k) from keys a join keys b using (k)),
+	'argument of an aggregate by groups' => q(select count(*), sum(length(m)), md5(min(m)) from (select k, max(repeat('x', 1000000) || k) as m from keys a join keys b using (k) group by k) g),
+	'argument that is counted' => q(select count(repeat('x', 1000000) || k), count(nullif(k, 7)), sum(k) from keys a join keys b using (k)),
+	'argument of numerics' => q(select md5(sum((repeat('7', 100000) || a.k)::numeric)::text), md5(min((repeat('7', 100000) || a.k)::numeric)::text) from keys a join keys b using (g) where b.k <= 15),
+	'column that is an argument by groups' => q(select count(*), sum(length(m)), sum(n), md5(min(m)) from (select n, max(p) as m from (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k join fan f using (g) group by n) g),
+	'long numerics by groups' => q(select count(*), md5(sum(s)::text), md5(min(a)::text) from (select k, sum(x) as s, avg(x) as a from digits join keys using (k) group by k) g),
+	'column that groups are made by' => q(select count(*), sum(length(p)), sum(c) from (select p, n, count(*) as c from (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k join fan f using (g) group by p, n) g),
+	'value of many rows' => q(select count(*), sum(length(p)), sum(n) from (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k join fan f using (g) join keys on keys.k = n),
+	'value of rows without a match' => q(select count(*), sum(length(p)), sum(n) from (fan f left join (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k using (g)) full join keys on keys.k = n + 100),
+	'default of a new column' => q(select count(*), sum(length(pad)), sum(a.k) from later a join keys b using (k)),
+	'wide keys' => q(select count(*), min(length(a.t)) from (select repeat('t', 500000) || k as t from keys offset 0) a join (select repeat('t', 500000) || k as t from keys offset 0) b using (t)),
+);
 
 # The query of a large join for a size of work_mem.  What the sides compute is computed
 # before the join.
@@ -122,6 +144,20 @@ foreach my $backend (backends())
 			cmp_ok($bytes, '<', 1.5 * 1024 * 1024 * $size, "... the node says $bytes bytes");
 		}
 	}
+	foreach my $value (sort keys %values)
+	{
+		my ($result, $grown) = watch($backend->{backend}, 4, $values{$value});
+
+		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $values{$value}"), "$label: $value");
+		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
+	}
+	# what EXPLAIN shows is the peak of the node's budget, which ends where it goes to disk
+	my $explained = explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '4MB';",
+		$values{'argument of an aggregate by groups'});
+	my ($shown) = $explained =~ /HashGraphAggregate.*?Memory Usage: (\d+) ?kB/s;
+	cmp_ok($shown, '>', 4 * 1024, "$label: the groups' memory is shown");
+	cmp_ok($shown, '<', 1.5 * 4 * 1024, '... and is work memory and a row');
+
 	my ($result, $grown, $spilled) = watch($backend->{backend}, 1024, $joins{inner});
 	is($result, $expected{inner}, "$label: a join in memory");
 	is($spilled, '0', "$label: ... did not go to disk");
