@@ -496,7 +496,7 @@ main(void)
 			test_ranges(TEST_KEYS_SKEWED, width, 200000, 50, 1000000);
 			test_ranges(TEST_KEYS_EQUAL, width, 300000, 20, 1000000);
 		}
-		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26);
+		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 	}
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
