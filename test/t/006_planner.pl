@@ -1,5 +1,7 @@
 # The node is taken where it is estimated cheaper, and core's joins are left alone
 # where they are better; planning is not slowed down.
+#
+# Runs alone: planning takes milliseconds, of which it counts per cents.
 
 use strict;
 use warnings;

@@ -202,6 +202,6 @@ main(void)
 	test_collisions();
 	test_features();
 	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
-	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows());
+	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows(), true);
 	return hg_tap_done();
 }

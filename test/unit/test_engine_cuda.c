@@ -664,7 +664,7 @@ main(void)
 		test_small_pieces(engine);
 		test_other_processes(engine);
 		test_tidying(engine);
-		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26);
+		hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 	}
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();

@@ -38,9 +38,11 @@ extern "C"
 	/*
 	 * Cancel jobs of up to most_rows rows a side at random moments, more than a hundred
 	 * times, and report whether 99 of 100 stop in time.  The engine has to work in this
-	 * process: nothing is waited for.
+	 * process: nothing is waited for.  by_cpu_time tells that this process alone does all the work:
+	 * then its own time counts, and not that in which others have the CPU.
 	 */
-	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows);
+	extern void hg_engine_cancel_times(HgEngine *engine, const HgHost *host, uint64_t most_rows,
+									   bool by_cpu_time);
 
 	/*
 	 * Have 16 threads run so many jobs each of up to most_rows rows a side, all different, on the
