@@ -53,8 +53,8 @@ endif
 # the unit tests of the CUDA engine, which skip themselves where there is no device
 CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
-CUDA_TEST_SHARED_OBJS = $(CUDA_DIR)/engine_hg_ranges.o $(CUDA_DIR)/engine_hg_ranges_pass.o \
-	$(CUDA_DIR)/engine_hg_ranges_slice.o
+CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
+	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_ranges*.c)))
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_columns.o test_data.o \
 	test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_reduce.o test_engine_run.o \
 	test_engine_suite.o hg_host_reduce.o)

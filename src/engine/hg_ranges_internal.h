@@ -6,6 +6,9 @@
  *	hg_ranges.c			the calls of hg_engine.h; tells how it goes
  *	hg_ranges_pass.c	passes over the slices of a job that was cut
  *	hg_ranges_slice.c	loading ranges and parting slices
+ *	hg_ranges_memory.c	memory, cancel
+ *
+ * A file calls those that stand below it, and none above.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -155,7 +158,7 @@ hg_ranges_smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
+/* hg_ranges_memory.c: HG_OK, or HG_CANCELLED when the host wants the work to stop. */
 extern HgStatus hg_ranges_poll(HgRangesJob *job, HgError *error);
 
 /* count elements of width bytes; NULL with HG_OUT_OF_MEMORY.  Freeing NULL does nothing. */
@@ -163,7 +166,7 @@ extern HgStatus hg_ranges_alloc(HgRangesJob *job, uint64_t count, uint64_t width
 								HgError *error);
 extern void hg_ranges_free(HgRangesJob *job, void *ptr, uint64_t count, uint64_t width);
 
-/* Open a job of the wrapped engine. */
+/* hg_ranges_pass.c: open a job of the wrapped engine. */
 extern HgStatus hg_ranges_run_open(HgRangesJob *job, HgRangesRun *run, const HgJobSpec *spec,
 								   HgError *error);
 
@@ -201,7 +204,7 @@ extern HgStatus hg_ranges_pass_match(HgRangesJob *job, HgError *error);
 extern HgStatus hg_ranges_retry(HgRangesJob *job, HgRangesRun *run, HgStatus status,
 								HgError *error);
 
-/* Count the rows of each range of a side. */
+/* hg_ranges_slice.c: count the rows of each range of a side. */
 extern HgStatus hg_ranges_count_side(HgRangesJob *job, HgRangesSide *side, HgError *error);
 
 /* Load the next ranges that are wanted, or more rows of one, when no slice of the last load is

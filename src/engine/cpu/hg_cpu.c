@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu.c
- *	  The CPU engine: the life of a job, its memory and the table of calls.
+ *	  The CPU engine: the life of a job and the table of calls.
  *
  * A job runs in the thread that calls it.  append only remembers where the keys
  * are; build reads them from there, twice, and so does the standard probe with
@@ -19,9 +19,6 @@
  */
 #include "../hg_reduce.h"
 #include "hg_cpu_internal.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 /* Pieces that the first append makes room for. */
 #define FIRST_PIECE_CAPACITY 16
@@ -47,66 +44,6 @@ static const HgShapeLimits cpu_limits = {
 	.max_bins_log2 = HG_MAX_BINS_LOG2,
 	.bins_in_cache = true,
 };
-
-HgStatus
-hg_cpu_check_limit(HgJob *job, uint64_t bytes, HgError *error)
-{
-	uint64_t limit = job->spec.memory_limit;
-	char detail[160];
-
-	if (limit == 0 || (bytes <= limit && job->held_bytes <= limit - bytes))
-		return HG_OK;
-	snprintf(detail, sizeof(detail),
-			 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
-			 job->held_bytes);
-	return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
-						"memory limit of %" PRIu64 " bytes reached", limit);
-}
-
-void
-hg_cpu_hold(HgJob *job, uint64_t bytes)
-{
-	job->held_bytes += bytes;
-	if (job->held_bytes > job->stats.peak_bytes)
-		job->stats.peak_bytes = job->held_bytes;
-}
-
-HgStatus
-hg_cpu_alloc(HgJob *job, uint64_t bytes, void **ptr, HgError *error)
-{
-	HgStatus status = hg_cpu_check_limit(job, bytes, error);
-	char detail[160];
-
-	*ptr = NULL;
-	if (status != HG_OK)
-		return status;
-	if (bytes <= SIZE_MAX)
-		*ptr = job->host->alloc(job->host->arg, (size_t) bytes);
-	if (*ptr == NULL)
-	{
-		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
-	}
-	hg_cpu_hold(job, bytes);
-	return HG_OK;
-}
-
-void
-hg_cpu_free(HgJob *job, void *ptr, uint64_t bytes)
-{
-	if (ptr == NULL)
-		return;
-	job->host->free(job->host->arg, ptr, (size_t) bytes);
-	job->held_bytes -= bytes;
-}
-
-HgStatus
-hg_cpu_poll(HgJob *job, HgError *error)
-{
-	if (HG_CPU_UNLIKELY(job->host->cancelled(job->host->arg)))
-		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
-	return HG_OK;
-}
 
 /* A clock that stands still while graphs are built. */
 static double

@@ -3,12 +3,16 @@
  * hg_cpu_internal.h
  *	  The job of the CPU engine, and what its files share.
  *
- *	hg_cpu.c			life of a job, memory, the table of calls
+ *	hg_cpu.c			life of a job, the table of calls
+ *	hg_cpu_describe.c	describe and export
+ *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_run.c		runs: rows in the order of their bins
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
- *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_team.c		what participants of a shared job tell each other
- *	hg_cpu_describe.c	describe and export
+ *	hg_cpu_side.c		the runs of a side, whoever made them
+ *	hg_cpu_memory.c		memory under the job's limit, cancel
+ *
+ * A file calls those that stand below it, and none above.
  *
  * All that loops over rows is written once for both key widths: the bodies stand in
  * hg_cpu_*_impl.h, which is included with HG_KEY_BITS set to 32 and to 64.
@@ -276,7 +280,7 @@ extern HgCpuFeatures hg_cpu_features(void);
 extern void hg_cpu_limit_features(HgCpuFeatures most);
 
 /*
- * Memory of the job's host, counted against the job's limit.  On failure *ptr is
+ * hg_cpu_memory.c: memory of the job's host, counted against the job's limit.  On failure *ptr is
  * NULL.  Freeing NULL does nothing.
  */
 extern HgStatus hg_cpu_alloc(HgJob *job, uint64_t bytes, void **ptr, HgError *error);
@@ -291,10 +295,7 @@ extern void hg_cpu_hold(HgJob *job, uint64_t bytes);
 /* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
 extern HgStatus hg_cpu_poll(HgJob *job, HgError *error);
 
-/* Bin all rows that the side's pieces have: hg_cpu_run.c. */
-extern HgStatus hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error);
-
-/* Note a run of a side.  bytes is 0 where the memory is not the job's to free. */
+/* hg_cpu_side.c: note a run of a side.  bytes is 0 where the memory is not the job's to free. */
 extern HgStatus hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes,
 							   HgError *error);
 
@@ -303,7 +304,10 @@ extern uint64_t hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin);
 extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows,
 								   HgError *error);
 
-/* Have memory for graphs of up to rows edges. */
+/* hg_cpu_run.c: bin all rows that the side's pieces have. */
+extern HgStatus hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error);
+
+/* hg_cpu_graph.c: have memory for graphs of up to rows edges. */
 extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error);
 
 /* Build the graph of edges from .. from + rows - 1 of a bin, or of a whole side from its pieces. */
@@ -311,15 +315,17 @@ extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_
 								 uint64_t rows, HgError *error);
 extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);
 
+/* hg_cpu_match.c: a stream of matches, and their number. */
 extern void hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode);
 extern HgStatus hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error);
 extern HgStatus hg_cpu_count(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error);
 
+/* hg_cpu_describe.c: what hg_engine.h says of these calls. */
 extern HgStatus hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error);
 extern HgStatus hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys,
 							  uint32_t *edge_rows, HgError *error);
 
-/* The two waits of a shared build, and what comes between: hg_cpu_team.c. */
+/* hg_cpu_team.c: the two waits of a shared build, and what comes between. */
 extern HgStatus hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error);
 extern HgStatus hg_cpu_team_exchange(HgJob *job, HgStatus status, HgError *error);
 

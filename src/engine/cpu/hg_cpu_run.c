@@ -48,9 +48,6 @@
 /* Edges start at such an address. */
 #define EDGES_ALIGN 64
 
-/* Runs that the first one makes room for. */
-#define FIRST_RUN_CAPACITY 16
-
 static HgCpuFeatures features_limit = HG_CPU_AVX512;
 
 void
@@ -253,33 +250,6 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 	return HG_OK;
 }
 
-HgStatus
-hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes, HgError *error)
-{
-	HgCpuRun *run;
-
-	if (side->run_count == side->run_capacity)
-	{
-		size_t capacity = side->run_capacity == 0 ? FIRST_RUN_CAPACITY : 2 * side->run_capacity;
-		void *runs;
-		HgStatus status = hg_cpu_alloc(job, capacity * sizeof(HgCpuRun), &runs, error);
-
-		if (status != HG_OK)
-			return status;
-		if (side->run_count > 0)
-			memcpy(runs, side->runs, side->run_count * sizeof(HgCpuRun));
-		hg_cpu_free(job, side->runs, side->run_capacity * sizeof(HgCpuRun));
-		side->runs = runs;
-		side->run_capacity = capacity;
-	}
-	run = &side->runs[side->run_count++];
-	run->header = header;
-	run->bytes = bytes;
-	run->starts = header->starts;
-	run->edges = (const char *) header + header->edges_at;
-	return HG_OK;
-}
-
 /* Make a run of the next rows of the scan. */
 static HgStatus
 run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
@@ -365,39 +335,4 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 	hg_cpu_free(job, binning.lines, binning.lines_bytes);
 	hg_cpu_free(job, places, binning.places_bytes);
 	return status;
-}
-
-uint64_t
-hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin)
-{
-	uint64_t rows = 0;
-
-	for (size_t run = 0; run < side->run_count; run++)
-		rows += side->runs[run].starts[bin + 1] - side->runs[run].starts[bin];
-	return rows;
-}
-
-HgStatus
-hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows, HgError *error)
-{
-	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
-	uint64_t work = 0;
-
-	*rows = 0;
-	for (uint64_t bin = 0; bin < bins; bin++)
-	{
-		uint64_t in_bin = hg_cpu_bin_rows(side, (uint32_t) bin);
-
-		*rows = in_bin > *rows ? in_bin : *rows;
-		work += side->run_count + 1;
-		if (work >= HG_CPU_POLL_ROWS)
-		{
-			HgStatus status = hg_cpu_poll(job, error);
-
-			if (status != HG_OK)
-				return status;
-			work = 0;
-		}
-	}
-	return HG_OK;
 }
