@@ -56,13 +56,13 @@ struct HgServerSession
 	HgWireRequest ahead[HG_SERVER_AHEAD]; /* those that come next */
 	int ahead_count;
 	HgWireMessage answer;
-};
 
-/*
- * Is there a reason for work on a job to stop: a note behind the requests that wait, or the end of
- * the connection?
- */
-extern bool hg_server_session_stops(HgServerSession *session, uint32_t job);
+	/*
+	 * For jobs, which stand below their session: is there a reason for work on a job to stop, a note
+	 * behind the requests that wait, or the end of the connection?
+	 */
+	bool (*stops)(HgServerSession *session, uint32_t job);
+};
 
 /*
  * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply

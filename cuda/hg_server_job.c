@@ -30,7 +30,7 @@ host_cancelled(void *arg)
 {
 	HgServerJob *job = arg;
 
-	return hg_server_session_stops(job->session, job->id);
+	return job->session->stops(job->session, job->id);
 }
 
 /* ------------------------------------------------------------------------

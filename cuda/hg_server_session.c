@@ -229,8 +229,8 @@ stops(const HgWireHeader *message, uint32_t job)
 		   (message->type == HG_WIRE_CANCEL || message->type == HG_WIRE_CLOSE);
 }
 
-bool
-hg_server_session_stops(HgServerSession *session, uint32_t job)
+static bool
+session_stops(HgServerSession *session, uint32_t job)
 {
 	HgWireMessage message;
 	bool ended = false;
@@ -309,6 +309,7 @@ hg_server_session_create(const HgServerConfig *config, HgServerQueue *queue, int
 	session->queue = queue;
 	session->socket = socket;
 	session->is_control = hello->staging_bytes == 0;
+	session->stops = session_stops;
 	if (!hg_wire_peer_is_trusted(socket))
 		leave(session, HG_SESSION_BROKEN);
 

@@ -14,7 +14,7 @@
 
 #include "backend/hg_device_worker.h"
 #include "backend/hg_stats.h"
-#include "executor/hg_join.h"
+#include "executor/hg_executor.h"
 #include "hg_guc.h"
 #include "planner/hg_planner.h"
 

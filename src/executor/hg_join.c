@@ -69,7 +69,8 @@
 #include "optimizer/clauses.h"
 #include "utils/memutils.h"
 
-#include "executor/hg_aggregate.h"
+#include "executor/hg_join_matcher.h"
+#include "executor/hg_join_size.h"
 #include "executor/hg_join_state.h"
 #include "executor/hg_privilege.h"
 
@@ -78,68 +79,35 @@ static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *hg_join_exec(CustomScanState *node);
 static void hg_join_end(CustomScanState *node);
 static void hg_join_rescan(CustomScanState *node);
+static bool hg_join_next_batch(HgJoinState *state);
 
 const CustomScanMethods hg_join_scan_methods = {
-	.CustomName = "HashGraphJoin",
+	.CustomName = hg_join_name,
 	.CreateCustomScanState = hg_join_create_state,
 };
 
-static const CustomExecMethods hg_join_exec_methods = {
-	.CustomName = "HashGraphJoin",
-	.BeginCustomScan = hg_join_begin,
-	.ExecCustomScan = hg_join_exec,
-	.EndCustomScan = hg_join_end,
-	.ReScanCustomScan = hg_join_rescan,
-	.EstimateDSMCustomScan = hg_join_estimate_dsm,
-	.InitializeDSMCustomScan = hg_join_initialize_dsm,
-	.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
-	.InitializeWorkerCustomScan = hg_join_initialize_worker,
-	.ShutdownCustomScan = hg_join_shutdown,
-	.ExplainCustomScan = hg_join_explain,
+static const HgJoinMethods hg_join_exec_methods = {
+	.base =
+		{
+			.CustomName = hg_join_name,
+			.BeginCustomScan = hg_join_begin,
+			.ExecCustomScan = hg_join_exec,
+			.EndCustomScan = hg_join_end,
+			.ReScanCustomScan = hg_join_rescan,
+			.EstimateDSMCustomScan = hg_join_estimate_dsm,
+			.InitializeDSMCustomScan = hg_join_initialize_dsm,
+			.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
+			.InitializeWorkerCustomScan = hg_join_initialize_worker,
+			.ShutdownCustomScan = hg_join_shutdown,
+			.ExplainCustomScan = hg_join_explain,
+		},
+	.next_batch = hg_join_next_batch,
 };
 
 void
-hg_executor_init(void)
+hg_join_init(void)
 {
 	RegisterCustomScanMethods(&hg_join_scan_methods);
-	hg_aggregate_init();
-}
-
-const char *
-hg_join_type_name(JoinType join_type)
-{
-	switch (join_type)
-	{
-		case JOIN_INNER:
-			return "Inner";
-		case JOIN_LEFT:
-			return "Left";
-		case JOIN_RIGHT:
-			return "Right";
-		case JOIN_FULL:
-			return "Full";
-		case JOIN_SEMI:
-			return "Semi";
-		case JOIN_ANTI:
-			return "Anti";
-#if HG_HAVE_RIGHT_ANTI
-		case JOIN_RIGHT_ANTI:
-			return "Right Anti";
-#endif
-#if HG_HAVE_RIGHT_SEMI
-		case JOIN_RIGHT_SEMI:
-			return "Right Semi";
-#endif
-		default:
-			elog(ERROR, "unexpected join type %d", (int) join_type);
-			return NULL;
-	}
-}
-
-bool
-hg_join_is_ours(const CustomScanState *node)
-{
-	return node->methods == &hg_join_exec_methods;
 }
 
 /* ---------------------------------------------------------------------
@@ -152,7 +120,7 @@ hg_join_create_state(CustomScan *cscan pg_attribute_unused())
 {
 	HgJoinState *state = (HgJoinState *) newNode(sizeof(HgJoinState), T_CustomScanState);
 
-	state->css.methods = &hg_join_exec_methods;
+	state->css.methods = &hg_join_exec_methods.base;
 	return (Node *) state;
 }
 
@@ -396,7 +364,7 @@ hg_join_enter(HgJoinState *state, HgJoinPhase phase)
 	state->phase = phase;
 }
 
-bool
+static bool
 hg_join_next_batch(HgJoinState *state)
 {
 	if (INSTR_TIME_IS_ZERO(state->started))

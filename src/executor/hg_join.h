@@ -40,9 +40,10 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 
-/* The methods that a plan node carries; registered by hg_executor_init. */
+/* The methods that a plan node carries; registered by hg_join_init, which
+ * hg_executor_init calls. */
 extern const CustomScanMethods hg_join_scan_methods;
 
-extern void hg_executor_init(void);
+extern void hg_join_init(void);
 
 #endif /* HG_JOIN_H */

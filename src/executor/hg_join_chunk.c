@@ -16,73 +16,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "executor/hg_join_matcher.h"
+#include "executor/hg_join_size.h"
 #include "executor/hg_join_state.h"
-
-/* An inner side that is so many times smaller than the outer one is small beside it. */
-#define HG_FILTER_SMALL 8
-
-void
-hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
-{
-	*record = state->record;
-	record->memory_bytes = state->budget.peak;
-	if (state->matcher != NULL)
-	{
-		HgMatcherReport report;
-
-		hg_matcher_report(state->matcher, &report);
-		hg_stats_add_report(record, &report);
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgInput *input = state->inputs[side];
-
-		record->report.job.rows[side] = input->rows_read - input->null_keys;
-		record->null_keys[side] = input->null_keys;
-	}
-	record->filtered_rows = state->inputs[HG_OUTER]->refused;
-	record->partitions = Max(record->partitions, 1);
-	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
-		record->total_ms += hg_join_elapsed_ms(state->started);
-	if (state->others.processes > 0)
-		hg_stats_merge(record, &state->others);
-}
-
-/* Done with the matcher: keep its figures, free what it holds. */
-void
-hg_join_retire_matcher(HgJoinState *state)
-{
-	if (state->matcher != NULL)
-	{
-		HgMatcherReport report;
-
-		hg_matcher_report(state->matcher, &report);
-		hg_stats_add_report(&state->record, &report);
-		state->matcher = NULL;
-	}
-	MemoryContextReset(state->matcher_context);
-	hg_charge_set(&state->fetched, 0);
-	state->match_count = state->match_next = 0;
-	state->out->nrows = state->out_next = 0;
-	state->skip = false;
-}
 
 /* ---------------------------------------------------------------------
  * Memory
  * ---------------------------------------------------------------------
  */
-
-/*
- * What both inputs may take together: work memory less the files' buffers, which are kept
- * to a quarter of it except where work memory is smaller than a few buffers.
- */
-uint64
-hg_join_limit(const HgJoinState *state)
-{
-	uint64 memory = state->budget.limit;
-
-	return memory - Min(state->files.charged, memory / 2);
-}
 
 /* Read rows of a side until there are no more, limit bytes or max_rows rows are held. */
 static void
@@ -115,16 +56,6 @@ hg_join_fill_inner(HgJoinState *state)
  * Runtime filters
  * ---------------------------------------------------------------------
  */
-
-bool
-hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
-{
-	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
-	double rows = state->css.ss.ps.plan->plan_rows;
-
-	return !state->keep[HG_OUTER] && (inner_rows < outer_rows / HG_FILTER_SMALL ||
-									  (inner_rows < outer_rows && rows < outer_rows / 2));
-}
 
 /* The whole inner side is in memory, and the outer child is about to be read. */
 static void
@@ -168,29 +99,6 @@ hg_join_begin_filter(HgJoinState *state)
  * Partitions
  * ---------------------------------------------------------------------
  */
-
-double
-hg_join_expected_bytes(const HgJoinState *state)
-{
-	const HgInput *inner = state->inputs[HG_INNER];
-	const Plan *plan = inner->plan->plan;
-
-	return Max(2.0 * inner->budget.charged,
-			   plan->plan_rows * hg_input_row_bytes(inner->encoder->width, plan->plan_width));
-}
-
-int
-hg_join_partition_bits(const HgJoinState *state, double expected)
-{
-	uint64 limit = hg_join_limit(state);
-	int bits = 2;
-
-	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
-		   state->files.charged + (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <=
-			   state->budget.limit / 4)
-		bits++;
-	return bits;
-}
 
 /*
  * Spill both sides, cut alike at a level, reading each from wherever it is read now.
@@ -386,12 +294,6 @@ hg_join_next_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-bool
-hg_join_streams(const HgJoinState *state)
-{
-	return state->rows_wanted || state->track[HG_OUTER] || state->track[HG_INNER];
-}
-
 /*
  * Matches that the rows in memory are expected to have: the share of both sides that they are in
  * what the plan expects.  Where there are more rows than were expected, each is to have as many.
@@ -411,17 +313,6 @@ hg_join_expected_pairs(const HgJoinState *state)
 		more = Max(more, share);
 	}
 	return pairs * more;
-}
-
-HgJoinPhase
-hg_join_start_output(HgJoinState *state)
-{
-	if (!hg_join_streams(state))
-	{
-		state->count_left = hg_matcher_count(state->matcher);
-		return HG_JOIN_COUNT;
-	}
-	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
 }
 
 /*

@@ -13,6 +13,8 @@
 #include "utils/ruleutils.h"
 
 #include "backend/hg_device.h"
+#include "executor/hg_join_matcher.h"
+#include "executor/hg_join_size.h"
 #include "executor/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -30,6 +32,37 @@ hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *a
 	ExplainPropertyText(
 		label, deparse_expression((Node *) make_ands_explicit(clauses), context, use_prefix, false),
 		es);
+}
+
+const char *
+hg_join_type_name(JoinType join_type)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+			return "Inner";
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_RIGHT:
+			return "Right";
+		case JOIN_FULL:
+			return "Full";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+			return "Right Anti";
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+			return "Right Semi";
+#endif
+		default:
+			elog(ERROR, "unexpected join type %d", (int) join_type);
+			return NULL;
+	}
 }
 
 void

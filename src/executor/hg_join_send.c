@@ -26,6 +26,7 @@
 #include "utils/syscache.h"
 
 #include "backend/hg_sender.h"
+#include "executor/hg_join_size.h"
 #include "executor/hg_join_state.h"
 #include "hg_guc.h"
 

@@ -48,6 +48,8 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_device_team.h"
+#include "executor/hg_join_matcher.h"
+#include "executor/hg_join_size.h"
 #include "executor/hg_join_state.h"
 
 static uint32 hg_join_wait_event;

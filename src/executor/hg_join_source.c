@@ -19,6 +19,9 @@
 #include "batch/hg_scan.h"
 #include "executor/hg_join_state.h"
 
+/* Nodes are told by the address of their name. */
+const char hg_join_name[] = "HashGraphJoin";
+
 typedef struct HgJoinSource
 {
 	HgBatchSource base;
@@ -30,6 +33,12 @@ typedef struct HgJoinSource
 	int16 *attlens;	  /* [nvarlen] ... of these lengths: -1 or -2 */
 	Size fixed_bytes; /* what a row's other values by reference take */
 } HgJoinSource;
+
+static inline const HgJoinMethods *
+hg_join_methods(const HgJoinState *join)
+{
+	return (const HgJoinMethods *) join->css.methods;
+}
 
 /* How many rows of the join's batch, from a row on, may go up at once. */
 static int
@@ -68,7 +77,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 		InstrStartNode(ps->instrument);
 	/* what is left of the join's batch comes first */
 	if (join->out_next == join->out->nrows)
-		(void) hg_join_next_batch(join);
+		(void) hg_join_methods(join)->next_batch(join);
 	first = join->out_next;
 	batch->nrows = hg_join_source_fit(from, first);
 	join->out_next = first + batch->nrows;
@@ -102,7 +111,7 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
 	*rows = 0;
-	while (hg_join_next_batch(join))
+	while (hg_join_methods(join)->next_batch(join))
 	{
 		/* where the engine counts, this takes the rows that would be in the batches that follow */
 		*rows += join->out->nrows + join->count_left;
@@ -148,7 +157,7 @@ hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
 	HgJoinState *join = (HgJoinState *) plan;
 	HgJoinSource *source;
 
-	if (!IsA(plan, CustomScanState) || !hg_join_is_ours((CustomScanState *) plan) ||
+	if (!IsA(plan, CustomScanState) || ((CustomScanState *) plan)->methods->CustomName != hg_join_name ||
 		plan->qual != NULL)
 		return hg_scan_create(plan, nattnos, attnos);
 

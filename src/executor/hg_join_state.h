@@ -176,12 +176,6 @@ extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
 extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 
-/* Are matches needed, and not just their number? */
-extern bool hg_join_streams(const HgJoinState *state);
-
-/* The HashGraphs are built: what follows is the next phase, which is returned. */
-extern HgJoinPhase hg_join_start_output(HgJoinState *state);
-
 /*
  * hg_join_shared.c: do what READ_INNER and READ_OUTER do with others; returns the next phase.
  */
@@ -206,25 +200,6 @@ extern void hg_join_shutdown(CustomScanState *node);
 /* The node ends: what is left of the shared memory may do without it. */
 extern void hg_join_end_shared(HgJoinState *state);
 
-/* How many partitions, as a power of two, for expected bytes of inner rows. */
-extern int hg_join_partition_bits(const HgJoinState *state, double expected);
-
-/* What the inner side is expected to take, from what is held and the plan's estimate. */
-extern double hg_join_expected_bytes(const HgJoinState *state);
-
-/* What both inputs may take together. */
-extern uint64 hg_join_limit(const HgJoinState *state);
-
-/* A filter may take one part in so many of the memory of both inputs. */
-#define HG_FILTER_SHARE 8
-
-/*
- * Are outer rows that match nothing worth finding while they are read?  Where the inner side
- * is small beside the outer one a filter costs next to nothing, and shows itself whether
- * it is worth its price; else the planner's estimate decides.
- */
-extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
-
 /*
  * hg_join_send.c: are both sides read in one go, and is the device expected to be worth sending
  * their keys to meanwhile?  Then *columns tells which of their columns are to follow.  Where
@@ -239,14 +214,8 @@ extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team
 /* Nothing is sent any more; what was has been taken, or is thrown away. */
 extern void hg_join_end_sending(HgJoinState *state);
 
-/* Done with the matcher: keep its figures, free what it holds. */
-extern void hg_join_retire_matcher(HgJoinState *state);
-
 /* Delete all spill sets. */
 extern void hg_join_drop_spilled(HgJoinState *state);
-
-/* The record as it stands now, the live matcher included. */
-extern void hg_join_current_record(HgJoinState *state, HgJoinRecord *record);
 
 /*
  * hg_join_rows.c: fill state->out with the next rows of a phase; false when it has no more.
@@ -262,16 +231,21 @@ extern void hg_join_begin_rows(HgJoinState *state, const Bitmapset *columns);
 /* The next row of state->out that passes plan.qual, projected, or NULL when there are no more. */
 extern TupleTableSlot *hg_join_next_row(HgJoinState *state);
 
-/* hg_join.c: is it a node of ours? */
-extern bool hg_join_is_ours(const CustomScanState *node);
-
-/* Fill state->out with the next rows of the join; false at the end. */
-extern bool hg_join_next_batch(HgJoinState *state);
+/*
+ * The methods of the node's state (hg_join.c), which are those of a node whose name is hg_join_name:
+ * next_batch fills state->out with the next rows of the join; false at the end.
+ */
+typedef struct HgJoinMethods
+{
+	CustomExecMethods base; /* must be first */
+	bool (*next_batch)(HgJoinState *state);
+} HgJoinMethods;
 
 /*
  * hg_join_source.c: the source of a child plan: a join of our own hands over its batches, any
  * other plan is read by hg_scan.h.
  */
+extern const char hg_join_name[];
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
 /*

@@ -56,6 +56,7 @@ my @rules = (
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ 'links between pages lead somewhere' => \&check_links ],
+	[ 'no object files call each other in a circle' => \&check_circles ],
 	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
 	[ 'hashgraph.so holds no faults to be injected' => \&check_faults ],);
 
@@ -484,6 +485,83 @@ sub check_links
 		}
 	}
 	return (undef, @violations);
+}
+
+# Of two files that are linked into one program, one stands above the other: calls (and uses of data)
+# run down.  What the objects say counts, and not the includes.
+sub check_circles
+{
+	my @violations;
+	my $built = 0;
+	for my $folder ('src', 'cuda')
+	{
+		# an object without its source is of a file that is gone
+		my @objects = grep { -e } map { "$root/" . s/\.cu?$/.o/r } grep { m{^$folder/.*\.cu?$} } @files;
+		$built += @objects;
+		push @violations, circles(called_objects(@objects));
+	}
+	return ($built ? undef : 'nothing is built', @violations);
+}
+
+# object => { object that it calls => a symbol that it takes from there }
+sub called_objects
+{
+	my @objects = @_;
+	my (%defined_in, %wanted_by, %called);
+	for my $object (@objects)
+	{
+		$called{$object} = {};
+		open my $nm, '-|', 'nm', $object or die "nm: $!";
+		while (my $line = <$nm>)
+		{
+			if ($line =~ /\s[TDBRVWC]\s(\S+)$/) { $defined_in{$1} //= $object; }
+			elsif ($line =~ /\sU\s(\S+)$/) { push @{ $wanted_by{$1} }, $object; }
+		}
+		close $nm;
+	}
+	for my $symbol (sort keys %wanted_by)
+	{
+		my $to = $defined_in{$symbol} // next;
+		$called{$_}{$to} //= $symbol for grep { $_ ne $to } @{ $wanted_by{$symbol} };
+	}
+	return \%called;
+}
+
+# A line for each circle: strongly connected objects (Tarjan's algorithm), and what ties them.
+sub circles
+{
+	my ($called) = @_;
+	my (%index, %low, %on_stack, @stack, @found);
+	my $visit;
+	$visit = sub {
+		my ($object) = @_;
+		$index{$object} = $low{$object} = keys %index;
+		$on_stack{$object} = 1;
+		push @stack, $object;
+		for my $next (sort keys %{ $called->{$object} })
+		{
+			$visit->($next) unless exists $index{$next};
+			$low{$object} = $low{$next} if $on_stack{$next} && $low{$next} < $low{$object};
+		}
+		return if $low{$object} != $index{$object};
+		my @circle;
+		do
+		{
+			push @circle, pop @stack;
+			delete $on_stack{ $circle[-1] };
+		} while ($circle[-1] ne $object);
+		push @found, [ sort @circle ] if @circle > 1;
+	};
+	exists $index{$_} or $visit->($_) for sort keys %$called;
+
+	return map {
+		my %in = map { $_ => 1 } @$_;
+		map {
+			my $from = $_;
+			map { substr($from, length($root) + 1) . ": calls " . substr($_, length($root) + 1) . ": $called->{$from}{$_}" }
+			  grep { $in{$_} } sort keys %{ $called->{$from} }
+		} @$_
+	} @found;
 }
 
 sub check_libraries

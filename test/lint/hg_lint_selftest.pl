@@ -50,7 +50,8 @@ my %clean = (
 	'CHANGELOG.md'             => "## 0.1.0\n",
 	'README.md' => "| `hashgraph.enabled` | on | |\nhashgraph_version [changes](CHANGELOG.md)\n",);
 
-# name, file, what is added to it (or its new contents as a reference), rule, diagnostic
+# name, file, what is added to it (or its new contents as a reference; or object files to be
+# compiled from what a hash holds), rule, diagnostic
 my @cases = (
 	[ 'an include that points up', 'src/executor/hg_node.h', include('"planner/hg_plan.h"'),
 		'includes point down', 'executor must not include planner' ],
@@ -103,6 +104,12 @@ my @cases = (
 		'every regression topic', 'expected/other.out' ],
 	[ 'another version', 'META.json', \qq("version": "0.2.0"\n), 'the version', 'META.json' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
+	[ 'two object files that call each other', 'src/executor/hg_above.o',
+		{
+			'src/executor/hg_above' => source('hg_above.c', 'void hg_below(void);', 'void hg_above(void) { hg_below(); }'),
+			'src/executor/hg_below' => source('hg_below.c', 'void hg_above(void);', 'void hg_below(void) { hg_above(); }'),
+		},
+		'no object files', 'src/executor/hg_below.o: calls src/executor/hg_above.o: hg_above' ],
 	[ 'a library that needs more than the C library', 'hashgraph.so', undef,
 		'hashgraph.so needs', 'hashgraph.so: ' ],
 	[ 'a library with faults to be injected', 'faults.so', 'hashgraph.inject_fault',
@@ -126,7 +133,8 @@ sub write_tree
 	my ($change, $contents) = @_;
 	my $root = tempdir(CLEANUP => 1);
 	my %tree = (%clean);
-	if (ref $contents) { $tree{$change} = $$contents; }
+	if (ref $contents eq 'HASH') { compile($root, $contents); }
+	elsif (ref $contents) { $tree{$change} = $$contents; }
 	elsif (defined $contents) { $tree{$change} .= "$contents\n"; }
 	for my $file (keys %tree)
 	{
@@ -136,6 +144,22 @@ sub write_tree
 		close $out;
 	}
 	return $root;
+}
+
+# Write sources of C, by their names without ending, and the object files of them.
+sub compile
+{
+	my ($root, $sources) = @_;
+
+	for my $name (keys %$sources)
+	{
+		make_path(dirname("$root/$name"));
+		open my $out, '>', "$root/$name.c" or die "$root/$name.c: $!";
+		print $out $sources->{$name};
+		close $out;
+		system('cc', '-c', '-o', "$root/$name.o", "$root/$name.c") == 0 or die "cc failed";
+	}
+	return;
 }
 
 # A library of this system that links against more than libc: Perl's interpreter or its

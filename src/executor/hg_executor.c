@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_executor.c
+ *	  Make the nodes of this room known.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/hg_aggregate.h"
+#include "executor/hg_executor.h"
+#include "executor/hg_join.h"
+
+void
+hg_executor_init(void)
+{
+	hg_join_init();
+	hg_aggregate_init();
+}
