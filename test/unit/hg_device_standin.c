@@ -227,9 +227,9 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
+	status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
+		status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
 	return answer(status, error);
 }
 
@@ -242,9 +242,10 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
+	status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
+		status =
+			hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
 	return answer(status, error);
 }
 

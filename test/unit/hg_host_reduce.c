@@ -14,8 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of rows with columns are below this, for want of memory. */
+#define MOST_ROWS (UINT64_C(1) << 27)
+
 /* Pairs that are asked for at a time. */
-#define CHUNK_PAIRS 4096
+#define CHUNK_PAIRS 16384
 
 void
 hg_host_reduce_init(HgHostReduce *reduce, const HgJobSpec *job)
@@ -55,12 +58,17 @@ reserve_values(HgHostReduce *reduce, HgSide side, uint32_t column, uint64_t rows
 
 	if (rows <= had)
 		return true;
+	if (rows > MOST_ROWS)
+		return false;
 	while (capacity < rows)
 		capacity *= 2;
-	values = realloc(reduce->values[side][column], (size_t) capacity * sizeof(*values));
+	/* numbers may be far apart: what lies between them is not touched */
+	values = calloc((size_t) capacity, sizeof(*values));
 	if (values == NULL)
 		return false;
-	memset(values + had, 0, (size_t) (capacity - had) * sizeof(*values));
+	if (had > 0)
+		memcpy(values, reduce->values[side][column], (size_t) had * sizeof(*values));
+	free(reduce->values[side][column]);
 	reduce->values[side][column] = values;
 	reduce->capacity[side][column] = capacity;
 	return true;
@@ -143,8 +151,13 @@ HgStatus
 hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
 					  HgError *error)
 {
-	HgMatches pairs = {
-		.outer = matches->outer, .inner = matches->inner, .capacity = matches->capacity};
+	/* the caller's memory may be shared: others can write there what is no row */
+	uint32_t outer[CHUNK_PAIRS];
+	uint32_t inner[CHUNK_PAIRS];
+	HgMatches pairs = {.outer = outer,
+					   .inner = inner,
+					   .capacity =
+						   matches->capacity < CHUNK_PAIRS ? matches->capacity : CHUNK_PAIRS};
 	HgStatus status = hg_matches_check(&reduce->job, matches, error);
 
 	matches->count = 0;
@@ -153,6 +166,8 @@ hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, 
 	if (status != HG_OK)
 		return status;
 	matches->count = pairs.count;
+	memcpy(matches->outer, outer, pairs.count * sizeof(uint32_t));
+	memcpy(matches->inner, inner, pairs.count * sizeof(uint32_t));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
 			if (matches->values[side][column] != NULL)
