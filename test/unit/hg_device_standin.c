@@ -19,6 +19,7 @@
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
  *	HG_STANDIN_COUNT_MS=n				every count and reduce takes that long, and can be cancelled
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
+ *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
  * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects, and
@@ -36,6 +37,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_reduce.h"
+#include "hg_lies.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -395,7 +397,6 @@ static HgStatus
 standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine **started,
 			  HgError *error)
 {
-	(void) staging;
 	usleep((useconds_t) switch_value("HG_STANDIN_START_DELAY_MS") * 1000);
 	if (switch_value("HG_STANDIN_UNAVAILABLE") != 0)
 		return hg_error_set(error, HG_UNAVAILABLE, "The stand-in was told to have none.",
@@ -409,6 +410,9 @@ standin_start(const HgDeviceOptions *options, unsigned char *staging, HgEngine *
 	control = options->socket;
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
 		abort();
+
+	if (getenv("HG_STANDIN_LIES") != NULL)
+		hg_lies_begin(getenv("HG_STANDIN_LIES"), staging, options->staging_bytes);
 
 	*started = &engine;
 	return HG_OK;

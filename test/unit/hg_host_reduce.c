@@ -18,7 +18,7 @@
 #define MOST_ROWS (UINT64_C(1) << 27)
 
 /* Pairs that are asked for at a time. */
-#define CHUNK_PAIRS 16384
+#define CHUNK_PAIRS 4096
 
 void
 hg_host_reduce_init(HgHostReduce *reduce, const HgJobSpec *job)
@@ -147,34 +147,41 @@ gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint3
 	return has_nulls;
 }
 
-HgStatus
-hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
-					  HgError *error)
+/* Hand matches out, with the values that are wanted. */
+static void
+give_matches(const HgHostReduce *reduce, const HgMatches *pairs, HgMatches *matches)
 {
-	/* the caller's memory may be shared: others can write there what is no row */
-	uint32_t outer[CHUNK_PAIRS];
-	uint32_t inner[CHUNK_PAIRS];
-	HgMatches pairs = {.outer = outer,
-					   .inner = inner,
-					   .capacity =
-						   matches->capacity < CHUNK_PAIRS ? matches->capacity : CHUNK_PAIRS};
-	HgStatus status = hg_matches_check(&reduce->job, matches, error);
-
-	matches->count = 0;
-	if (status == HG_OK)
-		status = engine->next(job, &pairs, error);
-	if (status != HG_OK)
-		return status;
-	matches->count = pairs.count;
-	memcpy(matches->outer, outer, pairs.count * sizeof(uint32_t));
-	memcpy(matches->inner, inner, pairs.count * sizeof(uint32_t));
+	matches->count = pairs->count;
+	memcpy(matches->outer, pairs->outer, pairs->count * sizeof(uint32_t));
+	memcpy(matches->inner, pairs->inner, pairs->count * sizeof(uint32_t));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
 			if (matches->values[side][column] != NULL)
 				matches->has_nulls[side][column] = gather_column(
-					reduce, side, column, side == HG_OUTER ? pairs.outer : pairs.inner, pairs.count,
-					matches->values[side][column], matches->nulls[side][column]);
-	return HG_OK;
+					reduce, side, column, side == HG_OUTER ? pairs->outer : pairs->inner,
+					pairs->count, matches->values[side][column], matches->nulls[side][column]);
+}
+
+HgStatus
+hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
+					  HgError *error)
+{
+	HgMatches pairs = {.capacity = matches->capacity};
+	HgStatus status = hg_matches_check(&reduce->job, matches, error);
+
+	matches->count = 0;
+	if (status != HG_OK)
+		return status;
+	/* the caller's memory may be shared: others can write there what is no row */
+	pairs.outer = malloc(2 * pairs.capacity * sizeof(uint32_t) + 1);
+	if (pairs.outer == NULL)
+		return out_of_memory(error);
+	pairs.inner = pairs.outer + pairs.capacity;
+	status = engine->next(job, &pairs, error);
+	if (status == HG_OK)
+		give_matches(reduce, &pairs, matches);
+	free(pairs.outer);
+	return status;
 }
 
 /* ------------------------------------------------------------------------
