@@ -231,6 +231,9 @@ cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 {
 	HgCudaJob *job = job_of(handle);
 
+	/* the device has the numbers from then on */
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
 	HG_TRY(check_numbering(job, true, error));
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,

@@ -186,6 +186,9 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 
 	/* before the queue reckons with it */
 	status = hg_spec_check(&request->spec, error);
+	if (status == HG_OK && (request->spec.expected_rows[HG_OUTER] > HG_MAX_ROWS ||
+							request->spec.expected_rows[HG_INNER] > HG_MAX_ROWS))
+		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	if (status != HG_OK)
 		return status;
 
@@ -322,13 +325,24 @@ reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
 }
 
+/* Can rows have the numbers that a request names? */
+static HgStatus
+check_numbers(const HgWireRequest *request, HgError *error)
+{
+	if (request->first > HG_MAX_ROWS || request->count > HG_MAX_ROWS - request->first)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	return HG_OK;
+}
+
 static HgStatus
 serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const void *keys = job->session->config->staging + request->offset;
 	HgSide side = (HgSide) request->side;
-	HgStatus status = reserve_rows(job, side, request->count, error);
+	HgStatus status = check_numbers(request, error);
 
+	if (status == HG_OK)
+		status = reserve_rows(job, side, request->count, error);
 	if (status != HG_OK)
 		return status;
 	if (request->header.type == HG_WIRE_APPEND)
@@ -343,7 +357,10 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 {
 	const unsigned char *values = job->session->config->staging + request->offset;
 	const uint64_t bytes = request->count * job->spec.column_width[request->side][request->column];
+	HgStatus status = check_numbers(request, error);
 
+	if (status != HG_OK)
+		return status;
 	/* an engine without has refused to open a job with columns */
 	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
 									  request->nulls ? values + bytes : NULL, request->count,

@@ -52,6 +52,7 @@ typedef struct Team
 	bool matching;
 	HgMatchMode mode; /* of the stream, while matching */
 	bool reduced;
+	HgReduceSpec reduce;	/* ... as this says */
 	bool has_groups;		/* not too many of them ... */
 	const Member *receiver; /* ... and whose they are */
 } Team;
@@ -503,7 +504,10 @@ team_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *gr
 	if (status != HG_OK)
 		return status;
 	*groups = team->has_groups ? 0 : HG_TOO_MANY_GROUPS;
-	if (!team->reduced && team->matching)
+	/* the words of a record are those that its receiver has asked for */
+	if (team->reduced && memcmp(&team->reduce, spec, sizeof(*spec)) != 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "a team makes groups of one kind");
+	else if (!team->reduced && team->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
 	else if (!team->reduced && team->engine->reduce == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine makes no groups");
@@ -511,6 +515,7 @@ team_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *gr
 	{
 		status = team->engine->reduce(team->job, mode, spec, groups, error);
 		team->reduced = status == HG_OK;
+		team->reduce = *spec;
 		team->has_groups = team->reduced && *groups != HG_TOO_MANY_GROUPS;
 		team->receiver = team->has_groups ? member : NULL;
 	}

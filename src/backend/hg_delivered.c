@@ -42,6 +42,12 @@ hg_delivered_set_bit(uint8 *bits, uint32 row)
 	bits[row / 8] |= 1 << (row % 8);
 }
 
+static inline void
+hg_delivered_clear_bit(uint8 *bits, uint32 row)
+{
+	bits[row / 8] &= ~(1 << (row % 8));
+}
+
 void
 hg_delivered_init(HgDelivered *delivered, MemoryContext context, const HgMatcherSpec *spec,
 				  const HgKeySet *sides)
@@ -81,22 +87,61 @@ hg_delivered_reserve(HgDelivered *delivered, size_t count)
 	delivered->last_capacity = capacity;
 }
 
-void
+/*
+ * Set the bits of outer rows, none of which may have had a match before but the first of them, if
+ * it is the last one delivered.  False, with no bit changed, where that is not so.
+ */
+static bool
+hg_delivered_mark(HgDelivered *delivered, const uint32 *outer, size_t count)
+{
+	bool goes_on = delivered->any && outer[0] == delivered->last_outer;
+	size_t marked = 0;
+
+	/* of the first matches each outer row has one */
+	if (goes_on && delivered->mode == HG_MATCH_FIRST)
+		return false;
+	while (marked < count)
+	{
+		uint32 row = outer[marked];
+
+		if (marked > 0 ? row == outer[marked - 1] : goes_on)
+		{
+			if (delivered->mode == HG_MATCH_FIRST)
+				break;
+		}
+		else if (hg_delivered_bit(delivered->rows, row))
+			break;
+		hg_delivered_set_bit(delivered->rows, row);
+		marked++;
+	}
+	if (marked == count)
+		return true;
+	for (size_t i = 0; i < marked; i++)
+		if (!goes_on || outer[i] != delivered->last_outer)
+			hg_delivered_clear_bit(delivered->rows, outer[i]);
+	return false;
+}
+
+bool
 hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inner, size_t count)
 {
 	uint32 last = outer[count - 1];
 	size_t tail = count;
-
-	if (delivered->rows == NULL)
-		delivered->rows = hg_delivered_clear_bits(delivered, NULL, delivered->sides[HG_OUTER].rows);
-	for (size_t i = 0; i < count; i++)
-		hg_delivered_set_bit(delivered->rows, outer[i]);
+	size_t before;
 
 	/* the run of the last outer row, which may go on from the chunk before */
 	while (tail > 0 && outer[tail - 1] == last)
 		tail--;
-	if (tail > 0 || !delivered->any || delivered->last_outer != last)
-		delivered->last_count = 0;
+	before =
+		tail > 0 || !delivered->any || delivered->last_outer != last ? 0 : delivered->last_count;
+	if (before + (count - tail) > delivered->sides[HG_INNER].rows)
+		return false;
+	if (delivered->rows == NULL)
+		delivered->rows = hg_delivered_clear_bits(delivered, NULL, delivered->sides[HG_OUTER].rows);
+	if (!hg_delivered_mark(delivered, outer, count))
+		return false;
+
+	delivered->last_count = before;
 	hg_delivered_reserve(delivered, delivered->last_count + (count - tail));
 	memcpy(delivered->last_inner + delivered->last_count, inner + tail,
 		   (count - tail) * sizeof(uint32));
@@ -104,6 +149,7 @@ hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inn
 	delivered->last_outer = last;
 	delivered->any = true;
 	delivered->noted = true;
+	return true;
 }
 
 void

@@ -71,8 +71,12 @@ extern void hg_delivered_init(HgDelivered *delivered, MemoryContext context,
 /* The stream begins again: nothing has been delivered. */
 extern void hg_delivered_forget(HgDelivered *delivered);
 
-/* Remember matches that are about to be delivered, in the order of the stream; count > 0. */
-extern void hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inner,
+/*
+ * Remember matches that are about to be delivered, in the order of the stream; count > 0.  False,
+ * and nothing is remembered of them, where they are not those that the engine promises: one outer
+ * row's do not follow each other, or are more than there can be.
+ */
+extern bool hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inner,
 							  size_t count);
 
 /* From now on the matches come from another engine, which begins with its first one. */

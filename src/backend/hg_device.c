@@ -110,6 +110,14 @@ hg_device_discard_lost(void)
 		hg_device_discard();
 }
 
+HgStatus
+hg_device_distrust(HgError *error)
+{
+	if (hg_device.client == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
+	return hg_wire_client_distrust(hg_device.client, error);
+}
+
 static void
 hg_device_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {

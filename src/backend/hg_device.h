@@ -115,6 +115,12 @@ extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *rep
 extern void hg_device_discard_lost(void);
 
 /*
+ * What the process has answered made no sense all together: give the connection up.  Fills *error
+ * and returns its status.
+ */
+extern HgStatus hg_device_distrust(HgError *error);
+
+/*
  * The process did not answer in time: tell the other sessions, and who looks after it.  Fills
  * *error and returns its status.
  */

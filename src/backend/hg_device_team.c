@@ -65,6 +65,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 	{
 		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
 		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
+		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
 	}
 	pg_atomic_init_u32(&shared->unsent, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
@@ -157,7 +158,10 @@ hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError
 	}
 	hg_device_team_arrive(device);
 	failed = pg_atomic_read_u32(&attempt->failed);
-	return failed == 0 || failed > step;
+	if (failed == 0 || failed > step)
+		return true;
+	device->failure = attempt->failure;
+	return false;
 }
 
 /* The columns of a side that the job has; or NULL. */
@@ -273,6 +277,22 @@ hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
 	return HG_OK;
 }
 
+/* Have the matches of all counted; nobody else asks for any meanwhile. */
+static HgStatus
+hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, HgError *error)
+{
+	HgJobStats before;
+	HgJobStats after;
+	HgStatus status;
+
+	device->calls.stats(device->job, &before);
+	status = device->calls.count(device->job, mode, matches, error);
+	device->calls.stats(device->job, &after);
+	if (status == HG_OK && after.matches - before.matches != *matches)
+		return hg_device_distrust(error);
+	return status;
+}
+
 /* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
 static HgStatus
 hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
@@ -295,7 +315,7 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	}
 	if (status != HG_OK || attempt->reduced)
 		return status;
-	status = device->calls.count(device->job, spec->mode, &attempt->matches, error);
+	status = hg_device_team_count(device, spec->mode, &attempt->matches, error);
 	if (status != HG_OK || spec->counted || attempt->matches <= most)
 		return status;
 	if (hg_backend != HG_BACKEND_CUDA)
@@ -351,15 +371,33 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
 		hg_match_block_add(device->last, device->gather, &chunk);
+	pg_atomic_fetch_add_u64(&device->attempt->fetched, *count);
 	return status;
+}
+
+/* Have all processes together fetched what was counted?  All of them find the same. */
+static bool
+hg_device_team_has_all(HgDeviceTeam *device)
+{
+	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
+		return true;
+	/* whoever was lied to can't be told */
+	hg_device_distrust(&device->failure);
+	return false;
 }
 
 /* Step 3: begin to fetch matches and, unless they are streamed, go on until there are no more. */
 static HgStatus
 hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = device->calls.match(device->job, mode, error);
+	HgStatus status;
 	size_t count = device->streamed ? 0 : 1;
+
+	/* all rows of all processes are there */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_wire_client_number(device->job, (HgSide) side,
+							  device->team->spec.numbers(device->team->spec.arg, (HgSide) side));
+	status = device->calls.match(device->job, mode, error);
 
 	while (status == HG_OK && count > 0)
 		status = hg_device_team_fetch_chunk(device, &count, error);
@@ -403,7 +441,8 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 
 	if (device->job != NULL)
 		status = hg_device_team_fetch(device, spec->mode, &error);
-	return hg_device_team_agree(device, HG_STEP_FETCH, status, &error);
+	return hg_device_team_agree(device, HG_STEP_FETCH, status, &error) &&
+		   hg_device_team_has_all(device);
 }
 
 /* The attempt that is made after one that has failed; HG_TRIES: none is. */
@@ -415,7 +454,7 @@ hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const Hg
 	if (number == HG_TRY_EARLY && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
 		return HG_TRY_WHOLE;
 	if (job_spec->ncolumns[HG_OUTER] + job_spec->ncolumns[HG_INNER] > 0 &&
-		attempt->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+		device->failure.status == HG_DEVICE_OUT_OF_MEMORY)
 		return HG_TRY_KEYS;
 	return HG_TRIES;
 }
@@ -477,7 +516,7 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 		hg_device_team_make_room(device);
 	}
 	hg_device_discard_lost();
-	*error = device->attempt->failure;
+	*error = device->failure;
 	return false;
 }
 

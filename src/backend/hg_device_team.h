@@ -32,6 +32,9 @@
  * they need more than work memory the attempt has failed.  Backend cuda, which may fail, streams
  * them then: what goes wrong with the device while rows are returned is an error.
  *
+ * What the processes have fetched must be as many matches as were counted: else the device process
+ * has lied, to whichever of them, and the attempt has failed.
+ *
  * A process that joins the team after the first step has no rows.  It takes no matches
  * either, and arrives with the others as often as they still do.
  *
@@ -59,12 +62,13 @@ typedef enum HgDeviceTry
 /* How one attempt at the steps fared. */
 typedef struct HgDeviceAttempt
 {
-	pg_atomic_uint32 failed; /* the step that has failed, 0 = none */
-	HgError failure;		 /* ... and why: written by one, read after its arrive */
-	pg_atomic_uint32 asked;	 /* a process does the second step for all ... */
-	uint64 matches;			 /* ... and has written this before its arrive: of all processes, */
-	bool reduced;			 /* or that it has reduced them to groups; ... */
-	bool streamed;			 /* ... the matches are fetched while they are returned */
+	pg_atomic_uint32 failed;  /* the step that has failed, 0 = none */
+	HgError failure;		  /* ... and why: written by one, read after its arrive */
+	pg_atomic_uint32 asked;	  /* a process does the second step for all ... */
+	uint64 matches;			  /* ... and has written this before its arrive: of all processes, */
+	bool reduced;			  /* or that it has reduced them to groups; ... */
+	bool streamed;			  /* ... the matches are fetched while they are returned */
+	pg_atomic_uint64 fetched; /* matches that the processes have, added before they arrive */
 } HgDeviceAttempt;
 
 /* What the processes have in common, in their shared memory. */
@@ -90,6 +94,7 @@ typedef struct HgDeviceTeam
 	bool reducing;			  /* the job has the columns of a reduction, or will have them ... */
 	HgGather *gather;		  /* ... or these */
 	HgDeviceAttempt *attempt; /* that is being made */
+	HgError failure;		  /* why it has failed */
 	bool came;				  /* this process has had a part in a job, that is ... */
 	HgEngine calls;			  /* ... an engine, which may go with its connection */
 	HgJob *job;				  /* NULL where it is closed or was not opened */

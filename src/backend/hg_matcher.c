@@ -81,11 +81,8 @@ hg_matcher_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute
 static bool
 hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
 {
-	if (!hg_matcher_has_way_back(matcher))
-		return false;
-	return status == HG_OUT_OF_MEMORY || status == HG_DEVICE_OUT_OF_MEMORY ||
-		   status == HG_UNAVAILABLE || status == HG_EVICTED || status == HG_DEVICE_FAILED ||
-		   status == HG_CONNECTION_LOST;
+	/* whatever it says, the CPU may know better, but of what was asked for by the user */
+	return hg_matcher_has_way_back(matcher) && status != HG_CANCELLED;
 }
 
 /* Throw the error of a job, and count it where that was on a device. */
@@ -311,8 +308,13 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 		*count = hg_delivered_filter(&matcher->delivered, matcher->outer, matcher->inner, *count);
 		if (*count == 0)
 			continue;
-		if (!matcher->on_cpu)
-			hg_delivered_note(&matcher->delivered, matcher->outer, matcher->inner, *count);
+		if (!matcher->on_cpu &&
+			!hg_delivered_note(&matcher->delivered, matcher->outer, matcher->inner, *count))
+		{
+			status = hg_device_distrust(&error);
+			hg_matcher_fail_or_go_on(matcher, status, &error);
+			continue;
+		}
 		break;
 	}
 	*outer = matcher->outer;

@@ -11,6 +11,7 @@
 #define HG_TEAM_H
 
 #include "backend/hg_host.h"
+#include "engine/wire/hg_wire_client.h"
 #include "storage/barrier.h"
 #include "utils/dsa.h"
 
@@ -26,8 +27,13 @@ typedef struct HgTeamSpec
 	bool whole_bins; /* all outer rows of an inner row go to one process */
 
 	HgDeviceTeamShared *device; /* what they do first, in shared memory */
-	int processes;				/* that there may be, the same for all */
-	uint64 match_bytes;			/* that the matches may take where they are kept; for all */
+
+	/* which numbers rows of a side have: asked for when those of all processes are there */
+	const HgRowNumbers *(*numbers)(void *arg, HgSide side);
+	void *arg;
+
+	int processes;		/* that there may be, the same for all */
+	uint64 match_bytes; /* that the matches may take where they are kept; for all */
 } HgTeamSpec;
 
 /* A participant's part of it. */

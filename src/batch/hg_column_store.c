@@ -504,6 +504,30 @@ hg_column_store_attach(HgColumnStore *store)
 	}
 }
 
+const HgRowNumbers *
+hg_column_store_numbers(HgColumnStore *store)
+{
+	HgRowNumbers *numbers = &store->numbers;
+	uint32 *rows;
+
+	hg_column_store_attach(store);
+	if (numbers->rows != NULL)
+		pfree(unconstify(uint32 *, numbers->rows));
+	numbers->rows = NULL;
+	numbers->block_log2 = store->chunk_rows_log2;
+	numbers->blocks = store->nchunks;
+	rows = MemoryContextAllocZero(store->context, Max(store->nchunks, 1) * sizeof(uint32));
+	for (int i = 0; i < store->nranges; i++)
+	{
+		uint64 chunk = store->ranges[i].first >> store->chunk_rows_log2;
+
+		for (uint64 left = store->ranges[i].rows; left > 0; left -= rows[chunk++])
+			rows[chunk] = (uint32) Min(left, UINT64CONST(1) << store->chunk_rows_log2);
+	}
+	numbers->rows = rows;
+	return numbers;
+}
+
 int
 hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole, const HgRowRange **ranges)
 {
@@ -561,4 +585,5 @@ hg_column_store_release(HgColumnStore *store)
 	store->piece = NULL;
 	store->ranges = NULL;
 	store->nranges = 0;
+	store->numbers.rows = NULL;
 }

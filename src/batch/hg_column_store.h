@@ -32,6 +32,7 @@
 #include "backend/hg_budget.h"
 #include "batch/hg_batch.h"
 #include "batch/hg_shared_columns.h"
+#include "engine/wire/hg_wire_client.h"
 
 /* The most rows of a chunk, by their logarithm. */
 #define HG_MAX_CHUNK_ROWS_LOG2 14
@@ -84,6 +85,7 @@ typedef struct HgColumnStore
 	dsa_pointer packed_pointer; /* of packed_start */
 	HgRowRange *ranges;			/* [nranges] of rows, after hg_column_store_attach */
 	int nranges;
+	HgRowNumbers numbers; /* that rows have, after hg_column_store_numbers */
 } HgColumnStore;
 
 /*
@@ -105,6 +107,12 @@ extern void hg_column_store_attach(HgColumnStore *store);
 /* The rows there are, in ranges; of a shared store after hg_column_store_attach. */
 extern int hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole,
 								  const HgRowRange **ranges);
+
+/*
+ * The same, and which numbers the rows of all processes have, by chunks; valid until the store is
+ * cleared, released or asked again.
+ */
+extern const HgRowNumbers *hg_column_store_numbers(HgColumnStore *store);
 
 /* One more than the largest number of a row of any process. */
 extern uint64 hg_column_store_end(const HgColumnStore *store);

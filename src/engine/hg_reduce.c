@@ -53,3 +53,59 @@ hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error)
 	}
 	return HG_OK;
 }
+
+/* Is it a value of so many bytes, widened? */
+static bool
+is_widened(const HgJobSpec *job, const HgReduceColumn *column, uint64_t value)
+{
+	const unsigned bits = 8 * job->column_width[column->side][column->column];
+	const uint64_t high = bits < 64 ? value >> (bits - 1) : 0;
+
+	/* of a signed one, all bits from its sign on are equal */
+	if (column->is_signed)
+		return high == 0 || high == UINT64_MAX >> (bits - 1);
+	return high <= 1;
+}
+
+/* Can so many values of a column have this sum? */
+static bool
+is_sum(const HgJobSpec *job, const HgReduceColumn *column, uint64_t count, const uint64_t *words)
+{
+	const unsigned bits = 8 * job->column_width[column->side][column->column];
+	const unsigned __int128 sum = (unsigned __int128) words[1] << 64 | words[0];
+	const unsigned __int128 one = 1;
+
+	if (!column->is_signed)
+		return sum <= count * ((one << bits) - 1);
+	/* from the least to the greatest, both moved up by as much as the least is below 0 */
+	return sum + count * (one << (bits - 1)) <= count * ((one << bits) - 1);
+}
+
+bool
+hg_reduce_record_check(const HgJobSpec *job, const HgReduceSpec *spec, const uint64_t *record)
+{
+	const uint64_t nulls = record[spec->nkeys];
+	const uint64_t pairs = record[spec->nkeys + 1];
+
+	if (nulls >> spec->nkeys != 0 || (spec->nkeys > 0 && pairs == 0))
+		return false;
+	for (uint32_t i = 0; i < spec->nkeys; i++)
+		if ((nulls >> i & 1) != 0 ? record[i] != 0 : !is_widened(job, &spec->keys[i], record[i]))
+			return false;
+	record += spec->nkeys + 2;
+	for (uint32_t i = 0; i < spec->nitems; i++)
+	{
+		const HgReduceItem *item = &spec->items[i];
+		const uint64_t count = record[0];
+
+		if (count > pairs)
+			return false;
+		if (item->kind == HG_REDUCE_SUM && !is_sum(job, &item->argument, count, record + 1))
+			return false;
+		if ((item->kind == HG_REDUCE_MIN || item->kind == HG_REDUCE_MAX) && count > 0 &&
+			!is_widened(job, &item->argument, record[1]))
+			return false;
+		record += hg_reduce_item_words(item);
+	}
+	return true;
+}

@@ -68,6 +68,13 @@ extern "C"
 	/* Can this be asked of a job?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error);
 
+	/*
+	 * Can this be the record of a group?  Its numbers of pairs and arguments agree, and its values
+	 * could have come from the columns.
+	 */
+	extern bool hg_reduce_record_check(const HgJobSpec *job, const HgReduceSpec *spec,
+									   const uint64_t *record);
+
 #ifdef __cplusplus
 }
 #endif

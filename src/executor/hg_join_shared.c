@@ -328,6 +328,15 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
+/* HgTeamSpec.numbers */
+static const HgRowNumbers *
+hg_join_row_numbers(void *arg, HgSide side)
+{
+	HgJoinState *state = arg;
+
+	return hg_column_store_numbers(state->inputs[side]->rows);
+}
+
 /* Build with the others, and start the stream of this process's matches. */
 static HgJoinPhase
 hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
@@ -342,6 +351,8 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		/* which rows have matches is told by bits, but who is first by one process alone */
 		.whole_bins = state->settled[HG_INNER],
 		.device = &shared->device,
+		.numbers = hg_join_row_numbers,
+		.arg = state,
 		.processes = shared->nprocesses,
 		.match_bytes = hg_shared_budget_room(&shared->budget),
 	};

@@ -25,6 +25,7 @@
  *										two seconds
  *	HG_STANDIN_NEIGHBOURS=FILE			has so many bytes of memory less as the file says
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
+ *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
  * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects, and
@@ -42,6 +43,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_reduce.h"
+#include "hg_lies.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -234,9 +236,9 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
+	status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
+		status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
 	return answer(status, error);
 }
 
@@ -249,9 +251,10 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 	keys = keep_keys(job, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
+	status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
+		status =
+			hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
 	return answer(status, error);
 }
 
@@ -415,6 +418,9 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	control = options->socket;
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
 		abort();
+
+	if (getenv("HG_STANDIN_LIES") != NULL)
+		hg_lies_begin(getenv("HG_STANDIN_LIES"), staging, options->staging_bytes);
 
 	*started = &engine;
 	return HG_OK;

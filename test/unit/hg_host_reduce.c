@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of rows with columns are below this, for want of memory. */
+#define MOST_ROWS (UINT64_C(1) << 27)
+
 /* Pairs that are asked for at a time. */
 #define CHUNK_PAIRS 4096
 
@@ -55,12 +58,17 @@ reserve_values(HgHostReduce *reduce, HgSide side, uint32_t column, uint64_t rows
 
 	if (rows <= had)
 		return true;
+	if (rows > MOST_ROWS)
+		return false;
 	while (capacity < rows)
 		capacity *= 2;
-	values = realloc(reduce->values[side][column], (size_t) capacity * sizeof(*values));
+	/* numbers may be far apart: what lies between them is not touched */
+	values = calloc((size_t) capacity, sizeof(*values));
 	if (values == NULL)
 		return false;
-	memset(values + had, 0, (size_t) (capacity - had) * sizeof(*values));
+	if (had > 0)
+		memcpy(values, reduce->values[side][column], (size_t) had * sizeof(*values));
+	free(reduce->values[side][column]);
 	reduce->values[side][column] = values;
 	reduce->capacity[side][column] = capacity;
 	return true;
@@ -139,27 +147,41 @@ gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint3
 	return has_nulls;
 }
 
-HgStatus
-hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
-					  HgError *error)
+/* Hand matches out, with the values that are wanted. */
+static void
+give_matches(const HgHostReduce *reduce, const HgMatches *pairs, HgMatches *matches)
 {
-	HgMatches pairs = {
-		.outer = matches->outer, .inner = matches->inner, .capacity = matches->capacity};
-	HgStatus status = hg_matches_check(&reduce->job, matches, error);
-
-	matches->count = 0;
-	if (status == HG_OK)
-		status = engine->next(job, &pairs, error);
-	if (status != HG_OK)
-		return status;
-	matches->count = pairs.count;
+	matches->count = pairs->count;
+	memcpy(matches->outer, pairs->outer, pairs->count * sizeof(uint32_t));
+	memcpy(matches->inner, pairs->inner, pairs->count * sizeof(uint32_t));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
 			if (matches->values[side][column] != NULL)
 				matches->has_nulls[side][column] = gather_column(
-					reduce, side, column, side == HG_OUTER ? pairs.outer : pairs.inner, pairs.count,
-					matches->values[side][column], matches->nulls[side][column]);
-	return HG_OK;
+					reduce, side, column, side == HG_OUTER ? pairs->outer : pairs->inner,
+					pairs->count, matches->values[side][column], matches->nulls[side][column]);
+}
+
+HgStatus
+hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatches *matches,
+					  HgError *error)
+{
+	HgMatches pairs = {.capacity = matches->capacity};
+	HgStatus status = hg_matches_check(&reduce->job, matches, error);
+
+	matches->count = 0;
+	if (status != HG_OK)
+		return status;
+	/* the caller's memory may be shared: others can write there what is no row */
+	pairs.outer = malloc(2 * pairs.capacity * sizeof(uint32_t) + 1);
+	if (pairs.outer == NULL)
+		return out_of_memory(error);
+	pairs.inner = pairs.outer + pairs.capacity;
+	status = engine->next(job, &pairs, error);
+	if (status == HG_OK)
+		give_matches(reduce, &pairs, matches);
+	free(pairs.outer);
+	return status;
 }
 
 /* ------------------------------------------------------------------------

@@ -448,6 +448,11 @@ test_groups(void)
 	good = good && members.engines[MEMBERS - 1]->next_groups(members.jobs[MEMBERS - 1],
 															 &records[MEMBERS - 1], NULL) == HG_OK;
 	hg_tap_ok(good && records[MEMBERS - 1].count == 0, "once");
+	/* records of fewer words would be written as the longer ones that they are */
+	spec.nitems = 0;
+	hg_tap_ok(members.engines[MEMBERS - 1]->reduce(members.jobs[MEMBERS - 1], HG_MATCH_ALL, &spec,
+												   &groups[0], NULL) == HG_INVALID,
+			  "and no member can have it think of them as others");
 	close_members(&members);
 	hg_tap_ok(test_settles(&server, MEMBERS, 0, 0) && test_status_of(&server).memory_held == 0,
 			  "and nothing is left of them");

@@ -28,7 +28,7 @@
  * ------------------------------------------------------------------------ */
 
 void
-test_start_server(TestServer *server, const char *const *options)
+test_launch_server(TestServer *server, const char *const *options)
 {
 	const char *argv[16] = {test_device_path};
 	int argc = 1;
@@ -70,6 +70,12 @@ test_start_server(TestServer *server, const char *const *options)
 	close(pair[1]);
 	close(listener);
 	server->control = hg_wire_client_create(pair[0]);
+}
+
+void
+test_start_server(TestServer *server, const char *const *options)
+{
+	test_launch_server(server, options);
 	if (test_settled_state(server->control, NULL) != HG_WIRE_READY)
 		abort();
 }

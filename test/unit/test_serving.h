@@ -35,7 +35,11 @@ typedef struct TestSpeaker
 	HgWireMessage answer; /* the last one received */
 } TestSpeaker;
 
-/* Start a stand-in that listens, with more options, four strings at most. */
+/* Start a stand-in that listens, with more options, four strings at most: it may greet or not ...
+ */
+extern void test_launch_server(TestServer *server, const char *const *options);
+
+/* ... or greets. */
 extern void test_start_server(TestServer *server, const char *const *options);
 
 /* Start one that is told how to misbehave, by a variable of its environment. */

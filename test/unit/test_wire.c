@@ -4,7 +4,8 @@
  *	  The wire between a session and a device process: both ends, and their ends.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this
- * program.  Where an end must break the rules, this program plays it by hand.
+ * program.  Where a session must break the rules, this program plays it by hand; a device process
+ * that does is in test_lies.c.
  *
  * With the path of a device process as its argument it runs the tests that need no
  * misbehaving one, with that: hashgraph_device itself, on a machine with a device.
@@ -714,160 +715,6 @@ test_bad_session(void)
 				  mistake_names[mistake]);
 }
 
-/* ------------------------------------------------------------------------
- * A device process that breaks the rules
- * ------------------------------------------------------------------------ */
-
-/* What a device process can get wrong. */
-typedef enum Lie
-{
-	LIE_NONE,
-	LIE_MAGIC,
-	LIE_NO_DESCRIPTOR,
-	LIE_SMALL_STAGING,
-	LIE_UNSEALED,
-	LIE_TOO_MANY_DEVICES,
-	LIE_UNASKED_REPLY,
-	LIE_SEQUENCE,
-	LIE_KIND_OF_ANSWER,
-	LIE_TOO_MANY_PAIRS,
-	LIE_NO_LEASE,
-	LIE_LEASE_BEYOND,
-	LIE_LEASE_UNALIGNED,
-	LIE_SMALL_RESULTS,
-	LIE_COUNT
-} Lie;
-
-static const char *const lie_names[LIE_COUNT] = {
-	"no lie",
-	"a wrong magic number",
-	"no staging area",
-	"a staging area smaller than it says",
-	"a staging area that can shrink",
-	"more devices than a message holds",
-	"an answer to no question",
-	"an answer with a wrong sequence number",
-	"a list of devices for an answer",
-	"more pairs than were asked for",
-	"no lease for a job",
-	"a lease beyond staging",
-	"a lease that is not aligned",
-	"more pairs than its results have room for",
-};
-
-/* A device process played by the host's own waiting. */
-typedef struct Liar
-{
-	HgHost host;
-	int fd;
-	Lie lie;
-} Liar;
-
-/* The client waits: answer its request, with the lie. */
-static bool
-liar_wait(void *arg, int fd)
-{
-	Liar *liar = arg;
-	HgWireMessage request;
-	HgWireMessage answer;
-
-	(void) fd;
-	if (test_receive(liar->fd, &request) != HG_WIRE_DONE)
-		return false;
-	memset(&answer, 0, sizeof(answer));
-	hg_wire_header(&answer.header,
-				   liar->lie == LIE_KIND_OF_ANSWER ? HG_WIRE_DEVICES : HG_WIRE_REPLY,
-				   request.header.job, request.header.sequence);
-	if (liar->lie == LIE_SEQUENCE)
-		answer.header.sequence++;
-	switch (request.header.type)
-	{
-		case HG_WIRE_OPEN:
-			answer.reply.lease_bytes = liar->lie == LIE_NO_LEASE ? 0 : 65536;
-			if (liar->lie == LIE_LEASE_BEYOND)
-				answer.reply.lease_offset = 262144 - 4096;
-			if (liar->lie == LIE_LEASE_UNALIGNED)
-				answer.reply.lease_offset = 2048;
-			break;
-		case HG_WIRE_NEXT:
-			answer.reply.lease_offset = 131072;
-			answer.reply.lease_bytes = liar->lie == LIE_SMALL_RESULTS ? 0 : 4096;
-			answer.reply.count =
-				liar->lie == LIE_TOO_MANY_PAIRS ? request.request.count + 1 : request.request.count;
-			break;
-	}
-	hg_wire_send(liar->fd, &answer, -1);
-	return true;
-}
-
-/* Play a device process that lies.  How does the client end up? */
-static HgWireState
-state_after_lie(Lie lie)
-{
-	Liar liar = {.lie = lie};
-	HgWireMessage hello;
-	HgWireClient *client;
-	HgEngine *engine;
-	HgWireState state;
-	HgError error;
-	HgJob *job = NULL;
-	uint32_t outer[4];
-	uint32_t inner[4];
-	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 4};
-	int pair[2];
-	int staging = memfd_create("staging", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (staging < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0 ||
-		ftruncate(staging, lie == LIE_SMALL_STAGING ? 65536 : 262144) != 0)
-		abort();
-	if (lie != LIE_UNSEALED)
-		fcntl(staging, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-
-	client = hg_wire_client_create(pair[0]);
-	engine = hg_wire_client_engine(client);
-	liar.host = *test_host_plain();
-	liar.host.wait_readable = liar_wait;
-	liar.host.arg = &liar;
-	liar.fd = pair[1];
-
-	memset(&hello, 0, sizeof(hello));
-	hg_wire_header(&hello.header, HG_WIRE_HELLO, 0, 0);
-	if (lie == LIE_MAGIC)
-		hello.header.magic++;
-	hello.devices.staging_bytes = 262144;
-	hello.devices.count = lie == LIE_TOO_MANY_DEVICES ? HG_WIRE_MAX_DEVICES + 1 : 1;
-	hg_wire_send(pair[1], &hello, lie == LIE_NO_DESCRIPTOR ? -1 : staging);
-	if (lie == LIE_UNASKED_REPLY)
-	{
-		HgWireMessage reply;
-
-		memset(&reply, 0, sizeof(reply));
-		hg_wire_header(&reply.header, HG_WIRE_REPLY, 0, 1);
-		hg_wire_send(pair[1], &reply, -1);
-	}
-
-	if (engine->open(engine, &liar.host, &test_plain_spec, &job, &error) == HG_OK)
-	{
-		engine->next(job, &matches, &error);
-		engine->close(job);
-	}
-	state = hg_wire_client_state(client, &error);
-	hg_wire_client_destroy(client);
-	close(pair[1]);
-	close(staging);
-	return state;
-}
-
-static void
-test_bad_process(void)
-{
-	hg_tap_ok(state_after_lie(LIE_NONE) == HG_WIRE_READY,
-			  "the client trusts a process without a lie");
-	for (int lie = LIE_NONE + 1; lie < LIE_COUNT; lie++)
-		hg_tap_ok(state_after_lie((Lie) lie) == HG_WIRE_LOST, "the client drops a process over %s",
-				  lie_names[lie]);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -880,7 +727,6 @@ main(int argc, char **argv)
 		test_death();
 		test_refusals();
 		test_unpinned();
-		test_bad_process();
 	}
 	test_several_jobs();
 	test_idle();

@@ -43,9 +43,9 @@ lose(HgWireClient *client, const char *detail)
 }
 
 HgStatus
-hg_wire_client_reject(HgWireClient *client, HgError *error)
+hg_wire_client_distrust(HgWireClient *client, HgError *error)
 {
-	lose(client, "It sent a message that this version does not understand.");
+	lose(client, "What it said made no sense.");
 	return hg_wire_copy_error(error, &client->error);
 }
 
@@ -56,7 +56,7 @@ lose_for_result(HgWireClient *client, HgWireResult result)
 	switch (result)
 	{
 		case HG_WIRE_NONSENSE:
-			return hg_wire_client_reject(client, NULL);
+			return hg_wire_client_distrust(client, NULL);
 		case HG_WIRE_ERROR:
 			return lose(client, strerror(errno));
 		case HG_WIRE_NOTHING:
@@ -66,27 +66,6 @@ lose_for_result(HgWireClient *client, HgWireResult result)
 			break;
 	}
 	return lose(client, "The process has ended.");
-}
-
-/* A received error: its texts need not end in a zero byte. */
-static void
-terminate_error(HgError *error)
-{
-	error->message[sizeof(error->message) - 1] = '\0';
-	error->detail[sizeof(error->detail) - 1] = '\0';
-}
-
-static void
-terminate_devices(HgWireDevices *devices)
-{
-	terminate_error(&devices->error);
-	for (uint32_t i = 0; i < devices->count; i++)
-	{
-		HgDeviceInfo *info = &devices->infos[i];
-
-		info->name[sizeof(info->name) - 1] = '\0';
-		info->state[sizeof(info->state) - 1] = '\0';
-	}
 }
 
 /* Map the staging area behind fd, which stays the caller's. */
@@ -117,12 +96,11 @@ map_staging(HgWireClient *client, int fd, uint64_t bytes)
 static void
 take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 {
-	if (hello->count > HG_WIRE_MAX_DEVICES)
+	if (!hg_wire_answer_take_devices(hello) || !hg_wire_answer_has_costs(&hello->costs))
 	{
-		hg_wire_client_reject(client, NULL);
+		hg_wire_client_distrust(client, NULL);
 		return;
 	}
-	terminate_devices(hello);
 	client->devices = *hello;
 	client->costs = hello->costs;
 
@@ -130,13 +108,55 @@ take_hello(HgWireClient *client, HgWireDevices *hello, int attached)
 	{
 		client->state = HG_WIRE_UNAVAILABLE;
 		client->error = hello->error;
-		client->error.status = HG_UNAVAILABLE;
 	}
 	else if (hello->staging_bytes > 0 &&
 			 (attached < 0 || !map_staging(client, attached, hello->staging_bytes)))
 		lose(client, "Its staging area could not be used.");
 	else
 		client->state = HG_WIRE_READY;
+}
+
+/* The type of the answer to a request. */
+static HgWireType
+answer_to(HgWireType request)
+{
+	if (request == HG_WIRE_LIST)
+		return HG_WIRE_DEVICES;
+	return request == HG_WIRE_STATUS ? HG_WIRE_LOAD : HG_WIRE_REPLY;
+}
+
+static HgWireAsked *
+asked_at(HgWireClient *client, uint64_t sequence)
+{
+	return &client->asked[sequence % HG_WIRE_WAITING];
+}
+
+/* The answer to the next request: take it in; false, and none has come, where it makes no sense. */
+static bool
+take_answer(HgWireClient *client, HgWireMessage *message)
+{
+	const HgWireAsked *asked = asked_at(client, client->answered + 1);
+	HgRemoteJob *job = client->jobs;
+
+	/* an answer that nobody waits for, or to something else? */
+	if (client->answered == client->sequence || message->header.sequence != client->answered + 1 ||
+		message->header.job != asked->job ||
+		message->header.type != answer_to((HgWireType) asked->type))
+		return false;
+	while (job != NULL && job->id != asked->job)
+		job = job->next;
+	if (message->header.type == HG_WIRE_DEVICES)
+	{
+		client->devices = message->devices;
+		if (!hg_wire_answer_take_devices(&client->devices))
+			return false;
+	}
+	/* the job may be closed by now */
+	else if (message->header.type == HG_WIRE_REPLY && job != NULL &&
+			 !hg_wire_answer_take(job, asked, &message->reply, client->staging_bytes))
+		return false;
+	client->answered++;
+	return true;
 }
 
 /*
@@ -169,32 +189,14 @@ take_message(HgWireClient *client)
 		if (message->header.type == HG_WIRE_HELLO)
 			take_hello(client, &message->devices, attached);
 		else
-			hg_wire_client_reject(client, NULL);
+			hg_wire_client_distrust(client, NULL);
 	}
-	else if (client->answered == client->sequence ||
-			 message->header.sequence != client->answered + 1)
-		hg_wire_client_reject(client, NULL); /* nobody asked */
-	else if (message->header.type == HG_WIRE_REPLY)
-	{
-		client->answered++;
-		terminate_error(&message->reply.error);
-		if (!hg_wire_remote_take(client, &message->reply))
-			hg_wire_client_reject(client, NULL);
-		/* this was its last answer (hg_server.c): who asks again must find a new process */
-		if (message->reply.error.status == HG_DEVICE_FAILED)
-			lose(client, "Its device has failed.");
-	}
-	else if (message->header.type == HG_WIRE_DEVICES &&
-			 message->devices.count <= HG_WIRE_MAX_DEVICES)
-	{
-		client->answered++;
-		terminate_devices(&message->devices);
-		client->devices = message->devices;
-	}
-	else if (message->header.type == HG_WIRE_LOAD)
-		client->answered++;
-	else
-		hg_wire_client_reject(client, NULL);
+	else if (!take_answer(client, message))
+		hg_wire_client_distrust(client, NULL);
+	/* this was its last answer (hg_server.c): who asks again must find a new process */
+	else if (message->header.type == HG_WIRE_REPLY &&
+			 message->reply.error.status == HG_DEVICE_FAILED)
+		lose(client, "Its device has failed.");
 
 	if (attached >= 0)
 		close(attached);
@@ -222,10 +224,13 @@ hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 
 HgStatus
 hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
-					HgError *error)
+					uint64_t width, HgError *error)
 {
 	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE;
 
+	/* more than that can't be under way: see below */
+	if (client->state != HG_WIRE_LOST && client->sequence - client->answered == HG_WIRE_WAITING)
+		lose(client, "It has stopped answering.");
 	if (client->state != HG_WIRE_LOST)
 	{
 		HgWireResult result;
@@ -239,7 +244,12 @@ hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireM
 		if (result != HG_WIRE_DONE)
 			lose_for_result(client, result);
 		else if (!is_note)
-			client->sequence++;
+			*asked_at(client, ++client->sequence) =
+				(HgWireAsked){.type = (uint16_t) type,
+							  .side = (uint16_t) message->request.side,
+							  .job = job,
+							  .count = message->request.count,
+							  .width = width};
 	}
 	if (client->state == HG_WIRE_LOST)
 		return hg_wire_copy_error(error, &client->error);
@@ -251,13 +261,12 @@ hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireM
  * ------------------------------------------------------------------------ */
 
 HgWireClient *
-hg_wire_client_create(int fd)
+hg_wire_client_connect(int fd)
 {
 	HgWireClient *client = calloc(1, sizeof(*client));
 
 	if (client == NULL)
 		return NULL;
-	hg_wire_remote_init(&client->engine);
 	client->fd = fd;
 	client->state = HG_WIRE_STARTING;
 	if (!hg_wire_peer_is_trusted(fd))
@@ -299,9 +308,9 @@ hg_wire_client_check(HgWireClient *client, HgError *error)
 	return HG_CONNECTION_LOST;
 }
 
-/* Send a request that belongs to no job, and wait for its answer of a type. */
+/* Send a request that belongs to no job, and wait for its answer. */
 static HgStatus
-ask(HgWireClient *client, const HgHost *host, HgWireType request, HgWireType answer, HgError *error)
+ask(HgWireClient *client, const HgHost *host, HgWireType request, HgError *error)
 {
 	HgWireMessage message;
 	HgStatus status = hg_wire_client_check(client, error);
@@ -309,11 +318,9 @@ ask(HgWireClient *client, const HgHost *host, HgWireType request, HgWireType ans
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
-	status = hg_wire_client_send(client, request, 0, &message, error);
+	status = hg_wire_client_send(client, request, 0, &message, 0, error);
 	if (status == HG_OK)
 		status = hg_wire_client_wait(client, host, client->sequence, error);
-	if (status == HG_OK && client->message.header.type != answer)
-		status = hg_wire_client_reject(client, error);
 	return status;
 }
 
@@ -321,7 +328,7 @@ HgStatus
 hg_wire_client_devices(HgWireClient *client, const HgHost *host, HgDeviceInfo *infos, int capacity,
 					   int *count, HgError *error)
 {
-	HgStatus status = ask(client, host, HG_WIRE_LIST, HG_WIRE_DEVICES, error);
+	HgStatus status = ask(client, host, HG_WIRE_LIST, error);
 
 	*count = 0;
 	if (status != HG_OK)
@@ -338,17 +345,11 @@ HgStatus
 hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *status,
 					  HgError *error)
 {
-	HgStatus asked = ask(client, host, HG_WIRE_STATUS, HG_WIRE_LOAD, error);
+	HgStatus asked = ask(client, host, HG_WIRE_STATUS, error);
 
 	if (asked == HG_OK)
 		*status = client->message.status.status;
 	return asked;
-}
-
-HgEngine *
-hg_wire_client_engine(HgWireClient *client)
-{
-	return &client->engine;
 }
 
 const HgEngineCosts *

@@ -121,6 +121,27 @@ extern HgStatus hg_wire_client_offer(HgJob *job, HgSide side, const void *keys, 
 /* Has the job that was begun been admitted, as far as is known here?  It never waits. */
 extern bool hg_wire_client_is_admitted(HgJob *job);
 
+/* The numbers that rows of a side can have, in blocks of 2^block_log2 numbers. */
+typedef struct HgRowNumbers
+{
+	uint32_t block_log2;
+	uint32_t blocks;
+	const uint32_t *rows; /* [blocks] how many of a block's numbers, from its first on, are rows */
+} HgRowNumbers;
+
+/*
+ * Tell a job whose rows are numbered which numbers there are, of all members of its team: matches
+ * of others are nonsense.  numbers stays in place until the job is closed.  Without, a row can have
+ * any number; and where rows are not numbered, those that were appended are known.
+ */
+extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *numbers);
+
+/*
+ * Lose the connection because of what the process has answered, which made no sense all together;
+ * fills *error and returns its status.
+ */
+extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
+
 /* From now on a job of this engine has another host. */
 extern void hg_wire_client_lend(HgJob *job, const HgHost *host);
 

@@ -1,15 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_internal.h
- *	  The client's two halves: its connection, and the jobs that use it.
+ *	  The parts of the client: its connection, and the jobs that use it.
  *
+ *	hg_wire_answer.c	what the device process says, before it is believed
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
+ *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
+ *	hg_wire_send.c		a job until it is built: open, keys, columns
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
- * What always holds:
+ * Each stands on those above it.  What always holds:
  *
  * - answered <= sequence: requests answered and sent.  Answers arrive in order, so
  *	 one number says which slots are free.
+ * - What is answered is what was asked, and no answer is used that makes no sense.
  * - A job's own failure (status and error of any answer, an append's that nobody
  *	 waited for too) is kept in the job and given to every later call on it.
  * - A failure of the connection is kept in the client and given to every later
@@ -31,7 +35,32 @@
 /* The slots that a job's lease of staging is cut into. */
 #define HG_WIRE_SLOTS 2
 
+/*
+ * Requests that wait for their answers, at most.  A socket holds fewer, so that one more has gone
+ * unread for long.
+ */
+#define HG_WIRE_WAITING 512
+
 typedef struct HgRemoteJob HgRemoteJob;
+
+/* What was asked for, until it is answered. */
+typedef struct HgWireAsked
+{
+	uint16_t type; /* HgWireType */
+	uint16_t side; /* DESCRIBE: HgSide */
+	uint32_t job;
+	uint64_t count; /* NEXT, NEXT_GROUPS, EXPORT: elements at most ... */
+	uint64_t width; /* ... and bytes of each */
+} HgWireAsked;
+
+/* What is known of the groups of a job. */
+typedef struct HgRemoteGroups
+{
+	HgReduceSpec spec; /* of the last REDUCE that was sent */
+	bool made;		   /* ... and that has made them */
+	uint64_t left;	   /* that are still to come ... */
+	uint64_t pairs;	   /* ... and the matches they are made of */
+} HgRemoteGroups;
 
 struct HgRemoteJob
 {
@@ -40,10 +69,12 @@ struct HgRemoteJob
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	uint64_t rows[2];	   /* sent so far, by HgSide */
-	bool numbered;		   /* ... with their numbers */
-	bool built;			   /* or settled: there are no more to come */
-	uint32_t record_words; /* of the last reduce; 0 where there was none */
+	uint64_t rows[2]; /* sent so far, by HgSide */
+	bool numbered;	  /* ... with their numbers */
+	bool built;		  /* or settled: there are no more to come */
+	HgRemoteGroups groups;
+
+	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
 
 	uint64_t open_sequence; /* of its OPEN */
 	uint64_t lease_offset;	/* in staging: slot 0, then slot 1 */
@@ -75,8 +106,9 @@ struct HgWireClient
 
 	HgEngineCosts costs;
 
-	uint64_t sequence; /* of the last request sent */
-	uint64_t answered; /* of the last answer received */
+	uint64_t sequence;					/* of the last request sent */
+	uint64_t answered;					/* of the last answer received */
+	HgWireAsked asked[HG_WIRE_WAITING]; /* by sequence number, modulo their number */
 	uint32_t last_job;
 	HgRemoteJob *jobs;
 
@@ -84,27 +116,41 @@ struct HgWireClient
 	HgWireDevices devices; /* the last list of devices received */
 };
 
-/* Fill the engine in with the calls of the remote engine. */
-extern void hg_wire_remote_init(HgEngine *engine);
+/* Have the texts of a received error be printable ones. */
+extern void hg_wire_answer_clean_error(HgError *error);
+
+/* The same of devices; false where they make no sense. */
+extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
+
+/* Can costs have been measured? */
+extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 
 /*
- * The job's answer to a request has come: keep what it says of the job.  False where it makes no
- * sense.
+ * The answer to a request of the job has come: keep what it says of the job.  False where it makes
+ * no sense.
  */
-extern bool hg_wire_remote_take(HgWireClient *client, HgWireReply *reply);
+extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *reply,
+								uint64_t staging_bytes);
+
+/* Are matches, in memory that nobody else writes to, of rows that the job has? */
+extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
+
+/* Are these the next groups of the job, and, when they are the last, are they of all matches? */
+extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
+
+/* A client of a connected socket, as hg_wire_client_create makes it, but for its engine. */
+extern HgWireClient *hg_wire_client_connect(int fd);
 
 /* Can requests be sent?  HG_OK, or why not; takes in what has arrived, never waits. */
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
-/* Give the connection up because of a message that makes no sense. */
-extern HgStatus hg_wire_client_reject(HgWireClient *client, HgError *error);
-
 /*
  * Send a request (which gets the next sequence number) or a note for job; the message
- * is zero but for its own members.  HG_CONNECTION_LOST on failure.
+ * is zero but for its own members.  width is that of the elements in staging that the request asks
+ * for, if it does.  HG_CONNECTION_LOST on failure.
  */
 extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job,
-									HgWireMessage *message, HgError *error);
+									HgWireMessage *message, uint64_t width, HgError *error);
 
 /*
  * Wait until the answer to request sequence has come.  HG_OK says nothing about the
@@ -112,6 +158,45 @@ extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint3
  */
 extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 									HgError *error);
+
+/* Send a note.  It can't fail in a way that matters: a lost connection shows in the next call. */
+extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job);
+
+/* May a call on this job go to the device process?  If not, why. */
+extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
+
+/* hg_wire_client_wait, and what its failure does to the job. */
+extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
+
+/* Send a request that asks for nothing in staging.  Its sequence number is then client->sequence.
+ */
+extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
+								 HgError *error);
+
+/*
+ * Send a request and wait for its answer, whose failure is this call's.  On HG_OK
+ * the answer is in client->message.reply.
+ */
+extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
+								uint64_t width, HgError *error);
+
+/* The same with a request that carries no more than these two numbers. */
+extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
+										uint32_t mode, HgError *error);
+
+/* The calls of the engine for a job that is not built; see hg_engine.h. */
+extern HgStatus hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
+									HgJob **handle, HgError *error);
+extern HgStatus hg_wire_remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count,
+									  HgError *error);
+extern HgStatus hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys,
+										   uint64_t count, uint64_t first_row, HgError *error);
+extern HgStatus hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column,
+											 const void *values, const uint8_t *nulls,
+											 uint64_t count, uint64_t first_row, HgError *error);
+
+/* ... and its end. */
+extern void hg_wire_job_close(HgJob *handle);
 
 /* *to = *from, where to is not NULL; returns its status. */
 static inline HgStatus

@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_job.c
+ *	  What the calls of a job have in common: requests, answers, its end.
+ *
+ * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
+ * hg_wire_internal.h what always holds.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_wire_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job)
+{
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	hg_wire_client_send(client, type, job, &message, 0, NULL);
+}
+
+HgStatus
+hg_wire_job_usable(HgRemoteJob *job, HgError *error)
+{
+	if (job->client == NULL)
+		return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+							"the connection to the device process was closed");
+	if (job->client->state == HG_WIRE_LOST)
+		return hg_wire_copy_error(error, &job->client->error);
+	if (job->failure.status != HG_OK)
+		return hg_wire_copy_error(error, &job->failure);
+	return HG_OK;
+}
+
+/* Give the job up after a wait that was cancelled. */
+static HgStatus
+job_cancel(HgRemoteJob *job, HgError *error)
+{
+	HgStatus status = hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
+
+	hg_wire_job_note(job->client, HG_WIRE_CANCEL, job->id);
+	hg_wire_copy_error(error, &job->failure);
+	return status;
+}
+
+HgStatus
+hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
+{
+	HgStatus status = hg_wire_client_wait(job->client, job->host, sequence, error);
+
+	if (status == HG_CANCELLED)
+		return job_cancel(job, error);
+	if (status == HG_OK && job->failure.status != HG_OK)
+		return hg_wire_copy_error(error, &job->failure);
+	return status;
+}
+
+HgStatus
+hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
+{
+	return hg_wire_client_send(job->client, type, job->id, message, 0, error);
+}
+
+HgStatus
+hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
+				HgError *error)
+{
+	HgWireClient *client = job->client;
+	HgStatus status = hg_wire_client_send(client, type, job->id, message, width, error);
+
+	if (status == HG_OK)
+		status = hg_wire_job_wait(job, client->sequence, error);
+
+	/* a question that makes no sense has been answered, and does no harm to the job */
+	if (status == HG_INVALID)
+		job->failure.status = HG_OK;
+	return status;
+}
+
+HgStatus
+hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode,
+						HgError *error)
+{
+	HgWireMessage message;
+	HgStatus status = hg_wire_job_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = side;
+	message.request.mode = mode;
+	return hg_wire_job_ask(job, type, &message, 0, error);
+}
+
+void
+hg_wire_job_close(HgJob *handle)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgWireClient *client = job->client;
+
+	if (client != NULL)
+	{
+		HgRemoteJob **link = &client->jobs;
+
+		while (*link != job)
+			link = &(*link)->next;
+		*link = job->next;
+		hg_wire_job_note(client, HG_WIRE_CLOSE, job->id);
+	}
+	free(job);
+}

@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_wire_send.c
+ *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns.
+ *
+ * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
+ * hg_wire_internal.h what always holds.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_wire_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Wait until the job is admitted. */
+static HgStatus
+wait_open(HgRemoteJob *job, HgError *error)
+{
+	return hg_wire_job_wait(job, job->open_sequence, error);
+}
+
+/* Is the next slot of the lease free, as far as is known here? */
+static bool
+has_slot(const HgRemoteJob *job)
+{
+	return job->slot_bytes > 0 && job->client->answered >= job->slot_sequence[job->next_slot];
+}
+
+/*
+ * Wait for the next slot of the lease to be free, and give its offset in staging.  The
+ * caller names it in its next request.
+ */
+static HgStatus
+take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
+{
+	unsigned taken = job->next_slot;
+	HgStatus status = hg_wire_job_wait(job, job->slot_sequence[taken], error);
+
+	if (status == HG_OK)
+	{
+		job->next_slot = (taken + 1) % HG_WIRE_SLOTS;
+		job->slot_sequence[taken] = job->client->sequence + 1;
+		*offset = job->lease_offset + taken * job->slot_bytes;
+	}
+	return status;
+}
+
+HgStatus
+hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *spec,
+					 HgJob **handle, HgError *error)
+{
+	HgWireMessage message;
+	HgRemoteJob *job;
+	HgStatus status;
+
+	status = hg_wire_client_check(client, error);
+	if (status != HG_OK)
+		return status;
+	if (client->staging == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
+
+	job = calloc(1, sizeof(*job));
+	if (job == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	job->client = client;
+	job->host = host;
+	job->spec = *spec;
+	job->id = ++client->last_job;
+	job->next = client->jobs;
+	client->jobs = job;
+
+	memset(&message, 0, sizeof(message));
+	message.request.spec = *spec;
+	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
+	if (status != HG_OK)
+	{
+		hg_wire_job_close((HgJob *) job);
+		return status;
+	}
+	job->open_sequence = client->sequence;
+	/* no slot is free before */
+	for (int slot = 0; slot < HG_WIRE_SLOTS; slot++)
+		job->slot_sequence[slot] = client->sequence;
+	*handle = (HgJob *) job;
+	return HG_OK;
+}
+
+HgStatus
+hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+					HgError *error)
+{
+	HgJob *begun;
+	HgStatus status = hg_wire_client_begin((HgWireClient *) engine, host, spec, &begun, error);
+
+	if (status != HG_OK)
+		return status;
+	status = wait_open((HgRemoteJob *) begun, error);
+	if (status == HG_OK)
+		*handle = begun;
+	else
+		hg_wire_job_close(begun);
+	return status;
+}
+
+bool
+hg_wire_client_is_admitted(HgJob *handle)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+
+	return job->client != NULL && hg_wire_client_state(job->client, NULL) == HG_WIRE_READY &&
+		   job->client->answered >= job->open_sequence && job->failure.status == HG_OK;
+}
+
+void
+hg_wire_client_number(HgJob *handle, HgSide side, const HgRowNumbers *numbers)
+{
+	((HgRemoteJob *) handle)->numbers[side] = numbers;
+}
+
+void
+hg_wire_client_lend(HgJob *handle, const HgHost *host)
+{
+	((HgRemoteJob *) handle)->host = host;
+}
+
+/*
+ * Can rows, or their columns, be appended to a side?  What the engine would refuse must be told
+ * now: its answer comes too late for us.
+ */
+static HgStatus
+check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgStatus status = hg_wire_job_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (side != HG_OUTER && side != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	return HG_OK;
+}
+
+/* The same for keys, which are numbered in one way. */
+static HgStatus
+check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint64_t first_row,
+		   HgError *error)
+{
+	HgStatus status = check_append(job, side, count, first_row, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->rows[HG_OUTER] + job->rows[HG_INNER] > 0 &&
+		job->numbered != (type == HG_WIRE_APPEND_ROWS))
+		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
+	return HG_OK;
+}
+
+/*
+ * Send keys, numbered from first_row on where the request is APPEND_ROWS, all of them or, without
+ * wait, as many as there is room for now; *taken is their number.
+ */
+static HgStatus
+append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, uint64_t count,
+			uint64_t first_row, bool wait, uint64_t *taken, HgError *error)
+{
+	const unsigned char *from = keys;
+	HgStatus status = check_keys(job, type, side, count, first_row, error);
+
+	*taken = 0;
+	/* its answer names the lease */
+	if (status == HG_OK && wait)
+		status = wait_open(job, error);
+	while (status == HG_OK && *taken < count && (wait || has_slot(job)))
+	{
+		HgWireClient *client = job->client;
+		uint64_t piece = job->slot_bytes / job->spec.key_width;
+		HgWireMessage message;
+		uint64_t offset;
+
+		if (piece > count - *taken)
+			piece = count - *taken;
+		status = take_slot(job, &offset, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.offset = offset;
+		message.request.count = piece;
+		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row + *taken : 0;
+		memcpy(client->staging + offset, from + *taken * job->spec.key_width,
+			   (size_t) (piece * job->spec.key_width));
+
+		/* not waited for: the next piece is copied while this one travels on */
+		status = hg_wire_job_send(job, type, &message, error);
+		*taken += piece;
+		job->rows[side] += piece;
+		job->numbered = type == HG_WIRE_APPEND_ROWS;
+	}
+	return status;
+}
+
+/* The number of the next row of a side of a job that numbers its rows itself. */
+static uint64_t
+next_row(const HgRemoteJob *job, HgSide side)
+{
+	return side == HG_OUTER || side == HG_INNER ? job->rows[side] : 0;
+}
+
+HgStatus
+hg_wire_client_offer(HgJob *handle, HgSide side, const void *keys, uint64_t count, bool numbered,
+					 uint64_t first_row, uint64_t *taken, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+
+	/* take in what has arrived: slots that are free again */
+	if (job->client != NULL)
+		hg_wire_client_state(job->client, NULL);
+	return append_keys(job, numbered ? HG_WIRE_APPEND_ROWS : HG_WIRE_APPEND, side, keys, count,
+					   numbered ? first_row : next_row(job, side), false, taken, error);
+}
+
+HgStatus
+hg_wire_remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	uint64_t taken;
+
+	return append_keys(job, HG_WIRE_APPEND, side, keys, count, next_row(job, side), true, &taken,
+					   error);
+}
+
+HgStatus
+hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count,
+						   uint64_t first_row, HgError *error)
+{
+	uint64_t taken;
+
+	return append_keys((HgRemoteJob *) handle, HG_WIRE_APPEND_ROWS, side, keys, count, first_row,
+					   true, &taken, error);
+}
+
+HgStatus
+hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+							 const uint8_t *nulls, uint64_t count, uint64_t first_row,
+							 HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_append(job, side, count, first_row, error);
+	const unsigned char *from = values;
+	uint64_t width;
+
+	if (status != HG_OK)
+		return status;
+	if (column >= job->spec.ncolumns[side])
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
+	width = job->spec.column_width[side][column];
+
+	/* its answer names the lease */
+	status = wait_open(job, error);
+	while (status == HG_OK && count > 0)
+	{
+		uint64_t piece = job->slot_bytes / (width + 1);
+		unsigned char *to;
+		HgWireMessage message;
+		uint64_t offset;
+
+		if (piece > count)
+			piece = count;
+		status = take_slot(job, &offset, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.column = column;
+		message.request.nulls = nulls != NULL;
+		message.request.offset = offset;
+		message.request.count = piece;
+		message.request.first = first_row;
+		to = job->client->staging + offset;
+		memcpy(to, from, (size_t) (piece * width));
+		if (nulls != NULL)
+		{
+			memcpy(to + piece * width, nulls, (size_t) piece);
+			nulls += piece;
+		}
+		status = hg_wire_job_send(job, HG_WIRE_APPEND_COLUMN, &message, error);
+		from += piece * width;
+		first_row += piece;
+		count -= piece;
+	}
+	return status;
+}
+
+HgStatus
+hg_wire_client_settle(HgJob *handle, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = hg_wire_job_usable(job, error);
+	HgWireMessage message;
+
+	memset(&message, 0, sizeof(message));
+	if (status == HG_OK)
+		status = wait_open(job, error);
+	if (status == HG_OK)
+		status = hg_wire_job_send(job, HG_WIRE_SETTLE, &message, error);
+	/* an append that has failed is the answer to this */
+	if (status == HG_OK)
+		status = hg_wire_job_wait(job, job->client->sequence, error);
+	job->built = job->built || status == HG_OK;
+	return status;
+}
