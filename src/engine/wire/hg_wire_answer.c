@@ -106,6 +106,7 @@ status_exists(HgStatus status)
 		case HG_TOO_MANY_ROWS:
 		case HG_CANCELLED:
 		case HG_UNAVAILABLE:
+		case HG_EVICTED:
 		case HG_DEVICE_FAILED:
 			return true;
 		case HG_CONNECTION_LOST: /* who says so has one */
