@@ -33,8 +33,8 @@ and Ubuntu: nvidia-cuda-toolkit, or NVIDIA's cuda-toolkit), or say CUDA_HOME=/pa
 endif
 endif
 
-CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_cuda_*.cu)))
-CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/hg_*.c)))
+CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/*/hg_cuda_*.cu)))
+CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/server/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
 	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_reduce.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
@@ -60,11 +60,11 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o tes
 	test_engine_suite.o hg_host_reduce.o)
 # ... and of what it asks of the CUDA runtime, which need none
 CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,hg_cuda_check.o hg_cuda_launch.o hg_cuda_work.o engine_hg_engine.o)
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_launch.o device/hg_cuda_work.o engine_hg_engine.o)
 
 # ... and of its memory, which need none
 CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,hg_cuda_check.o hg_cuda_launch.o hg_cuda_work.o engine_hg_engine.o)
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_launch.o device/hg_cuda_work.o engine_hg_engine.o)
 
 .PHONY: clean-cuda
 clean-cuda:

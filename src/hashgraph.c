@@ -12,7 +12,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "backend/hg_device_worker.h"
+#include "backend/device/hg_device_worker.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"
 #include "hg_guc.h"

@@ -12,7 +12,7 @@
 
 #include "datatype/timestamp.h"
 
-#include "backend/hg_matcher.h"
+#include "backend/hg_report.h"
 
 /* One finished join, of a plan node or of a function. */
 typedef struct HgJoinRecord

@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "backend/hg_sender.h"
+#include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
 
 /* Memory of the values of key expressions that are encoded together, in bytes. */

@@ -15,7 +15,7 @@
 #define HG_KEY_COLUMN_H
 
 #include "backend/hg_budget.h"
-#include "backend/hg_matcher.h"
+#include "backend/matcher/hg_matcher.h"
 
 typedef struct HgKeyBlock
 {

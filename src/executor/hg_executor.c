@@ -9,9 +9,9 @@
  */
 #include "hg_compat.h"
 
-#include "executor/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate.h"
 #include "executor/hg_executor.h"
-#include "executor/hg_join.h"
+#include "executor/join/hg_join.h"
 
 void
 hg_executor_init(void)

@@ -6,7 +6,7 @@
  * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs.  When
  * setrefs.c looks for what the target list and HAVING are made of, it finds whole Aggrefs and
  * group columns there, and the arguments in custom_exprs are made of the input's columns.
- * executor/hg_aggregate.h says what else the plan carries.
+ * executor/aggregate/hg_aggregate.h says what else the plan carries.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "executor/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate.h"
 #include "planner/hg_planner.h"
 
 /* The argument of an aggregate; NULL where it counts rows. */

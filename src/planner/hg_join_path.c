@@ -22,7 +22,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
-#include "backend/hg_device.h"
+#include "backend/device/hg_device.h"
 #include "batch/hg_key.h"
 #include "hg_guc.h"
 #include "planner/hg_planner.h"

@@ -5,7 +5,7 @@
  *
  * The plan's custom_scan_tlist is the outer child's target list followed by the
  * inner one's, so that a place in the scan slot tells the child and its column.
- * executor/hg_join.h says what else the plan carries.
+ * executor/join/hg_join.h says what else the plan carries.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,7 +21,7 @@
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
-#include "executor/hg_join.h"
+#include "executor/join/hg_join.h"
 #include "planner/hg_planner.h"
 
 const HgJoinPath *

@@ -17,7 +17,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "backend/hg_device.h"
+#include "backend/device/hg_device.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_devices);

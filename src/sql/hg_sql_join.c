@@ -29,7 +29,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "executor/hg_join.h"
+#include "executor/join/hg_join.h"
 #include "planner/hg_planner.h"
 #include "sql/hg_sql_relation.h"
 

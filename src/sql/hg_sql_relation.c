@@ -33,7 +33,7 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_input.h"
-#include "executor/hg_privilege.h"
+#include "backend/hg_privilege.h"
 #include "sql/hg_sql_relation.h"
 
 /* A receiver of the rows of one side. */

@@ -22,7 +22,7 @@
 #include "hg_bench.h"
 
 #ifdef HG_WITH_CUDA
-#include "../../cuda/hg_cuda_engine.h"
+#include "../../cuda/engine/hg_cuda_engine.h"
 #endif
 #include "../../src/engine/cpu/hg_cpu.h"
 

@@ -20,11 +20,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/hg_cuda_both.h"
-#include "../../cuda/hg_cuda_devices.h"
-#include "../../cuda/hg_cuda_launch.h"
-#include "../../cuda/hg_cuda_tuning.h"
-#include "../../cuda/hg_cuda_word.h"
+#include "../../cuda/kernels/hg_cuda_both.h"
+#include "../../cuda/engine/hg_cuda_devices.h"
+#include "../../cuda/device/hg_cuda_launch.h"
+#include "../../cuda/kernels/hg_cuda_tuning.h"
+#include "../../cuda/kernels/hg_cuda_word.h"
 #include "hg_bench.h"
 
 #include <algorithm>

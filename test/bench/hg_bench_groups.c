@@ -18,7 +18,7 @@
  */
 #define _DEFAULT_SOURCE /* aligned_alloc in C11, clock */
 
-#include "../../cuda/hg_cuda_engine.h"
+#include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_hash.h"
 #include "../../src/engine/hg_reduce.h"
 

@@ -36,7 +36,7 @@ print "1..", scalar(@cases), "\n";
 foreach my $number (1 .. @cases)
 {
 	my ($choice, $wanted) = @{ $cases[ $number - 1 ] };
-	my $commands = `cd '$root' && make -n -B -f cuda/cuda.mk CUDA_HOME='$home' $choice cuda/hg_cuda_launch.o 2>&1`;
+	my $commands = `cd '$root' && make -n -B -f cuda/cuda.mk CUDA_HOME='$home' $choice cuda/device/hg_cuda_launch.o 2>&1`;
 	my $found = join ' ', $commands =~ /-gencode \S*code=(\w+)/g;
 	my $good = $found eq $wanted;
 

@@ -10,12 +10,15 @@
 #
 # The rooms of src/ form layers, and includes point down:
 #
-#   hashgraph.c > sql > planner > executor > batch > backend > engine/{cpu,wire} > engine
+#   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join > batch
+#     > backend/matcher > backend/device > backend > engine/{cpu,wire} > engine
 #
 # (engine/cpu and engine/wire implement the interface in engine/ and do not know
 # each other.)  hg_guc.h and hg_compat.h belong to no room: every room above the
 # engine may include them, and they include nothing above the engine.  cuda/ sees
-# the engine's headers and its own.
+# the engine's headers and its own, whose layers are
+#
+#   cuda/server/hg_device_main.c > cuda/{server,engine}; cuda/engine > cuda/kernels > cuda/device
 
 use strict;
 use warnings;
@@ -27,16 +30,25 @@ use File::Find qw(find);
 my $root = abs_path($ARGV[0] // dirname(__FILE__) . '/../..');
 
 my %layer = (
-	'hashgraph'   => 0,
-	'sql'         => 1,
-	'planner'     => 2,
-	'executor'    => 3,
-	'batch'       => 4,
-	'backend'     => 5,
-	'common'      => 6,
-	'engine/cpu'  => 7,
-	'engine/wire' => 7,
-	'engine'      => 8,);
+	'hashgraph'          => 0,
+	'sql'                => 1,
+	'planner'            => 2,
+	'executor'           => 3,
+	'executor/aggregate' => 4,
+	'executor/join'      => 5,
+	'batch'              => 6,
+	'backend/matcher'    => 7,
+	'backend/device'     => 8,
+	'backend'            => 9,
+	'common'             => 10,
+	'cuda'               => 0,
+	'cuda/server'        => 1,
+	'cuda/engine'        => 1,
+	'cuda/kernels'       => 2,
+	'cuda/device'        => 3,
+	'engine/cpu'         => 11,
+	'engine/wire'        => 11,
+	'engine'             => 12,);
 
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
@@ -169,13 +181,16 @@ sub normalise
 	return join '/', @parts;
 }
 
-# The room of a file of src/, or undef.
+# The room of a file of src/ or cuda/, or undef.
 sub room
 {
 	my ($file) = @_;
 	return 'hashgraph' if $file =~ m{^src/hashgraph\.[ch]$};
 	return 'common'    if $file =~ m{^src/[^/]+$};
-	return "engine/$1" if $file =~ m{^src/engine/(cpu|wire)/};
+	# the main program is above the server and the engine, which do not know each other
+	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
+	return $1          if $file =~ m{^(cuda/(?:server|engine|kernels|device))/[^/]+$};
+	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
 	return $1          if $file =~ m{^src/(sql|planner|executor|batch|backend|engine)/};
 	return undef;
 }
@@ -192,7 +207,7 @@ sub c_library
 sub check_layers
 {
 	my @violations;
-	for my $include (includes(qr{^src/.*\.[ch]$}))
+	for my $include (includes(qr{^(?:src|cuda)/.*\.(?:c|h|cu)$}))
 	{
 		my ($file, $number, $text, undef, undef, $path) = @$include;
 		next unless defined $path;
@@ -200,7 +215,7 @@ sub check_layers
 		my $to   = room($path);
 		if (!defined $from || !defined $to)
 		{
-			push @violations, "$file:$number: outside the rooms of src/: $text";
+			push @violations, "$file:$number: outside the rooms: $text";
 		}
 		elsif ($from ne $to && $layer{$to} <= $layer{$from})
 		{
@@ -298,7 +313,7 @@ sub check_file_names
 		elsif ($file =~ m{^cuda/})
 		{
 			push @violations, $file
-			  unless $base =~ /^hg_[a-z0-9_]+\.(?:c|h|cu|cuh)$/ || $base eq 'cuda.mk' || $base =~ /\.md$/;
+			  unless $base =~ /^hg_[a-z0-9_]+\.(?:c|h|cu)$/ && defined room($file) || $base eq 'cuda.mk' || $base =~ /\.md$/;
 		}
 		elsif ($file =~ m{^test/(?:unit|bench)/.*\.(?:c|h|cu)$})
 		{

@@ -39,7 +39,7 @@
 #define _GNU_SOURCE /* usleep */
 #endif
 
-#include "../../cuda/hg_device_process.h"
+#include "../../cuda/server/hg_device_process.h"
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_reduce.h"

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/hg_cuda_work.h"
+#include "../../cuda/device/hg_cuda_work.h"
 #include "hg_tap.h"
 
 #include <cstring>

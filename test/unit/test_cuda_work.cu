@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/hg_cuda_launch.h"
-#include "../../cuda/hg_cuda_work.h"
+#include "../../cuda/device/hg_cuda_launch.h"
+#include "../../cuda/device/hg_cuda_work.h"
 #include "hg_tap.h"
 
 #include <cstring>

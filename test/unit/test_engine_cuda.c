@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/hg_cuda_engine.h"
+#include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"

@@ -1,0 +1,646 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_engine.cu
+ *	  The CUDA engine: the life of a job on the host's side.
+ *
+ * Keys are copied to the device piece by piece as they are appended; nothing of the
+ * caller's is read after append has returned.  What build makes of them is the layout
+ * (hg_cuda_shape.h): where the caller asks for algorithms, graphs (hg_cuda_graph.cu), else
+ * bins (hg_cuda_partition.cu).  Match finds all matches, which are written to device memory a
+ * chunk at a time, and next copies some of them out (hg_cuda_stream.cu).  Reduce has all chunks
+ * written, and makes groups of each where it is (hg_cuda_reduce.cu).
+ *
+ * Any thread may use an engine, and a job one thread at a time: jobs share nothing but the
+ * device and need no locks, each having a stream and memory of its own (hg_cuda_work.h).
+ * Every wait polls the job's cancelled().  What was launched before runs on after a
+ * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
+ * caller's memory are always waited for.
+ *
+ * A job that says how many rows are to come, and has no room for them, is refused before
+ * anything is copied.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "../kernels/hg_cuda_describe.h"
+#include "hg_cuda_devices.h"
+#include "hg_cuda_stream.h"
+#include "../kernels/hg_cuda_tuning.h"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+struct CudaEngine
+{
+	HgEngine engine; /* first: engine calls get its address */
+	HgCudaDevice device;
+};
+
+/* The least room of a column whose rows nobody knows beforehand. */
+static constexpr uint64_t FIRST_CAPACITY = UINT64_C(1) << 16;
+
+/* Adds the time of its life to a phase. */
+class PhaseTimer
+{
+  public:
+	PhaseTimer(double *phase_ms) : phase(phase_ms), started(hg_clock_ms())
+	{
+	}
+
+	~PhaseTimer()
+	{
+		*phase += hg_clock_ms() - started;
+	}
+
+  private:
+	double *phase;
+	double started;
+};
+
+static HgCudaJob *
+job_of(HgJob *handle)
+{
+	return reinterpret_cast<HgCudaJob *>(handle);
+}
+
+/* Make the job's device the current one, of this thread. */
+static HgStatus
+enter(HgCudaJob *job, HgError *error)
+{
+	HG_CUDA_TRY(cudaSetDevice(job->work.device->ordinal), error);
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * From open to build
+ * ------------------------------------------------------------------------ */
+
+/* Would a job of the expected rows have room on the device as it is now? */
+static HgStatus
+check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
+{
+	const uint64_t bytes = hg_cuda_engine_job_bytes(spec);
+	uint64_t budget;
+	uint64_t held;
+	uint64_t peak;
+	uint64_t room;
+	char detail[120];
+
+	hg_cuda_device_measure(&self->device);
+	hg_cuda_device_use(&self->device, &budget, &held, &peak);
+	room = budget > held ? budget - held : 0;
+	if (spec->memory_limit > 0 && spec->memory_limit < room)
+		room = spec->memory_limit;
+	if (bytes <= room)
+		return HG_OK;
+	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
+			 (unsigned long long) bytes, (unsigned long long) room);
+	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+						"the join is too large for the device memory that it may have");
+}
+
+static HgStatus
+cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+		  HgError *error)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+	HgCudaJob *job;
+	HgStatus status;
+
+	HG_TRY(hg_spec_check(spec, error));
+	if (spec->device >= 0 && spec->device != self->device.ordinal)
+		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
+							self->device.ordinal, (int) spec->device);
+
+	HG_TRY(check_room(self, spec, error));
+
+	job = static_cast<HgCudaJob *>(host->alloc(host->arg, sizeof(*job)));
+	if (job == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	memset(job, 0, sizeof(*job));
+	job->spec = *spec;
+	status = hg_cuda_work_open(&job->work, &self->device, host, spec->memory_limit, error);
+	if (status != HG_OK)
+	{
+		host->free(host->arg, job, sizeof(*job));
+		return status;
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
+	*handle = reinterpret_cast<HgJob *>(job);
+	return HG_OK;
+}
+
+/*
+ * Make room for rows rows in a column, keeping what it has: the first time for those that are
+ * expected, then for half as many more at a time, or, where memory is short, for no more than
+ * these.
+ */
+static HgStatus
+reserve(HgCudaJob *job, HgCudaKeyColumn *column, uint64_t rows, uint64_t expected, HgError *error)
+{
+	const uint32_t width = job->spec.key_width;
+	uint64_t capacity = column->capacity + column->capacity / 2;
+	HgStatus status;
+	void *keys;
+
+	if (rows <= column->capacity)
+		return HG_OK;
+	if (column->capacity == 0)
+		capacity = expected > 0 && expected <= HG_MAX_ROWS ? expected : FIRST_CAPACITY;
+	if (capacity < rows)
+		capacity = rows;
+	if (capacity > HG_MAX_ROWS)
+		capacity = HG_MAX_ROWS;
+
+	status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
+	if (status == HG_DEVICE_OUT_OF_MEMORY && capacity > rows)
+	{
+		capacity = rows;
+		status = hg_cuda_alloc(&job->work, capacity * width, &keys, error);
+	}
+	HG_TRY(status);
+	if (column->rows > 0)
+		HG_CUDA_TRY(cudaMemcpyAsync(keys, column->keys, column->rows * width,
+									cudaMemcpyDeviceToDevice, job->work.stream),
+					error);
+	hg_cuda_free(&job->work, column->keys);
+	column->keys = keys;
+	column->capacity = capacity;
+	return HG_OK;
+}
+
+static HgStatus
+append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgCudaKeyColumn *column = &job->columns[side];
+	const unsigned char *from = static_cast<const unsigned char *>(keys);
+	const uint32_t width = job->spec.key_width;
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
+	if (count > HG_MAX_ROWS - column->rows)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
+							"too many rows in one side of a join");
+	HG_TRY(enter(job, error));
+	HG_TRY(reserve(job, column, column->rows + count, job->spec.expected_rows[side], error));
+
+	while (count > 0)
+	{
+		uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
+		unsigned char *to = static_cast<unsigned char *>(column->keys) + column->rows * width;
+
+		HG_CUDA_TRY(
+			cudaMemcpyAsync(to, from, piece * width, cudaMemcpyHostToDevice, job->work.stream),
+			error);
+		HG_TRY(hg_cuda_wait(&job->work, error));
+		column->rows += piece;
+		job->stats.rows[side] += piece;
+		from += piece * width;
+		count -= piece;
+	}
+	return HG_OK;
+}
+
+/* Rows are numbered by the caller, or not: all rows of a job alike. */
+static HgStatus
+check_numbering(const HgCudaJob *job, bool numbered, HgError *error)
+{
+	const uint64_t runs = job->numbers[HG_OUTER].count + job->numbers[HG_INNER].count;
+
+	if (job->stats.rows[HG_OUTER] + job->stats.rows[HG_INNER] > 0 && (runs > 0) != numbered)
+		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
+	return HG_OK;
+}
+
+static HgStatus
+cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(check_numbering(job, false, error));
+	return append(job, side, keys, count, error);
+}
+
+static HgStatus
+cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	/* the device has the numbers from then on */
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
+	HG_TRY(check_numbering(job, true, error));
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
+							"too many rows in one side of a join");
+	HG_TRY(hg_cuda_numbers_add(&job->numbers[side], job->work.host, job->columns[side].rows, count,
+							   first_row, error));
+	return append(job, side, keys, count, error);
+}
+
+static HgStatus
+cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
+	HG_TRY(enter(job, error));
+	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
+								  job->stats.rows[side], job->spec.expected_rows[side], column,
+								  values, nulls, count, first_row, error);
+}
+
+/* Add the time between two marks to a phase. */
+static HgStatus
+add_phase(HgCudaJob *job, HgPhase phase, int from, int to, HgError *error)
+{
+	const cudaEvent_t *marks = job->work.kit.marks;
+	float ms;
+
+	HG_CUDA_TRY(cudaEventElapsedTime(&ms, marks[from], marks[to]), error);
+	job->stats.phase_ms[phase] += ms;
+	return HG_OK;
+}
+
+/* Build the graph of one side, and note the time its phases took. */
+static HgStatus
+build_side(HgCudaJob *job, const HgShape *shape, HgSide side, HgError *error)
+{
+	HgCudaKeyColumn *column = &job->columns[side];
+
+	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->keys, column->rows,
+							   false, side == HG_INNER, &job->graphs[side], error));
+	memset(column, 0, sizeof(*column));
+	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
+}
+
+static HgStatus
+build_graphs(HgCudaJob *job, const HgShape *shape, HgError *error)
+{
+	HgCudaKeyColumn *outer = &job->columns[HG_OUTER];
+
+	HG_TRY(build_side(job, shape, HG_INNER, error));
+	if (shape->probe == HG_PROBE_INTERSECT)
+		return build_side(job, shape, HG_OUTER, error);
+	/* its rows are looked up as they are */
+	return hg_cuda_mix(&job->work, job->spec.key_width, outer->keys, outer->keys, outer->rows,
+					   error);
+}
+
+/* Put the rows of both sides into bins; with both graphs nothing else is built yet. */
+static HgStatus
+build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
+{
+	const cudaEvent_t *marks = job->work.kit.marks;
+
+	HG_CUDA_TRY(cudaEventRecord(marks[0], job->work.stream), error);
+	for (int side = HG_INNER; side >= HG_OUTER; side--)
+	{
+		HgCudaKeyColumn *column = &job->columns[side];
+
+		HG_TRY(hg_cuda_partition_make(&job->work, job->spec.key_width, column->keys, column->rows,
+									  false, shape->bins_log2, &job->partitions[side], error));
+		memset(column, 0, sizeof(*column));
+	}
+	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
+	if (!job->both)
+		HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
+								 shape->vertices_log2, 0, &job->bins, error));
+	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
+}
+
+static HgStatus
+cuda_build(HgJob *handle, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	HgShape shape;
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "the join is built already");
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(hg_cuda_columns_check(&job->values[side], job->stats.rows[side], error));
+	HG_TRY(enter(job, error));
+	if (hg_cuda_job_has_columns(job))
+		HG_TRY(hg_cuda_gather_open(&job->work, &job->gather, error));
+	job->layout = hg_cuda_layout_choose(&job->spec);
+	shape =
+		hg_cuda_shape_choose(&job->spec, job->columns[HG_OUTER].rows, job->columns[HG_INNER].rows);
+	job->shape = shape;
+	job->both = hg_cuda_is_both(&job->spec, &shape);
+	if (hg_cuda_job_in_bins(job))
+		HG_TRY(build_bins(job, &shape, error));
+	else
+		HG_TRY(build_graphs(job, &shape, error));
+
+	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
+	job->stats.bins = UINT64_C(1) << shape.bins_log2;
+	job->stats.ranges = 1;
+	job->stats.build = shape.build;
+	job->stats.probe = shape.probe;
+	job->built = true;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Matches
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+check_built(const HgCudaJob *job, HgError *error)
+{
+	if (!job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "the join is not built yet");
+	return HG_OK;
+}
+
+static HgStatus
+cuda_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	return hg_cuda_stream_start(job, mode, error);
+}
+
+static HgStatus
+cuda_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	matches->count = 0;
+	if (!job->joined)
+		return hg_error_set(error, HG_INVALID, nullptr, "no stream of matches was started");
+	if (matches->capacity == 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "a chunk of matches needs room for one");
+	HG_TRY(hg_matches_check(&job->spec, matches, error));
+	if (job->position == job->matches)
+		return HG_OK;
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_stream_next(job, matches, error);
+}
+
+static HgStatus
+cuda_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	return hg_cuda_stream_count(job, mode, matches, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------------ */
+
+/* Have all matches written, a chunk at a time, and add each to the groups. */
+static HgStatus
+reduce_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
+{
+	HG_TRY(hg_cuda_stream_start(job, mode, error));
+	while (job->position < job->matches && !job->reduce.too_many)
+	{
+		HG_TRY(hg_cuda_stream_fill(job, error));
+		HG_TRY(hg_cuda_reduce_add(&job->work, &job->reduce, job->chunk,
+								  job->chunk + job->chunk_capacity, job->chunk_count, error));
+		job->position = job->chunk_first + job->chunk_count;
+	}
+	return HG_OK;
+}
+
+static HgStatus
+cuda_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(hg_reduce_check(&job->spec, spec, error));
+	HG_TRY(enter(job, error));
+	hg_cuda_stream_end(job);
+	hg_cuda_reduce_close(&job->work, &job->reduce);
+	HG_TRY(hg_cuda_reduce_open(&job->work, spec, job->values, &job->reduce, error));
+	HG_TRY(reduce_matches(job, mode, error));
+	hg_cuda_stream_end(job);
+	hg_cuda_reduce_end(&job->work, &job->reduce);
+
+	*groups = job->reduce.too_many ? HG_TOO_MANY_GROUPS : job->reduce.groups;
+	if (!job->reduce.too_many)
+		job->stats.matches += job->matches;
+	return HG_OK;
+}
+
+static HgStatus
+cuda_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_MATCH]);
+
+	HG_TRY(enter(job, error));
+	return hg_cuda_reduce_next(&job->work, &job->reduce, records, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Graphs
+ * ------------------------------------------------------------------------ */
+
+/*
+ * The graph of a side.  That of the inner bins is built when it is asked for, and is the
+ * caller's to give back (see put_graph); the stream makes room for it.
+ */
+static HgStatus
+get_graph(HgCudaJob *job, HgSide side, HgError *error)
+{
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_BUILD]);
+
+	HG_TRY(check_built(job, error));
+	HG_TRY(enter(job, error));
+	HG_TRY(hg_cuda_stream_graphs(job, error));
+	if (job->layout == HG_LAYOUT_BINS && side == HG_INNER)
+	{
+		hg_cuda_stream_close(job);
+		HG_TRY(hg_cuda_bins_graph(&job->work, &job->bins, &job->graphs[HG_INNER], error));
+	}
+	if (job->graphs[side].offsets == nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no graph");
+	return HG_OK;
+}
+
+static void
+put_graph(HgCudaJob *job, HgSide side)
+{
+	if (job->layout == HG_LAYOUT_BINS)
+		hg_cuda_graph_free(&job->work, &job->graphs[side]);
+}
+
+static HgStatus
+cuda_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(get_graph(job, side, error));
+	HG_TRY(hg_cuda_graph_describe(&job->work, &job->graphs[side], stats, error));
+	put_graph(job, side);
+	return HG_OK;
+}
+
+static HgStatus
+cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+				  uint32_t *edge_rows, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	HG_TRY(get_graph(job, side, error));
+	HG_TRY(hg_cuda_graph_export(&job->work, &job->graphs[side], &job->numbers[side], offsets,
+								edge_keys, edge_rows, error));
+	put_graph(job, side);
+	return HG_OK;
+}
+
+static void
+cuda_stats(HgJob *handle, HgJobStats *stats)
+{
+	HgCudaJob *job = job_of(handle);
+
+	*stats = job->stats;
+	stats->peak_bytes = job->work.peak;
+}
+
+static void
+cuda_close(HgJob *handle)
+{
+	HgCudaJob *job = job_of(handle);
+	const HgHost *host = job->work.host;
+
+	cudaSetDevice(job->work.device->ordinal);
+	hg_cuda_work_close(&job->work);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_cuda_numbers_close(&job->numbers[side], host);
+	host->free(host->arg, job, sizeof(*job));
+}
+
+/* ------------------------------------------------------------------------
+ * The engine
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgError *error)
+{
+	CudaEngine *self;
+	HgStatus status;
+	int ordinal;
+
+	HG_TRY(hg_cuda_devices_choose(device, &ordinal, error));
+	self = new (std::nothrow) CudaEngine();
+	if (self == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	status = hg_cuda_device_open(&self->device, ordinal, memory_budget, error);
+	if (status != HG_OK)
+	{
+		hg_cuda_device_close(&self->device);
+		delete self;
+		return status;
+	}
+
+	self->engine.name = "cuda";
+	self->engine.open = cuda_open;
+	self->engine.append = cuda_append;
+	self->engine.append_rows = cuda_append_rows;
+	self->engine.append_column = cuda_append_column;
+	self->engine.build = cuda_build;
+	self->engine.match = cuda_match;
+	self->engine.next = cuda_next;
+	self->engine.count = cuda_count;
+	self->engine.reduce = cuda_reduce;
+	self->engine.next_groups = cuda_next_groups;
+	self->engine.describe = cuda_describe;
+	self->engine.export_graph = cuda_export_graph;
+	self->engine.stats = cuda_stats;
+	self->engine.close = cuda_close;
+	*engine = &self->engine;
+	return HG_OK;
+}
+
+uint64_t
+hg_cuda_engine_job_bytes(const HgJobSpec *spec)
+{
+	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
+	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
+
+	/* append will tell */
+	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
+		return 0;
+	return hg_cuda_job_bytes(spec, outer_rows, inner_rows);
+}
+
+void
+hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held, uint64_t *peak)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+
+	hg_cuda_device_use(&self->device, budget, held, peak);
+}
+
+int
+hg_cuda_engine_device(const HgEngine *engine)
+{
+	return reinterpret_cast<const CudaEngine *>(engine)->device.ordinal;
+}
+
+void
+hg_cuda_engine_measure(HgEngine *engine)
+{
+	hg_cuda_device_measure(&reinterpret_cast<CudaEngine *>(engine)->device);
+}
+
+void
+hg_cuda_engine_tidy(HgEngine *engine)
+{
+	hg_cuda_device_tidy(&reinterpret_cast<CudaEngine *>(engine)->device);
+}
+
+void
+hg_cuda_engine_trim(HgEngine *engine)
+{
+	hg_cuda_device_trim(&reinterpret_cast<CudaEngine *>(engine)->device);
+}
+
+void
+hg_cuda_engine_stop(HgEngine *engine)
+{
+	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+
+	hg_cuda_device_close(&self->device);
+	delete self;
+}
+
+HgStatus
+hg_cuda_engine_register(unsigned char *memory, uint64_t bytes, HgError *error)
+{
+	HG_CUDA_TRY(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), error);
+	return HG_OK;
+}
+
+int
+hg_cuda_engine_build_version(void)
+{
+	return CUDART_VERSION;
+}

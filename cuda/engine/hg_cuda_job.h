@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_job.h
+ *	  A job of the CUDA engine, for the files that work on it.
+ *
+ *	hg_cuda_engine.cu		keys and columns in, graphs or bins, groups
+ *	hg_cuda_stream.cu		matches
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_JOB_H
+#define HG_CUDA_JOB_H
+
+#include "../kernels/hg_cuda_both.h"
+#include "../kernels/hg_cuda_gather.h"
+#include "../kernels/hg_cuda_reduce.h"
+
+/* One side of a job until it is built. */
+struct HgCudaKeyColumn
+{
+	void *keys; /* [capacity] in device memory, or NULL */
+	uint64_t rows;
+	uint64_t capacity;
+};
+
+struct HgCudaJob
+{
+	HgJobSpec spec;
+	HgCudaWork work;
+	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
+	HgCudaLayout layout;
+	HgShape shape;
+	bool both;		 /* layout graphs: those of both sides are built at a time, when first needed */
+	bool both_built; /* and have been */
+	bool viewed;	 /* and their edges are rows in bins */
+	uint64_t common; /* vertices that have edges in both graphs */
+	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built */
+	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
+	HgCudaBins bins;			   /* of the partitions */
+	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
+	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered */
+	bool built;
+
+	/* of the last match() */
+	HgMatchMode mode;
+	bool joined;
+	HgCudaJoin join;				/* other graphs */
+	HgCudaBinsMatches bins_matches; /* layout bins, and both graphs */
+	uint64_t matches;				/* of the whole stream */
+	uint64_t position;				/* the next match to be delivered */
+
+	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows; in a job with columns
+					  * by position, else by number */
+	uint64_t chunk_capacity;
+	uint64_t chunk_first; /* the number of its first match */
+	uint64_t chunk_count; /* matches in it */
+	HgCudaGather gather;  /* where the job has columns */
+
+	HgCudaReduce reduce; /* the groups of the last reduce() */
+
+	HgJobStats stats;
+};
+
+/* Are its matches those of bins? */
+static inline bool
+hg_cuda_job_in_bins(const HgCudaJob *job)
+{
+	return job->layout == HG_LAYOUT_BINS || job->both;
+}
+
+/* Does it have columns beside its keys? */
+static inline bool
+hg_cuda_job_has_columns(const HgCudaJob *job)
+{
+	return job->spec.ncolumns[HG_OUTER] + job->spec.ncolumns[HG_INNER] > 0;
+}
+
+#endif /* HG_CUDA_JOB_H */

@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_stream.cu
+ *	  The matches of a job: found at once, written a chunk at a time.
+ *
+ * Three layouts, three ways.  Graphs are joined as hg_cuda_join.cu does it: all matches are
+ * found, then any range of them can be written.  Bins are joined as hg_cuda_bins.cu does it: the
+ * pass that finds the matches writes them on the way, and where the chunk had room for all, as
+ * that of most joins has, no other pass follows.  The graphs of both sides, where they come from
+ * bins, are not there before they are needed.  The pass that builds them finds the matches as
+ * well (hg_cuda_both.cu).  Only if the chunk was too small for these, or they are asked for
+ * again, the edges of the graphs are joined as rows in bins, which they are.
+ *
+ * MEMORY: the chunk, 8 bytes a pair, and what the ways above take.  The chunk stays from stream to
+ * stream.  Where memory is short it is small, and has to be filled more often: but it can hold
+ * the matches of any outer row of bins, which are never written in part.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_stream.h"
+
+#include "../kernels/hg_cuda_tuning.h"
+
+/* ------------------------------------------------------------------------
+ * The chunk
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Have room in the chunk for wanted pairs, or for as many as a chunk may have, or, where memory
+ * is short, for fewer, but for least ones.
+ */
+static HgStatus
+reserve_chunk(HgCudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
+{
+	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
+
+	if (capacity < least)
+		capacity = least;
+	while (capacity > job->chunk_capacity)
+	{
+		uint32_t *chunk;
+		HgStatus status = hg_cuda_alloc_array(&job->work, 2 * capacity, &chunk, error);
+
+		if (status == HG_OK)
+		{
+			hg_cuda_free(&job->work, job->chunk);
+			job->chunk = chunk;
+			job->chunk_capacity = capacity;
+			return HG_OK;
+		}
+		if (status != HG_DEVICE_OUT_OF_MEMORY || (capacity <= least && job->chunk_capacity < least))
+			return status;
+		capacity = capacity / 2 > least ? capacity / 2 : least;
+	}
+	return HG_OK;
+}
+
+/* The pairs that a chunk must have room for. */
+static uint64_t
+least_chunk(const HgCudaJob *job)
+{
+	return hg_cuda_job_in_bins(job) && job->bins.longest > HG_LEAST_CHUNK_PAIRS
+			   ? job->bins.longest
+			   : HG_LEAST_CHUNK_PAIRS;
+}
+
+/*
+ * The first count matches of the chunk get the numbers of their rows, where the caller gave any and
+ * positions are not needed.
+ */
+static HgStatus
+number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
+{
+	if (hg_cuda_job_has_columns(job))
+		return HG_OK;
+	HG_TRY(
+		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
+	return hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
+									 job->chunk + job->chunk_capacity, count, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Graphs of both sides
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Build the graphs of both sides, unless they are; pairs as for hg_cuda_both_build, but that those
+ * which are to be written go to the chunk.
+ */
+static HgStatus
+build_both(HgCudaJob *job, HgCudaBothPairs *pairs, bool writing, HgError *error)
+{
+	if (job->both_built)
+		return HG_OK;
+	HG_TRY(hg_cuda_both_begin(&job->work, &job->shape, job->partitions, job->graphs, error));
+	if (writing)
+	{
+		/* after the graphs, as it gets by with what they leave */
+		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], HG_LEAST_CHUNK_PAIRS, error));
+		pairs->outer_rows = job->chunk;
+		pairs->inner_rows = job->chunk + job->chunk_capacity;
+		pairs->capacity = job->chunk_capacity;
+	}
+	HG_TRY(hg_cuda_both_build(&job->work, &job->shape, job->partitions, job->graphs, pairs, error));
+	for (HgCudaPartition &partition : job->partitions)
+		hg_cuda_partition_free(&job->work, &partition);
+	job->both_built = true;
+	return hg_cuda_both_common(&job->work, job->graphs, &job->common, error);
+}
+
+HgStatus
+hg_cuda_stream_graphs(HgCudaJob *job, HgError *error)
+{
+	return job->both ? build_both(job, nullptr, false, error) : HG_OK;
+}
+
+/* Make the edges of both graphs ready to be joined as rows in bins. */
+static HgStatus
+view_both(HgCudaJob *job, HgError *error)
+{
+	if (!job->both || job->viewed)
+		return HG_OK;
+	HG_TRY(build_both(job, nullptr, false, error));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(hg_cuda_both_view(&job->work, &job->graphs[side], job->stats.rows[HG_INNER],
+								 &job->partitions[side], error));
+	HG_TRY(hg_cuda_bins_open(&job->work, &job->partitions[HG_INNER], &job->partitions[HG_OUTER],
+							 job->shape.vertices_log2, 0, &job->bins, error));
+	job->viewed = true;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Finding
+ * ------------------------------------------------------------------------ */
+
+static HgCudaOuter
+outer_of(const HgCudaJob *job)
+{
+	HgCudaOuter outer;
+
+	outer.in_lists = job->stats.probe == HG_PROBE_INTERSECT;
+	outer.count = job->stats.rows[HG_OUTER];
+	if (outer.in_lists)
+	{
+		outer.words = job->graphs[HG_OUTER].edge_words;
+		outer.rows = job->graphs[HG_OUTER].edge_rows;
+	}
+	else
+	{
+		outer.words = job->columns[HG_OUTER].keys; /* mixed in build */
+		outer.rows = nullptr;
+	}
+	return outer;
+}
+
+static void
+add_counts(HgCudaJob *job, const HgCudaMatchCounts *counts)
+{
+	job->stats.comparisons += counts->comparisons;
+	job->stats.intersections += job->both ? job->common : counts->intersections;
+}
+
+void
+hg_cuda_stream_end(HgCudaJob *job)
+{
+	hg_cuda_join_close(&job->work, &job->join);
+	hg_cuda_bins_end(&job->work, &job->bins_matches);
+	job->joined = false;
+	job->chunk_count = 0;
+}
+
+void
+hg_cuda_stream_close(HgCudaJob *job)
+{
+	hg_cuda_stream_end(job);
+	hg_cuda_free(&job->work, job->chunk);
+	job->chunk = nullptr;
+	job->chunk_capacity = 0;
+}
+
+/*
+ * Build the graphs of both sides, and find the matches on the way; *written tells whether the
+ * chunk has all of them.
+ */
+static HgStatus
+match_both(HgCudaJob *job, HgMatchMode mode, bool *written, HgError *error)
+{
+	HgCudaBothPairs pairs = {};
+
+	pairs.mode = mode;
+	HG_TRY(build_both(job, &pairs, true, error));
+	*written = pairs.complete;
+	if (!pairs.complete)
+		return HG_OK;
+	add_counts(job, &pairs.counts);
+	job->matches = pairs.counts.matches;
+	job->chunk_count = job->matches;
+	job->chunk_first = 0;
+	return number_chunk(job, job->chunk_count, error);
+}
+
+/* Find the matches; those of bins are written at once where the chunk has room for all. */
+static HgStatus
+find_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
+{
+	const HgCudaMatchCounts *counts = &job->join.counts;
+	HgCudaOuter outer;
+	bool written = false;
+
+	hg_cuda_stream_end(job);
+	job->mode = mode;
+	if (job->both && !job->both_built)
+	{
+		HG_TRY(match_both(job, mode, &written, error));
+		job->joined = written;
+		if (written)
+			return HG_OK;
+	}
+	if (hg_cuda_job_in_bins(job))
+	{
+		HG_TRY(view_both(job, error));
+		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], least_chunk(job), error));
+		HG_TRY(hg_cuda_bins_match(&job->work, &job->bins, mode, job->chunk,
+								  job->chunk + job->chunk_capacity, job->chunk_capacity,
+								  &job->bins_matches, &job->chunk_count, error));
+		HG_TRY(number_chunk(job, job->chunk_count, error));
+		job->chunk_first = 0;
+		counts = &job->bins_matches.counts;
+	}
+	else
+	{
+		outer = outer_of(job);
+		HG_TRY(
+			hg_cuda_join_open(&job->work, &outer, &job->graphs[HG_INNER], mode, &job->join, error));
+	}
+	add_counts(job, counts);
+	job->matches = counts->matches;
+	job->joined = true;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_stream_count(HgCudaJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	HgCudaMatchCounts counts;
+	HgCudaOuter outer;
+
+	if (job->both && !job->both_built)
+	{
+		HgCudaBothPairs pairs = {};
+
+		pairs.mode = mode;
+		HG_TRY(build_both(job, &pairs, false, error));
+		counts = pairs.counts;
+	}
+	else if (hg_cuda_job_in_bins(job))
+	{
+		HG_TRY(view_both(job, error));
+		HG_TRY(hg_cuda_bins_count(&job->work, &job->bins, mode, &counts, error));
+	}
+	else
+	{
+		outer = outer_of(job);
+		HG_TRY(
+			hg_cuda_join_count(&job->work, &outer, &job->graphs[HG_INNER], mode, &counts, error));
+	}
+	add_counts(job, &counts);
+	job->stats.matches += counts.matches;
+	*matches = counts.matches;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_stream_start(HgCudaJob *job, HgMatchMode mode, HgError *error)
+{
+	if (!job->joined || job->mode != mode)
+		HG_TRY(find_matches(job, mode, error));
+	job->position = 0;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Writing and copying
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_stream_fill(HgCudaJob *job, HgError *error)
+{
+	const uint64_t left = job->matches - job->position;
+	uint64_t count;
+
+	if (job->position >= job->chunk_first && job->position < job->chunk_first + job->chunk_count)
+		return HG_OK;
+	HG_TRY(reserve_chunk(job, left, least_chunk(job), error));
+	count = left < job->chunk_capacity ? left : job->chunk_capacity;
+	job->chunk_count = 0;
+	if (hg_cuda_job_in_bins(job))
+		HG_TRY(hg_cuda_bins_write(&job->work, &job->bins, &job->bins_matches, job->position,
+								  job->chunk, job->chunk + job->chunk_capacity, job->chunk_capacity,
+								  &count, error));
+	else
+		HG_TRY(hg_cuda_join_write(&job->work, &job->join, job->position, count, job->chunk,
+								  job->chunk + job->chunk_capacity, error));
+	HG_TRY(number_chunk(job, count, error));
+	HG_TRY(hg_cuda_wait(&job->work, error));
+	job->chunk_first = job->position;
+	job->chunk_count = count;
+	return HG_OK;
+}
+
+/*
+ * Copy count pairs, from number first of the chunk on, to the caller, with the values that are
+ * wanted; wait even on failure.
+ */
+static HgStatus
+copy_pairs(HgCudaJob *job, uint64_t first, uint64_t count, HgMatches *matches, HgError *error)
+{
+	const size_t bytes = count * sizeof(uint32_t);
+	const uint32_t *const rows[2] = {job->chunk + first, job->chunk + job->chunk_capacity + first};
+	cudaError_t code;
+
+	if (hg_cuda_job_has_columns(job))
+		return hg_cuda_gather_matches(&job->work, &job->gather, job->values, job->numbers, rows,
+									  count, matches, error);
+	code = cudaMemcpyAsync(matches->outer, rows[HG_OUTER], bytes, cudaMemcpyDeviceToHost,
+						   job->work.stream);
+	if (code == cudaSuccess)
+		code = cudaMemcpyAsync(matches->inner, rows[HG_INNER], bytes, cudaMemcpyDeviceToHost,
+							   job->work.stream);
+	HG_TRY(hg_cuda_finish(&job->work, error));
+	HG_CUDA_TRY(code, error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_stream_next(HgCudaJob *job, HgMatches *matches, HgError *error)
+{
+	uint64_t count;
+
+	matches->count = 0;
+	HG_TRY(hg_cuda_look(&job->work, error));
+	HG_TRY(hg_cuda_stream_fill(job, error));
+	count = job->chunk_first + job->chunk_count - job->position;
+	if (count > matches->capacity)
+		count = matches->capacity;
+	if (hg_cuda_job_has_columns(job) && count > HG_GATHER_PAIRS)
+		count = HG_GATHER_PAIRS;
+	HG_TRY(copy_pairs(job, job->position - job->chunk_first, count, matches, error));
+
+	job->position += count;
+	job->stats.matches += count;
+	matches->count = count;
+	return HG_OK;
+}

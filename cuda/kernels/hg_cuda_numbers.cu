@@ -1,0 +1,142 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_numbers.cu
+ *	  Row numbers that the caller of append_rows gave.
+ *
+ * There are as many runs as there were appends that did not follow on from the one before: a
+ * few hundred where some processes fill a job together.  They stay in the caches while
+ * millions of pairs look their rows up by bisection.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_numbers.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "hg_cuda_tuning.h"
+
+#include <cstring>
+
+/* Runs that the first one makes room for. */
+static constexpr uint64_t FIRST_CAPACITY = 64;
+
+/* rows[i] = the number of the row at position rows[i]. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_translate_kernel(const HgCudaRun *runs, uint32_t count, uint32_t *rows, uint64_t n)
+{
+	uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+	uint32_t low = 0;
+	uint32_t high = count;
+	uint32_t row;
+
+	if (i >= n)
+		return;
+	row = rows[i];
+	/* the last run that begins at row or before; the first one begins at 0 */
+	while (high - low > 1)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (runs[middle].position <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	rows[i] = runs[low].number + (row - runs[low].position);
+}
+
+/* Have room for one more run. */
+static HgStatus
+reserve(HgCudaNumbers *numbers, const HgHost *host, HgError *error)
+{
+	const uint64_t capacity = numbers->capacity == 0 ? FIRST_CAPACITY : 2 * numbers->capacity;
+	HgCudaRun *larger;
+
+	if (numbers->count < numbers->capacity)
+		return HG_OK;
+	larger = static_cast<HgCudaRun *>(host->alloc(host->arg, capacity * sizeof(HgCudaRun)));
+	if (larger == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	if (numbers->runs != nullptr)
+	{
+		memcpy(larger, numbers->runs, numbers->count * sizeof(HgCudaRun));
+		host->free(host->arg, numbers->runs, numbers->capacity * sizeof(HgCudaRun));
+	}
+	numbers->runs = larger;
+	numbers->capacity = capacity;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t position, uint64_t count,
+					uint64_t first_row, HgError *error)
+{
+	if (count == 0)
+		return HG_OK;
+	if (numbers->count > 0)
+	{
+		const HgCudaRun *last = &numbers->runs[numbers->count - 1];
+
+		if (first_row - last->number == position - last->position)
+			return HG_OK;
+	}
+	HG_TRY(reserve(numbers, host, error));
+	numbers->runs[numbers->count++] = {(uint32_t) position, (uint32_t) first_row};
+	return HG_OK;
+}
+
+uint64_t
+hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uint64_t *position)
+{
+	if (numbers->count == 0)
+	{
+		*position = number;
+		return number < rows ? rows - number : 0;
+	}
+	/* most often it is in the run of the one before, or in the next */
+	for (uint64_t tried = 0; tried < numbers->count; tried++)
+	{
+		const uint64_t i = (numbers->found + tried) % numbers->count;
+		const HgCudaRun *run = &numbers->runs[i];
+		const uint64_t end = i + 1 < numbers->count ? run[1].position : rows;
+
+		if (number >= run->number && number - run->number < end - run->position)
+		{
+			numbers->found = i;
+			*position = run->position + (number - run->number);
+			return end - *position;
+		}
+	}
+	return 0;
+}
+
+HgStatus
+hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows, uint64_t count,
+						  HgError *error)
+{
+	const unsigned blocks = hg_blocks_for(count, HG_STREAM_THREADS);
+
+	if (count == 0 || numbers->count == 0)
+		return HG_OK;
+	if (numbers->device_runs == nullptr)
+	{
+		HG_TRY(hg_cuda_alloc_array(work, numbers->count, &numbers->device_runs, error));
+		HG_CUDA_TRY(cudaMemcpyAsync(numbers->device_runs, numbers->runs,
+									numbers->count * sizeof(HgCudaRun), cudaMemcpyHostToDevice,
+									work->stream),
+					error);
+	}
+	return hg_cuda_launch<hg_translate_kernel>(work->stream, "hg_translate_kernel", blocks,
+											   HG_STREAM_THREADS, error, numbers->device_runs,
+											   (uint32_t) numbers->count, rows, count);
+}
+
+void
+hg_cuda_numbers_close(HgCudaNumbers *numbers, const HgHost *host)
+{
+	if (numbers->runs != nullptr)
+		host->free(host->arg, numbers->runs, numbers->capacity * sizeof(HgCudaRun));
+	memset(numbers, 0, sizeof(*numbers));
+}

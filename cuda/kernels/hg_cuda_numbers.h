@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_numbers.h
+ *	  Row numbers that the caller of append_rows gave.
+ *
+ * Everything on the device knows a row by its position in its side's column, which is the
+ * order of the appends.  Where the caller has numbers of his own, what follows one another in
+ * both is a run, and pairs are translated, run by run, on their way out.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_NUMBERS_H
+#define HG_CUDA_NUMBERS_H
+
+#include "../device/hg_cuda_work.h"
+
+/* Rows that follow one another by position and by number. */
+struct HgCudaRun
+{
+	uint32_t position; /* of the first one */
+	uint32_t number;
+};
+
+/* Run i goes on to where run i + 1 begins; all zero: there are none yet. */
+struct HgCudaNumbers
+{
+	HgCudaRun *runs; /* [capacity] by position; in memory of the job's host */
+	uint64_t count;
+	uint64_t capacity;
+	uint64_t found;			/* the run of the last one that was looked for */
+	HgCudaRun *device_runs; /* [count] the same in device memory, once they are needed */
+};
+
+/* Note that the count rows from position on are numbered from first_row on. */
+HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t position,
+							 uint64_t count, uint64_t first_row, HgError *error);
+
+/*
+ * Of a side with rows rows: the position of the one with a number, and how many from there on
+ * follow one another in both, it among them; 0 where there is none.
+ */
+uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
+							  uint64_t *position);
+
+/*
+ * rows[0 .. count - 1], in device memory, become numbers where they were positions.  It returns
+ * when that is launched.
+ */
+HgStatus hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows,
+								   uint64_t count, HgError *error);
+
+/* Free the host's memory; that of the device belongs to the job's work. */
+void hg_cuda_numbers_close(HgCudaNumbers *numbers, const HgHost *host);
+
+#endif /* HG_CUDA_NUMBERS_H */

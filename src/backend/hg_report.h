@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_report.h
+ *	  What a matcher tells of what it did, for EXPLAIN and the statistics.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_REPORT_H
+#define HG_REPORT_H
+
+#include "engine/hg_engine.h"
+
+/* What a matcher did and where. */
+typedef struct HgMatcherReport
+{
+	char backend[8];	/* "cpu" or "cuda": where the matches came from */
+	char device[96];	/* name of the device, "" on the CPU */
+	char fallback[160]; /* why auto used the CPU although it tried the device,
+						 * "" where it did not */
+	HgJobStats job;
+	uint64 sent_rows; /* keys that the device got while the sides were read */
+	double start_ms;  /* choosing the backend, waiting for the device */
+	double device_ms; /* what the job was expected to take on the device ... */
+	double cpu_ms;	  /* ... and on the CPU; both 0 where there was no such choice */
+	uint32 gathered;  /* columns whose values came with the matches */
+} HgMatcherReport;
+
+#endif /* HG_REPORT_H */

@@ -1,0 +1,591 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_team.c
+ *	  A join that the processes of a parallel query have on a device together.
+ *
+ * hg_device_team.h tells the steps.  WHY THEY AGREE: a process that fails at a step says so
+ * before it arrives, and the others look after they have.  Nobody can have said it of
+ * a later step by then but processes that have found all well with this one.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/device/hg_device_shared.h"
+#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_sender.h"
+#include "hg_guc.h"
+
+/* The steps, each of which ends with an arrive. */
+#define HG_STEP_APPEND 1
+#define HG_STEP_BUILD 2
+#define HG_STEP_FETCH 3
+
+/*
+ * Under auto a sender that has its job waits so long at most for the device to take the rest, while
+ * others may still read.
+ */
+#define HG_SETTLE_MS 50.0
+
+/*
+ * Bytes of matches, and of their values, fetched at a time: a block of whole huge pages.  And where
+ * they are streamed.
+ */
+#define HG_FETCH_BYTES ((uint64) 4 * 1024 * 1024)
+#define HG_STREAM_BYTES ((uint64) 512 * 1024)
+
+/* A number that no other team has; 0 where there is none to be had. */
+static uint64
+hg_device_team_number(void)
+{
+	uint64 number = 0;
+
+	while (number == 0)
+		if (!pg_strong_random(&number, sizeof(number)))
+			return 0;
+	return number;
+}
+
+void
+hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
+{
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgServerDevice server;
+
+	memset(shared, 0, sizeof(*shared));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		pg_atomic_init_u64(&shared->rows[side], 0);
+	for (int number = 0; number < HG_TRIES; number++)
+	{
+		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
+		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
+		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
+	}
+	pg_atomic_init_u32(&shared->unsent, 0);
+	pg_atomic_init_u32(&shared->counted, 0);
+	/* only the server's process can be reached by several */
+	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
+		return;
+	shared->costs_known = hg_device_costs(&shared->costs);
+	if (!shared->costs_known && !wanted)
+	{
+		/* one that rests will be there for the next join */
+		if (hg_device_shared_read(&server) && server.state == HG_SERVER_DEVICE_RESTING)
+			hg_device_shared_ask();
+		return;
+	}
+	shared->job = hg_device_team_number();
+}
+
+void
+hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns)
+{
+	if (shared->job != 0)
+		shared->early_job = hg_device_team_number();
+	shared->early_columns = *columns;
+}
+
+void
+hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
+{
+	HgPgHost host;
+	HgError error;
+
+	if (shared->early_job == 0)
+		return;
+	if (sender != NULL && hg_sender_is_admitted(sender))
+	{
+		hg_host_init(&host, CurrentMemoryContext);
+		if (hg_backend != HG_BACKEND_CUDA)
+			hg_host_set_patience(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_SETTLE_MS)
+															  : HG_SETTLE_MS);
+		if (hg_sender_finish(sender, &host, sides, &error) == HG_OK)
+			return;
+		hg_host_rethrow(&host);
+	}
+	pg_atomic_write_u32(&shared->unsent, 1);
+}
+
+/* Has this process come after an arrive that all others have been at? */
+static bool
+hg_device_team_is_late(const HgDeviceTeam *device)
+{
+	return device->team->team.arrived > 0;
+}
+
+/* Wait for the others, or learn that they have been here.  What each has written before is seen. */
+static void
+hg_device_team_arrive(HgDeviceTeam *device)
+{
+	HgTeam *team = &device->team->team;
+
+	if (hg_device_team_is_late(device))
+	{
+		team->arrived--;
+		return;
+	}
+	team->arrive(team->arg);
+	hg_host_rethrow(device->team->host);
+}
+
+/* What a wait that was given up says. */
+static HgStatus
+hg_device_team_status(HgDeviceTeam *device, HgStatus status, HgError *error)
+{
+	if (status != HG_CANCELLED || !hg_host_lost_patience(device->team->host))
+		return status;
+	return hg_device_complain(error);
+}
+
+/* Tell of a step, and learn whether all went well with everybody. */
+static bool
+hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError *why)
+{
+	HgDeviceAttempt *attempt = device->attempt;
+	uint32 failed = 0;
+
+	status = hg_device_team_status(device, status, why);
+	if (status != HG_OK && pg_atomic_compare_exchange_u32(&attempt->failed, &failed, step))
+	{
+		attempt->failure = *why;
+		attempt->failure.status = status;
+	}
+	hg_device_team_arrive(device);
+	failed = pg_atomic_read_u32(&attempt->failed);
+	if (failed == 0 || failed > step)
+		return true;
+	device->failure = attempt->failure;
+	return false;
+}
+
+/* The columns of a side that the job has; or NULL. */
+static const HgColumnSet *
+hg_device_team_columns(const HgDeviceTeam *device, const HgReduction *reduction, HgSide side)
+{
+	return device->reducing ? &reduction->columns[side] : device->gather->columns[side];
+}
+
+/* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
+static HgEngine *
+hg_device_team_engine(HgDeviceTeam *device, HgError *error)
+{
+	HgEngine *engine = hg_device_engine(true);
+
+	if (engine == NULL)
+	{
+		hg_error_set(error, HG_CONNECTION_LOST, NULL,
+					 "the device process ended before the join began");
+		return NULL;
+	}
+	device->calls = *engine;
+	device->came = true;
+	return engine;
+}
+
+/* Step 1: open the job and give it this process's keys, and columns. */
+static HgStatus
+hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
+					  const HgKeySet sides[2], double patience_ms, HgError *error)
+{
+	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgEngine *engine;
+	HgStatus status;
+
+	if (hg_device_state(wanted, (long) patience_ms, error) != HG_DEVICE_READY)
+		return error->status != HG_OK ? error->status : HG_UNAVAILABLE;
+	engine = hg_device_team_engine(device, error);
+	if (engine == NULL)
+		return error->status;
+	status = engine->open(engine, &device->team->host->host, spec, &device->job, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
+		{
+			const HgKeyPiece *piece = &sides[side].pieces[i];
+
+			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
+											   piece->count, piece->first_row, error);
+			if (status == HG_OK)
+				status = hg_column_set_append(
+					hg_device_team_columns(device, reduction, (HgSide) side), &device->calls,
+					device->job, (HgSide) side, piece->first_row, piece->count, error);
+		}
+	if (status == HG_OK)
+		status = hg_wire_client_settle(device->job, error);
+	return status;
+}
+
+/* Has the early job the columns that are wanted now? */
+static bool
+hg_device_team_expects_early(const HgDeviceTeam *device)
+{
+	const HgJobColumns *early = &device->shared->early_columns;
+
+	return device->reducing == early->reduces &&
+		   (device->gather->columns[HG_OUTER] != NULL) == early->gathers[HG_OUTER] &&
+		   (device->gather->columns[HG_INNER] != NULL) == early->gathers[HG_INNER];
+}
+
+/*
+ * Step 1 of the early attempt.  A sender that has asked for the job and lost it may have sent
+ * rows, which would be there twice if this process began again.  One that was never connected has
+ * nothing there.  Who has no sender has no rows, and no part of the job.
+ */
+static HgStatus
+hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
+						 const HgKeySet sides[2], double patience_ms, HgError *error)
+{
+	HgSender *sender = device->sender;
+	HgStatus status;
+
+	if (!hg_device_team_expects_early(device))
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
+	if (sender == NULL)
+		return HG_OK;
+	if (hg_sender_is_unused(sender))
+		return hg_device_team_append(device, reduction, spec, sides, patience_ms, error);
+	status = hg_sender_finish(sender, device->team->host, sides, error);
+	if (status != HG_OK)
+		return status;
+	if (hg_device_team_engine(device, error) == NULL)
+		return error->status;
+	device->job = hg_sender_take(sender, &device->team->host->host);
+	device->sent_rows = hg_sender_sent_rows(sender);
+	return HG_OK;
+}
+
+/*
+ * Has the built job the rows of all processes?  It has not where the device process was lost after
+ * some had appended theirs, and others have opened the job with its successor: none of them has
+ * seen anything fail.
+ */
+static HgStatus
+hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
+{
+	HgJobStats stats;
+
+	device->calls.stats(device->job, &stats);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (stats.rows[side] != pg_atomic_read_u64(&device->shared->rows[side]))
+			return hg_error_set(error, HG_CONNECTION_LOST, NULL,
+								"the device process was replaced while rows were sent to it");
+	return HG_OK;
+}
+
+/* Have the matches of all counted; nobody else asks for any meanwhile. */
+static HgStatus
+hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, HgError *error)
+{
+	HgJobStats before;
+	HgJobStats after;
+	HgStatus status;
+
+	device->calls.stats(device->job, &before);
+	status = device->calls.count(device->job, mode, matches, error);
+	device->calls.stats(device->job, &after);
+	if (status == HG_OK && after.matches - before.matches != *matches)
+		return hg_device_distrust(error);
+	return status;
+}
+
+/* Step 2, of the process that comes to it first: build, and reduce or count the matches of all. */
+static HgStatus
+hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *error)
+{
+	const uint64 most = device->team->spec.match_bytes / (2 * sizeof(uint32));
+	HgDeviceAttempt *attempt = device->attempt;
+	uint32 none = 0;
+	HgStatus status;
+
+	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
+		return HG_OK;
+	status = device->calls.build(device->job, error);
+	if (status == HG_OK)
+		status = hg_device_team_check_rows(device, error);
+	if (status == HG_OK && device->reducing)
+	{
+		status = hg_reduction_fetch(spec->reduction, &device->calls, device->job, spec->mode,
+									device->context, &device->groups, error);
+		attempt->reduced = status == HG_OK && !device->groups.too_many;
+	}
+	if (status != HG_OK || attempt->reduced)
+		return status;
+	status = hg_device_team_count(device, spec->mode, &attempt->matches, error);
+	if (status != HG_OK || spec->counted || attempt->matches <= most)
+		return status;
+	if (hg_backend != HG_BACKEND_CUDA)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
+							"the matches of the join need more than work memory");
+	attempt->streamed = true;
+	return HG_OK;
+}
+
+/* Have room for more matches; not for many more than there are in all. */
+static void
+hg_device_team_reserve(HgDeviceTeam *device)
+{
+	uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
+				  hg_gather_match_bytes(device->gather);
+	HgMatchBlock *block;
+
+	if (device->last != NULL && device->last->all.count < device->last->all.capacity)
+		return;
+	block =
+		hg_match_block_create(device->gather, Min(most, Max(device->matches, 1)), device->context);
+	if (device->last == NULL)
+		device->first = block;
+	else
+		device->last->next = block;
+	device->last = block;
+}
+
+/* Forget what was fetched. */
+static void
+hg_device_team_drop(HgDeviceTeam *device)
+{
+	while (device->first != NULL)
+	{
+		HgMatchBlock *block = device->first;
+
+		device->first = block->next;
+		hg_match_block_destroy(block);
+	}
+	device->last = NULL;
+}
+
+/* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
+static HgStatus
+hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
+{
+	HgMatches chunk;
+	HgStatus status;
+
+	hg_device_team_reserve(device);
+	hg_match_block_rest(device->last, device->gather, &chunk);
+	status = device->calls.next(device->job, &chunk, error);
+	*count = status == HG_OK ? chunk.count : 0;
+	if (*count > 0)
+		hg_match_block_add(device->last, device->gather, &chunk);
+	pg_atomic_fetch_add_u64(&device->attempt->fetched, *count);
+	return status;
+}
+
+/* Have all processes together fetched what was counted?  All of them find the same. */
+static bool
+hg_device_team_has_all(HgDeviceTeam *device)
+{
+	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
+		return true;
+	/* whoever was lied to can't be told */
+	hg_device_distrust(&device->failure);
+	return false;
+}
+
+/* Step 3: begin to fetch matches and, unless they are streamed, go on until there are no more. */
+static HgStatus
+hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
+{
+	HgStatus status;
+	size_t count = device->streamed ? 0 : 1;
+
+	/* all rows of all processes are there */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_wire_client_number(device->job, (HgSide) side,
+							  device->team->spec.numbers(device->team->spec.arg, (HgSide) side));
+	status = device->calls.match(device->job, mode, error);
+
+	while (status == HG_OK && count > 0)
+		status = hg_device_team_fetch_chunk(device, &count, error);
+	return status;
+}
+
+/* All steps that are left; false where one has failed for somebody. */
+static bool
+hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSpec *spec,
+					 const HgJobSpec *job_spec, const HgKeySet sides[2], double patience_ms)
+{
+	HgDeviceTeamShared *shared = device->shared;
+	const bool early = number == HG_TRY_EARLY;
+	/* none of them could fail at the first step then */
+	const bool settled =
+		early && hg_device_team_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
+	HgStatus status = HG_OK;
+	HgError error;
+
+	device->attempt = &shared->attempts[number];
+	if (!hg_device_team_is_late(device))
+		status = early ? hg_device_team_take_over(device, spec->reduction, job_spec, sides,
+												  patience_ms, &error)
+					   : hg_device_team_append(device, spec->reduction, job_spec, sides,
+											   patience_ms, &error);
+	if (!settled && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
+		return false;
+
+	/* from here on a process that came late has no job, and no part but to arrive */
+	if (status == HG_OK && device->job != NULL)
+		status = hg_device_team_build(device, spec, &error);
+	if (!hg_device_team_agree(device, HG_STEP_BUILD, status, &error))
+		return false;
+	device->matches = device->attempt->matches;
+	device->reduced = device->attempt->reduced;
+	device->streamed = device->attempt->streamed;
+	if (device->reduced || spec->counted)
+		return true;
+	/* where work memory can not hold the matches it can hold no values: these are not asked for */
+	hg_gather_limit(device->gather, device->matches, device->team->spec.match_bytes);
+
+	if (device->job != NULL)
+		status = hg_device_team_fetch(device, spec->mode, &error);
+	return hg_device_team_agree(device, HG_STEP_FETCH, status, &error) &&
+		   hg_device_team_has_all(device);
+}
+
+/* The attempt that is made after one that has failed; HG_TRIES: none is. */
+static HgDeviceTry
+hg_device_team_next_try(const HgDeviceTeam *device, HgDeviceTry number, const HgJobSpec *job_spec)
+{
+	HgDeviceAttempt *attempt = device->attempt;
+
+	if (number == HG_TRY_EARLY && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
+		return HG_TRY_WHOLE;
+	if (job_spec->ncolumns[HG_OUTER] + job_spec->ncolumns[HG_INNER] > 0 &&
+		device->failure.status == HG_DEVICE_OUT_OF_MEMORY)
+		return HG_TRY_KEYS;
+	return HG_TRIES;
+}
+
+/* Have spec tell of the job of an attempt, where it tells of the whole one, or the one before. */
+static void
+hg_device_team_fill_spec(HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *spec)
+{
+	spec->team = number == HG_TRY_EARLY ? device->shared->early_job
+										: device->shared->job + (number == HG_TRY_KEYS);
+	if (number != HG_TRY_KEYS)
+		return;
+	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
+	device->reducing = false;
+	hg_gather_forget(device->gather);
+}
+
+/*
+ * Clear the way for the next attempt.  Its job must not find the one before in its way: the
+ * device process knows that this is closed when it has answered.
+ */
+static void
+hg_device_team_make_room(HgDeviceTeam *device)
+{
+	HgWireClient *client;
+	HgDeviceStatus status;
+
+	if (device->sender != NULL)
+		hg_sender_give_up(device->sender);
+	device->sent_rows = 0;
+	client = hg_device_client();
+	if (client != NULL)
+		hg_wire_client_status(client, &device->team->host->host, &status, NULL);
+	hg_device_team_arrive(device);
+}
+
+bool
+hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
+					const HgKeySet sides[2], double patience_ms, HgError *error)
+{
+	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
+	HgJobSpec job = *job_spec;
+
+	for (;;)
+	{
+		hg_device_team_fill_spec(device, number, &job);
+		device->joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
+		if (!device->joined || !device->streamed)
+			hg_device_team_close(device);
+		if (device->joined)
+		{
+			device->next = device->first;
+			return true;
+		}
+		hg_device_team_drop(device);
+		number = hg_device_team_next_try(device, number, &job);
+		if (number == HG_TRIES)
+			break;
+		hg_device_team_make_room(device);
+	}
+	hg_device_discard_lost();
+	*error = device->failure;
+	return false;
+}
+
+uint64
+hg_device_team_take_count(HgDeviceTeam *device)
+{
+	uint32 none = 0;
+
+	/* one that came late has no number, and leaves it to the others */
+	if (!device->came || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
+		return 0;
+	return device->matches;
+}
+
+uint64
+hg_device_team_bytes(const HgDeviceTeam *device)
+{
+	uint64 bytes = 0;
+
+	for (const HgMatchBlock *block = device->first; block != NULL; block = block->next)
+		bytes += block->all.capacity * hg_gather_match_bytes(device->gather);
+	return bytes;
+}
+
+/* Where the matches are streamed: fetch the next ones in place of the last. */
+static HgStatus
+hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
+{
+	size_t count;
+	HgStatus status;
+
+	if (device->job == NULL)
+		return HG_OK;
+	if (device->last != NULL)
+		device->last->all.count = 0;
+	status = hg_device_team_fetch_chunk(device, &count, error);
+	if (count > 0)
+		*block = device->last;
+	/* others can have its memory */
+	else if (status == HG_OK)
+		hg_device_team_close(device);
+	return status;
+}
+
+HgStatus
+hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
+{
+	const HgMatchBlock *next = device->next;
+
+	*block = NULL;
+	if (device->streamed)
+		return hg_device_team_stream(device, block, error);
+	if (next == NULL)
+		return HG_OK;
+	device->next = next->next;
+	/* the last one may have been made in vain */
+	if (next->all.count > 0)
+		*block = next;
+	return HG_OK;
+}
+
+void
+hg_device_team_close(HgDeviceTeam *device)
+{
+	HgJob *job = device->job;
+
+	if (job == NULL)
+		return;
+	device->job = NULL;
+	device->calls.stats(job, &device->stats);
+	device->calls.close(job);
+}

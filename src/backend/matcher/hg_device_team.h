@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_team.h
+ *	  A join that the processes of a parallel query have on a device together.
+ *
+ * Each process connects to the server's device process and opens the same job there
+ * (HgJobSpec.team).  All then go through the same steps, and are of one mind after each:
+ *
+ *	1	each appends the keys that it has read, and the columns that the job is to have: those of
+ *		a reduction, or those whose values come with the matches
+ *	2	one of them has the job built, sees that the rows of all are there, and has its matches
+ *		counted, or reduced: then it has the groups
+ *	3	where matches are wanted, each fetches chunks of them until there are no more, with their
+ *		values where all of these fit work memory; or, where the matches alone need more than that,
+ *		begins to, without values, and goes on while they are returned
+ *
+ * Each step ends with an arrive at the team's barrier.  Where a step has failed for one of the
+ * processes it has failed for all: no row has been returned yet, and all keys are where they were.
+ * That is an attempt.  There are these, each with a job of its own:
+ *
+ *	early	The job that the processes have senders for (hg_sender.h), if they do: its expected
+ *			rows are the planner's.  The first step takes no arrive where all of them had finished
+ *			when all rows were read.
+ *	whole	Where there was none, or its first step has failed: a job for the rows that there are.
+ *	keys	Where the device has no memory for columns: a job without.
+ *
+ * Between two attempts there is one more arrive, behind which the job of the first is gone.  After
+ * the last the processes go on to join on the CPU, or to an error.
+ *
+ * Under backend auto nothing can fail any more after the last step of an attempt that succeeds: the
+ * matches that a process has fetched are in its memory, and the device is no longer needed.  Where
+ * they need more than work memory the attempt has failed.  Backend cuda, which may fail, streams
+ * them then: what goes wrong with the device while rows are returned is an error.
+ *
+ * What the processes have fetched must be as many matches as were counted: else the device process
+ * has lied, to whichever of them, and the attempt has failed.
+ *
+ * A process that joins the team after the first step has no rows.  It takes no matches
+ * either, and arrives with the others as often as they still do.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_TEAM_H
+#define HG_DEVICE_TEAM_H
+
+#include "port/atomics.h"
+
+#include "backend/matcher/hg_matcher.h"
+
+#include "engine/hg_costs.h"
+
+typedef enum HgDeviceTry
+{
+	HG_TRY_EARLY,
+	HG_TRY_WHOLE,
+	HG_TRY_KEYS,
+	HG_TRIES
+} HgDeviceTry;
+
+/* How one attempt at the steps fared. */
+typedef struct HgDeviceAttempt
+{
+	pg_atomic_uint32 failed;  /* the step that has failed, 0 = none */
+	HgError failure;		  /* ... and why: written by one, read after its arrive */
+	pg_atomic_uint32 asked;	  /* a process does the second step for all ... */
+	uint64 matches;			  /* ... and has written this before its arrive: of all processes, */
+	bool reduced;			  /* or that it has reduced them to groups; ... */
+	bool streamed;			  /* ... the matches are fetched while they are returned */
+	pg_atomic_uint64 fetched; /* matches that the processes have, added before they arrive */
+} HgDeviceAttempt;
+
+/* What the processes have in common, in their shared memory. */
+struct HgDeviceTeamShared
+{
+	uint64 job;					/* HgJobSpec.team; 0: the device is left out of it */
+	uint64 early_job;			/* the same, of the job that senders have; 0: there are none */
+	HgJobColumns early_columns; /* that it has */
+	HgEngineCosts costs;		/* as the leader knew them, so that all choose alike */
+	bool costs_known;
+	pg_atomic_uint64 rows[2]; /* by HgSide, of all processes; added before they build */
+	pg_atomic_uint32 unsent;  /* some sender had not finished when all rows were read */
+	HgDeviceAttempt attempts[HG_TRIES];
+	pg_atomic_uint32 counted; /* a process has taken the number of matches */
+};
+
+/* One process's part. */
+typedef struct HgDeviceTeam
+{
+	HgDeviceTeamShared *shared;
+	HgPgTeam *team;
+	HgSender *sender;		  /* or NULL */
+	bool reducing;			  /* the job has the columns of a reduction, or will have them ... */
+	HgGather *gather;		  /* ... or these */
+	HgDeviceAttempt *attempt; /* that is being made */
+	HgError failure;		  /* why it has failed */
+	bool came;				  /* this process has had a part in a job, that is ... */
+	HgEngine calls;			  /* ... an engine, which may go with its connection */
+	HgJob *job;				  /* NULL where it is closed or was not opened */
+	HgJobStats stats;		  /* of the job, when it was closed */
+	uint64 matches;			  /* of all processes, once they are counted */
+	bool joined;			  /* all steps are done, in all processes */
+	bool reduced;			  /* ... and all matches, to groups */
+	bool streamed;			  /* ... or they are still to be fetched */
+	HgGroupSet groups;		  /* those that this process has got */
+	uint64 sent_rows;		  /* by this process's sender while it read */
+
+	/* what this process has fetched; where the matches are streamed, last */
+	MemoryContext context;
+	HgMatchBlock *first;
+	HgMatchBlock *last;
+	const HgMatchBlock *next; /* that is returned next */
+} HgDeviceTeam;
+
+/*
+ * The leader's, before the others can see it: make it ready for an execution, with a device if
+ * there is one that hashgraph.backend allows, and the matches that it would give do (possible).
+ */
+extern void hg_device_team_init(HgDeviceTeamShared *shared, bool possible);
+
+/*
+ * The leader's, at the same time: the processes are to have senders, for a job with these columns.
+ */
+extern void hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *columns);
+
+/*
+ * This process has read its rows, and others may not have: have its sender finished, if it needs
+ * not wait for its turn.
+ */
+extern void hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender,
+								  const HgKeySet sides[2]);
+
+/*
+ * Do all steps that are left to this process; device has shared, team, sender, context and its
+ * columns set.  job_spec has the expected rows of all, and no team.  The wait for a greeting takes
+ * patience_ms at most, other waits what the team's host allows.  True: all processes have joined on
+ * the device. False: none has, *error says why, and team->team.arrived is what it would be had they
+ * not tried.  An interrupt's error is thrown.
+ */
+extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
+								const HgJobSpec *job_spec, const HgKeySet sides[2],
+								double patience_ms, HgError *error);
+
+/* The number of matches of all, for the one process that asks first; 0 for the others. */
+extern uint64 hg_device_team_take_count(HgDeviceTeam *device);
+
+/* Memory of the matches that this process has fetched. */
+extern uint64 hg_device_team_bytes(const HgDeviceTeam *device);
+
+/*
+ * The next of the matches that this process has fetched or, where they are streamed, fetches now in
+ * place of the last; *block is NULL at the end.
+ */
+extern HgStatus hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block,
+									HgError *error);
+
+/* Close the job, if it is open; in any state. */
+extern void hg_device_team_close(HgDeviceTeam *device);
+
+#endif /* HG_DEVICE_TEAM_H */

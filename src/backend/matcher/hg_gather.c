@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_gather.c
+ *	  Values of columns that come with the matches of a job.
+ *
+ * A block of matches is one piece of memory with an array for each column behind those of the row
+ * numbers.  Bytes that tell NULL are written where some value of the column is NULL, and then for
+ * all matches of the block.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "backend/matcher/hg_gather.h"
+#include "backend/hg_memory.h"
+
+/* A block has room for a multiple of so many matches, so that its arrays begin where lines do. */
+#define HG_BLOCK_ROUND 64
+
+void
+hg_gather_forget(HgGather *gather)
+{
+	memset(gather, 0, sizeof(*gather));
+}
+
+void
+hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes)
+{
+	const uint64 most = bytes / Max(pairs, 1);
+	uint64 pair_bytes = 2 * sizeof(uint32);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const size_t value_bytes = hg_column_set_bytes(gather->columns[side]);
+
+		if (pair_bytes + value_bytes <= most)
+			pair_bytes += value_bytes;
+		else
+			gather->columns[side] = NULL;
+	}
+}
+
+size_t
+hg_gather_match_bytes(const HgGather *gather)
+{
+	return 2 * sizeof(uint32) + hg_column_set_bytes(gather->columns[HG_OUTER]) +
+		   hg_column_set_bytes(gather->columns[HG_INNER]);
+}
+
+/* Cut an array off the front of a piece of memory. */
+static void *
+hg_match_block_cut(char **memory, size_t bytes)
+{
+	char *array = *memory;
+
+	*memory += bytes;
+	return array;
+}
+
+HgMatchBlock *
+hg_match_block_create(const HgGather *gather, size_t capacity, MemoryContext context)
+{
+	HgMatchBlock *block = MemoryContextAllocZero(context, sizeof(HgMatchBlock));
+	HgMatches *all = &block->all;
+	char *memory;
+
+	all->capacity = TYPEALIGN(HG_BLOCK_ROUND, capacity);
+	memory = hg_block_alloc(context, all->capacity * hg_gather_match_bytes(gather));
+	if (memory == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+						errdetail("Failed to allocate %zu bytes for the matches of a join.",
+								  (size_t) (all->capacity * hg_gather_match_bytes(gather)))));
+	all->outer = hg_match_block_cut(&memory, all->capacity * sizeof(uint32));
+	all->inner = hg_match_block_cut(&memory, all->capacity * sizeof(uint32));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			all->values[side][column] =
+				hg_match_block_cut(&memory, all->capacity * set->widths[column]);
+			all->nulls[side][column] = hg_match_block_cut(&memory, all->capacity);
+		}
+	}
+	return block;
+}
+
+void
+hg_match_block_destroy(HgMatchBlock *block)
+{
+	/* what the memory begins with */
+	hg_block_free(block->all.outer);
+	pfree(block);
+}
+
+void
+hg_match_block_rest(const HgMatchBlock *block, const HgGather *gather, HgMatches *rest)
+{
+	const HgMatches *all = &block->all;
+
+	memset(rest, 0, sizeof(*rest));
+	rest->outer = all->outer + all->count;
+	rest->inner = all->inner + all->count;
+	rest->capacity = all->capacity - all->count;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			rest->values[side][column] =
+				(char *) all->values[side][column] + all->count * set->widths[column];
+			rest->nulls[side][column] = all->nulls[side][column] + all->count;
+		}
+	}
+}
+
+void
+hg_match_block_add(HgMatchBlock *block, const HgGather *gather, const HgMatches *rest)
+{
+	HgMatches *all = &block->all;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			bool had_nulls = all->count > 0 && all->has_nulls[side][column];
+			bool has_nulls = rest->has_nulls[side][column];
+
+			if (has_nulls && !had_nulls)
+				memset(all->nulls[side][column], 0, all->count);
+			else if (had_nulls && !has_nulls)
+				memset(all->nulls[side][column] + all->count, 0, rest->count);
+			all->has_nulls[side][column] = had_nulls || has_nulls;
+		}
+	}
+	all->count += rest->count;
+}
+
+uint32
+hg_gather_show(HgGather *gather, const HgMatchBlock *block)
+{
+	const HgMatches *all = &block->all;
+	uint32 gathered = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = gather->columns[side];
+		HgMatchValues *matched = &gather->matched[side];
+
+		gather->has_matched[side] = set != NULL;
+		for (uint32 column = 0; set != NULL && column < set->ncolumns; column++)
+		{
+			matched->values[column] = all->values[side][column];
+			matched->nulls[column] = all->has_nulls[side][column] ? all->nulls[side][column] : NULL;
+			gathered++;
+		}
+	}
+	return gathered;
+}

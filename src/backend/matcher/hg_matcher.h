@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_matcher.h
+ *	  Match the keys of two sides on whichever backend there is.
+ *
+ * A matcher is the border between PostgreSQL and the engine.  It chooses the
+ * backend (hashgraph.backend), runs one engine job on it, turns statuses into
+ * errors, answers cancels, and under backend auto carries on with the CPU when
+ * the device is absent, full or lost, or has evicted its job, even in the middle of the
+ * stream: no match is delivered twice and none is left out.  Under backend cuda a job that was
+ * evicted is run again.
+ *
+ * Every function may ereport.  Whatever a matcher holds is freed by
+ * hg_matcher_destroy, by the reset of the memory context that it was created in,
+ * or by the release of the resource owner that was current then, whichever comes
+ * first.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCHER_H
+#define HG_MATCHER_H
+
+#include "backend/hg_report.h"
+#include "backend/matcher/hg_gather.h"
+#include "backend/matcher/hg_team.h"
+#include "engine/hg_costs.h"
+
+/* The keys of a side, in pieces. */
+typedef struct HgKeyPiece
+{
+	const void *keys; /* [count] words of the key width */
+	uint64 count;
+	uint64 first_row; /* number of the first one; where no job is shared, numbers are dense */
+} HgKeyPiece;
+
+typedef struct HgKeySet
+{
+	const HgKeyPiece *pieces;
+	int npieces;
+	uint64 rows; /* sum of the counts */
+} HgKeySet;
+
+typedef struct HgSender HgSender; /* hg_sender.h */
+
+typedef struct HgMatcherSpec
+{
+	uint32 key_width; /* bytes: 4 or 8 */
+	HgMatchMode mode; /* all matches, or the first of each outer row */
+	bool small;		  /* a few rows: use the CPU and nothing else */
+	bool counted;	  /* no match is asked for, only their number */
+	double pairs;	  /* matches that are expected; only hints at how long they take */
+
+	/*
+	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
+	 * less time than returning them: hg_matcher_reduce() tells.  It stays in place until the
+	 * matcher is destroyed.
+	 */
+	const HgReduction *reduction;
+
+	/*
+	 * By HgSide: NULL, or columns that are wanted of the rows of each match, which stay in place as
+	 * well.  Where the matches come from a device, and it takes less time to gather them there than
+	 * to look each value up by its row, they come with the matches: hg_matcher_values() tells.
+	 */
+	const HgColumnSet *columns[2];
+
+	/*
+	 * NULL, or what this process shares with others that join the same sides, each with rows
+	 * of its own: matches are then those of the work that this process takes.
+	 */
+	const HgTeamSpec *team;
+
+	/*
+	 * NULL, or what has sent keys of the two sides to a device already.  It is the caller's, who
+	 * may destroy it as soon as the matcher is made.
+	 */
+	HgSender *sender;
+} HgMatcherSpec;
+
+typedef struct HgMatcher HgMatcher;
+
+/* What a join is expected to take. */
+typedef struct HgMatcherEstimate
+{
+	double device_ms; /* on a device ... */
+	double cpu_ms;	  /* ... and on the CPU */
+	bool reduced;	  /* the device reduces the matches, if they come from there */
+} HgMatcherEstimate;
+
+/*
+ * What joining so many rows, of all processes of a team, is expected to take.  Where costs is NULL
+ * nothing is expected, and matches are reduced wherever they can be: false.
+ */
+extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
+
+/*
+ * Choose of spec.columns, for so many rows, those that a device gathers in less time than it takes
+ * to look each value up by its row, and that there is room for; none where costs is NULL.
+ */
+extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+									  const uint64 rows[2], const HgColumnSet *chosen[2]);
+
+/* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
+extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
+								 bool on_device);
+
+/*
+ * Build the HashGraphs of the two sides; with a team, wait for its other processes.  The key pieces
+ * must stay in place until the matcher is destroyed.  Memory comes from CurrentMemoryContext.
+ */
+extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,
+									const HgKeySet *inner);
+
+/*
+ * The next matches: *outer and *inner point to arrays of *count row numbers that
+ * stay valid until the next call.  False at the end.  All matches of one outer
+ * row follow each other.
+ */
+extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
+							size_t *count);
+
+/*
+ * The values of spec.columns of a side that came with the matches which hg_matcher_next() has
+ * returned last, valid as long as these; NULL where they did not come.
+ */
+extern const HgMatchValues *hg_matcher_values(const HgMatcher *matcher, HgSide side);
+
+/* Start the stream again from its beginning; not with a team. */
+extern void hg_matcher_rewind(HgMatcher *matcher);
+
+/* The number of matches; nothing is streamed. */
+extern uint64 hg_matcher_count(HgMatcher *matcher);
+
+/*
+ * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,
+ * of memory on it, or because there would be more groups than may be; then they can be streamed.
+ * The groups are the matcher's.  With a team: in all of its processes or in none, and one of them
+ * gets the groups.
+ */
+extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
+
+/* Describe the HashGraph of a side; false where build made none. */
+extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
+
+/* Memory of the matches that have come from a device all at once. */
+extern uint64 hg_matcher_fetched_bytes(const HgMatcher *matcher);
+
+extern void hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report);
+
+extern void hg_matcher_destroy(HgMatcher *matcher);
+
+#endif /* HG_MATCHER_H */

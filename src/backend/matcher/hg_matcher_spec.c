@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_matcher_spec.c
+ *	  What is asked of a job, and what it is expected to take: before there is a matcher.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/matcher/hg_matcher.h"
+#include "hg_guc.h"
+
+/*
+ * What the CPU takes for each value that a match is aggregated by: to fetch it, and to make it part
+ * of a group.  Measured in one process of a busy machine, 3 million rows a side: 10 to 35 ns, with
+ * the writing of pairs.
+ */
+#define HG_CPU_VALUE_NS 10.0
+
+/*
+ * What it takes more to fetch a value by its row than in the order of the matches: where the
+ * column's values are in a near cache, of so many bytes, and where they are not.  Measured with 4
+ * million matches, values asked for ahead by batches, columns of 4 and 8 bytes: 1.3 to 2.1 ns up to
+ * 1 MB, 6 to 9 ns for 4 to 16 MB, twice that and more beyond.
+ */
+#define HG_NEAR_VALUE_NS 2.0
+#define HG_FAR_VALUE_NS 8.0
+#define HG_NEAR_BYTES (2.0 * 1024 * 1024)
+
+/*
+ * What a byte takes more that is kept until all matches are there, written to fresh memory and read
+ * from there, than one of a chunk that stays in a cache.  Measured with huge pages: 0.1 ns each
+ * (with small ones 0.5 ns and 0.1 ns).
+ */
+#define HG_KEPT_BYTE_NS 0.2
+
+void
+hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
+					 bool on_device)
+{
+	memset(spec, 0, sizeof(*spec));
+	spec->key_width = key_width;
+	spec->build = (HgBuildAlgorithm) hg_build;
+	spec->probe = (HgProbeAlgorithm) hg_probe;
+	spec->load_factor = hg_load_factor;
+	spec->bins = (uint32) hg_bins;
+	if (on_device)
+		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
+	spec->device = hg_gpu_device;
+	spec->group = hg_device_group();
+	if (reduction != NULL)
+		hg_reduction_fill_spec(reduction, spec);
+}
+
+bool
+hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
+					uint64 inner_rows, HgMatcherEstimate *estimate)
+{
+	const HgReduction *reduction = spec->reduction;
+	const int processes = spec->team != NULL ? spec->team->processes : 1;
+	const double pairs = spec->counted ? 0 : spec->pairs;
+	double values_ms;
+	double reduced_ms;
+
+	memset(estimate, 0, sizeof(*estimate));
+	estimate->reduced = reduction != NULL;
+	if (costs == NULL)
+		return false;
+	hg_device_estimate(costs, spec->key_width, outer_rows, inner_rows, pairs, &estimate->device_ms,
+					   &estimate->cpu_ms);
+	estimate->cpu_ms /= processes;
+	if (reduction == NULL)
+		return true;
+	/* what is not reduced is gathered and aggregated here */
+	values_ms = pairs * HG_CPU_VALUE_NS / 1e6 / processes *
+				(reduction->columns[HG_OUTER].ncolumns + reduction->columns[HG_INNER].ncolumns);
+	reduced_ms =
+		hg_device_estimate_reduced(costs, spec->key_width, outer_rows, inner_rows,
+								   hg_reduction_bytes(reduction, outer_rows, inner_rows), pairs);
+	estimate->device_ms += values_ms;
+	estimate->cpu_ms += values_ms;
+	estimate->reduced = reduced_ms <= estimate->device_ms;
+	if (estimate->reduced)
+		estimate->device_ms = reduced_ms;
+	return true;
+}
+
+/* Does it take less time to have a side's columns come with the matches than to look them up? */
+static bool
+hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, HgSide side,
+					   uint64 rows)
+{
+	const HgColumnSet *set = spec->columns[side];
+	const int processes = spec->team != NULL ? spec->team->processes : 1;
+	double row_bytes = 0;
+	double lookup_ns = 0;
+	double kept_ns = 0;
+
+	for (uint32 column = 0; column < set->ncolumns; column++)
+	{
+		double bytes = (double) rows * set->widths[column];
+		double near_share = Min(1, HG_NEAR_BYTES / Max(bytes, 1));
+
+		row_bytes += set->widths[column];
+		lookup_ns += HG_FAR_VALUE_NS - near_share * (HG_FAR_VALUE_NS - HG_NEAR_VALUE_NS);
+	}
+	if (processes > 1)
+		kept_ns = row_bytes * HG_KEPT_BYTE_NS;
+	return hg_device_estimate_values(costs, spec->key_width, set->ncolumns, row_bytes, rows,
+									 spec->pairs, processes) <
+		   spec->pairs * (lookup_ns - kept_ns) / 1e6 / processes;
+}
+
+void
+hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+						  const uint64 rows[2], const HgColumnSet *chosen[2])
+{
+	const bool kept = spec->team != NULL && spec->team->processes > 1;
+	double pair_bytes = 2 * sizeof(uint32);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgColumnSet *set = spec->columns[side];
+		const double bytes = pair_bytes + (double) hg_column_set_bytes(set);
+
+		chosen[side] = NULL;
+		if (costs == NULL || set == NULL || spec->counted ||
+			!hg_matcher_gather_pays(costs, spec, (HgSide) side, rows[side]))
+			continue;
+		if (kept && spec->pairs * bytes > (double) spec->team->match_bytes)
+			continue;
+		chosen[side] = set;
+		pair_bytes = bytes;
+	}
+}

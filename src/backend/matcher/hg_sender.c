@@ -1,0 +1,395 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sender.c
+ *	  Give a device the keys of a join while its sides are still being read.
+ *
+ * A sender goes through these states, and looks at each hand-over whether it can go on:
+ *
+ *	no job		The device process has not greeted this process yet, or is not there.
+ *	asked for	The job stands in the device's queue.
+ *	admitted	Slots of its lease are filled as they become free.
+ *	given up	Something has failed, or taken too long: the rest of the calls do nothing.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "lib/ilist.h"
+#include "portability/instr_time.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/matcher/hg_sender.h"
+#include "engine/hg_ranges.h"
+#include "hg_guc.h"
+
+/* Joins of fewer rows are on the device in no time, once they are read. */
+#define HG_SENDER_ROWS 50000
+
+/*
+ * How long both sides may take to be read while a device waits for them, as it is expected and as
+ * it turns out; and what a unit of the planner's costs is taken to be.  Measured: 0.0007 ms for
+ * pages in memory; disks take longer.
+ */
+#define HG_SENDER_MS 10000.0
+#define HG_SENDER_COST_MS 0.002
+
+/* How far a side has been sent. */
+typedef struct HgSent
+{
+	int piece;
+	uint64 at; /* in that piece */
+	uint64 rows;
+} HgSent;
+
+struct HgSender
+{
+	dlist_node node; /* in hg_senders */
+	ResourceOwner owner;
+	MemoryContext context;
+	MemoryContextCallback callback;
+	HgPgHost host; /* of the job until someone waits for it; nothing is asked of it */
+	HgJobSpec spec;
+	const HgReduction *reduction;
+	const HgColumnSet *columns[2]; /* by HgSide: to be gathered; or NULL */
+	instr_time started;
+	HgJob *job;		/* NULL: not yet, or given up, or taken */
+	HgEngine calls; /* of the job's engine, which may go with its connection */
+	bool asked;
+	bool gave_up;
+	bool finished;
+	HgSent sent[2]; /* by HgSide */
+	uint64 sent_rows;
+};
+
+static dlist_head hg_senders = DLIST_STATIC_INIT(hg_senders);
+
+bool
+hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
+{
+	const HgTeamSpec team = {.processes = spec->processes, .match_bytes = spec->match_bytes};
+	const HgMatcherSpec matches = {
+		.key_width = spec->key_width,
+		.pairs = spec->pairs,
+		.reduction = spec->reduction,
+		.columns = {spec->columns[HG_OUTER], spec->columns[HG_INNER]},
+		.team = &team,
+	};
+	double rows = (double) spec->expected_rows[HG_OUTER] + (double) spec->expected_rows[HG_INNER];
+	const HgColumnSet *gathered[2];
+	HgEngineCosts costs;
+	const HgEngineCosts *known;
+	HgMatcherEstimate estimate;
+
+	memset(columns, 0, sizeof(*columns));
+	if (hg_backend == HG_BACKEND_CPU || rows < HG_SENDER_ROWS ||
+		spec->expected_rows[HG_OUTER] > HG_MAX_ROWS / 2 ||
+		spec->expected_rows[HG_INNER] > HG_MAX_ROWS / 2 ||
+		spec->scan_cost * HG_SENDER_COST_MS > HG_SENDER_MS)
+		return false;
+	known = hg_device_costs(&costs) ? &costs : NULL;
+	hg_matcher_estimate(known, &matches, spec->expected_rows[HG_OUTER],
+						spec->expected_rows[HG_INNER], &estimate);
+	columns->reduces = estimate.reduced;
+	hg_matcher_choose_columns(known, &matches, spec->expected_rows, gathered);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		columns->gathers[side] = !columns->reduces && gathered[side] != NULL;
+	return hg_backend == HG_BACKEND_CUDA || estimate.device_ms < estimate.cpu_ms;
+}
+
+void
+hg_sender_give_up(HgSender *sender)
+{
+	HgJob *job = sender->job;
+
+	sender->job = NULL;
+	sender->gave_up = true;
+	sender->finished = false;
+	if (job != NULL)
+		sender->calls.close(job);
+}
+
+/* Give up and leave the list; may be called any number of times. */
+static void
+hg_sender_close(HgSender *sender)
+{
+	hg_sender_give_up(sender);
+	if (sender->owner != NULL)
+	{
+		sender->owner = NULL;
+		dlist_delete(&sender->node);
+	}
+}
+
+static void
+hg_sender_context_reset(void *arg)
+{
+	hg_sender_close(arg);
+}
+
+static void
+hg_sender_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
+						bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
+{
+	dlist_mutable_iter iter;
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	dlist_foreach_modify(iter, &hg_senders)
+	{
+		HgSender *sender = dlist_container(HgSender, node, iter.cur);
+
+		if (sender->owner == CurrentResourceOwner)
+			hg_sender_close(sender);
+	}
+}
+
+static double
+hg_sender_elapsed_ms(const HgSender *sender)
+{
+	instr_time elapsed;
+
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, sender->started);
+	return INSTR_TIME_GET_MILLISEC(elapsed);
+}
+
+/* Ask for the job as soon as there is a connection; true when it has been asked for. */
+static bool
+hg_sender_ask(HgSender *sender)
+{
+	HgWireClient *client;
+	HgError error;
+
+	if (sender->job != NULL)
+		return true;
+	if (sender->gave_up || hg_device_glance(&error) != HG_DEVICE_READY)
+		return false;
+	client = hg_device_client();
+	if (client == NULL)
+		return false;
+	sender->calls = *hg_wire_client_engine(client);
+	sender->asked = true;
+	if (hg_wire_client_begin(client, &sender->host.host, &sender->spec, &sender->job, &error) !=
+		HG_OK)
+	{
+		sender->job = NULL;
+		hg_sender_give_up(sender);
+	}
+	return sender->job != NULL;
+}
+
+HgSender *
+hg_sender_create(const HgSenderSpec *spec)
+{
+	static bool release_callback_registered = false;
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph sender", ALLOCSET_SMALL_SIZES);
+	HgSender *sender = MemoryContextAllocZero(context, sizeof(HgSender));
+
+	if (!release_callback_registered)
+	{
+		RegisterResourceReleaseCallback(hg_sender_owner_release, NULL);
+		release_callback_registered = true;
+	}
+	sender->context = context;
+	sender->owner = CurrentResourceOwner;
+	dlist_push_head(&hg_senders, &sender->node);
+	sender->callback.func = hg_sender_context_reset;
+	sender->callback.arg = sender;
+	MemoryContextRegisterResetCallback(context, &sender->callback);
+	hg_host_init(&sender->host, context);
+	sender->reduction = spec->reduction;
+	hg_matcher_init_spec(&sender->spec, spec->key_width, spec->reduction, true);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		sender->columns[side] = spec->columns[side];
+		if (sender->columns[side] != NULL)
+			hg_column_set_fill_spec(sender->columns[side], (HgSide) side, &sender->spec);
+	}
+	sender->spec.team = spec->team;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sender->spec.expected_rows[side] = spec->expected_rows[side];
+	INSTR_TIME_SET_CURRENT(sender->started);
+	hg_sender_ask(sender);
+	return sender;
+}
+
+/* Hand over what there is of a piece, from where the last time ended; false: no room, or failed. */
+static bool
+hg_sender_offer(HgSender *sender, HgSide side, const HgKeyPiece *piece)
+{
+	HgSent *sent = &sender->sent[side];
+	HgError error;
+
+	while (sent->at < piece->count)
+	{
+		const char *keys = (const char *) piece->keys + sent->at * sender->spec.key_width;
+		uint64 taken;
+
+		if (hg_wire_client_offer(sender->job, side, keys, piece->count - sent->at,
+								 sender->spec.team != 0, piece->first_row + sent->at, &taken,
+								 &error) != HG_OK)
+		{
+			hg_sender_give_up(sender);
+			return false;
+		}
+		sent->at += taken;
+		sent->rows += taken;
+		if (taken == 0)
+			return false;
+	}
+	return true;
+}
+
+void
+hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys)
+{
+	HgSent *sent = &sender->sent[side];
+
+	if (sender->finished || !hg_sender_ask(sender))
+		return;
+	if (hg_sender_elapsed_ms(sender) > HG_SENDER_MS)
+	{
+		hg_sender_give_up(sender);
+		return;
+	}
+	while (sent->piece < keys->npieces &&
+		   hg_sender_offer(sender, side, &keys->pieces[sent->piece]) &&
+		   sent->piece + 1 < keys->npieces)
+	{
+		sent->piece++;
+		sent->at = 0;
+	}
+}
+
+bool
+hg_sender_is_admitted(const HgSender *sender)
+{
+	return sender->job != NULL && hg_wire_client_is_admitted(sender->job);
+}
+
+bool
+hg_sender_reduces(const HgSender *sender)
+{
+	return sender->reduction != NULL;
+}
+
+const HgColumnSet *
+hg_sender_columns(const HgSender *sender, HgSide side)
+{
+	return sender->columns[side];
+}
+
+/* Append what is left of a side's keys. */
+static HgStatus
+hg_sender_append_keys(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
+{
+	HgSent *sent = &sender->sent[side];
+	HgStatus status = HG_OK;
+
+	for (; sent->piece < keys->npieces && status == HG_OK; sent->piece++, sent->at = 0)
+	{
+		const HgKeyPiece *piece = &keys->pieces[sent->piece];
+		const char *rest = (const char *) piece->keys + sent->at * sender->spec.key_width;
+		uint64 count = piece->count - sent->at;
+
+		if (count == 0)
+			continue;
+		if (sender->spec.team != 0)
+			status = sender->calls.append_rows(sender->job, side, rest, count,
+											   piece->first_row + sent->at, error);
+		else
+			status = sender->calls.append(sender->job, side, rest, count, error);
+	}
+	return status;
+}
+
+/* Append the columns of a side, whose keys are all there. */
+static HgStatus
+hg_sender_append_columns(HgSender *sender, HgSide side, const HgKeySet *keys, HgError *error)
+{
+	const HgColumnSet *set =
+		sender->reduction != NULL ? &sender->reduction->columns[side] : sender->columns[side];
+	HgStatus status = HG_OK;
+
+	for (int i = 0; i < keys->npieces && status == HG_OK; i++)
+		status = hg_column_set_append(set, &sender->calls, sender->job, side,
+									  keys->pieces[i].first_row, keys->pieces[i].count, error);
+	return status;
+}
+
+HgStatus
+hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2], HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	if (sender->finished)
+		return HG_OK;
+	sender->sent_rows = sender->sent[HG_OUTER].rows + sender->sent[HG_INNER].rows;
+	if (sender->job == NULL)
+	{
+		sender->gave_up = true;
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "the device was not there in time");
+	}
+	hg_wire_client_lend(sender->job, &host->host);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+	{
+		status = hg_sender_append_keys(sender, (HgSide) side, &sides[side], error);
+		if (status == HG_OK)
+			status = hg_sender_append_columns(sender, (HgSide) side, &sides[side], error);
+	}
+	if (status == HG_OK)
+		status = hg_wire_client_settle(sender->job, error);
+	sender->finished = status == HG_OK;
+	if (status != HG_OK)
+		hg_sender_give_up(sender);
+	else
+		hg_wire_client_lend(sender->job, &sender->host.host);
+	return status;
+}
+
+bool
+hg_sender_is_unused(const HgSender *sender)
+{
+	return !sender->asked;
+}
+
+HgJob *
+hg_sender_take(HgSender *sender, const HgHost *host)
+{
+	HgJob *job = sender->job;
+
+	sender->job = NULL;
+	hg_wire_client_lend(job, host);
+	return job;
+}
+
+HgStatus
+hg_sender_hand_over(HgSender *sender, HgEngine *ranges, const HgHost *host, const HgJobSpec *spec,
+					HgJob **job, HgError *error)
+{
+	HgStatus status = hg_ranges_adopt(ranges, host, spec, sender->job, job, error);
+
+	if (status == HG_OK)
+		hg_sender_take(sender, host);
+	else
+		hg_sender_give_up(sender);
+	return status;
+}
+
+uint64
+hg_sender_sent_rows(const HgSender *sender)
+{
+	return sender->sent_rows;
+}
+
+void
+hg_sender_destroy(HgSender *sender)
+{
+	/* the reset callback closes the job */
+	MemoryContextDelete(sender->context);
+}

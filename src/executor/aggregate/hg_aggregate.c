@@ -1,0 +1,565 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate.c
+ *	  The aggregate node: Custom Scan (HashGraphAggregate).
+ *
+ * The node stands above a join of ours and aggregates its batches: no row is formed between
+ * the two.  It is a node of its own, and not a mode of the join, because the two look at
+ * different things: the join's quals and keys at the columns of its inputs, this node's targets at
+ * groups and results.  Each has one scan slot for what it looks at, EXPLAIN shows both, and joins
+ * of any number below are the join's own affair (hg_join_source.c).
+ *
+ *	READ			All batches are taken: the groups of their rows are found or made
+ *					(hg_aggregate_groups.c) and each aggregate's state is advanced by a loop over
+ *					a column (hg_aggregate_function.c).
+ *	RETURN			A row for each group: its columns and the results of its aggregates, in the
+ *					scan slot, filtered by HAVING and projected.
+ *	NEXT_PARTITION	The groups of rows that did not fit into memory.
+ *
+ * Where a device joins, it may make groups of the join's rows itself: hg_aggregate_reduce.c.
+ *
+ * Without GROUP BY there is one group, even for no rows.  Where only rows are counted the join
+ * gives their number, and matches are not even looked at.
+ *
+ * MEMORY.  The groups may take work memory.  When they have, no more groups are made:
+ * rows of groups that are there go on to be aggregated, all others go to temporary files,
+ * partitioned by the hash of their keys.  When all rows are taken, the groups in memory are
+ * complete and are returned.  Then the partitions are read one by one as if each were the input;
+ * one with too many groups is cut again.  Below the last level of partitions memory is exceeded:
+ * its rows have the same hash.
+ *
+ * PARALLEL.  Below a Gather each process aggregates its part of the input by itself, and core's
+ * Finalize Aggregate combines the states that they return.  They share nothing but what each of
+ * them did, for EXPLAIN.
+ *
+ * Groups and states live in contexts of their own, which are reset for each partition; temporary
+ * files belong to the resource owner.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "executor/aggregate/hg_aggregate_state.h"
+
+static Node *hg_aggregate_create_state(CustomScan *cscan);
+static void hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *hg_aggregate_exec(CustomScanState *node);
+static void hg_aggregate_end(CustomScanState *node);
+static void hg_aggregate_rescan(CustomScanState *node);
+
+const CustomScanMethods hg_aggregate_scan_methods = {
+	.CustomName = "HashGraphAggregate",
+	.CreateCustomScanState = hg_aggregate_create_state,
+};
+
+static const CustomExecMethods hg_aggregate_exec_methods = {
+	.CustomName = "HashGraphAggregate",
+	.BeginCustomScan = hg_aggregate_begin,
+	.ExecCustomScan = hg_aggregate_exec,
+	.EndCustomScan = hg_aggregate_end,
+	.ReScanCustomScan = hg_aggregate_rescan,
+	.EstimateDSMCustomScan = hg_aggregate_estimate_dsm,
+	.InitializeDSMCustomScan = hg_aggregate_initialize_dsm,
+	.ReInitializeDSMCustomScan = hg_aggregate_reinitialize_dsm,
+	.InitializeWorkerCustomScan = hg_aggregate_initialize_worker,
+	.ShutdownCustomScan = hg_aggregate_shutdown,
+	.ExplainCustomScan = hg_aggregate_explain,
+};
+
+void
+hg_aggregate_init(void)
+{
+	RegisterCustomScanMethods(&hg_aggregate_scan_methods);
+}
+
+static Node *
+hg_aggregate_create_state(CustomScan *cscan pg_attribute_unused())
+{
+	HgAggregateState *state =
+		(HgAggregateState *) newNode(sizeof(HgAggregateState), T_CustomScanState);
+
+	state->css.methods = &hg_aggregate_exec_methods;
+	return (Node *) state;
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+/* What expressions over the scan slot use. */
+typedef struct HgUsed
+{
+	Bitmapset *places; /* in the scan slot, from 0 */
+	Bitmapset *params; /* PARAM_EXECs */
+} HgUsed;
+
+static bool
+hg_used_walker(Node *node, HgUsed *used)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Assert(((Var *) node)->varno == INDEX_VAR && ((Var *) node)->varattno > 0);
+		used->places = bms_add_member(used->places, ((Var *) node)->varattno - 1);
+		return false;
+	}
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		used->params = bms_add_member(used->params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_used_walker, used);
+}
+
+/* The column of the batch at a place in the scan slot. */
+static int
+hg_aggregate_column(const HgAggregateState *state, int place)
+{
+	for (int c = 0; c < state->ncolumns; c++)
+		if (state->attnos[c] == place + 1)
+			return c;
+	elog(ERROR, "an aggregate's column %d is not read", place + 1);
+}
+
+/* The columns at a set of places; returns how many there are. */
+static int
+hg_aggregate_columns(const HgAggregateState *state, const Bitmapset *places, int *columns)
+{
+	int ncolumns = 0;
+	int place = -1;
+
+	while ((place = bms_next_member(places, place)) >= 0)
+		columns[ncolumns++] = hg_aggregate_column(state, place);
+	return ncolumns;
+}
+
+/* Set up the argument of a function: a column where it is one, whatever it is called. */
+static void
+hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr *argument)
+{
+	Expr *bare = argument;
+
+	function->column = -1;
+	function->argument = NULL;
+	function->argument_byval = true;
+	if (argument == NULL)
+		return;
+	get_typlenbyval(exprType((Node *) argument), &function->argument_len,
+					&function->argument_byval);
+	while (IsA(bare, RelabelType))
+		bare = ((RelabelType *) bare)->arg;
+	if (IsA(bare, Var))
+	{
+		function->column = hg_aggregate_column(state, ((Var *) bare)->varattno - 1);
+		return;
+	}
+	function->argument = ExecInitExpr(argument, &state->css.ss.ps);
+}
+
+/* The number of a filter, which aggregates share where they have the same. */
+static int
+hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
+{
+	ListCell *lc;
+
+	if (filter == NULL)
+		return -1;
+	foreach (lc, *filters)
+		if (equal(lfirst(lc), filter))
+			return foreach_current_index(lc);
+	*filters = lappend(*filters, filter);
+	state->filters[state->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
+	return state->nfilters++;
+}
+
+/* Set up the functions; returns the size of their states. */
+static Size
+hg_aggregate_begin_functions(HgAggregateState *state)
+{
+	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	List *arguments = list_nth(cscan->custom_exprs, HG_AGGREGATE_ARGUMENTS);
+	List *filters = list_nth(cscan->custom_exprs, HG_AGGREGATE_FILTERS);
+	List *known = NIL;
+	Size offset = 0;
+
+	state->nfunctions = list_length(cscan->custom_scan_tlist) - state->first_result;
+	state->functions = palloc0(Max(state->nfunctions, 1) * sizeof(HgFunction));
+	state->filters = palloc0(Max(state->nfunctions, 1) * sizeof(ExprState *));
+	state->counts = !state->grouped && state->ncolumns == 0;
+	for (int i = 0; i < state->nfunctions; i++)
+	{
+		HgFunction *function = &state->functions[i];
+		TargetEntry *tle =
+			list_nth_node(TargetEntry, cscan->custom_scan_tlist, state->first_result + i);
+
+		hg_function_init(function, castNode(Aggref, tle->expr), &offset, state->states,
+						 state->row_context);
+		function->filter = hg_aggregate_filter(state, &known, list_nth(filters, i));
+		hg_aggregate_begin_argument(state, function, list_nth(arguments, i));
+		if (function->filter >= 0 || function->argument != NULL)
+			state->counts = false;
+	}
+	hg_aggregate_begin_taking(state);
+	return offset;
+}
+
+/* Set up the groups: their keys, and the other columns of theirs that are returned. */
+static void
+hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Size state_bytes)
+{
+	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	List *places = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
+	List *equalities = list_nth(cscan->custom_private, HG_AGGREGATE_EQUALITIES);
+	List *collations = list_nth(cscan->custom_private, HG_AGGREGATE_COLLATIONS);
+	TupleDesc desc = ExecGetResultType(linitial(state->css.custom_ps));
+	int nkeys = list_length(places);
+	HgGroupKey *keys = palloc0(Max(nkeys, 1) * sizeof(HgGroupKey));
+	int *columns = palloc((nkeys + state->ncolumns + 1) * sizeof(int));
+	int nvalues = nkeys;
+	Bitmapset *others = bms_copy(returned);
+
+	for (int k = 0; k < nkeys; k++)
+	{
+		hg_group_key_init(&keys[k], list_nth_oid(equalities, k), list_nth_oid(collations, k));
+		keys[k].column = columns[k] = hg_aggregate_column(state, list_nth_int(places, k));
+		others = bms_del_member(others, list_nth_int(places, k));
+	}
+	nvalues += hg_aggregate_columns(state, others, columns + nkeys);
+	state->groups =
+		hg_groups_create(nkeys, keys, nvalues, columns, desc, state->attnos, state_bytes,
+						 state->states, state->row_context, &state->budget);
+	for (int i = 0; i < state->nfunctions; i++)
+		state->functions[i].offset += state->groups->states_offset;
+}
+
+static void
+hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	HgUsed inside = {NULL, NULL};
+	HgUsed outside = {NULL, NULL};
+	Bitmapset *needed;
+	PlanState *child;
+	MemoryContext old;
+	ListCell *lc;
+
+	Assert(list_length(cscan->custom_exprs) == HG_AGGREGATE_EXPRS_COUNT);
+	Assert(list_length(cscan->custom_private) == HG_AGGREGATE_PRIVATE_COUNT);
+
+	/* the input is read once, and again from the start after a rescan */
+	child = ExecInitNode(linitial(cscan->custom_plans), estate,
+						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	node->custom_ps = list_make1(child);
+
+	state->grouped = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_GROUPED)) != 0;
+	state->first_result = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_INPUT_COLUMNS));
+
+	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
+	/* subplans put slots into the query's tuple table: there are none in these expressions */
+	state->context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraphAggregate", ALLOCSET_DEFAULT_SIZES);
+	state->row_context =
+		AllocSetContextCreate(state->context, "HashGraphAggregate row", ALLOCSET_SMALL_SIZES);
+	state->states =
+		AllocSetContextCreate(state->context, "HashGraphAggregate states", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(state->context);
+
+	/* what is needed of the input */
+	hg_used_walker((Node *) cscan->custom_exprs, &inside);
+	hg_used_walker((Node *) cscan->scan.plan.targetlist, &outside);
+	hg_used_walker((Node *) cscan->scan.plan.qual, &outside);
+	for (int place = state->first_result; place < list_length(cscan->custom_scan_tlist); place++)
+		outside.places = bms_del_member(outside.places, place);
+	needed = bms_union(inside.places, outside.places);
+	foreach (lc, list_nth(cscan->custom_private, HG_AGGREGATE_KEYS))
+		needed = bms_add_member(needed, lfirst_int(lc));
+	state->attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(int));
+	for (int place = -1; (place = bms_next_member(needed, place)) >= 0;)
+		state->attnos[state->ncolumns++] = place + 1;
+	state->expr_columns = palloc(Max(state->ncolumns, 1) * sizeof(int));
+	state->nexpr_columns = hg_aggregate_columns(state, inside.places, state->expr_columns);
+	state->params = inside.params;
+
+	hg_aggregate_begin_groups(state, outside.places, hg_aggregate_begin_functions(state));
+	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
+	/* rows are looked at, but for the values of new groups */
+	state->source->max_bytes = 0;
+	for (int i = 0; i < state->groups->nvalues; i++)
+		if (!state->groups->byvals[i])
+			state->source->max_bytes = HG_BATCH_BYTES;
+	state->batch = hg_batch_create(state->ncolumns);
+	state->layout = hg_column_store_create(state->context, ExecGetResultType(child),
+										   state->ncolumns, state->attnos, NULL);
+	state->stored_batch = hg_batch_create(state->ncolumns);
+	state->dense = palloc(Max(state->ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < state->ncolumns; c++)
+		state->dense[c] = c;
+
+	hg_aggregate_begin_reduction(state);
+
+	/* places that nothing is put into stay NULL in the scan slot */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	state->phase = HG_AGGREGATE_READ;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+/* The spill set of what was read last, if it needed one, is the one to read next. */
+static void
+hg_aggregate_end_reading(HgAggregateState *state)
+{
+	MemoryContext old;
+	HgAggregateSpill *spilled;
+
+	state->next_group = 0;
+	if (state->spill == NULL)
+		return;
+	old = MemoryContextSwitchTo(state->context);
+	spilled = palloc0(sizeof(HgAggregateSpill));
+	spilled->spill = state->spill;
+	state->record.spilled_bytes += state->spill->bytes;
+	state->spilled = lcons(spilled, state->spilled);
+	state->spill = NULL;
+	MemoryContextSwitchTo(old);
+}
+
+/* Take all rows of the input. */
+static void
+hg_aggregate_read(HgAggregateState *state)
+{
+	HgGroups *groups = state->groups;
+	HgBatch *batch = state->batch;
+	uint64 rows;
+
+	state->level = 0;
+	state->rescannable = true;
+	state->record.processes = 1;
+	if (state->counts && hg_join_source_count(state->source, &rows))
+	{
+		HgGroup *group = hg_groups_add(groups, NULL, 0, 0);
+
+		for (int i = 0; i < state->nfunctions; i++)
+			hg_function_count(&state->functions[i], group, rows);
+	}
+	else
+		while (state->source->next(state->source, batch))
+		{
+			CHECK_FOR_INTERRUPTS();
+			hg_aggregate_take(state, batch);
+		}
+	if (!state->grouped && groups->count == 0)
+		hg_groups_add(groups, NULL, 0, 0);
+	hg_aggregate_end_reading(state);
+}
+
+/* Done with the innermost spill set. */
+static void
+hg_aggregate_drop_spill(HgAggregateState *state)
+{
+	HgAggregateSpill *spilled = linitial(state->spilled);
+
+	hg_spill_destroy(spilled->spill);
+	pfree(spilled);
+	state->spilled = list_delete_first(state->spilled);
+}
+
+/* Take the rows of the next partition; false when there are no more. */
+static bool
+hg_aggregate_read_partition(HgAggregateState *state)
+{
+	HgSpillKeys keys;
+
+	hg_groups_reset(state->groups);
+	while (state->spilled != NIL)
+	{
+		HgAggregateSpill *spilled = linitial(state->spilled);
+		HgSpill *spill = spilled->spill;
+		int partition = spilled->next++;
+
+		if (partition == 1 << spill->bits)
+		{
+			hg_aggregate_drop_spill(state);
+			continue;
+		}
+		if (spill->files[partition] == NULL)
+			continue;
+		state->level = spill->level + 1;
+		hg_spill_rewind(spill, partition);
+		while (hg_spill_read(spill, partition, state->stored_batch, &keys))
+		{
+			CHECK_FOR_INTERRUPTS();
+			hg_aggregate_take(state, state->stored_batch);
+		}
+		hg_spill_drop(spill, partition);
+		hg_aggregate_end_reading(state);
+		return true;
+	}
+	return false;
+}
+
+/* ---------------------------------------------------------------------
+ * Returning groups
+ * ---------------------------------------------------------------------
+ */
+
+/* Put a group into the scan slot. */
+static TupleTableSlot *
+hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
+{
+	HgGroups *groups = state->groups;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	const bool *nulls = hg_group_nulls(groups, group);
+	MemoryContext old =
+		MemoryContextSwitchTo(state->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	ExecClearTuple(slot);
+	for (int i = 0; i < groups->nvalues; i++)
+	{
+		int place = state->attnos[groups->columns[i]] - 1;
+
+		slot->tts_values[place] = group->values[i];
+		slot->tts_isnull[place] = nulls[i];
+	}
+	for (int i = 0; i < state->nfunctions; i++)
+	{
+		int place = state->first_result + i;
+
+		slot->tts_values[place] =
+			hg_function_finish(&state->functions[i], group, &slot->tts_isnull[place]);
+	}
+	MemoryContextSwitchTo(old);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* The next group that passes HAVING, projected, or NULL when there are no more. */
+static TupleTableSlot *
+hg_aggregate_next_group(HgAggregateState *state)
+{
+	ScanState *ss = &state->css.ss;
+	ExprContext *econtext = ss->ps.ps_ExprContext;
+
+	while (state->next_group < state->groups->count)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple =
+			hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
+		state->record.groups++;
+		if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
+		{
+			InstrCountFiltered1(ss, 1);
+			continue;
+		}
+		return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo)
+										  : econtext->ecxt_scantuple;
+	}
+	return NULL;
+}
+
+static TupleTableSlot *
+hg_aggregate_exec(CustomScanState *node)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	for (;;)
+	{
+		TupleTableSlot *slot;
+
+		switch (state->phase)
+		{
+			case HG_AGGREGATE_READ:
+				hg_aggregate_read(state);
+				state->phase = HG_AGGREGATE_RETURN;
+				break;
+
+			case HG_AGGREGATE_RETURN:
+				slot = hg_aggregate_next_group(state);
+				if (slot != NULL)
+					return slot;
+				state->phase =
+					state->spilled != NIL ? HG_AGGREGATE_NEXT_PARTITION : HG_AGGREGATE_DONE;
+				break;
+
+			case HG_AGGREGATE_NEXT_PARTITION:
+				state->phase =
+					hg_aggregate_read_partition(state) ? HG_AGGREGATE_RETURN : HG_AGGREGATE_DONE;
+				break;
+
+			case HG_AGGREGATE_DONE:
+				return NULL;
+		}
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Again, and the end
+ * ---------------------------------------------------------------------
+ */
+
+/* Delete all spill sets. */
+static void
+hg_aggregate_drop_spilled(HgAggregateState *state)
+{
+	if (state->spill != NULL)
+		hg_spill_destroy(state->spill);
+	state->spill = NULL;
+	while (state->spilled != NIL)
+		hg_aggregate_drop_spill(state);
+}
+
+/*
+ * Start again.  The groups are kept where all of them are in memory and nothing has changed that
+ * they depend on: HAVING and what is returned are evaluated again anyway.
+ */
+static void
+hg_aggregate_rescan(CustomScanState *node)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+	PlanState *child = linitial(node->custom_ps);
+	Bitmapset *changed = node->ss.ps.chgParam;
+
+	/* the core does this for outer and inner plans, but not for custom ones */
+	if (changed != NULL)
+		UpdateChangedParamSet(child, changed);
+	if (state->phase == HG_AGGREGATE_READ)
+		return;
+	state->next_group = 0;
+	if (state->rescannable && child->chgParam == NULL && !bms_overlap(changed, state->params))
+	{
+		state->phase = HG_AGGREGATE_RETURN;
+		return;
+	}
+	hg_aggregate_drop_spilled(state);
+	hg_groups_reset(state->groups);
+	state->source->restart(state->source);
+	/* a child with changed parameters rescans itself */
+	if (child->chgParam == NULL)
+		ExecReScan(child);
+	state->phase = HG_AGGREGATE_READ;
+}
+
+static void
+hg_aggregate_end(CustomScanState *node)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	hg_aggregate_drop_spilled(state);
+	MemoryContextDelete(state->context);
+	ExecEndNode(linitial(node->custom_ps));
+}

@@ -1,0 +1,571 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_function.c
+ *	  Aggregate functions over batches: their states, and what becomes of them.
+ *
+ * Counts, sums and averages of integers, and the least and greatest of what compares as an
+ * integer, are computed here, by loops over a batch's columns.  Their results are those of
+ * PostgreSQL's own functions to the last digit:
+ *
+ *	sum(int2), sum(int4)	an int8, which wraps where PostgreSQL's does
+ *	sum(int8)				a numeric, of a sum of 128 bits
+ *	sum(numeric)			a numeric, of a sum of 128 bits (hg_numeric.h) and, for values that are
+ *							too large for it, of what its own transition function has of them
+ *	avg						numeric_div of the sum by the count, as PostgreSQL does
+ *
+ * All other aggregates run their own transition function for each value
+ * (hg_aggregate_transition.c): what is saved is the row, not the arithmetic.
+ *
+ * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
+ * combines: they are in the form that the aggregates' own combine functions take.
+ *
+ * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
+ * of transition functions, whose values by reference live in the groups' memory context.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "batch/hg_numeric.h"
+#include "executor/aggregate/hg_aggregate_state.h"
+#include "backend/hg_privilege.h"
+
+/* The states of inline aggregates. */
+typedef struct HgSumState
+{
+	int64 count;
+	int64 sum;
+} HgSumState;
+
+typedef struct HgBigSumState
+{
+	int64 count;
+	uint64 low; /* of a sum of 128 bits in two's complement */
+	int64 high;
+} HgBigSumState;
+
+typedef struct HgNumericState
+{
+	int64 count;
+	uint64 low; /* of the sum in units of 10^-HG_NUMERIC_SCALE, as above */
+	int64 high;
+	int scale;				/* the greatest display scale in that sum */
+	HgTransitionState rest; /* of values that are not in it */
+} HgNumericState;
+
+typedef struct HgExtremeState
+{
+	int64 value;
+	bool any;
+} HgExtremeState;
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+/* How the values of a type lie in a Datum, for those that inline aggregates take. */
+static HgWordType
+hg_word_type(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return HG_WORD_INT2;
+		case INT4OID:
+		case DATEOID:
+			return HG_WORD_INT4;
+		case OIDOID:
+			return HG_WORD_UINT4;
+		case INT8OID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case CASHOID:
+			return HG_WORD_INT8;
+		default:
+			elog(ERROR, "unexpected type %u of an aggregate's argument", type);
+	}
+}
+
+void
+hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
+				 MemoryContext temporary)
+{
+	bool combined;
+
+	hg_privilege_check_aggregate(aggref);
+	function->kind = hg_aggregate_kind(aggref->aggfnoid);
+	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
+	function->offset = *offset;
+	combined = function->partial && (function->kind == HG_AGGREGATE_SUM_BIGINT ||
+									 function->kind == HG_AGGREGATE_AVG_BIGINT);
+	/* their states are known to their own functions alone */
+	if (combined || (function->partial && (function->kind == HG_AGGREGATE_SUM_NUMERIC ||
+										   function->kind == HG_AGGREGATE_AVG_NUMERIC)))
+		function->kind = HG_AGGREGATE_TRANSITION;
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*offset += sizeof(int64);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			*offset += sizeof(HgSumState);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			*offset += sizeof(HgBigSumState);
+			break;
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			function->transition = hg_transition_create(aggref, states, temporary);
+			*offset += sizeof(HgNumericState);
+			break;
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			*offset += sizeof(HgExtremeState);
+			break;
+		default:
+			/* the setting may be off again: the plan decides */
+			function->kind = HG_AGGREGATE_TRANSITION;
+			function->transition = hg_transition_create(aggref, states, temporary);
+			if (combined)
+				hg_transition_find_combine(function->transition, aggref);
+			*offset += sizeof(HgTransitionState);
+			break;
+	}
+	*offset = MAXALIGN(*offset);
+	if (function->kind != HG_AGGREGATE_COUNT && function->transition == NULL)
+		function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
+}
+
+/* ---------------------------------------------------------------------
+ * Taking rows
+ *
+ * Each loop below is written once, as an inline function with constant arguments for what
+ * does not change within it, so that the compiler makes a tight loop for each case.
+ * ---------------------------------------------------------------------
+ */
+
+/* Walk the rows of a selection that have no NULLs; all is constant. */
+#define HG_EACH_ROW(row)                                                                           \
+	for (int i = 0, row = 0; i < selection.count && (row = all ? i : selection.rows[i], true); i++)
+
+#define HG_STATE(type, row) ((type *) ((char *) (plain ? group : groups[row]) + function->offset))
+
+static pg_attribute_always_inline int64
+hg_word(Datum value, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return DatumGetInt16(value);
+		case HG_WORD_INT4:
+			return DatumGetInt32(value);
+		case HG_WORD_UINT4:
+			return DatumGetUInt32(value);
+		case HG_WORD_INT8:
+			break;
+	}
+	return DatumGetInt64(value);
+}
+
+static inline void
+hg_big_sum_add(HgBigSumState *state, int64 value)
+{
+	state->low += (uint64) value;
+	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
+}
+
+static pg_attribute_always_inline void
+hg_advance_count(const HgFunction *function, HgSelection selection, HgGroup *const *groups,
+				 HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		*HG_STATE(int64, 0) += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	(*HG_STATE(int64, row))++;
+}
+
+static pg_attribute_always_inline void
+hg_advance_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+			   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type)
+{
+	if (plain)
+	{
+		/* unsigned: what wraps is defined then */
+		uint64 sum = 0;
+
+		HG_EACH_ROW(row)
+		sum += (uint64) hg_word(values[row], type);
+		HG_STATE(HgSumState, 0)->sum = (int64) ((uint64) HG_STATE(HgSumState, 0)->sum + sum);
+		HG_STATE(HgSumState, 0)->count += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgSumState *state = HG_STATE(HgSumState, row);
+
+		state->count++;
+		state->sum = (int64) ((uint64) state->sum + (uint64) hg_word(values[row], type));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_big_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgBigSumState sum = *HG_STATE(HgBigSumState, 0);
+
+		HG_EACH_ROW(row)
+		hg_big_sum_add(&sum, DatumGetInt64(values[row]));
+		sum.count += selection.count;
+		*HG_STATE(HgBigSumState, 0) = sum;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgBigSumState *state = HG_STATE(HgBigSumState, row);
+
+		state->count++;
+		hg_big_sum_add(state, DatumGetInt64(values[row]));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_extreme(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type,
+				   bool greatest)
+{
+	if (plain)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, 0);
+		int64 extreme = state->any ? state->value : greatest ? PG_INT64_MIN : PG_INT64_MAX;
+
+		HG_EACH_ROW(row)
+		{
+			int64 value = hg_word(values[row], type);
+
+			extreme = greatest ? Max(extreme, value) : Min(extreme, value);
+		}
+		state->value = extreme;
+		state->any = state->any || selection.count > 0;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, row);
+		int64 value = hg_word(values[row], type);
+
+		if (!state->any || (greatest ? value > state->value : value < state->value))
+			state->value = value;
+		state->any = true;
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, row);
+		int128 sum = (int128) state->high << 64 | state->low;
+		int128 units;
+		int scale;
+
+		state->count++;
+		if (hg_numeric_decode(values[row], &units, &scale) &&
+			!__builtin_add_overflow(sum, units, &sum))
+		{
+			state->low = (uint64) sum;
+			state->high = (int64) (sum >> 64);
+			state->scale = Max(state->scale, scale);
+		}
+		else
+			hg_transition_advance(function->transition, &state->rest, values[row], false);
+	}
+}
+
+/* Choose the loop for the type of words. */
+#define HG_FOR_WORD(function, call)                                                                \
+	do                                                                                             \
+	{                                                                                              \
+		switch ((function)->word)                                                                  \
+		{                                                                                          \
+			case HG_WORD_INT2:                                                                     \
+				call(HG_WORD_INT2);                                                                \
+				break;                                                                             \
+			case HG_WORD_INT4:                                                                     \
+				call(HG_WORD_INT4);                                                                \
+				break;                                                                             \
+			case HG_WORD_UINT4:                                                                    \
+				call(HG_WORD_UINT4);                                                               \
+				break;                                                                             \
+			case HG_WORD_INT8:                                                                     \
+				call(HG_WORD_INT8);                                                                \
+				break;                                                                             \
+		}                                                                                          \
+	} while (0)
+
+static pg_attribute_always_inline void
+hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
+				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+#define HG_CALL_SUM(type)                                                                          \
+	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
+#define HG_CALL_MIN(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
+#define HG_CALL_MAX(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			hg_advance_count(function, selection, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(function, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_advance_big_sum(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			hg_advance_numeric(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(function, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(function, HG_CALL_MAX);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
+}
+
+void
+hg_function_advance(const HgFunction *function, HgSelection selection, const Datum *values,
+					const bool *nulls, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	if (function->kind == HG_AGGREGATE_TRANSITION)
+	{
+		for (int i = 0; i < selection.count; i++)
+		{
+			int row = selection.rows != NULL ? selection.rows[i] : i;
+			char *of = (char *) (groups != NULL ? groups[row] : group);
+			bool null = nulls != NULL && nulls[row];
+
+			hg_transition_advance(function->transition,
+								  (HgTransitionState *) (of + function->offset),
+								  null ? (Datum) 0 : values[row], null);
+		}
+		return;
+	}
+
+	/* all others leave NULLs out */
+	if (nulls != NULL)
+	{
+		int count = 0;
+
+		for (int i = 0; i < selection.count; i++)
+		{
+			rows[count] = selection.rows != NULL ? selection.rows[i] : i;
+			count += nulls[rows[count]] ? 0 : 1;
+		}
+		selection.rows = rows;
+		selection.count = count;
+	}
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_inline(function, selection, values, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_inline(function, selection, values, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_inline(function, selection, values, groups, group, false, true);
+	else
+		hg_advance_inline(function, selection, values, groups, group, false, false);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking what a device has reduced
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const uint64 *item)
+{
+	void *at = (char *) group + function->offset;
+	HgSumState *sum = at;
+	HgBigSumState *big = at;
+	HgExtremeState *extreme = at;
+	int64 value;
+	int128 total;
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*(int64 *) at += (int64) (item != NULL ? item[0] : rows);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			sum->count += (int64) item[0];
+			sum->sum = (int64) ((uint64) sum->sum + item[1]);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			total = (int128) big->high << 64 | big->low;
+			total += (int128) item[2] << 64 | item[1];
+			big->count += (int64) item[0];
+			big->low = (uint64) total;
+			big->high = (int64) (total >> 64);
+			break;
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			if (item[0] == 0)
+				break;
+			value = (int64) item[1];
+			if (!extreme->any || (function->kind == HG_AGGREGATE_MAX ? value > extreme->value
+																	 : value < extreme->value))
+				extreme->value = value;
+			extreme->any = true;
+			break;
+		default:
+			if (item[0] > 0)
+				hg_transition_merge_sum(function->transition, at, item[0],
+										(int128) item[2] << 64 | item[1]);
+			break;
+	}
+}
+
+void
+hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
+{
+	Assert(function->kind == HG_AGGREGATE_COUNT);
+	*(int64 *) ((char *) group + function->offset) += (int64) rows;
+}
+
+/* ---------------------------------------------------------------------
+ * Results
+ * ---------------------------------------------------------------------
+ */
+
+/* A sum of 128 bits, and that of numerics, as numerics. */
+static Datum
+hg_big_sum(const HgBigSumState *state)
+{
+	return hg_numeric_integer((int128) state->high << 64 | state->low);
+}
+
+static Datum
+hg_numeric_total(const HgNumericState *state)
+{
+	Datum sum = hg_numeric_make((int128) state->high << 64 | state->low, state->scale);
+
+	if (!state->rest.started)
+		return sum;
+	return DirectFunctionCall2(numeric_add, sum,
+							   DirectFunctionCall1(numeric_sum, state->rest.value));
+}
+
+/* The sum by the count, as numerics. */
+static Datum
+hg_average(Datum sum, int64 count)
+{
+	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
+}
+
+/* The state of avg(int2) and avg(int4) as their own functions have it. */
+static Datum
+hg_average_state(const HgSumState *state)
+{
+	Datum values[] = {Int64GetDatum(state->count), Int64GetDatum(state->sum)};
+
+	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64),
+										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+static Datum
+hg_word_datum(int64 value, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return Int16GetDatum((int16) value);
+		case HG_WORD_INT4:
+			return Int32GetDatum((int32) value);
+		case HG_WORD_UINT4:
+			return UInt32GetDatum((uint32) value);
+		case HG_WORD_INT8:
+			break;
+	}
+	return Int64GetDatum(value);
+}
+
+Datum
+hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
+{
+	const void *at = (char *) group + function->offset;
+	const HgSumState *sum = at;
+	const HgBigSumState *big = at;
+	const HgNumericState *numeric = at;
+	const HgExtremeState *extreme = at;
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*isnull = false;
+			return Int64GetDatum(*(const int64 *) at);
+		case HG_AGGREGATE_SUM_INT:
+			*isnull = sum->count == 0;
+			return Int64GetDatum(sum->sum);
+		case HG_AGGREGATE_AVG_INT:
+			if (function->partial)
+			{
+				*isnull = false;
+				return hg_average_state(sum);
+			}
+			*isnull = sum->count == 0;
+			return *isnull ? (Datum) 0
+						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);
+		case HG_AGGREGATE_SUM_BIGINT:
+			*isnull = big->count == 0;
+			return *isnull ? (Datum) 0 : hg_big_sum(big);
+		case HG_AGGREGATE_AVG_BIGINT:
+			*isnull = big->count == 0;
+			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
+		case HG_AGGREGATE_SUM_NUMERIC:
+			*isnull = numeric->count == 0;
+			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
+		case HG_AGGREGATE_AVG_NUMERIC:
+			*isnull = numeric->count == 0;
+			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			*isnull = !extreme->any;
+			return hg_word_datum(extreme->value, function->word);
+		default:
+			return hg_transition_finish(function->transition, at, isnull);
+	}
+}

@@ -1,0 +1,540 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_groups.c
+ *	  The groups of an aggregation: a hash table of their keys, filled by batches.
+ *
+ * Groups lie in chunks, in the order in which their first rows came; a table with open
+ * addressing holds their numbers.  Keys by value that are equal where their bits are, and those
+ * that are equal where their bytes are (text of a deterministic collation), are hashed and compared
+ * here; any other type's own functions are called, with the collation of the query.  NULLs are
+ * equal to each other.
+ *
+ * A batch is looked up in steps over all of its rows, so that where the table does not fit
+ * the cache its lines are fetched for many rows at a time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/uuid.h"
+
+#include "backend/hg_memory.h"
+#include "executor/aggregate/hg_aggregate_state.h"
+#include "backend/hg_privilege.h"
+
+/* Slots of the smallest table. */
+#define HG_GROUPS_FIRST_SLOTS 256
+
+/* A chunk has as many groups as keep it to this size, and no more than that. */
+#define HG_GROUPS_CHUNK_BYTES ((Size) 16 * 1024)
+#define HG_GROUPS_MAX_CHUNK_LOG2 8
+
+/* Chunks are cut from pieces of at most this size. */
+#define HG_GROUPS_PIECE_BYTES ((Size) 8 * 1024 * 1024)
+
+/* Tables of more slots than these are prefetched. */
+#define HG_GROUPS_CACHED_SLOTS 16384
+
+/* Slots that are moved to a larger table between two looks at interrupts. */
+#define HG_GROUPS_POLL 65536
+
+/* Odd, with no pattern in its bits. */
+#define HG_GROUPS_MIXER UINT64CONST(0xd6e8feb86659fd93)
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+static void
+hg_group_key_init_word(HgGroupKey *key, uint64 mask)
+{
+	key->kind = HG_GROUP_KEY_WORD;
+	key->mask = mask;
+}
+
+void
+hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation)
+{
+	RegProcedure function = get_opcode(equality);
+	Oid hash;
+	Oid right_hash;
+
+	hg_privilege_check_function(function);
+	key->collation = collation;
+	switch (function)
+	{
+		case F_BOOLEQ:
+		case F_CHAREQ:
+			hg_group_key_init_word(key, 0xff);
+			return;
+		case F_INT2EQ:
+			hg_group_key_init_word(key, 0xffff);
+			return;
+		case F_INT4EQ:
+		case F_DATE_EQ:
+		case F_OIDEQ:
+		case F_ENUM_EQ:
+			hg_group_key_init_word(key, 0xffffffff);
+			return;
+		case F_INT8EQ:
+		case F_TIME_EQ:
+		case F_TIMESTAMP_EQ:
+		case F_TIMESTAMPTZ_EQ:
+		case F_CASH_EQ:
+			hg_group_key_init_word(key, PG_UINT64_MAX);
+			return;
+		case F_UUID_EQ:
+			key->kind = HG_GROUP_KEY_BYTES;
+			key->length = UUID_LEN;
+			return;
+		case F_BYTEAEQ:
+			key->kind = HG_GROUP_KEY_TEXT;
+			return;
+		case F_TEXTEQ:
+		case F_BPCHAREQ:
+			if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
+				break;
+			key->kind = function == F_TEXTEQ ? HG_GROUP_KEY_TEXT : HG_GROUP_KEY_PADDED;
+			return;
+		default:
+			break;
+	}
+	key->kind = HG_GROUP_KEY_FUNCTIONS;
+	if (!get_op_hash_functions(equality, &hash, &right_hash))
+		elog(ERROR, "could not find hash function for hash operator %u", equality);
+	fmgr_info(hash, &key->hash);
+	fmgr_info(function, &key->equal);
+}
+
+HgGroups *
+hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, const int *columns, TupleDesc desc,
+				 const int *attnos, Size state_bytes, MemoryContext values, MemoryContext temporary,
+				 HgBudget *budget)
+{
+	HgGroups *groups = palloc0(sizeof(HgGroups));
+
+	groups->charge.budget = budget;
+	groups->nkeys = nkeys;
+	groups->keys = keys;
+	groups->nvalues = nvalues;
+	groups->columns = palloc(Max(nvalues, 1) * sizeof(int));
+	groups->attlens = palloc(Max(nvalues, 1) * sizeof(int16));
+	groups->byvals = palloc(Max(nvalues, 1) * sizeof(bool));
+	for (int i = 0; i < nvalues; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, attnos[columns[i]] - 1);
+
+		groups->columns[i] = columns[i];
+		groups->attlens[i] = att->attlen;
+		groups->byvals[i] = att->attbyval;
+	}
+	groups->nulls_offset = offsetof(HgGroup, values) + nvalues * sizeof(Datum);
+	groups->states_offset = MAXALIGN(groups->nulls_offset + nvalues * sizeof(bool));
+	groups->group_bytes = groups->states_offset + state_bytes;
+	groups->temporary = temporary;
+	groups->context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph groups", ALLOCSET_DEFAULT_SIZES);
+	groups->values = values;
+	groups->chunk_log2 = HG_GROUPS_MAX_CHUNK_LOG2;
+	while (groups->chunk_log2 > 0 &&
+		   groups->group_bytes << groups->chunk_log2 > HG_GROUPS_CHUNK_BYTES)
+		groups->chunk_log2--;
+	return groups;
+}
+
+void
+hg_groups_reset(HgGroups *groups)
+{
+	MemoryContextReset(groups->values);
+	MemoryContextReset(groups->context);
+	groups->slots = NULL;
+	groups->mask = 0;
+	groups->chunks = NULL;
+	groups->nchunks = groups->max_chunks = 0;
+	groups->piece_next = NULL;
+	groups->piece_left = 0;
+	groups->bytes = 0;
+	groups->count = 0;
+	hg_charge_set(&groups->charge, 0);
+}
+
+void
+hg_groups_charge(HgGroups *groups)
+{
+	/* the table is full at half its slots, and twice as large then */
+	uint64 slots = groups->slots != NULL ? groups->mask + 1 : HG_GROUPS_FIRST_SLOTS;
+	uint64 growth = groups->count + HG_BATCH_ROWS > slots / 2 ? slots * 2 * sizeof(HgGroupSlot) : 0;
+
+	hg_charge_set(&groups->charge,
+				  groups->bytes + growth + MemoryContextMemAllocated(groups->values, true));
+}
+
+/* ---------------------------------------------------------------------
+ * Memory
+ * ---------------------------------------------------------------------
+ */
+
+/* bytes of memory of the table's. */
+static void *
+hg_groups_alloc(HgGroups *groups, Size bytes)
+{
+	void *block = hg_block_alloc(groups->context, bytes);
+
+	if (block == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+				 errdetail("Failed to allocate %zu bytes for the groups of an aggregate.", bytes)));
+	groups->bytes += bytes;
+	return block;
+}
+
+static pg_noinline void
+hg_groups_add_chunk(HgGroups *groups)
+{
+	Size chunk_bytes = groups->group_bytes << groups->chunk_log2;
+
+	if (groups->nchunks == groups->max_chunks)
+	{
+		int max_chunks = Max(16, 2 * groups->max_chunks);
+
+		if (groups->chunks == NULL)
+			groups->chunks = MemoryContextAlloc(groups->context, max_chunks * sizeof(char *));
+		else
+			groups->chunks = repalloc(groups->chunks, max_chunks * sizeof(char *));
+		groups->max_chunks = max_chunks;
+	}
+	if (groups->piece_left == 0)
+	{
+		Size most = Max(1, HG_GROUPS_PIECE_BYTES / chunk_bytes);
+
+		groups->piece_left = (int) Min(Max(groups->nchunks / 4, 1), most);
+		groups->piece_next = hg_groups_alloc(groups, groups->piece_left * chunk_bytes);
+	}
+	groups->chunks[groups->nchunks++] = groups->piece_next;
+	groups->piece_next += chunk_bytes;
+	groups->piece_left--;
+}
+
+HgGroup *
+hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash)
+{
+	HgGroup *group;
+	bool *nulls;
+
+	/* numbers and the hashes that place them are 32-bit */
+	if (groups->count == PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many groups for one hash table"),
+				 errhint("Lower work_mem, or set hashgraph.enabled to off for this query.")));
+	if (groups->count == (uint32) groups->nchunks << groups->chunk_log2)
+		hg_groups_add_chunk(groups);
+	group = hg_groups_get(groups, groups->count);
+	memset(group, 0, groups->group_bytes);
+	group->hash = hash;
+	nulls = hg_group_nulls(groups, group);
+	for (int i = 0; i < groups->nvalues; i++)
+	{
+		nulls[i] = batch == NULL || hg_batch_is_null(batch, groups->columns[i], row);
+		if (!nulls[i])
+		{
+			MemoryContext old = MemoryContextSwitchTo(groups->values);
+
+			group->values[i] = datumCopy(batch->values[groups->columns[i]][row], groups->byvals[i],
+										 groups->attlens[i]);
+			MemoryContextSwitchTo(old);
+		}
+	}
+	groups->count++;
+	return group;
+}
+
+/* Make the table, or make it twice as large, with looks at interrupts. */
+static void
+hg_groups_grow(HgGroups *groups)
+{
+	HgGroupSlot *old = groups->slots;
+	uint64 old_slots = old != NULL ? groups->mask + 1 : 0;
+	uint64 slots = old != NULL ? 2 * old_slots : HG_GROUPS_FIRST_SLOTS;
+	HgGroupSlot *table = hg_groups_alloc(groups, slots * sizeof(HgGroupSlot));
+	uint64 mask = slots - 1;
+
+	hg_block_clear(table, slots * sizeof(HgGroupSlot));
+	for (uint64 i = 0; i < old_slots; i++)
+	{
+		uint64 place = old[i].hash & mask;
+
+		if (i % HG_GROUPS_POLL == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (old[i].number == 0)
+			continue;
+		while (table[place].number != 0)
+			place = (place + 1) & mask;
+		table[place] = old[i];
+	}
+	groups->slots = table;
+	groups->mask = mask;
+	if (old != NULL)
+	{
+		hg_block_free(old);
+		groups->bytes -= old_slots * sizeof(HgGroupSlot);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Looking rows up
+ * ---------------------------------------------------------------------
+ */
+
+static inline uint64
+hg_groups_mix(uint64 hash, uint64 word)
+{
+	hash = (hash ^ word) * HG_GROUPS_MIXER;
+	return hash ^ (hash >> 32);
+}
+
+static inline uint64
+hg_groups_mix_bytes(uint64 hash, const char *bytes, Size length)
+{
+	uint64 word = 0;
+
+	hash = hg_groups_mix(hash, length);
+	if (length >= sizeof(uint64))
+	{
+		const char *last = bytes + length - sizeof(uint64);
+
+		for (; bytes < last; bytes += sizeof(uint64))
+		{
+			memcpy(&word, bytes, sizeof(uint64));
+			hash = hg_groups_mix(hash, word);
+		}
+		/* with some of those before it, where there are too few */
+		memcpy(&word, last, sizeof(uint64));
+	}
+	else
+		for (Size i = 0; i < length; i++)
+			word = word << 8 | (unsigned char) bytes[i];
+	return hg_groups_mix(hash, word);
+}
+
+/*
+ * The bytes that tell a value of a key from others.  They may lie in temporary memory, which is
+ * the caller's to free, if *fetched is set.
+ */
+static inline const char *
+hg_group_key_bytes(const HgGroups *groups, const HgGroupKey *key, Datum value, Size *length,
+				   bool *fetched)
+{
+	struct varlena *varlena = (struct varlena *) DatumGetPointer(value);
+
+	if (key->kind == HG_GROUP_KEY_BYTES)
+	{
+		*length = key->length;
+		return DatumGetPointer(value);
+	}
+	if (unlikely(VARATT_IS_COMPRESSED(varlena) || VARATT_IS_EXTERNAL(varlena)))
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+
+		varlena = pg_detoast_datum_packed(varlena);
+		MemoryContextSwitchTo(old);
+		*fetched = true;
+	}
+	*length = VARSIZE_ANY_EXHDR(varlena);
+	if (key->kind == HG_GROUP_KEY_PADDED)
+		*length = bpchartruelen(VARDATA_ANY(varlena), (int) *length);
+	return VARDATA_ANY(varlena);
+}
+
+/* The hash of a value that is not NULL, on top of the hash of the keys before it. */
+static inline uint64
+hg_groups_hash_value(HgGroups *groups, HgGroupKey *key, uint64 hash, Datum value)
+{
+	if (key->kind == HG_GROUP_KEY_WORD)
+		return hg_groups_mix(hash, value & key->mask);
+	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+		uint32 word = DatumGetUInt32(FunctionCall1Coll(&key->hash, key->collation, value));
+
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(groups->temporary);
+		hash = hg_groups_mix(hash, word);
+	}
+	else
+	{
+		Size length;
+		bool fetched = false;
+		const char *bytes = hg_group_key_bytes(groups, key, value, &length, &fetched);
+
+		hash = hg_groups_mix_bytes(hash, bytes, length);
+		if (unlikely(fetched))
+			MemoryContextReset(groups->temporary);
+	}
+	return hash;
+}
+
+void
+hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes)
+{
+	memset(hashes, 0, batch->nrows * sizeof(uint64));
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		HgGroupKey *key = &groups->keys[k];
+		const Datum *values = batch->values[key->column];
+		const bool *nulls = batch->has_nulls[key->column] ? batch->nulls[key->column] : NULL;
+
+		if (nulls != NULL)
+			for (int i = 0; i < batch->nrows; i++)
+				hashes[i] = nulls[i] ? hg_groups_mix(~hashes[i], 0)
+									 : hg_groups_hash_value(groups, key, hashes[i], values[i]);
+		else if (key->kind == HG_GROUP_KEY_WORD)
+			for (int i = 0; i < batch->nrows; i++)
+				hashes[i] = hg_groups_mix(hashes[i], values[i] & key->mask);
+		else
+			for (int i = 0; i < batch->nrows; i++)
+				hashes[i] = hg_groups_hash_value(groups, key, hashes[i], values[i]);
+	}
+}
+
+/* Are two values of a key equal? */
+static inline bool
+hg_groups_equal_values(HgGroups *groups, HgGroupKey *key, Datum left, Datum right)
+{
+	bool equal;
+
+	if (key->kind == HG_GROUP_KEY_WORD)
+		return ((left ^ right) & key->mask) == 0;
+	if (key->kind == HG_GROUP_KEY_FUNCTIONS)
+	{
+		MemoryContext old = MemoryContextSwitchTo(groups->temporary);
+
+		equal = DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, left, right));
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(groups->temporary);
+	}
+	else
+	{
+		Size left_length;
+		Size right_length;
+		bool fetched = false;
+		const char *left_bytes = hg_group_key_bytes(groups, key, left, &left_length, &fetched);
+		const char *right_bytes = hg_group_key_bytes(groups, key, right, &right_length, &fetched);
+
+		equal = left_length == right_length && memcmp(left_bytes, right_bytes, left_length) == 0;
+		if (unlikely(fetched))
+			MemoryContextReset(groups->temporary);
+	}
+	return equal;
+}
+
+/* Is it the group of a row? */
+static bool
+hg_groups_equal(HgGroups *groups, HgGroup *group, const HgBatch *batch, int row)
+{
+	const bool *nulls = hg_group_nulls(groups, group);
+
+	for (int k = 0; k < groups->nkeys; k++)
+	{
+		HgGroupKey *key = &groups->keys[k];
+		bool null = hg_batch_is_null(batch, key->column, row);
+
+		if (null != nulls[k] || (!null && !hg_groups_equal_values(groups, key, group->values[k],
+																  batch->values[key->column][row])))
+			return false;
+	}
+	return true;
+}
+
+/* The same for one key, a word, that is never NULL in this batch. */
+static inline bool
+hg_groups_equal_word(HgGroups *groups, HgGroup *group, const Datum *values, uint64 mask, int row)
+{
+	return ((values[row] ^ group->values[0]) & mask) == 0 && !hg_group_nulls(groups, group)[0];
+}
+
+void
+hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
+			   HgGroup **found)
+{
+	const HgGroupKey *key = &groups->keys[0];
+	bool one_word =
+		groups->nkeys == 1 && key->kind == HG_GROUP_KEY_WORD && !batch->has_nulls[key->column];
+	const Datum *words = one_word ? batch->values[key->column] : NULL;
+
+	while (groups->slots == NULL ||
+		   (add && groups->count + (uint64) batch->nrows > (groups->mask + 1) / 2))
+		hg_groups_grow(groups);
+	if (groups->mask >= HG_GROUPS_CACHED_SLOTS)
+	{
+		for (int i = 0; i < batch->nrows; i++)
+			HG_PREFETCH(&groups->slots[hashes[i] & groups->mask]);
+		for (int i = 0; i < batch->nrows; i++)
+		{
+			uint32 number = groups->slots[hashes[i] & groups->mask].number;
+
+			if (number != 0)
+				HG_PREFETCH(hg_groups_get(groups, number - 1));
+		}
+	}
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		uint64 place = hashes[i] & groups->mask;
+
+		for (;; place = (place + 1) & groups->mask)
+		{
+			HgGroupSlot *slot = &groups->slots[place];
+
+			if (slot->number == 0)
+			{
+				found[i] = NULL;
+				if (add)
+				{
+					found[i] = hg_groups_add(groups, batch, i, hashes[i]);
+					slot->hash = (uint32) hashes[i];
+					slot->number = groups->count;
+				}
+				break;
+			}
+			if (slot->hash != (uint32) hashes[i])
+				continue;
+			found[i] = hg_groups_get(groups, slot->number - 1);
+			if (one_word ? hg_groups_equal_word(groups, found[i], words, key->mask, i)
+						 : hg_groups_equal(groups, found[i], batch, i))
+				break;
+		}
+	}
+	if (add)
+		hg_groups_charge(groups);
+}
+
+void
+hg_groups_truncate(HgGroups *groups, uint32 count)
+{
+	/* the last one first: none has been placed behind it that would not be found without it */
+	while (groups->count > count)
+	{
+		HgGroup *group = hg_groups_get(groups, groups->count - 1);
+		const bool *nulls = hg_group_nulls(groups, group);
+		uint64 place = group->hash & groups->mask;
+
+		while (groups->slots[place].number != groups->count)
+			place = (place + 1) & groups->mask;
+		groups->slots[place].number = 0;
+		for (int i = 0; i < groups->nvalues; i++)
+			if (!groups->byvals[i] && !nulls[i])
+				pfree(DatumGetPointer(group->values[i]));
+		groups->count--;
+	}
+	hg_groups_charge(groups);
+}

@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_reduce.c
+ *	  The aggregate node's groups that come from a device.
+ *
+ * Where all aggregates are counts, sums, averages and extremes of integers, over plain columns and
+ * without FILTER, and group columns are by value, the join below may hand over groups of its
+ * rows instead of the rows (hg_join_reduce.c).  They are merged into the groups that are here, as
+ * rows would be, so that it does not matter how often that happens and what comes as rows: chunks
+ * and partitions of the join, and the parts of the processes below a Gather.
+ *
+ * A device tells values apart by their bits.  Those that the type holds to be equal all the same
+ * come in several groups, which are one after they are merged.
+ *
+ * MEMORY.  As many groups may come as fit beside those that are here, and none when rows go
+ * to disk.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+
+#include "executor/aggregate/hg_aggregate_state.h"
+
+/* What a group takes in the table of their numbers, which is a quarter full at least. */
+#define HG_GROUP_SLOT_BYTES (4 * sizeof(HgGroupSlot))
+
+/*
+ * What PostgreSQL's own state of a sum of int8s takes in memory of its own: two numbers of 128
+ * bits, the values' number and a flag, as a chunk of a memory context.
+ */
+#define HG_SUM_STATE_BYTES 80
+
+/* What one more group takes, and its record while it is merged. */
+static uint64
+hg_aggregate_group_bytes(const HgAggregateState *state)
+{
+	uint64 bytes = state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
+				   hg_reduce_words(&state->reducer.spec) * sizeof(uint64);
+
+	for (int f = 0; f < state->nfunctions; f++)
+		if (state->functions[f].transition != NULL)
+			bytes += HG_SUM_STATE_BYTES;
+	return bytes;
+}
+
+/* HgReducer.room */
+static uint64
+hg_aggregate_room(void *arg)
+{
+	HgAggregateState *state = arg;
+	uint64 room = hg_budget_room(&state->budget) / hg_aggregate_group_bytes(state);
+
+	if (state->groups->nkeys == 0)
+		return state->groups->nvalues == 0 ? 1 : Max(room, 1);
+	if (state->spill != NULL || state->css.ss.ps.plan->plan_rows > (double) room)
+		return 0;
+	return Min(room, PG_INT32_MAX - state->groups->count);
+}
+
+/* The matches of a record's group. */
+static inline uint64
+hg_aggregate_pairs(const HgAggregateState *state, const uint64 *record)
+{
+	return record[state->reducer.spec.nkeys + 1];
+}
+
+/* Put the keys of records into a batch. */
+static HgBatch *
+hg_aggregate_load_records(HgAggregateState *state, const uint64 *records, int nrecords)
+{
+	HgBatch *batch = state->stored_batch;
+	const HgReduceSpec *spec = &state->reducer.spec;
+	uint32 words = hg_reduce_words(spec);
+
+	batch->nrows = nrecords;
+	for (uint32 k = 0; k < spec->nkeys; k++)
+	{
+		int column = (int) spec->keys[k].column;
+
+		batch->has_nulls[column] = false;
+		for (int i = 0; i < nrecords; i++)
+		{
+			const uint64 *record = records + (size_t) i * words;
+
+			/* widened with its sign: as it lies in a Datum */
+			batch->values[column][i] = (Datum) record[k];
+			batch->nulls[column][i] = (record[spec->nkeys] >> k & 1) != 0;
+			batch->has_nulls[column] |= batch->nulls[column][i];
+		}
+	}
+	return batch;
+}
+
+/* Merge one record into its group. */
+static void
+hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record)
+{
+	uint64 pairs = hg_aggregate_pairs(state, record);
+
+	state->record.reduced_rows += pairs;
+	for (int f = 0; f < state->nfunctions; f++)
+		hg_function_merge(&state->functions[f], group, pairs,
+						  state->reduced[f] > 0 ? record + state->reduced[f] : NULL);
+}
+
+/* HgReducer.take */
+static void
+hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
+{
+	HgAggregateState *state = arg;
+	HgGroups *groups = state->groups;
+	uint32 words = hg_reduce_words(&state->reducer.spec);
+	HgCharge charge = {&state->budget, 0};
+
+	hg_charge_set(&charge, count * words * sizeof(uint64));
+	while (count > 0)
+	{
+		int nrecords = (int) Min(count, HG_BATCH_ROWS);
+		HgBatch *batch = hg_aggregate_load_records(state, records, nrecords);
+		HgGroup *found[HG_BATCH_ROWS];
+		uint64 hashes[HG_BATCH_ROWS];
+
+		CHECK_FOR_INTERRUPTS();
+		if (groups->nkeys > 0)
+		{
+			hg_groups_hash(groups, batch, hashes);
+			hg_groups_find(groups, batch, hashes, true, found);
+		}
+		for (int i = 0; i < nrecords; i++, records += words)
+		{
+			/* without keys there is a record even of nothing */
+			if (hg_aggregate_pairs(state, records) == 0)
+				continue;
+			if (groups->nkeys == 0)
+				found[i] = groups->count > 0 ? hg_groups_get(groups, 0)
+											 : hg_groups_add(groups, batch, i, 0);
+			hg_aggregate_merge(state, found[i], records);
+		}
+		count -= nrecords;
+	}
+	hg_groups_charge(groups);
+	hg_charge_set(&charge, 0);
+}
+
+/* The item that a function is merged from; false where there is none that does. */
+static bool
+hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
+{
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*kind = HG_REDUCE_COUNT;
+			return true;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			*kind = HG_REDUCE_SUM;
+			return true;
+		case HG_AGGREGATE_MIN:
+			*kind = HG_REDUCE_MIN;
+			return true;
+		case HG_AGGREGATE_MAX:
+			*kind = HG_REDUCE_MAX;
+			return true;
+		case HG_AGGREGATE_TRANSITION:
+			*kind = HG_REDUCE_SUM;
+			return OidIsValid(function->transition->combine.fn_oid);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Ask for an item, if it is not asked for already; returns the place of its words in a record
+ * behind those that all records have, or -1 where there are too many.
+ */
+static int
+hg_aggregate_reduce_item(HgReduceSpec *spec, const HgReduceItem *item)
+{
+	int words = 0;
+
+	for (uint32 i = 0; i < spec->nitems; i++)
+	{
+		if (memcmp(&spec->items[i], item, sizeof(*item)) == 0)
+			return words;
+		words += (int) hg_reduce_item_words(&spec->items[i]);
+	}
+	if (spec->nitems == HG_MAX_REDUCE_ITEMS)
+		return -1;
+	spec->items[spec->nitems++] = *item;
+	return words;
+}
+
+/* Ask for what a function is merged from; false where it can't be. */
+static bool
+hg_aggregate_reduce_function(HgAggregateState *state, int f)
+{
+	const HgFunction *function = &state->functions[f];
+	HgReduceSpec *spec = &state->reducer.spec;
+	HgReduceItem item = {0};
+	HgReduceKind kind;
+	int place;
+
+	if (function->argument != NULL || function->filter >= 0 ||
+		!hg_aggregate_reduce_kind(function, &kind))
+		return false;
+	/* the number of rows is in every record */
+	if (function->column < 0)
+		return true;
+	item.kind = kind;
+	item.argument.column = (uint32) function->column;
+	item.argument.is_signed = kind == HG_REDUCE_COUNT || function->word != HG_WORD_UINT4;
+	place = hg_aggregate_reduce_item(spec, &item);
+	state->reduced[f] = (int) spec->nkeys + 2 + place;
+	return place >= 0;
+}
+
+void
+hg_aggregate_begin_reduction(HgAggregateState *state)
+{
+	HgReduceSpec *spec = &state->reducer.spec;
+	const HgGroups *groups = state->groups;
+
+	if (state->counts || groups->nvalues > HG_MAX_REDUCE_KEYS)
+		return;
+	state->reduced = palloc0(Max(state->nfunctions, 1) * sizeof(int));
+	/* what is the same in all rows of a group may be grouped by too */
+	for (int i = 0; i < groups->nvalues; i++)
+		spec->keys[spec->nkeys++] =
+			(HgReduceColumn){.column = (uint32) groups->columns[i], .is_signed = 1};
+	for (int f = 0; f < state->nfunctions; f++)
+		if (!hg_aggregate_reduce_function(state, f))
+			return;
+	spec->expected_groups = (uint64) state->css.ss.ps.plan->plan_rows;
+	state->reducer.room = hg_aggregate_room;
+	state->reducer.take = hg_aggregate_take_records;
+	state->reducer.arg = state;
+	(void) hg_join_source_reduce(state->source, &state->reducer);
+}

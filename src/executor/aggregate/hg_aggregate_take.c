@@ -1,0 +1,402 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_take.c
+ *	  The aggregate node's way from a batch of rows to the states of groups.
+ *
+ * The groups of all rows are found or made first, and filters are asked.  Then functions take the
+ * rows in one of two ways:
+ *
+ *	by column	By a loop over all rows for each function.  An argument that is computed is
+ *				evaluated for all of them before, which leaves nothing but Datums; of one that
+ *				is only counted nothing is looked at but whether it is NULL.
+ *	by runs		Where an argument is computed and by reference.  Its values are as large as a
+ *				query makes them.  They lie in the memory that they were computed in until
+ *				they take HG_RUN_BYTES, are taken without a copy, and that memory is used
+ *				again.  Where there are groups, functions whose states a batch with long
+ *				values may make large take it by runs of one row, too.
+ *
+ * MEMORY.  States may be as large as arguments are, and there are as many as there are groups.
+ * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
+ * have made are unmade, and rows of groups that are not in memory go to files from there on.  So
+ * memory is exceeded by a run's values at most, but for states that grow when no more groups are
+ * made, as they do in PostgreSQL's own hash aggregation.  test/t/004_memory.pl holds it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+
+#include "executor/aggregate/hg_aggregate_state.h"
+
+/* The most partitions of a spill set, by their number's logarithm. */
+#define HG_AGGREGATE_MAX_BITS 6
+
+/* Computed arguments of rows that are taken together, without those of the last row. */
+#define HG_RUN_BYTES ((Size) 8 * 1024)
+
+/* A value that takes more is long: states of shorter ones are no more than a batch may take. */
+#define HG_LONG_VALUE 256
+
+void
+hg_aggregate_begin_taking(HgAggregateState *state)
+{
+	int nfilters = Max(state->nfilters, 1);
+
+	state->filtered = palloc(nfilters * sizeof(HgSelection));
+	state->filter_rows = palloc(nfilters * HG_BATCH_ROWS * sizeof(uint16));
+	state->filter_next = palloc(nfilters * sizeof(int));
+	state->filter_first = palloc(nfilters * sizeof(int));
+	state->every_row = palloc(HG_BATCH_ROWS * sizeof(uint16));
+	for (int row = 0; row < HG_BATCH_ROWS; row++)
+		state->every_row[row] = row;
+	state->by_run = palloc(Max(state->nfunctions, 1) * sizeof(int));
+	state->by_column = palloc(Max(state->nfunctions, 1) * sizeof(int));
+	for (int i = 0; i < state->nfunctions; i++)
+	{
+		HgFunction *function = &state->functions[i];
+
+		if (function->argument == NULL)
+			continue;
+		function->results = palloc(HG_BATCH_ROWS * sizeof(Datum));
+		function->results_null = palloc(HG_BATCH_ROWS * sizeof(bool));
+	}
+}
+
+/* Has a column of variable length long values, or some that may be when they are fetched? */
+static bool
+hg_batch_has_long_values(const HgBatch *batch, int column)
+{
+	for (int row = 0; row < batch->nrows; row++)
+	{
+		const void *value;
+
+		if (hg_batch_is_null(batch, column, row))
+			continue;
+		value = DatumGetPointer(batch->values[column][row]);
+		if (!VARATT_IS_SHORT(value) &&
+			(VARATT_IS_EXTENDED(value) || VARSIZE(value) > HG_LONG_VALUE))
+			return true;
+	}
+	return false;
+}
+
+/* May the values of a batch, or what a function makes of them, be too much at a time? */
+static bool
+hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool grouped)
+{
+	if (function->argument_byval || function->kind == HG_AGGREGATE_COUNT)
+		return false;
+	if (function->argument != NULL)
+		return true;
+	return grouped && function->argument_len == -1 &&
+		   hg_batch_has_long_values(batch, function->column);
+}
+
+/* Decide which way the functions take a batch. */
+static void
+hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
+{
+	state->nby_run = state->nby_column = 0;
+	for (int i = 0; i < state->nfunctions; i++)
+		if (hg_function_is_by_run(&state->functions[i], batch, state->groups->nkeys > 0))
+			state->by_run[state->nby_run++] = i;
+		else
+			state->by_column[state->nby_column++] = i;
+}
+
+/* ---------------------------------------------------------------------
+ * Groups
+ * ---------------------------------------------------------------------
+ */
+
+/* Is there no room for more groups, and a way to do without? */
+static inline bool
+hg_aggregate_must_spill(const HgAggregateState *state)
+{
+	return state->spill == NULL && hg_budget_is_full(&state->budget) && state->groups->count > 0 &&
+		   state->level < HG_SPILL_LEVELS;
+}
+
+/* Make the files for rows of groups that do not fit. */
+static void
+hg_aggregate_start_spill(HgAggregateState *state)
+{
+	const HgGroups *groups = state->groups;
+	uint64 limit = state->budget.limit;
+	double group_bytes =
+		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
+	double expected = state->css.ss.ps.plan->plan_rows * group_bytes;
+	int bits = 2;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	/* the plan's estimate may be low: then partitions are cut again */
+	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
+		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
+		bits++;
+	state->spill = hg_spill_create(state->layout, state->level, bits, &state->budget);
+	state->record.partitions += 1 << bits;
+	state->rescannable = false;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Find those groups of a batch's rows that are there; rows of others go to files, and have NULL in
+ * found.  Returns the rows that are left, which are put into rows.
+ */
+static HgSelection
+hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
+						HgGroup **found, uint16 *rows)
+{
+	HgSelection selection = {rows, 0};
+	uint16 missing[HG_BATCH_ROWS];
+	int nmissing = 0;
+
+	hg_groups_find(state->groups, batch, keys->words, false, found);
+	for (int row = 0; row < batch->nrows; row++)
+		if (found[row] != NULL)
+			rows[selection.count++] = row;
+		else
+			missing[nmissing++] = row;
+	if (nmissing > 0)
+		hg_spill_write(state->spill, keys, batch, state->dense, missing, nmissing);
+	return selection;
+}
+
+/* Find the groups of a batch's rows; returns the rows whose groups are in memory. */
+static HgSelection
+hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillKeys *keys,
+						 HgGroup **found, uint16 *rows)
+{
+	if (hg_aggregate_must_spill(state))
+		hg_aggregate_start_spill(state);
+	memset(keys->null_keys, false, sizeof(keys->null_keys));
+	hg_groups_hash(state->groups, batch, keys->words);
+	if (state->spill != NULL)
+		return hg_aggregate_find_known(state, batch, keys, found, rows);
+	hg_groups_find(state->groups, batch, keys->words, true, found);
+	return (HgSelection){NULL, batch->nrows};
+}
+
+/*
+ * Functions have taken so many rows by runs, which has filled memory: unmake the groups that
+ * later rows have made behind the first known ones, and have the rows of groups that are not there
+ * go to files. Returns the rows that are left.
+ */
+static HgSelection
+hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
+						   uint32 known, int taken, HgGroup **found, uint16 *rows)
+{
+	HgGroups *groups = state->groups;
+	HgSelection selection;
+
+	for (int row = 0; row < taken; row++)
+		if (known < groups->count && found[row] == hg_groups_get(groups, known))
+			known++;
+	hg_groups_truncate(groups, known);
+	hg_aggregate_start_spill(state);
+	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
+	for (int f = 0; f < state->nfilters; f++)
+	{
+		uint16 *passed = state->filter_rows + f * HG_BATCH_ROWS;
+		HgSelection *filtered = &state->filtered[f];
+		int kept = 0;
+
+		for (int i = 0; i < filtered->count; i++)
+			if (found[passed[i]] != NULL)
+				passed[kept++] = passed[i];
+		filtered->count = kept;
+	}
+	return selection;
+}
+
+/* ---------------------------------------------------------------------
+ * Filters and arguments
+ * ---------------------------------------------------------------------
+ */
+
+/* Put what filters and arguments use of a row into the scan slot, for them to look at. */
+static inline void
+hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	for (int i = 0; i < state->nexpr_columns; i++)
+	{
+		int column = state->expr_columns[i];
+		int place = state->attnos[column] - 1;
+
+		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
+		slot->tts_values[place] = slot->tts_isnull[place] ? (Datum) 0 : batch->values[column][row];
+	}
+	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
+}
+
+/* Select the rows that pass a filter. */
+static HgSelection
+hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
+					HgSelection selection)
+{
+	uint16 *rows = state->filter_rows + filter * HG_BATCH_ROWS;
+	int count = 0;
+
+	for (int i = 0; i < selection.count; i++)
+	{
+		int row = selection.rows != NULL ? selection.rows[i] : i;
+
+		ResetExprContext(state->css.ss.ps.ps_ExprContext);
+		hg_aggregate_load_row(state, batch, row);
+		if (ExecQual(state->filters[filter], state->css.ss.ps.ps_ExprContext))
+			rows[count++] = row;
+	}
+	return (HgSelection){rows, count};
+}
+
+/* Does a row of the current run pass a filter?  The rows before it have moved filter_next on. */
+static inline bool
+hg_aggregate_passes(const HgAggregateState *state, int filter, uint16 row)
+{
+	const HgSelection *filtered = &state->filtered[filter];
+	int next = state->filter_next[filter];
+
+	return next < filtered->count && filtered->rows[next] == row;
+}
+
+/* Evaluate a function's argument over the row in the scan slot. */
+static inline void
+hg_aggregate_evaluate(HgAggregateState *state, HgFunction *function, int row)
+{
+	function->results[row] = ExecEvalExprSwitchContext(
+		function->argument, state->css.ss.ps.ps_ExprContext, &function->results_null[row]);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Have a function take selected rows, over which its argument has been evaluated if it has to be.
+ */
+static inline void
+hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
+					 HgGroup *const *groups, HgGroup *group)
+{
+	if (function->column >= 0)
+		hg_function_advance(function, selection, batch->values[function->column],
+							batch->has_nulls[function->column] ? batch->nulls[function->column]
+															   : NULL,
+							groups, group);
+	else if (function->argument != NULL)
+		hg_function_advance(function, selection, function->results, function->results_null, groups,
+							group);
+	else
+		hg_function_advance(function, selection, NULL, NULL, groups, group);
+}
+
+/*
+ * Have the functions that take a batch by runs take the first of these rows, until their arguments
+ * come to HG_RUN_BYTES; returns how many.
+ */
+static int
+hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection rows,
+					  HgGroup *const *groups, HgGroup *group)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool computed = true;
+	int count = 0;
+
+	ResetExprContext(econtext);
+	memcpy(state->filter_first, state->filter_next, state->nfilters * sizeof(int));
+	do
+	{
+		uint16 row = rows.rows[count++];
+
+		hg_aggregate_load_row(state, batch, row);
+		for (int i = 0; i < state->nby_run; i++)
+		{
+			HgFunction *function = &state->functions[state->by_run[i]];
+
+			if (function->argument == NULL)
+				computed = false;
+			else if (function->filter < 0 || hg_aggregate_passes(state, function->filter, row))
+				hg_aggregate_evaluate(state, function, row);
+		}
+		for (int f = 0; f < state->nfilters; f++)
+			state->filter_next[f] += hg_aggregate_passes(state, f, row);
+	} while (count < rows.count && computed &&
+			 MemoryContextMemAllocated(econtext->ecxt_per_tuple_memory, false) <= HG_RUN_BYTES);
+
+	rows.count = count;
+	for (int i = 0; i < state->nby_run; i++)
+	{
+		const HgFunction *function = &state->functions[state->by_run[i]];
+		int f = function->filter;
+		HgSelection selection = rows;
+
+		if (f >= 0)
+			selection = (HgSelection){state->filtered[f].rows + state->filter_first[f],
+									  state->filter_next[f] - state->filter_first[f]};
+		hg_aggregate_advance(function, batch, selection, groups, group);
+	}
+	return count;
+}
+
+void
+hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
+{
+	HgGroup *found[HG_BATCH_ROWS];
+	HgGroup **groups = NULL;
+	HgGroup *group = NULL;
+	HgSpillKeys keys;
+	uint16 rows[HG_BATCH_ROWS];
+	uint32 known = state->groups->count;
+	HgSelection all = {NULL, batch->nrows};
+
+	hg_aggregate_choose_ways(state, batch);
+	if (state->groups->nkeys > 0)
+	{
+		groups = found;
+		all = hg_aggregate_find_groups(state, batch, &keys, found, rows);
+	}
+	else
+		group = state->groups->count > 0 ? hg_groups_get(state->groups, 0)
+										 : hg_groups_add(state->groups, batch, 0, 0);
+
+	for (int f = 0; f < state->nfilters; f++)
+	{
+		state->filtered[f] = hg_aggregate_select(state, f, batch, all);
+		state->filter_next[f] = 0;
+	}
+	for (int taken = 0; state->nby_run > 0 && taken < all.count;)
+	{
+		const uint16 *rest = (all.rows != NULL ? all.rows : state->every_row) + taken;
+
+		taken += hg_aggregate_take_run(state, batch, (HgSelection){rest, all.count - taken}, groups,
+									   group);
+		/* without new groups their states may grow as they will */
+		if (groups == NULL || state->spill != NULL || state->groups->count == known)
+			continue;
+		hg_groups_charge(state->groups);
+		if (hg_aggregate_must_spill(state))
+			all = hg_aggregate_unmake_groups(state, batch, &keys, known, taken, found, rows);
+	}
+	for (int i = 0; i < state->nby_column; i++)
+	{
+		HgFunction *function = &state->functions[state->by_column[i]];
+		HgSelection selection = function->filter >= 0 ? state->filtered[function->filter] : all;
+
+		for (int k = 0; function->argument != NULL && k < selection.count; k++)
+		{
+			int row = selection.rows != NULL ? selection.rows[k] : k;
+
+			ResetExprContext(state->css.ss.ps.ps_ExprContext);
+			hg_aggregate_load_row(state, batch, row);
+			hg_aggregate_evaluate(state, function, row);
+		}
+		hg_aggregate_advance(function, batch, selection, groups, group);
+	}
+}

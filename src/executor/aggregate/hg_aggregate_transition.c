@@ -1,0 +1,271 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_transition.c
+ *	  Aggregates that run their own functions: transition, combine, serialize, final.
+ *
+ * What is called, and with what, is as in PostgreSQL's own executor: a strict function sees no
+ * NULL, one without an initial value begins with the first value that is none, and
+ * AggCheckCallContext() tells each of them the memory in which states live.
+ *
+ * A value of the transition type that is by reference is copied to that memory when the function
+ * has returned another than it was given; what else the function leaves behind is in temporary
+ * memory and goes with the row.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "port/pg_bitutils.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "executor/aggregate/hg_aggregate_state.h"
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * What an aggregate's functions get as their context, from which AggCheckCallContext() finds the
+ * memory that states live in.
+ */
+static Node *
+hg_transition_context(MemoryContext states)
+{
+	AggState *agg = makeNode(AggState);
+
+	agg->curaggcontext = makeNode(ExprContext);
+	agg->curaggcontext->ecxt_per_tuple_memory = states;
+	return (Node *) agg;
+}
+
+/* The initial value of a transition type, from its text. */
+static Datum
+hg_transition_initial(Oid type, char *string)
+{
+	Oid input;
+	Oid parameter;
+
+	getTypeInputInfo(type, &input, &parameter);
+	return OidInputFunctionCall(input, string, parameter, -1);
+}
+
+HgTransition *
+hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext temporary)
+{
+	HgTransition *transition = palloc0(sizeof(HgTransition));
+	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Form_pg_aggregate aggregate;
+	Oid finish;
+	Datum initial;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+	fmgr_info(aggregate->aggtransfn, &transition->advance);
+	finish = aggregate->aggfinalfn;
+	if (DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit))
+		finish = aggref->aggtranstype == INTERNALOID ? aggregate->aggserialfn : InvalidOid;
+	if (OidIsValid(finish))
+		fmgr_info(finish, &transition->finish);
+	initial =
+		SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &transition->initial_null);
+	if (!transition->initial_null)
+	{
+		char *string = TextDatumGetCString(initial);
+
+		transition->initial = hg_transition_initial(aggref->aggtranstype, string);
+		pfree(string);
+	}
+	ReleaseSysCache(tuple);
+
+	transition->collation = aggref->inputcollid;
+	transition->agg_context = hg_transition_context(states);
+	transition->states = states;
+	transition->temporary = temporary;
+	get_typlenbyval(aggref->aggtranstype, &transition->value_len, &transition->value_byval);
+	return transition;
+}
+
+void
+hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
+{
+	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggcombinefn, &transition->combine);
+	ReleaseSysCache(tuple);
+	transition->temp_context = hg_transition_context(transition->temporary);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking values
+ * ---------------------------------------------------------------------
+ */
+
+/* Copy a value of the transition type to where states live. */
+static Datum
+hg_transition_copy(const HgTransition *transition, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->states);
+
+	value = datumCopy(value, transition->value_byval, transition->value_len);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+void
+hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	MemoryContext old;
+	Datum result;
+
+	if (!state->started)
+	{
+		state->null = transition->initial_null;
+		state->value =
+			state->null ? (Datum) 0 : hg_transition_copy(transition, transition->initial);
+		/* a strict function without an initial value begins with the first one */
+		if (state->null && transition->advance.fn_strict)
+		{
+			if (null)
+				return;
+			state->value = hg_transition_copy(transition, value);
+			state->null = false;
+			state->started = true;
+			return;
+		}
+		state->started = true;
+	}
+	if (transition->advance.fn_strict && (null || state->null))
+		return;
+
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = state->null;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = null;
+	old = MemoryContextSwitchTo(transition->temporary);
+	result = FunctionCallInvoke(fcinfo);
+	MemoryContextSwitchTo(old);
+
+	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
+	{
+		if (!fcinfo->isnull)
+			result = hg_transition_copy(transition, result);
+		if (!state->null)
+			pfree(DatumGetPointer(state->value));
+	}
+	state->value = fcinfo->isnull ? (Datum) 0 : result;
+	state->null = fcinfo->isnull;
+	MemoryContextReset(transition->temporary);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking sums of values
+ * ---------------------------------------------------------------------
+ */
+
+/* Add a state of a transition function to another, which may be none; in context's memory. */
+static Datum
+hg_transition_combine(HgTransition *transition, Node *context, Datum to, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation, context,
+							 NULL);
+	fcinfo->args[0].value = to;
+	fcinfo->args[0].isnull = to == (Datum) 0;
+	fcinfo->args[1].value = state;
+	fcinfo->args[1].isnull = state == (Datum) 0;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* The state that has seen a value so many times, in temporary memory. */
+static Datum
+hg_transition_repeat(HgTransition *transition, int64 value, uint64 times)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum once;
+	Datum state = (Datum) 0;
+
+	if (times == 0)
+		return state;
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = (Datum) 0;
+	fcinfo->args[0].isnull = true;
+	fcinfo->args[1].value = Int64GetDatum(value);
+	fcinfo->args[1].isnull = false;
+	once = FunctionCallInvoke(fcinfo);
+	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
+	{
+		/* a copy: no state is added to itself */
+		Datum same = hg_transition_combine(transition, transition->temp_context, (Datum) 0, state);
+
+		state = hg_transition_combine(transition, transition->temp_context, state, same);
+		if ((times >> bit & 1) != 0)
+			state = hg_transition_combine(transition, transition->temp_context, state, once);
+	}
+	return state;
+}
+
+void
+hg_transition_merge_sum(HgTransition *transition, HgTransitionState *state, uint64 count,
+						int128 sum)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+	int128 value = sum / (int128) count;
+	uint64 rest;
+	Datum low;
+	Datum high;
+
+	if (value * (int128) count > sum)
+		value--;
+	rest = (uint64) (sum - value * (int128) count);
+	low = hg_transition_repeat(transition, (int64) value, count - rest);
+	high = rest > 0 ? hg_transition_repeat(transition, (int64) (value + 1), rest) : (Datum) 0;
+
+	state->value = hg_transition_combine(transition, transition->agg_context,
+										 state->started ? state->value : (Datum) 0, low);
+	state->value = hg_transition_combine(transition, transition->agg_context, state->value, high);
+	state->null = false;
+	state->started = true;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(transition->temporary);
+}
+
+/* ---------------------------------------------------------------------
+ * Results
+ * ---------------------------------------------------------------------
+ */
+
+Datum
+hg_transition_finish(HgTransition *transition, const HgTransitionState *state, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum result;
+
+	fcinfo->args[0].value = state->started ? state->value : transition->initial;
+	fcinfo->args[0].isnull = state->started ? state->null : transition->initial_null;
+	*isnull = fcinfo->args[0].isnull;
+	if (!OidIsValid(transition->finish.fn_oid) || (*isnull && transition->finish.fn_strict))
+		return fcinfo->args[0].value;
+	InitFunctionCallInfoData(*fcinfo, &transition->finish, 1, transition->collation,
+							 transition->agg_context, NULL);
+	result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	return result;
+}

@@ -1,0 +1,553 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join.c
+ *	  The join node: Custom Scan (HashGraphJoin).
+ *
+ * The node joins two inputs with two HashGraphs (see engine/hg_engine.h):
+ *
+ *	READ_INNER		All rows of the inner child become columns and key words.
+ *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
+ *					Then the HashGraphs of the chunk and of the inner input are built.
+ *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
+ *					columns of both rows are gathered, quals are evaluated, rows returned.
+ *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
+ *	  UNMATCHED		match,
+ *	  NULL_KEYS		... and those that could not have one.
+ *					Then the next chunk, until the outer child has no more rows.
+ *	END_OUTER		Right, full and right anti joins return the inner rows without a match,
+ *	  INNER_UNMATCHED, INNER_NULL_KEYS		... and those that could not have one.
+ *
+ * Cutting the outer input into chunks is right for every join type: what becomes of
+ * an outer row depends on that row and on the whole inner input, which each chunk meets;
+ * what becomes of an inner row is known when all chunks are done, and a bit for each inner row
+ * remembers it until then.  The inner HashGraph is built again for each chunk, which costs less
+ * than the chunk's own work, because the inner input has half of the work memory at most.
+ *
+ * An inner input that is larger goes to temporary files, and so does then the outer
+ * one, both cut into the same partitions by a hash of the key:
+ *
+ *	NEXT_PARTITION	The inner rows of the next partition take the place of the inner
+ *					input, the partition's outer rows that of the outer child.  A partition
+ *					that is still too large is cut again.
+ *	NEXT_INNER		Rows of one key cannot be cut.  An inner partition of that kind is taken a
+ *					chunk at a time too, and each inner chunk meets all of the
+ *					partition's outer chunks, which are read again for it.  Which of their
+ *					rows have found a match is kept in a file meanwhile (hg_row_bits.h), so
+ *					that the last pass can return those that have not.
+ *
+ * Where nothing but the number of rows is asked for (count(*)), keys alone are kept
+ * and the engine counts: COUNT returns that many empty rows.  Where the node above aggregates,
+ * REDUCE hands the matches up in groups if a device makes them, and no MATCH follows
+ * (hg_join_reduce.c).
+ *
+ * KEYS AND QUALS.  Exact keys match when the words match.  Hashed ones do not: the
+ * hash clauses are then part of join_qual and every match is rechecked.  join_qual
+ * decides whether rows are matched; plan.qual filters what is returned.
+ *
+ * RUNTIME FILTER.  Where the planner's estimates or the sizes say that many outer rows match
+ * nothing, the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER, which
+ * leaves such rows out while they are read, or while they go to disk.
+ *
+ * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
+ * READ_OUTER are then what hg_join_shared.c tells.
+ *
+ * MEMORY.  Inputs, spill sets and the bits live in state->context, matchers in
+ * state->matcher_context, which is reset after each chunk.  The latter is a
+ * child of the former, and that of the query's context, so that an error frees them; temporary
+ * files belong to the resource owner; what a matcher holds elsewhere is its own affair
+ * (hg_matcher.c).
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "utils/memutils.h"
+
+#include "executor/join/hg_join_matcher.h"
+#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_state.h"
+#include "backend/hg_privilege.h"
+
+static Node *hg_join_create_state(CustomScan *cscan);
+static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
+static TupleTableSlot *hg_join_exec(CustomScanState *node);
+static void hg_join_end(CustomScanState *node);
+static void hg_join_rescan(CustomScanState *node);
+static bool hg_join_next_batch(HgJoinState *state);
+
+const CustomScanMethods hg_join_scan_methods = {
+	.CustomName = hg_join_name,
+	.CreateCustomScanState = hg_join_create_state,
+};
+
+static const HgJoinMethods hg_join_exec_methods = {
+	.base =
+		{
+			.CustomName = hg_join_name,
+			.BeginCustomScan = hg_join_begin,
+			.ExecCustomScan = hg_join_exec,
+			.EndCustomScan = hg_join_end,
+			.ReScanCustomScan = hg_join_rescan,
+			.EstimateDSMCustomScan = hg_join_estimate_dsm,
+			.InitializeDSMCustomScan = hg_join_initialize_dsm,
+			.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
+			.InitializeWorkerCustomScan = hg_join_initialize_worker,
+			.ShutdownCustomScan = hg_join_shutdown,
+			.ExplainCustomScan = hg_join_explain,
+		},
+	.next_batch = hg_join_next_batch,
+};
+
+void
+hg_join_init(void)
+{
+	RegisterCustomScanMethods(&hg_join_scan_methods);
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
+static Node *
+hg_join_create_state(CustomScan *cscan pg_attribute_unused())
+{
+	HgJoinState *state = (HgJoinState *) newNode(sizeof(HgJoinState), T_CustomScanState);
+
+	state->css.methods = &hg_join_exec_methods.base;
+	return (Node *) state;
+}
+
+/* Collect the places in the scan slot that an expression uses. */
+static bool
+hg_collect_columns(Node *node, Bitmapset **columns)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var *var = (Var *) node;
+
+		Assert(var->varno == INDEX_VAR && var->varattno > 0);
+		*columns = bms_add_member(*columns, var->varattno - 1);
+		return false;
+	}
+	return expression_tree_walker(node, hg_collect_columns, columns);
+}
+
+/* Collect the PARAM_EXEC parameters that an expression uses. */
+static bool
+hg_collect_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_collect_params, params);
+}
+
+/* A key over the scan slot as a key over its own child's rows. */
+typedef struct HgChildKeyContext
+{
+	int varno;		  /* OUTER_VAR or INNER_VAR */
+	int first_column; /* of that child in the scan slot */
+} HgChildKeyContext;
+
+static Node *
+hg_child_key_mutator(Node *node, HgChildKeyContext *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var *var = copyObject((Var *) node);
+
+		var->varno = context->varno;
+		var->varattno -= context->first_column;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, hg_child_key_mutator, context);
+}
+
+/* Make the input of a side. */
+static void
+hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List *keys,
+					Bitmapset *columns)
+{
+	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	int outer_columns = intVal(list_nth(cscan->custom_private, HG_PRIVATE_OUTER_COLUMNS));
+	HgChildKeyContext child = {side == HG_OUTER ? OUTER_VAR : INNER_VAR,
+							   side == HG_OUTER ? 0 : outer_columns};
+	int all_columns = list_length(cscan->custom_scan_tlist);
+	int *attnos = palloc(Max(all_columns, 1) * sizeof(int));
+	int *to = palloc(Max(all_columns, 1) * sizeof(int));
+	int ncolumns = 0;
+
+	for (int column = child.first_column; column < (side == HG_OUTER ? outer_columns : all_columns);
+		 column++)
+		if (bms_is_member(column, columns))
+		{
+			attnos[ncolumns] = column - child.first_column + 1;
+			to[ncolumns++] = column;
+		}
+	/* what a subplan depends on does not show in the expression: assume the most */
+	if (contain_subplans((Node *) keys))
+		state->params[side] = bms_copy(cscan->scan.plan.allParam);
+	else
+		hg_collect_params((Node *) keys, &state->params[side]);
+	state->inputs[side] =
+		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
+						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
+						state->keep[side], hg_join_source_create, &state->budget);
+	pfree(attnos);
+	pfree(to);
+}
+
+/* What the join type asks for. */
+static void
+hg_join_begin_type(HgJoinState *state, bool inner_unique)
+{
+	state->single_match = inner_unique;
+	state->return_matched = true;
+	switch (state->join_type)
+	{
+		case JOIN_INNER:
+			break;
+		case JOIN_LEFT:
+			state->keep[HG_OUTER] = true;
+			break;
+		case JOIN_RIGHT:
+			state->keep[HG_INNER] = true;
+			break;
+		case JOIN_FULL:
+			state->keep[HG_OUTER] = state->keep[HG_INNER] = true;
+			break;
+		case JOIN_SEMI:
+			state->single_match = true;
+			break;
+		case JOIN_ANTI:
+			state->single_match = true;
+			state->keep[HG_OUTER] = true;
+			state->return_matched = false;
+			break;
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+			state->single_inner = true;
+			state->keep[HG_INNER] = true;
+			state->return_matched = false;
+			break;
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+			state->single_inner = true;
+			break;
+#endif
+		default:
+			elog(ERROR, "unexpected join type %d", (int) state->join_type);
+	}
+	state->track[HG_INNER] = state->keep[HG_INNER] || state->single_inner;
+	state->settled[HG_INNER] = state->single_inner;
+}
+
+/* What evaluating the hash clauses would have done, where words are compared instead. */
+static void
+hg_join_begin_exact(HgJoinState *state)
+{
+	ListCell *lc;
+
+	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
+	if (contain_subplans((Node *) state->hash_clauses))
+		(void) ExecInitExprList(state->hash_clauses, &state->css.ss.ps);
+	else
+		foreach (lc, state->hash_clauses)
+			hg_privilege_check_function(lfirst_node(OpExpr, lc)->opfuncid);
+}
+
+static void
+hg_join_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List *operators = list_nth(cscan->custom_private, HG_PRIVATE_OPERATORS);
+	List *collations = list_nth(cscan->custom_private, HG_PRIVATE_COLLATIONS);
+	int nclauses = list_length(operators);
+	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	bool inner_unique;
+	HgKeyEncoder *encoder;
+	List *join_qual;
+	Bitmapset *columns = NULL;
+	MemoryContext old;
+	ListCell *lc;
+
+	Assert(list_length(cscan->custom_exprs) == HG_EXPRS_COUNT);
+	Assert(list_length(cscan->custom_private) == HG_PRIVATE_COUNT);
+
+	/* a child is read once forward, and again from the start after a rescan */
+	foreach (lc, cscan->custom_plans)
+		node->custom_ps = lappend(
+			node->custom_ps,
+			ExecInitNode(lfirst(lc), estate,
+						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
+
+	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
+	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER)) != 0;
+	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
+	hg_join_begin_type(state, inner_unique);
+	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
+
+	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
+	hg_budget_init(&state->files, &state->budget, PG_UINT64_MAX);
+	state->fetched.budget = &state->budget;
+	state->context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
+	state->matcher_context =
+		AllocSetContextCreate(state->context, "HashGraphJoin chunk", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(state->context);
+
+	for (int i = 0; i < nclauses; i++)
+	{
+		clauses[i].operator_oid = list_nth_oid(operators, i);
+		clauses[i].collation = list_nth_oid(collations, i);
+	}
+	encoder = hg_key_encoder_create(nclauses, clauses);
+	state->hash_clauses = list_nth(cscan->custom_exprs, HG_EXPRS_HASH_CLAUSES);
+	state->join_filter = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
+	join_qual = encoder->exact ? state->join_filter
+							   : list_concat_copy(state->hash_clauses, state->join_filter);
+	/* subplans put slots into the query's tuple table, which is emptied after this node ends */
+	MemoryContextSwitchTo(estate->es_query_cxt);
+	if (encoder->exact)
+		hg_join_begin_exact(state);
+	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
+	MemoryContextSwitchTo(state->context);
+
+	hg_collect_columns((Node *) cscan->scan.plan.targetlist, &columns);
+	hg_collect_columns((Node *) cscan->scan.plan.qual, &columns);
+	hg_collect_columns((Node *) join_qual, &columns);
+	state->rows_wanted = columns != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	hg_join_begin_input(state, HG_OUTER, encoder,
+						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), columns);
+	hg_join_begin_input(state, HG_INNER, encoder,
+						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), columns);
+	hg_join_begin_rows(state, columns);
+	hg_join_begin_gather(state);
+
+	/* columns that nothing needs stay NULL in the scan slot */
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+
+	state->matched[HG_OUTER] = hg_row_bits_create(&state->files);
+	state->matched[HG_INNER] = hg_row_bits_create(&state->files);
+
+	state->record.user = GetUserId();
+	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
+	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
+			sizeof(state->record.join_type));
+	state->record.recheck = !encoder->exact;
+	state->phase = HG_JOIN_READ_INNER;
+	MemoryContextSwitchTo(old);
+}
+
+/* Go on with a phase. */
+static inline void
+hg_join_enter(HgJoinState *state, HgJoinPhase phase)
+{
+	if (phase == HG_JOIN_DONE)
+		state->record.total_ms += hg_join_elapsed_ms(state->started);
+	state->phase = phase;
+}
+
+static bool
+hg_join_next_batch(HgJoinState *state)
+{
+	if (INSTR_TIME_IS_ZERO(state->started))
+	{
+		INSTR_TIME_SET_CURRENT(state->started);
+		state->record.processes = 1;
+	}
+	state->out_next = 0;
+	for (;;)
+	{
+		switch (state->phase)
+		{
+			case HG_JOIN_READ_INNER:
+				hg_join_enter(state, hg_join_read_inner(state));
+				break;
+
+			case HG_JOIN_NEXT_PARTITION:
+				hg_join_enter(state, hg_join_next_partition(state));
+				break;
+
+			case HG_JOIN_READ_OUTER:
+				hg_join_enter(state, hg_join_read_outer(state));
+				break;
+
+			case HG_JOIN_REDUCE:
+				state->phase = hg_join_reduce(state) ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
+				break;
+
+			case HG_JOIN_MATCH:
+				if (hg_join_fill_matches(state))
+					return true;
+				state->phase = HG_JOIN_END_CHUNK;
+				break;
+
+			case HG_JOIN_COUNT:
+				if (hg_join_fill_empty(state))
+					return true;
+				state->phase = HG_JOIN_END_CHUNK;
+				break;
+
+			case HG_JOIN_END_CHUNK:
+				hg_join_enter(state, hg_join_end_chunk(state));
+				break;
+
+			case HG_JOIN_UNMATCHED:
+				if (hg_join_fill_unmatched(state, HG_OUTER))
+					return true;
+				state->phase = HG_JOIN_NULL_KEYS;
+				break;
+
+			case HG_JOIN_NULL_KEYS:
+				if (hg_join_fill_null_keys(state, HG_OUTER))
+					return true;
+				state->phase = HG_JOIN_READ_OUTER;
+				break;
+
+			case HG_JOIN_END_OUTER:
+				hg_join_enter(state, hg_join_end_outer(state));
+				break;
+
+			case HG_JOIN_INNER_UNMATCHED:
+				if (hg_join_fill_unmatched(state, HG_INNER))
+					return true;
+				state->phase = HG_JOIN_INNER_NULL_KEYS;
+				break;
+
+			case HG_JOIN_INNER_NULL_KEYS:
+				if (hg_join_fill_null_keys(state, HG_INNER))
+					return true;
+				state->phase = HG_JOIN_NEXT_INNER;
+				break;
+
+			case HG_JOIN_NEXT_INNER:
+				hg_join_enter(state, hg_join_next_inner(state));
+				break;
+
+			case HG_JOIN_DONE:
+				state->out->nrows = 0;
+				return false;
+		}
+	}
+}
+
+static TupleTableSlot *
+hg_join_exec(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = hg_join_next_row(state);
+
+		if (slot != NULL)
+			return slot;
+		if (!hg_join_next_batch(state))
+			return NULL;
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Again, and the end
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Start again.  An input whose child and keys depend on no changed parameter is kept
+ * where all of it is in memory, and so are the HashGraphs where both inputs are.
+ */
+static void
+hg_join_rescan(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	Bitmapset *changed = node->ss.ps.chgParam;
+	/* what processes shared has gone with their memory */
+	bool in_memory =
+		state->partitions == NIL && state->record.spilled_bytes == 0 && !state->together;
+	bool kept[2];
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgInput *input = state->inputs[side];
+
+		/* the core does this for outer and inner plans, but not for custom ones */
+		if (changed != NULL)
+			UpdateChangedParamSet(input->plan, changed);
+		kept[side] = in_memory && input->at_end && input->plan->chgParam == NULL &&
+					 !bms_overlap(changed, state->params[side]);
+	}
+	/* it was read in several chunks, or not to its end, or let go when all were joined */
+	if (!state->outer_held)
+		kept[HG_OUTER] = false;
+	/* it lacks rows that other inner rows may match */
+	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
+		kept[HG_OUTER] = false;
+	/* it leaves no room for other inner rows */
+	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->budget.charged > hg_join_limit(state) / 2)
+		kept[HG_OUTER] = false;
+	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
+		state->record.total_ms += hg_join_elapsed_ms(state->started);
+	INSTR_TIME_SET_ZERO(state->started);
+
+	if (kept[HG_OUTER] && kept[HG_INNER] && state->matcher != NULL)
+	{
+		hg_matcher_rewind(state->matcher);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			if (state->track[side])
+				hg_row_bits_reset(state->matched[side], state->inputs[side]->words->rows);
+		state->match_count = state->match_next = 0;
+		state->out->nrows = state->out_next = 0;
+		state->skip = false;
+		state->outer_ready = false;
+		state->phase = hg_join_start_output(state);
+		return;
+	}
+	hg_join_end_sending(state);
+	hg_join_retire_matcher(state);
+	hg_join_drop_spilled(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!kept[side])
+		{
+			hg_input_restart(state->inputs[side]);
+			/* a child with changed parameters rescans itself */
+			if (state->inputs[side]->plan->chgParam == NULL)
+				ExecReScan(state->inputs[side]->plan);
+		}
+	state->outer_held = state->outer_ready = kept[HG_OUTER];
+	state->phase = HG_JOIN_READ_INNER;
+}
+
+static void
+hg_join_end(CustomScanState *node)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinRecord record;
+
+	hg_join_end_shared(state);
+	hg_join_current_record(state, &record);
+	/* the leader files what parallel workers did */
+	if (record.executions > 0 && state->process == 0)
+		hg_stats_record(&record);
+	hg_join_retire_matcher(state);
+	hg_join_drop_spilled(state);
+	MemoryContextDelete(state->context);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		ExecEndNode(list_nth(node->custom_ps, side));
+}

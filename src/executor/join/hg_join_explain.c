@@ -1,0 +1,188 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_explain.c
+ *	  EXPLAIN of the join node: one property for each fact.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "backend/device/hg_device.h"
+#include "executor/join/hg_join_matcher.h"
+#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+
+/* Show a list of clauses as core shows a qual. */
+static void
+hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *ancestors,
+				ExplainState *es)
+{
+	List *context;
+	bool use_prefix = list_length(es->rtable) > 1 || es->verbose;
+
+	if (clauses == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+	ExplainPropertyText(
+		label, deparse_expression((Node *) make_ands_explicit(clauses), context, use_prefix, false),
+		es);
+}
+
+const char *
+hg_join_type_name(JoinType join_type)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+			return "Inner";
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_RIGHT:
+			return "Right";
+		case JOIN_FULL:
+			return "Full";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+			return "Right Anti";
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+			return "Right Semi";
+#endif
+		default:
+			elog(ERROR, "unexpected join type %d", (int) join_type);
+			return NULL;
+	}
+}
+
+void
+hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es)
+{
+	ExplainPropertyInteger(label, "kB", (int64) ((bytes + 1023) / 1024), es);
+}
+
+/* What a join on a device and on the CPU were expected to take, where that was compared. */
+static void
+hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
+{
+	if (!es->costs || cpu_ms <= 0)
+		return;
+	ExplainPropertyFloat("Device Estimate", "ms", device_ms, 3, es);
+	ExplainPropertyFloat("CPU Estimate", "ms", cpu_ms, 3, es);
+}
+
+/* What the node did, over all its executions. */
+static void
+hg_explain_record(const HgJoinRecord *record, ExplainState *es)
+{
+	const HgJobStats *job = &record->report.job;
+
+	ExplainPropertyText("Backend", record->report.backend, es);
+	if (record->report.device[0] != '\0')
+		ExplainPropertyText("Device", record->report.device, es);
+	if (record->report.fallback[0] != '\0')
+		ExplainPropertyText("Fallback", record->report.fallback, es);
+	hg_explain_estimates(record->report.device_ms, record->report.cpu_ms, es);
+	ExplainPropertyText("Build", hg_build_name(job->build), es);
+	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
+	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);
+	ExplainPropertyUInteger("Bins", NULL, job->bins, es);
+	ExplainPropertyUInteger("Outer Rows", NULL, job->rows[HG_OUTER] + record->null_keys[HG_OUTER],
+							es);
+	ExplainPropertyUInteger("Inner Rows", NULL, job->rows[HG_INNER] + record->null_keys[HG_INNER],
+							es);
+	ExplainPropertyUInteger("Null Keys", NULL,
+							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
+	if (record->filtered_rows > 0)
+		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
+	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
+	if (record->report.gathered > 0)
+		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
+	if (record->processes > 1)
+		ExplainPropertyInteger("Processes", NULL, record->processes, es);
+	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
+	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
+	hg_explain_bytes("Memory Usage", record->memory_bytes, es);
+	if (record->report.device[0] != '\0')
+	{
+		hg_explain_bytes("Device Memory Usage", job->peak_bytes, es);
+		if (job->ranges > 1)
+			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
+	}
+	if (record->report.sent_rows > 0)
+		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);
+	if (record->spilled_bytes > 0)
+		hg_explain_bytes("Disk Usage", record->spilled_bytes, es);
+	if (!es->timing)
+		return;
+	ExplainPropertyFloat("Scan Time", "ms", record->scan_ms, 3, es);
+	ExplainPropertyFloat("Start Time", "ms", record->report.start_ms, 3, es);
+	if (record->report.device[0] != '\0')
+		ExplainPropertyFloat("Transfer Time", "ms", job->phase_ms[HG_PHASE_TRANSFER], 3, es);
+	ExplainPropertyFloat("Bin Time", "ms", job->phase_ms[HG_PHASE_BIN], 3, es);
+	ExplainPropertyFloat("Build Time", "ms", job->phase_ms[HG_PHASE_BUILD], 3, es);
+	ExplainPropertyFloat("Match Time", "ms", job->phase_ms[HG_PHASE_MATCH], 3, es);
+}
+
+/*
+ * Where the node would join as things stand, if it finds as many rows as the plan expects.  What
+ * processes share depends on how many there will be.
+ */
+static void
+hg_explain_expected(const HgJoinState *state, ExplainState *es)
+{
+	const HgMatcherSpec spec = {
+		.key_width = state->inputs[HG_INNER]->words->width,
+		.counted = !hg_join_streams(state),
+		.pairs = state->css.ss.ps.plan->plan_rows,
+		.reduction = hg_join_planned_reduction(state),
+	};
+	HgEngineCosts costs;
+	HgMatcherEstimate estimate;
+
+	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
+		return;
+	hg_matcher_estimate(&costs, &spec, (uint64) state->inputs[HG_OUTER]->plan->plan->plan_rows,
+						(uint64) state->inputs[HG_INNER]->plan->plan->plan_rows, &estimate);
+	ExplainPropertyText("Expected Backend", estimate.device_ms < estimate.cpu_ms ? "cuda" : "cpu",
+						es);
+	hg_explain_estimates(estimate.device_ms, estimate.cpu_ms, es);
+}
+
+void
+hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	HgJoinState *state = (HgJoinState *) node;
+	HgJoinRecord record;
+
+	ExplainPropertyText("Join Type", hg_join_type_name(state->join_type), es);
+	hg_explain_qual(node, state->hash_clauses, "Hash Cond", ancestors, es);
+	hg_explain_qual(node, state->join_filter, "Join Filter", ancestors, es);
+	if (es->verbose)
+	{
+		ExplainPropertyText("Key", state->record.recheck ? "hash" : "exact", es);
+		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->words->width, es);
+	}
+	if (!es->analyze)
+	{
+		hg_explain_expected(state, es);
+		return;
+	}
+	if (state->join_filter != NIL && node->ss.ps.instrument != NULL)
+		ExplainPropertyFloat(
+			"Rows Removed by Join Filter", NULL,
+			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);
+	hg_join_current_record(state, &record);
+	if (record.executions > 0)
+		hg_explain_record(&record, es);
+}

@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_gather.c
+ *	  The join node's columns on a device: they go there, and come back with the matches.
+ *
+ * A joined row takes each of its values from the column store of its side, by row number, all over
+ * memory.  Where the columns of a side are of fixed width and by value, a device can have them
+ * beside the keys and gather them in the order of the matches; the matcher decides whether that
+ * takes less time.  The values stay in the store as well, for all rows that come without: those
+ * without a match or a key, and the matches of the CPU, which may take over at any time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_state.h"
+
+struct HgJoinGather
+{
+	HgSentColumns sent[2]; /* by HgSide */
+	HgColumnSet sets[2];   /* of no columns where a side's can't be sent */
+};
+
+/* HgColumnSet.read: of a column store. */
+static uint64
+hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const void **values,
+					const uint8 **nulls)
+{
+	HgSentColumns *sent = arg;
+	bool any_null;
+	int run;
+
+	if (sent->nulls == NULL)
+		sent->nulls = MemoryContextAlloc(sent->context, HG_RUN_ROWS * sizeof(bool));
+	run = hg_column_store_run(sent->input->rows, sent->columns[column], row, rows, values,
+							  sent->nulls, &any_null);
+	*nulls = any_null ? (const uint8 *) sent->nulls : NULL;
+	return (uint64) run;
+}
+
+void
+hg_join_begin_sent(const HgJoinState *state, HgSide side, HgSentColumns *sent, HgColumnSet *set)
+{
+	sent->input = state->inputs[side];
+	sent->context = state->context;
+	set->read = hg_join_read_column;
+	set->arg = sent;
+}
+
+bool
+hg_join_send_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint32 *column)
+{
+	const HgColumn *of_store = &sent->input->rows->columns[stored];
+
+	*column = 0;
+	while (*column < set->ncolumns && sent->columns[*column] != stored)
+		(*column)++;
+	if (*column < set->ncolumns)
+		return true;
+	if (*column == HG_MAX_COLUMNS || !of_store->attbyval)
+		return false;
+	sent->columns[*column] = stored;
+	set->widths[*column] = (uint8) of_store->attlen;
+	set->ncolumns++;
+	return true;
+}
+
+void
+hg_join_begin_gather(HgJoinState *state)
+{
+	HgJoinGather *gather;
+
+	/* no match is looked at */
+	if (!state->return_matched && state->join_qual == NULL)
+		return;
+	gather = MemoryContextAllocZero(state->context, sizeof(HgJoinGather));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgColumnSet *set = &gather->sets[side];
+		bool possible = true;
+		uint32 column;
+
+		hg_join_begin_sent(state, (HgSide) side, &gather->sent[side], set);
+		for (int stored = 0; stored < state->inputs[side]->ncolumns && possible; stored++)
+			possible = hg_join_send_column(&gather->sent[side], set, stored, &column);
+		if (!possible)
+			set->ncolumns = 0;
+	}
+	state->gather = gather;
+}
+
+const HgColumnSet *
+hg_join_gathered_columns(const HgJoinState *state, HgSide side)
+{
+	return state->gather != NULL && state->gather->sets[side].ncolumns > 0
+			   ? &state->gather->sets[side]
+			   : NULL;
+}
+
+/* values[i] = that of match which[i]. */
+#define HG_TAKE_VALUES(type, to_datum)                                                             \
+	for (int i = 0; i < count; i++)                                                                \
+	to[i] = to_datum(((const type *) values)[which[i]])
+
+/* Put a column's values of some matches into a batch. */
+static void
+hg_join_take_column(const void *values, const uint8 *nulls, uint8 width, const uint16 *which,
+					int count, HgBatch *batch, int at)
+{
+	Datum *to = batch->values[at];
+
+	switch (width)
+	{
+		case 1:
+			HG_TAKE_VALUES(char, CharGetDatum);
+			break;
+		case 2:
+			HG_TAKE_VALUES(int16, Int16GetDatum);
+			break;
+		case 4:
+			HG_TAKE_VALUES(int32, Int32GetDatum);
+			break;
+		default:
+			HG_TAKE_VALUES(Datum, );
+			break;
+	}
+	batch->has_nulls[at] = nulls != NULL;
+	for (int i = 0; nulls != NULL && i < count; i++)
+		batch->nulls[at][i] = nulls[which[i]] != 0;
+}
+
+bool
+hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first, const uint16 *which, int count)
+{
+	const HgMatchValues *matched = hg_matcher_values(state->matcher, side);
+	const HgColumnSet *set;
+
+	if (matched == NULL)
+		return false;
+	/* columns of the set are those of the store, in its order */
+	set = &state->gather->sets[side];
+	for (uint32 column = 0; column < set->ncolumns; column++)
+	{
+		const uint8 *nulls = matched->nulls[column];
+
+		hg_join_take_column((const char *) matched->values[column] + first * set->widths[column],
+							nulls != NULL ? nulls + first : NULL, set->widths[column], which, count,
+							state->out, state->inputs[side]->to[column]);
+	}
+	return true;
+}

@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_send.c
+ *	  Which joins send keys to the device while they read their sides.
+ *
+ * The device memory and the lease that a sender has are held while both sides are read
+ * (hg_sender.h).  So both must be sequential scans of a table, which nothing holds up: a
+ * slow child plan, a client that takes its rows slowly, another join of this very process that
+ * needs the device too.  That leaves the expressions of the scans and of the keys: they call no
+ * function but built-in ones that are not volatile (pg_sleep is), no subplan, and no parameter
+ * whose value a subplan has yet to find.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "backend/matcher/hg_sender.h"
+#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+
+/* May a function run a query, or take any time? */
+static bool
+hg_join_function_may_wait(Oid function, void *context pg_attribute_unused())
+{
+	HeapTuple tuple;
+	Form_pg_proc form;
+	bool may;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return true;
+	form = (Form_pg_proc) GETSTRUCT(tuple);
+	may = form->prolang != INTERNALlanguageId || form->provolatile == PROVOLATILE_VOLATILE;
+	ReleaseSysCache(tuple);
+	return may;
+}
+
+static bool
+hg_join_expression_may_wait(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, CoerceToDomain) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC) ||
+		check_functions_in_node(node, hg_join_function_may_wait, context))
+		return true;
+	return expression_tree_walker(node, hg_join_expression_may_wait, context);
+}
+
+/* Is a side read in one go? */
+static bool
+hg_join_is_steady(const HgInput *input)
+{
+	const Plan *plan = input->plan->plan;
+
+	if (!IsA(plan, SeqScan) || hg_join_expression_may_wait((Node *) plan->qual, NULL) ||
+		hg_join_expression_may_wait((Node *) plan->targetlist, NULL))
+		return false;
+	for (int p = 0; p < input->encoder->nparts; p++)
+	{
+		const HgKeyPart *part = &input->encoder->parts[p];
+
+		if ((input->key_exprs != NULL &&
+			 hg_join_expression_may_wait((Node *) input->key_exprs[p]->expr, NULL)) ||
+			(part->encoding != HG_KEY_BITS &&
+			 hg_join_function_may_wait(part->hash[input->side].fn_oid, NULL)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * How many times the rows that the planner expects in one of the processes there are in all: it
+ * takes the leader for part of a process, as that has other things to do.
+ */
+static double
+hg_join_shares(int processes)
+{
+	double workers = processes - 1;
+
+	if (processes == 1)
+		return 1;
+	return workers + (parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0);
+}
+
+/* What a sender is told. */
+static HgSenderSpec
+hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
+{
+	HgSenderSpec spec = {.key_width = state->inputs[HG_INNER]->words->width,
+						 .reduction = reduction,
+						 .processes = processes};
+
+	if (hg_join_streams(state))
+		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
+	spec.match_bytes = state->budget.limit * processes;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Plan *plan = state->inputs[side]->plan->plan;
+
+		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
+		spec.expected_rows[side] =
+			(uint64) Min(plan->plan_rows * hg_join_shares(processes), (double) HG_MAX_ROWS);
+		spec.scan_cost += plan->total_cost;
+	}
+	return spec;
+}
+
+bool
+hg_join_may_send(HgJoinState *state, int processes, HgJobColumns *columns)
+{
+	HgSenderSpec spec = hg_join_sender_spec(state, processes, hg_join_current_reduction(state));
+
+	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
+		   hg_sender_is_wanted(&spec, columns) && hg_join_is_steady(state->inputs[HG_OUTER]) &&
+		   hg_join_is_steady(state->inputs[HG_INNER]);
+}
+
+void
+hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJobColumns *columns)
+{
+	HgSenderSpec spec = hg_join_sender_spec(
+		state, processes, columns->reduces ? hg_join_planned_reduction(state) : NULL);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	spec.team = team;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!columns->gathers[side])
+			spec.columns[side] = NULL;
+	state->sender = hg_sender_create(&spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_set_sender(state->inputs[side], state->sender);
+	MemoryContextSwitchTo(old);
+}
+
+void
+hg_join_end_sending(HgJoinState *state)
+{
+	if (state->sender == NULL)
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_set_sender(state->inputs[side], NULL);
+	hg_sender_destroy(state->sender);
+	state->sender = NULL;
+}

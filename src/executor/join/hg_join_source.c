@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_source.c
+ *	  A join below a join: columns go up without forming a row in between.
+ *
+ * The upper join asks the lower one for batches instead of calling ExecProcNode.  What that
+ * would have done beside returning a row is done here: rescans for changed parameters, and
+ * counting for EXPLAIN ANALYZE.  A join with quals above it is read row by row.  Rows that go
+ * up in groups (hg_join_reduce.c) are counted as if they were returned.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+
+#include "batch/hg_scan.h"
+#include "executor/join/hg_join_state.h"
+
+/* Nodes are told by the address of their name. */
+const char hg_join_name[] = "HashGraphJoin";
+
+typedef struct HgJoinSource
+{
+	HgBatchSource base;
+	HgJoinState *join;
+	int ncolumns;
+	int *places;	  /* [ncolumns] in the join's scan slot */
+	int nvarlen;	  /* columns of variable length ... */
+	int *varlens;	  /* [nvarlen] ... at these places ... */
+	int16 *attlens;	  /* [nvarlen] ... of these lengths: -1 or -2 */
+	Size fixed_bytes; /* what a row's other values by reference take */
+} HgJoinSource;
+
+static inline const HgJoinMethods *
+hg_join_methods(const HgJoinState *join)
+{
+	return (const HgJoinMethods *) join->css.methods;
+}
+
+/* How many rows of the join's batch, from a row on, may go up at once. */
+static int
+hg_join_source_fit(const HgJoinSource *from, int first)
+{
+	const HgBatch *out = from->join->out;
+	Size bytes = 0;
+	int row = first;
+
+	if (from->base.max_bytes == 0 || (from->nvarlen == 0 && from->fixed_bytes == 0))
+		return out->nrows - first;
+	while (row < out->nrows && bytes < from->base.max_bytes)
+	{
+		bytes += from->fixed_bytes;
+		for (int i = 0; i < from->nvarlen; i++)
+			if (!hg_batch_is_null(out, from->varlens[i], row))
+				bytes += att_addlength_datum((Size) 0, from->attlens[i],
+											 out->values[from->varlens[i]][row]);
+		row++;
+	}
+	return row - first;
+}
+
+static bool
+hg_join_source_next(HgBatchSource *source, HgBatch *batch)
+{
+	HgJoinSource *from = (HgJoinSource *) source;
+	HgJoinState *join = from->join;
+	PlanState *ps = &join->css.ss.ps;
+	int first;
+	uint64 rows;
+
+	if (ps->chgParam != NULL)
+		ExecReScan(ps);
+	if (ps->instrument != NULL)
+		InstrStartNode(ps->instrument);
+	/* what is left of the join's batch comes first */
+	if (join->out_next == join->out->nrows)
+		(void) hg_join_methods(join)->next_batch(join);
+	first = join->out_next;
+	batch->nrows = hg_join_source_fit(from, first);
+	join->out_next = first + batch->nrows;
+	rows = batch->nrows + join->reduced_rows;
+	join->reduced_rows = 0;
+	join->record.rows_out += rows;
+	/* the columns themselves: they stay as they are until the next call */
+	for (int i = 0; i < from->ncolumns; i++)
+	{
+		batch->values[i] = join->out->values[from->places[i]] + first;
+		batch->nulls[i] = join->out->nulls[from->places[i]] + first;
+		batch->has_nulls[i] = join->out->has_nulls[from->places[i]];
+	}
+	if (ps->instrument != NULL)
+		InstrStopNode(ps->instrument, (double) rows);
+	return batch->nrows > 0;
+}
+
+bool
+hg_join_source_count(HgBatchSource *source, uint64 *rows)
+{
+	HgJoinState *join;
+	PlanState *ps;
+
+	if (source->next != hg_join_source_next)
+		return false;
+	join = ((HgJoinSource *) source)->join;
+	ps = &join->css.ss.ps;
+	if (ps->chgParam != NULL)
+		ExecReScan(ps);
+	if (ps->instrument != NULL)
+		InstrStartNode(ps->instrument);
+	*rows = 0;
+	while (hg_join_methods(join)->next_batch(join))
+	{
+		/* where the engine counts, this takes the rows that would be in the batches that follow */
+		*rows += join->out->nrows + join->count_left;
+		join->count_left = 0;
+	}
+	join->record.rows_out += *rows;
+	if (ps->instrument != NULL)
+		InstrStopNode(ps->instrument, (double) *rows);
+	return true;
+}
+
+bool
+hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
+{
+	HgJoinSource *from = (HgJoinSource *) source;
+
+	return source->next == hg_join_source_next &&
+		   hg_join_begin_reduction(from->join, reducer, from->places);
+}
+
+/* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
+static int
+hg_join_result_place(const HgJoinState *join, int attno)
+{
+	const PlanState *ps = &join->css.ss.ps;
+	const TargetEntry *tle;
+
+	if (ps->ps_ProjInfo == NULL)
+		return attno - 1;
+	tle = list_nth_node(TargetEntry, ps->plan->targetlist, attno - 1);
+	return IsA(tle->expr, Var) ? ((const Var *) tle->expr)->varattno - 1 : -1;
+}
+
+/* The join itself is told by its own rescan. */
+static void
+hg_join_source_restart(HgBatchSource *source pg_attribute_unused())
+{
+}
+
+HgBatchSource *
+hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	HgJoinState *join = (HgJoinState *) plan;
+	HgJoinSource *source;
+
+	if (!IsA(plan, CustomScanState) || ((CustomScanState *) plan)->methods->CustomName != hg_join_name ||
+		plan->qual != NULL)
+		return hg_scan_create(plan, nattnos, attnos);
+
+	source = palloc0(sizeof(HgJoinSource));
+	source->base.max_bytes = HG_BATCH_BYTES;
+	source->base.next = hg_join_source_next;
+	source->base.restart = hg_join_source_restart;
+	source->join = join;
+	source->ncolumns = nattnos;
+	source->places = palloc(Max(nattnos, 1) * sizeof(int));
+	source->varlens = palloc(Max(nattnos, 1) * sizeof(int));
+	source->attlens = palloc(Max(nattnos, 1) * sizeof(int16));
+	for (int i = 0; i < nattnos; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(ExecGetResultType(plan), attnos[i] - 1);
+
+		source->places[i] = hg_join_result_place(join, attnos[i]);
+		if (source->places[i] < 0)
+			return hg_scan_create(plan, nattnos, attnos);
+		if (att->attlen < 0)
+		{
+			source->varlens[source->nvarlen] = source->places[i];
+			source->attlens[source->nvarlen++] = att->attlen;
+		}
+		else if (!att->attbyval)
+			source->fixed_bytes += att->attlen;
+	}
+	return &source->base;
+}
