@@ -184,6 +184,9 @@ foreach my $kind ('seen', 'memory')
 	}
 }
 
+# a process that lies to its worker ends in good order, but was lost all the same
+unlike(PostgreSQL::Test::Utils::slurp_file($nodes{shared}->logfile), qr/has ended: it was idle/, 'no process is taken for one that was idle');
+
 # an honest process is believed again
 foreach my $which (sort keys %nodes)
 {

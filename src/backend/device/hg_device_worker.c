@@ -404,8 +404,12 @@ hg_worker_lose(TimestampTz now, const char *how)
 	pid_t pid = worker.device.pid;
 	char detail[sizeof(((HgError *) 0)->detail)];
 	HgError error;
-	int status = hg_worker_end_process();
+	int status;
 
+	/* it ends in good order then, as one that was idle */
+	if (how == NULL && hg_wire_client_is_distrusted(worker.client))
+		how = "What it said made no sense.";
+	status = hg_worker_end_process();
 	if (how == NULL && was_ready && status == 0)
 	{
 		ereport(LOG,

@@ -129,11 +129,12 @@
  *
  * Both ends check that the peer runs under their own user id.  Beyond that no end relies on the
  * other's sanity.  Offsets and lengths are 64-bit, and each end checks them before use: the device
- * process against the job's lease, the client against staging and what it asked for; and each number
- * beside them against what it can be (hg_wire_answer.c says what a client sees through, and what it
- * believes).  The other end may write to staging at any time: who reads what lies there copies it
- * first, checks the copy and uses that, and nobody reads back what he has written there.  All clients
- * map the whole of staging: they are processes of one PostgreSQL server, who share its buffers too.
+ * process against the job's lease, the client against staging and what it asked for; and each
+ * number beside them against what it can be (hg_wire_answer.c says what a client sees through, and
+ * what it believes).  The other end may write to staging at any time: who reads what lies there
+ * copies it first, checks the copy and uses that, and nobody reads back what he has written there.
+ * All clients map the whole of staging: they are processes of one PostgreSQL server, who share its
+ * buffers too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -45,8 +45,15 @@ lose(HgWireClient *client, const char *detail)
 HgStatus
 hg_wire_client_distrust(HgWireClient *client, HgError *error)
 {
+	client->distrusted = client->distrusted || client->state != HG_WIRE_LOST;
 	lose(client, "What it said made no sense.");
 	return hg_wire_copy_error(error, &client->error);
+}
+
+bool
+hg_wire_client_is_distrusted(const HgWireClient *client)
+{
+	return client->distrusted;
 }
 
 /* What a failed send or receive does to the connection. */

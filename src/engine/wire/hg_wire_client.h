@@ -142,6 +142,9 @@ extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *n
  */
 extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
 
+/* Is the connection LOST because the process did not make sense? */
+extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
+
 /* From now on a job of this engine has another host. */
 extern void hg_wire_client_lend(HgJob *job, const HgHost *host);
 

@@ -99,7 +99,8 @@ struct HgWireClient
 	HgEngine engine; /* first: engine calls get its address */
 	int fd;
 	HgWireState state;
-	HgError error; /* why, for UNAVAILABLE and LOST */
+	HgError error;	 /* why, for UNAVAILABLE and LOST */
+	bool distrusted; /* LOST because it made no sense */
 
 	unsigned char *staging; /* NULL at a control connection */
 	uint64_t staging_bytes;
