@@ -157,14 +157,24 @@ hg_cuda_device_close(HgCudaDevice *device)
 	device->pool = nullptr;
 }
 
-/* Has a stream done all that was launched in it, or can no more? */
+/*
+ * Has a stream done all that was launched in it, or can no more?  Then what was given back in it is
+ * free for the runtime too, which takes a synchronization, of a stream that has nothing to do, to
+ * know that.
+ */
 static bool
 has_passed(cudaStream_t stream)
 {
-	if (cudaStreamQuery(stream) != cudaErrorNotReady)
-		return true;
-	cudaGetLastError();
-	return false;
+	cudaError_t code = cudaStreamQuery(stream);
+
+	if (code == cudaErrorNotReady)
+	{
+		cudaGetLastError();
+		return false;
+	}
+	if (code == cudaSuccess)
+		cudaStreamSynchronize(stream);
+	return true;
 }
 
 /* Charge jobs that are closed no more where their streams have passed their ends; with the lock. */
@@ -189,6 +199,24 @@ settle_kits(HgCudaDevice *device)
 			kit->charged = 0;
 		}
 	}
+}
+
+/*
+ * Give what the pool has beyond bytes back to the driver, as far as nobody uses it.  A closed job's
+ * last blocks were given back behind all waits for its stream.
+ */
+static void
+trim_pool(HgCudaDevice *device, uint64_t bytes)
+{
+	if (device->pool == nullptr)
+		return;
+	{
+		std::lock_guard<std::mutex> guard(device->lock);
+
+		for (int i = 0; i < device->idle_count; i++)
+			has_passed(device->idle[i].stream);
+	}
+	cudaMemPoolTrimTo(device->pool, bytes);
 }
 
 void
@@ -248,8 +276,7 @@ hg_cuda_device_trim(HgCudaDevice *device)
 	cudaSetDevice(device->ordinal);
 	while (take_kit(device, HG_RESTED_KITS, &kit))
 		destroy_kit(&kit);
-	if (device->pool != nullptr)
-		cudaMemPoolTrimTo(device->pool, 0);
+	trim_pool(device, 0);
 }
 
 void
@@ -268,8 +295,7 @@ hg_cuda_device_tidy(HgCudaDevice *device)
 		device->period_began_ms = now;
 	}
 	cudaSetDevice(device->ordinal);
-	if (device->pool != nullptr)
-		cudaMemPoolTrimTo(device->pool, needed);
+	trim_pool(device, needed);
 }
 
 /* ------------------------------------------------------------------------
@@ -415,8 +441,7 @@ ask_twice(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error)
 		cudaGetLastError();
 		/* what the job has given back is in use until the stream has passed that */
 		HG_TRY(hg_cuda_wait(work, error));
-		if (device->pool != nullptr)
-			cudaMemPoolTrimTo(device->pool, 0);
+		trim_pool(device, 0);
 		HG_TRY(ask(work, bytes, ptr, &code, error));
 		if (code == cudaErrorMemoryAllocation)
 			measure(device);

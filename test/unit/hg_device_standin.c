@@ -419,9 +419,6 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
 		abort();
 
-	if (getenv("HG_STANDIN_LIES") != NULL)
-		hg_lies_begin(getenv("HG_STANDIN_LIES"), staging, options->staging_bytes);
-
 	*started = &engine;
 	return HG_OK;
 }
@@ -429,8 +426,8 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 static HgStatus
 standin_pin(unsigned char *staging, uint64_t bytes, HgError *error)
 {
-	(void) staging;
-	(void) bytes;
+	if (getenv("HG_STANDIN_LIES") != NULL)
+		hg_lies_begin(getenv("HG_STANDIN_LIES"), staging, bytes);
 	return switch_value("HG_STANDIN_NO_PIN") == 0
 			   ? HG_OK
 			   : hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",

@@ -508,6 +508,9 @@ test_small_pieces(HgEngine *engine)
 	test_data_destroy(&data);
 }
 
+/* Bytes that an engine without jobs may keep of a device: streams, and modules that were loaded. */
+#define OTHER_KEEPS (UINT64_C(64) << 20)
+
 /* A second, and some more: how old a measurement of free memory gets. */
 static void
 grow_old(void)
@@ -564,7 +567,10 @@ test_other_processes(HgEngine *engine)
 	grow_old();
 	hg_cuda_engine_measure(engine);
 	held_by(engine, &after);
-	hg_tap_ok(after == alone, "cuda: it is when that has given it back");
+	/* but for what the other engine's context keeps */
+	hg_tap_ok(after <= alone + OTHER_KEEPS && after + OTHER_KEEPS >= alone,
+			  "cuda: it is when that has given it back: %llu bytes, %llu before",
+			  (unsigned long long) after, (unsigned long long) alone);
 	hg_cuda_engine_stop(other);
 }
 
@@ -598,7 +604,10 @@ test_tidying(HgEngine *engine)
 	}
 	good = good && hg_cuda_engine_list(infos, 16, &error) > device &&
 		   infos[device].memory_free >= kept + (UINT64_C(1) << 30) / 2;
-	hg_tap_ok(good, "cuda: memory that is not needed any more is given back beside an open job");
+	hg_tap_ok(good,
+			  "cuda: memory that is not needed any more is given back beside an open job: %llu "
+			  "bytes free, %llu before",
+			  (unsigned long long) infos[device].memory_free, (unsigned long long) kept);
 	if (cursor != NULL)
 		engine->close(cursor);
 }
