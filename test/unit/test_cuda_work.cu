@@ -370,7 +370,7 @@ test_waits(void)
 	cancelled_now = true;
 	queries_left = 1000;
 	hg_tap_ok(hg_cuda_wait(&work, &error) == HG_CANCELLED, "a wait is cancelled");
-	slept = false;
+	slept = synchronised = false;
 	queries_left = 1000;
 	hg_tap_ok(hg_cuda_finish(&work, &error) == HG_OK && queries_left == 0 && slept && !synchronised,
 			  "... but not one for copies to the caller's memory, which sleeps as well");
