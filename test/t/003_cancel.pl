@@ -95,7 +95,7 @@ sub cancel_at_random
 			$session->finish;
 			my ($answered, $sqlstate) = @{$session}{qw(answered sqlstate)};
 			push @took, $answered - $sent if ($sqlstate // '') eq '57014';
-			$session->query('reset statement_timeout');
+			$session->end_timeout;
 			next;
 		}
 		$session->send($query);

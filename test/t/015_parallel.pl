@@ -244,8 +244,7 @@ sub test_event
 		}
 		if ($whom eq 'timeout')
 		{
-			# a short one may hit this too
-			do { $session->query('reset statement_timeout') } while $session->{error};
+			$session->end_timeout;
 		}
 		if (!$lives)
 		{

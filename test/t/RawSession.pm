@@ -106,4 +106,13 @@ sub query
 	return join("\n", @{ $self->{rows} });
 }
 
+# Have no statement_timeout any more.  A short one may hit the statement that resets it, too.
+sub end_timeout
+{
+	my ($self) = @_;
+
+	do { $self->query('reset statement_timeout') } while defined $self->{error} && !$self->{closed};
+	return;
+}
+
 1;
