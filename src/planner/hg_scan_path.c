@@ -10,7 +10,8 @@
  * extensions replace the paths of a table by their own, which bring rows from elsewhere, and
  * hints of users take paths away.  So a sequential scan is read only where one is among the
  * relation's paths, which all are to give the same rows.  Where core has found better, the
- * hook puts it back among core's own paths before any other extension has looked at them: who
+ * hook puts it back among core's own paths before other extensions look at them, but for those
+ * that were loaded later and change paths before they call the hooks that were there: who
  * replaces them later replaces it too (test/t/011_provider.pl).
  *
  * Copyright (c) 2026, the hashgraph authors
