@@ -247,6 +247,8 @@ hg_input_evaluate_keys(HgInput *input, int row)
 	const HgBatch *batch = input->batch;
 	TupleTableSlot *slot = input->key_slot;
 
+	/* a key may take any time */
+	CHECK_FOR_INTERRUPTS();
 	for (int c = 0; c < batch->ncolumns; c++)
 	{
 		slot->tts_values[input->batch_attnos[c]] = batch->values[c][row];
@@ -298,7 +300,7 @@ hg_input_encode(HgInput *input, HgSpillKeys *keys)
 		}
 		hg_input_evaluate_keys(input, row);
 		/* the values of many rows are encoded together, unless they take much memory */
-		if (row + 1 == nrows || MemoryContextMemAllocated(values, false) > HG_KEY_VALUES)
+		if (row + 1 == nrows || MemoryContextMemAllocated(values, true) > HG_KEY_VALUES)
 		{
 			nvalid += hg_key_encode(input->encoder, input->side, input->key_batch,
 									input->key_columns, first, row + 1 - first, keys->words,

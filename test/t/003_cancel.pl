@@ -162,7 +162,16 @@ foreach my $backend (backends())
 		  [ 250, 'select count(*) from same a left join same b on a.k = b.k and a.z + b.z < 0' ],
 		'partitions on disk' =>
 		  [ 300, 'select count(*) from (select g as k, repeat(\'x\', 50) as x from generate_series(1, 100000000) g) g
-				  join (select * from r) r using (k) where length(x) > w' ]);
+				  join (select * from r) r using (k) where length(x) > w' ],
+		# a batch of these takes a second or more
+		'expressions of keys' =>
+		  [ 300, q(select count(*) from same a join l on md5(rpad('', 1000000, a.z::text)) = l.k::text) ],
+		'expressions of quals' =>
+		  [ 300, q(select count(*) from same a join same b on a.k = b.k and md5(rpad('', 1000000, a.z || ' ' || b.z)) = '') ],
+		'expressions of arguments' =>
+		  [ 300, q(select min(md5(rpad('', 1000000, a.z || ' ' || b.z))) from same a join same b using (k)) ],
+		'expressions of filters' =>
+		  [ 300, q(select count(*) filter (where md5(rpad('', 1000000, a.z || ' ' || b.z)) = '') from same a join same b using (k)) ]);
 	foreach my $where (sort keys %queries)
 	{
 		my ($timeout, $query) = @{ $queries{$where} };

@@ -21,6 +21,7 @@ create table skew as select case when i % 10 > 0 then 7 else i end as k, i as z,
 create table series as select i from generate_series(1, 2200000) i;
 -- rows that are narrow as they lie in the table, and wide once something is made of them
 create table keys as select i as k, i % 3 as g from generate_series(1, 120) i;
+create table arrays as select k, array_fill(repeat('x', 100) || k, array[8000]) as p from keys;
 create table fan as select i % 3 as g, i as n from generate_series(1, 120) i;
 create table later as select i as k, i % 3 as g from generate_series(1, 120) i;
 create table digits as select i as k, (repeat('7', 100000) || i)::numeric as x from generate_series(1, 120) i;
@@ -58,6 +59,7 @@ my %large = (
 my %values = (
 	'argument of an aggregate' => q(select md5(max(repeat('x', 1000000) || k)), min(repeat('y', 1000000) || k) from keys a join keys b using (k)),
 	'argument of an aggregate by groups' => q(select count(*), sum(length(m)), md5(min(m)) from (select k, max(repeat('x', 1000000) || k) as m from keys a join keys b using (k) group by k) g),
+	'argument whose computation takes more than it' => q(select count(*), sum(length(m)), min(m) from (select k, max((array_append(p, repeat('t', k)))[8001]) as m from arrays a join keys b using (k) group by k) g),
 	'argument that is counted' => q(select count(repeat('x', 1000000) || k), count(nullif(k, 7)), sum(k) from keys a join keys b using (k)),
 	'argument of numerics' => q(select md5(sum((repeat('7', 100000) || a.k)::numeric)::text), md5(min((repeat('7', 100000) || a.k)::numeric)::text) from keys a join keys b using (g) where b.k <= 15),
 	'column that is an argument by groups' => q(select count(*), sum(length(m)), sum(n), md5(min(m)) from (select n, max(p) as m from (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k join fan f using (g) group by n) g),
@@ -157,6 +159,12 @@ foreach my $backend (backends())
 	my ($shown) = $explained =~ /HashGraphAggregate.*?Memory Usage: (\d+) ?kB/s;
 	cmp_ok($shown, '>', 4 * 1024, "$label: the groups' memory is shown");
 	cmp_ok($shown, '<', 1.5 * 4 * 1024, '... and is work memory and a row');
+
+	# the states of ten groups grow with the last rows
+	$explained = explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '64MB';",
+		q(select i % 10, max(repeat('s', case when i <= 700 then 1 else 1000000 end) || i) from series a join series b using (i) where i <= 1000 group by 1));
+	($shown) = $explained =~ /HashGraphAggregate.*?Memory Usage: (\d+) ?kB/s;
+	cmp_ok($shown, '>', 9 * 1024, "$label: the memory of states that have grown is shown");
 
 	my ($result, $grown, $spilled) = watch($backend->{backend}, 1024, $joins{inner});
 	is($result, $expected{inner}, "$label: a join in memory");

@@ -28,6 +28,7 @@
 #include "hg_compat.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 
 #include "executor/aggregate/hg_aggregate_state.h"
 
@@ -224,6 +225,8 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
+	/* what is evaluated of a row may take any time */
+	CHECK_FOR_INTERRUPTS();
 	ExecClearTuple(slot);
 	for (int i = 0; i < state->nexpr_columns; i++)
 	{
@@ -328,7 +331,7 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 		for (int f = 0; f < state->nfilters; f++)
 			state->filter_next[f] += hg_aggregate_passes(state, f, row);
 	} while (count < rows.count && computed &&
-			 MemoryContextMemAllocated(econtext->ecxt_per_tuple_memory, false) <= HG_RUN_BYTES);
+			 MemoryContextMemAllocated(econtext->ecxt_per_tuple_memory, true) <= HG_RUN_BYTES);
 
 	rows.count = count;
 	for (int i = 0; i < state->nby_run; i++)
@@ -399,4 +402,6 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		}
 		hg_aggregate_advance(function, batch, selection, groups, group);
 	}
+	/* states may have grown: the next batch asks whether there is room, and EXPLAIN what there was */
+	hg_groups_charge(state->groups);
 }

@@ -62,6 +62,8 @@ hg_join_load_row(HgJoinState *state, int row)
 	const HgBatch *out = state->out;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
+	/* what is asked of a row may take any time */
+	CHECK_FOR_INTERRUPTS();
 	ExecClearTuple(slot);
 	for (int i = 0; i < state->nout; i++)
 	{
