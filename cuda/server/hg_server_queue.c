@@ -263,13 +263,14 @@ budget_of(const HgServerQueue *queue)
 	return use.budget;
 }
 
-/* That of it which no job has been admitted for. */
+/* That of it which no job has been admitted for, but for jobs that reserve idle bytes together. */
 static uint64_t
-unreserved(const HgServerQueue *queue)
+unreserved(const HgServerQueue *queue, uint64_t idle)
 {
 	const uint64_t budget = budget_of(queue);
+	const uint64_t reserved = queue->reserved - idle;
 
-	return budget > queue->reserved ? budget - queue->reserved : 0;
+	return budget > reserved ? budget - reserved : 0;
 }
 
 /* Has the device memory for the job? */
@@ -278,7 +279,7 @@ has_memory(const HgServerQueue *queue, const HgQueueEntry *job)
 {
 	HgMemoryUse use;
 
-	if (job->memory > unreserved(queue))
+	if (job->memory > unreserved(queue, 0))
 		return false;
 	if (queue->open.length == 0)
 		return true;
@@ -385,10 +386,10 @@ ask_idle_jobs(HgServerQueue *queue)
 		if (is_idle(queue, job, now))
 			idle += job->memory;
 	}
-	if (first->memory > unreserved(queue) + idle)
+	if (first->memory > unreserved(queue, idle))
 		return;
 	/* where all is held that is not reserved, one by one */
-	while (asked == 0 || first->memory > unreserved(queue) + asked)
+	while (asked == 0 || first->memory > unreserved(queue, asked))
 	{
 		longest = NULL;
 		for (HgQueueEntry *job = queue->open.first; job != NULL; job = job->next)
@@ -666,7 +667,7 @@ hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, Hg
 	bool fits;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = bytes <= unreserved(queue);
+	fits = bytes <= unreserved(queue, 0);
 	if (fits)
 	{
 		job->memory += bytes;

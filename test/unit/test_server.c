@@ -608,6 +608,50 @@ test_idle_ahead(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Other processes have taken what idle jobs could make room with. */
+static void
+test_idle_neighbours(void)
+{
+	char name[] = "/tmp/hg_neighbours_XXXXXX";
+	TestServer server;
+	TestSpeaker reading;
+	TestSpeaker cursor;
+	TestSpeaker waiting;
+	double started;
+
+	close(mkstemp(name));
+	set_neighbours(name, 0);
+	setenv("HG_STANDIN_NEIGHBOURS", name, 1);
+	start_evicting(&server);
+	unsetenv("HG_STANDIN_NEIGHBOURS");
+	test_start_speaker(&server, &reading);
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &waiting);
+	test_ask_open(&reading, 1, FULL_ROWS / 8 * 5, 0);
+	test_is_answered(&reading, HG_OK);
+	test_ask_open(&cursor, 1, FULL_ROWS / 4, 0);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 1);
+	test_is_answered(&cursor, HG_OK);
+
+	/* what reads alone has more than is left */
+	set_neighbours(name, FULL_ROWS * 32 / 2);
+	test_ask_open(&waiting, 1, FULL_ROWS / 4, 0);
+	started = test_now_ms();
+	while (test_now_ms() - started < LOOKED_MS)
+		usleep(50000);
+	hg_tap_ok(test_is_waiting(&waiting) && test_status_of(&server).jobs_evicted == 0,
+			  "nobody makes room where other processes have it");
+	set_neighbours(name, FULL_ROWS * 32 / 8);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "but when they have given enough of it back");
+	test_end_speaker(&reading);
+	test_end_speaker(&cursor);
+	test_end_speaker(&waiting);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	unlink(name);
+}
+
 /* ------------------------------------------------------------------------
  * Staging
  * ------------------------------------------------------------------------ */
@@ -956,6 +1000,7 @@ main(int argc, char **argv)
 		test_neighbours();
 		test_idle_jobs();
 		test_idle_ahead();
+		test_idle_neighbours();
 		test_trouble();
 		test_failing_device();
 	}
