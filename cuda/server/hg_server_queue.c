@@ -91,6 +91,7 @@ struct HgServerQueue
 	pthread_mutex_t lock; /* guards all that follows */
 
 	uint64_t reserved; /* device memory */
+	uint32_t evicted;  /* jobs that are neither open any more nor closed */
 	Line open;		   /* jobs, in no order */
 	Line waiting;	   /* jobs */
 	Line members;	   /* of teams, waiting for a lease */
@@ -100,7 +101,7 @@ struct HgServerQueue
 	Line wishes; /* for room */
 
 	uint64_t started_ms;
-	uint64_t idle_since_ms; /* while neither a job is open nor one waits */
+	uint64_t idle_since_ms; /* while there is no job */
 	HgDeviceStatus counted; /* connections and the numbers of jobs that have ended */
 };
 
@@ -444,11 +445,18 @@ grant_wishes(HgServerQueue *queue)
 		line_settle(&queue->wishes, wish, HG_QUEUE_GRANTED);
 }
 
+/* Is there a job?  The client of one that was evicted is still to be told. */
+static bool
+has_jobs(const HgServerQueue *queue)
+{
+	return queue->open.length > 0 || queue->waiting.length > 0 || queue->evicted > 0;
+}
+
 /* Note since when there has been nothing to do, if there is nothing. */
 static void
 note_idle(HgServerQueue *queue)
 {
-	if (queue->open.length == 0 && queue->waiting.length == 0)
+	if (!has_jobs(queue))
 		queue->idle_since_ms = now_ms();
 }
 
@@ -729,7 +737,10 @@ hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
 	queue->reserved -= job->memory;
 	job->memory = 0;
 	if (job->part.bytes == 0)
+	{
 		take_out(queue, job);
+		queue->evicted++;
+	}
 	admit_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -751,6 +762,8 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 	queue->reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)
 		take_out(queue, job);
+	else if (outcome == HG_QUEUE_EVICTED)
+		queue->evicted--;
 	switch (outcome)
 	{
 		case HG_QUEUE_UNOPENED:
@@ -815,7 +828,7 @@ hg_server_queue_idle_ms(HgServerQueue *queue)
 	int64_t idle = -1;
 
 	pthread_mutex_lock(&queue->lock);
-	if (queue->open.length == 0 && queue->waiting.length == 0)
+	if (!has_jobs(queue))
 		idle = (int64_t) (now_ms() - queue->idle_since_ms);
 	pthread_mutex_unlock(&queue->lock);
 	return idle;

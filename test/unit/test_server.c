@@ -608,6 +608,45 @@ test_idle_ahead(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* A job that was evicted keeps the process until it is closed. */
+static void
+test_idle_process(void)
+{
+	static const char *const options[] = {FULL_BUDGET, "--idle-timeout", "1", NULL};
+	TestServer server;
+	TestSpeaker cursor;
+	TestSpeaker waiting;
+	double closed;
+	int status;
+
+	setenv("HG_STANDIN_EVICT_MS", IDLE_MS, 1);
+	test_start_server(&server, options);
+	unsetenv("HG_STANDIN_EVICT_MS");
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &waiting);
+	test_ask_open(&cursor, 1, FULL_ROWS, 0);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 1);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_open(&waiting, 1, FULL_ROWS, 0);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "a process has evicted a job");
+	closed = test_now_ms();
+	test_send_note(&waiting, HG_WIRE_CLOSE, 1);
+	while (test_now_ms() - closed < 1300)
+		usleep(10000);
+	test_ask_plainly(&cursor, HG_WIRE_MATCH, 1);
+	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "it is not idle before that knows");
+	closed = test_now_ms();
+	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_process_ends(server.process, &status) && test_now_ms() - closed >= 1000 &&
+				  WIFEXITED(status) && WEXITSTATUS(status) == 0,
+			  "it waits its time when that is closed, and ends");
+	hg_wire_client_destroy(server.control);
+	test_end_speaker(&cursor);
+	test_end_speaker(&waiting);
+}
+
 /* Other processes have taken what idle jobs could make room with. */
 static void
 test_idle_neighbours(void)
@@ -1000,6 +1039,7 @@ main(int argc, char **argv)
 		test_neighbours();
 		test_idle_jobs();
 		test_idle_ahead();
+		test_idle_process();
 		test_idle_neighbours();
 		test_trouble();
 		test_failing_device();
