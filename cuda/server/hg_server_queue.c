@@ -35,9 +35,11 @@
  * for idle jobs when he joins the queue, and every LOOK_IDLE_MS; whoever leaves it looks for the
  * next.
  *
- * Never evicted are jobs of teams, whose members may be idle for each other's sake, and jobs whose
- * keys are still to come: their clients are reading tables.  But one that was opened ahead of
- * another that is at work (HgJobSpec) is idle with that: when its whole connection is.
+ * Never evicted are jobs of teams, whose members may be idle for each other's sake, jobs beside
+ * which their group or connection has another open, as their clients could not wait for another
+ * turn, and jobs whose keys are still to come: their clients are reading tables.  But one that was
+ * opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole connection
+ * is.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -244,12 +246,19 @@ line_settle(Line *line, HgQueueEntry *entry, HgQueueState state)
 		abort();
 }
 
+/* Are two jobs of one group, or of one connection?  Then neither waits while the other is open. */
+static bool
+are_kin(const HgQueueEntry *job, const HgQueueEntry *other)
+{
+	return other->connection == job->connection || (job->group != 0 && other->group == job->group);
+}
+
 /* Has the job's group, or its connection, a job open? */
 static bool
 has_kin(const HgServerQueue *queue, const HgQueueEntry *job)
 {
 	for (const HgQueueEntry *other = queue->open.first; other != NULL; other = other->next)
-		if (other->connection == job->connection || (job->group != 0 && other->group == job->group))
+		if (are_kin(job, other))
 			return true;
 	return false;
 }
@@ -341,11 +350,25 @@ connection_is_idle(const HgServerQueue *queue, const void *connection, uint64_t 
 	return true;
 }
 
+/*
+ * Could the client of an open job not wait for another turn, if that were evicted?  It closes one
+ * that was opened ahead together with the one that is at work: these two do not keep each other.
+ */
+static bool
+is_bound(const HgServerQueue *queue, const HgQueueEntry *job)
+{
+	uint32_t kin = 0; /* that are at work */
+
+	for (const HgQueueEntry *other = queue->open.first; other != NULL; other = other->next)
+		kin += other != job && !other->ahead && are_kin(job, other);
+	return kin > (job->ahead ? 1 : 0);
+}
+
 /* Is an open job one that may be evicted? */
 static bool
 is_idle(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t now)
 {
-	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now))
+	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now) || is_bound(queue, job))
 		return false;
 	/* who has no lease any more has been given all keys */
 	return job->part.bytes == 0 || (job->ahead && connection_is_idle(queue, job->connection, now));
@@ -750,6 +773,8 @@ hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
 {
 	pthread_mutex_lock(&queue->lock);
 	area_give(&queue->leases, &job->part);
+	/* what is built has taken the place of the one that was at work */
+	job->ahead = false;
 	admit_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }

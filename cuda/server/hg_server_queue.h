@@ -64,7 +64,7 @@ typedef struct HgQueueEntry
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
 	bool in_team;
-	bool ahead;		  /* as its spec says */
+	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
 	uint64_t used_ms; /* when it was admitted, or worked on last */

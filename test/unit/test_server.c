@@ -608,6 +608,62 @@ test_idle_ahead(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Jobs that could not queue up again are not evicted. */
+static void
+test_idle_kin(void)
+{
+	TestServer server;
+	TestSpeaker cursor;
+	TestSpeaker kin;
+	TestSpeaker waiting;
+	HgWireMessage message;
+	double started;
+
+	start_evicting(&server);
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &kin);
+	test_start_speaker(&server, &waiting);
+
+	/* the first one's job was opened ahead of another, and has taken its place */
+	test_ask_open(&cursor, 1, FULL_ROWS / 4, 7);
+	test_is_answered(&cursor, HG_OK);
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.ahead = 1;
+	message.request.spec.group = 7;
+	message.request.spec.expected_rows[HG_OUTER] = FULL_ROWS / 4;
+	test_ask(&cursor, HG_WIRE_OPEN, 2, &message);
+	test_is_answered(&cursor, HG_OK);
+	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 2);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_open(&kin, 1, FULL_ROWS / 2, 7);
+	test_is_answered(&kin, HG_OK);
+	test_ask_plainly(&kin, HG_WIRE_BUILD, 1);
+	hg_tap_ok(test_is_answered(&kin, HG_OK), "two jobs of a group are open");
+
+	test_ask_open(&waiting, 1, FULL_ROWS, 0);
+	started = test_now_ms();
+	while (test_now_ms() - started < LOOKED_MS)
+		usleep(50000);
+	hg_tap_ok(test_is_waiting(&waiting) && test_status_of(&server).jobs_evicted == 0,
+			  "neither makes room, as it could not wait for another turn");
+	test_send_note(&kin, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "the last of them does");
+	test_ask_plainly(&cursor, HG_WIRE_MATCH, 2);
+	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "it is told so");
+	test_send_note(&cursor, HG_WIRE_CLOSE, 2);
+	test_ask_open(&cursor, 3, FULL_ROWS / 4, 7);
+	hg_tap_ok(test_settles(&server, 3, 1, 1) && test_is_waiting(&cursor), "and waits");
+	test_send_note(&waiting, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&cursor, HG_OK), "for another turn");
+	test_end_speaker(&cursor);
+	test_end_speaker(&kin);
+	test_end_speaker(&waiting);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* A job that was evicted keeps the process until it is closed. */
 static void
 test_idle_process(void)
@@ -1039,6 +1095,7 @@ main(int argc, char **argv)
 		test_neighbours();
 		test_idle_jobs();
 		test_idle_ahead();
+		test_idle_kin();
 		test_idle_process();
 		test_idle_neighbours();
 		test_trouble();
