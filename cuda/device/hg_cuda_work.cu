@@ -268,6 +268,22 @@ keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
 	return true;
 }
 
+/*
+ * Destroy a kit that is not kept: what still runs in its stream is waited for, then nothing of what
+ * it is charged with is held any more.
+ */
+static void
+retire_kit(HgCudaDevice *device, HgCudaKit *kit)
+{
+	const uint64_t charged = kit->charged;
+
+	cudaStreamSynchronize(kit->stream);
+	destroy_kit(kit);
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	device->held -= charged;
+}
+
 void
 hg_cuda_device_trim(HgCudaDevice *device)
 {
@@ -275,7 +291,7 @@ hg_cuda_device_trim(HgCudaDevice *device)
 
 	cudaSetDevice(device->ordinal);
 	while (take_kit(device, HG_RESTED_KITS, &kit))
-		destroy_kit(&kit);
+		retire_kit(device, &kit);
 	trim_pool(device, 0);
 }
 
@@ -383,11 +399,7 @@ hg_cuda_work_close(HgCudaWork *work)
 	/* what was launched before a cancellation may still run: the next job waits its turn */
 	work->kit.charged = work->charged;
 	if (!keep_kit(device, &work->kit))
-	{
-		cudaStreamSynchronize(work->stream);
-		settle(work);
-		destroy_kit(&work->kit);
-	}
+		retire_kit(device, &work->kit);
 	memset(&work->kit, 0, sizeof(work->kit));
 }
 

@@ -35,9 +35,11 @@
  * for idle jobs when he joins the queue, and every LOOK_IDLE_MS; whoever leaves it looks for the
  * next.
  *
- * Never evicted are jobs of teams, whose members may be idle for each other's sake, and jobs whose
- * keys are still to come: their clients are reading tables.  But one that was opened ahead of
- * another that is at work (HgJobSpec) is idle with that: when its whole connection is.
+ * Never evicted are jobs of teams, whose members may be idle for each other's sake, jobs beside
+ * which their group or connection has another open, as their clients could not wait for another
+ * turn, and jobs whose keys are still to come: their clients are reading tables.  But one that was
+ * opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole connection
+ * is.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -91,6 +93,7 @@ struct HgServerQueue
 	pthread_mutex_t lock; /* guards all that follows */
 
 	uint64_t reserved; /* device memory */
+	uint32_t evicted;  /* jobs that are neither open any more nor closed */
 	Line open;		   /* jobs, in no order */
 	Line waiting;	   /* jobs */
 	Line members;	   /* of teams, waiting for a lease */
@@ -100,7 +103,7 @@ struct HgServerQueue
 	Line wishes; /* for room */
 
 	uint64_t started_ms;
-	uint64_t idle_since_ms; /* while neither a job is open nor one waits */
+	uint64_t idle_since_ms; /* while there is no job */
 	HgDeviceStatus counted; /* connections and the numbers of jobs that have ended */
 };
 
@@ -243,12 +246,19 @@ line_settle(Line *line, HgQueueEntry *entry, HgQueueState state)
 		abort();
 }
 
+/* Are two jobs of one group, or of one connection?  Then neither waits while the other is open. */
+static bool
+are_kin(const HgQueueEntry *job, const HgQueueEntry *other)
+{
+	return other->connection == job->connection || (job->group != 0 && other->group == job->group);
+}
+
 /* Has the job's group, or its connection, a job open? */
 static bool
 has_kin(const HgServerQueue *queue, const HgQueueEntry *job)
 {
 	for (const HgQueueEntry *other = queue->open.first; other != NULL; other = other->next)
-		if (other->connection == job->connection || (job->group != 0 && other->group == job->group))
+		if (are_kin(job, other))
 			return true;
 	return false;
 }
@@ -263,13 +273,14 @@ budget_of(const HgServerQueue *queue)
 	return use.budget;
 }
 
-/* That of it which no job has been admitted for. */
+/* That of it which no job has been admitted for, but for jobs that reserve idle bytes together. */
 static uint64_t
-unreserved(const HgServerQueue *queue)
+unreserved(const HgServerQueue *queue, uint64_t idle)
 {
 	const uint64_t budget = budget_of(queue);
+	const uint64_t reserved = queue->reserved - idle;
 
-	return budget > queue->reserved ? budget - queue->reserved : 0;
+	return budget > reserved ? budget - reserved : 0;
 }
 
 /* Has the device memory for the job? */
@@ -278,7 +289,7 @@ has_memory(const HgServerQueue *queue, const HgQueueEntry *job)
 {
 	HgMemoryUse use;
 
-	if (job->memory > unreserved(queue))
+	if (job->memory > unreserved(queue, 0))
 		return false;
 	if (queue->open.length == 0)
 		return true;
@@ -339,11 +350,25 @@ connection_is_idle(const HgServerQueue *queue, const void *connection, uint64_t 
 	return true;
 }
 
+/*
+ * Could the client of an open job not wait for another turn, if that were evicted?  It closes one
+ * that was opened ahead together with the one that is at work: these two do not keep each other.
+ */
+static bool
+is_bound(const HgServerQueue *queue, const HgQueueEntry *job)
+{
+	uint32_t kin = 0; /* that are at work */
+
+	for (const HgQueueEntry *other = queue->open.first; other != NULL; other = other->next)
+		kin += other != job && !other->ahead && are_kin(job, other);
+	return kin > (job->ahead ? 1 : 0);
+}
+
 /* Is an open job one that may be evicted? */
 static bool
 is_idle(const HgServerQueue *queue, const HgQueueEntry *job, uint64_t now)
 {
-	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now))
+	if (job->in_team || job->memory == 0 || !is_unused(queue, job, now) || is_bound(queue, job))
 		return false;
 	/* who has no lease any more has been given all keys */
 	return job->part.bytes == 0 || (job->ahead && connection_is_idle(queue, job->connection, now));
@@ -385,10 +410,10 @@ ask_idle_jobs(HgServerQueue *queue)
 		if (is_idle(queue, job, now))
 			idle += job->memory;
 	}
-	if (first->memory > unreserved(queue) + idle)
+	if (first->memory > unreserved(queue, idle))
 		return;
 	/* where all is held that is not reserved, one by one */
-	while (asked == 0 || first->memory > unreserved(queue) + asked)
+	while (asked == 0 || first->memory > unreserved(queue, asked))
 	{
 		longest = NULL;
 		for (HgQueueEntry *job = queue->open.first; job != NULL; job = job->next)
@@ -443,11 +468,18 @@ grant_wishes(HgServerQueue *queue)
 		line_settle(&queue->wishes, wish, HG_QUEUE_GRANTED);
 }
 
+/* Is there a job?  The client of one that was evicted is still to be told. */
+static bool
+has_jobs(const HgServerQueue *queue)
+{
+	return queue->open.length > 0 || queue->waiting.length > 0 || queue->evicted > 0;
+}
+
 /* Note since when there has been nothing to do, if there is nothing. */
 static void
 note_idle(HgServerQueue *queue)
 {
-	if (queue->open.length == 0 && queue->waiting.length == 0)
+	if (!has_jobs(queue))
 		queue->idle_since_ms = now_ms();
 }
 
@@ -666,7 +698,7 @@ hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, Hg
 	bool fits;
 
 	pthread_mutex_lock(&queue->lock);
-	fits = bytes <= unreserved(queue);
+	fits = bytes <= unreserved(queue, 0);
 	if (fits)
 	{
 		job->memory += bytes;
@@ -728,7 +760,10 @@ hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
 	queue->reserved -= job->memory;
 	job->memory = 0;
 	if (job->part.bytes == 0)
+	{
 		take_out(queue, job);
+		queue->evicted++;
+	}
 	admit_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -738,6 +773,8 @@ hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
 {
 	pthread_mutex_lock(&queue->lock);
 	area_give(&queue->leases, &job->part);
+	/* what is built has taken the place of the one that was at work */
+	job->ahead = false;
 	admit_waiting(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -750,6 +787,8 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 	queue->reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)
 		take_out(queue, job);
+	else if (outcome == HG_QUEUE_EVICTED)
+		queue->evicted--;
 	switch (outcome)
 	{
 		case HG_QUEUE_UNOPENED:
@@ -814,7 +853,7 @@ hg_server_queue_idle_ms(HgServerQueue *queue)
 	int64_t idle = -1;
 
 	pthread_mutex_lock(&queue->lock);
-	if (queue->open.length == 0 && queue->waiting.length == 0)
+	if (!has_jobs(queue))
 		idle = (int64_t) (now_ms() - queue->idle_since_ms);
 	pthread_mutex_unlock(&queue->lock);
 	return idle;

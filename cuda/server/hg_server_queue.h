@@ -64,7 +64,7 @@ typedef struct HgQueueEntry
 	uint64_t group;
 	uint64_t memory; /* bytes of device memory reserved for it */
 	bool in_team;
-	bool ahead;		  /* as its spec says */
+	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
@@ -148,7 +148,7 @@ extern void hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room);
 /* A session came, or went. */
 extern void hg_server_queue_count_connections(HgServerQueue *queue, int change);
 
-/* Milliseconds that there has been no job, open or waiting; -1 while there is one. */
+/* Milliseconds that there has been no job, waiting or not closed; -1 while there is one. */
 extern int64_t hg_server_queue_idle_ms(HgServerQueue *queue);
 
 extern void hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status);

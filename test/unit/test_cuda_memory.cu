@@ -478,6 +478,34 @@ test_tidying(void)
 	hg_cuda_device_close(&device);
 }
 
+/* Streams that are many, in one of which something runs, while there are no jobs. */
+static void
+test_trimming(void)
+{
+	HgCudaDevice device = {};
+	HgCudaWork works[HG_RESTED_KITS + 2];
+	bool taken = true;
+
+	start(&device, 0);
+	for (HgCudaWork &work : works)
+	{
+		open_job(&work, &device);
+		taken = taken && take(&work, 50) != nullptr;
+	}
+	const int last = number_of(works[HG_RESTED_KITS + 1].stream);
+	for (HgCudaWork &work : works)
+	{
+		busy[number_of(work.stream)] = number_of(work.stream) == last;
+		hg_cuda_work_close(&work);
+	}
+	hg_tap_ok(taken && busy[last] && holds(&device, 50), "a job is closed while something runs");
+	hg_cuda_device_trim(&device);
+	hg_tap_ok(device.idle_count == HG_RESTED_KITS && holds(&device, 0),
+			  "what it held is free when its stream is given up");
+	hg_tap_ok(reserved() == 0, "for other processes too");
+	hg_cuda_device_close(&device);
+}
+
 /* A device that has no pools. */
 static void
 test_without_pools(void)
@@ -511,6 +539,7 @@ main()
 	test_streams();
 	test_retry();
 	test_tidying();
+	test_trimming();
 	test_without_pools();
 	return hg_tap_done();
 }

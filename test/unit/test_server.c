@@ -608,6 +608,145 @@ test_idle_ahead(void)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* Jobs that could not queue up again are not evicted. */
+static void
+test_idle_kin(void)
+{
+	TestServer server;
+	TestSpeaker cursor;
+	TestSpeaker kin;
+	TestSpeaker waiting;
+	HgWireMessage message;
+	double started;
+
+	start_evicting(&server);
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &kin);
+	test_start_speaker(&server, &waiting);
+
+	/* the first one's job was opened ahead of another, and has taken its place */
+	test_ask_open(&cursor, 1, FULL_ROWS / 4, 7);
+	test_is_answered(&cursor, HG_OK);
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.ahead = 1;
+	message.request.spec.group = 7;
+	message.request.spec.expected_rows[HG_OUTER] = FULL_ROWS / 4;
+	test_ask(&cursor, HG_WIRE_OPEN, 2, &message);
+	test_is_answered(&cursor, HG_OK);
+	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 2);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_open(&kin, 1, FULL_ROWS / 2, 7);
+	test_is_answered(&kin, HG_OK);
+	test_ask_plainly(&kin, HG_WIRE_BUILD, 1);
+	hg_tap_ok(test_is_answered(&kin, HG_OK), "two jobs of a group are open");
+
+	test_ask_open(&waiting, 1, FULL_ROWS, 0);
+	started = test_now_ms();
+	while (test_now_ms() - started < LOOKED_MS)
+		usleep(50000);
+	hg_tap_ok(test_is_waiting(&waiting) && test_status_of(&server).jobs_evicted == 0,
+			  "neither makes room, as it could not wait for another turn");
+	test_send_note(&kin, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "the last of them does");
+	test_ask_plainly(&cursor, HG_WIRE_MATCH, 2);
+	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "it is told so");
+	test_send_note(&cursor, HG_WIRE_CLOSE, 2);
+	test_ask_open(&cursor, 3, FULL_ROWS / 4, 7);
+	hg_tap_ok(test_settles(&server, 3, 1, 1) && test_is_waiting(&cursor), "and waits");
+	test_send_note(&waiting, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_is_answered(&cursor, HG_OK), "for another turn");
+	test_end_speaker(&cursor);
+	test_end_speaker(&kin);
+	test_end_speaker(&waiting);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* A job that was evicted keeps the process until it is closed. */
+static void
+test_idle_process(void)
+{
+	static const char *const options[] = {FULL_BUDGET, "--idle-timeout", "1", NULL};
+	TestServer server;
+	TestSpeaker cursor;
+	TestSpeaker waiting;
+	double closed;
+	int status;
+
+	setenv("HG_STANDIN_EVICT_MS", IDLE_MS, 1);
+	test_start_server(&server, options);
+	unsetenv("HG_STANDIN_EVICT_MS");
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &waiting);
+	test_ask_open(&cursor, 1, FULL_ROWS, 0);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 1);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_open(&waiting, 1, FULL_ROWS, 0);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "a process has evicted a job");
+	closed = test_now_ms();
+	test_send_note(&waiting, HG_WIRE_CLOSE, 1);
+	while (test_now_ms() - closed < 1300)
+		usleep(10000);
+	test_ask_plainly(&cursor, HG_WIRE_MATCH, 1);
+	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "it is not idle before that knows");
+	closed = test_now_ms();
+	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(test_process_ends(server.process, &status) && test_now_ms() - closed >= 1000 &&
+				  WIFEXITED(status) && WEXITSTATUS(status) == 0,
+			  "it waits its time when that is closed, and ends");
+	hg_wire_client_destroy(server.control);
+	test_end_speaker(&cursor);
+	test_end_speaker(&waiting);
+}
+
+/* Other processes have taken what idle jobs could make room with. */
+static void
+test_idle_neighbours(void)
+{
+	char name[] = "/tmp/hg_neighbours_XXXXXX";
+	TestServer server;
+	TestSpeaker reading;
+	TestSpeaker cursor;
+	TestSpeaker waiting;
+	double started;
+
+	close(mkstemp(name));
+	set_neighbours(name, 0);
+	setenv("HG_STANDIN_NEIGHBOURS", name, 1);
+	start_evicting(&server);
+	unsetenv("HG_STANDIN_NEIGHBOURS");
+	test_start_speaker(&server, &reading);
+	test_start_speaker(&server, &cursor);
+	test_start_speaker(&server, &waiting);
+	test_ask_open(&reading, 1, FULL_ROWS / 8 * 5, 0);
+	test_is_answered(&reading, HG_OK);
+	test_ask_open(&cursor, 1, FULL_ROWS / 4, 0);
+	test_is_answered(&cursor, HG_OK);
+	test_ask_plainly(&cursor, HG_WIRE_BUILD, 1);
+	test_is_answered(&cursor, HG_OK);
+
+	/* what reads alone has more than is left */
+	set_neighbours(name, FULL_ROWS * 32 / 2);
+	test_ask_open(&waiting, 1, FULL_ROWS / 4, 0);
+	started = test_now_ms();
+	while (test_now_ms() - started < LOOKED_MS)
+		usleep(50000);
+	hg_tap_ok(test_is_waiting(&waiting) && test_status_of(&server).jobs_evicted == 0,
+			  "nobody makes room where other processes have it");
+	set_neighbours(name, FULL_ROWS * 32 / 8);
+	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
+			  "but when they have given enough of it back");
+	test_end_speaker(&reading);
+	test_end_speaker(&cursor);
+	test_end_speaker(&waiting);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+	unlink(name);
+}
+
 /* ------------------------------------------------------------------------
  * Staging
  * ------------------------------------------------------------------------ */
@@ -956,6 +1095,9 @@ main(int argc, char **argv)
 		test_neighbours();
 		test_idle_jobs();
 		test_idle_ahead();
+		test_idle_kin();
+		test_idle_process();
+		test_idle_neighbours();
 		test_trouble();
 		test_failing_device();
 	}

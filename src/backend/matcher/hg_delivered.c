@@ -155,21 +155,19 @@ hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inn
 void
 hg_delivered_resume(HgDelivered *delivered)
 {
-	/* where nothing was noted since the last time, last_rows tells what the last outer row has got
-	 */
-	bool same_row = delivered->resumed && !delivered->noted;
-
 	if (!delivered->any)
+		return;
+	/* nothing was noted since the last time: the rest is the same, and goes on where it was */
+	if (delivered->resumed && !delivered->noted)
 		return;
 	delivered->resumed = true;
 	delivered->noted = false;
 	/* of the first matches, one for each outer row, there is no rest */
 	if (delivered->mode == HG_MATCH_FIRST)
 		return;
-	if (!same_row)
-		delivered->last_rows = hg_delivered_clear_bits(delivered, delivered->last_rows,
-													   delivered->sides[HG_INNER].rows);
-	for (size_t i = 0; !same_row && i < delivered->last_count; i++)
+	delivered->last_rows =
+		hg_delivered_clear_bits(delivered, delivered->last_rows, delivered->sides[HG_INNER].rows);
+	for (size_t i = 0; i < delivered->last_count; i++)
 	{
 		if (i % HG_ROWS_AT_ONCE == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -220,7 +218,6 @@ hg_delivered_next_rest(HgDelivered *delivered, uint32 *outer, uint32 *inner, siz
 		{
 			outer[count] = delivered->last_outer;
 			inner[count++] = delivered->rest_row;
-			hg_delivered_set_bit(delivered->last_rows, delivered->rest_row);
 		}
 		delivered->rest_row++;
 	}

@@ -105,7 +105,10 @@ hg_matcher_run_again(HgMatcher *matcher)
 	HgStatus status;
 
 	matcher->streaming = false;
-	status = hg_matcher_build_keys_alone(matcher, &error);
+	/* it may be evicted again before all of it is built, while this process is held up */
+	do
+		status = hg_matcher_build_keys_alone(matcher, &error);
+	while (status == HG_EVICTED);
 	if (status != HG_OK)
 		hg_matcher_fail(matcher, status, &error);
 	hg_delivered_resume(&matcher->delivered);

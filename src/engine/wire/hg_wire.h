@@ -92,7 +92,8 @@
  * waits in the queue needs its memory: it is closed as far as the device is concerned, and whatever
  * is asked of it is answered with HG_EVICTED.  The client closes it and may open another, which
  * waits its turn.  So is one that was opened ahead and is not built, where its whole connection
- * has been idle; its lease stays the client's until it closes it.  No job of a team is.
+ * has been idle; its lease stays the client's until it closes it.  No job of a team is, nor one
+ * whose group or connection has another open, beside which its client could not wait.
  *
  * STAGING
  *
