@@ -15,6 +15,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+/* What fills the stand-in's memory when it is started with FULL_BUDGET: it takes 32 bytes a row. */
+#define FULL_ROWS 1000000
+#define FULL_BUDGET "--memory-budget", "32000000"
+
 /* How long something that must not happen is waited for. */
 #define TEST_QUIET_MS 50
 
