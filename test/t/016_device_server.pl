@@ -361,7 +361,7 @@ never_restarted('killed');
 	is(join_under('cuda'), "$expected\ncuda|", 'stopped for good, cuda: a join waits for another process');
 	cmp_ok(device_process($node), '!=', $pid, '... which there is');
 	ok(gone($pid), '... and the old one is none any more');
-	like(slurp_file($node->logfile), qr/device process \(PID $pid\) was lost\n.*did not answer, and was killed/, '... which the log tells');
+	log_tells($node, 0, qr/device process \(PID $pid\) was lost\n.*did not answer, and was killed/, '... which the log tells');
 	never_restarted('stopped');
 }
 
@@ -377,7 +377,7 @@ never_restarted('killed');
 	is(join_under('cuda'), "$expected\ncuda|", 'stopped while it starts, cuda: a join waits for another process');
 	cmp_ok(time - $start, '<', 40, '... for less than a start may take');
 	ok(gone($pid), '... and the old one is none any more');
-	like(logged($from), qr/device process \(PID $pid\) was lost\n.*stopped while it started, and was killed/, '... which the log tells');
+	log_tells($node, $from, qr/device process \(PID $pid\) was lost\n.*stopped while it started, and was killed/, '... which the log tells');
 	use_program($node, $standin);
 	never_restarted('stopped while it starts');
 }
@@ -470,7 +470,7 @@ SQL
 	$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '4MB'");
 	$node->reload;
 	ok(wait_for(sub { ready_devices($node, 'staging') eq 4 * 1024 * 1024 }, 20), 'a setting of the process changes: it is replaced');
-	like(logged($from), qr/was stopped: .*new settings/, '... which the log tells');
+	log_tells($node, $from, qr/was stopped: .*new settings/, '... which the log tells');
 	is(ready_devices($node, 'restarts > 0, uptime < interval \'1 min\''), 't|t', '... and hashgraph_devices() shows');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
 	$node->reload;
@@ -499,7 +499,7 @@ SQL
 
 	is(join_under('auto'), "$expected\ncpu|the device failed", 'the device fails, auto: the CPU takes over');
 	ok(gone($pid), '... and the process, which is of no more use, ends');
-	like(logged($from), qr/device process \(PID $pid\) was lost\n.*It ended with exit code 3/, '... which the log tells');
+	log_tells($node, $from, qr/device process \(PID $pid\) was lost\n.*It ended with exit code 3/, '... which the log tells');
 	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
 	like($err, qr/ERROR: .*the device failed/, 'the device fails, cuda: an error');
 
@@ -722,7 +722,7 @@ use_program($node, $standin);
 	ok(gone($pid, 20), 'an idle process ends');
 	usleep(1_500_000);
 	is(device_process($node), undef, '... and is not replaced for nothing');
-	ok(wait_for(sub { logged($from) =~ /has ended: it was idle/ }, 20), '... which is no loss');
+	log_tells($node, $from, qr/has ended: it was idle/, '... which is no loss');
 	is($node->safe_psql('postgres', under('auto') . "set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0;"
 		  . " set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; $join"), $expected, '... and processes join without it');
 	ok(wait_for(sub { defined device_process($node) }, 20), '... and want it for the next time');

@@ -264,7 +264,7 @@ sub test_errors
 	$mend->();
 	$node->reload;
 	over("$label, errors, once more");
-	like(substr(slurp_file($node->logfile), $from), qr/It ended with exit code 3/, "$label, errors: the process ended for it");
+	log_tells($node, $from, qr/It ended with exit code 3/, "$label, errors: the process ended for it");
 	return;
 }
 

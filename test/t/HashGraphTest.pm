@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process environment_of use_program
-  ready_devices rows_of explain_analyze wait_for temp_files join_check_sql session_ok accepts);
+  ready_devices rows_of explain_analyze wait_for log_tells temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -234,6 +234,16 @@ sub wait_for
 		usleep(20_000);
 	}
 	return 1;
+}
+
+# A test: the server's log tells something, from a position in it on.  A process can be seen to have gone before
+# the one that reaps it has written that down, so that it is waited for.
+sub log_tells
+{
+	my ($node, $from, $pattern, $name) = @_;
+
+	return ok(wait_for(sub { slurp_file($node->logfile, $from) =~ $pattern }, 20), $name)
+	  || diag("the log from there on:\n" . slurp_file($node->logfile, $from));
 }
 
 # The temporary files of a server.
