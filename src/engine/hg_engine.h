@@ -205,6 +205,13 @@ extern "C"
 		bool whole_bins;
 
 		/*
+		 * 0, or how many participants there may be where what follows a match may take much longer
+		 * than finding it: then no participant is to return the matches of many more outer
+		 * rows than another because it has appended them, or has taken a unit.
+		 */
+		uint32_t spread;
+
+		/*
 		 * The handle of new shared memory, at most HG_TEAM_CHUNK_BYTES, aligned to 8 at
 		 * least; 0 where there is none.
 		 */

@@ -68,6 +68,17 @@ delete @joins{'sorted', 'with a runtime filter', 'on disk without the leader'} i
 my %expected =
   map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}[0]") } keys %joins;
 
+# Where processes share the rows of the outer side out as they read them, and each joins its own, none reads far
+# ahead of what it returns: what is done with a row above the join may take long, and the others would have to wait.
+if ($backend eq 'cpu')
+{
+	my $own = 'select count(*), sum(v + g) from l join generate_series(1, 100) g on g = l.k % 100';
+	my ($executions) = explain_analyze($node, '', $own) =~ /Executions: (\d+)/;
+
+	cmp_ok($executions, '>', 20, 'rows that each process joins for itself are read a part at a time');
+	is($node->safe_psql('postgres', $own), $node->safe_psql('postgres', "set hashgraph.enabled = off; $own"), '... and rightly joined');
+}
+
 # Temporary files of the server, and the directories of those that processes share.
 sub all_temp_files
 {

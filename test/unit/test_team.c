@@ -44,6 +44,8 @@ typedef struct Shared
 	unsigned live;			/* chunks not freed */
 	unsigned fail_at;		/* this allocation fails, from 1; 0 = none */
 	unsigned cancel_arrive; /* this arrive of participant 0 is cancelled, from 1; 0 = none */
+	unsigned reader;		/* by turns: whose turn it is to read matches */
+	unsigned readers;		/* ... of those with a bit here */
 
 	HgTeamState state;
 } Shared;
@@ -58,6 +60,8 @@ typedef struct Participant
 	unsigned of;	   /* participants that bring rows */
 	unsigned join_at;  /* joins when so many arrives are completed */
 	bool count;		   /* count, do not read the stream */
+	bool alone;		   /* brings rows alone */
+	bool by_turns;	   /* reads matches when it is its turn */
 	bool fails_before; /* its append fails */
 	unsigned arrive_calls;
 	HgMatchMode mode;
@@ -157,7 +161,8 @@ append_share(Participant *self, HgJob *job, HgSide side, HgError *error)
 		HgStatus status;
 
 		/* the first takes more than its share */
-		if ((piece % 3 == 0 ? 0 : piece % self->of) != self->number)
+		if (self->alone ? self->number != 0
+						: (piece % 3 == 0 ? 0 : piece % self->of) != self->number)
 			continue;
 		status =
 			engine->append_rows(job, side, (const char *) data->keys[side] + at * data->key_width,
@@ -166,6 +171,34 @@ append_share(Participant *self, HgJob *job, HgSide side, HgError *error)
 			return status;
 	}
 	return HG_OK;
+}
+
+/* Wait for this participant's turn to read. */
+static void
+await_turn(Participant *self)
+{
+	Shared *shared = self->shared;
+
+	pthread_mutex_lock(&shared->mutex);
+	while (shared->reader != self->number)
+		pthread_cond_wait(&shared->turn, &shared->mutex);
+	pthread_mutex_unlock(&shared->mutex);
+}
+
+/* It is the next one's turn; ended: this one wants no more. */
+static void
+end_turn(Participant *self, bool ended)
+{
+	Shared *shared = self->shared;
+
+	pthread_mutex_lock(&shared->mutex);
+	if (ended)
+		shared->readers &= ~(1U << self->number);
+	do
+		shared->reader = (shared->reader + 1) % MOST_PARTICIPANTS;
+	while (shared->readers != 0 && (shared->readers & 1U << shared->reader) == 0);
+	pthread_cond_broadcast(&shared->turn);
+	pthread_mutex_unlock(&shared->mutex);
 }
 
 static HgStatus
@@ -182,7 +215,11 @@ read_share(Participant *self, HgJob *job, HgError *error)
 	status = engine->match(job, self->mode, error);
 	while (status == HG_OK)
 	{
+		if (self->by_turns)
+			await_turn(self);
 		status = engine->next(job, &matches, error);
+		if (self->by_turns)
+			end_turn(self, status != HG_OK || matches.count == 0);
 		if (status != HG_OK || matches.count == 0)
 			break;
 		self->pairs += matches.count;
@@ -213,6 +250,7 @@ participate(void *arg)
 	test_host_init(&host, test_host_plain());
 	self->team = (HgTeam){.state = &shared->state,
 						  .whole_bins = self->team.whole_bins,
+						  .spread = self->team.spread,
 						  .alloc = shared_alloc,
 						  .address = shared_address,
 						  .free = shared_free,
@@ -258,6 +296,9 @@ typedef struct TeamRun
 	unsigned participants;
 	unsigned late; /* of them, who join after the first arrive */
 	bool whole_bins;
+	bool spread;
+	bool alone;	   /* the first one brings all rows */
+	bool by_turns; /* they read a chunk of matches each, in turn */
 	bool count;
 	HgMatchMode mode;
 	HgJobSpec spec;
@@ -298,11 +339,15 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 							   .of = shared->joined,
 							   .mode = run->mode,
 							   .count = run->count,
+							   .alone = run->alone,
+							   .by_turns = run->by_turns,
 							   .fails_before = run->fails_before && i == 0,
 							   .right = true};
 		all[i].spec.key_width = data->key_width;
 		all[i].spec.device = -1;
 		all[i].team.whole_bins = run->whole_bins;
+		all[i].team.spread = run->spread ? run->participants : 0;
+		shared->readers |= 1U << i;
 		if (i >= run->participants - run->late)
 			all[i].join_at = 1 + i % HG_TEAM_ARRIVES;
 		all[i].owners = calloc(data->rows[HG_INNER] + 1, 1);
@@ -318,6 +363,8 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 
 	for (unsigned i = 0; i < run->participants; i++)
 	{
+		/* by turns nobody gets much more than another, where all are to have their part */
+		right &= !run->by_turns || all[i].pairs < 2 * wanted / run->participants;
 		statuses[i] = all[i].status;
 		good &= all[i].status == HG_OK;
 		right &= all[i].right;
@@ -388,6 +435,7 @@ test_teams(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inne
 				run.spec.probe = (HgProbeAlgorithm) probe;
 				run.spec.bins = turn % 4 == 0 ? 16 : 0;
 				run.whole_bins = turn % 2 == 0;
+				run.spread = turn % 7 < 4;
 				run.count = turn % 5 == 0;
 				run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
 				good &= team_run(&run, &data, statuses);
@@ -396,6 +444,32 @@ test_teams(TestKeys kind, uint32_t key_width, uint64_t outer_rows, uint64_t inne
 			}
 	hg_tap_ok(good, "teams: %" PRIu64 " x %" PRIu64 " rows, keys %s of %u bytes", outer_rows,
 			  inner_rows, test_keys_name(kind), key_width);
+	test_data_destroy(&data);
+}
+
+/* Rows that one participant has brought: each returns its part of the matches all the same. */
+static void
+test_spread(TestKeys kind, uint64_t outer_rows, uint64_t inner_rows)
+{
+	HgStatus statuses[MOST_PARTICIPANTS];
+	TestData data;
+	bool good = true;
+
+	test_data_create(&data, kind, 4, outer_rows, inner_rows);
+	for (int probe = HG_PROBE_STANDARD; probe <= HG_PROBE_INTERSECT; probe++)
+	{
+		TeamRun run = {.participants = 4,
+					   .spread = true,
+					   .alone = true,
+					   .by_turns = true,
+					   .spec = {.probe = (HgProbeAlgorithm) probe}};
+
+		good &= team_run(&run, &data, statuses);
+		for (unsigned i = 0; i < run.participants; i++)
+			good &= statuses[i] == HG_OK;
+	}
+	hg_tap_ok(good, "teams: %" PRIu64 " x %" PRIu64 " rows of one, keys %s, are shared out",
+			  outer_rows, inner_rows, test_keys_name(kind));
 	test_data_destroy(&data);
 }
 
@@ -460,6 +534,9 @@ main(void)
 	test_teams(TEST_KEYS_UNIQUE, 8, 60000, 150000);
 	test_teams(TEST_KEYS_EQUAL, 4, 400000, 3);
 	test_teams(TEST_KEYS_EQUAL, 8, 3, 400000);
+	test_spread(TEST_KEYS_UNIQUE, 40000, 10000);
+	test_spread(TEST_KEYS_DUPLICATES, 30000, 30000);
+	test_spread(TEST_KEYS_EQUAL, 10000, 3);
 	test_failures();
 	return hg_tap_done();
 }

@@ -110,6 +110,7 @@ hg_team_init(HgPgTeam *team, const HgTeamSpec *spec, HgPgHost *host)
 	team->team.state = spec->state;
 	team->team.arrived = spec->arrived;
 	team->team.whole_bins = spec->whole_bins;
+	team->team.spread = spec->spread ? (uint32_t) spec->processes : 0;
 	team->team.alloc = hg_team_alloc;
 	team->team.address = hg_team_address;
 	team->team.free = hg_team_free;

@@ -25,6 +25,7 @@ typedef struct HgTeamSpec
 	dsa_area *area;
 	uint32 arrived;	 /* arrives of the engine that were over when it attached */
 	bool whole_bins; /* all outer rows of an inner row go to one process */
+	bool spread;	 /* each process is to return its part of the matches, whoever read the rows */
 
 	HgDeviceTeamShared *device; /* what they do first, in shared memory */
 

@@ -38,6 +38,12 @@
 /* Rows from which on it gets them. */
 #define WHOLE_BINS_FROM 65536
 
+/*
+ * Outer rows of a shared job from which on they are not put into bins only to be spread: it would
+ * take longer than participants differ by the rows that they have appended.
+ */
+#define SPREAD_BELOW (1024 * 1024)
+
 static const HgShapeLimits cpu_limits = {
 	.bin_bytes = BIN_BYTES,
 	.binned_from = BINNED_FROM,
@@ -242,6 +248,7 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 {
 	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
 	bool whole_bins = job->team != NULL && job->team->whole_bins;
+	bool spread = job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
 
 	if (whole_bins && job->spec.build == HG_BUILD_AUTO && job->spec.bins == 0 &&
 		UINT64_C(1) << shape.bins_log2 < WHOLE_BINS && rows[0] + rows[1] >= WHOLE_BINS_FROM)
@@ -264,7 +271,7 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 	if (job->team != NULL)
 	{
 		job->sides[HG_INNER].binned = true;
-		job->sides[HG_OUTER].binned |= shape.probe == HG_PROBE_INTERSECT || whole_bins;
+		job->sides[HG_OUTER].binned |= shape.probe == HG_PROBE_INTERSECT || whole_bins || spread;
 	}
 }
 

@@ -17,7 +17,8 @@
  * counter on, and waits for nobody.  It builds the graphs of a unit in its own scratch
  * memory.  A unit is a bin; or, where a bin has many rows and may be parted, a
  * slice of its outer rows, for which every participant that takes one builds the same inner
- * graph: so that the rows of one frequent key do not keep one of them busy alone.
+ * graph: so that the rows of one frequent key do not keep one of them busy alone, and, where
+ * few matches may have much work to follow, so that all get their part of it.
  *
  * Where a small inner side is looked up by unbinned outer rows (build v1, probe standard),
  * only the inner rows go to runs.  Each participant makes the whole inner graph for itself, and
@@ -52,6 +53,10 @@
 
 /* ... or of this part of them, where as many inner rows may make much work of each. */
 #define SLICE_PARTS 256
+
+/* Where matches are to be spread: units for each participant, and the fewest outer rows of one. */
+#define SPREAD_UNITS 16
+#define SPREAD_ROWS 64
 
 /* Write a failure before arrive number at (from 0) down, unless there is one. */
 static void
@@ -213,6 +218,29 @@ hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *h
 										__ATOMIC_ACQUIRE));
 }
 
+/* The outer rows of a bin that are handed out at once, where it has so many of both sides. */
+static uint64_t
+team_step(const HgTeam *team, uint64_t outer, uint64_t inner)
+{
+	uint64_t step = outer;
+
+	if (team->whole_bins)
+		return outer;
+	if (outer + inner > SLICED_FROM)
+		step = inner > SLICED_FROM / 2 ? outer / SLICE_PARTS + 1 : SLICE_ROWS;
+	if (team->spread > 0)
+	{
+		uint64_t all = __atomic_load_n(&team->state->rows[HG_OUTER], __ATOMIC_RELAXED);
+		uint64_t part = all / ((uint64_t) team->spread * SPREAD_UNITS) + 1;
+
+		/* whoever takes a slice makes the bin's inner graph: that is to be little beside it */
+		part = part > SPREAD_ROWS ? part : SPREAD_ROWS;
+		part = part > inner / SPREAD_UNITS ? part : inner / SPREAD_UNITS;
+		step = step < part ? step : part;
+	}
+	return step;
+}
+
 /*
  * Take the next unit.  The state's counter is its bin in the high half, and its slice
  * in the low one.
@@ -237,9 +265,7 @@ hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows)
 
 		outer = hg_cpu_bin_rows(&job->sides[HG_OUTER], *bin);
 		inner = hg_cpu_bin_rows(&job->sides[HG_INNER], *bin);
-		step = outer;
-		if (!job->team->whole_bins && outer + inner > SLICED_FROM)
-			step = inner > SLICED_FROM / 2 ? outer / SLICE_PARTS + 1 : SLICE_ROWS;
+		step = team_step(job->team, outer, inner);
 
 		*from = slice * step;
 		*rows = outer - *from < step ? outer - *from : step;

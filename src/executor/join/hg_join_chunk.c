@@ -20,6 +20,10 @@
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_state.h"
 
+/* Of outer rows that processes share out: the least of a chunk, and its part of those before. */
+#define HG_SHARED_CHUNK_ROWS 256
+#define HG_SHARED_CHUNK_PART 8
+
 /* ---------------------------------------------------------------------
  * Memory
  * ---------------------------------------------------------------------
@@ -316,6 +320,26 @@ hg_join_expected_pairs(const HgJoinState *state)
 }
 
 /*
+ * Rows that the next chunk of the outer side may have.  Where processes share the outer child's
+ * rows out as they read them, and return their own, none may read far ahead: what is done with a row
+ * above the join may take a hundred times as long, and who has read most would have the others wait.
+ * So a chunk is a part of the rows that there have been before.
+ */
+static uint64
+hg_join_chunk_rows(const HgJoinState *state)
+{
+	const HgInput *outer = state->inputs[HG_OUTER];
+	uint64 rows = HG_SHARED_CHUNK_ROWS;
+
+	if (state->together || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
+		state->sender != NULL || !hg_join_streams(state))
+		return PG_UINT64_MAX;
+	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);
+	/* each chunk makes the inner side's graph again */
+	return Max(rows, state->inputs[HG_INNER]->words->rows);
+}
+
+/*
  * Read the next chunk of the outer side, and the bits that it has from the chunks of the
  * inner side before; false when there are no more.
  */
@@ -345,7 +369,7 @@ hg_join_next_chunk(HgJoinState *state)
 		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
 			used = limit / 2;
 		if (!outer->at_end)
-			hg_join_fill(state, HG_OUTER, limit - used, PG_UINT64_MAX);
+			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
 		if (hg_input_rows(outer) == 0)
 			return false;
 		if (state->track[HG_OUTER])

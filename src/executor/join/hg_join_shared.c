@@ -5,7 +5,7 @@
  *
  * A partial path of the node comes in two kinds.  Where the inner side is small, each process
  * reads all of it, and joins it with the part of the outer rows that the outer child gives
- * that process: nothing is shared but figures for EXPLAIN and the statistics.
+ * that process, a little at a time: nothing is shared but figures for EXPLAIN and the statistics.
  *
  * Else both sides are read by all processes together:
  *
@@ -16,7 +16,8 @@
  *				three more barriers.
  *	(barrier)
  *	building	The engine bins the rows of each process, which takes two more barriers.
- *	matching	Bins are taken one by one, and whoever takes a bin returns its matches.
+ *	matching	Bins, or parts of them, are taken one by one, and whoever takes one returns its
+ *				matches.
  *				Whose rows have found a match are bits in shared memory.  The last process
  *				to be done with its matches returns the rows without one, alone.  Rows with a
  *				NULL key are returned by the process that read them.
@@ -350,6 +351,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.arrived = arrived,
 		/* which rows have matches is told by bits, but who is first by one process alone */
 		.whole_bins = state->settled[HG_INNER],
+		.spread = hg_join_streams(state),
 		.device = &shared->device,
 		.numbers = hg_join_row_numbers,
 		.arg = state,
