@@ -24,7 +24,8 @@
  * So a join of ours is priced as its time in the units of core's scans, which is what most of it
  * takes the place of.  It is less than what core asks for its hash join of any size; to ask less
  * still where core's own takes longest would make plans cheaper that join more rows, and
- * let them win from nested loops, of which a unit takes 3 to 22 us on TPC-H's tables.  In detail:
+ * let them win from nested loops, of which a unit takes 3 to 22 us on TPC-H's tables: these are
+ * looked at one by one (hg_lookup_cost.h).  In detail:
  *
  *	- where the node does what core does, it is charged what core charges: hash functions, quals,
  *	  what children cost;
@@ -99,8 +100,7 @@
 /* What a forced join costs, the whole of it. */
 #define HG_FORCED_COST 0.001
 
-/* By how much core divides the cost of a partial path: its processes. */
-static double
+double
 hg_parallel_divisor(const Path *path)
 {
 	double divisor = path->parallel_workers;
@@ -207,6 +207,12 @@ hg_pages_saving(const Path *path)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	return HG_PAGE_SAVED * page_cost * rel->pages;
+}
+
+Cost
+hg_scan_gain(const Path *scan)
+{
+	return hg_path_saving(scan) + hg_pages_saving(scan);
 }
 
 /*

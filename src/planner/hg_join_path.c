@@ -25,6 +25,7 @@
 #include "backend/device/hg_device.h"
 #include "batch/hg_key.h"
 #include "hg_guc.h"
+#include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner.h"
 
 /*
@@ -266,6 +267,42 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 	return &path->custom.path;
 }
 
+/* Give a path that takes no parameters the price that it needs among the others. */
+static Path *
+hg_join_path_price(const HgConsidered *join, Path *path, List *others)
+{
+	Cost cost = path->total_cost;
+
+	if (hg_force || path->param_info != NULL)
+		return path;
+	path->total_cost = hg_price_beside(join->root, others, path);
+	path->startup_cost *= path->total_cost / cost;
+	((HgJoinPath *) path)->hidden = cost - path->total_cost;
+	return path;
+}
+
+/*
+ * May a path of two others be the best that the joined relation has?  Most can't: find out before
+ * anything is looked at closely.
+ */
+static bool
+hg_join_may_win(const HgConsidered *join, const Path *outer_path, const Path *inner_path,
+				bool partial)
+{
+	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
+	Cost least;
+
+	if (hg_force)
+		return true;
+	least = hg_join_least_cost(join->joinrel, outer_path, inner_path);
+	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
+				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
+		return true;
+	return hg_path_may_win(join->root,
+						   partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist,
+						   disabled, least);
+}
+
 /* Offer the join of two paths. */
 static void
 hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
@@ -284,14 +321,13 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 		return;
 
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	if (!hg_force && required_outer == NULL &&
-		!hg_add_path_precheck(
-			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
-			0, hg_join_least_cost(join->joinrel, outer_path, inner_path), NIL, NULL))
+	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false))
 		return;
 	if (hg_consider_clauses(join))
-		add_path(join->joinrel,
-				 hg_join_path_create(join, outer_path, inner_path, required_outer, 0, false));
+		add_path(join->joinrel, hg_join_path_price(join,
+												   hg_join_path_create(join, outer_path, inner_path,
+																	   required_outer, 0, false),
+												   join->joinrel->pathlist));
 }
 
 /* Offer the joins of paths that take parameters, as core does for its hash join. */
@@ -325,15 +361,15 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	if (!hg_force &&
-		!hg_add_partial_path_precheck(
-			join->joinrel, hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path),
-			0, hg_join_least_cost(join->joinrel, outer_path, inner_path), NIL))
+	if (!hg_join_may_win(join, outer_path, inner_path, true))
 		return;
 	if (hg_consider_clauses(join))
-		add_partial_path(join->joinrel,
-						 hg_join_path_create(join, outer_path, inner_path, NULL,
-											 outer_path->parallel_workers, together));
+		add_partial_path(
+			join->joinrel,
+			hg_join_path_price(join,
+							   hg_join_path_create(join, outer_path, inner_path, NULL,
+												   outer_path->parallel_workers, together),
+							   join->joinrel->partial_pathlist));
 }
 
 /*
@@ -385,15 +421,14 @@ hg_consider_together(HgConsidered *join)
 static void
 hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 {
-	Path *outer_path;
+	Path *outer_path = hg_cheapest_partial_input(join->outerrel);
+	Path *partial_inner = hg_cheapest_partial_input(join->innerrel);
 
-	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
+	if (!join->joinrel->consider_parallel || outer_path == NULL ||
 		!bms_is_empty(join->joinrel->lateral_relids))
 		return;
-	outer_path = linitial(join->outerrel->partial_pathlist);
-	if (join->innerrel->partial_pathlist != NIL && hg_consider_together(join))
-		hg_consider_partial_path(join, outer_path, linitial(join->innerrel->partial_pathlist),
-								 true);
+	if (partial_inner != NULL && hg_consider_together(join))
+		hg_consider_partial_path(join, outer_path, partial_inner, true);
 	hg_consider_separate_path(join, outer_path, inner_path);
 }
 

@@ -20,6 +20,7 @@ typedef struct HgJoinPath
 	JoinType join_type;
 	bool inner_unique;
 	bool together;		/* partial, and so are both inputs: all processes join both sides as one */
+	Cost hidden;		/* what it takes beyond its price, but for what its inputs do */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
@@ -66,11 +67,20 @@ extern bool hg_join_path_filters(const HgJoinPath *path);
 
 /* hg_join_cost.c */
 
+/* By how much core divides the rows of a path that is partial, or what it costs: its processes. */
+extern double hg_parallel_divisor(const Path *path);
+
 /*
  * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
  * that come one by one.
  */
 extern Cost hg_path_saving(const Path *path);
+
+/*
+ * What a sequential scan costs less at most where a join of ours reads it: what it saves, and what
+ * its pages do where they are asked for ahead and the join returns many rows.
+ */
+extern Cost hg_scan_gain(const Path *scan);
 
 /* A lower bound of the total cost of a join of two paths that are not parameterized. */
 extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
@@ -92,6 +102,9 @@ extern Path *hg_scan_path_find(const RelOptInfo *rel);
 
 /* The cheapest unparameterized path of a relation to be an input of ours. */
 extern Path *hg_cheapest_input(const RelOptInfo *rel);
+
+/* The cheapest partial one; NULL where it has none. */
+extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
 
 extern void hg_scan_path_init(void);
 

@@ -30,7 +30,7 @@
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
-/* Is a path core's own sequential scan of a relation, for one process? */
+/* Is a path core's own sequential scan of a relation? */
 static bool
 hg_path_is_scan(const Path *path, const RelOptInfo *rel)
 {
@@ -39,16 +39,16 @@ hg_path_is_scan(const Path *path, const RelOptInfo *rel)
 }
 
 /*
- * The cheapest unparameterized path of a relation whose paths are core's own scans of its table,
- * none of them sequential; else NULL.
+ * The cheapest unparameterized path where all are core's own scans of a table, none of them
+ * sequential; else NULL.
  */
 static const Path *
-hg_rel_index_path(const RelOptInfo *rel)
+hg_cheapest_index_path(const List *paths)
 {
 	const Path *cheapest = NULL;
 	ListCell *lc;
 
-	foreach (lc, rel->pathlist)
+	foreach (lc, paths)
 	{
 		const Path *path = lfirst(lc);
 
@@ -79,13 +79,13 @@ hg_rel_is_joined(const PlannerInfo *root)
 }
 
 /* Put a path among those of a relation, where add_path() would. */
-static void
-hg_rel_insert_path(RelOptInfo *rel, Path *path)
+static List *
+hg_insert_path(List *paths, Path *path)
 {
 	int place = 0;
 	ListCell *lc;
 
-	foreach (lc, rel->pathlist)
+	foreach (lc, paths)
 	{
 		const Path *other = lfirst(lc);
 
@@ -95,22 +95,38 @@ hg_rel_insert_path(RelOptInfo *rel, Path *path)
 			break;
 		place++;
 	}
-	rel->pathlist = list_insert_nth(rel->pathlist, place, path);
+	return list_insert_nth(paths, place, path);
 }
 
-/* Have a sequential scan among the paths of a relation where it may be the best for a node. */
+/* Add a sequential scan to paths of a relation where it may be the best for a node. */
+static List *
+hg_keep_scan(const List *paths, Path *scan)
+{
+	const Path *cheapest = hg_cheapest_index_path(paths);
+	List *kept = (List *) paths;
+
+	if (cheapest != NULL &&
+		(hg_force || scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
+		kept = hg_insert_path(kept, scan);
+	return kept;
+}
+
+/* Have sequential scans among the paths of a relation where they may be the best for a node. */
 static void
 hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel)
 {
-	const Path *cheapest = hg_rel_index_path(rel);
-	Path *scan;
+	int workers;
 
-	if (cheapest == NULL || !hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids) ||
-		!hg_rel_is_joined(root))
+	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids) || !hg_rel_is_joined(root))
 		return;
-	scan = create_seqscan_path(root, rel, NULL, 0);
-	if (hg_force || scan->total_cost - hg_path_saving(scan) < cheapest->total_cost)
-		hg_rel_insert_path(rel, scan);
+	if (hg_cheapest_index_path(rel->pathlist) != NULL)
+		rel->pathlist = hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0));
+	if (!rel->consider_parallel || hg_cheapest_index_path(rel->partial_pathlist) == NULL)
+		return;
+	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
+	if (workers > 0)
+		rel->partial_pathlist =
+			hg_keep_scan(rel->partial_pathlist, create_seqscan_path(root, rel, NULL, workers));
 }
 
 static void
@@ -122,14 +138,15 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);
 }
 
-Path *
-hg_scan_path_find(const RelOptInfo *rel)
+/* The sequential scan among paths of a relation, or below a projection there. */
+static Path *
+hg_find_scan(const RelOptInfo *rel, const List *paths)
 {
 	ListCell *lc;
 
 	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids))
 		return NULL;
-	foreach (lc, rel->pathlist)
+	foreach (lc, paths)
 	{
 		Path *path = lfirst(lc);
 
@@ -142,18 +159,37 @@ hg_scan_path_find(const RelOptInfo *rel)
 }
 
 Path *
-hg_cheapest_input(const RelOptInfo *rel)
+hg_scan_path_find(const RelOptInfo *rel)
 {
-	Path *total = rel->cheapest_total_path;
+	return hg_find_scan(rel, rel->pathlist);
+}
+
+/* The cheaper for a node of a path and the sequential scan among paths of the relation. */
+static Path *
+hg_cheaper_input(const RelOptInfo *rel, Path *path, const List *paths)
+{
 	Path *scan;
 
-	if ((total->pathtype != T_BitmapHeapScan && total->pathtype != T_IndexScan &&
-		 total->pathtype != T_IndexOnlyScan) ||
-		total->param_info != NULL)
-		return total;
-	scan = hg_scan_path_find(rel);
-	return scan != NULL && scan->total_cost - hg_path_saving(scan) < total->total_cost ? scan
-																					   : total;
+	if ((path->pathtype != T_BitmapHeapScan && path->pathtype != T_IndexScan &&
+		 path->pathtype != T_IndexOnlyScan) ||
+		path->param_info != NULL)
+		return path;
+	scan = hg_find_scan(rel, paths);
+	return scan != NULL && scan->total_cost - hg_scan_gain(scan) < path->total_cost ? scan : path;
+}
+
+Path *
+hg_cheapest_input(const RelOptInfo *rel)
+{
+	return hg_cheaper_input(rel, rel->cheapest_total_path, rel->pathlist);
+}
+
+Path *
+hg_cheapest_partial_input(const RelOptInfo *rel)
+{
+	return rel->partial_pathlist == NIL
+			   ? NULL
+			   : hg_cheaper_input(rel, linitial(rel->partial_pathlist), rel->partial_pathlist);
 }
 
 void

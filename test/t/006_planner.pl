@@ -63,6 +63,11 @@ is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_r
 	'HashGraphJoin', '... unless asked for');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v = 7'), qr/^Nested Loop$/, 'one row against an index is a nested loop');
 like(joins_of('select * from big_a a join big_b b using (k) where a.v < 100'), qr/^(?!.*HashGraphJoin)/, '... and so are a hundred');
+# lookups are priced for the rows that there are, not for all of the table that they come from; where
+# their rows lie beside those that ask for them the price is right as it is
+my $lookups = 'from dimension d join %s a on a.v = d.k join %s b on b.k = a.k where d.k <= 5000';
+is(joins_of('select sum(w) ' . sprintf($lookups, 'big_a', 'big_b')), 'HashGraphJoin, HashGraphJoin', 'few of many rows are not looked up all over a table');
+like(joins_of('select sum(b.v) ' . sprintf($lookups, 'sorted_a', 'sorted_a')), qr/^Nested Loop, /, '... but where they lie beside each other');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
