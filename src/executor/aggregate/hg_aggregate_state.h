@@ -18,7 +18,8 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_spill.h"
 #include "executor/aggregate/hg_aggregate.h"
-#include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_explain.h"
+#include "executor/join/hg_join_source.h"
 
 /* ---------------------------------------------------------------------
  * hg_aggregate_groups.c: the groups
