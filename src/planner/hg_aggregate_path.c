@@ -43,7 +43,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
-#include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 #include "planner/hg_planner.h"
 

@@ -19,6 +19,7 @@
 #include "optimizer/optimizer.h"
 
 #include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
 #include "planner/hg_planner.h"
 
 /* The argument of an aggregate; NULL where it counts rows. */
