@@ -15,6 +15,7 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_width.h"
 #include "executor/join/hg_join_gather.h"
 
 struct HgJoinGather
@@ -96,10 +97,10 @@ hg_join_gathered_columns(const HgJoinGather *gather, HgSide side)
 	return gather != NULL && gather->sets[side].ncolumns > 0 ? &gather->sets[side] : NULL;
 }
 
-/* values[i] = that of match which[i]. */
-#define HG_TAKE_VALUES(type, to_datum)                                                             \
+/* Take the values of matches which[count], all of one width. */
+#define HG_TAKE_VALUES(width)                                                                      \
 	for (int i = 0; i < count; i++)                                                                \
-	to[i] = to_datum(((const type *) values)[which[i]])
+	to[i] = fetch_att((const char *) values + which[i] * (width), true, width)
 
 /* Put a column's values of some matches into a batch. */
 static void
@@ -108,21 +109,7 @@ hg_join_take_column(const void *values, const uint8 *nulls, uint8 width, const u
 {
 	Datum *to = batch->values[at];
 
-	switch (width)
-	{
-		case 1:
-			HG_TAKE_VALUES(char, CharGetDatum);
-			break;
-		case 2:
-			HG_TAKE_VALUES(int16, Int16GetDatum);
-			break;
-		case 4:
-			HG_TAKE_VALUES(int32, Int32GetDatum);
-			break;
-		default:
-			HG_TAKE_VALUES(Datum, );
-			break;
-	}
+	HG_FOR_WIDTH(width, HG_TAKE_VALUES);
 	batch->has_nulls[at] = nulls != NULL;
 	for (int i = 0; nulls != NULL && i < count; i++)
 		batch->nulls[at][i] = nulls[which[i]] != 0;
