@@ -52,6 +52,7 @@
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/aggregate/hg_aggregate_explain.h"
 #include "executor/aggregate/hg_aggregate_state.h"
+#include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_used.h"
 
@@ -390,22 +391,18 @@ static TupleTableSlot *
 hg_aggregate_next_group(HgAggregateState *state)
 {
 	ScanState *ss = &state->css.ss;
-	ExprContext *econtext = ss->ps.ps_ExprContext;
 
 	while (state->next_group < state->groups->count)
 	{
+		TupleTableSlot *slot;
+
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple =
-			hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
+		ResetExprContext(ss->ps.ps_ExprContext);
+		slot = hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
 		state->record.groups++;
-		if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
-		{
-			InstrCountFiltered1(ss, 1);
-			continue;
-		}
-		return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo)
-										  : econtext->ecxt_scantuple;
+		slot = hg_join_return_slot(ss, slot);
+		if (slot != NULL)
+			return slot;
 	}
 	return NULL;
 }

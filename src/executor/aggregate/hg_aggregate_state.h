@@ -3,8 +3,8 @@
  * hg_aggregate_state.h
  *	  The aggregate node's state: what the plan says, and the parts of the node's files.
  *
- * Each part is a structure of the header that is named for it, and is changed by that file's
- * functions alone; what is no part is hg_aggregate.c's.
+ * Each part is a structure of the header that is named for it.  It is changed by that file's
+ * functions alone, unless the header says who else does; what is no part is hg_aggregate.c's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -52,42 +52,47 @@ hg_join_fill_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+/* hg_filter_create() or hg_filter_begin() */
+typedef HgFilter *(*HgFilterMaker)(const HgKeySet *keys, uint32 key_width, uint64 bytes);
+
+/* A filter of the inner keys in memory, where it may pay for so many inner rows; or NULL. */
+static HgFilter *
+hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
+{
+	const HgKeyColumn *words = state->inputs[HG_INNER]->words;
+	HgKeySet held = hg_key_column_set(words);
+	HgFilter *filter;
+	MemoryContext old;
+
+	if (!hg_join_filter_may_pay(state, inner_rows))
+		return NULL;
+	old = MemoryContextSwitchTo(state->memory.context);
+	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->memory.files, 1);
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
 /* The whole inner side is in memory, and the outer child is about to be read. */
 static void
 hg_join_set_filter(HgJoinState *state)
 {
-	HgInput *inner = state->inputs[HG_INNER];
-	HgKeySet keys = hg_key_column_set(inner->words);
-	HgFilter *filter = NULL;
-	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+	double inner_rows = (double) state->inputs[HG_INNER]->words->rows;
 
-	if (hg_join_filter_may_pay(state, (double) keys.rows))
-		filter = hg_filter_create(&keys, inner->words->width,
-								  hg_join_limit(&state->memory) / HG_FILTER_SHARE);
-	if (filter != NULL)
-		hg_filter_charge(filter, &state->memory.files, 1);
-	hg_input_set_filter(state->inputs[HG_OUTER], filter);
-	MemoryContextSwitchTo(old);
+	hg_input_set_filter(state->inputs[HG_OUTER],
+						hg_join_make_filter(state, inner_rows, hg_filter_create));
 }
 
 /* The inner side is about to go to disk: the filter that is to hold its keys, or NULL. */
 static HgFilter *
 hg_join_begin_filter(HgJoinState *state)
 {
-	HgInput *inner = state->inputs[HG_INNER];
+	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
 	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
-	HgKeySet held = hg_key_column_set(inner->words);
-	HgFilter *filter = NULL;
-	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
-	if (hg_join_filter_may_pay(state, expected))
-		filter = hg_filter_begin(&held, inner->words->width,
-								 hg_join_limit(&state->memory) / HG_FILTER_SHARE);
-	if (filter != NULL)
-		hg_filter_charge(filter, &state->memory.files, 1);
-	MemoryContextSwitchTo(old);
-	return filter;
+	return hg_join_make_filter(state, expected, hg_filter_begin);
 }
 
 /* ---------------------------------------------------------------------

@@ -9,8 +9,6 @@
  */
 #include "hg_compat.h"
 
-#include "executor/executor.h"
-
 #include "executor/join/hg_join_rows.h"
 
 void
@@ -73,23 +71,17 @@ hg_join_project_row(const HgJoinOutput *output, int row)
 TupleTableSlot *
 hg_join_next_row(HgJoinOutput *output, ScanState *ss)
 {
-	ExprContext *econtext = ss->ps.ps_ExprContext;
-
 	while (output->next < output->batch->nrows)
 	{
 		int row = output->next++;
+		TupleTableSlot *slot;
 
 		if (output->slot_columns != NULL)
 			return hg_join_project_row(output, row);
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple = hg_join_load_row(output, ss->ss_ScanTupleSlot, row);
-		if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
-		{
-			InstrCountFiltered1(ss, 1);
-			continue;
-		}
-		return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo)
-										  : econtext->ecxt_scantuple;
+		ResetExprContext(ss->ps.ps_ExprContext);
+		slot = hg_join_return_slot(ss, hg_join_load_row(output, ss->ss_ScanTupleSlot, row));
+		if (slot != NULL)
+			return slot;
 	}
 	return NULL;
 }

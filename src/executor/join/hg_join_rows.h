@@ -10,6 +10,7 @@
 #ifndef HG_JOIN_ROWS_H
 #define HG_JOIN_ROWS_H
 
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 
@@ -74,6 +75,22 @@ hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 			slot->tts_isnull[column] ? (Datum) 0 : batch->values[column][row];
 	}
 	return ExecStoreVirtualTuple(slot);
+}
+
+/* What a node returns of the row in its scan slot: it projected, or NULL if plan.qual refuses it.
+ */
+static inline TupleTableSlot *
+hg_join_return_slot(ScanState *ss, TupleTableSlot *slot)
+{
+	ExprContext *econtext = ss->ps.ps_ExprContext;
+
+	econtext->ecxt_scantuple = slot;
+	if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
+	{
+		InstrCountFiltered1(ss, 1);
+		return NULL;
+	}
+	return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo) : slot;
 }
 
 #endif /* HG_JOIN_ROWS_H */
