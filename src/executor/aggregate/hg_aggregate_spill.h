@@ -70,8 +70,7 @@ extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys 
 /* What was read is over: what was written of it, if anything, is read next.  Returns its bytes. */
 extern uint64 hg_aggregate_spill_finish(HgAggregateSpill *spill);
 
-/* Begin to read the next partition that has rows; false where there is none, nor anything on disk.
- */
+/* Begin to read the next partition that has rows; false, and nothing is on disk, at the end. */
 extern bool hg_aggregate_spill_next(HgAggregateSpill *spill);
 
 /* The next rows of it, until the next call, or NULL at its end, where it is deleted. */

@@ -276,8 +276,7 @@ hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
  * ---------------------------------------------------------------------
  */
 
-/* Have a function take selected rows, over which its argument has been evaluated if it has to be.
- */
+/* Have a function take selected rows; an argument that is computed has been, for these. */
 static inline void
 hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
 					 HgGroup *const *groups, HgGroup *group)

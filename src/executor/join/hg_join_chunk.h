@@ -14,8 +14,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What has been read of the sides, and what of it is in memory; a rescan (hg_join.c) decides anew.
- */
+/* What has been read of the sides, and what of it is kept; hg_join.c decides that at a rescan. */
 typedef struct HgJoinReading
 {
 	uint64 inner_chunks; /* of the inner input, since it was last read from its start */

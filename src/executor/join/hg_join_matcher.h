@@ -15,9 +15,10 @@
 #include "executor/join/hg_join_progress.h"
 #include "executor/join/hg_join_size.h"
 
+/* What joins the rows in memory. */
 typedef struct HgJoinMatching
 {
-	HgMatcher *matcher;	   /* of the rows in memory; or NULL */
+	HgMatcher *matcher;	   /* or NULL */
 	MemoryContext context; /* that it lives in, and nothing else */
 	HgCharge fetched;	   /* matches that came from a device to be kept */
 } HgJoinMatching;

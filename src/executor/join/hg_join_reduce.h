@@ -35,8 +35,7 @@ typedef struct HgJoinReduction HgJoinReduction;
 
 /*
  * Have rows go up in groups wherever they can, in CurrentMemoryContext: a source's columns are
- * these places in the join's scan slot.  The reducer must stay in place.  NULL where they never
- * can.
+ * these places in the join's scan slot.  The reducer must stay in place.  NULL: they never can.
  */
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 												 const HgReducer *reducer, const int *places);

@@ -16,8 +16,7 @@
 
 #include "batch/hg_batch.h"
 
-/* The rows that are returned next: hg_join_emit.c fills the batch, a matcher counts the empty ones.
- */
+/* The rows that are returned next; hg_join_emit.c fills the batch, a matcher counts empty ones. */
 typedef struct HgJoinOutput
 {
 	HgBatch *batch;		  /* columns by their places in the scan slot */
@@ -77,8 +76,7 @@ hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* What a node returns of the row in its scan slot: it projected, or NULL if plan.qual refuses it.
- */
+/* What a node returns of the row in a slot: its projection, or NULL where plan.qual refuses it. */
 static inline TupleTableSlot *
 hg_join_return_slot(ScanState *ss, TupleTableSlot *slot)
 {

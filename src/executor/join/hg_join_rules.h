@@ -24,8 +24,10 @@ typedef struct HgJoinRules
 	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
 } HgJoinRules;
 
-/* What the join type asks for; the last two are the caller's to set.  inner_unique: see
- * HgPlanPrivate. */
+/*
+ * What a join type asks for, where an outer row has one match at most if inner_unique is set; the
+ * last two members are the caller's to set.
+ */
 extern void hg_join_rules_init(HgJoinRules *rules, JoinType join_type, bool inner_unique);
 
 /* As EXPLAIN and the statistics call it. */

@@ -46,9 +46,9 @@ hg_join_is_spilled(const HgJoinSpill *spill)
 extern void hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32 *next);
 
 /*
- * Take the next partition in which the rules have a row to be returned, as current of the sets
- * that are returned; the one before is deleted, and sets that are done with are.  NULL where there
- * are no more.
+ * Take the next partition that a row may be returned of: it is the current one of the sets that
+ * are returned.  The one before is deleted, and so are sets without another one.  NULL where none
+ * is left.
  */
 extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules);
 
