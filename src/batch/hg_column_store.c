@@ -16,6 +16,7 @@
 
 #include "backend/hg_memory.h"
 #include "batch/hg_column_store.h"
+#include "batch/hg_width.h"
 #include "engine/hg_engine.h"
 
 /* Blocks of packed values grow between these sizes; a larger value gets a block of its own. */
@@ -252,10 +253,10 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 /* Which row of the batch is the i-th to be added? */
 #define HG_WHICH(i) (which != NULL ? which[i] : (i))
 
-/* Add by-value rows of one type to an array. */
-#define HG_ADD_VALUES(type)                                                                        \
+/* Add by-value rows of one width to an array. */
+#define HG_ADD_VALUES(width)                                                                       \
 	for (int i = 0; i < nrows; i++)                                                                \
-	((type *) to)[i] = (type) values[HG_WHICH(i)]
+	store_att_byval(to + (Size) i * (width), values[HG_WHICH(i)], width)
 
 /* Copy values of one column, some of which may be undefined because they are NULL. */
 static void
@@ -264,21 +265,7 @@ hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values,
 {
 	if (column->attbyval)
 	{
-		switch (column->attlen)
-		{
-			case 1:
-				HG_ADD_VALUES(uint8);
-				break;
-			case 2:
-				HG_ADD_VALUES(uint16);
-				break;
-			case 4:
-				HG_ADD_VALUES(uint32);
-				break;
-			default:
-				HG_ADD_VALUES(Datum);
-				break;
-		}
+		HG_FOR_WIDTH(column->attlen, HG_ADD_VALUES);
 		return;
 	}
 	for (int i = 0; i < nrows; i++)
@@ -373,10 +360,15 @@ hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32
 		   (row & mask) * column->stride;
 }
 
-/* Fetch by-value rows of one type. */
-#define HG_GET_VALUES(type, datum)                                                                 \
+/* Fetch rows of variable length, which have pointers in the arrays. */
+#define HG_GET_POINTERS(datum)                                                                     \
 	for (int i = 0; i < nrows; i++)                                                                \
-	values[i] = datum(*(const type *) hg_column_store_place(store, column, rows[i]))
+	values[i] = datum(*(const uint64 *) hg_column_store_place(store, column, rows[i]))
+
+/* Fetch by-value rows of one width. */
+#define HG_GET_BYVAL(width)                                                                        \
+	for (int i = 0; i < nrows; i++)                                                                \
+	values[i] = fetch_att(hg_column_store_place(store, column, rows[i]), true, width)
 
 /* A value in shared memory; that of a NULL is undefined. */
 #define hg_column_store_shared_value(pointer)                                                      \
@@ -389,9 +381,9 @@ hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, c
 	if (column->attlen < 0)
 	{
 		if (store->shared == NULL)
-			HG_GET_VALUES(uint64, (Datum));
+			HG_GET_POINTERS((Datum));
 		else
-			HG_GET_VALUES(uint64, hg_column_store_shared_value);
+			HG_GET_POINTERS(hg_column_store_shared_value);
 		return;
 	}
 	if (!column->attbyval)
@@ -400,21 +392,7 @@ hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, c
 			values[i] = PointerGetDatum(hg_column_store_place(store, column, rows[i]));
 		return;
 	}
-	switch (column->attlen)
-	{
-		case 1:
-			HG_GET_VALUES(char, CharGetDatum);
-			break;
-		case 2:
-			HG_GET_VALUES(int16, Int16GetDatum);
-			break;
-		case 4:
-			HG_GET_VALUES(int32, Int32GetDatum);
-			break;
-		default:
-			HG_GET_VALUES(Datum, );
-			break;
-	}
+	HG_FOR_WIDTH(column->attlen, HG_GET_BYVAL);
 }
 
 void

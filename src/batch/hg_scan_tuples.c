@@ -18,9 +18,8 @@
  */
 #include "hg_compat.h"
 
-#include "access/tupmacs.h"
-
 #include "batch/hg_scan_tuples.h"
+#include "batch/hg_width.h"
 
 HgTupleLayout *
 hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
@@ -93,6 +92,11 @@ hg_tuple_fetch(const HgTupleAttribute *att, const char *place)
 	return fetch_att(unconstify(char *, place), att->attbyval, att->attlen);
 }
 
+/* Fetch the by-value ones of one width. */
+#define HG_FETCH_TUPLES(width)                                                                     \
+	for (int i = 0; i < ntuples; i++)                                                              \
+	values[i] = fetch_att(data[i] + offset, true, width)
+
 /* A column of values at one offset in each tuple. */
 static inline void
 hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *const *data,
@@ -104,25 +108,7 @@ hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *
 			values[i] = PointerGetDatum(data[i] + offset);
 		return;
 	}
-	switch (att->attlen)
-	{
-		case 1:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 1);
-			break;
-		case 2:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 2);
-			break;
-		case 4:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 4);
-			break;
-		default:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = hg_tuple_fetch(att, data[i] + offset);
-			break;
-	}
+	HG_FOR_WIDTH(att->attlen, HG_FETCH_TUPLES);
 }
 
 /* Tuples without a NULL and with all wanted attributes. */

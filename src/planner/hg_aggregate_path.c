@@ -43,9 +43,14 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
-#include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_aggregate_path.h"
+#include "planner/hg_aggregate_plan.h"
+#include "planner/hg_join_cost.h"
+#include "planner/hg_join_path.h"
+#include "planner/hg_join_plan.h"
+#include "planner/hg_scan_path.h"
 
 /* Costs for each row, in units of cpu_operator_cost. */
 #define HG_KEY_COST 0.5

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_plan.c
- *	  Turn a path of the aggregate node into a plan.
+ *	  What a path of the aggregate node is, and the plan that it becomes.
  *
  * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs.  When
  * setrefs.c looks for what the target list and HAVING are made of, it finds whole Aggrefs and
@@ -19,7 +19,9 @@
 #include "optimizer/optimizer.h"
 
 #include "executor/aggregate/hg_aggregate.h"
-#include "planner/hg_planner.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
+#include "planner/hg_aggregate_plan.h"
+#include "planner/hg_join_plan.h"
 
 /* The argument of an aggregate; NULL where it counts rows. */
 static Expr *
@@ -44,7 +46,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	HgAggregatePath *path = (HgAggregatePath *) best_path;
 	CustomScan *cscan = makeNode(CustomScan);
 	List *input = ((Plan *) linitial(custom_plans))->targetlist;
-	List *scan_tlist = NIL;
+	List *scan_tlist = hg_plan_scan_tlist(custom_plans);
 	List *arguments = NIL;
 	List *filters = NIL;
 	List *keys = NIL;
@@ -52,10 +54,6 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	List *collations = NIL;
 	ListCell *lc;
 
-	foreach (lc, input)
-		scan_tlist =
-			lappend(scan_tlist, makeTargetEntry(copyObject(lfirst_node(TargetEntry, lc)->expr),
-												list_length(scan_tlist) + 1, NULL, false));
 	foreach (lc, path->aggrefs)
 	{
 		Aggref *aggref = lfirst_node(Aggref, lc);

@@ -80,7 +80,7 @@
 #include "batch/hg_input.h"
 #include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_join_cost.h"
 
 /* Costs of one row, in units of cpu_operator_cost (see above). */
 #define HG_ROW_COST 0.5

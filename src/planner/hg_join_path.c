@@ -25,8 +25,11 @@
 #include "backend/device/hg_device.h"
 #include "batch/hg_key.h"
 #include "hg_guc.h"
+#include "planner/hg_join_cost.h"
+#include "planner/hg_join_path.h"
+#include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_scan_path.h"
 
 /*
  * Who wants joins to be offered the node: the session, where it preloads the library, and queries
@@ -580,7 +583,7 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 }
 
 void
-hg_planner_acquire(void)
+hg_join_path_acquire(void)
 {
 	hg_join_pathlist_users++;
 	if (hg_join_pathlist_hooked)
@@ -591,7 +594,7 @@ hg_planner_acquire(void)
 }
 
 void
-hg_planner_release(void)
+hg_join_path_release(void)
 {
 	if (--hg_join_pathlist_users > 0 || set_join_pathlist_hook != hg_join_pathlist)
 		return;

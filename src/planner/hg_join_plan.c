@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 
 #include "executor/join/hg_join.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_join_plan.h"
 
 const HgJoinPath *
 hg_path_join(const Path *path)
@@ -47,9 +47,8 @@ hg_join_path_filters(const HgJoinPath *path)
 	return false;
 }
 
-/* The children's target lists as one. */
-static List *
-hg_scan_tlist(List *custom_plans)
+List *
+hg_plan_scan_tlist(List *custom_plans)
 {
 	List *result = NIL;
 	ListCell *plan;
@@ -264,7 +263,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	List *join_qual;
 	List *qual;
 	List *exprs;
-	List *scan_tlist = hg_scan_tlist(custom_plans);
+	List *scan_tlist = hg_plan_scan_tlist(custom_plans);
 	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
 	ListCell *lc;
 

@@ -33,8 +33,9 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "planner/hg_join_cost.h"
+#include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
-#include "planner/hg_planner.h"
 
 /* Nothing takes more than so many times its price: what costs more still is not looked at. */
 #define HG_MOST_HIDDEN 10

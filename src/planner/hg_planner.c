@@ -9,12 +9,15 @@
  */
 #include "hg_compat.h"
 
+#include "planner/hg_aggregate_path.h"
+#include "planner/hg_join_path.h"
 #include "planner/hg_planner.h"
+#include "planner/hg_scan_path.h"
 
 void
 hg_planner_init(void)
 {
 	hg_scan_path_init();
-	hg_planner_acquire();
+	hg_join_path_acquire();
 	hg_aggregate_path_init();
 }

@@ -26,7 +26,8 @@
 #include "optimizer/paths.h"
 
 #include "hg_guc.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_join_cost.h"
+#include "planner/hg_scan_path.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 

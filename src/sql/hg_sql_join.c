@@ -30,7 +30,7 @@
 #include "utils/memutils.h"
 
 #include "executor/join/hg_join.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_join_path.h"
 #include "sql/hg_sql_relation.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_join_tables);
@@ -59,14 +59,14 @@ hg_sql_join_open(const char *query)
 	level = NewGUCNestLevel();
 	hg_sql_join_switch_on("hashgraph.enabled");
 	hg_sql_join_switch_on("hashgraph.force");
-	hg_planner_acquire();
+	hg_join_path_acquire();
 	PG_TRY();
 	{
 		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	}
 	PG_FINALLY();
 	{
-		hg_planner_release();
+		hg_join_path_release();
 	}
 	PG_END_TRY();
 	AtEOXact_GUC(true, level);

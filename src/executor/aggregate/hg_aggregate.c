@@ -49,7 +49,12 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_explain.h"
 #include "executor/aggregate/hg_aggregate_state.h"
+#include "executor/join/hg_join_rows.h"
+#include "executor/join/hg_join_source.h"
+#include "executor/join/hg_join_used.h"
 
 static Node *hg_aggregate_create_state(CustomScan *cscan);
 static void hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags);
@@ -96,29 +101,6 @@ hg_aggregate_create_state(CustomScan *cscan pg_attribute_unused())
  * Setting up
  * ---------------------------------------------------------------------
  */
-
-/* What expressions over the scan slot use. */
-typedef struct HgUsed
-{
-	Bitmapset *places; /* in the scan slot, from 0 */
-	Bitmapset *params; /* PARAM_EXECs */
-} HgUsed;
-
-static bool
-hg_used_walker(Node *node, HgUsed *used)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Assert(((Var *) node)->varno == INDEX_VAR && ((Var *) node)->varattno > 0);
-		used->places = bms_add_member(used->places, ((Var *) node)->varattno - 1);
-		return false;
-	}
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		used->params = bms_add_member(used->params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, hg_used_walker, used);
-}
 
 /* The column of the batch at a place in the scan slot. */
 static int
@@ -169,6 +151,7 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 static int
 hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 {
+	HgAggregateTaking *taking = &state->taking;
 	ListCell *lc;
 
 	if (filter == NULL)
@@ -177,8 +160,8 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 		if (equal(lfirst(lc), filter))
 			return foreach_current_index(lc);
 	*filters = lappend(*filters, filter);
-	state->filters[state->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
-	return state->nfilters++;
+	taking->filters[taking->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
+	return taking->nfilters++;
 }
 
 /* Set up the functions; returns the size of their states. */
@@ -193,7 +176,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 
 	state->nfunctions = list_length(cscan->custom_scan_tlist) - state->first_result;
 	state->functions = palloc0(Max(state->nfunctions, 1) * sizeof(HgFunction));
-	state->filters = palloc0(Max(state->nfunctions, 1) * sizeof(ExprState *));
+	state->taking.filters = palloc0(Max(state->nfunctions, 1) * sizeof(ExprState *));
 	state->counts = !state->grouped && state->ncolumns == 0;
 	for (int i = 0; i < state->nfunctions; i++)
 	{
@@ -208,7 +191,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
 	}
-	hg_aggregate_begin_taking(state);
+	hg_aggregate_begin_taking(&state->taking, state->nfunctions, state->functions);
 	return offset;
 }
 
@@ -247,8 +230,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	HgAggregateState *state = (HgAggregateState *) node;
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-	HgUsed inside = {NULL, NULL};
-	HgUsed outside = {NULL, NULL};
+	HgUsed inside = {0};
+	HgUsed outside = {0};
 	Bitmapset *needed;
 	PlanState *child;
 	MemoryContext old;
@@ -276,9 +259,9 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	old = MemoryContextSwitchTo(state->context);
 
 	/* what is needed of the input */
-	hg_used_walker((Node *) cscan->custom_exprs, &inside);
-	hg_used_walker((Node *) cscan->scan.plan.targetlist, &outside);
-	hg_used_walker((Node *) cscan->scan.plan.qual, &outside);
+	hg_used_add(&inside, (Node *) cscan->custom_exprs);
+	hg_used_add(&outside, (Node *) cscan->scan.plan.targetlist);
+	hg_used_add(&outside, (Node *) cscan->scan.plan.qual);
 	for (int place = state->first_result; place < list_length(cscan->custom_scan_tlist); place++)
 		outside.places = bms_del_member(outside.places, place);
 	needed = bms_union(inside.places, outside.places);
@@ -287,8 +270,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(int));
 	for (int place = -1; (place = bms_next_member(needed, place)) >= 0;)
 		state->attnos[state->ncolumns++] = place + 1;
-	state->expr_columns = palloc(Max(state->ncolumns, 1) * sizeof(int));
-	state->nexpr_columns = hg_aggregate_columns(state, inside.places, state->expr_columns);
+	state->taking.columns = palloc(Max(state->ncolumns, 1) * sizeof(int));
+	state->taking.ncolumns = hg_aggregate_columns(state, inside.places, state->taking.columns);
 	state->params = inside.params;
 
 	hg_aggregate_begin_groups(state, outside.places, hg_aggregate_begin_functions(state));
@@ -299,13 +282,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		if (!state->groups->byvals[i])
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
-	state->layout = hg_column_store_create(state->context, ExecGetResultType(child),
-										   state->ncolumns, state->attnos, NULL);
-	state->stored_batch = hg_batch_create(state->ncolumns);
-	state->dense = palloc(Max(state->ncolumns, 1) * sizeof(int));
-	for (int c = 0; c < state->ncolumns; c++)
-		state->dense[c] = c;
-
+	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
+							state->attnos);
 	hg_aggregate_begin_reduction(state);
 
 	/* places that nothing is put into stay NULL in the scan slot */
@@ -320,23 +298,12 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
  * ---------------------------------------------------------------------
  */
 
-/* The spill set of what was read last, if it needed one, is the one to read next. */
+/* All rows of the input, or of a partition, are taken: the groups in memory are complete. */
 static void
 hg_aggregate_end_reading(HgAggregateState *state)
 {
-	MemoryContext old;
-	HgAggregateSpill *spilled;
-
 	state->next_group = 0;
-	if (state->spill == NULL)
-		return;
-	old = MemoryContextSwitchTo(state->context);
-	spilled = palloc0(sizeof(HgAggregateSpill));
-	spilled->spill = state->spill;
-	state->record.spilled_bytes += state->spill->bytes;
-	state->spilled = lcons(spilled, state->spilled);
-	state->spill = NULL;
-	MemoryContextSwitchTo(old);
+	state->record.spilled_bytes += hg_aggregate_spill_finish(&state->spill);
 }
 
 /* Take all rows of the input. */
@@ -347,7 +314,6 @@ hg_aggregate_read(HgAggregateState *state)
 	HgBatch *batch = state->batch;
 	uint64 rows;
 
-	state->level = 0;
 	state->rescannable = true;
 	state->record.processes = 1;
 	if (state->counts && hg_join_source_count(state->source, &rows))
@@ -368,49 +334,22 @@ hg_aggregate_read(HgAggregateState *state)
 	hg_aggregate_end_reading(state);
 }
 
-/* Done with the innermost spill set. */
-static void
-hg_aggregate_drop_spill(HgAggregateState *state)
-{
-	HgAggregateSpill *spilled = linitial(state->spilled);
-
-	hg_spill_destroy(spilled->spill);
-	pfree(spilled);
-	state->spilled = list_delete_first(state->spilled);
-}
-
 /* Take the rows of the next partition; false when there are no more. */
 static bool
 hg_aggregate_read_partition(HgAggregateState *state)
 {
-	HgSpillKeys keys;
+	const HgBatch *batch;
 
 	hg_groups_reset(state->groups);
-	while (state->spilled != NIL)
+	if (!hg_aggregate_spill_next(&state->spill))
+		return false;
+	while ((batch = hg_aggregate_spill_read(&state->spill)) != NULL)
 	{
-		HgAggregateSpill *spilled = linitial(state->spilled);
-		HgSpill *spill = spilled->spill;
-		int partition = spilled->next++;
-
-		if (partition == 1 << spill->bits)
-		{
-			hg_aggregate_drop_spill(state);
-			continue;
-		}
-		if (spill->files[partition] == NULL)
-			continue;
-		state->level = spill->level + 1;
-		hg_spill_rewind(spill, partition);
-		while (hg_spill_read(spill, partition, state->stored_batch, &keys))
-		{
-			CHECK_FOR_INTERRUPTS();
-			hg_aggregate_take(state, state->stored_batch);
-		}
-		hg_spill_drop(spill, partition);
-		hg_aggregate_end_reading(state);
-		return true;
+		CHECK_FOR_INTERRUPTS();
+		hg_aggregate_take(state, batch);
 	}
-	return false;
+	hg_aggregate_end_reading(state);
+	return true;
 }
 
 /* ---------------------------------------------------------------------
@@ -452,22 +391,18 @@ static TupleTableSlot *
 hg_aggregate_next_group(HgAggregateState *state)
 {
 	ScanState *ss = &state->css.ss;
-	ExprContext *econtext = ss->ps.ps_ExprContext;
 
 	while (state->next_group < state->groups->count)
 	{
+		TupleTableSlot *slot;
+
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple =
-			hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
+		ResetExprContext(ss->ps.ps_ExprContext);
+		slot = hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
 		state->record.groups++;
-		if (ss->ps.qual != NULL && !ExecQual(ss->ps.qual, econtext))
-		{
-			InstrCountFiltered1(ss, 1);
-			continue;
-		}
-		return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo)
-										  : econtext->ecxt_scantuple;
+		slot = hg_join_return_slot(ss, slot);
+		if (slot != NULL)
+			return slot;
 	}
 	return NULL;
 }
@@ -492,8 +427,8 @@ hg_aggregate_exec(CustomScanState *node)
 				slot = hg_aggregate_next_group(state);
 				if (slot != NULL)
 					return slot;
-				state->phase =
-					state->spilled != NIL ? HG_AGGREGATE_NEXT_PARTITION : HG_AGGREGATE_DONE;
+				state->phase = hg_aggregate_is_spilled(&state->spill) ? HG_AGGREGATE_NEXT_PARTITION
+																	  : HG_AGGREGATE_DONE;
 				break;
 
 			case HG_AGGREGATE_NEXT_PARTITION:
@@ -511,17 +446,6 @@ hg_aggregate_exec(CustomScanState *node)
  * Again, and the end
  * ---------------------------------------------------------------------
  */
-
-/* Delete all spill sets. */
-static void
-hg_aggregate_drop_spilled(HgAggregateState *state)
-{
-	if (state->spill != NULL)
-		hg_spill_destroy(state->spill);
-	state->spill = NULL;
-	while (state->spilled != NIL)
-		hg_aggregate_drop_spill(state);
-}
 
 /*
  * Start again.  The groups are kept where all of them are in memory and nothing has changed that
@@ -545,7 +469,7 @@ hg_aggregate_rescan(CustomScanState *node)
 		state->phase = HG_AGGREGATE_RETURN;
 		return;
 	}
-	hg_aggregate_drop_spilled(state);
+	hg_aggregate_spill_reset(&state->spill);
 	hg_groups_reset(state->groups);
 	state->source->restart(state->source);
 	/* a child with changed parameters rescans itself */
@@ -559,7 +483,7 @@ hg_aggregate_end(CustomScanState *node)
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	hg_aggregate_drop_spilled(state);
+	hg_aggregate_spill_reset(&state->spill);
 	MemoryContextDelete(state->context);
 	ExecEndNode(linitial(node->custom_ps));
 }

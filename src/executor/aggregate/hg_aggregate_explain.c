@@ -3,9 +3,6 @@
  * hg_aggregate_explain.c
  *	  EXPLAIN of the aggregate node.
  *
- * Workers leave what they did in shared memory when they are done, which is before the leader has
- * the last of their rows.  The leader collects it before that memory goes.
- *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -14,114 +11,10 @@
 
 #include "utils/ruleutils.h"
 
+#include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_explain.h"
 #include "executor/aggregate/hg_aggregate_state.h"
-
-/* ---------------------------------------------------------------------
- * What the processes did
- * ---------------------------------------------------------------------
- */
-
-static void
-hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
-{
-	sum->processes += record->processes;
-	sum->groups += record->groups;
-	sum->memory_bytes += record->memory_bytes;
-	sum->spilled_bytes += record->spilled_bytes;
-	sum->partitions += record->partitions;
-	sum->reduced_rows += record->reduced_rows;
-}
-
-/* What this process did. */
-static HgAggregateRecord
-hg_aggregate_own_record(const HgAggregateState *state)
-{
-	HgAggregateRecord record = state->record;
-
-	record.memory_bytes = state->budget.peak;
-	return record;
-}
-
-/* Take over what the workers left. */
-static void
-hg_aggregate_collect(HgAggregateState *state)
-{
-	HgAggregateShared *shared = state->shared;
-	HgAggregateRecord sum = {0};
-
-	for (int i = 1; i < shared->nprocesses; i++)
-	{
-		hg_aggregate_add_record(&sum, &shared->records[i]);
-		memset(&shared->records[i], 0, sizeof(HgAggregateRecord));
-	}
-	/* each execution has workers of its own, and memory that is free again after it */
-	sum.processes = Max(sum.processes, state->others.processes);
-	sum.memory_bytes = Max(sum.memory_bytes, state->others.memory_bytes);
-	state->others.processes = 0;
-	state->others.memory_bytes = 0;
-	hg_aggregate_add_record(&state->others, &sum);
-}
-
-static Size
-hg_aggregate_shared_size(int nprocesses)
-{
-	return offsetof(HgAggregateShared, records) + nprocesses * sizeof(HgAggregateRecord);
-}
-
-Size
-hg_aggregate_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContext *pcxt)
-{
-	return hg_aggregate_shared_size(pcxt->nworkers + 1);
-}
-
-void
-hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	HgAggregateState *state = (HgAggregateState *) node;
-
-	state->shared = coordinate;
-	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
-	state->shared->nprocesses = pcxt->nworkers + 1;
-}
-
-void
-hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_attribute_unused(),
-							  void *coordinate)
-{
-	HgAggregateState *state = (HgAggregateState *) node;
-
-	state->shared = coordinate;
-	hg_aggregate_collect(state);
-}
-
-void
-hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unused(),
-							   void *coordinate)
-{
-	HgAggregateState *state = (HgAggregateState *) node;
-
-	state->shared = coordinate;
-	state->process = ParallelWorkerNumber + 1;
-}
-
-void
-hg_aggregate_shutdown(CustomScanState *node)
-{
-	HgAggregateState *state = (HgAggregateState *) node;
-
-	if (state->shared == NULL)
-		return;
-	if (state->process > 0)
-		state->shared->records[state->process] = hg_aggregate_own_record(state);
-	else
-		hg_aggregate_collect(state);
-	state->shared = NULL;
-}
-
-/* ---------------------------------------------------------------------
- * EXPLAIN
- * ---------------------------------------------------------------------
- */
+#include "executor/join/hg_join_explain.h"
 
 /* Show the group columns as core does. */
 static void
@@ -150,10 +43,9 @@ void
 hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const HgAggregateState *state = (const HgAggregateState *) node;
-	HgAggregateRecord record = hg_aggregate_own_record(state);
+	HgAggregateRecord record = hg_aggregate_current_record(state);
 
 	hg_explain_keys(node, ancestors, es);
-	hg_aggregate_add_record(&record, &state->others);
 	if (!es->analyze || record.processes == 0)
 		return;
 	if (record.reduced_rows > 0)

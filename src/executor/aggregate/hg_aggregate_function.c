@@ -33,9 +33,9 @@
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
-#include "batch/hg_numeric.h"
-#include "executor/aggregate/hg_aggregate_state.h"
 #include "backend/hg_privilege.h"
+#include "batch/hg_numeric.h"
+#include "executor/aggregate/hg_aggregate_function.h"
 
 /* The states of inline aggregates. */
 typedef struct HgSumState

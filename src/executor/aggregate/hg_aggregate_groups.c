@@ -28,8 +28,8 @@
 #include "utils/uuid.h"
 
 #include "backend/hg_memory.h"
-#include "executor/aggregate/hg_aggregate_state.h"
 #include "backend/hg_privilege.h"
+#include "executor/aggregate/hg_aggregate_groups.h"
 
 /* Slots of the smallest table. */
 #define HG_GROUPS_FIRST_SLOTS 256

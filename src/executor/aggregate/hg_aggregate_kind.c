@@ -11,7 +11,7 @@
 
 #include "utils/fmgroids.h"
 
-#include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 
 HgAggregateKind

@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 
 #include "executor/aggregate/hg_aggregate_state.h"
+#include "executor/join/hg_join_source.h"
 
 /* What a group takes in the table of their numbers, which is a quarter full at least. */
 #define HG_GROUP_SLOT_BYTES (4 * sizeof(HgGroupSlot))
@@ -39,7 +40,7 @@ static uint64
 hg_aggregate_group_bytes(const HgAggregateState *state)
 {
 	uint64 bytes = state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
-				   hg_reduce_words(&state->reducer.spec) * sizeof(uint64);
+				   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
 
 	for (int f = 0; f < state->nfunctions; f++)
 		if (state->functions[f].transition != NULL)
@@ -56,24 +57,25 @@ hg_aggregate_room(void *arg)
 
 	if (state->groups->nkeys == 0)
 		return state->groups->nvalues == 0 ? 1 : Max(room, 1);
-	if (state->spill != NULL || state->css.ss.ps.plan->plan_rows > (double) room)
+	if (state->spill.writing != NULL || state->css.ss.ps.plan->plan_rows > (double) room)
 		return 0;
 	return Min(room, PG_INT32_MAX - state->groups->count);
 }
 
 /* The matches of a record's group. */
 static inline uint64
-hg_aggregate_pairs(const HgAggregateState *state, const uint64 *record)
+hg_aggregate_pairs(const HgReduceSpec *spec, const uint64 *record)
 {
-	return record[state->reducer.spec.nkeys + 1];
+	return record[spec->nkeys + 1];
 }
 
 /* Put the keys of records into a batch. */
 static HgBatch *
-hg_aggregate_load_records(HgAggregateState *state, const uint64 *records, int nrecords)
+hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *records,
+						  int nrecords)
 {
-	HgBatch *batch = state->stored_batch;
-	const HgReduceSpec *spec = &state->reducer.spec;
+	HgBatch *batch = reduction->batch;
+	const HgReduceSpec *spec = &reduction->reducer.spec;
 	uint32 words = hg_reduce_words(spec);
 
 	batch->nrows = nrecords;
@@ -99,12 +101,13 @@ hg_aggregate_load_records(HgAggregateState *state, const uint64 *records, int nr
 static void
 hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record)
 {
-	uint64 pairs = hg_aggregate_pairs(state, record);
+	uint64 pairs = hg_aggregate_pairs(&state->reduction.reducer.spec, record);
 
 	state->record.reduced_rows += pairs;
 	for (int f = 0; f < state->nfunctions; f++)
 		hg_function_merge(&state->functions[f], group, pairs,
-						  state->reduced[f] > 0 ? record + state->reduced[f] : NULL);
+						  state->reduction.items[f] > 0 ? record + state->reduction.items[f]
+														: NULL);
 }
 
 /* HgReducer.take */
@@ -113,14 +116,14 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
 {
 	HgAggregateState *state = arg;
 	HgGroups *groups = state->groups;
-	uint32 words = hg_reduce_words(&state->reducer.spec);
+	uint32 words = hg_reduce_words(&state->reduction.reducer.spec);
 	HgCharge charge = {&state->budget, 0};
 
 	hg_charge_set(&charge, count * words * sizeof(uint64));
 	while (count > 0)
 	{
 		int nrecords = (int) Min(count, HG_BATCH_ROWS);
-		HgBatch *batch = hg_aggregate_load_records(state, records, nrecords);
+		HgBatch *batch = hg_aggregate_load_records(&state->reduction, records, nrecords);
 		HgGroup *found[HG_BATCH_ROWS];
 		uint64 hashes[HG_BATCH_ROWS];
 
@@ -133,7 +136,7 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
 		for (int i = 0; i < nrecords; i++, records += words)
 		{
 			/* without keys there is a record even of nothing */
-			if (hg_aggregate_pairs(state, records) == 0)
+			if (hg_aggregate_pairs(&state->reduction.reducer.spec, records) == 0)
 				continue;
 			if (groups->nkeys == 0)
 				found[i] = groups->count > 0 ? hg_groups_get(groups, 0)
@@ -201,7 +204,7 @@ static bool
 hg_aggregate_reduce_function(HgAggregateState *state, int f)
 {
 	const HgFunction *function = &state->functions[f];
-	HgReduceSpec *spec = &state->reducer.spec;
+	HgReduceSpec *spec = &state->reduction.reducer.spec;
 	HgReduceItem item = {0};
 	HgReduceKind kind;
 	int place;
@@ -216,19 +219,20 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	item.argument.column = (uint32) function->column;
 	item.argument.is_signed = kind == HG_REDUCE_COUNT || function->word != HG_WORD_UINT4;
 	place = hg_aggregate_reduce_item(spec, &item);
-	state->reduced[f] = (int) spec->nkeys + 2 + place;
+	state->reduction.items[f] = (int) spec->nkeys + 2 + place;
 	return place >= 0;
 }
 
 void
 hg_aggregate_begin_reduction(HgAggregateState *state)
 {
-	HgReduceSpec *spec = &state->reducer.spec;
+	HgReduceSpec *spec = &state->reduction.reducer.spec;
 	const HgGroups *groups = state->groups;
 
 	if (state->counts || groups->nvalues > HG_MAX_REDUCE_KEYS)
 		return;
-	state->reduced = palloc0(Max(state->nfunctions, 1) * sizeof(int));
+	state->reduction.batch = hg_batch_create(state->ncolumns);
+	state->reduction.items = palloc0(Max(state->nfunctions, 1) * sizeof(int));
 	/* what is the same in all rows of a group may be grouped by too */
 	for (int i = 0; i < groups->nvalues; i++)
 		spec->keys[spec->nkeys++] =
@@ -237,8 +241,8 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 		if (!hg_aggregate_reduce_function(state, f))
 			return;
 	spec->expected_groups = (uint64) state->css.ss.ps.plan->plan_rows;
-	state->reducer.room = hg_aggregate_room;
-	state->reducer.take = hg_aggregate_take_records;
-	state->reducer.arg = state;
-	(void) hg_join_source_reduce(state->source, &state->reducer);
+	state->reduction.reducer.room = hg_aggregate_room;
+	state->reduction.reducer.take = hg_aggregate_take_records;
+	state->reduction.reducer.arg = state;
+	(void) hg_join_source_reduce(state->source, &state->reduction.reducer);
 }

@@ -32,9 +32,6 @@
 
 #include "executor/aggregate/hg_aggregate_state.h"
 
-/* The most partitions of a spill set, by their number's logarithm. */
-#define HG_AGGREGATE_MAX_BITS 6
-
 /* Computed arguments of rows that are taken together, without those of the last row. */
 #define HG_RUN_BYTES ((Size) 8 * 1024)
 
@@ -42,22 +39,22 @@
 #define HG_LONG_VALUE 256
 
 void
-hg_aggregate_begin_taking(HgAggregateState *state)
+hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction *functions)
 {
-	int nfilters = Max(state->nfilters, 1);
+	int nfilters = Max(taking->nfilters, 1);
 
-	state->filtered = palloc(nfilters * sizeof(HgSelection));
-	state->filter_rows = palloc(nfilters * HG_BATCH_ROWS * sizeof(uint16));
-	state->filter_next = palloc(nfilters * sizeof(int));
-	state->filter_first = palloc(nfilters * sizeof(int));
-	state->every_row = palloc(HG_BATCH_ROWS * sizeof(uint16));
+	taking->filtered = palloc(nfilters * sizeof(HgSelection));
+	taking->filter_rows = palloc(nfilters * HG_BATCH_ROWS * sizeof(uint16));
+	taking->filter_next = palloc(nfilters * sizeof(int));
+	taking->filter_first = palloc(nfilters * sizeof(int));
+	taking->every_row = palloc(HG_BATCH_ROWS * sizeof(uint16));
 	for (int row = 0; row < HG_BATCH_ROWS; row++)
-		state->every_row[row] = row;
-	state->by_run = palloc(Max(state->nfunctions, 1) * sizeof(int));
-	state->by_column = palloc(Max(state->nfunctions, 1) * sizeof(int));
-	for (int i = 0; i < state->nfunctions; i++)
+		taking->every_row[row] = row;
+	taking->by_run = palloc(Max(nfunctions, 1) * sizeof(int));
+	taking->by_column = palloc(Max(nfunctions, 1) * sizeof(int));
+	for (int i = 0; i < nfunctions; i++)
 	{
-		HgFunction *function = &state->functions[i];
+		HgFunction *function = &functions[i];
 
 		if (function->argument == NULL)
 			continue;
@@ -100,12 +97,14 @@ hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool gro
 static void
 hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 {
-	state->nby_run = state->nby_column = 0;
+	HgAggregateTaking *taking = &state->taking;
+
+	taking->nby_run = taking->nby_column = 0;
 	for (int i = 0; i < state->nfunctions; i++)
 		if (hg_function_is_by_run(&state->functions[i], batch, state->groups->nkeys > 0))
-			state->by_run[state->nby_run++] = i;
+			taking->by_run[taking->nby_run++] = i;
 		else
-			state->by_column[state->nby_column++] = i;
+			taking->by_column[taking->nby_column++] = i;
 }
 
 /* ---------------------------------------------------------------------
@@ -117,30 +116,21 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 static inline bool
 hg_aggregate_must_spill(const HgAggregateState *state)
 {
-	return state->spill == NULL && hg_budget_is_full(&state->budget) && state->groups->count > 0 &&
-		   state->level < HG_SPILL_LEVELS;
+	return hg_aggregate_spill_can_start(&state->spill) && hg_budget_is_full(&state->budget) &&
+		   state->groups->count > 0;
 }
 
-/* Make the files for rows of groups that do not fit. */
+/* Have rows of groups that do not fit go to files. */
 static void
 hg_aggregate_start_spill(HgAggregateState *state)
 {
 	const HgGroups *groups = state->groups;
-	uint64 limit = state->budget.limit;
 	double group_bytes =
 		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
-	double expected = state->css.ss.ps.plan->plan_rows * group_bytes;
-	int bits = 2;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	/* the plan's estimate may be low: then partitions are cut again */
-	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
-		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
-		bits++;
-	state->spill = hg_spill_create(state->layout, state->level, bits, &state->budget);
-	state->record.partitions += 1 << bits;
+	state->record.partitions += hg_aggregate_spill_start(
+		&state->spill, state->css.ss.ps.plan->plan_rows * group_bytes, &state->budget);
 	state->rescannable = false;
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -162,7 +152,7 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 		else
 			missing[nmissing++] = row;
 	if (nmissing > 0)
-		hg_spill_write(state->spill, keys, batch, state->dense, missing, nmissing);
+		hg_aggregate_spill_write(&state->spill, keys, batch, missing, nmissing);
 	return selection;
 }
 
@@ -175,7 +165,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 		hg_aggregate_start_spill(state);
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	hg_groups_hash(state->groups, batch, keys->words);
-	if (state->spill != NULL)
+	if (state->spill.writing != NULL)
 		return hg_aggregate_find_known(state, batch, keys, found, rows);
 	hg_groups_find(state->groups, batch, keys->words, true, found);
 	return (HgSelection){NULL, batch->nrows};
@@ -190,6 +180,7 @@ static HgSelection
 hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
 						   uint32 known, int taken, HgGroup **found, uint16 *rows)
 {
+	HgAggregateTaking *taking = &state->taking;
 	HgGroups *groups = state->groups;
 	HgSelection selection;
 
@@ -199,10 +190,10 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 	hg_groups_truncate(groups, known);
 	hg_aggregate_start_spill(state);
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
-	for (int f = 0; f < state->nfilters; f++)
+	for (int f = 0; f < taking->nfilters; f++)
 	{
-		uint16 *passed = state->filter_rows + f * HG_BATCH_ROWS;
-		HgSelection *filtered = &state->filtered[f];
+		uint16 *passed = taking->filter_rows + f * HG_BATCH_ROWS;
+		HgSelection *filtered = &taking->filtered[f];
 		int kept = 0;
 
 		for (int i = 0; i < filtered->count; i++)
@@ -222,15 +213,16 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 static inline void
 hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 {
+	const HgAggregateTaking *taking = &state->taking;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 
 	/* what is evaluated of a row may take any time */
 	CHECK_FOR_INTERRUPTS();
 	ExecClearTuple(slot);
-	for (int i = 0; i < state->nexpr_columns; i++)
+	for (int i = 0; i < taking->ncolumns; i++)
 	{
-		int column = state->expr_columns[i];
+		int column = taking->columns[i];
 		int place = state->attnos[column] - 1;
 
 		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
@@ -244,16 +236,18 @@ static HgSelection
 hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 					HgSelection selection)
 {
-	uint16 *rows = state->filter_rows + filter * HG_BATCH_ROWS;
+	HgAggregateTaking *taking = &state->taking;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	uint16 *rows = taking->filter_rows + filter * HG_BATCH_ROWS;
 	int count = 0;
 
 	for (int i = 0; i < selection.count; i++)
 	{
 		int row = selection.rows != NULL ? selection.rows[i] : i;
 
-		ResetExprContext(state->css.ss.ps.ps_ExprContext);
+		ResetExprContext(econtext);
 		hg_aggregate_load_row(state, batch, row);
-		if (ExecQual(state->filters[filter], state->css.ss.ps.ps_ExprContext))
+		if (ExecQual(taking->filters[filter], econtext))
 			rows[count++] = row;
 	}
 	return (HgSelection){rows, count};
@@ -261,20 +255,20 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 
 /* Does a row of the current run pass a filter?  The rows before it have moved filter_next on. */
 static inline bool
-hg_aggregate_passes(const HgAggregateState *state, int filter, uint16 row)
+hg_aggregate_passes(const HgAggregateTaking *taking, int filter, uint16 row)
 {
-	const HgSelection *filtered = &state->filtered[filter];
-	int next = state->filter_next[filter];
+	const HgSelection *filtered = &taking->filtered[filter];
+	int next = taking->filter_next[filter];
 
 	return next < filtered->count && filtered->rows[next] == row;
 }
 
 /* Evaluate a function's argument over the row in the scan slot. */
 static inline void
-hg_aggregate_evaluate(HgAggregateState *state, HgFunction *function, int row)
+hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
 {
-	function->results[row] = ExecEvalExprSwitchContext(
-		function->argument, state->css.ss.ps.ps_ExprContext, &function->results_null[row]);
+	function->results[row] =
+		ExecEvalExprSwitchContext(function->argument, econtext, &function->results_null[row]);
 }
 
 /* ---------------------------------------------------------------------
@@ -282,8 +276,7 @@ hg_aggregate_evaluate(HgAggregateState *state, HgFunction *function, int row)
  * ---------------------------------------------------------------------
  */
 
-/* Have a function take selected rows, over which its argument has been evaluated if it has to be.
- */
+/* Have a function take selected rows; an argument that is computed has been, for these. */
 static inline void
 hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
 					 HgGroup *const *groups, HgGroup *group)
@@ -308,41 +301,42 @@ static int
 hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection rows,
 					  HgGroup *const *groups, HgGroup *group)
 {
+	HgAggregateTaking *taking = &state->taking;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool computed = true;
 	int count = 0;
 
 	ResetExprContext(econtext);
-	memcpy(state->filter_first, state->filter_next, state->nfilters * sizeof(int));
+	memcpy(taking->filter_first, taking->filter_next, taking->nfilters * sizeof(int));
 	do
 	{
 		uint16 row = rows.rows[count++];
 
 		hg_aggregate_load_row(state, batch, row);
-		for (int i = 0; i < state->nby_run; i++)
+		for (int i = 0; i < taking->nby_run; i++)
 		{
-			HgFunction *function = &state->functions[state->by_run[i]];
+			HgFunction *function = &state->functions[taking->by_run[i]];
 
 			if (function->argument == NULL)
 				computed = false;
-			else if (function->filter < 0 || hg_aggregate_passes(state, function->filter, row))
-				hg_aggregate_evaluate(state, function, row);
+			else if (function->filter < 0 || hg_aggregate_passes(taking, function->filter, row))
+				hg_aggregate_evaluate(function, econtext, row);
 		}
-		for (int f = 0; f < state->nfilters; f++)
-			state->filter_next[f] += hg_aggregate_passes(state, f, row);
+		for (int f = 0; f < taking->nfilters; f++)
+			taking->filter_next[f] += hg_aggregate_passes(taking, f, row);
 	} while (count < rows.count && computed &&
 			 MemoryContextMemAllocated(econtext->ecxt_per_tuple_memory, true) <= HG_RUN_BYTES);
 
 	rows.count = count;
-	for (int i = 0; i < state->nby_run; i++)
+	for (int i = 0; i < taking->nby_run; i++)
 	{
-		const HgFunction *function = &state->functions[state->by_run[i]];
+		const HgFunction *function = &state->functions[taking->by_run[i]];
 		int f = function->filter;
 		HgSelection selection = rows;
 
 		if (f >= 0)
-			selection = (HgSelection){state->filtered[f].rows + state->filter_first[f],
-									  state->filter_next[f] - state->filter_first[f]};
+			selection = (HgSelection){taking->filtered[f].rows + taking->filter_first[f],
+									  taking->filter_next[f] - taking->filter_first[f]};
 		hg_aggregate_advance(function, batch, selection, groups, group);
 	}
 	return count;
@@ -351,6 +345,8 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 void
 hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 {
+	HgAggregateTaking *taking = &state->taking;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	HgGroup *found[HG_BATCH_ROWS];
 	HgGroup **groups = NULL;
 	HgGroup *group = NULL;
@@ -369,39 +365,39 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		group = state->groups->count > 0 ? hg_groups_get(state->groups, 0)
 										 : hg_groups_add(state->groups, batch, 0, 0);
 
-	for (int f = 0; f < state->nfilters; f++)
+	for (int f = 0; f < taking->nfilters; f++)
 	{
-		state->filtered[f] = hg_aggregate_select(state, f, batch, all);
-		state->filter_next[f] = 0;
+		taking->filtered[f] = hg_aggregate_select(state, f, batch, all);
+		taking->filter_next[f] = 0;
 	}
-	for (int taken = 0; state->nby_run > 0 && taken < all.count;)
+	for (int taken = 0; taking->nby_run > 0 && taken < all.count;)
 	{
-		const uint16 *rest = (all.rows != NULL ? all.rows : state->every_row) + taken;
+		const uint16 *rest = (all.rows != NULL ? all.rows : taking->every_row) + taken;
 
 		taken += hg_aggregate_take_run(state, batch, (HgSelection){rest, all.count - taken}, groups,
 									   group);
 		/* without new groups their states may grow as they will */
-		if (groups == NULL || state->spill != NULL || state->groups->count == known)
+		if (groups == NULL || state->spill.writing != NULL || state->groups->count == known)
 			continue;
 		hg_groups_charge(state->groups);
 		if (hg_aggregate_must_spill(state))
 			all = hg_aggregate_unmake_groups(state, batch, &keys, known, taken, found, rows);
 	}
-	for (int i = 0; i < state->nby_column; i++)
+	for (int i = 0; i < taking->nby_column; i++)
 	{
-		HgFunction *function = &state->functions[state->by_column[i]];
-		HgSelection selection = function->filter >= 0 ? state->filtered[function->filter] : all;
+		HgFunction *function = &state->functions[taking->by_column[i]];
+		HgSelection selection = function->filter >= 0 ? taking->filtered[function->filter] : all;
 
 		for (int k = 0; function->argument != NULL && k < selection.count; k++)
 		{
 			int row = selection.rows != NULL ? selection.rows[k] : k;
 
-			ResetExprContext(state->css.ss.ps.ps_ExprContext);
+			ResetExprContext(econtext);
 			hg_aggregate_load_row(state, batch, row);
-			hg_aggregate_evaluate(state, function, row);
+			hg_aggregate_evaluate(function, econtext, row);
 		}
 		hg_aggregate_advance(function, batch, selection, groups, group);
 	}
-	/* states may have grown: the next batch asks whether there is room, and EXPLAIN what there was */
+	/* states may have grown: the next batch asks for room, and EXPLAIN what there was */
 	hg_groups_charge(state->groups);
 }

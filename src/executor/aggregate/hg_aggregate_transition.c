@@ -27,7 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "executor/aggregate/hg_aggregate_state.h"
+#include "executor/aggregate/hg_aggregate_transition.h"
 
 /* ---------------------------------------------------------------------
  * Setting up

@@ -49,10 +49,9 @@
  * leaves such rows out while they are read, or while they go to disk.
  *
  * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
- * READ_OUTER are then what hg_join_shared.c tells.
- *
- * MEMORY.  Inputs, spill sets and the bits live in state->context, matchers in
- * state->matcher_context, which is reset after each chunk.  The latter is a
+ * READ_OUTER are then what hg_join_together.c tells.
+ * MEMORY.  Inputs, spill sets and the bits live in the context of HgJoinMemory, matchers in that
+ * of HgJoinMatching, which is reset after each chunk.  The latter is a
  * child of the former, and that of the query's context, so that an error frees them; temporary
  * files belong to the resource owner; what a matcher holds elsewhere is its own affair
  * (hg_matcher.c).
@@ -67,12 +66,13 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "utils/memutils.h"
 
-#include "executor/join/hg_join_matcher.h"
-#include "executor/join/hg_join_size.h"
-#include "executor/join/hg_join_state.h"
 #include "backend/hg_privilege.h"
+#include "executor/join/hg_join.h"
+#include "executor/join/hg_join_explain.h"
+#include "executor/join/hg_join_source.h"
+#include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_used.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
 static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
@@ -124,34 +124,6 @@ hg_join_create_state(CustomScan *cscan pg_attribute_unused())
 	return (Node *) state;
 }
 
-/* Collect the places in the scan slot that an expression uses. */
-static bool
-hg_collect_columns(Node *node, Bitmapset **columns)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var *var = (Var *) node;
-
-		Assert(var->varno == INDEX_VAR && var->varattno > 0);
-		*columns = bms_add_member(*columns, var->varattno - 1);
-		return false;
-	}
-	return expression_tree_walker(node, hg_collect_columns, columns);
-}
-
-/* Collect the PARAM_EXEC parameters that an expression uses. */
-static bool
-hg_collect_params(Node *node, Bitmapset **params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, hg_collect_params, params);
-}
-
 /* A key over the scan slot as a key over its own child's rows. */
 typedef struct HgChildKeyContext
 {
@@ -188,6 +160,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 	int *attnos = palloc(Max(all_columns, 1) * sizeof(int));
 	int *to = palloc(Max(all_columns, 1) * sizeof(int));
 	int ncolumns = 0;
+	HgUsed used = {0};
 
 	for (int column = child.first_column; column < (side == HG_OUTER ? outer_columns : all_columns);
 		 column++)
@@ -197,75 +170,28 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 			to[ncolumns++] = column;
 		}
 	/* what a subplan depends on does not show in the expression: assume the most */
-	if (contain_subplans((Node *) keys))
-		state->params[side] = bms_copy(cscan->scan.plan.allParam);
-	else
-		hg_collect_params((Node *) keys, &state->params[side]);
+	hg_used_add(&used, (Node *) keys);
+	state->params[side] =
+		contain_subplans((Node *) keys) ? bms_copy(cscan->scan.plan.allParam) : used.params;
 	state->inputs[side] =
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
-						state->keep[side], hg_join_source_create, &state->budget);
+						state->rules.keep[side], hg_join_source_create, &state->memory.budget);
 	pfree(attnos);
 	pfree(to);
 }
 
-/* What the join type asks for. */
-static void
-hg_join_begin_type(HgJoinState *state, bool inner_unique)
-{
-	state->single_match = inner_unique;
-	state->return_matched = true;
-	switch (state->join_type)
-	{
-		case JOIN_INNER:
-			break;
-		case JOIN_LEFT:
-			state->keep[HG_OUTER] = true;
-			break;
-		case JOIN_RIGHT:
-			state->keep[HG_INNER] = true;
-			break;
-		case JOIN_FULL:
-			state->keep[HG_OUTER] = state->keep[HG_INNER] = true;
-			break;
-		case JOIN_SEMI:
-			state->single_match = true;
-			break;
-		case JOIN_ANTI:
-			state->single_match = true;
-			state->keep[HG_OUTER] = true;
-			state->return_matched = false;
-			break;
-#if HG_HAVE_RIGHT_ANTI
-		case JOIN_RIGHT_ANTI:
-			state->single_inner = true;
-			state->keep[HG_INNER] = true;
-			state->return_matched = false;
-			break;
-#endif
-#if HG_HAVE_RIGHT_SEMI
-		case JOIN_RIGHT_SEMI:
-			state->single_inner = true;
-			break;
-#endif
-		default:
-			elog(ERROR, "unexpected join type %d", (int) state->join_type);
-	}
-	state->track[HG_INNER] = state->keep[HG_INNER] || state->single_inner;
-	state->settled[HG_INNER] = state->single_inner;
-}
-
 /* What evaluating the hash clauses would have done, where words are compared instead. */
 static void
-hg_join_begin_exact(HgJoinState *state)
+hg_join_begin_exact(CustomScanState *node, List *hash_clauses)
 {
 	ListCell *lc;
 
 	/* EXPLAIN shows a subplan as its first user has it, which must be over the scan slot */
-	if (contain_subplans((Node *) state->hash_clauses))
-		(void) ExecInitExprList(state->hash_clauses, &state->css.ss.ps);
+	if (contain_subplans((Node *) hash_clauses))
+		(void) ExecInitExprList(hash_clauses, &node->ss.ps);
 	else
-		foreach (lc, state->hash_clauses)
+		foreach (lc, hash_clauses)
 			hg_privilege_check_function(lfirst_node(OpExpr, lc)->opfuncid);
 }
 
@@ -279,10 +205,12 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	int nclauses = list_length(operators);
 	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
-	bool inner_unique;
+	HgJoinRules *rules = &state->rules;
+	List *hash_clauses = list_nth(cscan->custom_exprs, HG_EXPRS_HASH_CLAUSES);
+	List *join_qual = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
+	HgJoinRecord *record = &state->progress.record;
 	HgKeyEncoder *encoder;
-	List *join_qual;
-	Bitmapset *columns = NULL;
+	HgUsed used = {0};
 	MemoryContext old;
 	ListCell *lc;
 
@@ -296,20 +224,15 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 			ExecInitNode(lfirst(lc), estate,
 						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
 
-	state->join_type = (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE));
+	hg_join_rules_init(rules,
+					   (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE)),
+					   intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0);
 	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER)) != 0;
-	inner_unique = intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0;
-	hg_join_begin_type(state, inner_unique);
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
-	hg_budget_init(&state->budget, NULL, get_hash_memory_limit());
-	hg_budget_init(&state->files, &state->budget, PG_UINT64_MAX);
-	state->fetched.budget = &state->budget;
-	state->context =
-		AllocSetContextCreate(CurrentMemoryContext, "HashGraphJoin", ALLOCSET_DEFAULT_SIZES);
-	state->matcher_context =
-		AllocSetContextCreate(state->context, "HashGraphJoin chunk", ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(state->context);
+	hg_join_memory_init(&state->memory, get_hash_memory_limit());
+	hg_join_matching_init(&state->matching, &state->memory);
+	old = MemoryContextSwitchTo(state->memory.context);
 
 	for (int i = 0; i < nclauses; i++)
 	{
@@ -317,132 +240,122 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 		clauses[i].collation = list_nth_oid(collations, i);
 	}
 	encoder = hg_key_encoder_create(nclauses, clauses);
-	state->hash_clauses = list_nth(cscan->custom_exprs, HG_EXPRS_HASH_CLAUSES);
-	state->join_filter = list_nth(cscan->custom_exprs, HG_EXPRS_JOIN_QUAL);
-	join_qual = encoder->exact ? state->join_filter
-							   : list_concat_copy(state->hash_clauses, state->join_filter);
+	if (!encoder->exact)
+		join_qual = list_concat_copy(hash_clauses, join_qual);
 	/* subplans put slots into the query's tuple table, which is emptied after this node ends */
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	if (encoder->exact)
-		hg_join_begin_exact(state);
-	state->join_qual = ExecInitQual(join_qual, &node->ss.ps);
-	MemoryContextSwitchTo(state->context);
+		hg_join_begin_exact(node, hash_clauses);
+	rules->join_qual = ExecInitQual(join_qual, &node->ss.ps);
+	MemoryContextSwitchTo(state->memory.context);
 
-	hg_collect_columns((Node *) cscan->scan.plan.targetlist, &columns);
-	hg_collect_columns((Node *) cscan->scan.plan.qual, &columns);
-	hg_collect_columns((Node *) join_qual, &columns);
-	state->rows_wanted = columns != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
+	hg_used_add(&used, (Node *) cscan->scan.plan.targetlist);
+	hg_used_add(&used, (Node *) cscan->scan.plan.qual);
+	hg_used_add(&used, (Node *) join_qual);
+	rules->rows_wanted = used.places != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
 	hg_join_begin_input(state, HG_OUTER, encoder,
-						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), columns);
+						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.places);
 	hg_join_begin_input(state, HG_INNER, encoder,
-						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), columns);
-	hg_join_begin_rows(state, columns);
-	hg_join_begin_gather(state);
+						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), used.places);
+	hg_join_output_init(&state->output, &node->ss, used.places);
+	state->gather = hg_join_gather_create(rules, state->inputs);
 
 	/* columns that nothing needs stay NULL in the scan slot */
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
 	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
 
-	state->matched[HG_OUTER] = hg_row_bits_create(&state->files);
-	state->matched[HG_INNER] = hg_row_bits_create(&state->files);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		state->matched[side].bits = hg_row_bits_create(&state->memory.files);
+	/* those of the outer side are begun with each reading of it */
+	hg_join_matched_begin(&state->matched[HG_INNER], rules->keep[HG_INNER], rules->single_inner);
 
-	state->record.user = GetUserId();
-	strlcpy(state->record.node, hg_join_scan_methods.CustomName, sizeof(state->record.node));
-	strlcpy(state->record.join_type, hg_join_type_name(state->join_type),
-			sizeof(state->record.join_type));
-	state->record.recheck = !encoder->exact;
-	state->phase = HG_JOIN_READ_INNER;
+	record->user = GetUserId();
+	strlcpy(record->node, hg_join_scan_methods.CustomName, sizeof(record->node));
+	strlcpy(record->join_type, hg_join_type_name(rules->join_type), sizeof(record->join_type));
+	record->recheck = !encoder->exact;
+	hg_join_enter(&state->progress, HG_JOIN_READ_INNER);
 	MemoryContextSwitchTo(old);
-}
-
-/* Go on with a phase. */
-static inline void
-hg_join_enter(HgJoinState *state, HgJoinPhase phase)
-{
-	if (phase == HG_JOIN_DONE)
-		state->record.total_ms += hg_join_elapsed_ms(state->started);
-	state->phase = phase;
 }
 
 static bool
 hg_join_next_batch(HgJoinState *state)
 {
-	if (INSTR_TIME_IS_ZERO(state->started))
-	{
-		INSTR_TIME_SET_CURRENT(state->started);
-		state->record.processes = 1;
-	}
-	state->out_next = 0;
+	HgJoinProgress *progress = &state->progress;
+
+	hg_join_progress_start(progress);
+	hg_join_output_clear(&state->output);
 	for (;;)
 	{
-		switch (state->phase)
+		switch (progress->phase)
 		{
 			case HG_JOIN_READ_INNER:
-				hg_join_enter(state, hg_join_read_inner(state));
+				hg_join_enter(progress, hg_join_read_inner(state));
 				break;
 
 			case HG_JOIN_NEXT_PARTITION:
-				hg_join_enter(state, hg_join_next_partition(state));
+				hg_join_enter(progress, hg_join_next_partition(state));
 				break;
 
 			case HG_JOIN_READ_OUTER:
-				hg_join_enter(state, hg_join_read_outer(state));
+				hg_join_enter(progress, hg_join_read_outer(state));
 				break;
 
 			case HG_JOIN_REDUCE:
-				state->phase = hg_join_reduce(state) ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
+				hg_join_enter(progress, hg_join_reduce(state->reduction, state->matching.matcher)
+											? HG_JOIN_END_CHUNK
+											: HG_JOIN_MATCH);
 				break;
 
 			case HG_JOIN_MATCH:
 				if (hg_join_fill_matches(state))
 					return true;
-				state->phase = HG_JOIN_END_CHUNK;
+				hg_join_enter(progress, HG_JOIN_END_CHUNK);
 				break;
 
 			case HG_JOIN_COUNT:
-				if (hg_join_fill_empty(state))
+				if (hg_join_fill_empty(&state->output))
 					return true;
-				state->phase = HG_JOIN_END_CHUNK;
+				hg_join_enter(progress, HG_JOIN_END_CHUNK);
 				break;
 
 			case HG_JOIN_END_CHUNK:
-				hg_join_enter(state, hg_join_end_chunk(state));
+				hg_join_enter(progress, hg_join_end_chunk(state));
 				break;
 
 			case HG_JOIN_UNMATCHED:
 				if (hg_join_fill_unmatched(state, HG_OUTER))
 					return true;
-				state->phase = HG_JOIN_NULL_KEYS;
+				hg_join_enter(progress, HG_JOIN_NULL_KEYS);
 				break;
 
 			case HG_JOIN_NULL_KEYS:
 				if (hg_join_fill_null_keys(state, HG_OUTER))
 					return true;
-				state->phase = HG_JOIN_READ_OUTER;
+				hg_join_enter(progress, HG_JOIN_READ_OUTER);
 				break;
 
 			case HG_JOIN_END_OUTER:
-				hg_join_enter(state, hg_join_end_outer(state));
+				hg_join_enter(progress, hg_join_end_outer(state));
 				break;
 
 			case HG_JOIN_INNER_UNMATCHED:
 				if (hg_join_fill_unmatched(state, HG_INNER))
 					return true;
-				state->phase = HG_JOIN_INNER_NULL_KEYS;
+				hg_join_enter(progress, HG_JOIN_INNER_NULL_KEYS);
 				break;
 
 			case HG_JOIN_INNER_NULL_KEYS:
 				if (hg_join_fill_null_keys(state, HG_INNER))
 					return true;
-				state->phase = HG_JOIN_NEXT_INNER;
+				hg_join_enter(progress, HG_JOIN_NEXT_INNER);
 				break;
 
 			case HG_JOIN_NEXT_INNER:
-				hg_join_enter(state, hg_join_next_inner(state));
+				hg_join_enter(progress, hg_join_next_inner(state));
 				break;
 
 			case HG_JOIN_DONE:
-				state->out->nrows = 0;
+				hg_join_output_clear(&state->output);
 				return false;
 		}
 	}
@@ -455,10 +368,13 @@ hg_join_exec(CustomScanState *node)
 
 	for (;;)
 	{
-		TupleTableSlot *slot = hg_join_next_row(state);
+		TupleTableSlot *slot = hg_join_next_row(&state->output, &node->ss);
 
 		if (slot != NULL)
+		{
+			state->progress.record.rows_out++;
 			return slot;
+		}
 		if (!hg_join_next_batch(state))
 			return NULL;
 	}
@@ -479,8 +395,8 @@ hg_join_rescan(CustomScanState *node)
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
 	/* what processes shared has gone with their memory */
-	bool in_memory =
-		state->partitions == NIL && state->record.spilled_bytes == 0 && !state->together;
+	bool in_memory = !hg_join_is_spilled(&state->spill) &&
+					 state->progress.record.spilled_bytes == 0 && !state->together;
 	bool kept[2];
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -494,29 +410,26 @@ hg_join_rescan(CustomScanState *node)
 					 !bms_overlap(changed, state->params[side]);
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
-	if (!state->outer_held)
+	if (!state->reading.outer_held)
 		kept[HG_OUTER] = false;
 	/* it lacks rows that other inner rows may match */
 	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
 		kept[HG_OUTER] = false;
 	/* it leaves no room for other inner rows */
-	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->budget.charged > hg_join_limit(state) / 2)
+	if (!kept[HG_INNER] &&
+		state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
 		kept[HG_OUTER] = false;
-	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
-		state->record.total_ms += hg_join_elapsed_ms(state->started);
-	INSTR_TIME_SET_ZERO(state->started);
+	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
 
-	if (kept[HG_OUTER] && kept[HG_INNER] && state->matcher != NULL)
+	if (kept[HG_OUTER] && kept[HG_INNER] && state->matching.matcher != NULL)
 	{
-		hg_matcher_rewind(state->matcher);
+		hg_matcher_rewind(state->matching.matcher);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			if (state->track[side])
-				hg_row_bits_reset(state->matched[side], state->inputs[side]->words->rows);
-		state->match_count = state->match_next = 0;
-		state->out->nrows = state->out_next = 0;
-		state->skip = false;
-		state->outer_ready = false;
-		state->phase = hg_join_start_output(state);
+			hg_join_matched_reset(&state->matched[side], state->inputs[side]->words->rows);
+		hg_join_emission_reset(&state->emission);
+		hg_join_output_clear(&state->output);
+		state->reading.outer_ready = false;
+		hg_join_enter(&state->progress, hg_join_start_output(state));
 		return;
 	}
 	hg_join_end_sending(state);
@@ -530,8 +443,7 @@ hg_join_rescan(CustomScanState *node)
 			if (state->inputs[side]->plan->chgParam == NULL)
 				ExecReScan(state->inputs[side]->plan);
 		}
-	state->outer_held = state->outer_ready = kept[HG_OUTER];
-	state->phase = HG_JOIN_READ_INNER;
+	state->reading.outer_held = state->reading.outer_ready = kept[HG_OUTER];
 }
 
 static void
@@ -543,11 +455,11 @@ hg_join_end(CustomScanState *node)
 	hg_join_end_shared(state);
 	hg_join_current_record(state, &record);
 	/* the leader files what parallel workers did */
-	if (record.executions > 0 && state->process == 0)
+	if (record.executions > 0 && state->team.process == 0)
 		hg_stats_record(&record);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
-	MemoryContextDelete(state->context);
+	MemoryContextDelete(state->memory.context);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		ExecEndNode(list_nth(node->custom_ps, side));
 }

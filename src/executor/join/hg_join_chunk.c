@@ -12,13 +12,8 @@
  */
 #include "hg_compat.h"
 
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
-#include "executor/join/hg_join_matcher.h"
-#include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_together.h"
 
 /* Of outer rows that processes share out: the least of a chunk, and its part of those before. */
 #define HG_SHARED_CHUNK_ROWS 256
@@ -39,7 +34,7 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 	INSTR_TIME_SET_CURRENT(start);
 	input->budget.limit = limit;
 	hg_input_fill(input, max_rows);
-	state->record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
 }
 
 /*
@@ -49,9 +44,9 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 static void
 hg_join_fill_inner(HgJoinState *state)
 {
-	uint64 limit = hg_join_limit(state) / 2;
+	uint64 limit = hg_join_limit(&state->memory) / 2;
 
-	if (!state->outer_ready && hg_input_reserved(state->inputs[HG_OUTER]) > limit)
+	if (!state->reading.outer_ready && hg_input_reserved(state->inputs[HG_OUTER]) > limit)
 		hg_input_release(state->inputs[HG_OUTER]);
 	hg_join_fill(state, HG_INNER, limit, PG_UINT64_MAX);
 }
@@ -61,42 +56,47 @@ hg_join_fill_inner(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+/* hg_filter_create() or hg_filter_begin() */
+typedef HgFilter *(*HgFilterMaker)(const HgKeySet *keys, uint32 key_width, uint64 bytes);
+
+/* A filter of the inner keys in memory, where it may pay for so many inner rows; or NULL. */
+static HgFilter *
+hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
+{
+	const HgKeyColumn *words = state->inputs[HG_INNER]->words;
+	HgKeySet held = hg_key_column_set(words);
+	HgFilter *filter;
+	MemoryContext old;
+
+	if (!hg_join_filter_may_pay(state, inner_rows))
+		return NULL;
+	old = MemoryContextSwitchTo(state->memory.context);
+	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->memory.files, 1);
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
 /* The whole inner side is in memory, and the outer child is about to be read. */
 static void
 hg_join_set_filter(HgJoinState *state)
 {
-	HgInput *inner = state->inputs[HG_INNER];
-	HgKeySet keys = hg_key_column_set(inner->words);
-	HgFilter *filter = NULL;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	double inner_rows = (double) state->inputs[HG_INNER]->words->rows;
 
-	if (hg_join_filter_may_pay(state, (double) keys.rows))
-		filter =
-			hg_filter_create(&keys, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
-	if (filter != NULL)
-		hg_filter_charge(filter, &state->files, 1);
-	hg_input_set_filter(state->inputs[HG_OUTER], filter);
-	MemoryContextSwitchTo(old);
+	hg_input_set_filter(state->inputs[HG_OUTER],
+						hg_join_make_filter(state, inner_rows, hg_filter_create));
 }
 
 /* The inner side is about to go to disk: the filter that is to hold its keys, or NULL. */
 static HgFilter *
 hg_join_begin_filter(HgJoinState *state)
 {
-	HgInput *inner = state->inputs[HG_INNER];
+	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
 	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
-	HgKeySet held = hg_key_column_set(inner->words);
-	HgFilter *filter = NULL;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	if (hg_join_filter_may_pay(state, expected))
-		filter =
-			hg_filter_begin(&held, inner->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
-	if (filter != NULL)
-		hg_filter_charge(filter, &state->files, 1);
-	MemoryContextSwitchTo(old);
-	return filter;
+	return hg_join_make_filter(state, expected, hg_filter_begin);
 }
 
 /* ---------------------------------------------------------------------
@@ -114,64 +114,38 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected = level == 0 ? hg_join_expected_bytes(state) : 2.0 * inner->budget.charged;
-	int bits = hg_join_partition_bits(state, expected);
-	HgPartitions *partitions;
+	double expected = level == 0 ? hg_join_expected_bytes(inner) : 2.0 * inner->budget.charged;
+	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
+	HgSpill *sides[2];
 	instr_time start;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	hg_join_end_sending(state);
-	partitions = palloc0(sizeof(HgPartitions));
-	partitions->current = -1;
-	partitions->inner = hg_spill_create(inner->rows, level, bits, &state->files);
-	partitions->outer = hg_spill_create(outer->rows, level, bits, &state->files);
-	state->partitions = lcons(partitions, state->partitions);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sides[side] = hg_spill_create(state->inputs[side]->rows, level, bits, &state->memory.files);
+	hg_join_spill_push(&state->spill, sides, NULL);
 	MemoryContextSwitchTo(old);
 
 	INSTR_TIME_SET_CURRENT(start);
 	hg_input_set_collector(inner, filter);
-	hg_input_spill(inner, partitions->inner);
+	hg_input_spill(inner, sides[HG_INNER]);
 	hg_input_set_collector(inner, NULL);
 	hg_input_set_filter(outer, filter);
-	hg_input_spill(outer, partitions->outer);
+	hg_input_spill(outer, sides[HG_OUTER]);
 	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
-	state->outer_held = state->outer_ready = false;
-	state->record.scan_ms += hg_join_elapsed_ms(start);
-	state->record.partitions += 1 << bits;
-	state->record.spilled_bytes += partitions->inner->bytes + partitions->outer->bytes;
-}
-
-/* Delete the innermost spill sets. */
-static void
-hg_join_drop_partitions(HgJoinState *state)
-{
-	HgPartitions *partitions = linitial(state->partitions);
-
-	hg_spill_destroy(partitions->outer);
-	hg_spill_destroy(partitions->inner);
-	pfree(partitions);
-	state->partitions = list_delete_first(state->partitions);
+	state->reading.outer_held = state->reading.outer_ready = false;
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.partitions += 1 << bits;
+	state->progress.record.spilled_bytes += sides[HG_INNER]->bytes + sides[HG_OUTER]->bytes;
 }
 
 void
 hg_join_drop_spilled(HgJoinState *state)
 {
-	hg_row_bits_forget(state->matched[HG_OUTER]);
-	while (state->partitions != NIL)
-		hg_join_drop_partitions(state);
-}
-
-/*
- * Does cutting a partition again help?  Not where its rows are most of what its set was
- * made of: they share a key, or nearly all of them do.
- */
-static bool
-hg_join_can_cut(const HgSpill *spill, int partition)
-{
-	return spill->level + 1 < HG_SPILL_LEVELS &&
-		   spill->rows[partition] < spill->total_rows - spill->total_rows / 8;
+	hg_row_bits_forget(state->matched[HG_OUTER].bits);
+	hg_join_spill_drop(&state->spill);
 }
 
 /* ---------------------------------------------------------------------
@@ -185,12 +159,11 @@ hg_join_start_pass(HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	state->inner_chunks++;
-	state->chunks = 0;
-	if (state->track[HG_INNER])
-		hg_row_bits_reset(state->matched[HG_INNER], inner->words->rows);
+	state->reading.inner_chunks++;
+	state->reading.outer_chunks = 0;
+	hg_join_matched_reset(&state->matched[HG_INNER], inner->words->rows);
 	/* no row of the outer side would be returned: it need not be read */
-	if (inner->words->rows == 0 && !state->keep[HG_OUTER])
+	if (inner->words->rows == 0 && !state->rules.keep[HG_OUTER])
 	{
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
@@ -205,11 +178,11 @@ hg_join_read_inner(HgJoinState *state)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgJobColumns columns;
 
-	if (state->together && state->shared != NULL)
+	if (state->together && state->team.shared != NULL)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
 	{
-		if (!state->outer_ready && hg_join_may_send(state, 1, &columns))
+		if (!state->reading.outer_ready && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 	}
@@ -218,8 +191,8 @@ hg_join_read_inner(HgJoinState *state)
 		hg_join_partition(state, 0);
 		return HG_JOIN_NEXT_PARTITION;
 	}
-	state->inner_chunks = 0;
-	if (!state->outer_ready)
+	state->reading.inner_chunks = 0;
+	if (!state->reading.outer_ready)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -230,43 +203,22 @@ hg_join_next_partition(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
+	HgPartitions *partitions;
 
-	hg_row_bits_forget(state->matched[HG_OUTER]);
-	while (state->partitions != NIL)
+	hg_row_bits_forget(state->matched[HG_OUTER].bits);
+	while ((partitions = hg_join_spill_next(&state->spill, &state->rules)) != NULL)
 	{
-		HgPartitions *partitions = linitial(state->partitions);
-		int partition;
-
-		/* the one before is joined */
-		if (partitions->current >= 0)
-		{
-			hg_spill_drop(partitions->outer, partitions->current);
-			hg_spill_drop(partitions->inner, partitions->current);
-		}
-		partition = partitions->current = partitions->next != NULL
-											  ? (int) pg_atomic_fetch_add_u32(partitions->next, 1)
-											  : partitions->current + 1;
-		if (partition >= 1 << partitions->inner->bits)
-		{
-			hg_join_drop_partitions(state);
-			continue;
-		}
-		if ((partitions->outer->rows[partition] == 0 && !state->keep[HG_INNER]) ||
-			(partitions->inner->rows[partition] == 0 && !state->keep[HG_OUTER]))
-			continue;
 		hg_join_retire_matcher(state);
-		hg_input_set_source(inner, partitions->inner, partition);
-		hg_input_set_source(outer, partitions->outer, partition);
+		hg_input_set_source(inner, partitions->sides[HG_INNER], partitions->current);
+		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
-		if (!inner->at_end && hg_join_can_cut(partitions->inner, partition))
+		if (inner->at_end || !hg_join_spill_can_cut(partitions))
 		{
-			hg_join_partition(state, partitions->inner->level + 1);
-			hg_spill_drop(partitions->outer, partition);
-			hg_spill_drop(partitions->inner, partition);
-			continue;
+			state->reading.inner_chunks = 0;
+			return hg_join_start_pass(state);
 		}
-		state->inner_chunks = 0;
-		return hg_join_start_pass(state);
+		hg_join_partition(state, partitions->sides[HG_INNER]->level + 1);
+		hg_join_spill_drop_current(partitions);
 	}
 	return HG_JOIN_DONE;
 }
@@ -279,15 +231,15 @@ hg_join_next_inner(HgJoinState *state)
 	HgInput *outer = state->inputs[HG_OUTER];
 
 	if (inner->at_end)
-		return state->partitions != NIL ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
+		return hg_join_is_spilled(&state->spill) ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
 
 	/* the next chunk of a partition, which meets all of the outer rows again */
 	hg_join_retire_matcher(state);
 	hg_input_clear(inner);
-	if (state->chunks > 0)
+	if (state->reading.outer_chunks > 0)
 	{
 		hg_input_set_source(outer, outer->source, outer->partition);
-		hg_row_bits_next_reading(state->matched[HG_OUTER]);
+		hg_row_bits_next_reading(state->matched[HG_OUTER].bits);
 	}
 	hg_join_fill_inner(state);
 	return hg_join_start_pass(state);
@@ -332,7 +284,7 @@ hg_join_chunk_rows(const HgJoinState *state)
 	uint64 rows = HG_SHARED_CHUNK_ROWS;
 
 	if (state->together || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
-		state->sender != NULL || !hg_join_streams(state))
+		state->sender != NULL || !hg_join_streams(&state->rules, state->matched))
 		return PG_UINT64_MAX;
 	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);
 	/* each chunk makes the inner side's graph again */
@@ -347,17 +299,17 @@ static bool
 hg_join_next_chunk(HgJoinState *state)
 {
 	HgInput *outer = state->inputs[HG_OUTER];
-	HgRowBits *matched = state->matched[HG_OUTER];
-	uint64 limit = hg_join_limit(state);
+	HgJoinMatched *matched = &state->matched[HG_OUTER];
+	uint64 limit = hg_join_limit(&state->memory);
 	uint64 used = state->inputs[HG_INNER]->budget.charged;
 
-	state->outer_held = false;
+	state->reading.outer_held = false;
 	hg_input_clear(outer);
-	if (hg_row_bits_saved(matched))
+	if (hg_row_bits_saved(matched->bits))
 	{
 		HgRowCounts counts;
 
-		if (!hg_row_bits_restore(matched, &counts))
+		if (!hg_row_bits_restore(matched->bits, &counts))
 			return false;
 		hg_join_fill(state, HG_OUTER, PG_UINT64_MAX, counts.rows + counts.null_rows);
 		if (outer->words->rows != counts.rows || outer->null_rows->rows != counts.null_rows)
@@ -372,11 +324,11 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
 		if (hg_input_rows(outer) == 0)
 			return false;
-		if (state->track[HG_OUTER])
-			hg_row_bits_reset(matched, outer->words->rows);
+		hg_join_matched_reset(matched, outer->words->rows);
 	}
-	state->chunks++;
-	state->outer_held = outer->at_end && state->chunks == 1 && state->partitions == NIL;
+	state->reading.outer_chunks++;
+	state->reading.outer_held =
+		outer->at_end && state->reading.outer_chunks == 1 && !hg_join_is_spilled(&state->spill);
 	return true;
 }
 
@@ -384,53 +336,36 @@ hg_join_next_chunk(HgJoinState *state)
 HgJoinPhase
 hg_join_read_outer(HgJoinState *state)
 {
-	HgInput *inner = state->inputs[HG_INNER];
-	HgInput *outer = state->inputs[HG_OUTER];
-	bool passes = !inner->at_end || state->inner_chunks > 1;
+	HgJoinReading *reading = &state->reading;
+	HgJoinMatched *matched = &state->matched[HG_OUTER];
+	const HgInput *inner = state->inputs[HG_INNER];
+	const HgInput *outer = state->inputs[HG_OUTER];
+	bool passes = !inner->at_end || reading->inner_chunks > 1;
 	HgMatcherSpec spec = {0};
-	HgKeySet outer_set;
-	HgKeySet inner_set;
-	MemoryContext old;
 
 	/* there is one chunk, which all have joined */
-	if (hg_join_is_together(state))
+	if (state->team.joined)
 		return HG_JOIN_END_OUTER;
 	/* joined in one chunk: a rescan wants the input and the HashGraphs again */
-	if (state->rewind && outer->at_end && state->chunks == 1 && state->partitions == NIL &&
-		!state->outer_ready)
+	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
+		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return HG_JOIN_END_OUTER;
-	state->track[HG_OUTER] = state->keep[HG_OUTER] || (state->single_match && passes);
-	state->settled[HG_OUTER] = state->single_match && passes;
+	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
+						  state->rules.single_match && passes);
 	hg_join_retire_matcher(state);
-	if (state->outer_ready)
+	if (reading->outer_ready)
 	{
-		state->outer_ready = false;
-		state->chunks = 1;
-		if (state->track[HG_OUTER])
-			hg_row_bits_reset(state->matched[HG_OUTER], outer->words->rows);
+		reading->outer_ready = false;
+		reading->outer_chunks = 1;
+		hg_join_matched_reset(matched, outer->words->rows);
 	}
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
-
-	outer_set = hg_key_column_set(outer->words);
-	inner_set = hg_key_column_set(inner->words);
-	spec.key_width = inner->words->width;
-	spec.mode = state->single_match && state->join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
-	spec.small = state->css.ss.ps.state->es_epq_active != NULL;
-	spec.counted = !hg_join_streams(state);
 	spec.pairs = hg_join_expected_pairs(state);
-	spec.reduction = hg_join_current_reduction(state);
-	spec.sender = state->sender;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
-	old = MemoryContextSwitchTo(state->matcher_context);
-	state->matcher = hg_matcher_create(&spec, &outer_set, &inner_set);
-	MemoryContextSwitchTo(old);
-	hg_join_end_sending(state);
-
+	hg_join_create_matcher(state, &spec);
 	return hg_join_start_output(state);
 }
 
@@ -440,15 +375,14 @@ hg_join_end_chunk(HgJoinState *state)
 {
 	const HgInput *outer = state->inputs[HG_OUTER];
 
-	state->next_row = 0;
-	state->next_range = 0;
-	if (hg_join_is_together(state))
-		hg_join_leave(state, true);
+	hg_join_emission_begin_rest(&state->emission);
+	if (state->team.joined)
+		hg_join_leave(&state->team, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->keep[HG_OUTER] ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
-	if (state->track[HG_OUTER])
-		hg_row_bits_save(state->matched[HG_OUTER],
+		return state->rules.keep[HG_OUTER] ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
+	if (state->matched[HG_OUTER].tracked)
+		hg_row_bits_save(state->matched[HG_OUTER].bits,
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
 	return HG_JOIN_READ_OUTER;
 }
@@ -457,7 +391,6 @@ hg_join_end_chunk(HgJoinState *state)
 HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
-	state->next_row = 0;
-	state->next_range = 0;
-	return state->keep[HG_INNER] ? HG_JOIN_INNER_UNMATCHED : HG_JOIN_NEXT_INNER;
+	hg_join_emission_begin_rest(&state->emission);
+	return state->rules.keep[HG_INNER] ? HG_JOIN_INNER_UNMATCHED : HG_JOIN_NEXT_INNER;
 }

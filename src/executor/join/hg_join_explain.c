@@ -13,8 +13,8 @@
 #include "utils/ruleutils.h"
 
 #include "backend/device/hg_device.h"
-#include "executor/join/hg_join_matcher.h"
-#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join.h"
+#include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -32,37 +32,6 @@ hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *a
 	ExplainPropertyText(
 		label, deparse_expression((Node *) make_ands_explicit(clauses), context, use_prefix, false),
 		es);
-}
-
-const char *
-hg_join_type_name(JoinType join_type)
-{
-	switch (join_type)
-	{
-		case JOIN_INNER:
-			return "Inner";
-		case JOIN_LEFT:
-			return "Left";
-		case JOIN_RIGHT:
-			return "Right";
-		case JOIN_FULL:
-			return "Full";
-		case JOIN_SEMI:
-			return "Semi";
-		case JOIN_ANTI:
-			return "Anti";
-#if HG_HAVE_RIGHT_ANTI
-		case JOIN_RIGHT_ANTI:
-			return "Right Anti";
-#endif
-#if HG_HAVE_RIGHT_SEMI
-		case JOIN_RIGHT_SEMI:
-			return "Right Semi";
-#endif
-		default:
-			elog(ERROR, "unexpected join type %d", (int) join_type);
-			return NULL;
-	}
 }
 
 void
@@ -143,9 +112,9 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 {
 	const HgMatcherSpec spec = {
 		.key_width = state->inputs[HG_INNER]->words->width,
-		.counted = !hg_join_streams(state),
+		.counted = !hg_join_streams(&state->rules, state->matched),
 		.pairs = state->css.ss.ps.plan->plan_rows,
-		.reduction = hg_join_planned_reduction(state),
+		.reduction = hg_join_planned_reduction(state->reduction),
 	};
 	HgEngineCosts costs;
 	HgMatcherEstimate estimate;
@@ -162,15 +131,17 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 void
 hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	HgJoinState *state = (HgJoinState *) node;
+	const HgJoinState *state = (const HgJoinState *) node;
+	const List *exprs = ((const CustomScan *) node->ss.ps.plan)->custom_exprs;
+	List *join_filter = list_nth(exprs, HG_EXPRS_JOIN_QUAL);
 	HgJoinRecord record;
 
-	ExplainPropertyText("Join Type", hg_join_type_name(state->join_type), es);
-	hg_explain_qual(node, state->hash_clauses, "Hash Cond", ancestors, es);
-	hg_explain_qual(node, state->join_filter, "Join Filter", ancestors, es);
+	ExplainPropertyText("Join Type", hg_join_type_name(state->rules.join_type), es);
+	hg_explain_qual(node, list_nth(exprs, HG_EXPRS_HASH_CLAUSES), "Hash Cond", ancestors, es);
+	hg_explain_qual(node, join_filter, "Join Filter", ancestors, es);
 	if (es->verbose)
 	{
-		ExplainPropertyText("Key", state->record.recheck ? "hash" : "exact", es);
+		ExplainPropertyText("Key", state->progress.record.recheck ? "hash" : "exact", es);
 		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->words->width, es);
 	}
 	if (!es->analyze)
@@ -178,7 +149,7 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		hg_explain_expected(state, es);
 		return;
 	}
-	if (state->join_filter != NIL && node->ss.ps.instrument != NULL)
+	if (join_filter != NIL && node->ss.ps.instrument != NULL)
 		ExplainPropertyFloat(
 			"Rows Removed by Join Filter", NULL,
 			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);

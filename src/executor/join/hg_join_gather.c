@@ -15,7 +15,8 @@
  */
 #include "hg_compat.h"
 
-#include "executor/join/hg_join_state.h"
+#include "batch/hg_width.h"
+#include "executor/join/hg_join_gather.h"
 
 struct HgJoinGather
 {
@@ -41,10 +42,10 @@ hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const voi
 }
 
 void
-hg_join_begin_sent(const HgJoinState *state, HgSide side, HgSentColumns *sent, HgColumnSet *set)
+hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set)
 {
-	sent->input = state->inputs[side];
-	sent->context = state->context;
+	sent->input = input;
+	sent->context = CurrentMemoryContext;
 	set->read = hg_join_read_column;
 	set->arg = sent;
 }
@@ -67,42 +68,39 @@ hg_join_send_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint32 *c
 	return true;
 }
 
-void
-hg_join_begin_gather(HgJoinState *state)
+HgJoinGather *
+hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2])
 {
 	HgJoinGather *gather;
 
-	/* no match is looked at */
-	if (!state->return_matched && state->join_qual == NULL)
-		return;
-	gather = MemoryContextAllocZero(state->context, sizeof(HgJoinGather));
+	if (!rules->return_matched && rules->join_qual == NULL)
+		return NULL;
+	gather = palloc0(sizeof(HgJoinGather));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgColumnSet *set = &gather->sets[side];
 		bool possible = true;
 		uint32 column;
 
-		hg_join_begin_sent(state, (HgSide) side, &gather->sent[side], set);
-		for (int stored = 0; stored < state->inputs[side]->ncolumns && possible; stored++)
+		hg_join_begin_sent(inputs[side], &gather->sent[side], set);
+		for (int stored = 0; stored < inputs[side]->ncolumns && possible; stored++)
 			possible = hg_join_send_column(&gather->sent[side], set, stored, &column);
 		if (!possible)
 			set->ncolumns = 0;
 	}
-	state->gather = gather;
+	return gather;
 }
 
 const HgColumnSet *
-hg_join_gathered_columns(const HgJoinState *state, HgSide side)
+hg_join_gathered_columns(const HgJoinGather *gather, HgSide side)
 {
-	return state->gather != NULL && state->gather->sets[side].ncolumns > 0
-			   ? &state->gather->sets[side]
-			   : NULL;
+	return gather != NULL && gather->sets[side].ncolumns > 0 ? &gather->sets[side] : NULL;
 }
 
-/* values[i] = that of match which[i]. */
-#define HG_TAKE_VALUES(type, to_datum)                                                             \
+/* Take the values of matches which[count], all of one width. */
+#define HG_TAKE_VALUES(width)                                                                      \
 	for (int i = 0; i < count; i++)                                                                \
-	to[i] = to_datum(((const type *) values)[which[i]])
+	to[i] = fetch_att((const char *) values + which[i] * (width), true, width)
 
 /* Put a column's values of some matches into a batch. */
 static void
@@ -111,43 +109,30 @@ hg_join_take_column(const void *values, const uint8 *nulls, uint8 width, const u
 {
 	Datum *to = batch->values[at];
 
-	switch (width)
-	{
-		case 1:
-			HG_TAKE_VALUES(char, CharGetDatum);
-			break;
-		case 2:
-			HG_TAKE_VALUES(int16, Int16GetDatum);
-			break;
-		case 4:
-			HG_TAKE_VALUES(int32, Int32GetDatum);
-			break;
-		default:
-			HG_TAKE_VALUES(Datum, );
-			break;
-	}
+	HG_FOR_WIDTH(width, HG_TAKE_VALUES);
 	batch->has_nulls[at] = nulls != NULL;
 	for (int i = 0; nulls != NULL && i < count; i++)
 		batch->nulls[at][i] = nulls[which[i]] != 0;
 }
 
 bool
-hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first, const uint16 *which, int count)
+hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSide side,
+					  size_t first, const uint16 *which, int count, HgBatch *batch)
 {
-	const HgMatchValues *matched = hg_matcher_values(state->matcher, side);
+	const HgMatchValues *matched = hg_matcher_values(matcher, side);
 	const HgColumnSet *set;
 
 	if (matched == NULL)
 		return false;
 	/* columns of the set are those of the store, in its order */
-	set = &state->gather->sets[side];
+	set = &gather->sets[side];
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
 		const uint8 *nulls = matched->nulls[column];
 
 		hg_join_take_column((const char *) matched->values[column] + first * set->widths[column],
 							nulls != NULL ? nulls + first : NULL, set->widths[column], which, count,
-							state->out, state->inputs[side]->to[column]);
+							batch, gather->sent[side].input->to[column]);
 	}
 	return true;
 }

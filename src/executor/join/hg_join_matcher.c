@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.c
- *	  The join node's matcher: what follows when it is made, its figures, its end.
+ *	  The join node's matcher: its making, what follows then, its figures, its end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,30 +11,67 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_matcher.h"
-#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_state.h"
+
+void
+hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory)
+{
+	matching->matcher = NULL;
+	matching->context =
+		AllocSetContextCreate(memory->context, "HashGraphJoin chunk", ALLOCSET_SMALL_SIZES);
+	matching->fetched = (HgCharge){.budget = &memory->budget};
+}
+
+void
+hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
+{
+	HgJoinMatching *matching = &state->matching;
+	const HgKeyColumn *words[2] = {
+		[HG_OUTER] = state->inputs[HG_OUTER]->words,
+		[HG_INNER] = state->inputs[HG_INNER]->words,
+	};
+	HgKeySet outer_set = hg_key_column_set(words[HG_OUTER]);
+	HgKeySet inner_set = hg_key_column_set(words[HG_INNER]);
+	MemoryContext old;
+
+	spec->key_width = words[HG_INNER]->width;
+	spec->mode =
+		state->rules.single_match && state->rules.join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
+	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
+	spec->counted = !hg_join_streams(&state->rules, state->matched);
+	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
+	spec->sender = state->sender;
+
+	old = MemoryContextSwitchTo(matching->context);
+	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);
+	MemoryContextSwitchTo(old);
+	hg_join_end_sending(state);
+	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
+}
 
 HgJoinPhase
 hg_join_start_output(HgJoinState *state)
 {
-	if (!hg_join_streams(state))
+	if (!hg_join_streams(&state->rules, state->matched))
 	{
-		state->count_left = hg_matcher_count(state->matcher);
+		state->output.empty_left = hg_matcher_count(state->matching.matcher);
 		return HG_JOIN_COUNT;
 	}
 	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
 }
 
 void
-hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
+hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 {
-	*record = state->record;
-	record->memory_bytes = state->budget.peak;
-	if (state->matcher != NULL)
+	*record = state->progress.record;
+	record->memory_bytes = state->memory.budget.peak;
+	if (state->matching.matcher != NULL)
 	{
 		HgMatcherReport report;
 
-		hg_matcher_report(state->matcher, &report);
+		hg_matcher_report(state->matching.matcher, &report);
 		hg_stats_add_report(record, &report);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -46,26 +83,26 @@ hg_join_current_record(HgJoinState *state, HgJoinRecord *record)
 	}
 	record->filtered_rows = state->inputs[HG_OUTER]->refused;
 	record->partitions = Max(record->partitions, 1);
-	if (state->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(state->started))
-		record->total_ms += hg_join_elapsed_ms(state->started);
-	if (state->others.processes > 0)
-		hg_stats_merge(record, &state->others);
+	record->total_ms += hg_join_running_ms(&state->progress);
+	if (state->team.others.processes > 0)
+		hg_stats_merge(record, &state->team.others);
 }
 
 void
 hg_join_retire_matcher(HgJoinState *state)
 {
-	if (state->matcher != NULL)
+	HgJoinMatching *matching = &state->matching;
+
+	if (matching->matcher != NULL)
 	{
 		HgMatcherReport report;
 
-		hg_matcher_report(state->matcher, &report);
-		hg_stats_add_report(&state->record, &report);
-		state->matcher = NULL;
+		hg_matcher_report(matching->matcher, &report);
+		hg_stats_add_report(&state->progress.record, &report);
+		matching->matcher = NULL;
 	}
-	MemoryContextReset(state->matcher_context);
-	hg_charge_set(&state->fetched, 0);
-	state->match_count = state->match_next = 0;
-	state->out->nrows = state->out_next = 0;
-	state->skip = false;
+	MemoryContextReset(matching->context);
+	hg_charge_set(&matching->fetched, 0);
+	hg_join_emission_reset(&state->emission);
+	hg_join_output_clear(&state->output);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.h
- *	  The join node's matcher: what follows when it is made, its figures, its end.
+ *	  The join node's matcher: its making, what follows then, its figures, its end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,15 +10,36 @@
 #ifndef HG_JOIN_MATCHER_H
 #define HG_JOIN_MATCHER_H
 
-#include "executor/join/hg_join_state.h"
+#include "backend/hg_budget.h"
+#include "backend/matcher/hg_matcher.h"
+#include "executor/join/hg_join_progress.h"
+#include "executor/join/hg_join_size.h"
 
-/* The HashGraphs are built: what follows is the next phase, which is returned. */
+/* What joins the rows in memory. */
+typedef struct HgJoinMatching
+{
+	HgMatcher *matcher;	   /* or NULL */
+	MemoryContext context; /* that it lives in, and nothing else */
+	HgCharge fetched;	   /* matches that came from a device to be kept */
+} HgJoinMatching;
+
+/* There is no matcher; those to come live in a child of the node's memory. */
+extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory);
+
+/*
+ * Build the HashGraphs of the rows in memory, and start the stream of their matches; nothing is
+ * sent any more.  The caller has filled in how many matches are expected and what the processes of
+ * a team share, all else of the spec is filled in here.
+ */
+extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
+
+/* The stream of matches begins, or begins again: returns the phase that is to be entered. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 
-/* Done with the matcher: keep its figures, free what it holds. */
+/* Done with the matcher, if there is one: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
-/* The record as it stands now, the live matcher included. */
-extern void hg_join_current_record(HgJoinState *state, HgJoinRecord *record);
+/* What this process and the workers that it knows of have done, the live matcher included. */
+extern void hg_join_current_record(const HgJoinState *state, HgJoinRecord *record);
 
 #endif /* HG_JOIN_MATCHER_H */

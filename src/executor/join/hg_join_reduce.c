@@ -15,13 +15,15 @@
  */
 #include "hg_compat.h"
 
-#include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_gather.h"
+#include "executor/join/hg_join_reduce.h"
 
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
+	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
 };
 
 /*
@@ -46,67 +48,82 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, HgReduceColumn *wan
 	return false;
 }
 
-bool
-hg_join_begin_reduction(HgJoinState *state, const HgReducer *reducer, const int *places)
+/* Ask for what the reducer wants, of columns at these places in the scan slot; false as above. */
+static bool
+hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 {
-	HgJoinReduction *reduction;
-	HgReduceSpec *spec;
-	bool possible = true;
+	HgReduceSpec *spec = &reduction->wanted.spec;
 
-	/* what becomes of an inner row, and of an outer one without a match, only pairs can tell */
-	if ((state->join_type != JOIN_INNER && state->join_type != JOIN_SEMI) ||
-		state->join_qual != NULL)
-		return false;
-	/* without any column there are only matches to be counted, which takes no groups */
-	if (reducer->spec.nkeys + reducer->spec.nitems == 0)
-		return false;
-	reduction = MemoryContextAllocZero(state->context, sizeof(HgJoinReduction));
-	reduction->reducer = reducer;
-	reduction->wanted.spec = reducer->spec;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_join_begin_sent(state, (HgSide) side, &reduction->sides[side],
-						   &reduction->wanted.columns[side]);
-	spec = &reduction->wanted.spec;
-	for (uint32 i = 0; i < spec->nkeys && possible; i++)
-		possible = hg_join_reduce_column(reduction, places[spec->keys[i].column], &spec->keys[i]);
-	for (uint32 i = 0; i < spec->nitems && possible; i++)
-		possible = hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
-										 &spec->items[i].argument);
-	if (!possible)
-	{
-		pfree(reduction);
-		return false;
-	}
-	state->reduction = reduction;
+	for (uint32 i = 0; i < spec->nkeys; i++)
+		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], &spec->keys[i]))
+			return false;
+	for (uint32 i = 0; i < spec->nitems; i++)
+		if (!hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
+								   &spec->items[i].argument))
+			return false;
 	return true;
 }
 
-const HgReduction *
-hg_join_planned_reduction(const HgJoinState *state)
+HgJoinReduction *
+hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
+						 const HgReducer *reducer, const int *places)
 {
-	return state->reduction != NULL ? &state->reduction->wanted : NULL;
+	HgJoinReduction *reduction;
+
+	/* what becomes of an inner row, and of an outer one without a match, only pairs can tell */
+	if ((rules->join_type != JOIN_INNER && rules->join_type != JOIN_SEMI) ||
+		rules->join_qual != NULL)
+		return NULL;
+	/* without any column there are only matches to be counted, which takes no groups */
+	if (reducer->spec.nkeys + reducer->spec.nitems == 0)
+		return NULL;
+	reduction = palloc0(sizeof(HgJoinReduction));
+	reduction->reducer = reducer;
+	reduction->wanted.spec = reducer->spec;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
+	if (hg_join_reduce_columns(reduction, places))
+		return reduction;
+	pfree(reduction);
+	return NULL;
 }
 
 const HgReduction *
-hg_join_current_reduction(HgJoinState *state)
+hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	HgJoinReduction *reduction = state->reduction;
+	return reduction != NULL ? &reduction->wanted : NULL;
+}
 
-	if (reduction == NULL || state->track[HG_OUTER] || state->track[HG_INNER])
+const HgReduction *
+hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matched[2])
+{
+	if (reduction == NULL || matched[HG_OUTER].tracked || matched[HG_INNER].tracked)
 		return NULL;
 	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
 }
 
 bool
-hg_join_reduce(HgJoinState *state)
+hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 {
-	const HgJoinReduction *reduction = state->reduction;
 	HgGroupSet groups;
 
-	if (reduction == NULL || !hg_matcher_reduce(state->matcher, &groups))
+	if (reduction == NULL || !hg_matcher_reduce(matcher, &groups))
 		return false;
-	state->reduced_rows += groups.pairs;
+	reduction->untold_rows += groups.pairs;
 	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count);
 	return true;
+}
+
+uint64
+hg_join_take_reduced_rows(HgJoinReduction *reduction)
+{
+	uint64 rows = 0;
+
+	if (reduction != NULL)
+	{
+		rows = reduction->untold_rows;
+		reduction->untold_rows = 0;
+	}
+	return rows;
 }

@@ -25,8 +25,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "backend/matcher/hg_sender.h"
-#include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -103,14 +101,14 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 						 .reduction = reduction,
 						 .processes = processes};
 
-	if (hg_join_streams(state))
+	if (hg_join_streams(&state->rules, state->matched))
 		spec.pairs = state->css.ss.ps.plan->plan_rows * hg_join_shares(processes);
-	spec.match_bytes = state->budget.limit * processes;
+	spec.match_bytes = state->memory.budget.limit * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Plan *plan = state->inputs[side]->plan->plan;
 
-		spec.columns[side] = hg_join_gathered_columns(state, (HgSide) side);
+		spec.columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
 		spec.expected_rows[side] =
 			(uint64) Min(plan->plan_rows * hg_join_shares(processes), (double) HG_MAX_ROWS);
 		spec.scan_cost += plan->total_cost;
@@ -119,9 +117,10 @@ hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *
 }
 
 bool
-hg_join_may_send(HgJoinState *state, int processes, HgJobColumns *columns)
+hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns)
 {
-	HgSenderSpec spec = hg_join_sender_spec(state, processes, hg_join_current_reduction(state));
+	HgSenderSpec spec = hg_join_sender_spec(
+		state, processes, hg_join_current_reduction(state->reduction, state->matched));
 
 	return hg_backend != HG_BACKEND_CPU && state->css.ss.ps.state->es_epq_active == NULL &&
 		   hg_sender_is_wanted(&spec, columns) && hg_join_is_steady(state->inputs[HG_OUTER]) &&
@@ -132,8 +131,8 @@ void
 hg_join_begin_sending(HgJoinState *state, int processes, uint64 team, const HgJobColumns *columns)
 {
 	HgSenderSpec spec = hg_join_sender_spec(
-		state, processes, columns->reduces ? hg_join_planned_reduction(state) : NULL);
-	MemoryContext old = MemoryContextSwitchTo(state->context);
+		state, processes, columns->reduces ? hg_join_planned_reduction(state->reduction) : NULL);
+	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	spec.team = team;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -10,16 +10,30 @@
 #ifndef HG_JOIN_SIZE_H
 #define HG_JOIN_SIZE_H
 
-#include "executor/join/hg_join_state.h"
+#include "backend/hg_budget.h"
+#include "batch/hg_input.h"
 
-/* How many partitions, as a power of two, for expected bytes of inner rows. */
-extern int hg_join_partition_bits(const HgJoinState *state, double expected);
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* What the inner side is expected to take, from what is held and the plan's estimate. */
-extern double hg_join_expected_bytes(const HgJoinState *state);
+/* What may be held, and is: by the inputs, each of which has a part of it, and beside them. */
+typedef struct HgJoinMemory
+{
+	MemoryContext context; /* of the inputs, the spill sets, the filter, the bits and the sender */
+	HgBudget budget;	   /* of work memory */
+	HgBudget files;		   /* the part of a filter, of bits, and of buffers of temporary files */
+} HgJoinMemory;
+
+/* Nothing is held, in a context below CurrentMemoryContext; at most limit bytes may be. */
+extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
 
 /* What both inputs may take together. */
-extern uint64 hg_join_limit(const HgJoinState *state);
+extern uint64 hg_join_limit(const HgJoinMemory *memory);
+
+/* How many partitions, as a power of two, for expected bytes of inner rows. */
+extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
+
+/* What the inner side is expected to take, from what is held and the plan's estimate. */
+extern double hg_join_expected_bytes(const HgInput *inner);
 
 /* A filter may take one part in so many of the memory of both inputs. */
 #define HG_FILTER_SHARE 8
@@ -30,8 +44,5 @@ extern uint64 hg_join_limit(const HgJoinState *state);
  * it is worth its price; else the planner's estimate decides.
  */
 extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
-
-/* Are matches needed, and not just their number? */
-extern bool hg_join_streams(const HgJoinState *state);
 
 #endif /* HG_JOIN_SIZE_H */

@@ -17,6 +17,7 @@
 #include "executor/executor.h"
 
 #include "batch/hg_scan.h"
+#include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
 /* Nodes are told by the address of their name. */
@@ -44,7 +45,7 @@ hg_join_methods(const HgJoinState *join)
 static int
 hg_join_source_fit(const HgJoinSource *from, int first)
 {
-	const HgBatch *out = from->join->out;
+	const HgBatch *out = from->join->output.batch;
 	Size bytes = 0;
 	int row = first;
 
@@ -67,6 +68,8 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 {
 	HgJoinSource *from = (HgJoinSource *) source;
 	HgJoinState *join = from->join;
+	HgJoinOutput *output = &join->output;
+	const HgBatch *out = output->batch;
 	PlanState *ps = &join->css.ss.ps;
 	int first;
 	uint64 rows;
@@ -76,20 +79,19 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
 	/* what is left of the join's batch comes first */
-	if (join->out_next == join->out->nrows)
+	if (output->next == out->nrows)
 		(void) hg_join_methods(join)->next_batch(join);
-	first = join->out_next;
+	first = output->next;
 	batch->nrows = hg_join_source_fit(from, first);
-	join->out_next = first + batch->nrows;
-	rows = batch->nrows + join->reduced_rows;
-	join->reduced_rows = 0;
-	join->record.rows_out += rows;
+	hg_join_output_skip(output, batch->nrows);
+	rows = batch->nrows + hg_join_take_reduced_rows(join->reduction);
+	join->progress.record.rows_out += rows;
 	/* the columns themselves: they stay as they are until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
-		batch->values[i] = join->out->values[from->places[i]] + first;
-		batch->nulls[i] = join->out->nulls[from->places[i]] + first;
-		batch->has_nulls[i] = join->out->has_nulls[from->places[i]];
+		batch->values[i] = out->values[from->places[i]] + first;
+		batch->nulls[i] = out->nulls[from->places[i]] + first;
+		batch->has_nulls[i] = out->has_nulls[from->places[i]];
 	}
 	if (ps->instrument != NULL)
 		InstrStopNode(ps->instrument, (double) rows);
@@ -111,13 +113,10 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	if (ps->instrument != NULL)
 		InstrStartNode(ps->instrument);
 	*rows = 0;
+	/* where the engine counts, this takes the rows that would be in the batches that follow */
 	while (hg_join_methods(join)->next_batch(join))
-	{
-		/* where the engine counts, this takes the rows that would be in the batches that follow */
-		*rows += join->out->nrows + join->count_left;
-		join->count_left = 0;
-	}
-	join->record.rows_out += *rows;
+		*rows += join->output.batch->nrows + hg_join_take_empty(&join->output);
+	join->progress.record.rows_out += *rows;
 	if (ps->instrument != NULL)
 		InstrStopNode(ps->instrument, (double) *rows);
 	return true;
@@ -127,9 +126,16 @@ bool
 hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
 {
 	HgJoinSource *from = (HgJoinSource *) source;
+	HgJoinState *join;
+	MemoryContext old;
 
-	return source->next == hg_join_source_next &&
-		   hg_join_begin_reduction(from->join, reducer, from->places);
+	if (source->next != hg_join_source_next)
+		return false;
+	join = from->join;
+	old = MemoryContextSwitchTo(join->memory.context);
+	join->reduction = hg_join_reduction_create(&join->rules, join->inputs, reducer, from->places);
+	MemoryContextSwitchTo(old);
+	return join->reduction != NULL;
 }
 
 /* The place in a join's scan slot of an attribute of its result, or -1: it is no column. */
@@ -157,8 +163,8 @@ hg_join_source_create(PlanState *plan, int nattnos, const int *attnos)
 	HgJoinState *join = (HgJoinState *) plan;
 	HgJoinSource *source;
 
-	if (!IsA(plan, CustomScanState) || ((CustomScanState *) plan)->methods->CustomName != hg_join_name ||
-		plan->qual != NULL)
+	if (!IsA(plan, CustomScanState) ||
+		((CustomScanState *) plan)->methods->CustomName != hg_join_name || plan->qual != NULL)
 		return hg_scan_create(plan, nattnos, attnos);
 
 	source = palloc0(sizeof(HgJoinSource));

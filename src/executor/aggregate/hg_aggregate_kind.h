@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_kind.h
+ *	  Which aggregate functions the node computes, and how.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_KIND_H
+#define HG_AGGREGATE_KIND_H
+
+#include "postgres.h"
+
+/* How an aggregate function is computed. */
+typedef enum HgAggregateKind
+{
+	HG_AGGREGATE_UNSUPPORTED,
+	HG_AGGREGATE_COUNT,		 /* of rows, or of values that are not NULL */
+	HG_AGGREGATE_SUM_INT,	 /* sum of int2 or int4 */
+	HG_AGGREGATE_AVG_INT,	 /* avg of them */
+	HG_AGGREGATE_SUM_BIGINT, /* sum of int8 */
+	HG_AGGREGATE_AVG_BIGINT, /* avg of it */
+	HG_AGGREGATE_SUM_NUMERIC,
+	HG_AGGREGATE_AVG_NUMERIC,
+	HG_AGGREGATE_MIN, /* of a type that compares as an integer */
+	HG_AGGREGATE_MAX,
+	HG_AGGREGATE_TRANSITION /* any other: by its own transition function */
+} HgAggregateKind;
+
+/*
+ * How to compute an aggregate function, by its OID.  Those whose result depends on the order of
+ * the rows by more than which of two equal values is returned are not supported, unless they are
+ * sums of floats and hashgraph.float_sums is on.
+ */
+extern HgAggregateKind hg_aggregate_kind(Oid function);
+
+#endif /* HG_AGGREGATE_KIND_H */

@@ -1,0 +1,121 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_shared.c
+ *	  What the aggregate node's processes did, and the memory below a Gather in which they tell.
+ *
+ * Workers leave what they did in shared memory when they are done, which is before the leader has
+ * the last of their rows.  The leader collects it before that memory goes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/aggregate/hg_aggregate_state.h"
+
+static void
+hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
+{
+	sum->processes += record->processes;
+	sum->groups += record->groups;
+	sum->memory_bytes += record->memory_bytes;
+	sum->spilled_bytes += record->spilled_bytes;
+	sum->partitions += record->partitions;
+	sum->reduced_rows += record->reduced_rows;
+}
+
+/* What this process did. */
+static HgAggregateRecord
+hg_aggregate_own_record(const HgAggregateState *state)
+{
+	HgAggregateRecord record = state->record;
+
+	record.memory_bytes = state->budget.peak;
+	return record;
+}
+
+/* Take over what the workers left. */
+static void
+hg_aggregate_collect(HgAggregateTeam *team)
+{
+	HgAggregateShared *shared = team->shared;
+	HgAggregateRecord sum = {0};
+
+	for (int i = 1; i < shared->nprocesses; i++)
+	{
+		hg_aggregate_add_record(&sum, &shared->records[i]);
+		memset(&shared->records[i], 0, sizeof(HgAggregateRecord));
+	}
+	/* each execution has workers of its own, and memory that is free again after it */
+	sum.processes = Max(sum.processes, team->others.processes);
+	sum.memory_bytes = Max(sum.memory_bytes, team->others.memory_bytes);
+	team->others.processes = 0;
+	team->others.memory_bytes = 0;
+	hg_aggregate_add_record(&team->others, &sum);
+}
+
+HgAggregateRecord
+hg_aggregate_current_record(const HgAggregateState *state)
+{
+	HgAggregateRecord record = hg_aggregate_own_record(state);
+
+	hg_aggregate_add_record(&record, &state->team.others);
+	return record;
+}
+
+static Size
+hg_aggregate_shared_size(int nprocesses)
+{
+	return offsetof(HgAggregateShared, records) + nprocesses * sizeof(HgAggregateRecord);
+}
+
+Size
+hg_aggregate_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContext *pcxt)
+{
+	return hg_aggregate_shared_size(pcxt->nworkers + 1);
+}
+
+void
+hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	state->team.shared = coordinate;
+	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
+	state->team.shared->nprocesses = pcxt->nworkers + 1;
+}
+
+void
+hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_attribute_unused(),
+							  void *coordinate)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	state->team.shared = coordinate;
+	hg_aggregate_collect(&state->team);
+}
+
+void
+hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unused(),
+							   void *coordinate)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	state->team.shared = coordinate;
+	state->team.process = ParallelWorkerNumber + 1;
+}
+
+void
+hg_aggregate_shutdown(CustomScanState *node)
+{
+	HgAggregateState *state = (HgAggregateState *) node;
+
+	if (state->team.shared == NULL)
+		return;
+	if (state->team.process > 0)
+		state->team.shared->records[state->team.process] = hg_aggregate_own_record(state);
+	else
+		hg_aggregate_collect(&state->team);
+	state->team.shared = NULL;
+}

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_spill.c
+ *	  Rows of groups that are not in memory, in temporary files.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/aggregate/hg_aggregate_spill.h"
+
+/* The most partitions of a spill set, by their number's logarithm. */
+#define HG_AGGREGATE_MAX_BITS 6
+
+void
+hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns, const int *attnos)
+{
+	*spill = (HgAggregateSpill){.context = CurrentMemoryContext};
+	spill->layout = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, NULL);
+	spill->batch = hg_batch_create(ncolumns);
+	spill->dense = palloc(Max(ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < ncolumns; c++)
+		spill->dense[c] = c;
+}
+
+/* Done with the innermost set. */
+static void
+hg_aggregate_spill_pop(HgAggregateSpill *spill)
+{
+	HgAggregatePartitions *innermost = linitial(spill->sets);
+
+	hg_spill_destroy(innermost->spill);
+	pfree(innermost);
+	spill->sets = list_delete_first(spill->sets);
+}
+
+void
+hg_aggregate_spill_reset(HgAggregateSpill *spill)
+{
+	if (spill->writing != NULL)
+		hg_spill_destroy(spill->writing);
+	spill->writing = NULL;
+	while (spill->sets != NIL)
+		hg_aggregate_spill_pop(spill);
+	spill->level = 0;
+}
+
+/* ---------------------------------------------------------------------
+ * Writing
+ * ---------------------------------------------------------------------
+ */
+
+int
+hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget)
+{
+	uint64 limit = budget->limit;
+	int bits = 2;
+	MemoryContext old = MemoryContextSwitchTo(spill->context);
+
+	/* the estimate may be low: then partitions are cut again */
+	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
+		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
+		bits++;
+	spill->writing = hg_spill_create(spill->layout, spill->level, bits, budget);
+	MemoryContextSwitchTo(old);
+	return 1 << bits;
+}
+
+void
+hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys, const HgBatch *batch,
+						 const uint16 *which, int nrows)
+{
+	hg_spill_write(spill->writing, keys, batch, spill->dense, which, nrows);
+}
+
+uint64
+hg_aggregate_spill_finish(HgAggregateSpill *spill)
+{
+	MemoryContext old;
+	HgAggregatePartitions *written;
+
+	if (spill->writing == NULL)
+		return 0;
+	old = MemoryContextSwitchTo(spill->context);
+	written = palloc0(sizeof(HgAggregatePartitions));
+	written->spill = spill->writing;
+	spill->sets = lcons(written, spill->sets);
+	spill->writing = NULL;
+	MemoryContextSwitchTo(old);
+	return written->spill->bytes;
+}
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_aggregate_spill_next(HgAggregateSpill *spill)
+{
+	while (spill->sets != NIL)
+	{
+		HgAggregatePartitions *innermost = linitial(spill->sets);
+		int partition = innermost->next++;
+
+		if (partition == 1 << innermost->spill->bits)
+			hg_aggregate_spill_pop(spill);
+		else if (innermost->spill->files[partition] != NULL)
+		{
+			spill->level = innermost->spill->level + 1;
+			hg_spill_rewind(innermost->spill, partition);
+			return true;
+		}
+	}
+	return false;
+}
+
+const HgBatch *
+hg_aggregate_spill_read(HgAggregateSpill *spill)
+{
+	HgAggregatePartitions *innermost = linitial(spill->sets);
+	HgSpillKeys keys;
+
+	if (hg_spill_read(innermost->spill, innermost->next - 1, spill->batch, &keys))
+		return spill->batch;
+	hg_spill_drop(innermost->spill, innermost->next - 1);
+	return NULL;
+}

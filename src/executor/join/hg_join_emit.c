@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_emit.c
+ *	  The join node's way from matches, and from rows without one, to batches of joined rows.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "executor/join/hg_join_state.h"
+
+/* ---------------------------------------------------------------------
+ * Matches
+ * ---------------------------------------------------------------------
+ */
+
+/* The matches that a batch is made of. */
+typedef struct HgMatchRows
+{
+	uint32 outer[HG_BATCH_ROWS];
+	uint32 inner[HG_BATCH_ROWS];
+	int count;
+	size_t first;				 /* their places in the current chunk of matches ... */
+	uint16 which[HG_BATCH_ROWS]; /* ... are first + which[count] */
+} HgMatchRows;
+
+/* Take the next matches from the matcher; false when there are no more. */
+static bool
+hg_join_take_matches(HgJoinEmission *emission, HgMatcher *matcher, HgMatchRows *matches)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (emission->next == emission->count)
+	{
+		emission->next = 0;
+		if (!hg_matcher_next(matcher, &emission->outer, &emission->inner, &emission->count))
+		{
+			emission->count = 0;
+			return false;
+		}
+	}
+	matches->count = (int) Min(emission->count - emission->next, HG_BATCH_ROWS);
+	memcpy(matches->outer, emission->outer + emission->next, matches->count * sizeof(uint32));
+	memcpy(matches->inner, emission->inner + emission->next, matches->count * sizeof(uint32));
+	matches->first = emission->next;
+	for (int i = 0; i < matches->count; i++)
+		matches->which[i] = (uint16) i;
+	emission->next += matches->count;
+	return true;
+}
+
+/* Does a match count, or has one of its rows as many matches as it may have? */
+static inline bool
+hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
+{
+	const HgJoinEmission *emission = &state->emission;
+	const HgJoinMatched *matched = state->matched;
+
+	return !(emission->skip_rest && outer_row == emission->skip_outer) &&
+		   !(matched[HG_OUTER].once && hg_row_bits_test(matched[HG_OUTER].bits, outer_row)) &&
+		   !(matched[HG_INNER].once && hg_row_bits_test(matched[HG_INNER].bits, inner_row));
+}
+
+/* Note that the rows of a match have found each other. */
+static inline void
+hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
+{
+	if (state->matched[HG_OUTER].tracked)
+		hg_row_bits_set(state->matched[HG_OUTER].bits, outer_row);
+	if (state->matched[HG_INNER].tracked)
+		hg_row_bits_set(state->matched[HG_INNER].bits, inner_row);
+	if (state->rules.single_match)
+	{
+		state->emission.skip_rest = true;
+		state->emission.skip_outer = outer_row;
+	}
+}
+
+/* Fetch the columns of both rows of each match. */
+static void
+hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
+{
+	HgBatch *batch = state->output.batch;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
+								   matches->first, matches->which, matches->count, batch))
+			hg_column_store_get(input->rows, side == HG_OUTER ? matches->outer : matches->inner,
+								matches->count, batch, input->to);
+	}
+	batch->nrows = matches->count;
+}
+
+/* Leave out the matches that do not count because of others. */
+static void
+hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches)
+{
+	int kept = 0;
+
+	for (int i = 0; i < matches->count; i++)
+	{
+		uint32 outer_row = matches->outer[i];
+		uint32 inner_row = matches->inner[i];
+
+		if (!hg_join_match_counts(state, outer_row, inner_row))
+			continue;
+		hg_join_note_match(state, outer_row, inner_row);
+		matches->outer[kept] = outer_row;
+		matches->which[kept] = matches->which[i];
+		matches->inner[kept++] = inner_row;
+	}
+	matches->count = kept;
+}
+
+/* Keep the rows which[count] of the output's batch, which ascend. */
+static void
+hg_join_keep_rows(HgJoinOutput *output, const uint16 *which, int count)
+{
+	HgBatch *batch = output->batch;
+
+	for (int i = 0; i < output->ncolumns && count < batch->nrows; i++)
+	{
+		Datum *values = batch->values[output->columns[i]];
+		bool *nulls = batch->nulls[output->columns[i]];
+
+		for (int k = 0; k < count; k++)
+			values[k] = values[which[k]];
+		if (batch->has_nulls[output->columns[i]])
+			for (int k = 0; k < count; k++)
+				nulls[k] = nulls[which[k]];
+	}
+	batch->nrows = count;
+}
+
+/* Leave out the gathered matches that join_qual refuses, and those that do not count. */
+static void
+hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
+{
+	ScanState *ss = &state->css.ss;
+	ExprContext *econtext = ss->ps.ps_ExprContext;
+	uint16 which[HG_BATCH_ROWS];
+	int kept = 0;
+
+	for (int i = 0; i < matches->count; i++)
+	{
+		if (!hg_join_match_counts(state, matches->outer[i], matches->inner[i]))
+			continue;
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = hg_join_load_row(&state->output, ss->ss_ScanTupleSlot, i);
+		if (!ExecQual(state->rules.join_qual, econtext))
+		{
+			InstrCountFiltered2(ss, 1);
+			continue;
+		}
+		hg_join_note_match(state, matches->outer[i], matches->inner[i]);
+		which[kept++] = i;
+	}
+	hg_join_keep_rows(&state->output, which, kept);
+}
+
+bool
+hg_join_fill_matches(HgJoinState *state)
+{
+	const HgJoinRules *rules = &state->rules;
+	bool filter =
+		rules->single_match || state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked;
+	HgMatchRows matches;
+
+	while (hg_join_take_matches(&state->emission, state->matching.matcher, &matches))
+	{
+		if (rules->join_qual == NULL && filter)
+			hg_join_filter_counted(state, &matches);
+		if (rules->join_qual != NULL || rules->return_matched)
+			hg_join_gather(state, &matches);
+		if (rules->join_qual != NULL)
+			hg_join_filter_qual(state, &matches);
+		if (rules->return_matched && state->output.batch->nrows > 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---------------------------------------------------------------------
+ * Rows without a match
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Fill a batch with the next rows of a store of an input, null-extended by the columns of the
+ * other one, but for the rows with a bit.
+ */
+static bool
+hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
+					  const HgColumnStore *rows, const HgRowBits *without, HgBatch *out)
+{
+	uint32 numbers[HG_BATCH_ROWS];
+	HgRowRange whole;
+	const HgRowRange *ranges;
+	int nranges = hg_column_store_ranges(rows, &whole, &ranges);
+
+	out->nrows = 0;
+	while (emission->next_range < nranges && out->nrows < HG_BATCH_ROWS)
+	{
+		const HgRowRange *range = &ranges[emission->next_range];
+		uint64 row;
+
+		if (emission->next_row == range->rows)
+		{
+			emission->next_range++;
+			emission->next_row = 0;
+			continue;
+		}
+		if (emission->next_row % HG_BATCH_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		row = range->first + emission->next_row++;
+		if (without == NULL || !hg_row_bits_test(without, row))
+			numbers[out->nrows++] = (uint32) row;
+	}
+	if (out->nrows == 0)
+	{
+		emission->next_range = 0;
+		return false;
+	}
+	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
+	for (int c = 0; c < other->ncolumns; c++)
+	{
+		out->has_nulls[other->to[c]] = true;
+		memset(out->nulls[other->to[c]], true, out->nrows * sizeof(bool));
+	}
+	return true;
+}
+
+/* The side that is not this one. */
+static inline HgSide
+hg_other_side(HgSide side)
+{
+	return side == HG_OUTER ? HG_INNER : HG_OUTER;
+}
+
+bool
+hg_join_fill_unmatched(HgJoinState *state, HgSide side)
+{
+	const HgInput *input = state->inputs[side];
+
+	/* they are known when all processes are done */
+	if (state->team.joined && !state->team.ends_join)
+		return false;
+	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
+								 input->rows, state->matched[side].bits, state->output.batch);
+}
+
+bool
+hg_join_fill_null_keys(HgJoinState *state, HgSide side)
+{
+	const HgInput *input = state->inputs[side];
+
+	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
+								 input->null_rows, NULL, state->output.batch);
+}

@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_reduce.h
+ *	  The join node's matches as groups: columns go to a device, and what it makes of them up.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_REDUCE_H
+#define HG_JOIN_REDUCE_H
+
+#include "backend/matcher/hg_matcher.h"
+#include "batch/hg_input.h"
+#include "executor/join/hg_join_emit.h"
+
+/*
+ * What a node above makes of the join's rows, where it takes groups of them as well as rows.
+ * The columns of spec are those of its source; max_groups is told by room.
+ */
+typedef struct HgReducer
+{
+	HgReduceSpec spec;
+
+	/* how many groups may come now, all at once; 0: none, there must be rows */
+	uint64 (*room)(void *arg);
+
+	/* take the records of groups (hg_engine.h) */
+	void (*take)(void *arg, const uint64 *records, uint64 count);
+	void *arg;
+} HgReducer;
+
+/* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
+typedef struct HgJoinReduction HgJoinReduction;
+
+/*
+ * Have rows go up in groups wherever they can, in CurrentMemoryContext: a source's columns are
+ * these places in the join's scan slot.  The reducer must stay in place.  NULL: they never can.
+ */
+extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
+												 const HgReducer *reducer, const int *places);
+
+/* What the matches may be reduced to by the plan alone; or NULL. */
+extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
+
+/* What those of the rows in memory may be reduced to, for the matcher; or NULL. */
+extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
+													const HgJoinMatched matched[2]);
+
+/* Hand the matches up in groups; false where that can't be, and they are to be streamed. */
+extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
+
+/* How many rows have gone up in groups since the last call. */
+extern uint64 hg_join_take_reduced_rows(HgJoinReduction *reduction);
+
+#endif /* HG_JOIN_REDUCE_H */

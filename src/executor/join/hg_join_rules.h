@@ -1,0 +1,36 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_rules.h
+ *	  Which pairs and which rows a join returns, as its type and its quals say.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_RULES_H
+#define HG_JOIN_RULES_H
+
+#include "nodes/execnodes.h"
+
+/* The same from the start of the node to its end. */
+typedef struct HgJoinRules
+{
+	JoinType join_type;
+	bool single_match;	  /* at most one match of an outer row counts */
+	bool single_inner;	  /* at most one match of an inner row counts */
+	bool keep[2];		  /* by HgSide: rows without a match are returned */
+	bool return_matched;  /* matches are returned */
+	bool rows_wanted;	  /* columns or quals are needed: not just their number */
+	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
+} HgJoinRules;
+
+/*
+ * What a join type asks for, where an outer row has one match at most if inner_unique is set; the
+ * last two members are the caller's to set.
+ */
+extern void hg_join_rules_init(HgJoinRules *rules, JoinType join_type, bool inner_unique);
+
+/* As EXPLAIN and the statistics call it. */
+extern const char *hg_join_type_name(JoinType join_type);
+
+#endif /* HG_JOIN_RULES_H */

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_send.h
+ *	  The join node's keys on their way to the device while its sides are read.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_SEND_H
+#define HG_JOIN_SEND_H
+
+#include "backend/matcher/hg_sender.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/*
+ * Are both sides read in one go, and is the device expected to be worth sending their keys to
+ * meanwhile?  Then *columns tells which of their columns are to follow.  Where several processes
+ * read them together, one decides for all.
+ */
+extern bool hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns);
+
+/*
+ * Send the keys that are read from now on, and columns, by a job of this process, or of a team:
+ * there is a sender, which both inputs know.
+ */
+extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 team,
+								  const HgJobColumns *columns);
+
+/* Nothing is sent any more, and there is no sender; what was has been taken, or is thrown away. */
+extern void hg_join_end_sending(HgJoinState *state);
+
+#endif /* HG_JOIN_SEND_H */

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_spill.c
+ *	  The join node's partitions on disk.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_spill.h"
+
+void
+hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32 *next)
+{
+	HgPartitions *partitions = palloc0(sizeof(HgPartitions));
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		partitions->sides[side] = sides[side];
+	partitions->current = -1;
+	partitions->next = next;
+	spill->sets = lcons(partitions, spill->sets);
+}
+
+/* Delete the innermost sets. */
+static void
+hg_join_spill_pop(HgJoinSpill *spill)
+{
+	HgPartitions *partitions = linitial(spill->sets);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_spill_destroy(partitions->sides[side]);
+	pfree(partitions);
+	spill->sets = list_delete_first(spill->sets);
+}
+
+void
+hg_join_spill_drop(HgJoinSpill *spill)
+{
+	while (spill->sets != NIL)
+		hg_join_spill_pop(spill);
+}
+
+void
+hg_join_spill_drop_current(HgPartitions *partitions)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_spill_drop(partitions->sides[side], partitions->current);
+}
+
+HgPartitions *
+hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules)
+{
+	while (spill->sets != NIL)
+	{
+		HgPartitions *partitions = linitial(spill->sets);
+		const HgSpill *outer = partitions->sides[HG_OUTER];
+		const HgSpill *inner = partitions->sides[HG_INNER];
+		int partition;
+
+		/* the one before is joined */
+		if (partitions->current >= 0)
+			hg_join_spill_drop_current(partitions);
+		partition = partitions->current = partitions->next != NULL
+											  ? (int) pg_atomic_fetch_add_u32(partitions->next, 1)
+											  : partitions->current + 1;
+		if (partition >= 1 << inner->bits)
+		{
+			hg_join_spill_pop(spill);
+			continue;
+		}
+		if ((outer->rows[partition] > 0 || rules->keep[HG_INNER]) &&
+			(inner->rows[partition] > 0 || rules->keep[HG_OUTER]))
+			return partitions;
+	}
+	return NULL;
+}
+
+bool
+hg_join_spill_can_cut(const HgPartitions *partitions)
+{
+	const HgSpill *inner = partitions->sides[HG_INNER];
+
+	return inner->level + 1 < HG_SPILL_LEVELS &&
+		   inner->rows[partitions->current] < inner->total_rows - inner->total_rows / 8;
+}

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_spill.h
+ *	  The join node's partitions on disk.
+ *
+ * Spill sets of both sides are cut alike, and taken partition by partition.  A partition that is
+ * still too large is cut again: its sets are then taken before the others of those it is from.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_SPILL_H
+#define HG_JOIN_SPILL_H
+
+#include "port/atomics.h"
+
+#include "batch/hg_spill.h"
+#include "executor/join/hg_join_rules.h"
+
+/* Spill sets of both sides that are cut alike. */
+typedef struct HgPartitions
+{
+	HgSpill *sides[2];		/* by HgSide */
+	int current;			/* the partition that is joined; -1 before the first */
+	pg_atomic_uint32 *next; /* where processes share the sets: the next one to be taken */
+} HgPartitions;
+
+/* Zeros: nothing is on disk. */
+typedef struct HgJoinSpill
+{
+	List *sets; /* stack of HgPartitions, innermost first */
+} HgJoinSpill;
+
+/* Are there partitions that are not joined yet, or the one that is being joined? */
+static inline bool
+hg_join_is_spilled(const HgJoinSpill *spill)
+{
+	return spill->sets != NIL;
+}
+
+/*
+ * Take over the spill sets of both sides, sides[2], which are taken before those that are there,
+ * in CurrentMemoryContext.  next: see HgPartitions, or NULL.
+ */
+extern void hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32 *next);
+
+/*
+ * Take the next partition that a row may be returned of: it is the current one of the sets that
+ * are returned.  The one before is deleted, and so are sets without another one.  NULL where none
+ * is left.
+ */
+extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules);
+
+/*
+ * Does cutting the current partition again help?  Not where its rows are most of what its set was
+ * made of: they share a key, or nearly all of them do.
+ */
+extern bool hg_join_spill_can_cut(const HgPartitions *partitions);
+
+/* Delete the current partition, whose rows are elsewhere now. */
+extern void hg_join_spill_drop_current(HgPartitions *partitions);
+
+/* Delete all sets. */
+extern void hg_join_spill_drop(HgJoinSpill *spill);
+
+#endif /* HG_JOIN_SPILL_H */

@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_together.c
+ *	  The join node's sides, read and joined by the processes below a Gather together.
+ *
+ *	reading		Each process reads its parts of both children into column stores of its own in
+ *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
+ *				when it passes their work memory together, the join goes to disk.  Where a
+ *				runtime filter may pay, they make one of all inner keys in between, which takes
+ *				three more barriers.
+ *	(barrier)
+ *	building	The engine bins the rows of each process, which takes two more barriers.
+ *	matching	Bins, or parts of them, are taken one by one, and whoever takes one returns its
+ *				matches.  Whose rows have found a match are bits in shared memory.  The last process
+ *				to be done with its matches returns the rows without one, alone.  Rows with a
+ *				NULL key are returned by the process that read them.
+ *
+ * Or, when memory does not suffice:
+ *
+ *	reading		Each process moves what it holds to files, and what it still reads.
+ *	(barrier)	All know that there are files.
+ *	(barrier)	All files are complete.
+ *	matching	Partitions are taken one by one, and joined as if there were no other process.
+ *
+ * WHY IT CANNOT DEADLOCK.  A process that waits at a barrier waits for those attached to it, and
+ * these are all on their way there: a process attaches when it is asked for its first row,
+ * returns none before the last barrier, and so cannot be held up by a reader of its rows.
+ * One that comes later than others skips the barriers that are over; one that is
+ * stopped early detaches.
+ *
+ * The barrier is detached from when a process has returned its matches, to find out which one
+ * is the last.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_together.h"
+
+static uint32 hg_join_wait_event;
+
+/*
+ * Phases of the barrier; see above.  Without a runtime filter there is only the first of them.
+ * Behind the last one all build, or spill; the engine's arrives follow.
+ */
+#define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
+#define HG_TOGETHER_CREATING 1
+#define HG_TOGETHER_FILLING 2
+#define HG_TOGETHER_READING_OUTER 3
+
+/* Rows are read until so much more is held, before it is told to the others. */
+#define HG_SHARED_STEP ((uint64) 256 * 1024)
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+/* Is there no more room in memory, where all hold so many bytes, or for the numbers of rows? */
+static bool
+hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 bytes)
+{
+	return bytes > shared->budget.limit || hg_column_store_end(input->rows) > HG_MAX_ROWS / 2 ||
+		   hg_input_rows(input) > HG_MAX_ROWS / 2;
+}
+
+/* Read a side to its end, or until the join goes to disk. */
+static void
+hg_join_read_shared(HgJoinState *state, HgSide side)
+{
+	HgJoinShared *shared = state->team.shared;
+	HgInput *input = state->inputs[side];
+
+	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
+	{
+		uint64 before = input->budget.charged;
+		uint64 total;
+
+		input->budget.limit = before + HG_SHARED_STEP;
+		hg_input_fill(input, PG_UINT64_MAX);
+		total = hg_shared_budget_add(&shared->budget, input->budget.charged - before);
+		if (hg_join_shared_is_full(shared, input, total))
+		{
+			/* a partition is joined by one process, with its own work memory */
+			uint32 none = 0;
+			/* ... and the plan estimates one process's rows */
+			double expected = hg_join_expected_bytes(state->inputs[HG_INNER]) * shared->nprocesses;
+			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
+
+			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
+		}
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * In memory
+ * ---------------------------------------------------------------------
+ */
+
+/* HgTeamSpec.numbers */
+static const HgRowNumbers *
+hg_join_row_numbers(void *arg, HgSide side)
+{
+	HgJoinState *state = arg;
+
+	return hg_column_store_numbers(state->inputs[side]->rows);
+}
+
+/* Build with the others, and start the stream of this process's matches. */
+static HgJoinPhase
+hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
+{
+	HgJoinShared *shared = state->team.shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	HgTeamSpec team = {
+		.state = &shared->team,
+		.barrier = &shared->barrier,
+		.area = area,
+		.arrived = arrived,
+		/* which rows have matches is told by bits, but who is first by one process alone */
+		.whole_bins = state->rules.single_inner,
+		.spread = hg_join_streams(&state->rules, state->matched),
+		.device = &shared->device,
+		.numbers = hg_join_row_numbers,
+		.arg = state,
+		.processes = shared->nprocesses,
+		.match_bytes = hg_shared_budget_room(&shared->budget),
+	};
+	HgMatcherSpec spec = {
+		.pairs = state->css.ss.ps.plan->plan_rows * shared->nprocesses,
+		.team = &team,
+	};
+
+	/* the engine's barriers let the others see them */
+	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
+		if (state->matched[side].tracked)
+			hg_shared_bits_create(&shared->matched[side], area,
+								  hg_column_store_end(state->inputs[side]->rows));
+	hg_join_create_matcher(state, &spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		/* also where this process came too late to read */
+		state->inputs[side]->at_end = true;
+		hg_column_store_attach(state->inputs[side]->rows);
+		if (state->matched[side].tracked)
+			hg_row_bits_share(state->matched[side].bits, &shared->matched[side], area);
+	}
+	state->team.joined = true;
+	return hg_join_start_output(state);
+}
+
+/* ---------------------------------------------------------------------
+ * On disk
+ * ---------------------------------------------------------------------
+ */
+
+/* Move this process's rows to files, if they are not there yet, and join partitions. */
+static HgJoinPhase
+hg_join_spill_together(HgJoinState *state, bool arrive)
+{
+	HgJoinShared *shared = state->team.shared;
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
+	HgSpill *spills[2];
+	instr_time start;
+	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+
+	hg_join_end_sending(state);
+	INSTR_TIME_SET_CURRENT(start);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgSpillTeam team = {&shared->spills[side], &shared->files, (HgSide) side,
+							state->team.process, shared->nprocesses};
+
+		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits, &state->memory.files);
+		hg_spill_share(spills[side], &team);
+	}
+	hg_join_spill_push(&state->spill, spills, &shared->next_partition);
+	MemoryContextSwitchTo(old);
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (arrive)
+		{
+			hg_input_spill(state->inputs[side], spills[side]);
+			hg_spill_publish(spills[side]);
+		}
+		state->progress.record.spilled_bytes += spills[side]->bytes;
+		/* from now on this process is on its own */
+		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
+	}
+	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.partitions += 1 << bits;
+	if (arrive &&
+		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
+	{
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_shared_columns_release(&shared->columns[side], area);
+		hg_shared_filter_release(&shared->filter, area);
+	}
+	hg_join_leave(&state->team, true);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_spill_adopt(spills[side]);
+	return HG_JOIN_NEXT_PARTITION;
+}
+
+/* ---------------------------------------------------------------------
+ * The way through the barriers
+ * ---------------------------------------------------------------------
+ */
+
+static bool
+hg_join_arrive(HgJoinShared *shared)
+{
+	return BarrierArriveAndWait(&shared->barrier,
+								HG_WAIT_EVENT(hg_join_wait_event, "HashGraphRead"));
+}
+
+/* Make the filter that all processes are to fill, if it is not too large. */
+static void
+hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
+{
+	uint64 bytes =
+		hg_shared_filter_create(&shared->filter, area, shared->budget.limit / HG_FILTER_SHARE);
+
+	hg_shared_budget_add(&shared->budget, bytes);
+}
+
+/* Read the inner side, make a filter of it with the others, and set it for the outer side. */
+static void
+hg_join_filter_together(HgJoinState *state, int phase)
+{
+	HgJoinShared *shared = state->team.shared;
+	HgInput *inner = state->inputs[HG_INNER];
+	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	uint32 width = inner->words->width;
+	HgFilter *filter = NULL;
+	HgKeySet keys;
+	MemoryContext old;
+
+	if (phase == HG_TOGETHER_READING)
+		hg_join_read_shared(state, HG_INNER);
+	old = MemoryContextSwitchTo(state->memory.context);
+	keys = hg_key_column_set(inner->words);
+	switch (phase)
+	{
+		case HG_TOGETHER_READING:
+			hg_shared_filter_measure(&shared->filter, &keys, width);
+			if (hg_join_arrive(shared) && pg_atomic_read_u32(&shared->spill_bits) == 0)
+				hg_join_create_filter(shared, area);
+			/* FALLTHROUGH */
+		case HG_TOGETHER_CREATING:
+			hg_join_arrive(shared);
+			/* FALLTHROUGH */
+		case HG_TOGETHER_FILLING:
+			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
+			hg_join_arrive(shared);
+			break;
+		default:
+			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
+			break;
+	}
+	if (filter != NULL)
+		hg_filter_charge(filter, &state->memory.files, shared->nprocesses);
+	hg_input_set_filter(state->inputs[HG_OUTER], filter);
+	MemoryContextSwitchTo(old);
+	/* no row of the outer side would be returned: it need not be read */
+	if (pg_atomic_read_u64(&shared->filter.rows) == 0 &&
+		pg_atomic_read_u32(&shared->spill_bits) == 0)
+		state->inputs[HG_OUTER]->at_end = true;
+}
+
+/* The device gets the rest of this process's keys while others may still read. */
+static void
+hg_join_hand_over_keys(HgJoinState *state)
+{
+	const HgKeySet sides[2] = {
+		[HG_OUTER] = hg_key_column_set(state->inputs[HG_OUTER]->words),
+		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->words),
+	};
+
+	/* one that came when all was read need not have its part of the job */
+	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
+		pg_atomic_read_u32(&state->team.shared->spill_bits) != 0)
+		hg_join_end_sending(state);
+	else
+		hg_device_team_settle(&state->team.shared->device, state->sender, sides);
+}
+
+HgJoinPhase
+hg_join_read_together(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+	/* the same in all processes, whose plan is the same */
+	bool filter = hg_join_filter_may_pay(state, state->inputs[HG_INNER]->plan->plan->plan_rows);
+	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
+	int phase = BarrierAttach(&shared->barrier);
+	bool elected = false;
+
+	state->team.attached = true;
+	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], false);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
+							  state->css.ss.ps.state->es_query_dsa);
+	if (phase < building)
+	{
+		instr_time start;
+
+		INSTR_TIME_SET_CURRENT(start);
+		if (shared->device.early_job != 0)
+			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
+								  &shared->device.early_columns);
+		if (filter)
+			hg_join_filter_together(state, phase);
+		else
+			hg_join_read_shared(state, HG_INNER);
+		hg_join_read_shared(state, HG_OUTER);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
+		state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+		hg_join_hand_over_keys(state);
+		elected = hg_join_arrive(shared);
+		phase = building;
+	}
+	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
+		return hg_join_spill_together(state, phase == building);
+	return hg_join_build_together(state, elected, phase - building);
+}

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_path.h
+ *	  Offer the aggregate node above joins of ours, and below them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_PATH_H
+#define HG_AGGREGATE_PATH_H
+
+#include "postgres.h"
+
+/* Hook into the planner's grouping for good. */
+extern void hg_aggregate_path_init(void);
+
+#endif /* HG_AGGREGATE_PATH_H */

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_cost.h
+ *	  What the join node costs, and what its inputs cost it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_COST_H
+#define HG_JOIN_COST_H
+
+#include "nodes/pathnodes.h"
+
+#include "planner/hg_join_plan.h"
+
+/* By how much core divides the rows of a path that is partial, or what it costs: its processes. */
+extern double hg_parallel_divisor(const Path *path);
+
+/*
+ * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
+ * that come one by one.
+ */
+extern Cost hg_path_saving(const Path *path);
+
+/*
+ * What a sequential scan costs less at most where a join of ours reads it: what it saves, and what
+ * its pages do where they are asked for ahead and the join returns many rows.
+ */
+extern Cost hg_scan_gain(const Path *scan);
+
+/* A lower bound of the total cost of a join of two paths that are not parameterized. */
+extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
+
+/*
+ * Fill in rows and costs of a path whose other fields are set; exact tells whether the
+ * keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
+ */
+extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra,
+						 bool exact, uint32 key_width);
+
+#endif /* HG_JOIN_COST_H */

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_plan.h
+ *	  What a path of the join node is, and the plan that it becomes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_PLAN_H
+#define HG_JOIN_PLAN_H
+
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+/* A path of the join node. */
+typedef struct HgJoinPath
+{
+	CustomPath custom; /* must be first; custom_paths are outer and inner */
+	JoinType join_type;
+	bool inner_unique;
+	bool together;		/* partial, and so are both inputs: all processes join both sides as one */
+	Cost hidden;		/* what it takes beyond its price, but for what its inputs do */
+	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
+	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
+} HgJoinPath;
+
+/* Is it a semi or anti join with the sides exchanged? */
+static inline bool
+hg_join_type_is_mirrored(JoinType join_type)
+{
+#if HG_HAVE_RIGHT_ANTI
+	if (join_type == JOIN_RIGHT_ANTI)
+		return true;
+#endif
+#if HG_HAVE_RIGHT_SEMI
+	if (join_type == JOIN_RIGHT_SEMI)
+		return true;
+#endif
+	return false;
+}
+
+/* What makes a path one of the join node; its PlanCustomPath turns it into a plan. */
+extern const CustomPathMethods hg_join_path_methods;
+
+/* The path of ours that a path is, or is a projection of; else NULL. */
+extern const HgJoinPath *hg_path_join(const Path *path);
+
+/* Does a join filter its rows after it has null-extended them? */
+extern bool hg_join_path_filters(const HgJoinPath *path);
+
+/* The target lists of plans, one after the other, as the custom_scan_tlist of a node above them. */
+extern List *hg_plan_scan_tlist(List *custom_plans);
+
+#endif /* HG_JOIN_PLAN_H */

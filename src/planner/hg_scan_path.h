@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_path.h
+ *	  Sequential scans that core would not take, to be read by the nodes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SCAN_PATH_H
+#define HG_SCAN_PATH_H
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Core's own sequential scan of a relation, where it is among the relation's paths, or below a
+ * projection there; else NULL: its rows may be others than those of the heap.
+ */
+extern Path *hg_scan_path_find(const RelOptInfo *rel);
+
+/* The cheapest unparameterized path of a relation to be an input of ours. */
+extern Path *hg_cheapest_input(const RelOptInfo *rel);
+
+/* The cheapest partial one; NULL where it has none. */
+extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
+
+/* Hook into the planner's scans for good. */
+extern void hg_scan_path_init(void);
+
+#endif /* HG_SCAN_PATH_H */
