@@ -6,10 +6,8 @@
  * WHO FREES WHAT
  *
  * A matcher lives in a memory context of its own, from which a CPU job has its
- * memory too.  A job on the device is a promise to a process elsewhere, which has
- * to be told: by hg_matcher_destroy, by the context's reset callback, or at the
- * release of the resource owner.  Whichever comes first closes the job; the others
- * then find none.
+ * memory too.  A job on the device is one of another process, which has to be told
+ * when it is no longer needed: the matcher's cleanup does that (hg_cleanup.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,48 +31,15 @@
 /* Memory that a chunk of matches may take with values. */
 #define HG_CHUNK_BYTES (4 * 1024 * 1024)
 
-static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
-
-/* Close the job and leave the list; may be called in any state and any number of times. */
 static void
-hg_matcher_close(HgMatcher *matcher)
+hg_matcher_release(void *arg)
 {
+	HgMatcher *matcher = arg;
+
 	if (matcher->job != NULL)
-	{
-		HgJob *job = matcher->job;
-
-		matcher->job = NULL;
-		matcher->engine->close(job);
-	}
+		matcher->engine->close(matcher->job);
+	matcher->job = NULL;
 	hg_device_team_close(&matcher->device);
-	if (matcher->owner != NULL)
-	{
-		matcher->owner = NULL;
-		dlist_delete(&matcher->node);
-	}
-}
-
-static void
-hg_matcher_context_reset(void *arg)
-{
-	hg_matcher_close(arg);
-}
-
-static void
-hg_matcher_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
-						 bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
-{
-	dlist_mutable_iter iter;
-
-	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
-		return;
-	dlist_foreach_modify(iter, &hg_matchers)
-	{
-		HgMatcher *matcher = dlist_container(HgMatcher, node, iter.cur);
-
-		if (matcher->owner == CurrentResourceOwner)
-			hg_matcher_close(matcher);
-	}
 }
 
 /* Does a failure of the device with this status leave the CPU a chance? */
@@ -154,7 +119,6 @@ hg_matcher_fail_or_go_on(HgMatcher *matcher, HgStatus status, const HgError *why
 HgMatcher *
 hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
 {
-	static bool release_callback_registered = false;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph matcher", ALLOCSET_SMALL_SIZES);
 	HgMatcher *matcher = MemoryContextAllocZero(context, sizeof(HgMatcher));
@@ -163,17 +127,8 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	HgStatus status;
 	HgError error;
 
-	if (!release_callback_registered)
-	{
-		RegisterResourceReleaseCallback(hg_matcher_owner_release, NULL);
-		release_callback_registered = true;
-	}
 	matcher->context = context;
-	matcher->owner = CurrentResourceOwner;
-	dlist_push_head(&hg_matchers, &matcher->node);
-	matcher->callback.func = hg_matcher_context_reset;
-	matcher->callback.arg = matcher;
-	MemoryContextRegisterResetCallback(context, &matcher->callback);
+	hg_cleanup_register(&matcher->cleanup, context, hg_matcher_release, matcher);
 	hg_host_init(&matcher->host, context);
 	matcher->spec = *spec;
 	if (spec->team != NULL)
@@ -432,6 +387,6 @@ hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 void
 hg_matcher_destroy(HgMatcher *matcher)
 {
-	/* the reset callback closes the job */
+	/* its cleanup closes the job */
 	MemoryContextDelete(matcher->context);
 }

@@ -16,9 +16,7 @@
 #ifndef HG_MATCHER_INTERNAL_H
 #define HG_MATCHER_INTERNAL_H
 
-#include "lib/ilist.h"
-#include "utils/resowner.h"
-
+#include "backend/hg_cleanup.h"
 #include "backend/matcher/hg_delivered.h"
 #include "backend/matcher/hg_device_team.h"
 #include "backend/hg_host.h"
@@ -27,10 +25,8 @@
 
 struct HgMatcher
 {
-	dlist_node node; /* in hg_matchers */
-	ResourceOwner owner;
 	MemoryContext context;
-	MemoryContextCallback callback;
+	HgCleanup cleanup;
 	HgPgHost host;
 	HgPgTeam team;		 /* where spec has one */
 	HgDeviceTeam device; /* and what it does on a device */
