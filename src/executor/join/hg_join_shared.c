@@ -538,7 +538,7 @@ hg_join_settle(HgJoinState *state)
 		pg_atomic_read_u32(&state->shared->spill_bits) != 0)
 		hg_join_end_sending(state);
 	else
-		hg_device_team_settle(&state->shared->device, state->sender, sides);
+		hg_device_team_finish_sending(&state->shared->device, state->sender, sides);
 }
 
 HgJoinPhase
