@@ -128,9 +128,9 @@ extern void hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *
 										  const HgKeySet sides[2]);
 
 /*
- * Set up this process's part, all zero before: team, spec and sides stay in place.  The job is to
- * have the columns of reduction, or those of gather, which is told what comes of it; both may be
- * without.  Memory of matches and groups comes from context.
+ * Set up this process's part, all zero before; what is given stays in place, the sender until all
+ * steps are done.  The job is to have the columns of reduction, or those of gather, which loses
+ * them where there is no room; either may have none.  Matches and groups are allocated in context.
  */
 extern void hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
 								 const HgReduction *reduction, HgGather *gather,
