@@ -230,6 +230,21 @@ foreach my $parallel (0, 3)
 $node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_limit');
 $node->reload;
 
+# ... and for what it takes to make groups of them
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_FULL_OF_COLUMNS => 1);
+foreach my $backend ('auto', 'cuda')
+{
+	foreach my $parallel (0, 3)
+	{
+		my $settings = "set hashgraph.backend = $backend; set max_parallel_workers_per_gather = $parallel;";
+		my $plan = explain_analyze($node, $settings, $reduced{'groups of both'});
+
+		like($plan, qr/Backend: cuda/, "no memory to reduce, $backend, $parallel workers: the device joins all the same");
+		unlike($plan, qr/Rows Reduced|Fallback/, '... and returns matches');
+		is(rows_of($node, $settings, $reduced{'groups of both'}), $expected{'groups of both'}, '... and is right');
+	}
+}
+
 # ------------------------------------------------------------------ a device that fails
 
 # What becomes of a query under auto, which is right, and under cuda, which is an error.

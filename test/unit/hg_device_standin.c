@@ -14,7 +14,7 @@
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
  *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
- *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream of a job with columns does
+ *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns does
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
@@ -285,8 +285,9 @@ standin_build(HgJob *job, HgError *error)
 	return answer(hg_cpu_engine()->build(inside(job), error), error);
 }
 
+/* Is there memory for what is to be done with a job's columns? */
 static HgStatus
-standin_match(HgJob *job, HgMatchMode mode, HgError *error)
+standin_use_columns(HgJob *job, HgError *error)
 {
 	const HgJobSpec *spec = &((StandinJob *) job)->reduce.job;
 
@@ -294,6 +295,16 @@ standin_match(HgJob *job, HgMatchMode mode, HgError *error)
 		switch_value("HG_STANDIN_FULL_OF_COLUMNS") != 0)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
+	return HG_OK;
+}
+
+static HgStatus
+standin_match(HgJob *job, HgMatchMode mode, HgError *error)
+{
+	HgStatus status = standin_use_columns(job, error);
+
+	if (status != HG_OK)
+		return status;
 	return hg_cpu_engine()->match(inside(job), mode, error);
 }
 
@@ -326,6 +337,8 @@ standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 {
 	HgStatus status = dawdle(job, "HG_STANDIN_COUNT_MS", error);
 
+	if (status == HG_OK)
+		status = standin_use_columns(job, error);
 	if (status != HG_OK)
 		return status;
 	return hg_host_reduce_run(&((StandinJob *) job)->reduce, &engine, job, mode, spec, groups,

@@ -31,7 +31,7 @@
  * Under auto a sender that has its job waits so long at most for the device to take the rest, while
  * others may still read.
  */
-#define HG_SETTLE_MS 50.0
+#define HG_FINISH_MS 50.0
 
 /*
  * Bytes of matches, and of their values, fetched at a time: a block of whole huge pages.  And where
@@ -92,7 +92,7 @@ hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobColumns *column
 }
 
 void
-hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
+hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender, const HgKeySet sides[2])
 {
 	HgPgHost host;
 	HgError error;
@@ -103,8 +103,8 @@ hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender, const HgKeyS
 	{
 		hg_host_init(&host, CurrentMemoryContext);
 		if (hg_backend != HG_BACKEND_CUDA)
-			hg_host_set_patience(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_SETTLE_MS)
-															  : HG_SETTLE_MS);
+			hg_host_set_patience(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_FINISH_MS)
+															  : HG_FINISH_MS);
 		if (hg_sender_finish(sender, &host, sides, &error) == HG_OK)
 			return;
 		hg_host_rethrow(&host);
@@ -166,9 +166,10 @@ hg_device_team_agree(HgDeviceTeam *device, uint32 step, HgStatus status, HgError
 
 /* The columns of a side that the job has; or NULL. */
 static const HgColumnSet *
-hg_device_team_columns(const HgDeviceTeam *device, const HgReduction *reduction, HgSide side)
+hg_device_team_columns(const HgDeviceTeam *device, HgSide side)
 {
-	return device->reducing ? &reduction->columns[side] : device->gather->columns[side];
+	return device->reduction != NULL ? &device->reduction->columns[side]
+									 : device->gather->columns[side];
 }
 
 /* The engine that the job is one of; NULL, with *error filled, where the connection has gone. */
@@ -190,8 +191,8 @@ hg_device_team_engine(HgDeviceTeam *device, HgError *error)
 
 /* Step 1: open the job and give it this process's keys, and columns. */
 static HgStatus
-hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
-					  const HgKeySet sides[2], double patience_ms, HgError *error)
+hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
+					  double patience_ms, HgError *error)
 {
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
@@ -211,9 +212,9 @@ hg_device_team_append(HgDeviceTeam *device, const HgReduction *reduction, const 
 			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
 											   piece->count, piece->first_row, error);
 			if (status == HG_OK)
-				status = hg_column_set_append(
-					hg_device_team_columns(device, reduction, (HgSide) side), &device->calls,
-					device->job, (HgSide) side, piece->first_row, piece->count, error);
+				status = hg_column_set_append(hg_device_team_columns(device, (HgSide) side),
+											  &device->calls, device->job, (HgSide) side,
+											  piece->first_row, piece->count, error);
 		}
 	if (status == HG_OK)
 		status = hg_wire_client_settle(device->job, error);
@@ -226,7 +227,7 @@ hg_device_team_expects_early(const HgDeviceTeam *device)
 {
 	const HgJobColumns *early = &device->shared->early_columns;
 
-	return device->reducing == early->reduces &&
+	return (device->reduction != NULL) == early->reduces &&
 		   (device->gather->columns[HG_OUTER] != NULL) == early->gathers[HG_OUTER] &&
 		   (device->gather->columns[HG_INNER] != NULL) == early->gathers[HG_INNER];
 }
@@ -237,8 +238,8 @@ hg_device_team_expects_early(const HgDeviceTeam *device)
  * nothing there.  Who has no sender has no rows, and no part of the job.
  */
 static HgStatus
-hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, const HgJobSpec *spec,
-						 const HgKeySet sides[2], double patience_ms, HgError *error)
+hg_device_team_take_over(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySet sides[2],
+						 double patience_ms, HgError *error)
 {
 	HgSender *sender = device->sender;
 	HgStatus status;
@@ -248,7 +249,7 @@ hg_device_team_take_over(HgDeviceTeam *device, const HgReduction *reduction, con
 	if (sender == NULL)
 		return HG_OK;
 	if (hg_sender_is_unused(sender))
-		return hg_device_team_append(device, reduction, spec, sides, patience_ms, error);
+		return hg_device_team_append(device, spec, sides, patience_ms, error);
 	status = hg_sender_finish(sender, device->team->host, sides, error);
 	if (status != HG_OK)
 		return status;
@@ -307,9 +308,9 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	status = device->calls.build(device->job, error);
 	if (status == HG_OK)
 		status = hg_device_team_check_rows(device, error);
-	if (status == HG_OK && device->reducing)
+	if (status == HG_OK && device->reduction != NULL)
 	{
-		status = hg_reduction_fetch(spec->reduction, &device->calls, device->job, spec->mode,
+		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
@@ -325,52 +326,23 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	return HG_OK;
 }
 
-/* Have room for more matches; not for many more than there are in all. */
-static void
-hg_device_team_reserve(HgDeviceTeam *device)
-{
-	uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
-				  hg_gather_match_bytes(device->gather);
-	HgMatchBlock *block;
-
-	if (device->last != NULL && device->last->all.count < device->last->all.capacity)
-		return;
-	block =
-		hg_match_block_create(device->gather, Min(most, Max(device->matches, 1)), device->context);
-	if (device->last == NULL)
-		device->first = block;
-	else
-		device->last->next = block;
-	device->last = block;
-}
-
-/* Forget what was fetched. */
-static void
-hg_device_team_drop(HgDeviceTeam *device)
-{
-	while (device->first != NULL)
-	{
-		HgMatchBlock *block = device->first;
-
-		device->first = block->next;
-		hg_match_block_destroy(block);
-	}
-	device->last = NULL;
-}
-
 /* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
 static HgStatus
 hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 {
+	const uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
+						hg_gather_match_bytes(device->gather);
+	/* not for many more than there are in all */
+	HgMatchBlock *block =
+		hg_match_list_reserve(&device->fetched, Min(most, Max(device->matches, 1)));
 	HgMatches chunk;
 	HgStatus status;
 
-	hg_device_team_reserve(device);
-	hg_match_block_rest(device->last, device->gather, &chunk);
+	hg_match_block_rest(block, device->gather, &chunk);
 	status = device->calls.next(device->job, &chunk, error);
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
-		hg_match_block_add(device->last, device->gather, &chunk);
+		hg_match_block_add(block, device->gather, &chunk);
 	pg_atomic_fetch_add_u64(&device->attempt->fetched, *count);
 	return status;
 }
@@ -412,18 +384,16 @@ hg_device_team_steps(HgDeviceTeam *device, HgDeviceTry number, const HgMatcherSp
 	HgDeviceTeamShared *shared = device->shared;
 	const bool early = number == HG_TRY_EARLY;
 	/* none of them could fail at the first step then */
-	const bool settled =
+	const bool all_sent =
 		early && hg_device_team_expects_early(device) && pg_atomic_read_u32(&shared->unsent) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
 	device->attempt = &shared->attempts[number];
 	if (!hg_device_team_is_late(device))
-		status = early ? hg_device_team_take_over(device, spec->reduction, job_spec, sides,
-												  patience_ms, &error)
-					   : hg_device_team_append(device, spec->reduction, job_spec, sides,
-											   patience_ms, &error);
-	if (!settled && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
+		status = early ? hg_device_team_take_over(device, job_spec, sides, patience_ms, &error)
+					   : hg_device_team_append(device, job_spec, sides, patience_ms, &error);
+	if (!all_sent && !hg_device_team_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
 	/* from here on a process that came late has no job, and no part but to arrive */
@@ -468,7 +438,7 @@ hg_device_team_fill_spec(HgDeviceTeam *device, HgDeviceTry number, HgJobSpec *sp
 	if (number != HG_TRY_KEYS)
 		return;
 	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
-	device->reducing = false;
+	device->reduction = NULL;
 	hg_gather_forget(device->gather);
 }
 
@@ -491,6 +461,20 @@ hg_device_team_make_room(HgDeviceTeam *device)
 	hg_device_team_arrive(device);
 }
 
+void
+hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
+					 const HgReduction *reduction, HgGather *gather, MemoryContext context)
+{
+	device->shared = team->spec.device;
+	device->team = team;
+	device->sender = sender;
+	device->reduction = reduction;
+	device->gather = gather;
+	device->context = context;
+	device->fetched.context = context;
+	device->fetched.gather = gather;
+}
+
 bool
 hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJobSpec *job_spec,
 					const HgKeySet sides[2], double patience_ms, HgError *error)
@@ -500,16 +484,18 @@ hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec, const HgJob
 
 	for (;;)
 	{
+		bool joined;
+
 		hg_device_team_fill_spec(device, number, &job);
-		device->joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
-		if (!device->joined || !device->streamed)
+		joined = hg_device_team_steps(device, number, spec, &job, sides, patience_ms);
+		if (!joined || !device->streamed)
 			hg_device_team_close(device);
-		if (device->joined)
+		if (joined)
 		{
-			device->next = device->first;
+			hg_match_list_rewind(&device->fetched);
 			return true;
 		}
-		hg_device_team_drop(device);
+		hg_match_list_clear(&device->fetched);
 		number = hg_device_team_next_try(device, number, &job);
 		if (number == HG_TRIES)
 			break;
@@ -531,16 +517,6 @@ hg_device_team_take_count(HgDeviceTeam *device)
 	return device->matches;
 }
 
-uint64
-hg_device_team_bytes(const HgDeviceTeam *device)
-{
-	uint64 bytes = 0;
-
-	for (const HgMatchBlock *block = device->first; block != NULL; block = block->next)
-		bytes += block->all.capacity * hg_gather_match_bytes(device->gather);
-	return bytes;
-}
-
 /* Where the matches are streamed: fetch the next ones in place of the last. */
 static HgStatus
 hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
@@ -550,11 +526,11 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 
 	if (device->job == NULL)
 		return HG_OK;
-	if (device->last != NULL)
-		device->last->all.count = 0;
+	if (device->fetched.last != NULL)
+		device->fetched.last->all.count = 0;
 	status = hg_device_team_fetch_chunk(device, &count, error);
 	if (count > 0)
-		*block = device->last;
+		*block = device->fetched.last;
 	/* others can have its memory */
 	else if (status == HG_OK)
 		hg_device_team_close(device);
@@ -564,18 +540,19 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 HgStatus
 hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block, HgError *error)
 {
-	const HgMatchBlock *next = device->next;
-
 	*block = NULL;
 	if (device->streamed)
 		return hg_device_team_stream(device, block, error);
-	if (next == NULL)
-		return HG_OK;
-	device->next = next->next;
-	/* the last one may have been made in vain */
-	if (next->all.count > 0)
-		*block = next;
+	*block = hg_match_list_next(&device->fetched);
 	return HG_OK;
+}
+
+void
+hg_device_team_stats(HgDeviceTeam *device, HgJobStats *stats)
+{
+	if (device->job != NULL)
+		device->calls.stats(device->job, &device->stats);
+	*stats = device->stats;
 }
 
 void

@@ -4,7 +4,7 @@
  *	  A join that the processes of a parallel query have on a device together.
  *
  * Each process connects to the server's device process and opens the same job there
- * (HgJobSpec.team).  All then go through the same steps, and are of one mind after each:
+ * (HgJobSpec.team).  All then go through the same steps, and agree after each:
  *
  *	1	each appends the keys that it has read, and the columns that the job is to have: those of
  *		a reduction, or those whose values come with the matches
@@ -47,8 +47,8 @@
 
 #include "port/atomics.h"
 
+#include "backend/matcher/hg_match_list.h"
 #include "backend/matcher/hg_matcher.h"
-
 #include "engine/hg_costs.h"
 
 typedef enum HgDeviceTry
@@ -90,27 +90,23 @@ typedef struct HgDeviceTeam
 {
 	HgDeviceTeamShared *shared;
 	HgPgTeam *team;
-	HgSender *sender;		  /* or NULL */
-	bool reducing;			  /* the job has the columns of a reduction, or will have them ... */
-	HgGather *gather;		  /* ... or these */
-	HgDeviceAttempt *attempt; /* that is being made */
-	HgError failure;		  /* why it has failed */
-	bool came;				  /* this process has had a part in a job, that is ... */
-	HgEngine calls;			  /* ... an engine, which may go with its connection */
-	HgJob *job;				  /* NULL where it is closed or was not opened */
-	HgJobStats stats;		  /* of the job, when it was closed */
-	uint64 matches;			  /* of all processes, once they are counted */
-	bool joined;			  /* all steps are done, in all processes */
-	bool reduced;			  /* ... and all matches, to groups */
-	bool streamed;			  /* ... or they are still to be fetched */
-	HgGroupSet groups;		  /* those that this process has got */
-	uint64 sent_rows;		  /* by this process's sender while it read */
+	HgSender *sender;			  /* or NULL */
+	const HgReduction *reduction; /* whose columns the job has, or will have; or NULL ... */
+	HgGather *gather;			  /* ... or these */
+	MemoryContext context;		  /* of groups, as the list of what is fetched has its own */
+	HgDeviceAttempt *attempt;	  /* that is being made */
+	HgError failure;			  /* why it has failed */
+	bool came;					  /* this process has had a part in a job, that is ... */
+	HgEngine calls;				  /* ... an engine, which may go with its connection */
+	HgJob *job;					  /* NULL where it is closed or was not opened */
+	HgJobStats stats;			  /* of the job, when it was closed */
+	uint64 matches;				  /* of all processes, once they are counted */
+	bool reduced;				  /* the matches of all were reduced to groups */
+	bool streamed;				  /* ... or are still to be fetched */
+	HgGroupSet groups;			  /* those that this process has got */
+	uint64 sent_rows;			  /* by this process's sender while it read */
 
-	/* what this process has fetched; where the matches are streamed, last */
-	MemoryContext context;
-	HgMatchBlock *first;
-	HgMatchBlock *last;
-	const HgMatchBlock *next; /* that is returned next */
+	HgMatchList fetched; /* by this process; where the matches are streamed, last */
 } HgDeviceTeam;
 
 /*
@@ -128,15 +124,23 @@ extern void hg_device_team_init_early(HgDeviceTeamShared *shared, const HgJobCol
  * This process has read its rows, and others may not have: have its sender finished, if it needs
  * not wait for its turn.
  */
-extern void hg_device_team_settle(HgDeviceTeamShared *shared, HgSender *sender,
-								  const HgKeySet sides[2]);
+extern void hg_device_team_finish_sending(HgDeviceTeamShared *shared, HgSender *sender,
+										  const HgKeySet sides[2]);
 
 /*
- * Do all steps that are left to this process; device has shared, team, sender, context and its
- * columns set.  job_spec has the expected rows of all, and no team.  The wait for a greeting takes
- * patience_ms at most, other waits what the team's host allows.  True: all processes have joined on
- * the device. False: none has, *error says why, and team->team.arrived is what it would be had they
- * not tried.  An interrupt's error is thrown.
+ * Set up this process's part, all zero before; what is given stays in place, the sender until all
+ * steps are done.  The job is to have the columns of reduction, or those of gather, which loses
+ * them where there is no room; either may have none.  Matches and groups are allocated in context.
+ */
+extern void hg_device_team_begin(HgDeviceTeam *device, HgPgTeam *team, HgSender *sender,
+								 const HgReduction *reduction, HgGather *gather,
+								 MemoryContext context);
+
+/*
+ * Do all steps that are left to this process.  job_spec has the expected rows of all, and no team.
+ * The wait for a greeting takes patience_ms at most, other waits what the team's host allows.
+ * True: all processes have joined on the device.  False: none has, *error says why, and
+ * team->team.arrived is what it would be had they not tried.  An interrupt's error is thrown.
  */
 extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
 								const HgJobSpec *job_spec, const HgKeySet sides[2],
@@ -145,15 +149,15 @@ extern bool hg_device_team_join(HgDeviceTeam *device, const HgMatcherSpec *spec,
 /* The number of matches of all, for the one process that asks first; 0 for the others. */
 extern uint64 hg_device_team_take_count(HgDeviceTeam *device);
 
-/* Memory of the matches that this process has fetched. */
-extern uint64 hg_device_team_bytes(const HgDeviceTeam *device);
-
 /*
  * The next of the matches that this process has fetched or, where they are streamed, fetches now in
  * place of the last; *block is NULL at the end.
  */
 extern HgStatus hg_device_team_next(HgDeviceTeam *device, const HgMatchBlock **block,
 									HgError *error);
+
+/* What the job did, of all processes, and is doing, if it is open. */
+extern void hg_device_team_stats(HgDeviceTeam *device, HgJobStats *stats);
 
 /* Close the job, if it is open; in any state. */
 extern void hg_device_team_close(HgDeviceTeam *device);

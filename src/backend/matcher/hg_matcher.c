@@ -3,13 +3,14 @@
  * hg_matcher.c
  *	  Match the keys of two sides on whichever backend there is.
  *
+ * A matcher has its matches from a source (hg_match_source.h), and another one instead where that
+ * fails: hg_matcher_go_on() is the place where one is replaced by the next.
+ *
  * WHO FREES WHAT
  *
- * A matcher lives in a memory context of its own, from which a CPU job has its
- * memory too.  A job on the device is a promise to a process elsewhere, which has
- * to be told: by hg_matcher_destroy, by the context's reset callback, or at the
- * release of the resource owner.  Whichever comes first closes the job; the others
- * then find none.
+ * A matcher lives in a memory context of its own, from which its sources have their
+ * memory, a CPU job too.  A job on a device is one of another process, which has to be told
+ * when it is no longer needed: the matcher's cleanup does that (hg_cleanup.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,417 +22,235 @@
 #include "utils/memutils.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/device/hg_device_shared.h"
-#include "backend/matcher/hg_matcher_internal.h"
-#include "backend/hg_stats.h"
-#include "engine/cpu/hg_cpu.h"
+#include "backend/hg_cleanup.h"
+#include "backend/matcher/hg_matcher_choose.h"
 
-/* Matches taken from the engine at a time. */
-#define HG_LEAST_CHUNK 1024
-#define HG_LARGEST_CHUNK 65536
-
-/* Memory that a chunk of matches may take with values. */
-#define HG_CHUNK_BYTES (4 * 1024 * 1024)
-
-static dlist_head hg_matchers = DLIST_STATIC_INIT(hg_matchers);
-
-/* Close the job and leave the list; may be called in any state and any number of times. */
-static void
-hg_matcher_close(HgMatcher *matcher)
+struct HgMatcher
 {
-	if (matcher->job != NULL)
-	{
-		HgJob *job = matcher->job;
-
-		matcher->job = NULL;
-		matcher->engine->close(job);
-	}
-	hg_device_team_close(&matcher->device);
-	if (matcher->owner != NULL)
-	{
-		matcher->owner = NULL;
-		dlist_delete(&matcher->node);
-	}
-}
+	HgMatchTask task;
+	HgMatchSource *source; /* NULL while there is none */
+	HgCleanup cleanup;
+};
 
 static void
-hg_matcher_context_reset(void *arg)
+hg_matcher_release(void *arg)
 {
-	hg_matcher_close(arg);
+	HgMatcher *matcher = arg;
+
+	if (matcher->source != NULL)
+		matcher->source->ops->close(matcher->source);
 }
 
+/* The source in charge, for a call of it. */
+static HgMatchSource *
+hg_matcher_source(const HgMatcher *matcher)
+{
+	if (!matcher->cleanup.pending)
+		elog(ERROR, "the job of a HashGraph join was closed under it");
+	return matcher->source;
+}
+
+/* Have matches come from this source, and not from the one before. */
 static void
-hg_matcher_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
-						 bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
+hg_matcher_set_source(HgMatcher *matcher, HgMatchSource *source)
 {
-	dlist_mutable_iter iter;
+	HgMatchSource *before = matcher->source;
 
-	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
-		return;
-	dlist_foreach_modify(iter, &hg_matchers)
-	{
-		HgMatcher *matcher = dlist_container(HgMatcher, node, iter.cur);
-
-		if (matcher->owner == CurrentResourceOwner)
-			hg_matcher_close(matcher);
-	}
-}
-
-/* Does a failure of the device with this status leave the CPU a chance? */
-static bool
-hg_matcher_may_fall_back(const HgMatcher *matcher, HgStatus status)
-{
-	/* whatever it says, the CPU may know better, but of what was asked for by the user */
-	return hg_matcher_has_way_back(matcher) && status != HG_CANCELLED;
-}
-
-/* Throw the error of a job, and count it where that was on a device. */
-pg_noreturn static void
-hg_matcher_fail(HgMatcher *matcher, HgStatus status, const HgError *why)
-{
-	if (!matcher->on_cpu && status != HG_CANCELLED)
-		hg_stats_count_error();
-	hg_host_throw(&matcher->host, status, why);
+	matcher->source = source;
+	if (before != NULL)
+		hg_match_source_destroy(before);
 }
 
 /*
- * The job was evicted, for want of anything to do, and the join is for a device alone: wait for
- * another turn there.
+ * A call of the source has failed: go on with the one that replaces it, built, or throw the error.
  */
 static void
-hg_matcher_run_again(HgMatcher *matcher)
+hg_matcher_go_on(HgMatcher *matcher, HgStatus status, HgError *why)
 {
-	HgError error;
-	HgStatus status;
+	HgMatchTask *task = &matcher->task;
 
-	matcher->streaming = false;
-	/* it may be evicted again before all of it is built, while this process is held up */
-	do
-		status = hg_matcher_build_keys_alone(matcher, &error);
-	while (status == HG_EVICTED);
-	if (status != HG_OK)
-		hg_matcher_fail(matcher, status, &error);
-	hg_delivered_resume(&matcher->delivered);
+	while (status != HG_OK)
+	{
+		HgMatchSource *source = matcher->source;
+		HgMatchSource *next = NULL;
+
+		why->status = status;
+		if (source->ops->replace != NULL)
+			next = source->ops->replace(source, why);
+		if (next == NULL)
+			hg_host_throw(&task->host, why->status, why);
+		hg_matcher_set_source(matcher, next);
+		status = next->ops->open(next, why);
+		if (status == HG_OK)
+			status = next->ops->build(next, why);
+	}
+	hg_delivered_resume(&task->delivered);
 }
 
-/*
- * Fail, or have the HashGraphs built once more, on the CPU or a device, as status and
- * hashgraph.backend want it.
- */
-static void
-hg_matcher_fail_or_go_on(HgMatcher *matcher, HgStatus status, const HgError *why)
+/* Choose a source and open it. */
+static HgStatus
+hg_matcher_open(HgMatcher *matcher, HgError *error)
 {
-	HgError error;
+	instr_time start;
+	instr_time elapsed;
 
-	if (status == HG_EVICTED && !matcher->may_fall_back)
-	{
-		hg_matcher_run_again(matcher);
-		return;
-	}
-	if (status == HG_CONNECTION_LOST)
-		hg_device_discard_lost();
-	if (status == HG_CANCELLED && hg_host_lost_patience(&matcher->host))
-	{
-		status = hg_device_complain(&error);
-		why = &error;
-	}
-	if (!hg_matcher_may_fall_back(matcher, status))
-		hg_matcher_fail(matcher, status, why);
-	hg_device_log_fallback(why);
-	if (matcher->job != NULL)
-		matcher->engine->close(matcher->job);
-	matcher->job = NULL;
-	hg_matcher_set_engine(matcher, hg_cpu_engine());
-	hg_host_set_patience(&matcher->host, -1);
-	strlcpy(matcher->report.fallback, why->message, sizeof(matcher->report.fallback));
-	matcher->streaming = false;
-	status = hg_matcher_build(matcher, &error);
-	if (status != HG_OK)
-		hg_host_throw(&matcher->host, status, &error);
-	hg_delivered_resume(&matcher->delivered);
+	INSTR_TIME_SET_CURRENT(start);
+	hg_matcher_set_source(matcher, hg_matcher_choose(&matcher->task));
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, start);
+	matcher->task.report.start_ms += INSTR_TIME_GET_MILLISEC(elapsed);
+	return matcher->source->ops->open(matcher->source, error);
 }
 
 HgMatcher *
 hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
 {
-	static bool release_callback_registered = false;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph matcher", ALLOCSET_SMALL_SIZES);
 	HgMatcher *matcher = MemoryContextAllocZero(context, sizeof(HgMatcher));
-	instr_time start;
-	instr_time elapsed;
+	HgMatchTask *task = &matcher->task;
 	HgStatus status;
 	HgError error;
 
-	if (!release_callback_registered)
-	{
-		RegisterResourceReleaseCallback(hg_matcher_owner_release, NULL);
-		release_callback_registered = true;
-	}
-	matcher->context = context;
-	matcher->owner = CurrentResourceOwner;
-	dlist_push_head(&hg_matchers, &matcher->node);
-	matcher->callback.func = hg_matcher_context_reset;
-	matcher->callback.arg = matcher;
-	MemoryContextRegisterResetCallback(context, &matcher->callback);
-	hg_host_init(&matcher->host, context);
-	matcher->spec = *spec;
+	task->context = context;
+	hg_cleanup_register(&matcher->cleanup, context, hg_matcher_release, matcher);
+	hg_host_init(&task->host, context);
+	task->spec = *spec;
 	if (spec->team != NULL)
-		hg_team_init(&matcher->team, spec->team, &matcher->host);
-	matcher->sides[HG_OUTER] = *outer;
-	matcher->sides[HG_INNER] = *inner;
-	hg_delivered_init(&matcher->delivered, context, spec, matcher->sides);
+		hg_team_init(&task->team, spec->team, &task->host);
+	task->sides[HG_OUTER] = *outer;
+	task->sides[HG_INNER] = *inner;
+	hg_delivered_init(&task->delivered, context, spec, task->sides);
 
-	INSTR_TIME_SET_CURRENT(start);
-	if (spec->team != NULL)
-	{
-		if (hg_matcher_join_on_device(matcher))
-			return matcher;
-		if (spec->sender != NULL)
-			hg_sender_give_up(spec->sender);
-		matcher->spec.sender = NULL;
-	}
-	hg_matcher_choose(matcher);
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, start);
-	matcher->report.start_ms = INSTR_TIME_GET_MILLISEC(elapsed);
-
-	status = hg_matcher_build(matcher, &error);
+	status = hg_matcher_open(matcher, &error);
 	/*
 	 * A process that has died since the last join, or whose device has failed when that was
 	 * closed, shows it now: begin once more, with a new one.
 	 */
-	if ((status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED) && matcher->job == NULL)
+	if (status == HG_CONNECTION_LOST || status == HG_DEVICE_FAILED)
 	{
 		hg_device_discard_lost();
-		hg_matcher_choose(matcher);
-		status = hg_matcher_build(matcher, &error);
+		status = hg_matcher_open(matcher, &error);
 	}
-	if (status != HG_OK)
-		hg_matcher_fail_or_go_on(matcher, status, &error);
-	return matcher;
-}
-
-/* Have room for a chunk of matches, with the values that come with them. */
-static void
-hg_matcher_reserve(HgMatcher *matcher)
-{
-	const uint64 rows = Max(matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows);
-	const uint64 most =
-		Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / hg_gather_match_bytes(&matcher->gather));
-
-	matcher->block = hg_match_block_create(
-		&matcher->gather, Max(HG_LEAST_CHUNK, Min(rows / 4, most)), matcher->context);
-	matcher->outer = matcher->block->all.outer;
-	matcher->inner = matcher->block->all.inner;
-}
-
-/* One chunk from the engine; a failure is returned. */
-static HgStatus
-hg_matcher_fetch(HgMatcher *matcher, size_t *count, HgError *error)
-{
-	HgMatches matches;
-	HgStatus status = HG_OK;
-
-	matcher->block->all.count = 0;
-	hg_match_block_rest(matcher->block, &matcher->gather, &matches);
-	if (!matcher->streaming)
-		status = matcher->engine->match(matcher->job, matcher->spec.mode, error);
 	if (status == HG_OK)
-	{
-		matcher->streaming = true;
-		status = matcher->engine->next(matcher->job, &matches, error);
-		hg_matcher_extend_patience(matcher, matches.count);
-	}
-	*count = matches.count;
-	if (status == HG_OK && matches.count > 0)
-	{
-		hg_match_block_add(matcher->block, &matcher->gather, &matches);
-		matcher->report.gathered = hg_gather_show(&matcher->gather, matcher->block);
-	}
-	return status;
-}
-
-/* The next of the matches that this process has fetched, or fetches now, from the team's device. */
-static bool
-hg_matcher_next_fetched(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
-						size_t *count)
-{
-	const HgMatchBlock *block;
-	HgError error;
-	HgStatus status = hg_device_team_next(&matcher->device, &block, &error);
-
+		status = matcher->source->ops->build(matcher->source, &error);
 	if (status != HG_OK)
-		hg_matcher_fail(matcher, status, &error);
-	if (block == NULL)
-		return false;
-	*outer = block->all.outer;
-	*inner = block->all.inner;
-	*count = block->all.count;
-	matcher->report.gathered = hg_gather_show(&matcher->gather, block);
-	matcher->fetched += *count;
-	return true;
+		hg_matcher_go_on(matcher, status, &error);
+	return matcher;
 }
 
 bool
 hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, size_t *count)
 {
-	if (matcher->device.joined)
-		return hg_matcher_next_fetched(matcher, outer, inner, count);
-	if (matcher->job == NULL)
-		elog(ERROR, "the job of a HashGraph join was closed under it");
-	if (matcher->block == NULL)
-		hg_matcher_reserve(matcher);
+	const HgMatches *matches;
+	HgStatus status;
+	HgError error;
+
 	for (;;)
 	{
-		HgError error;
-		HgStatus status;
+		HgMatchSource *source = hg_matcher_source(matcher);
 
-		*count = hg_delivered_next_rest(&matcher->delivered, matcher->outer, matcher->inner,
-										matcher->block->all.capacity);
-		if (*count > 0)
+		status = source->ops->next(source, &matches, &error);
+		if (status == HG_OK)
 			break;
-		status = hg_matcher_fetch(matcher, count, &error);
-		/* a job without columns may do with less, and nothing has been delivered */
-		if (status == HG_DEVICE_OUT_OF_MEMORY && hg_gather_is_wanted(&matcher->gather) &&
-			matcher->report.gathered == 0)
-		{
-			matcher->streaming = false;
-			status = hg_matcher_build_keys_alone(matcher, &error);
-			if (status == HG_OK)
-				continue;
-		}
-		if (status != HG_OK)
-		{
-			hg_matcher_fail_or_go_on(matcher, status, &error);
-			continue;
-		}
-		if (*count == 0)
-			return false;
-		*count = hg_delivered_filter(&matcher->delivered, matcher->outer, matcher->inner, *count);
-		if (*count == 0)
-			continue;
-		if (!matcher->on_cpu &&
-			!hg_delivered_note(&matcher->delivered, matcher->outer, matcher->inner, *count))
-		{
-			status = hg_device_distrust(&error);
-			hg_matcher_fail_or_go_on(matcher, status, &error);
-			continue;
-		}
-		break;
+		hg_matcher_go_on(matcher, status, &error);
 	}
-	*outer = matcher->outer;
-	*inner = matcher->inner;
+	if (matches == NULL)
+		return false;
+	*outer = matches->outer;
+	*inner = matches->inner;
+	*count = matches->count;
 	return true;
 }
 
 const HgMatchValues *
 hg_matcher_values(const HgMatcher *matcher, HgSide side)
 {
-	return matcher->gather.has_matched[side] ? &matcher->gather.matched[side] : NULL;
+	const HgGather *gather = &matcher->source->gather;
+
+	return gather->has_matched[side] ? &gather->matched[side] : NULL;
 }
 
 void
 hg_matcher_rewind(HgMatcher *matcher)
 {
-	matcher->streaming = false;
-	matcher->fetched = 0;
-	hg_delivered_forget(&matcher->delivered);
-	if (hg_matcher_has_way_back(matcher))
-		hg_host_set_patience(&matcher->host, hg_matcher_patience(matcher));
+	HgMatchSource *source = hg_matcher_source(matcher);
+
+	Assert(source->ops->rewind != NULL);
+	hg_delivered_forget(&matcher->task.delivered);
+	source->ops->rewind(source);
 }
 
 uint64
 hg_matcher_count(HgMatcher *matcher)
 {
-	uint64 matches = 0;
-	HgStatus status;
-	HgError error;
-
-	if (matcher->device.joined)
+	for (;;)
 	{
-		matcher->fetched = hg_device_team_take_count(&matcher->device);
-		return matcher->fetched;
+		HgMatchSource *source = hg_matcher_source(matcher);
+		uint64 matches;
+		HgError error;
+		HgStatus status = source->ops->count(source, &matches, &error);
+
+		if (status == HG_OK)
+			return matches;
+		hg_matcher_go_on(matcher, status, &error);
 	}
-	if (matcher->job == NULL)
-		elog(ERROR, "the job of a HashGraph join was closed under it");
-	while ((status = matcher->engine->count(matcher->job, matcher->spec.mode, &matches, &error)) !=
-		   HG_OK)
-		hg_matcher_fail_or_go_on(matcher, status, &error);
-	return matches;
 }
 
 bool
 hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
 {
+	HgMatchSource *source = hg_matcher_source(matcher);
+	bool reduced;
 	HgStatus status;
 	HgError error;
 
-	if (!matcher->reducing)
+	if (source->ops->reduce == NULL)
 		return false;
-	if (matcher->device.joined)
-	{
-		if (!matcher->device.reduced)
-			return false;
-		*groups = matcher->device.groups;
-		matcher->fetched = groups->pairs;
-		return true;
-	}
-	if (matcher->job == NULL)
-		elog(ERROR, "the job of a HashGraph join was closed under it");
-	status = hg_reduction_fetch(matcher->spec.reduction, matcher->engine, matcher->job,
-								matcher->spec.mode, matcher->context, groups, &error);
+	status = source->ops->reduce(source, groups, &reduced, &error);
 	if (status == HG_OK)
-		return !groups->too_many;
-	hg_matcher_fail_or_go_on(matcher, status, &error);
+		return reduced;
+	hg_matcher_go_on(matcher, status, &error);
 	return false;
 }
 
 bool
 hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 {
-	HgStatus status;
-	HgError error;
-
-	if (matcher->job == NULL)
-		elog(ERROR, "the job of a HashGraph join was closed under it");
-	while ((status = matcher->engine->describe(matcher->job, side, stats, &error)) != HG_OK)
+	for (;;)
 	{
-		if (status == HG_INVALID)
+		HgMatchSource *source = hg_matcher_source(matcher);
+		HgStatus status;
+		HgError error;
+
+		if (source->ops->describe == NULL)
 			return false;
-		hg_matcher_fail_or_go_on(matcher, status, &error);
+		status = source->ops->describe(source, side, stats, &error);
+		if (status == HG_OK || status == HG_INVALID)
+			return status == HG_OK;
+		hg_matcher_go_on(matcher, status, &error);
 	}
-	return true;
 }
 
 uint64
 hg_matcher_fetched_bytes(const HgMatcher *matcher)
 {
-	return hg_device_team_bytes(&matcher->device);
+	return matcher->source->fetched_bytes;
 }
 
 void
 hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report)
 {
-	if (matcher->job != NULL)
-		matcher->engine->stats(matcher->job, &matcher->report.job);
-	if (matcher->device.job != NULL)
-		matcher->device.calls.stats(matcher->device.job, &matcher->device.stats);
-	if (matcher->device.joined)
-	{
-		/* the job was that of all */
-		matcher->report.job = matcher->device.stats;
-		matcher->report.job.matches = matcher->fetched;
-	}
-	*report = matcher->report;
-	strlcpy(report->backend, matcher->on_cpu ? "cpu" : "cuda", sizeof(report->backend));
-	if (matcher->on_cpu)
-		report->device[0] = '\0';
+	HgMatchSource *source = matcher->source;
+
+	source->ops->report(source, &matcher->task.report.job);
+	*report = matcher->task.report;
+	strlcpy(report->backend, source->ops->backend, sizeof(report->backend));
 }
 
 void
 hg_matcher_destroy(HgMatcher *matcher)
 {
-	/* the reset callback closes the job */
-	MemoryContextDelete(matcher->context);
+	/* its cleanup closes the job */
+	MemoryContextDelete(matcher->task.context);
 }

@@ -1,14 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_choose.c
- *	  The backend that a join is for, and how long a device may take.
+ *	  The source that a join is to have its matches from at first.
  *
- * PATIENCE
- *
- * Under backend auto the device must be worth the wait.  What a join may wait for its answers in
- * all, its turn in the queue included, is what the CPU would take for the whole of it: so a device
- * that is busy, or hangs, at most doubles the time that the join takes.  Time in which nobody
- * waits, because rows are being returned, does not count.
+ * What it is replaced by, where it fails, is its own to say (hg_match_source.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,9 +15,16 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/matcher/hg_matcher_internal.h"
 #include "backend/hg_stats.h"
-#include "engine/cpu/hg_cpu.h"
+#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_match_cpu.h"
+#include "backend/matcher/hg_match_device.h"
+#include "backend/matcher/hg_match_fetched.h"
+#include "backend/matcher/hg_match_sent.h"
+#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_matcher_choose.h"
+#include "backend/matcher/hg_patience.h"
+#include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
 /*
@@ -31,120 +33,81 @@
  */
 #define HG_DEVICE_ROWS 500000
 
-/*
- * What patience is made of: what the CPU engine may take for a row of either side, all but reading
- * it, and for a match, and what a device may take for the smallest of joins.  Which of them is the
- * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
- * safe side of what an idle machine measures when its device process starts: where many sessions
- * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
- * nothing.  Measured in one process, 2 million rows a side and 3 million matches: 24 to 27 ns for a
- * row, and up to twice that on a busy machine.
- */
-#define HG_CPU_ROW_NS 25.0
-#define HG_CPU_MATCH_NS 10.0
-#define HG_LEAST_PATIENCE_MS 50.0
-
-void
-hg_matcher_set_engine(HgMatcher *matcher, HgEngine *engine)
-{
-	matcher->engine = engine;
-	matcher->on_cpu = engine == hg_cpu_engine();
-	matcher->reducing = false;
-	hg_gather_forget(&matcher->gather);
-	matcher->report.gathered = 0;
-}
-
-double
-hg_matcher_patience(const HgMatcher *matcher)
-{
-	double rows = (double) (matcher->sides[HG_OUTER].rows + matcher->sides[HG_INNER].rows);
-
-	if (hg_gpu_wait_limit > 0)
-		return hg_gpu_wait_limit;
-	return Max(HG_LEAST_PATIENCE_MS, Max(matcher->report.cpu_ms, rows * HG_CPU_ROW_NS / 1e6));
-}
-
-void
-hg_matcher_extend_patience(HgMatcher *matcher, uint64 pairs)
-{
-	hg_host_add_patience(&matcher->host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
-}
-
 /* Is the device wanted, or, as far as is known, done with the join before the CPU would? */
 static bool
-hg_matcher_device_pays(HgMatcher *matcher, bool wanted, bool *reduced)
+hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
 {
-	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
+	const uint64 rows[2] = {task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows};
 	HgEngineCosts costs;
 	HgMatcherEstimate estimate;
-	bool known = hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &matcher->spec,
+	bool known = hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &task->spec,
 									 rows[HG_OUTER], rows[HG_INNER], &estimate);
 
-	*reduced = estimate.reduced;
+	columns->reduction = estimate.reduced ? task->spec.reduction : NULL;
 	if (wanted)
 		return true;
-	matcher->report.device_ms = estimate.device_ms;
-	matcher->report.cpu_ms = estimate.cpu_ms;
+	task->report.device_ms = estimate.device_ms;
+	task->report.cpu_ms = estimate.cpu_ms;
 	return known ? estimate.device_ms < estimate.cpu_ms
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
 /* The job is to return its matches: choose the columns that come with them. */
 static void
-hg_matcher_choose_gather(HgMatcher *matcher)
+hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatchColumns *columns)
 {
-	const HgSender *sender = matcher->spec.sender;
-	const uint64 rows[2] = {matcher->sides[HG_OUTER].rows, matcher->sides[HG_INNER].rows};
+	const HgSender *sender = task->spec.sender;
+	const uint64 rows[2] = {task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows};
 	HgEngineCosts costs;
 
 	/* a job that has been given keys already has its columns, or is to have none */
 	if (sender != NULL && hg_sender_is_admitted(sender) && !hg_sender_reduces(sender))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			matcher->gather.columns[side] = hg_sender_columns(sender, (HgSide) side);
-	else if (matcher->engine->append_column != NULL)
-		hg_matcher_choose_columns(hg_device_costs(&costs) ? &costs : NULL, &matcher->spec, rows,
-								  matcher->gather.columns);
+			columns->gathered[side] = hg_sender_columns(sender, (HgSide) side);
+	else if (engine->append_column != NULL)
+		hg_matcher_choose_columns(hg_device_costs(&costs) ? &costs : NULL, &task->spec, rows,
+								  columns->gathered);
 }
 
 /* The same with the other processes of a team, who all choose alike. */
 static void
-hg_matcher_choose_gather_in_team(HgMatcher *matcher, const uint64 rows[2])
+hg_matcher_choose_gather_in_team(const HgMatchTask *task, const uint64 rows[2],
+								 HgMatchColumns *columns)
 {
-	const HgDeviceTeamShared *shared = matcher->spec.team->device;
+	const HgDeviceTeamShared *shared = task->spec.team->device;
 
 	/* a job that is given keys early has its columns, or is to have none */
 	if (shared->early_job != 0 && !shared->early_columns.reduces)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			matcher->gather.columns[side] =
-				shared->early_columns.gathers[side] ? matcher->spec.columns[side] : NULL;
+			columns->gathered[side] =
+				shared->early_columns.gathers[side] ? task->spec.columns[side] : NULL;
 	else
-		hg_matcher_choose_columns(shared->costs_known ? &shared->costs : NULL, &matcher->spec, rows,
-								  matcher->gather.columns);
+		hg_matcher_choose_columns(shared->costs_known ? &shared->costs : NULL, &task->spec, rows,
+								  columns->gathered);
 }
 
-void
-hg_matcher_choose(HgMatcher *matcher)
+/* A job on a device; NULL where the CPU is to do it. */
+static HgMatchSource *
+hg_matcher_choose_device(HgMatchTask *task)
 {
-	bool wanted = hg_backend == HG_BACKEND_CUDA;
+	const bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgMatchColumns columns = {0};
 	HgEngine *engine = NULL;
 	HgDeviceState state;
+	double patience_ms;
 	HgError error;
-	bool reduced;
 
-	hg_matcher_set_engine(matcher, hg_cpu_engine());
-	hg_host_set_patience(&matcher->host, -1);
-	matcher->may_fall_back = false;
-	if (hg_backend == HG_BACKEND_CPU || matcher->spec.small || matcher->spec.team != NULL)
-		return;
-	if (!hg_matcher_device_pays(matcher, wanted, &reduced))
-		return;
+	if (hg_backend == HG_BACKEND_CPU || task->spec.small ||
+		!hg_matcher_device_pays(task, wanted, &columns))
+		return NULL;
 	/* a parallel worker does not live long enough for a device process of its own to start */
 	if (!wanted && IsParallelWorker() && !hg_device_is_shared())
-		return;
-	state = hg_device_state(wanted, (long) hg_matcher_patience(matcher), &error);
+		return NULL;
+	patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+	state = hg_device_state(wanted, (long) patience_ms, &error);
 	if (state == HG_DEVICE_READY)
 	{
-		strlcpy(matcher->report.device, hg_device_name(), sizeof(matcher->report.device));
+		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
 		engine = hg_device_engine(false);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
@@ -152,36 +115,37 @@ hg_matcher_choose(HgMatcher *matcher)
 	}
 	if (engine != NULL)
 	{
-		hg_matcher_set_engine(matcher, engine);
-		matcher->reducing = reduced && engine->reduce != NULL;
-		if (!matcher->reducing)
-			hg_matcher_choose_gather(matcher);
-		matcher->may_fall_back = !wanted;
-		hg_host_set_patience(&matcher->host, wanted ? -1 : hg_matcher_patience(matcher));
-		return;
+		if (engine->reduce == NULL)
+			columns.reduction = NULL;
+		if (columns.reduction == NULL)
+			hg_matcher_choose_gather(task, engine, &columns);
+		hg_host_set_patience(&task->host, wanted ? -1 : patience_ms);
+		if (task->spec.sender != NULL)
+			return hg_match_sent_create(task, engine, &columns, wanted);
+		return hg_match_device_create(task, engine, &columns, wanted);
 	}
 	if (wanted)
 	{
 		hg_stats_count_error();
-		hg_host_throw(&matcher->host, error.status, &error);
+		hg_host_throw(&task->host, error.status, &error);
 	}
 	/* a server that has no program has been made so, and is told nothing new */
 	if (state != HG_DEVICE_ABSENT)
 		hg_device_log_fallback(&error);
-	strlcpy(matcher->report.fallback, error.message, sizeof(matcher->report.fallback));
+	strlcpy(task->report.fallback, error.message, sizeof(task->report.fallback));
+	return NULL;
 }
 
-bool
-hg_matcher_join_on_device(HgMatcher *matcher)
+/* A job on a device that the processes of a team have together; NULL: the CPU, in all of them. */
+static HgMatchSource *
+hg_matcher_choose_fetched(HgMatchTask *task)
 {
-	HgDeviceTeamShared *shared = matcher->spec.team->device;
-	HgMatcherReport *report = &matcher->report;
-	bool wanted = hg_backend == HG_BACKEND_CUDA;
-	uint64 rows[2];
+	const HgMatcherSpec *spec = &task->spec;
+	const bool wanted = hg_backend == HG_BACKEND_CUDA;
+	HgDeviceTeamShared *shared = spec->team->device;
+	HgMatchColumns columns = {0};
 	HgMatcherEstimate estimate;
-	double patience_ms;
-	HgJobSpec spec;
-	HgError error;
+	uint64 rows[2];
 
 	if (shared->job == 0)
 	{
@@ -191,50 +155,34 @@ hg_matcher_join_on_device(HgMatcher *matcher)
 					 errmsg("parallel workers can not share this HashGraph join on a device"),
 					 errhint("Set hashgraph.backend to auto or cpu, or have the query planned "
 							 "again with backend cuda.")));
-		return false;
+		return NULL;
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		rows[side] = pg_atomic_read_u64(&shared->rows[side]);
-	hg_matcher_estimate(shared->costs_known ? &shared->costs : NULL, &matcher->spec, rows[HG_OUTER],
+	hg_matcher_estimate(shared->costs_known ? &shared->costs : NULL, spec, rows[HG_OUTER],
 						rows[HG_INNER], &estimate);
-	report->device_ms = estimate.device_ms;
-	report->cpu_ms = estimate.cpu_ms;
-	matcher->on_cpu =
-		!wanted &&
-		(report->device_ms >= report->cpu_ms ||
-		 (!estimate.reduced && !matcher->spec.counted &&
-		  matcher->spec.pairs * 2 * sizeof(uint32) > (double) matcher->spec.team->match_bytes));
-	if (matcher->on_cpu)
-		return false;
+	task->report.device_ms = estimate.device_ms;
+	task->report.cpu_ms = estimate.cpu_ms;
+	if (!wanted && (estimate.device_ms >= estimate.cpu_ms ||
+					(!estimate.reduced && !spec->counted &&
+					 spec->pairs * 2 * sizeof(uint32) > (double) spec->team->match_bytes)))
+		return NULL;
+	if (estimate.reduced)
+		columns.reduction = spec->reduction;
+	else
+		hg_matcher_choose_gather_in_team(task, rows, &columns);
+	return hg_match_fetched_create(task, &columns, wanted);
+}
 
-	matcher->reducing = estimate.reduced;
-	if (!matcher->reducing)
-		hg_matcher_choose_gather_in_team(matcher, rows);
-	hg_matcher_fill_spec(matcher, &spec);
-	spec.team = shared->job;
-	memcpy(spec.expected_rows, rows, sizeof(rows));
-	matcher->device.shared = shared;
-	matcher->device.team = &matcher->team;
-	matcher->device.context = matcher->context;
-	matcher->device.sender = matcher->spec.sender;
-	matcher->device.reducing = matcher->reducing;
-	matcher->device.gather = &matcher->gather;
-	patience_ms = hg_matcher_patience(matcher);
-	hg_host_set_patience(&matcher->host, wanted ? -1 : patience_ms);
-	if (hg_device_team_join(&matcher->device, &matcher->spec, &spec, matcher->sides, patience_ms,
-							&error))
-	{
-		strlcpy(report->device, hg_device_name(), sizeof(report->device));
-		report->sent_rows = matcher->device.sent_rows;
-		return true;
-	}
-	hg_host_set_patience(&matcher->host, -1);
-	if (wanted)
-	{
-		hg_stats_count_error();
-		hg_host_throw(&matcher->host, error.status, &error);
-	}
-	hg_device_log_fallback(&error);
-	strlcpy(report->fallback, error.message, sizeof(report->fallback));
-	return false;
+HgMatchSource *
+hg_matcher_choose(HgMatchTask *task)
+{
+	const bool in_team = task->spec.team != NULL;
+	HgMatchSource *source =
+		in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
+
+	if (source != NULL)
+		return source;
+	hg_match_task_end_sending(task);
+	return in_team ? hg_match_team_create(task) : hg_match_cpu_create(task);
 }

@@ -16,12 +16,11 @@
  */
 #include "hg_compat.h"
 
-#include "lib/ilist.h"
 #include "portability/instr_time.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 
 #include "backend/device/hg_device.h"
+#include "backend/hg_cleanup.h"
 #include "backend/matcher/hg_sender.h"
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
@@ -47,10 +46,8 @@ typedef struct HgSent
 
 struct HgSender
 {
-	dlist_node node; /* in hg_senders */
-	ResourceOwner owner;
 	MemoryContext context;
-	MemoryContextCallback callback;
+	HgCleanup cleanup;
 	HgPgHost host; /* of the job until someone waits for it; nothing is asked of it */
 	HgJobSpec spec;
 	const HgReduction *reduction;
@@ -64,8 +61,6 @@ struct HgSender
 	HgSent sent[2]; /* by HgSide */
 	uint64 sent_rows;
 };
-
-static dlist_head hg_senders = DLIST_STATIC_INIT(hg_senders);
 
 bool
 hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns)
@@ -112,39 +107,10 @@ hg_sender_give_up(HgSender *sender)
 		sender->calls.close(job);
 }
 
-/* Give up and leave the list; may be called any number of times. */
 static void
-hg_sender_close(HgSender *sender)
+hg_sender_release(void *arg)
 {
-	hg_sender_give_up(sender);
-	if (sender->owner != NULL)
-	{
-		sender->owner = NULL;
-		dlist_delete(&sender->node);
-	}
-}
-
-static void
-hg_sender_context_reset(void *arg)
-{
-	hg_sender_close(arg);
-}
-
-static void
-hg_sender_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
-						bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
-{
-	dlist_mutable_iter iter;
-
-	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
-		return;
-	dlist_foreach_modify(iter, &hg_senders)
-	{
-		HgSender *sender = dlist_container(HgSender, node, iter.cur);
-
-		if (sender->owner == CurrentResourceOwner)
-			hg_sender_close(sender);
-	}
+	hg_sender_give_up(arg);
 }
 
 static double
@@ -185,22 +151,12 @@ hg_sender_ask(HgSender *sender)
 HgSender *
 hg_sender_create(const HgSenderSpec *spec)
 {
-	static bool release_callback_registered = false;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph sender", ALLOCSET_SMALL_SIZES);
 	HgSender *sender = MemoryContextAllocZero(context, sizeof(HgSender));
 
-	if (!release_callback_registered)
-	{
-		RegisterResourceReleaseCallback(hg_sender_owner_release, NULL);
-		release_callback_registered = true;
-	}
 	sender->context = context;
-	sender->owner = CurrentResourceOwner;
-	dlist_push_head(&hg_senders, &sender->node);
-	sender->callback.func = hg_sender_context_reset;
-	sender->callback.arg = sender;
-	MemoryContextRegisterResetCallback(context, &sender->callback);
+	hg_cleanup_register(&sender->cleanup, context, hg_sender_release, sender);
 	hg_host_init(&sender->host, context);
 	sender->reduction = spec->reduction;
 	hg_matcher_init_spec(&sender->spec, spec->key_width, spec->reduction, true);
@@ -390,6 +346,6 @@ hg_sender_sent_rows(const HgSender *sender)
 void
 hg_sender_destroy(HgSender *sender)
 {
-	/* the reset callback closes the job */
+	/* its cleanup closes the job */
 	MemoryContextDelete(sender->context);
 }

@@ -288,7 +288,7 @@ hg_join_hand_over_keys(HgJoinState *state)
 		pg_atomic_read_u32(&state->team.shared->spill_bits) != 0)
 		hg_join_end_sending(state);
 	else
-		hg_device_team_settle(&state->team.shared->device, state->sender, sides);
+		hg_device_team_finish_sending(&state->team.shared->device, state->sender, sides);
 }
 
 HgJoinPhase

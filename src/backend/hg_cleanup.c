@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cleanup.c
+ *	  Give back what lies outside of a memory context, on each way out of a statement.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/hg_cleanup.h"
+
+static dlist_head hg_cleanups = DLIST_STATIC_INIT(hg_cleanups);
+
+static void
+hg_cleanup_run(HgCleanup *cleanup)
+{
+	if (!cleanup->pending)
+		return;
+	cleanup->pending = false;
+	dlist_delete(&cleanup->node);
+	cleanup->release(cleanup->arg);
+}
+
+static void
+hg_cleanup_context_reset(void *arg)
+{
+	hg_cleanup_run(arg);
+}
+
+static void
+hg_cleanup_owner_release(ResourceReleasePhase phase, bool is_commit pg_attribute_unused(),
+						 bool is_top_level pg_attribute_unused(), void *arg pg_attribute_unused())
+{
+	dlist_mutable_iter iter;
+
+	if (phase != RESOURCE_RELEASE_BEFORE_LOCKS)
+		return;
+	dlist_foreach_modify(iter, &hg_cleanups)
+	{
+		HgCleanup *cleanup = dlist_container(HgCleanup, node, iter.cur);
+
+		if (cleanup->owner == CurrentResourceOwner)
+			hg_cleanup_run(cleanup);
+	}
+}
+
+void
+hg_cleanup_register(HgCleanup *cleanup, MemoryContext context, void (*release)(void *arg),
+					void *arg)
+{
+	static bool owner_callback_registered = false;
+
+	if (!owner_callback_registered)
+	{
+		RegisterResourceReleaseCallback(hg_cleanup_owner_release, NULL);
+		owner_callback_registered = true;
+	}
+	cleanup->owner = CurrentResourceOwner;
+	cleanup->release = release;
+	cleanup->arg = arg;
+	cleanup->pending = true;
+	dlist_push_head(&hg_cleanups, &cleanup->node);
+	cleanup->callback.func = hg_cleanup_context_reset;
+	cleanup->callback.arg = cleanup;
+	MemoryContextRegisterResetCallback(context, &cleanup->callback);
+}

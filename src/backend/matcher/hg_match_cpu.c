@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_cpu.c
+ *	  Matches from a job of this process's own on the CPU.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/matcher/hg_match_cpu.h"
+#include "backend/matcher/hg_match_job.h"
+
+static HgStatus
+hg_match_cpu_open(HgMatchSource *source, HgError *error)
+{
+	return hg_match_job_open((HgMatchJob *) source, false, error);
+}
+
+static const HgMatchSourceOps hg_match_cpu_ops = {
+	.backend = "cpu",
+	.open = hg_match_cpu_open,
+	.build = hg_match_job_build,
+	.next = hg_match_job_next,
+	.rewind = hg_match_job_rewind,
+	.count = hg_match_job_count,
+	.describe = hg_match_job_describe,
+	.report = hg_match_job_report,
+	.close = hg_match_job_close,
+};
+
+HgMatchSource *
+hg_match_cpu_create(HgMatchTask *task)
+{
+	return hg_match_job_create_on_cpu(task, &hg_match_cpu_ops);
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_device.h
+ *	  Matches from a job of this process's own on a device (hg_match_source.h).
+ *
+ * Under backend auto the CPU takes over from it, whatever has failed, also in the middle of the
+ * stream; under cuda nothing but another job on a device does.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCH_DEVICE_H
+#define HG_MATCH_DEVICE_H
+
+#include "backend/matcher/hg_match_job.h"
+
+typedef struct HgMatchDevice
+{
+	HgMatchJob job; /* first */
+	bool alone;		/* the join is for a device and nothing else */
+} HgMatchDevice;
+
+extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
+											 const HgMatchColumns *columns, bool alone);
+
+/* Its calls and its making, for a source that differs in how its job comes to be. */
+extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
+									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
+extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
+									 HgError *error);
+extern void hg_match_device_rewind(HgMatchSource *source);
+extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
+									   HgError *error);
+extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
+
+#endif /* HG_MATCH_DEVICE_H */

@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_fetched.c
+ *	  Matches that this process has fetched of a job that a team had on a device.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "portability/instr_time.h"
+
+#include "backend/device/hg_device.h"
+#include "backend/device/hg_device_shared.h"
+#include "backend/hg_stats.h"
+#include "backend/matcher/hg_device_team.h"
+#include "backend/matcher/hg_match_fetched.h"
+#include "backend/matcher/hg_match_team.h"
+#include "backend/matcher/hg_patience.h"
+
+typedef struct HgMatchFetched
+{
+	HgMatchSource source; /* first */
+	HgDeviceTeam device;
+	bool alone;		 /* the join is for a device and nothing else */
+	uint64 returned; /* matches, by this process */
+} HgMatchFetched;
+
+/* The processes open their job together, in build. */
+static HgStatus
+hg_match_fetched_open(HgMatchSource *source pg_attribute_unused(),
+					  HgError *error pg_attribute_unused())
+{
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_fetched_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+	HgMatchTask *task = source->task;
+	HgDeviceTeam *device = &fetched->device;
+	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
+	instr_time start;
+	instr_time elapsed;
+	HgJobSpec spec;
+
+	hg_device_team_begin(device, &task->team, task->spec.sender, source->reduction, &source->gather,
+						 task->context);
+	hg_match_source_fill_spec(source, true, &spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
+	hg_host_set_patience(&task->host, fetched->alone ? -1 : patience_ms);
+	INSTR_TIME_SET_CURRENT(start);
+	if (hg_device_team_join(device, &task->spec, &spec, task->sides, patience_ms, error))
+	{
+		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
+		task->report.sent_rows = device->sent_rows;
+		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
+		return HG_OK;
+	}
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, start);
+	task->report.start_ms += INSTR_TIME_GET_MILLISEC(elapsed);
+	hg_match_task_end_sending(task);
+	return error->status;
+}
+
+static HgStatus
+hg_match_fetched_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+	const HgMatchBlock *block;
+	HgStatus status = hg_device_team_next(&fetched->device, &block, error);
+
+	*matches = NULL;
+	if (status != HG_OK || block == NULL)
+		return status;
+	*matches = hg_match_source_show(source, block);
+	fetched->returned += block->all.count;
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_fetched_count(HgMatchSource *source, uint64 *matches, HgError *error pg_attribute_unused())
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	*matches = fetched->returned = hg_device_team_take_count(&fetched->device);
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_fetched_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
+						HgError *error pg_attribute_unused())
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	*reduced = fetched->device.reduced;
+	if (*reduced)
+	{
+		*groups = fetched->device.groups;
+		fetched->returned = groups->pairs;
+	}
+	return HG_OK;
+}
+
+static void
+hg_match_fetched_report(HgMatchSource *source, HgJobStats *stats)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	/* the job was that of all */
+	hg_device_team_stats(&fetched->device, stats);
+	stats->matches = fetched->returned;
+}
+
+static HgMatchSource *
+hg_match_fetched_replace(HgMatchSource *source, HgError *why)
+{
+	const HgMatchFetched *fetched = (HgMatchFetched *) source;
+	HgMatchTask *task = source->task;
+
+	if (fetched->alone)
+	{
+		if (why->status != HG_CANCELLED)
+			hg_stats_count_error();
+		return NULL;
+	}
+	hg_device_log_fallback(why);
+	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
+	return hg_match_team_create(task);
+}
+
+static void
+hg_match_fetched_close(HgMatchSource *source)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	hg_device_team_close(&fetched->device);
+	hg_match_list_clear(&fetched->device.fetched);
+}
+
+static const HgMatchSourceOps hg_match_fetched_ops = {
+	.backend = "cuda",
+	.open = hg_match_fetched_open,
+	.build = hg_match_fetched_build,
+	.next = hg_match_fetched_next,
+	.count = hg_match_fetched_count,
+	.reduce = hg_match_fetched_reduce,
+	.report = hg_match_fetched_report,
+	.replace = hg_match_fetched_replace,
+	.close = hg_match_fetched_close,
+};
+
+HgMatchSource *
+hg_match_fetched_create(HgMatchTask *task, const HgMatchColumns *columns, bool alone)
+{
+	HgMatchFetched *fetched =
+		hg_match_source_create(task, &hg_match_fetched_ops, columns, sizeof(HgMatchFetched));
+
+	fetched->alone = alone;
+	return &fetched->source;
+}

@@ -1,0 +1,201 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_job.c
+ *	  What sources of matches have in common that have a job of an engine behind them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/matcher/hg_match_job.h"
+#include "engine/cpu/hg_cpu.h"
+
+/* Matches taken from the engine at a time. */
+#define HG_LEAST_CHUNK 1024
+#define HG_LARGEST_CHUNK 65536
+
+/* Memory that a chunk of matches may take with values. */
+#define HG_CHUNK_BYTES (4 * 1024 * 1024)
+
+HgMatchSource *
+hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops)
+{
+	const HgMatchColumns none = {0};
+	HgMatchJob *job = hg_match_source_create(task, ops, &none, sizeof(HgMatchJob));
+
+	job->engine = hg_cpu_engine();
+	hg_host_set_patience(&task->host, -1);
+	task->report.device[0] = '\0';
+	return &job->source;
+}
+
+HgStatus
+hg_match_job_open(HgMatchJob *job, bool on_device, HgError *error)
+{
+	HgJobSpec spec;
+
+	hg_match_source_fill_spec(&job->source, on_device, &spec);
+	return job->engine->open(job->engine, &job->source.task->host.host, &spec, &job->job, error);
+}
+
+/* Give the job the keys and columns of a side. */
+static HgStatus
+hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
+{
+	const HgMatchSource *source = &job->source;
+	const HgKeySet *set = &source->task->sides[side];
+	HgStatus status = HG_OK;
+
+	for (int i = 0; i < set->npieces && status == HG_OK; i++)
+		status =
+			job->engine->append(job->job, side, set->pieces[i].keys, set->pieces[i].count, error);
+	if (status == HG_OK)
+		status = hg_column_set_append(source->reduction != NULL ? &source->reduction->columns[side]
+																: source->gather.columns[side],
+									  job->engine, job->job, side, 0, set->rows, error);
+	return status;
+}
+
+HgStatus
+hg_match_job_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgStatus status = hg_match_job_append(job, HG_OUTER, error);
+
+	if (status == HG_OK)
+		status = hg_match_job_append(job, HG_INNER, error);
+	if (status == HG_OK)
+		status = job->engine->build(job->job, error);
+	return status;
+}
+
+/* Have room for a chunk of matches, with the values that come with them. */
+static void
+hg_match_job_reserve(HgMatchJob *job)
+{
+	HgMatchTask *task = job->source.task;
+	const HgGather *gather = &job->source.gather;
+	const uint64 rows = Max(task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows);
+	const uint64 most = Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / hg_gather_match_bytes(gather));
+
+	if (job->block == NULL)
+		job->block =
+			hg_match_block_create(gather, Max(HG_LEAST_CHUNK, Min(rows / 4, most)), task->context);
+	job->block->all.count = 0;
+}
+
+bool
+hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches)
+{
+	HgMatches *all;
+
+	hg_match_job_reserve(job);
+	all = &job->block->all;
+	all->count =
+		hg_delivered_next_rest(&job->source.task->delivered, all->outer, all->inner, all->capacity);
+	*matches = all;
+	return all->count > 0;
+}
+
+/* One chunk of the engine's stream. */
+static HgStatus
+hg_match_job_fetch(HgMatchJob *job, HgError *error)
+{
+	HgMatchSource *source = &job->source;
+	HgMatches chunk;
+	HgStatus status = HG_OK;
+
+	hg_match_job_reserve(job);
+	hg_match_block_rest(job->block, &source->gather, &chunk);
+	if (!job->streaming)
+		status = job->engine->match(job->job, source->task->spec.mode, error);
+	if (status != HG_OK)
+		return status;
+	job->streaming = true;
+	status = job->engine->next(job->job, &chunk, error);
+	if (status == HG_OK && chunk.count > 0)
+		hg_match_block_add(job->block, &source->gather, &chunk);
+	return status;
+}
+
+HgStatus
+hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error)
+{
+	HgMatchTask *task = job->source.task;
+	HgStatus status = hg_match_job_fetch(job, error);
+
+	while (status == HG_OK && job->block->all.count > 0)
+	{
+		HgMatches *all = &job->block->all;
+
+		/* values stay where they are: a source that goes on with a stream has no columns */
+		all->count = hg_delivered_filter(&task->delivered, all->outer, all->inner, all->count);
+		if (all->count > 0)
+		{
+			*matches = hg_match_source_show(&job->source, job->block);
+			return HG_OK;
+		}
+		status = hg_match_job_fetch(job, error);
+	}
+	*matches = NULL;
+	return status;
+}
+
+HgStatus
+hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	if (hg_match_job_next_rest(job, matches))
+		return HG_OK;
+	return hg_match_job_next_new(job, matches, error);
+}
+
+void
+hg_match_job_rewind(HgMatchSource *source)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	job->streaming = false;
+}
+
+HgStatus
+hg_match_job_count(HgMatchSource *source, uint64 *matches, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	return job->engine->count(job->job, source->task->spec.mode, matches, error);
+}
+
+HgStatus
+hg_match_job_describe(HgMatchSource *source, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	return job->engine->describe(job->job, side, stats, error);
+}
+
+void
+hg_match_job_report(HgMatchSource *source, HgJobStats *stats)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	if (job->job != NULL)
+		job->engine->stats(job->job, stats);
+}
+
+void
+hg_match_job_close(HgMatchSource *source)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgJob *open = job->job;
+
+	job->job = NULL;
+	if (open != NULL)
+		job->engine->close(open);
+	if (job->block != NULL)
+		hg_match_block_destroy(job->block);
+	job->block = NULL;
+}

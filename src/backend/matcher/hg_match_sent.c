@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_sent.c
+ *	  Matches from a device job that has got its keys while they were read.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/matcher/hg_match_device.h"
+#include "backend/matcher/hg_match_sent.h"
+#include "backend/matcher/hg_sender.h"
+#include "engine/hg_ranges.h"
+
+/* The job, with all keys and columns, as one of the engine that cuts jobs into ranges. */
+static HgStatus
+hg_match_sent_take_over(HgMatchJob *job, HgError *error)
+{
+	const HgMatchSource *source = &job->source;
+	HgMatchTask *task = source->task;
+	HgSender *sender = task->spec.sender;
+	HgJobSpec spec;
+	HgStatus status;
+
+	if (hg_sender_reduces(sender) != (source->reduction != NULL) ||
+		hg_sender_columns(sender, HG_OUTER) != source->gather.columns[HG_OUTER] ||
+		hg_sender_columns(sender, HG_INNER) != source->gather.columns[HG_INNER])
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
+	hg_match_source_fill_spec(source, true, &spec);
+	status = hg_sender_finish(sender, &task->host, task->sides, error);
+	if (status == HG_OK)
+		status =
+			hg_sender_hand_over(sender, job->engine, &task->host.host, &spec, &job->job, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeySet *set = &task->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status = hg_ranges_note(job->job, (HgSide) side, set->pieces[i].keys,
+									set->pieces[i].count, error);
+	}
+	if (status == HG_OK)
+		task->report.sent_rows = hg_sender_sent_rows(sender);
+	return status;
+}
+
+static HgStatus
+hg_match_sent_open(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgStatus status = hg_match_sent_take_over(job, error);
+
+	if (status != HG_OK)
+		hg_match_job_close(source);
+	hg_match_task_end_sending(source->task);
+	return status;
+}
+
+static HgStatus
+hg_match_sent_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	return job->engine->build(job->job, error);
+}
+
+static HgMatchSource *
+hg_match_sent_replace(HgMatchSource *source, HgError *why)
+{
+	const HgMatchDevice *device = (HgMatchDevice *) source;
+	const HgMatchColumns columns = {
+		.reduction = source->reduction,
+		.gathered = {source->gather.columns[HG_OUTER], source->gather.columns[HG_INNER]},
+	};
+
+	/* it was not taken over: begin anew, if the user does not want to stop */
+	if (device->job.job == NULL && why->status != HG_CANCELLED)
+		return hg_match_device_create(source->task, device->job.engine, &columns, device->alone);
+	return hg_match_device_replace(source, why);
+}
+
+static const HgMatchSourceOps hg_match_sent_ops = {
+	.backend = "cuda",
+	.open = hg_match_sent_open,
+	.build = hg_match_sent_build,
+	.next = hg_match_device_next,
+	.rewind = hg_match_device_rewind,
+	.count = hg_match_job_count,
+	.reduce = hg_match_device_reduce,
+	.describe = hg_match_job_describe,
+	.report = hg_match_job_report,
+	.replace = hg_match_sent_replace,
+	.close = hg_match_job_close,
+};
+
+HgMatchSource *
+hg_match_sent_create(HgMatchTask *task, HgEngine *engine, const HgMatchColumns *columns, bool alone)
+{
+	return hg_match_device_create_as(task, &hg_match_sent_ops, engine, columns, alone);
+}

@@ -1,0 +1,66 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_source.c
+ *	  What sources of matches have in common, whatever is behind them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "backend/matcher/hg_match_source.h"
+#include "backend/matcher/hg_sender.h"
+
+void *
+hg_match_source_create(HgMatchTask *task, const HgMatchSourceOps *ops,
+					   const HgMatchColumns *columns, Size bytes)
+{
+	HgMatchSource *source = MemoryContextAllocZero(task->context, bytes);
+
+	source->ops = ops;
+	source->task = task;
+	source->reduction = columns->reduction;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		source->gather.columns[side] = columns->gathered[side];
+	task->report.gathered = 0;
+	return source;
+}
+
+void
+hg_match_source_destroy(HgMatchSource *source)
+{
+	source->ops->close(source);
+	pfree(source);
+}
+
+void
+hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec *spec)
+{
+	const HgMatchTask *task = source->task;
+
+	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec->expected_rows[side] = task->sides[side].rows;
+		if (source->gather.columns[side] != NULL)
+			hg_column_set_fill_spec(source->gather.columns[side], (HgSide) side, spec);
+	}
+}
+
+const HgMatches *
+hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block)
+{
+	source->task->report.gathered = hg_gather_show(&source->gather, block);
+	return &block->all;
+}
+
+void
+hg_match_task_end_sending(HgMatchTask *task)
+{
+	if (task->spec.sender != NULL)
+		hg_sender_give_up(task->spec.sender);
+	task->spec.sender = NULL;
+}

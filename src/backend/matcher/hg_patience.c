@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_patience.c
+ *	  How long a join may wait for a device.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "backend/matcher/hg_patience.h"
+#include "hg_guc.h"
+
+/*
+ * What patience is made of: what the CPU engine may take for a row of either side, all but reading
+ * it, and for a match, and what a device may take for the smallest of joins.  Which of them is the
+ * faster is told by measured costs (hg_device_costs) and not by these.  They are bounds, on the
+ * safe side of what an idle machine measures when its device process starts: where many sessions
+ * share the CPU a join takes longer there too, and who gives a device up too soon has waited for
+ * nothing.  Measured in one process, 2 million rows a side and 3 million matches: 24 to 27 ns for a
+ * row, and up to twice that on a busy machine.
+ */
+#define HG_CPU_ROW_NS 25.0
+#define HG_CPU_MATCH_NS 10.0
+#define HG_LEAST_PATIENCE_MS 50.0
+
+double
+hg_patience_ms(const HgKeySet sides[2], double cpu_ms)
+{
+	double rows = (double) (sides[HG_OUTER].rows + sides[HG_INNER].rows);
+
+	if (hg_gpu_wait_limit > 0)
+		return hg_gpu_wait_limit;
+	return Max(HG_LEAST_PATIENCE_MS, Max(cpu_ms, rows * HG_CPU_ROW_NS / 1e6));
+}
+
+void
+hg_patience_extend(HgPgHost *host, uint64 pairs)
+{
+	hg_host_add_patience(host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
+}
