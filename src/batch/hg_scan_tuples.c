@@ -21,6 +21,7 @@
 #include "access/tupmacs.h"
 
 #include "batch/hg_scan_tuples.h"
+#include "batch/hg_values.h"
 
 HgTupleLayout *
 hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
@@ -104,25 +105,7 @@ hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *
 			values[i] = PointerGetDatum(data[i] + offset);
 		return;
 	}
-	switch (att->attlen)
-	{
-		case 1:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 1);
-			break;
-		case 2:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 2);
-			break;
-		case 4:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = fetch_att(data[i] + offset, true, 4);
-			break;
-		default:
-			for (int i = 0; i < ntuples; i++)
-				values[i] = hg_tuple_fetch(att, data[i] + offset);
-			break;
-	}
+	hg_values_fetch(att->attlen, data, offset, ntuples, values);
 }
 
 /* Tuples without a NULL and with all wanted attributes. */

@@ -15,6 +15,7 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_values.h"
 #include "executor/join/hg_join_state.h"
 
 struct HgJoinGather
@@ -99,38 +100,6 @@ hg_join_gathered_columns(const HgJoinState *state, HgSide side)
 			   : NULL;
 }
 
-/* values[i] = that of match which[i]. */
-#define HG_TAKE_VALUES(type, to_datum)                                                             \
-	for (int i = 0; i < count; i++)                                                                \
-	to[i] = to_datum(((const type *) values)[which[i]])
-
-/* Put a column's values of some matches into a batch. */
-static void
-hg_join_take_column(const void *values, const uint8 *nulls, uint8 width, const uint16 *which,
-					int count, HgBatch *batch, int at)
-{
-	Datum *to = batch->values[at];
-
-	switch (width)
-	{
-		case 1:
-			HG_TAKE_VALUES(char, CharGetDatum);
-			break;
-		case 2:
-			HG_TAKE_VALUES(int16, Int16GetDatum);
-			break;
-		case 4:
-			HG_TAKE_VALUES(int32, Int32GetDatum);
-			break;
-		default:
-			HG_TAKE_VALUES(Datum, );
-			break;
-	}
-	batch->has_nulls[at] = nulls != NULL;
-	for (int i = 0; nulls != NULL && i < count; i++)
-		batch->nulls[at][i] = nulls[which[i]] != 0;
-}
-
 bool
 hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first, const uint16 *which, int count)
 {
@@ -143,11 +112,16 @@ hg_join_take_gathered(HgJoinState *state, HgSide side, size_t first, const uint1
 	set = &state->gather->sets[side];
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
+		const char *values = matched->values[column];
 		const uint8 *nulls = matched->nulls[column];
+		HgBatch *batch = state->out;
+		int at = state->inputs[side]->to[column];
 
-		hg_join_take_column((const char *) matched->values[column] + first * set->widths[column],
-							nulls != NULL ? nulls + first : NULL, set->widths[column], which, count,
-							state->out, state->inputs[side]->to[column]);
+		hg_values_gather(set->widths[column], values + first * set->widths[column], which, count,
+						 batch->values[at]);
+		batch->has_nulls[at] = nulls != NULL;
+		for (int i = 0; nulls != NULL && i < count; i++)
+			batch->nulls[at][i] = nulls[first + which[i]] != 0;
 	}
 	return true;
 }
