@@ -179,7 +179,7 @@ has_passed(cudaStream_t stream)
 
 /* Charge jobs that are closed no more where their streams have passed their ends; with the lock. */
 static void
-settle_kits(HgCudaDevice *device)
+uncharge_kits(HgCudaDevice *device)
 {
 	bool chosen = false;
 
@@ -224,7 +224,7 @@ hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint6
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	settle_kits(device);
+	uncharge_kits(device);
 	*budget = device->budget;
 	*held = device->held;
 	*peak = device->peak;
@@ -330,7 +330,7 @@ charge(HgCudaWork *work, uint64_t bytes)
 	if (needed <= work->charged)
 		return true;
 	if (device->held + (needed - work->charged) > device->budget)
-		settle_kits(device);
+		uncharge_kits(device);
 	if (device->held + (needed - work->charged) > device->budget)
 		return false;
 	device->held += needed - work->charged;
@@ -344,7 +344,7 @@ charge(HgCudaWork *work, uint64_t bytes)
 
 /* The stream has passed all that the job has given back, which others can have from now on. */
 static void
-settle(HgCudaWork *work)
+uncharge(HgCudaWork *work)
 {
 	HgCudaDevice *device = work->device;
 
@@ -394,7 +394,7 @@ hg_cuda_work_close(HgCudaWork *work)
 	while (work->block_count > 0)
 		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
 	if (passed)
-		settle(work);
+		uncharge(work);
 
 	/* what was launched before a cancellation may still run: the next job waits its turn */
 	work->kit.charged = work->charged;
@@ -505,7 +505,7 @@ hg_cuda_free(HgCudaWork *work, void *ptr)
 			cudaFree(ptr); /* waits for the device */
 		work->held -= work->blocks[i].bytes;
 		if (device->pool == nullptr)
-			settle(work);
+			uncharge(work);
 		work->blocks[i] = work->blocks[--work->block_count];
 		return;
 	}
@@ -563,7 +563,7 @@ hg_cuda_wait(HgCudaWork *work, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventRecord(work->kit.done, work->stream), error);
 	HG_TRY(wait_for(work, work->kit.done, true, error));
-	settle(work);
+	uncharge(work);
 	return HG_OK;
 }
 
@@ -584,7 +584,7 @@ hg_cuda_finish(HgCudaWork *work, HgError *error)
 	if (code != cudaSuccess)
 		return hg_error_set(error, HG_DEVICE_FAILED, cudaGetErrorString(code), "the device failed");
 	HG_TRY(wait_for(work, work->kit.done, false, error));
-	settle(work);
+	uncharge(work);
 	return HG_OK;
 }
 

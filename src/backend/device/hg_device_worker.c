@@ -448,7 +448,7 @@ hg_worker_miss_answer(void)
 
 /* The process has come up: learn what it has, and let the sessions in. */
 static void
-hg_worker_welcome(TimestampTz now)
+hg_worker_announce(TimestampTz now)
 {
 	HgDeviceInfo infos[16];
 	int count = 0;
@@ -530,7 +530,7 @@ hg_worker_look_after(TimestampTz now)
 			return;
 		case HG_WIRE_READY:
 			if (worker.device.state == HG_SERVER_DEVICE_STARTING && worker.drained_at == 0)
-				hg_worker_welcome(now);
+				hg_worker_announce(now);
 			else if (now >= worker.next_ping || (hg_device_shared_read(&shared) && shared.silent))
 				hg_worker_ping(now);
 			return;
