@@ -304,7 +304,8 @@ close_connections(Server *server)
 		if (waited > 0)
 			nanosleep(&millisecond, NULL);
 		pthread_mutex_lock(&server->lock);
-		for (Connection *connection = server->connections; connection != NULL; connection = connection->next)
+		for (Connection *connection = server->connections; connection != NULL;
+			 connection = connection->next)
 			shutdown(connection->socket, SHUT_RDWR);
 		all = server->connections == NULL;
 		pthread_mutex_unlock(&server->lock);
