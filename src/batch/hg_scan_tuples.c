@@ -53,9 +53,8 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 		att->missing_value = getmissingattr(desc, attnos[c], &att->missing_null);
 		if (!att->attbyval)
 			layout->by_reference = true;
-		if (!att->attbyval && !att->missing_null &&
-			att_addlength_datum((Size) 0, att->attlen, att->missing_value) > BLCKSZ)
-			layout->wide_missing = true;
+		if (!att->attbyval && !att->missing_null)
+			layout->missing_bytes += att_addlength_datum((Size) 0, att->attlen, att->missing_value);
 	}
 	while (layout->nfixed < layout->natts && layout->attributes[layout->nfixed].attlen > 0)
 	{
