@@ -60,11 +60,13 @@ CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o tes
 	test_engine_suite.o hg_host_reduce.o)
 # ... and of what it asks of the CUDA runtime, which need none
 CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_launch.o device/hg_cuda_work.o engine_hg_engine.o)
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	device/hg_cuda_work.o engine_hg_engine.o)
 
 # ... and of its memory, which need none
 CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_launch.o device/hg_cuda_work.o engine_hg_engine.o)
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	device/hg_cuda_work.o engine_hg_engine.o)
 
 .PHONY: clean-cuda
 clean-cuda:

@@ -3,7 +3,8 @@
  * hg_cuda_job.h
  *	  A job of the CUDA engine, for the files that work on it.
  *
- *	hg_cuda_engine.cu		keys and columns in, graphs or bins, groups
+ *	hg_cuda_engine.cu		keys and columns in, groups
+ *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -51,17 +51,17 @@
 #define BACKOFF_MS 100
 
 /* How long threads are waited for at the end. */
-#define FAREWELL_MS 100
+#define CLOSING_MS 100
 
 typedef struct Server Server;
 
 /* A session that connected, and its thread. */
-typedef struct Guest
+typedef struct Connection
 {
-	struct Guest *next;
+	struct Connection *next;
 	Server *server;
 	int socket;
-} Guest;
+} Connection;
 
 struct Server
 {
@@ -73,7 +73,7 @@ struct Server
 	int wake; /* eventfd, written to with device_failed */
 
 	pthread_mutex_t lock; /* guards all that follows */
-	Guest *guests;
+	Connection *connections;
 	bool device_failed;
 };
 
@@ -186,15 +186,15 @@ report_failure(Server *server)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* The thread of a guest. */
+/* The thread of a connection. */
 static void *
-serve_guest(void *arg)
+serve_connection(void *arg)
 {
-	Guest *guest = arg;
-	Server *server = guest->server;
-	struct pollfd ends[2] = {{.fd = guest->socket, .events = POLLIN}, {.events = POLLIN}};
+	Connection *connection = arg;
+	Server *server = connection->server;
+	struct pollfd ends[2] = {{.fd = connection->socket, .events = POLLIN}, {.events = POLLIN}};
 	HgServerSession *session =
-		hg_server_session_create(server->config, server->queue, guest->socket, &server->hello);
+		hg_server_session_create(server->config, server->queue, connection->socket, &server->hello);
 	HgSessionState state;
 
 	if (session != NULL)
@@ -220,37 +220,37 @@ serve_guest(void *arg)
 	hg_server_queue_count_connections(server->queue, -1);
 
 	pthread_mutex_lock(&server->lock);
-	for (Guest **link = &server->guests;; link = &(*link)->next)
-		if (*link == guest)
+	for (Connection **link = &server->connections;; link = &(*link)->next)
+		if (*link == connection)
 		{
-			*link = guest->next;
+			*link = connection->next;
 			break;
 		}
-	close(guest->socket);
-	free(guest);
+	close(connection->socket);
+	free(connection);
 	pthread_mutex_unlock(&server->lock);
 	return NULL;
 }
 
 /* Give a connection its thread.  Takes over the socket, which is closed on failure. */
 static void
-welcome(Server *server, int socket)
+start_connection(Server *server, int socket)
 {
-	Guest *guest = malloc(sizeof(*guest));
+	Connection *connection = malloc(sizeof(*connection));
 	pthread_t thread;
 	int failure = ENOMEM;
 
-	if (guest != NULL)
+	if (connection != NULL)
 	{
 		pthread_mutex_lock(&server->lock);
-		guest->server = server;
-		guest->socket = socket;
-		guest->next = server->guests;
-		failure = pthread_create(&thread, NULL, serve_guest, guest);
+		connection->server = server;
+		connection->socket = socket;
+		connection->next = server->connections;
+		failure = pthread_create(&thread, NULL, serve_connection, connection);
 		if (failure == 0)
 		{
 			/* its thread can't be gone already: that takes the lock */
-			server->guests = guest;
+			server->connections = connection;
 			pthread_detach(thread);
 			hg_server_queue_count_connections(server->queue, 1);
 		}
@@ -258,21 +258,21 @@ welcome(Server *server, int socket)
 	}
 	if (failure != 0)
 	{
-		free(guest);
+		free(connection);
 		close(socket);
 	}
 }
 
 /* Take all connections that wait to be.  Returns whether that went well. */
 static bool
-accept_guests(Server *server)
+accept_connections(Server *server)
 {
 	for (;;)
 	{
 		int socket = accept4(server->config->listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (socket >= 0)
-			welcome(server, socket);
+			start_connection(server, socket);
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
 			return true;
 		else if (errno != EINTR && errno != ECONNABORTED)
@@ -280,7 +280,7 @@ accept_guests(Server *server)
 	}
 }
 
-/* Has a guest's engine lost its device? */
+/* Has an engine lost its device? */
 static bool
 device_has_failed(Server *server)
 {
@@ -292,21 +292,22 @@ device_has_failed(Server *server)
 	return failed;
 }
 
-/* Cut all guests off, and see that their threads end.  Returns whether all did. */
+/* Close all connections, and see that their threads end.  Returns whether all did. */
 static bool
-dismiss_guests(Server *server)
+close_connections(Server *server)
 {
 	const struct timespec millisecond = {.tv_nsec = 1000000};
 	bool all = false;
 
-	for (int waited = 0; !all && waited < FAREWELL_MS; waited++)
+	for (int waited = 0; !all && waited < CLOSING_MS; waited++)
 	{
 		if (waited > 0)
 			nanosleep(&millisecond, NULL);
 		pthread_mutex_lock(&server->lock);
-		for (Guest *guest = server->guests; guest != NULL; guest = guest->next)
-			shutdown(guest->socket, SHUT_RDWR);
-		all = server->guests == NULL;
+		for (Connection *connection = server->connections; connection != NULL;
+			 connection = connection->next)
+			shutdown(connection->socket, SHUT_RDWR);
+		all = server->connections == NULL;
 		pthread_mutex_unlock(&server->lock);
 	}
 	return all;
@@ -349,7 +350,7 @@ serve_many(Server *server)
 			hg_server_session_serve(control);
 		if (ends[2].fd < 0)
 			backoff_ms = -1;
-		else if (ends[2].revents != 0 && !accept_guests(server))
+		else if (ends[2].revents != 0 && !accept_connections(server))
 			backoff_ms = BACKOFF_MS;
 
 		if (device_has_failed(server))
@@ -357,7 +358,7 @@ serve_many(Server *server)
 		else if (hg_server_session_state(control) != HG_SESSION_OPEN)
 			status = exit_status_of(hg_server_session_state(control));
 	}
-	if (!dismiss_guests(server) || status == HG_EXIT_DEVICE_FAILED)
+	if (!close_connections(server) || status == HG_EXIT_DEVICE_FAILED)
 		_exit(status);
 	hg_server_session_destroy(control);
 	return status;

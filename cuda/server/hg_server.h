@@ -5,7 +5,7 @@
  *
  *	hg_server.c			one connection, or a socket to listen on and a thread for each
  *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
- *	hg_server_queue.c	what connections share: device memory and staging
+ *	hg_server_queue.c	what connections share: device memory and staging; on hg_queue_*.c
  *
  * Nothing here knows what kind of engine does the work.
  *
@@ -47,7 +47,7 @@ typedef struct HgServerConfig
 	int staging_fd;
 
 	int idle_timeout; /* seconds without a job until it ends; 0 = never */
-	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_server_queue.c */
+	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_queue_idle.h */
 
 	HgEngineCosts costs; /* for the hello */
 

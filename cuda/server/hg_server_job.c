@@ -533,7 +533,7 @@ serve_build(HgServerJob *job, HgError *error)
 
 /* The client has appended all of its rows. */
 static HgStatus
-serve_settle(HgServerJob *job)
+serve_end_append(HgServerJob *job)
 {
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return HG_OK;
@@ -553,8 +553,8 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_append(job, request, error);
 		case HG_WIRE_APPEND_COLUMN:
 			return serve_append_column(job, request, error);
-		case HG_WIRE_SETTLE:
-			return serve_settle(job);
+		case HG_WIRE_END_APPEND:
+			return serve_end_append(job);
 		case HG_WIRE_BUILD:
 			return serve_build(job, error);
 		case HG_WIRE_MATCH:

@@ -16,6 +16,7 @@
 #ifndef HG_SERVER_QUEUE_H
 #define HG_SERVER_QUEUE_H
 
+#include "hg_queue_entry.h"
 #include "hg_server.h"
 
 typedef struct HgServerQueue HgServerQueue;
@@ -31,44 +32,6 @@ typedef struct HgQueueWaiter
 	bool (*gave_up)(void *arg);
 	void *arg;
 } HgQueueWaiter;
-
-/* A part of staging; bytes 0 where there is none. */
-typedef struct HgQueuePart
-{
-	struct HgQueuePart *next; /* the queue's: parts in the order of offsets */
-	uint64_t offset;
-	uint64_t bytes;
-} HgQueuePart;
-
-/* Where someone stands who wants something. */
-typedef enum HgQueueState
-{
-	HG_QUEUE_OUTSIDE = 0,
-	HG_QUEUE_WAITING,
-	HG_QUEUE_GRANTED,
-	HG_QUEUE_REFUSED
-} HgQueueState;
-
-/* A job, or a wish for room for results.  Zeroed by its owner, then the queue's alone. */
-typedef struct HgQueueEntry
-{
-	struct HgQueueEntry *next; /* in one of the queue's lists */
-	HgQueueState state;
-	int wake; /* of its waiter */
-
-	HgQueuePart part; /* once granted: the lease, or the room for results */
-	uint64_t wanted;  /* bytes of staging; may get less */
-
-	/* of a job */
-	const void *connection;
-	uint64_t group;
-	uint64_t memory; /* bytes of device memory reserved for it */
-	bool in_team;
-	bool ahead;		  /* as its spec says, until it is built */
-	bool busy;		  /* it is worked on */
-	bool asked;		  /* to be evicted */
-	uint64_t used_ms; /* when it was admitted, or worked on last */
-} HgQueueEntry;
 
 /* How a job ended. */
 typedef enum HgQueueOutcome

@@ -89,7 +89,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 			return job != NULL && request->count > 0;
 		case HG_WIRE_EXPORT:
 			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
-		case HG_WIRE_SETTLE:
+		case HG_WIRE_END_APPEND:
 		case HG_WIRE_BUILD:
 			return job != NULL;
 		case HG_WIRE_MATCH:

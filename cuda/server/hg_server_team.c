@@ -37,7 +37,7 @@ typedef struct Team
 	int members;
 
 	pthread_mutex_t lock;	/* guards all that follows */
-	pthread_cond_t settled; /* the job has been opened, or has failed */
+	pthread_cond_t answered; /* the job has been opened, or has failed */
 	HgEngine *engine;
 	HgJob *job;		 /* NULL until it is open */
 	Member *worker;	 /* for whom the engine works */
@@ -177,7 +177,7 @@ fail_team(Team *team, HgStatus status, const HgError *why)
 		team->failure = *why;
 		team->failure.status = status;
 	}
-	pthread_cond_broadcast(&team->settled);
+	pthread_cond_broadcast(&team->answered);
 }
 
 /* Give the lock back after the engine has answered. */
@@ -207,7 +207,7 @@ add_team(HgEngine *engine, uint64_t number)
 		free(team);
 		return NULL;
 	}
-	if (pthread_cond_init(&team->settled, NULL) != 0)
+	if (pthread_cond_init(&team->answered, NULL) != 0)
 	{
 		pthread_mutex_destroy(&team->lock);
 		free(team);
@@ -258,7 +258,7 @@ team_close(HgJob *job)
 		if (team->job != NULL)
 			team->engine->close(team->job);
 		pthread_mutex_unlock(&team->lock);
-		pthread_cond_destroy(&team->settled);
+		pthread_cond_destroy(&team->answered);
 		pthread_mutex_destroy(&team->lock);
 		free(team);
 	}
@@ -291,7 +291,7 @@ wait_for_open(Member *member, const HgJobSpec *spec, HgError *error)
 	{
 		struct timespec until = next_look();
 
-		if (pthread_cond_timedwait(&team->settled, &team->lock, &until) != 0 &&
+		if (pthread_cond_timedwait(&team->answered, &team->lock, &until) != 0 &&
 			member->host->cancelled(member->host->arg))
 		{
 			status = hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
@@ -356,7 +356,7 @@ hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
 	team->spec = *spec;
 	team->opened = status == HG_OK;
-	pthread_cond_broadcast(&team->settled);
+	pthread_cond_broadcast(&team->answered);
 	pthread_mutex_unlock(&team->lock);
 	return status;
 }

@@ -67,8 +67,8 @@ struct HgRowCheck
  * last row at the earliest, by the bytes that lie there, which is a pointer for what is out of
  * line.  A consumer that copies batches, and looks at its budget (hg_budget.h) between them, then
  * exceeds it by max_bytes and a row at most.  One that copies no values sets 0: then nobody looks
- * at them, but for a source that must copy them itself.  A page of a table is one batch in any
- * case.
+ * at them, but for a source that must copy them itself.  What lies in a page of a table is one
+ * batch in any case, but not the values that its rows have of columns that were added later.
  *
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.

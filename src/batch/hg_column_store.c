@@ -16,7 +16,7 @@
 
 #include "backend/hg_memory.h"
 #include "batch/hg_column_store.h"
-#include "batch/hg_width.h"
+#include "batch/hg_values.h"
 #include "engine/hg_engine.h"
 
 /* Blocks of packed values grow between these sizes; a larger value gets a block of its own. */
@@ -253,11 +253,6 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 /* Which row of the batch is the i-th to be added? */
 #define HG_WHICH(i) (which != NULL ? which[i] : (i))
 
-/* Add by-value rows of one width to an array. */
-#define HG_ADD_VALUES(width)                                                                       \
-	for (int i = 0; i < nrows; i++)                                                                \
-	store_att_byval(to + (Size) i * (width), values[HG_WHICH(i)], width)
-
 /* Copy values of one column, some of which may be undefined because they are NULL. */
 static void
 hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values, const bool *nulls,
@@ -265,7 +260,7 @@ hg_column_store_add_fixed(const HgColumn *column, char *to, const Datum *values,
 {
 	if (column->attbyval)
 	{
-		HG_FOR_WIDTH(column->attlen, HG_ADD_VALUES);
+		hg_values_store(column->attlen, to, values, which, nrows);
 		return;
 	}
 	for (int i = 0; i < nrows; i++)
@@ -351,7 +346,7 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 }
 
 /* The places of rows in one column's arrays. */
-static inline const char *
+static inline char *
 hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)
 {
 	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
@@ -360,39 +355,26 @@ hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32
 		   (row & mask) * column->stride;
 }
 
-/* Fetch rows of variable length, which have pointers in the arrays. */
-#define HG_GET_POINTERS(datum)                                                                     \
-	for (int i = 0; i < nrows; i++)                                                                \
-	values[i] = datum(*(const uint64 *) hg_column_store_place(store, column, rows[i]))
-
-/* Fetch by-value rows of one width. */
-#define HG_GET_BYVAL(width)                                                                        \
-	for (int i = 0; i < nrows; i++)                                                                \
-	values[i] = fetch_att(hg_column_store_place(store, column, rows[i]), true, width)
-
-/* A value in shared memory; that of a NULL is undefined. */
-#define hg_column_store_shared_value(pointer)                                                      \
-	PointerGetDatum(nulls != NULL && nulls[i] ? NULL : dsa_get_address(store->area, pointer))
-
+/* One column of rows, whose values, or pointers to those of variable length, lie at places. */
 static void
-hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
+hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, char *const *places,
 						   int nrows, Datum *values, const bool *nulls)
 {
-	if (column->attlen < 0)
-	{
-		if (store->shared == NULL)
-			HG_GET_POINTERS((Datum));
-		else
-			HG_GET_POINTERS(hg_column_store_shared_value);
-		return;
-	}
-	if (!column->attbyval)
-	{
+	if (column->attlen > 0 && column->attbyval)
+		hg_values_fetch(column->attlen, places, 0, nrows, values);
+	else if (column->attlen > 0)
 		for (int i = 0; i < nrows; i++)
-			values[i] = PointerGetDatum(hg_column_store_place(store, column, rows[i]));
-		return;
-	}
-	HG_FOR_WIDTH(column->attlen, HG_GET_BYVAL);
+			values[i] = PointerGetDatum(places[i]);
+	else if (store->shared == NULL)
+		for (int i = 0; i < nrows; i++)
+			values[i] = (Datum) * (const uint64 *) places[i];
+	else
+		for (int i = 0; i < nrows; i++)
+			/* that of a NULL is undefined */
+			values[i] = PointerGetDatum(
+				nulls != NULL && nulls[i]
+					? NULL
+					: dsa_get_address(store->area, *(const dsa_pointer *) places[i]));
 }
 
 void
@@ -400,6 +382,7 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 					const int *at)
 {
 	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
+	char *places[HG_BATCH_ROWS];
 
 	for (int c = 0; c < store->ncolumns; c++)
 	{
@@ -408,7 +391,10 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 
 		/* ask for all of them before the first is waited for */
 		for (int i = 0; i < nrows; i++)
-			HG_PREFETCH(hg_column_store_place(store, column, rows[i]));
+		{
+			places[i] = hg_column_store_place(store, column, rows[i]);
+			HG_PREFETCH(places[i]);
+		}
 		batch->has_nulls[at[c]] = column->has_nulls;
 		for (int i = 0; column->has_nulls && i < nrows; i++)
 		{
@@ -419,7 +405,7 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 
 			nulls[i] = (validity[place / 8] & (1 << (place % 8))) == 0;
 		}
-		hg_column_store_get_column(store, column, rows, nrows, batch->values[at[c]],
+		hg_column_store_get_column(store, column, places, nrows, batch->values[at[c]],
 								   column->has_nulls ? nulls : NULL);
 	}
 }

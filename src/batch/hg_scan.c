@@ -204,9 +204,9 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
 
-/* Fill an empty batch; false where the plan has no more rows. */
+/* Fill an empty batch of a source; false where the plan has no more rows. */
 static bool
-hg_reader_fill(HgReader *reader, HgBatch *batch, HgRowCheck *check)
+hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 {
 	/* as ExecProcNode() does */
 	if (reader->plan->chgParam != NULL)
@@ -217,7 +217,7 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, HgRowCheck *check)
 	if (!reader->at_end)
 	{
 		if (reader->pages != NULL)
-			reader->at_end = !hg_pages_fill(reader->pages, batch, check);
+			reader->at_end = !hg_pages_fill(reader->pages, batch, source->check, source->max_bytes);
 		else
 			reader->at_end = !hg_slots_fill(reader->slots, batch);
 	}
@@ -239,7 +239,7 @@ hg_scan_append(HgScan *scan, HgBatch *batch)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (hg_reader_fill(&scan->readers[append->as_whichplan], batch, scan->source.check))
+		if (hg_reader_fill(&scan->readers[append->as_whichplan], batch, &scan->source))
 			return true;
 	} while (append->choose_next_subplan(append));
 	return false;
@@ -282,7 +282,7 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 				InstrStopNode(scan->plan->instrument, batch->nrows);
 		}
 		else
-			scan->at_end = !hg_reader_fill(&scan->readers[0], batch, source->check);
+			scan->at_end = !hg_reader_fill(&scan->readers[0], batch, source);
 	}
 	MemoryContextSwitchTo(old);
 	return batch->nrows > 0;

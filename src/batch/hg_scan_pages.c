@@ -204,9 +204,6 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 
 	layout = hg_tuple_layout_create(RelationGetDescr(node->ss.ss_currentRelation), nattnos,
 									table_attnos);
-	/* the values that a batch has are then no longer as large as its page */
-	if (layout->wide_missing)
-		return NULL;
 	pages = palloc0(sizeof(HgPages));
 	pages->node = node;
 	pages->ahead.behind = InvalidBlockNumber;
@@ -357,9 +354,23 @@ hg_pages_ask_ahead(HgPages *pages)
 		HG_PREFETCH(ahead->page + ahead->asked);
 }
 
+/*
+ * The rows that may be added to a batch: what old rows have of new columns does not lie in their
+ * page, and may be larger by far.
+ */
+static int
+hg_pages_room(const HgPages *pages, const HgBatch *batch, Size max_bytes)
+{
+	Size room = HG_BATCH_ROWS - batch->nrows;
+
+	if (max_bytes > 0 && pages->layout->missing_bytes > 0)
+		room = Min(room, max_bytes / pages->layout->missing_bytes + 1);
+	return (int) room;
+}
+
 /* hg_pages_fill() without its instrumentation. */
 static bool
-hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
+hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 {
 	SeqScanState *node = pages->node;
 	TableScanDesc scan = node->ss.ss_currentScanDesc;
@@ -375,7 +386,8 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!hg_heap_page_next(page, scan, node->ss.ss_ScanTupleSlot, HG_BATCH_ROWS - batch->nrows))
+		if (!hg_heap_page_next(page, scan, node->ss.ss_ScanTupleSlot,
+							   hg_pages_room(pages, batch, max_bytes)))
 			return false;
 		taken = page->ntuples;
 		hg_pages_look_ahead(pages);
@@ -395,7 +407,7 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 }
 
 bool
-hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
+hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 {
 	PlanState *plan = &pages->node->ss.ps;
 	int before = batch->nrows;
@@ -404,7 +416,7 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 	/* what ExecProcNode() does around the node; rows that a check leaves out are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	more = hg_pages_read(pages, batch, check);
+	more = hg_pages_read(pages, batch, check, max_bytes);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;

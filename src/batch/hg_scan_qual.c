@@ -44,6 +44,7 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_scan_qual.h"
+#include "batch/hg_values.h"
 
 /*
  * A clause: its column, or the order of its column and the other one, is not NULL and in
@@ -71,21 +72,6 @@ struct HgRangeQual
 	HgTupleLayout *layout; /* of the columns that are compared */
 	HgBatch *batch;
 };
-
-/* A constant of a type that is an integer inside, of any width. */
-static int64
-hg_range_integer(const Const *constant)
-{
-	switch (constant->constlen)
-	{
-		case 2:
-			return DatumGetInt16(constant->constvalue);
-		case 4:
-			return DatumGetInt32(constant->constvalue);
-		default:
-			return DatumGetInt64(constant->constvalue);
-	}
-}
 
 static bool
 hg_range_is_integer(Oid type)
@@ -204,7 +190,7 @@ hg_range_from_clause(HgRange *range, Node *clause)
 	else if (!IsA(right, Const) || ((Const *) right)->constisnull)
 		return false;
 	else if (hg_range_comparable(type, ((Const *) right)->consttype))
-		value = hg_range_integer((Const *) right);
+		value = hg_value_integer(((Const *) right)->constlen, ((Const *) right)->constvalue);
 	else if (type == DATEOID && ((Const *) right)->consttype == TIMESTAMPOID)
 	{
 		Timestamp timestamp = DatumGetTimestamp(((Const *) right)->constvalue);
@@ -293,27 +279,6 @@ hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
 	return ranges;
 }
 
-/* The integers that values of a width are inside. */
-static void
-hg_range_widen(const Datum *values, int16 attlen, int nrows, int64 *integers)
-{
-	switch (attlen)
-	{
-		case 2:
-			for (int i = 0; i < nrows; i++)
-				integers[i] = DatumGetInt16(values[i]);
-			break;
-		case 4:
-			for (int i = 0; i < nrows; i++)
-				integers[i] = DatumGetInt32(values[i]);
-			break;
-		default:
-			for (int i = 0; i < nrows; i++)
-				integers[i] = DatumGetInt64(values[i]);
-			break;
-	}
-}
-
 /* Clear keep[i] where a clause does not hold for row i. */
 static void
 hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
@@ -328,7 +293,7 @@ hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
 			keep[i] &= !batch->nulls[range->column][i];
 	if (range->not_null)
 		return;
-	hg_range_widen(batch->values[range->column], range->attlen, batch->nrows, integers);
+	hg_values_integers(range->attlen, batch->values[range->column], batch->nrows, integers);
 	if (range->other_attno != 0)
 	{
 		int64 others[HG_BATCH_ROWS];
@@ -336,7 +301,7 @@ hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
 		if (batch->has_nulls[range->other])
 			for (int i = 0; i < batch->nrows; i++)
 				keep[i] &= !batch->nulls[range->other][i];
-		hg_range_widen(batch->values[range->other], range->other_attlen, batch->nrows, others);
+		hg_values_integers(range->other_attlen, batch->values[range->other], batch->nrows, others);
 		for (int i = 0; i < batch->nrows; i++)
 			integers[i] = (integers[i] > others[i]) - (integers[i] < others[i]);
 	}

@@ -18,8 +18,10 @@
  */
 #include "hg_compat.h"
 
+#include "access/tupmacs.h"
+
 #include "batch/hg_scan_tuples.h"
-#include "batch/hg_width.h"
+#include "batch/hg_values.h"
 
 HgTupleLayout *
 hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
@@ -51,9 +53,8 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 		att->missing_value = getmissingattr(desc, attnos[c], &att->missing_null);
 		if (!att->attbyval)
 			layout->by_reference = true;
-		if (!att->attbyval && !att->missing_null &&
-			att_addlength_datum((Size) 0, att->attlen, att->missing_value) > BLCKSZ)
-			layout->wide_missing = true;
+		if (!att->attbyval && !att->missing_null)
+			layout->missing_bytes += att_addlength_datum((Size) 0, att->attlen, att->missing_value);
 	}
 	while (layout->nfixed < layout->natts && layout->attributes[layout->nfixed].attlen > 0)
 	{
@@ -92,11 +93,6 @@ hg_tuple_fetch(const HgTupleAttribute *att, const char *place)
 	return fetch_att(unconstify(char *, place), att->attbyval, att->attlen);
 }
 
-/* Fetch the by-value ones of one width. */
-#define HG_FETCH_TUPLES(width)                                                                     \
-	for (int i = 0; i < ntuples; i++)                                                              \
-	values[i] = fetch_att(data[i] + offset, true, width)
-
 /* A column of values at one offset in each tuple. */
 static inline void
 hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *const *data,
@@ -108,7 +104,7 @@ hg_tuple_add_fixed(const HgTupleAttribute *att, Size offset, int ntuples, char *
 			values[i] = PointerGetDatum(data[i] + offset);
 		return;
 	}
-	HG_FOR_WIDTH(att->attlen, HG_FETCH_TUPLES);
+	hg_values_fetch(att->attlen, data, offset, ntuples, values);
 }
 
 /* Tuples without a NULL and with all wanted attributes. */

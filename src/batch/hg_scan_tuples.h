@@ -36,7 +36,7 @@ typedef struct HgTupleLayout
 	int *fixed_wanted;			  /* [nfixed_wanted], from 0 */
 	HgTupleAttribute *attributes; /* [natts] */
 	bool by_reference;			  /* some wanted attribute is */
-	bool wide_missing;			  /* ... and tuples without it have a value larger than a page */
+	Size missing_bytes;			  /* of such values that a tuple older than all of them has */
 } HgTupleLayout;
 
 /* The layout for attribute attnos[c] (from 1, each once) of desc as column c, in

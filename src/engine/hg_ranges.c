@@ -42,16 +42,34 @@
  * mixed word, so that the engine sees keys that are spread like any, in a one-to-one exchange for
  * the real ones.
  *
+ *	hg_ranges.c			the calls of hg_engine.h
+ *	hg_ranges_cut.c		what they do to a job that was cut
+ *	hg_ranges_pass.c	passes over the slices of a job that was cut
+ *	hg_ranges_slice.c	loading ranges and parting slices
+ *	hg_ranges_memory.c	memory, cancel
+ *
+ * A file calls those that stand below it, and none above.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_ranges_internal.h"
+#include "hg_ranges_cut.h"
+#include "hg_ranges_memory.h"
 
 #include <string.h>
 
 /* Appended arrays that the first append makes room for. */
 #define FIRST_ARRAYS 16
+
+typedef struct HgRangesJob
+{
+	HgRangesPass pass;
+	bool refused; /* the device has no memory for all of it */
+	bool built;
+	bool failed; /* only close is left */
+	bool cut;
+} HgRangesJob;
 
 static HgRangesJob *
 job_of(HgJob *handle)
@@ -82,9 +100,10 @@ must_run_whole(const HgJobSpec *spec)
 static bool
 job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
 {
-	if (*status != HG_DEVICE_OUT_OF_MEMORY || must_run_whole(&job->spec))
+	if (*status != HG_DEVICE_OUT_OF_MEMORY || must_run_whole(&job->pass.spec))
 		return false;
-	*status = hg_ranges_cut(job, error);
+	job->cut = true;
+	*status = hg_ranges_pass_prepare(&job->pass, error);
 	return *status == HG_OK;
 }
 
@@ -126,9 +145,10 @@ job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgError 
 		return NULL;
 	}
 	memset(job, 0, sizeof(*job));
-	job->ranges = (HgRanges *) engine;
-	job->host = host;
-	job->spec = *spec;
+	job->pass.ranges = (HgRanges *) engine;
+	job->pass.host = job->pass.slices.host = host;
+	job->pass.spec = *spec;
+	job->pass.slices.key_width = spec->key_width;
 	return job;
 }
 
@@ -141,7 +161,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	if (job == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_ranges_run_open(job, &job->now, spec, error);
+	status = hg_ranges_run_open(&job->pass, &job->pass.now, spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
 		job->refused = true;
@@ -169,8 +189,8 @@ hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJ
 	job = job_create(engine, host, spec, error);
 	if (job == NULL)
 		return HG_OUT_OF_MEMORY;
-	job->now.calls = *target;
-	job->now.job = open;
+	job->pass.now.calls = *target;
+	job->pass.now.job = open;
 	*handle = (HgJob *) job;
 	return HG_OK;
 }
@@ -184,13 +204,14 @@ side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t c
 	{
 		size_t capacity = side->array_capacity == 0 ? FIRST_ARRAYS : 2 * side->array_capacity;
 		void *arrays;
-		HgStatus status = hg_ranges_alloc(job, capacity, sizeof(HgRangesArray), &arrays, error);
+		HgStatus status =
+			hg_ranges_alloc(job->pass.host, capacity, sizeof(HgRangesArray), &arrays, error);
 
 		if (status != HG_OK)
 			return status;
 		if (side->array_count > 0)
 			memcpy(arrays, side->arrays, side->array_count * sizeof(HgRangesArray));
-		hg_ranges_free(job, side->arrays, side->array_capacity, sizeof(HgRangesArray));
+		hg_ranges_free(job->pass.host, side->arrays, side->array_capacity, sizeof(HgRangesArray));
 		side->arrays = arrays;
 		side->array_capacity = capacity;
 	}
@@ -206,7 +227,7 @@ hg_ranges_note(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgE
 {
 	HgRangesJob *job = job_of(handle);
 
-	return job_finish(job, side_remember(job, &job->sides[side], keys, count, error));
+	return job_finish(job, side_remember(job, &job->pass.slices.sides[side], keys, count, error));
 }
 
 static HgStatus
@@ -223,17 +244,17 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) side);
 	if (count == 0)
 		return HG_OK;
-	if (count >= HG_MAX_ROWS - job->sides[side].rows)
+	if (count >= HG_MAX_ROWS - job->pass.slices.sides[side].rows)
 		return job_finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
 											"too many rows in one side of a join"));
 
-	status = side_remember(job, &job->sides[side], keys, count, error);
+	status = side_remember(job, &job->pass.slices.sides[side], keys, count, error);
 	if (status == HG_OK && !job->refused)
 	{
-		status = job->now.calls.append(job->now.job, side, keys, count, error);
-		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->spec))
+		status = job->pass.now.calls.append(job->pass.now.job, side, keys, count, error);
+		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->pass.spec))
 		{
-			hg_ranges_run_close(job, &job->now, false);
+			hg_ranges_run_close(&job->pass, &job->pass.now, false);
 			job->refused = true;
 			status = HG_OK;
 		}
@@ -250,10 +271,11 @@ ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->spec))
+	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job, job->now.calls.append_column(job->now.job, side, column, values, nulls,
-														count, first_row, error));
+	return job_finish(job,
+					  job->pass.now.calls.append_column(job->pass.now.job, side, column, values,
+														nulls, count, first_row, error));
 }
 
 static HgStatus
@@ -267,11 +289,12 @@ ranges_build(HgJob *handle, HgError *error)
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
-	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY : job->now.calls.build(job->now.job, error);
+	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY
+						  : job->pass.now.calls.build(job->pass.now.job, error);
 	if (job_turns(job, &status, error))
 	{
-		hg_ranges_pass_begin(job, HG_RANGES_FOR_BUILD, true, true);
-		status = hg_ranges_pass_build(job, error);
+		hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_BUILD, true, true);
+		status = hg_ranges_pass_build(&job->pass, error);
 	}
 	job->built = status == HG_OK;
 	return job_finish(job, status);
@@ -288,63 +311,20 @@ ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	if (status != HG_OK)
 		return status;
 
-	job->mode = mode;
-	job->delivered = false;
+	job->pass.mode = mode;
+	job->pass.delivered = false;
 	if (!job->cut)
 	{
-		status = job->now.calls.match(job->now.job, mode, error);
+		status = job->pass.now.calls.match(job->pass.now.job, mode, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
 	{
-		hg_ranges_pass_begin(job, HG_RANGES_FOR_MATCH, true, true);
-		status = hg_ranges_pass_match(job, error);
+		hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_MATCH, true, true);
+		status = hg_ranges_pass_match(&job->pass, error);
 	}
-	job->streaming = status == HG_OK;
+	job->pass.streaming = status == HG_OK;
 	return job_finish(job, status);
-}
-
-/* The row numbers of a slice's matches become those of the job. */
-static void
-map_rows(const HgRangesJob *job, HgMatches *matches)
-{
-	const uint32_t *outer = job->sides[HG_OUTER].numbers + job->now.slice.low[HG_OUTER];
-	const uint32_t *inner = job->sides[HG_INNER].numbers + job->now.slice.low[HG_INNER];
-
-	for (size_t i = 0; i < matches->count; i++)
-	{
-		matches->outer[i] = outer[matches->outer[i]];
-		matches->inner[i] = inner[matches->inner[i]];
-	}
-}
-
-/* next() of a job that was cut: goes on with the next slice at the end of one. */
-static HgStatus
-cut_next(HgRangesJob *job, HgMatches *matches, HgError *error)
-{
-	while (job->now.job != NULL)
-	{
-		HgStatus status = job->now.calls.next(job->now.job, matches, error);
-
-		if (status == HG_OK && matches->count > 0)
-		{
-			job->delivered = true;
-			map_rows(job, matches);
-			return HG_OK;
-		}
-
-		/* what was delivered cannot be taken back: then it is too late to part the slice */
-		if (status == HG_OK)
-			hg_ranges_run_close(job, &job->now, true);
-		else if (!job->delivered)
-			status = hg_ranges_retry(job, &job->now, status, error);
-		if (status == HG_OK)
-			status = hg_ranges_pass_match(job, error);
-		if (status != HG_OK)
-			return status;
-	}
-	matches->count = 0;
-	return HG_OK;
 }
 
 static HgStatus
@@ -356,53 +336,27 @@ ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
 	matches->count = 0;
 	if (status != HG_OK)
 		return status;
-	if (!job->streaming)
+	if (!job->pass.streaming)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
 
 	if (!job->cut)
 	{
-		status = job->now.calls.next(job->now.job, matches, error);
-		job->delivered |= status == HG_OK && matches->count > 0;
-		if (!job->delivered && job_turns(job, &status, error))
+		status = job->pass.now.calls.next(job->pass.now.job, matches, error);
+		job->pass.delivered |= status == HG_OK && matches->count > 0;
+		if (!job->pass.delivered && job_turns(job, &status, error))
 		{
-			hg_ranges_pass_begin(job, HG_RANGES_FOR_MATCH, true, true);
-			job->streaming = true;
-			status = hg_ranges_pass_match(job, error);
+			hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_MATCH, true, true);
+			job->pass.streaming = true;
+			status = hg_ranges_pass_match(&job->pass, error);
 		}
 	}
 	if (job->cut && status == HG_OK)
-		status = cut_next(job, matches, error);
+		status = hg_ranges_cut_next(&job->pass, matches, error);
 	if (status != HG_OK)
 		matches->count = 0;
 	return job_finish(job, status);
-}
-
-/* count() of a job that was cut. */
-static HgStatus
-cut_count(HgRangesJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
-{
-	HgStatus status;
-
-	*matches = 0;
-	/* of which the device begins to count ahead */
-	job->mode = mode;
-	hg_ranges_pass_begin(job, HG_RANGES_FOR_COUNT, true, true);
-	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->now.job != NULL)
-	{
-		uint64_t counted = 0;
-
-		status = job->now.calls.count(job->now.job, mode, &counted, error);
-		*matches += counted;
-		if (status == HG_OK)
-			hg_ranges_run_close(job, &job->now, true);
-		else
-			status = hg_ranges_retry(job, &job->now, status, error);
-		if (status != HG_OK)
-			break;
-	}
-	return status;
 }
 
 static HgStatus
@@ -418,11 +372,11 @@ ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (!job->cut)
 	{
-		status = job->now.calls.count(job->now.job, mode, matches, error);
+		status = job->pass.now.calls.count(job->pass.now.job, mode, matches, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
-		status = cut_count(job, mode, matches, error);
+		status = hg_ranges_cut_count(&job->pass, mode, matches, error);
 	return job_finish(job, status);
 }
 
@@ -437,10 +391,11 @@ ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 		status = check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->spec))
+	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	job->streaming = false;
-	return job_finish(job, job->now.calls.reduce(job->now.job, mode, spec, groups, error));
+	job->pass.streaming = false;
+	return job_finish(job,
+					  job->pass.now.calls.reduce(job->pass.now.job, mode, spec, groups, error));
 }
 
 static HgStatus
@@ -452,41 +407,9 @@ ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 	records->count = 0;
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->spec))
+	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return job_finish(job, job->now.calls.next_groups(job->now.job, records, error));
-}
-
-/* describe() of a job that was cut: what it says of each slice of that side alone, in sum. */
-static HgStatus
-cut_describe(HgRangesJob *job, HgSide side, HgGraphStats *stats, HgError *error)
-{
-	HgStatus status;
-
-	memset(stats, 0, sizeof(*stats));
-	hg_ranges_pass_begin(job, HG_RANGES_FOR_DESCRIBE, side == HG_OUTER, side == HG_INNER);
-	while ((status = hg_ranges_pass_build(job, error)) == HG_OK && job->now.job != NULL)
-	{
-		HgGraphStats one;
-
-		status = job->now.calls.describe(job->now.job, side, &one, error);
-		if (status == HG_OK)
-		{
-			stats->vertices += one.vertices;
-			stats->edges += one.edges;
-			stats->empty_vertices += one.empty_vertices;
-			if (one.longest_list > stats->longest_list)
-				stats->longest_list = one.longest_list;
-			stats->distinct_keys += one.distinct_keys;
-			stats->bytes += one.bytes;
-			hg_ranges_run_close(job, &job->now, true);
-		}
-		else
-			status = hg_ranges_retry(job, &job->now, status, error);
-		if (status != HG_OK)
-			break;
-	}
-	return status;
+	return job_finish(job, job->pass.now.calls.next_groups(job->pass.now.job, records, error));
 }
 
 static HgStatus
@@ -502,11 +425,11 @@ ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (!job->cut)
 	{
-		status = job->now.calls.describe(job->now.job, side, stats, error);
+		status = job->pass.now.calls.describe(job->pass.now.job, side, stats, error);
 		job_turns(job, &status, error);
 	}
 	if (job->cut && status == HG_OK)
-		status = cut_describe(job, side, stats, error);
+		status = hg_ranges_cut_describe(&job->pass, side, stats, error);
 	return job_finish(job, status);
 }
 
@@ -521,54 +444,18 @@ ranges_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 		return status;
 	if (job->cut)
 		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
-	return job_finish(
-		job, job->now.calls.export_graph(job->now.job, side, offsets, edge_keys, edge_rows, error));
-}
-
-/*
- * The slices of the pass: those done, those at work, and those still to come.
- * A job that was cut has two at least, if only because one had nothing to match.
- */
-static uint64_t
-count_slices(const HgRangesJob *job)
-{
-	uint64_t slices =
-		job->slices + (job->now.job != NULL) + (job->next.job != NULL) + hg_ranges_slices_left(job);
-
-	return slices < 2 ? 2 : slices;
+	return job_finish(job, job->pass.now.calls.export_graph(job->pass.now.job, side, offsets,
+															edge_keys, edge_rows, error));
 }
 
 static void
 ranges_stats(HgJob *handle, HgJobStats *stats)
 {
 	HgRangesJob *job = job_of(handle);
-	HgJobStats open;
-
-	memset(&open, 0, sizeof(open));
-	if (job->now.job != NULL)
-		job->now.calls.stats(job->now.job, &open);
-	if (!job->cut && job->now.job != NULL)
-	{
-		*stats = open;
-		return;
-	}
-	*stats = job->sum;
-	for (int side = 0; side < 2; side++)
-		stats->rows[side] = job->sides[side].rows;
-	stats->matches += open.matches;
-	stats->comparisons += open.comparisons;
-	stats->intersections += open.intersections;
-	stats->peak_bytes = hg_ranges_peak_bytes(job);
-	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
-		stats->phase_ms[phase] += open.phase_ms[phase];
-	if (job->now.job != NULL)
-	{
-		stats->build = open.build;
-		stats->probe = open.probe;
-	}
-	stats->vertices = job->pass[0] + open.vertices;
-	stats->bins = job->pass[1] + open.bins;
-	stats->ranges = job->built && job->cut ? count_slices(job) : 0;
+	if (!job->cut && job->pass.now.job != NULL)
+		job->pass.now.calls.stats(job->pass.now.job, stats);
+	else
+		hg_ranges_cut_stats(&job->pass, job->built && job->cut, stats);
 }
 
 static void
@@ -576,19 +463,20 @@ ranges_close(HgJob *handle)
 {
 	HgRangesJob *job = job_of(handle);
 
-	hg_ranges_run_close(job, &job->now, false);
-	hg_ranges_run_close(job, &job->next, false);
+	hg_ranges_run_close(&job->pass, &job->pass.now, false);
+	hg_ranges_run_close(&job->pass, &job->pass.next, false);
 	for (int which = 0; which < 2; which++)
 	{
-		HgRangesSide *side = &job->sides[which];
+		HgRangesSide *side = &job->pass.slices.sides[which];
 
-		hg_ranges_free(job, side->mixed, side->capacity, job->spec.key_width);
-		hg_ranges_free(job, side->numbers, side->capacity, sizeof(uint32_t));
-		hg_ranges_free(job, side->range_rows, 2 * HG_RANGES, sizeof(uint64_t));
-		hg_ranges_free(job, side->arrays, side->array_capacity, sizeof(HgRangesArray));
+		hg_ranges_free(job->pass.host, side->mixed, side->capacity, job->pass.spec.key_width);
+		hg_ranges_free(job->pass.host, side->numbers, side->capacity, sizeof(uint32_t));
+		hg_ranges_free(job->pass.host, side->range_rows, 2 * HG_RANGES, sizeof(uint64_t));
+		hg_ranges_free(job->pass.host, side->arrays, side->array_capacity, sizeof(HgRangesArray));
 	}
-	hg_ranges_free(job, job->give, HG_RANGES_GIVE_KEYS, job->spec.key_width);
-	job->host->free(job->host->arg, job, sizeof(*job));
+	hg_ranges_free(job->pass.host, job->pass.slices.give, HG_RANGES_GIVE_KEYS,
+				   job->pass.spec.key_width);
+	job->pass.host->free(job->pass.host->arg, job, sizeof(*job));
 }
 
 void

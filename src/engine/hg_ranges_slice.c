@@ -9,9 +9,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_ranges_internal.h"
+#include "hg_ranges_slice.h"
 
 #include "hg_hash.h"
+#include "hg_ranges_memory.h"
 
 #include <string.h>
 
@@ -52,19 +53,19 @@ walk_on(const HgRangesSide *side, HgRangesWalk *walk, uint32_t key_width, uint64
 }
 
 HgStatus
-hg_ranges_count_side(HgRangesJob *job, HgRangesSide *side, HgError *error)
+hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 {
 	HgRangesWalk walk = {0, 0, 0};
 	const void *keys;
 	uint64_t count;
 
-	while ((count = walk_on(side, &walk, job->spec.key_width, HG_RANGES_POLL_ROWS, &keys)) > 0)
+	while ((count = walk_on(side, &walk, slices->key_width, HG_RANGES_POLL_ROWS, &keys)) > 0)
 	{
-		HgStatus status = hg_ranges_poll(job, error);
+		HgStatus status = hg_ranges_poll(slices->host, error);
 
 		if (status != HG_OK)
 			return status;
-		if (job->spec.key_width == 4)
+		if (slices->key_width == 4)
 			count_keys32(keys, count, side->range_rows);
 		else
 			count_keys64(keys, count, side->range_rows);
@@ -78,10 +79,10 @@ hg_ranges_count_side(HgRangesJob *job, HgRangesSide *side, HgError *error)
 
 /* Will the range have slices in this pass? */
 static bool
-is_wanted(const HgRangesJob *job, uint32_t range)
+is_wanted(const HgRangesSlices *slices, uint32_t range)
 {
 	for (int side = 0; side < 2; side++)
-		if (job->wanted[side] && job->sides[side].range_rows[range] == 0)
+		if (slices->wanted[side] && slices->sides[side].range_rows[range] == 0)
 			return false;
 	return true;
 }
@@ -101,14 +102,14 @@ load_room(const HgRangesSide *side)
  * key has many of come in portions, where not the whole graph is wanted.
  */
 static HgStatus
-side_reserve(HgRangesJob *job, int which, HgError *error)
+side_reserve(HgRangesSlices *slices, int which, HgError *error)
 {
-	HgRangesSide *side = &job->sides[which];
+	HgRangesSide *side = &slices->sides[which];
 	uint64_t capacity = hg_ranges_smaller(load_room(side), side->rows);
 	void *numbers;
 	HgStatus status;
 
-	if (which == HG_INNER || job->purpose == HG_RANGES_FOR_DESCRIBE)
+	if (which == HG_INNER || slices->whole)
 		for (int range = 0; range < HG_RANGES; range++)
 			if (side->range_rows[range] > capacity)
 				capacity = side->range_rows[range];
@@ -118,18 +119,18 @@ side_reserve(HgRangesJob *job, int which, HgError *error)
 	if (capacity <= side->capacity)
 		return HG_OK;
 
-	hg_ranges_free(job, side->mixed, side->capacity, job->spec.key_width);
-	hg_ranges_free(job, side->numbers, side->capacity, sizeof(uint32_t));
+	hg_ranges_free(slices->host, side->mixed, side->capacity, slices->key_width);
+	hg_ranges_free(slices->host, side->numbers, side->capacity, sizeof(uint32_t));
 	side->mixed = NULL;
 	side->numbers = NULL;
 	side->capacity = 0;
-	status = hg_ranges_alloc(job, capacity, job->spec.key_width, &side->mixed, error);
+	status = hg_ranges_alloc(slices->host, capacity, slices->key_width, &side->mixed, error);
 	if (status != HG_OK)
 		return status;
-	status = hg_ranges_alloc(job, capacity, sizeof(uint32_t), &numbers, error);
+	status = hg_ranges_alloc(slices->host, capacity, sizeof(uint32_t), &numbers, error);
 	if (status != HG_OK)
 	{
-		hg_ranges_free(job, side->mixed, capacity, job->spec.key_width);
+		hg_ranges_free(slices->host, side->mixed, capacity, slices->key_width);
 		side->mixed = NULL;
 		return status;
 	}
@@ -143,11 +144,11 @@ side_reserve(HgRangesJob *job, int which, HgError *error)
  * on; of at most max rows that are read.
  */
 static void
-load_rows(HgRangesJob *job, HgRangesSide *side, uint64_t max)
+load_rows(HgRangesSlices *slices, HgRangesSide *side, uint64_t max)
 {
-	const uint32_t width = job->spec.key_width;
-	void *mixed = job->give;
-	uint32_t *numbers = (uint32_t *) ((char *) job->give + SELECTED_ROWS * sizeof(uint64_t));
+	const uint32_t width = slices->key_width;
+	void *mixed = slices->give;
+	uint32_t *numbers = (uint32_t *) ((char *) slices->give + SELECTED_ROWS * sizeof(uint64_t));
 
 	while (max > 0 && side->left > 0)
 	{
@@ -159,12 +160,12 @@ load_rows(HgRangesJob *job, HgRangesSide *side, uint64_t max)
 		max -= count;
 		if (width == 4)
 		{
-			count = select_keys32(keys, count, first, job->chosen, mixed, numbers);
+			count = select_keys32(keys, count, first, slices->chosen, mixed, numbers);
 			scatter_keys32(mixed, numbers, count, side->range_end, side->mixed, side->numbers);
 		}
 		else
 		{
-			count = select_keys64(keys, count, first, job->chosen, mixed, numbers);
+			count = select_keys64(keys, count, first, slices->chosen, mixed, numbers);
 			scatter_keys64(mixed, numbers, count, side->range_end, side->mixed, side->numbers);
 		}
 		side->loaded += count;
@@ -174,16 +175,16 @@ load_rows(HgRangesJob *job, HgRangesSide *side, uint64_t max)
 
 /* Load the rows of a side that are left, or as many as there is room for. */
 static HgStatus
-side_load(HgRangesJob *job, HgRangesSide *side, HgError *error)
+side_load(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 {
 	while (side->left > 0 && (side->capacity - side->loaded >= side->left ||
 							  side->capacity - side->loaded >= HG_RANGES_POLL_ROWS))
 	{
-		HgStatus status = hg_ranges_poll(job, error);
+		HgStatus status = hg_ranges_poll(slices->host, error);
 
 		if (status != HG_OK)
 			return status;
-		load_rows(job, side, HG_RANGES_POLL_ROWS);
+		load_rows(slices, side, HG_RANGES_POLL_ROWS);
 	}
 	return HG_OK;
 }
@@ -193,43 +194,44 @@ side_load(HgRangesJob *job, HgRangesSide *side, HgError *error)
  * where none is wanted any more.
  */
 static void
-choose_ranges(HgRangesJob *job, HgRangesSlice *load)
+choose_ranges(HgRangesSlices *slices, HgRangesSlice *load)
 {
 	uint64_t rows[2] = {0, 0};
-	uint32_t range = job->next_range;
+	uint32_t range = slices->next_range;
 
-	while (range < HG_RANGES && !is_wanted(job, range))
+	while (range < HG_RANGES && !is_wanted(slices, range))
 		range++;
-	memset(job->chosen, 0, sizeof(job->chosen));
+	memset(slices->chosen, 0, sizeof(slices->chosen));
 	load->first_range = range;
 	for (bool fits = true; fits && range < HG_RANGES; range++)
 	{
-		const bool wanted = is_wanted(job, range);
+		const bool wanted = is_wanted(slices, range);
 
 		for (int which = 0; which < 2 && wanted; which++)
-			fits &= !job->wanted[which] || rows[which] + job->sides[which].range_rows[range] <=
-											   load_room(&job->sides[which]);
+			fits &=
+				!slices->wanted[which] || rows[which] + slices->sides[which].range_rows[range] <=
+											  load_room(&slices->sides[which]);
 		/* what is too large has a load of its own */
 		if (!fits && range > load->first_range)
 			break;
-		job->chosen[range] = wanted;
+		slices->chosen[range] = wanted;
 		for (int which = 0; which < 2; which++)
 		{
 			/* a side that nothing is wanted of takes no part */
-			job->sides[which].range_end[range] = rows[which];
-			if (wanted && job->wanted[which])
-				rows[which] += job->sides[which].range_rows[range];
+			slices->sides[which].range_end[range] = rows[which];
+			if (wanted && slices->wanted[which])
+				rows[which] += slices->sides[which].range_rows[range];
 		}
 	}
-	load->end_range = job->next_range = range;
+	load->end_range = slices->next_range = range;
 	for (int which = 0; which < 2; which++)
-		job->sides[which].left = rows[which];
+		slices->sides[which].left = rows[which];
 }
 
 HgStatus
-hg_ranges_load_next(HgRangesJob *job, HgError *error)
+hg_ranges_load_next(HgRangesSlices *slices, HgError *error)
 {
-	HgRangesSide *outer = &job->sides[HG_OUTER];
+	HgRangesSide *outer = &slices->sides[HG_OUTER];
 	HgRangesSlice load = {.bits = HG_RANGE_BITS};
 	double start = hg_clock_ms();
 	HgStatus status = HG_OK;
@@ -237,32 +239,32 @@ hg_ranges_load_next(HgRangesJob *job, HgError *error)
 	if (outer->left > 0)
 	{
 		/* more of the only range of the load, whose inner rows stay */
-		load.end_range = job->next_range;
-		load.first_range = job->next_range - 1;
+		load.end_range = slices->next_range;
+		load.first_range = slices->next_range - 1;
 		outer->loaded = outer->range_end[load.first_range] = 0;
 	}
 	else
 	{
-		choose_ranges(job, &load);
+		choose_ranges(slices, &load);
 		for (int which = 0; which < 2 && status == HG_OK; which++)
 		{
-			HgRangesSide *side = &job->sides[which];
+			HgRangesSide *side = &slices->sides[which];
 
 			side->walk = (HgRangesWalk){0, 0, 0};
 			side->loaded = 0;
 			if (side->left > 0)
-				status = side_reserve(job, which, error);
+				status = side_reserve(slices, which, error);
 		}
 		if (status == HG_OK)
-			status = side_load(job, &job->sides[HG_INNER], error);
+			status = side_load(slices, &slices->sides[HG_INNER], error);
 	}
 	if (status == HG_OK)
-		status = side_load(job, outer, error);
+		status = side_load(slices, outer, error);
 	for (int which = 0; which < 2; which++)
-		load.high[which] = job->sides[which].loaded;
+		load.high[which] = slices->sides[which].loaded;
 	if (load.first_range < load.end_range)
-		hg_ranges_give_back(job, &load);
-	job->sum.phase_ms[HG_PHASE_TRANSFER] += hg_clock_ms() - start;
+		hg_ranges_give_back(slices, &load);
+	slices->load_ms += hg_clock_ms() - start;
 	return status;
 }
 
@@ -272,122 +274,124 @@ hg_ranges_load_next(HgRangesJob *job, HgError *error)
 
 /* The rows that a slice of several ranges may have now. */
 static uint64_t
-most_slice_rows(const HgRangesJob *job)
+most_slice_rows(const HgRangesSlices *slices)
 {
-	const uint64_t loaded = job->sides[HG_OUTER].loaded + job->sides[HG_INNER].loaded;
+	const uint64_t loaded = slices->sides[HG_OUTER].loaded + slices->sides[HG_INNER].loaded;
 	const uint64_t share = loaded / HG_RANGES_LOAD_SLICES + 1;
 
-	return hg_ranges_smaller(job->most_rows,
+	return hg_ranges_smaller(slices->most_rows,
 							 share < HG_RANGES_SMALL_SLICE ? HG_RANGES_SMALL_SLICE : share);
 }
 
 /* Where the rows of a range begin, in a load of several. */
 static uint64_t
-range_begin(const HgRangesJob *job, int which, uint32_t range)
+range_begin(const HgRangesSlices *slices, int which, uint32_t range)
 {
-	const HgRangesSide *side = &job->sides[which];
+	const HgRangesSide *side = &slices->sides[which];
 
 	return side->range_end[range] -
-		   (job->wanted[which] && job->chosen[range] ? side->range_rows[range] : 0);
+		   (slices->wanted[which] && slices->chosen[range] ? side->range_rows[range] : 0);
 }
 
 /* The rows of a range, of both sides, in a load of several. */
 static uint64_t
-range_rows(const HgRangesJob *job, uint32_t range)
+range_rows(const HgRangesSlices *slices, uint32_t range)
 {
 	uint64_t rows = 0;
 
 	for (int which = 0; which < 2; which++)
-		rows += job->sides[which].range_end[range] - range_begin(job, which, range);
+		rows += slices->sides[which].range_end[range] - range_begin(slices, which, range);
 	return rows;
 }
 
 /* Part a slice of several ranges into those before a range, and the others. */
 static void
-split_at(const HgRangesJob *job, const HgRangesSlice *slice, uint32_t range, HgRangesSlice *low,
-		 HgRangesSlice *high)
+split_at(const HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t range,
+		 HgRangesSlice *low, HgRangesSlice *high)
 {
 	*low = *high = *slice;
 	low->end_range = high->first_range = range;
 	for (int which = 0; which < 2; which++)
-		low->high[which] = high->low[which] = range_begin(job, which, range);
+		low->high[which] = high->low[which] = range_begin(slices, which, range);
 }
 
 /* The range that halves a slice of several ranges, as well as can be. */
 static uint32_t
-middle_range(const HgRangesJob *job, const HgRangesSlice *slice)
+middle_range(const HgRangesSlices *slices, const HgRangesSlice *slice)
 {
 	const uint64_t half = hg_ranges_slice_rows(slice) / 2;
 	uint32_t range = slice->first_range;
-	uint64_t rows = range_rows(job, range);
+	uint64_t rows = range_rows(slices, range);
 
 	while (++range + 1 < slice->end_range && rows < half)
-		rows += range_rows(job, range);
+		rows += range_rows(slices, range);
 	return range;
 }
 
 /* Does something come of the slice for the pass? */
 static bool
-is_useful(const HgRangesJob *job, const HgRangesSlice *slice)
+is_useful(const HgRangesSlices *slices, const HgRangesSlice *slice)
 {
 	for (int side = 0; side < 2; side++)
-		if (job->wanted[side] && slice->low[side] == slice->high[side])
+		if (slices->wanted[side] && slice->low[side] == slice->high[side])
 			return false;
 	return true;
 }
 
 void
-hg_ranges_give_back(HgRangesJob *job, const HgRangesSlice *slice)
+hg_ranges_give_back(HgRangesSlices *slices, const HgRangesSlice *slice)
 {
-	if (is_useful(job, slice))
-		job->stack[job->depth++] = *slice;
+	if (is_useful(slices, slice))
+		slices->stack[slices->depth++] = *slice;
 }
 
 bool
-hg_ranges_take_slice(HgRangesJob *job, HgRangesSlice *slice)
+hg_ranges_take_slice(HgRangesSlices *slices, HgRangesSlice *slice)
 {
-	const uint64_t most = most_slice_rows(job);
+	const uint64_t most = most_slice_rows(slices);
 	uint64_t rows;
 
-	if (job->depth == 0)
+	if (slices->depth == 0)
 		return false;
-	*slice = job->stack[--job->depth];
+	*slice = slices->stack[--slices->depth];
 	rows = hg_ranges_slice_rows(slice);
 	if (rows > most && slice->end_range - slice->first_range > 1)
 	{
 		/* cut off as much as is wanted, so that the rest makes pieces like it */
 		const uint64_t aim = rows / ((rows + most - 1) / most);
 		uint32_t range = slice->first_range;
-		uint64_t taken = range_rows(job, range);
+		uint64_t taken = range_rows(slices, range);
 		HgRangesSlice rest;
 
 		while (++range + 1 < slice->end_range && taken < aim &&
-			   taken + range_rows(job, range) <= most)
-			taken += range_rows(job, range);
-		split_at(job, slice, range, slice, &rest);
-		hg_ranges_give_back(job, &rest);
+			   taken + range_rows(slices, range) <= most)
+			taken += range_rows(slices, range);
+		split_at(slices, slice, range, slice, &rest);
+		hg_ranges_give_back(slices, &rest);
 	}
 	return true;
 }
 
 uint64_t
-hg_ranges_slices_left(const HgRangesJob *job)
+hg_ranges_slices_left(const HgRangesSlices *slices)
 {
-	const uint64_t most = most_slice_rows(job);
-	uint64_t slices = job->sides[HG_OUTER].left > 0;
+	const uint64_t most = most_slice_rows(slices);
+	uint64_t left = slices->sides[HG_OUTER].left > 0;
 	uint64_t rows = 0;
 
-	for (int i = 0; i < job->depth; i++)
-		slices += (hg_ranges_slice_rows(&job->stack[i]) + most - 1) / most;
-	for (uint32_t range = job->next_range; range < HG_RANGES; range++)
-		if (is_wanted(job, range))
-			rows += job->sides[HG_OUTER].range_rows[range] + job->sides[HG_INNER].range_rows[range];
-	return slices + (rows + most - 1) / most;
+	for (int i = 0; i < slices->depth; i++)
+		left += (hg_ranges_slice_rows(&slices->stack[i]) + most - 1) / most;
+	for (uint32_t range = slices->next_range; range < HG_RANGES; range++)
+		if (is_wanted(slices, range))
+			rows += slices->sides[HG_OUTER].range_rows[range] +
+					slices->sides[HG_INNER].range_rows[range];
+	return left + (rows + most - 1) / most;
 }
 
 /* The bits in which mixed keys of the slice differ. */
 static HgStatus
-slice_differing(HgRangesJob *job, const HgRangesSlice *slice, uint64_t *differing, HgError *error)
+slice_differing(HgRangesSlices *slices, const HgRangesSlice *slice, uint64_t *differing,
+				HgError *error)
 {
 	uint64_t word = 0;
 	bool any = false;
@@ -395,21 +399,21 @@ slice_differing(HgRangesJob *job, const HgRangesSlice *slice, uint64_t *differin
 	*differing = 0;
 	for (int which = 0; which < 2; which++)
 	{
-		const void *mixed = job->sides[which].mixed;
+		const void *mixed = slices->sides[which].mixed;
 		uint64_t step;
 
 		for (uint64_t at = slice->low[which]; at < slice->high[which]; at += step)
 		{
-			HgStatus status = hg_ranges_poll(job, error);
+			HgStatus status = hg_ranges_poll(slices->host, error);
 
 			if (status != HG_OK)
 				return status;
 			if (!any)
-				word = job->spec.key_width == 4 ? mixed_at32(mixed, at) : mixed_at64(mixed, at);
+				word = slices->key_width == 4 ? mixed_at32(mixed, at) : mixed_at64(mixed, at);
 			any = true;
 			step = hg_ranges_smaller(slice->high[which] - at, HG_RANGES_POLL_ROWS);
-			*differing |= job->spec.key_width == 4 ? differing_bits32(mixed, at, step, word)
-												   : differing_bits64(mixed, at, step, word);
+			*differing |= slices->key_width == 4 ? differing_bits32(mixed, at, step, word)
+												 : differing_bits64(mixed, at, step, word);
 		}
 	}
 	return HG_OK;
@@ -417,24 +421,24 @@ slice_differing(HgRangesJob *job, const HgRangesSlice *slice, uint64_t *differin
 
 /* Part a slice of one range by a bit of its mixed keys, in place. */
 static HgStatus
-split_by_bit(HgRangesJob *job, const HgRangesSlice *slice, uint32_t bit, HgRangesSlice *low,
+split_by_bit(HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t bit, HgRangesSlice *low,
 			 HgRangesSlice *high, HgError *error)
 {
 	*low = *high = *slice;
-	low->bits = high->bits = 8 * job->spec.key_width - bit;
+	low->bits = high->bits = 8 * slices->key_width - bit;
 	for (int which = 0; which < 2; which++)
 	{
-		HgRangesSide *side = &job->sides[which];
+		HgRangesSide *side = &slices->sides[which];
 		uint64_t from = slice->low[which];
 		uint64_t to = slice->high[which];
 
 		while (from < to)
 		{
-			HgStatus status = hg_ranges_poll(job, error);
+			HgStatus status = hg_ranges_poll(slices->host, error);
 
 			if (status != HG_OK)
 				return status;
-			if (job->spec.key_width == 4)
+			if (slices->key_width == 4)
 				part_rows32(side->mixed, side->numbers, &from, &to, UINT64_C(1) << bit,
 							HG_RANGES_POLL_ROWS);
 			else
@@ -447,7 +451,8 @@ split_by_bit(HgRangesJob *job, const HgRangesSlice *slice, uint32_t bit, HgRange
 }
 
 HgStatus
-hg_ranges_part_slice(HgRangesJob *job, const HgRangesSlice *slice, bool *parted, HgError *error)
+hg_ranges_part_slice(HgRangesSlices *slices, const HgRangesSlice *slice, bool *parted,
+					 HgError *error)
 {
 	const uint64_t outer_rows = slice->high[HG_OUTER] - slice->low[HG_OUTER];
 	HgRangesSlice low = *slice;
@@ -457,43 +462,43 @@ hg_ranges_part_slice(HgRangesJob *job, const HgRangesSlice *slice, bool *parted,
 
 	*parted = true;
 	if (slice->end_range - slice->first_range > 1)
-		split_at(job, slice, middle_range(job, slice), &low, &high);
+		split_at(slices, slice, middle_range(slices, slice), &low, &high);
 	else
 	{
-		status = slice_differing(job, slice, &differing, error);
+		status = slice_differing(slices, slice, &differing, error);
 		if (status == HG_OK && differing != 0)
 		{
 			uint32_t highest = 63;
 
 			while ((differing >> highest & 1) == 0)
 				highest--;
-			status = split_by_bit(job, slice, highest, &low, &high, error);
+			status = split_by_bit(slices, slice, highest, &low, &high, error);
 		}
-		else if (status == HG_OK && job->in_pairs && !slice->alone)
+		else if (status == HG_OK && slices->in_pairs && !slice->alone)
 		{
 			low.alone = true;
 			high.low[HG_OUTER] = high.high[HG_OUTER];
 			high.low[HG_INNER] = high.high[HG_INNER];
 		}
-		else if (status == HG_OK && outer_rows > 1 && job->wanted[HG_OUTER] &&
-				 job->wanted[HG_INNER])
+		else if (status == HG_OK && outer_rows > 1 && slices->wanted[HG_OUTER] &&
+				 slices->wanted[HG_INNER])
 			low.high[HG_OUTER] = high.low[HG_OUTER] = slice->low[HG_OUTER] + outer_rows / 2;
 		else
 			*parted = false;
 		if (status != HG_OK || !*parted)
 			return status;
 	}
-	hg_ranges_give_back(job, &high);
-	hg_ranges_give_back(job, &low);
+	hg_ranges_give_back(slices, &high);
+	hg_ranges_give_back(slices, &low);
 	return HG_OK;
 }
 
 void
-hg_ranges_make_keys(const HgRangesJob *job, const HgRangesSlice *slice, const HgRangesSide *side,
-					uint64_t at, uint64_t count)
+hg_ranges_make_keys(const HgRangesSlices *slices, const HgRangesSlice *slice,
+					const HgRangesSide *side, uint64_t at, uint64_t count)
 {
-	if (job->spec.key_width == 4)
-		make_keys32(side->mixed, at, count, slice->bits, job->give);
+	if (slices->key_width == 4)
+		make_keys32(side->mixed, at, count, slice->bits, slices->give);
 	else
-		make_keys64(side->mixed, at, count, slice->bits, job->give);
+		make_keys64(side->mixed, at, count, slice->bits, slices->give);
 }

@@ -27,7 +27,10 @@ create table later as select i as k, i % 3 as g from generate_series(1, 120) i;
 create table digits as select i as k, (repeat('7', 100000) || i)::numeric as x from generate_series(1, 120) i;
 analyze;
 alter table later add column pad text default repeat('d', 500000);
+create table wider as select i as k from generate_series(1, 240) i;
 SQL
+my @added = map { "d$_" } 1 .. 20;
+$node->safe_psql('postgres', 'alter table wider ' . join(', ', map { "add column $_ text default repeat('d', 7000)" } @added));
 
 my %joins = (
 	inner => 'select count(*), sum(v), sum(w), count(l.pad || r.pad) from l join r using (k)',
@@ -68,6 +71,7 @@ my %values = (
 	'value of many rows' => q(select count(*), sum(length(p)), sum(n) from (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k join fan f using (g) join keys on keys.k = n),
 	'value of rows without a match' => q(select count(*), sum(length(p)), sum(n) from (fan f left join (select g, repeat('w', 500000) || k as p from keys where k <= 3 offset 0) k using (g)) full join keys on keys.k = n + 100),
 	'default of a new column' => q(select count(*), sum(length(pad)), sum(a.k) from later a join keys b using (k)),
+	'defaults of many new columns' => 'select count(*), sum(a.k), sum(length(concat(' . join(', ', map { "a.$_" } @added) . '))) from wider a join wider b using (k)',
 	'wide keys' => q(select count(*), min(length(a.t)) from (select repeat('t', 500000) || k as t from keys offset 0) a join (select repeat('t', 500000) || k as t from keys offset 0) b using (t)),
 );
 

@@ -111,7 +111,7 @@ sub workers_of
 	return @workers;
 }
 
-sub settled
+sub nothing_is_left
 {
 	my ($memory) = @_;
 
@@ -277,7 +277,7 @@ sub test_event
 	cmp_ok($slowest, '<', IN_TIME, sprintf '%s: %s: answered in time, the last one after %.0f ms', $join, $name, 1000 * $slowest)
 	  if $lives && $signal ne 'TERM';
 	close $session->{socket};
-	ok(wait_for(sub { settled($memory) }, HANGS), "$join: $name: no file and no shared memory is left")
+	ok(wait_for(sub { nothing_is_left($memory) }, HANGS), "$join: $name: no file and no shared memory is left")
 	  or diag(join ' ', all_temp_files(), shared_memory());
 	return;
 }
@@ -327,7 +327,7 @@ foreach my $join (sort keys %joins)
 	cmp_ok($stopped, '>', 0, '... which they did');
 	close $session->{socket};
 }
-ok(wait_for(sub { settled($memory) }, HANGS), '... no file and no shared memory is left')
+ok(wait_for(sub { nothing_is_left($memory) }, HANGS), '... no file and no shared memory is left')
   or diag(join ' ', all_temp_files(), shared_memory());
 
 # ------------------------------------------------------------------------
@@ -364,7 +364,7 @@ foreach my $error (sort keys %errors)
 	}
 	ok(!@bad, "an error in $error ends the query, and the next join is right") or diag(join "\n", @bad);
 }
-ok(wait_for(sub { settled($memory) }, HANGS), '... no file and no shared memory is left')
+ok(wait_for(sub { nothing_is_left($memory) }, HANGS), '... no file and no shared memory is left')
   or diag(join ' ', all_temp_files(), shared_memory());
 
 # ------------------------------------------------------------------------

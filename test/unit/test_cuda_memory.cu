@@ -3,7 +3,7 @@
  * test_cuda_memory.cu
  *	  Device memory of the CUDA engine: pool, budget, other processes.  It needs no device.
  *
- * The functions of the CUDA runtime that hg_cuda_work.cu calls are here.  They have a device with a
+ * The functions of the CUDA runtime that cuda/device calls are here.  They have a device with a
  * pool whose blocks are not cut: one that was freed serves what is as large or smaller, and goes
  * back to the device when the pool is trimmed.  A stream is busy when a test says so, and until
  * someone waits for it; what is freed in it is in use until then.

@@ -10,7 +10,7 @@
 #include "hg_tap.h"
 #include "test_engine_suite.h"
 
-#include "../../src/engine/cpu/hg_cpu_internal.h"
+#include "../../src/engine/cpu/hg_cpu_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -452,7 +452,7 @@ test_session_numbers(void)
 				  i == 0 ? "rows" : "values");
 	}
 	test_end_speaker(&speaker);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_stop_server(&server),
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_stop_server(&server),
 			  "and nothing is left of it");
 }
 
@@ -677,7 +677,7 @@ test_lying_process(const char *kind, bool seen)
 		{
 			HgWireClient *client = hg_wire_client_create(test_connect_to(&server));
 
-			if (test_settled_state(client, NULL) == HG_WIRE_READY)
+			if (test_started_state(client, NULL) == HG_WIRE_READY)
 				right = play_session(client) || !seen;
 			hg_wire_client_destroy(client);
 			sessions++;
@@ -724,7 +724,7 @@ test_lying_client(const char *kind)
 		hg_wire_client_destroy(client);
 		sessions++;
 	}
-	good = test_settles(&server, 0, 0, 0) && good;
+	good = test_counts_become(&server, 0, 0, 0) && good;
 	good = test_stop_server(&server) && good;
 	hg_tap_ok(good, "a client that tells lies of kind \"%s\" does the process no harm", kind);
 	hg_tap_diag("%llu sessions, %llu lies", (unsigned long long) sessions,

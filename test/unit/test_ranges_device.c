@@ -118,7 +118,7 @@ test_results(uint64_t scale)
 					  data.rows[0], data.rows[1], test_keys_name(cases[i].kind), width);
 			test_data_destroy(&data);
 		}
-	hg_tap_ok(test_settles(&server, 1, 0, 0) && test_status_of(&server).staging_leased == 0,
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_status_of(&server).staging_leased == 0,
 			  "ranges of a process: no job and no lease is left");
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -283,7 +283,7 @@ test_cancel(void)
 	hg_tap_ok(run_slices(&ranges.engine, &impatient.host, &data, false, &stats, &matches) ==
 				  HG_CANCELLED,
 			  "ranges of a process: cancelled while one is built");
-	hg_tap_ok(test_settles(&server, 1, 0, 0) && test_now_ms() - started < TEST_PATIENCE_MS,
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_now_ms() - started < TEST_PATIENCE_MS,
 			  "ranges of a process: the device stops too, and closes both jobs");
 	hg_tap_ok(test_status_of(&server).staging_leased == 0,
 			  "ranges of a process: staging is given back");
@@ -349,7 +349,7 @@ test_ahead(void)
 	hg_tap_ok(test_is_answered(&first, HG_OK), "a job is opened ahead while nobody waits");
 	test_send_note(&first, HG_WIRE_CLOSE, 2);
 	test_ask_open(&second, 1, 1000000, 8);
-	hg_tap_ok(test_settles(&server, 2, 1, 1), "somebody waits");
+	hg_tap_ok(test_counts_become(&server, 2, 1, 1), "somebody waits");
 	test_ask(&first, HG_WIRE_OPEN, 3, &message);
 	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY), "then it is refused");
 	test_send_note(&first, HG_WIRE_CLOSE, 1);

@@ -62,12 +62,12 @@ test_control(void)
 			  "a status before anything has happened");
 
 	client = test_start_client(&server);
-	hg_tap_ok(test_settles(&server, 1, 0, 0), "a session is counted");
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0), "a session is counted");
 	hg_tap_ok(hg_wire_client_status(client, test_host_plain(), &status, &error) == HG_OK &&
 				  status.connections == 1,
 			  "and can ask for the status too");
 	hg_wire_client_destroy(client);
-	hg_tap_ok(test_settles(&server, 0, 0, 0), "it is counted no more when it is gone");
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0), "it is counted no more when it is gone");
 	hg_tap_ok(test_stop_server(&server), "the process ends with its control connection");
 }
 
@@ -127,7 +127,7 @@ test_turns(void)
 		engines[i]->close(jobs[i]);
 	}
 	hg_tap_ok(good, "jobs of four sessions take turns");
-	good = good && test_settles(&server, SESSIONS, 0, 0);
+	good = good && test_counts_become(&server, SESSIONS, 0, 0);
 	status = test_status_of(&server);
 	hg_tap_ok(good && status.jobs_done == SESSIONS && status.jobs_failed == 0 &&
 				  status.staging_leased == 0 && status.memory_reserved == 0 &&
@@ -202,7 +202,7 @@ test_crowd(void)
 		good = waitpid(members[i], &exit_status, 0) == members[i] && exit_status == 0 && good;
 	}
 	hg_tap_ok(good, "six sessions at a time get the right matches, with little staging");
-	good = test_settles(&server, 0, 0, 0);
+	good = test_counts_become(&server, 0, 0, 0);
 	status = test_status_of(&server);
 	hg_tap_ok(good && status.staging_leased == 0 && status.memory_reserved == 0 &&
 				  status.memory_held == 0 && status.jobs_failed == 0 &&
@@ -258,9 +258,9 @@ test_queue(void)
 	test_send_note(&first, HG_WIRE_CLOSE, 5);
 
 	test_ask_open(&second, 1, FULL_ROWS, 0);
-	hg_tap_ok(test_settles(&server, 4, 1, 1), "one that does not fit now is queued");
+	hg_tap_ok(test_counts_become(&server, 4, 1, 1), "one that does not fit now is queued");
 	test_ask_open(&third, 1, 1000, 0);
-	hg_tap_ok(test_settles(&server, 4, 1, 2) && test_is_waiting(&third) && test_is_waiting(&second),
+	hg_tap_ok(test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third) && test_is_waiting(&second),
 			  "and a small one that comes later waits behind it");
 	test_ask_open(&first, 3, FULL_ROWS / 2, 0);
 	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY),
@@ -273,14 +273,14 @@ test_queue(void)
 	hg_tap_ok(test_is_answered(&second, HG_OK) && test_is_waiting(&third),
 			  "the first in the queue is admitted when there is room, and no other");
 	test_ask_open(&fourth, 1, FULL_ROWS, 0);
-	hg_tap_ok(test_settles(&server, 4, 1, 2), "another comes");
+	hg_tap_ok(test_counts_become(&server, 4, 1, 2), "another comes");
 	test_send_note(&third, HG_WIRE_CANCEL, 1);
 	hg_tap_ok(test_is_answered(&third, HG_CANCELLED), "a job is cancelled while it is queued");
 	hg_tap_ok(test_is_waiting(&fourth), "which lets in nobody for whom there is no room");
 	test_ask_open(&third, 2, FULL_ROWS, 0);
-	hg_tap_ok(test_settles(&server, 4, 1, 2), "one queues again");
+	hg_tap_ok(test_counts_become(&server, 4, 1, 2), "one queues again");
 	test_end_speaker(&fourth);
-	hg_tap_ok(test_settles(&server, 3, 1, 1), "a session goes away while it is queued");
+	hg_tap_ok(test_counts_become(&server, 3, 1, 1), "a session goes away while it is queued");
 	test_end_speaker(&second);
 	hg_tap_ok(test_is_answered(&third, HG_OK),
 			  "a job goes with its session, and the next is admitted");
@@ -289,7 +289,7 @@ test_queue(void)
 			  "all of them are counted");
 	test_end_speaker(&first);
 	test_end_speaker(&third);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
 				  test_status_of(&server).staging_leased == 0,
 			  "nothing is left");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -326,10 +326,10 @@ test_impatience(void)
 	}
 	hg_tap_ok(error.status == HG_CANCELLED && test_now_ms() - started < TEST_PATIENCE_MS,
 			  "a client gives up waiting in the queue, again and again");
-	hg_tap_ok(test_settles(&server, 2, 1, 0), "the queue has forgotten it");
+	hg_tap_ok(test_counts_become(&server, 2, 1, 0), "the queue has forgotten it");
 	test_send_note(&first, HG_WIRE_CLOSE, 1);
 	/* another thread takes that note: a job that finds the device full is refused more rows */
-	test_settles(&server, 2, 0, 0);
+	test_counts_become(&server, 2, 0, 0);
 	hg_tap_ok(test_stream_works(engine, &data), "its connection is as good as new");
 	hg_wire_client_destroy(client);
 	test_end_speaker(&first);
@@ -357,7 +357,7 @@ test_groups(void)
 	hg_tap_ok(test_is_answered(&second, HG_DEVICE_OUT_OF_MEMORY),
 			  "a job does not wait while another of its group is open");
 	test_ask_open(&third, 1, FULL_ROWS, 8);
-	hg_tap_ok(test_settles(&server, 3, 1, 1), "one of another group does");
+	hg_tap_ok(test_counts_become(&server, 3, 1, 1), "one of another group does");
 	test_ask_open(&second, 2, FULL_ROWS / 4, 7);
 	hg_tap_ok(test_is_answered(&second, HG_OK),
 			  "past which one of the open group gets what is free");
@@ -365,7 +365,7 @@ test_groups(void)
 
 	/* two of a group wait, and the first of them gets in */
 	test_ask_open(&second, 3, FULL_ROWS / 2, 8);
-	hg_tap_ok(test_settles(&server, 3, 1, 2), "two of a group wait while none of it is open");
+	hg_tap_ok(test_counts_become(&server, 3, 1, 2), "two of a group wait while none of it is open");
 	test_send_note(&first, HG_WIRE_CLOSE, 1);
 	hg_tap_ok(test_is_answered(&third, HG_OK), "the first of them is admitted");
 	hg_tap_ok(test_is_answered(&second, HG_DEVICE_OUT_OF_MEMORY),
@@ -415,7 +415,7 @@ test_leases(void)
 		count++;
 	}
 	hg_tap_ok(count >= 8 && apart &&
-				  test_settles(&server, (uint32_t) count + 1, (uint32_t) count, 1),
+				  test_counts_become(&server, (uint32_t) count + 1, (uint32_t) count, 1),
 			  "leases lie apart, until staging is full");
 	hg_tap_ok(leased == ROOM && test_status_of(&server).staging_leased == leased,
 			  "which is three quarters of it");
@@ -431,7 +431,7 @@ test_leases(void)
 	hg_tap_ok(test_is_answered(&speakers[1], HG_OK), "others are not");
 	for (int i = 0; i <= count; i++)
 		test_end_speaker(&speakers[i]);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).staging_leased == 0,
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).staging_leased == 0,
 			  "nothing stays leased");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
@@ -535,7 +535,7 @@ test_results(void)
 	hg_tap_ok(good && test_is_answered(&speakers[count + 1], HG_OK), "and so does going away");
 	for (int i = 1; i <= count + 1; i++)
 		test_end_speaker(&speakers[i]);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).staging_leased == 0,
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).staging_leased == 0,
 			  "nothing stays leased");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 	munmap(staging, 65536);
@@ -581,7 +581,7 @@ test_trouble(void)
 			  "the status is told meanwhile");
 	hg_tap_ok(test_stream_works(engine, &data), "and others work");
 	test_end_speaker(&leaving);
-	hg_tap_ok(test_settles(&server, 1, 0, 0), "its session goes away in the midst, and it with it");
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0), "its session goes away in the midst, and it with it");
 	status = test_status_of(&server);
 	hg_tap_ok(status.jobs_done == 2 && status.jobs_cancelled == 1 && status.memory_held == 0 &&
 				  status.memory_reserved == 0 && status.staging_leased == 0,

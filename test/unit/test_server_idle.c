@@ -62,23 +62,23 @@ test_neighbours(void)
 	/* less than is reserved already */
 	set_neighbours(name, FULL_ROWS * 32 / 2);
 	test_ask_open(&second, 1, FULL_ROWS / 2, 0);
-	hg_tap_ok(test_settles(&server, 2, 1, 1) && test_is_waiting(&second),
+	hg_tap_ok(test_counts_become(&server, 2, 1, 1) && test_is_waiting(&second),
 			  "a job waits where jobs have more than is left");
 	test_send_note(&first, HG_WIRE_CLOSE, 2);
 	hg_tap_ok(test_is_answered(&second, HG_OK), "until they end");
 	test_ask_open(&first, 3, FULL_ROWS / 4, 0);
-	hg_tap_ok(test_settles(&server, 2, 1, 1), "another one waits");
+	hg_tap_ok(test_counts_become(&server, 2, 1, 1), "another one waits");
 	set_neighbours(name, 0);
 	hg_tap_ok(test_is_answered(&first, HG_OK), "until other processes give some back");
 	test_send_note(&first, HG_WIRE_CLOSE, 3);
 	test_ask_open(&first, 4, FULL_ROWS / 4 * 3, 0);
-	hg_tap_ok(test_settles(&server, 2, 1, 1), "one more waits");
+	hg_tap_ok(test_counts_become(&server, 2, 1, 1), "one more waits");
 	set_neighbours(name, FULL_ROWS * 32 / 2);
 	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY),
 			  "and is refused when they have taken what it needs");
 	test_end_speaker(&first);
 	test_end_speaker(&second);
-	hg_tap_ok(test_settles(&server, 0, 0, 0), "nobody is left");
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0), "nobody is left");
 	status = test_status_of(&server);
 	hg_tap_ok(status.memory_reserved == 0 && status.staging_leased == 0, "nor anything");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -190,7 +190,7 @@ test_idle_jobs(void)
 	test_end_speaker(&waiting);
 	hg_tap_ok(test_is_answered(&small, HG_OK), "jobs that are not idle do when they end");
 	test_end_speaker(&small);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
 				  test_status_of(&server).staging_leased == 0 &&
 				  test_status_of(&server).jobs_failed == 0,
 			  "nothing is left");
@@ -238,30 +238,30 @@ test_idle_ahead(void)
 			  "where it may still put keys, which is in vain");
 	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
 	test_send_note(&cursor, HG_WIRE_CLOSE, 2);
-	hg_tap_ok(test_settles(&server, 2, 1, 0) &&
+	hg_tap_ok(test_counts_become(&server, 2, 1, 0) &&
 				  test_status_of(&server).staging_leased == waiting.answer.reply.lease_bytes,
 			  "until it is closed");
 	test_end_speaker(&cursor);
 	test_end_speaker(&waiting);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
 			  "nothing is left");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
 /* Jobs that could not queue up again are not evicted. */
 static void
-test_idle_kin(void)
+test_idle_group(void)
 {
 	TestServer server;
 	TestSpeaker cursor;
-	TestSpeaker kin;
+	TestSpeaker other;
 	TestSpeaker waiting;
 	HgWireMessage message;
 	double started;
 
 	start_evicting(&server);
 	test_start_speaker(&server, &cursor);
-	test_start_speaker(&server, &kin);
+	test_start_speaker(&server, &other);
 	test_start_speaker(&server, &waiting);
 
 	/* the first one's job was opened ahead of another, and has taken its place */
@@ -277,10 +277,10 @@ test_idle_kin(void)
 	test_send_note(&cursor, HG_WIRE_CLOSE, 1);
 	test_ask_plainly(&cursor, HG_WIRE_BUILD, 2);
 	test_is_answered(&cursor, HG_OK);
-	test_ask_open(&kin, 1, FULL_ROWS / 2, 7);
-	test_is_answered(&kin, HG_OK);
-	test_ask_plainly(&kin, HG_WIRE_BUILD, 1);
-	hg_tap_ok(test_is_answered(&kin, HG_OK), "two jobs of a group are open");
+	test_ask_open(&other, 1, FULL_ROWS / 2, 7);
+	test_is_answered(&other, HG_OK);
+	test_ask_plainly(&other, HG_WIRE_BUILD, 1);
+	hg_tap_ok(test_is_answered(&other, HG_OK), "two jobs of a group are open");
 
 	test_ask_open(&waiting, 1, FULL_ROWS, 0);
 	started = test_now_ms();
@@ -288,18 +288,18 @@ test_idle_kin(void)
 		usleep(50000);
 	hg_tap_ok(test_is_waiting(&waiting) && test_status_of(&server).jobs_evicted == 0,
 			  "neither makes room, as it could not wait for another turn");
-	test_send_note(&kin, HG_WIRE_CLOSE, 1);
+	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_status_of(&server).jobs_evicted == 1,
 			  "the last of them does");
 	test_ask_plainly(&cursor, HG_WIRE_MATCH, 2);
 	hg_tap_ok(test_is_answered(&cursor, HG_EVICTED), "it is told so");
 	test_send_note(&cursor, HG_WIRE_CLOSE, 2);
 	test_ask_open(&cursor, 3, FULL_ROWS / 4, 7);
-	hg_tap_ok(test_settles(&server, 3, 1, 1) && test_is_waiting(&cursor), "and waits");
+	hg_tap_ok(test_counts_become(&server, 3, 1, 1) && test_is_waiting(&cursor), "and waits");
 	test_send_note(&waiting, HG_WIRE_CLOSE, 1);
 	hg_tap_ok(test_is_answered(&cursor, HG_OK), "for another turn");
 	test_end_speaker(&cursor);
-	test_end_speaker(&kin);
+	test_end_speaker(&other);
 	test_end_speaker(&waiting);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
@@ -398,7 +398,7 @@ main(int argc, char **argv)
 	test_neighbours();
 	test_idle_jobs();
 	test_idle_ahead();
-	test_idle_kin();
+	test_idle_group();
 	test_idle_process();
 	test_idle_neighbours();
 	return hg_tap_done();

@@ -97,19 +97,19 @@ give_keys(Members *members, const TestData *data)
 
 /* Wait until all has arrived. */
 static bool
-settle_members(Members *members)
+end_appends(Members *members)
 {
 	bool good = true;
 
 	for (int i = 0; i < MEMBERS; i++)
-		good = good && hg_wire_client_settle(members->jobs[i], NULL) == HG_OK;
+		good = good && hg_wire_client_end_append(members->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
 static bool
 fill_members(Members *members, const TestData *data)
 {
-	return give_keys(members, data) && settle_members(members);
+	return give_keys(members, data) && end_appends(members);
 }
 
 static bool
@@ -187,7 +187,7 @@ test_together(uint32_t key_width)
 	good = open_members(&members, TEAM, &data);
 	good = good && members.engines[1]->append(members.jobs[1], HG_OUTER, data.keys[HG_OUTER], 1,
 											  NULL) == HG_OK;
-	good = good && hg_wire_client_settle(members.jobs[1], NULL) == HG_INVALID;
+	good = good && hg_wire_client_end_append(members.jobs[1], NULL) == HG_INVALID;
 	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
 	close_members(&members);
 
@@ -213,7 +213,7 @@ test_together(uint32_t key_width)
 				  pairs[2] > 0,
 			  "each match goes to one of them, under the rows' numbers");
 	close_members(&members);
-	hg_tap_ok(test_settles(&server, MEMBERS, 0, 0), "the job ends with the last of them");
+	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0), "the job ends with the last of them");
 	status = test_status_of(&server);
 	hg_tap_ok(status.staging_leased == 0 && status.memory_reserved == 0 && status.memory_held == 0,
 			  "and leaves nothing behind");
@@ -294,7 +294,7 @@ build_with_columns(Members *members, const TestData *data, uint64_t number, bool
 	HgStatus statuses[MEMBERS];
 
 	return open_with_columns(members, data, number, -1, statuses) && give_keys(members, data) &&
-		   give_values(members, data, with_nulls) && settle_members(members) &&
+		   give_values(members, data, with_nulls) && end_appends(members) &&
 		   build_members(members);
 }
 
@@ -454,7 +454,7 @@ test_groups(void)
 												   &groups[0], NULL) == HG_INVALID,
 			  "and no member can have it think of them as others");
 	close_members(&members);
-	hg_tap_ok(test_settles(&server, MEMBERS, 0, 0) && test_status_of(&server).memory_held == 0,
+	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0) && test_status_of(&server).memory_held == 0,
 			  "and nothing is left of them");
 	disconnect_members(&members);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
@@ -486,7 +486,7 @@ test_leavers(void)
 	hg_tap_ok(good && fetch_members(&members, &data, pairs),
 			  "what the first member closes, and a member that is gone, leave the job to the last");
 	close_members(&members);
-	hg_tap_ok(test_settles(&server, MEMBERS - 1, 0, 0), "which ends with that one");
+	hg_tap_ok(test_counts_become(&server, MEMBERS - 1, 0, 0), "which ends with that one");
 	disconnect_members(&members);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
 	test_data_destroy(&data);
@@ -559,10 +559,10 @@ test_waiting(void)
 		test_start_speaker(&server, &speakers[i]);
 		ask_member(&speakers[i], 1, FULL_ROWS, TEAM);
 		if (i == 0)
-			test_settles(&server, 2, 1, 1);
+			test_counts_become(&server, 2, 1, 1);
 	}
 	hg_tap_ok(test_is_waiting(&speakers[0]) && test_is_waiting(&speakers[1]) &&
-				  test_settles(&server, 1 + MEMBERS, 1, 1),
+				  test_counts_become(&server, 1 + MEMBERS, 1, 1),
 			  "the first member waits in the queue, and the others for it");
 	test_send_note(&speakers[1], HG_WIRE_CANCEL, 1);
 	hg_tap_ok(test_is_answered(&speakers[1], HG_CANCELLED), "one that waits can give up");
@@ -571,13 +571,13 @@ test_waiting(void)
 			  "the others come in together");
 	test_send_note(&speakers[0], HG_WIRE_CLOSE, 1);
 	test_send_note(&speakers[2], HG_WIRE_CLOSE, 1);
-	hg_tap_ok(test_settles(&server, 1 + MEMBERS, 0, 0), "and leave");
+	hg_tap_ok(test_counts_become(&server, 1 + MEMBERS, 0, 0), "and leave");
 
 	/* the first one does not come in */
 	test_ask_open(&other, 2, FULL_ROWS, 0);
 	test_is_answered(&other, HG_OK);
 	ask_member(&speakers[0], 2, FULL_ROWS, TEAM + 1);
-	test_settles(&server, 1 + MEMBERS, 1, 1);
+	test_counts_become(&server, 1 + MEMBERS, 1, 1);
 	ask_member(&speakers[1], 2, FULL_ROWS, TEAM + 1);
 	test_is_waiting(&speakers[1]);
 	test_send_note(&speakers[0], HG_WIRE_CANCEL, 2);
@@ -633,7 +633,7 @@ test_failures(void)
 			  "a cancel of one that waits does nothing to the one at work");
 	test_end_speaker(&speakers[0]);
 	test_end_speaker(&speakers[1]);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_held == 0,
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_held == 0,
 			  "nothing is left when they are gone");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
@@ -687,21 +687,21 @@ test_offers(bool team)
 	spec.expected_rows[HG_INNER] = data.rows[HG_INNER] / 2;
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
-	hg_tap_ok(good && test_settles(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
+	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
 				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, team, 0, &taken,
 									   NULL) == HG_OK &&
 				  taken == 0,
 			  "%s: keys are not taken by a job that stands in the queue", team ? "team" : "alone");
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
-	test_settles(&server, 2, 1, 0);
+	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		offers[side] = offer_all(job, (HgSide) side, &data, team);
 	hg_tap_ok(hg_wire_client_is_admitted(job) && offers[HG_OUTER] > 1 && offers[HG_INNER] > 0,
 			  "they are when it is admitted, a slot at a time, more than were expected");
-	hg_tap_ok(hg_wire_client_settle(job, NULL) == HG_OK &&
+	hg_tap_ok(hg_wire_client_end_append(job, NULL) == HG_OK &&
 				  test_status_of(&server).staging_leased == 0 &&
 				  engine->append(job, HG_OUTER, data.keys[HG_OUTER], 1, NULL) == HG_INVALID,
-			  "a job that has settled has no lease, and takes no more");
+			  "a job whose appends have ended has no lease, and takes no more");
 	hg_tap_ok(engine->build(job, NULL) == HG_OK &&
 				  engine->count(job, HG_MATCH_ALL, &counted, NULL) == HG_OK &&
 				  counted == data.pairs,
@@ -712,26 +712,26 @@ test_offers(bool team)
 	test_ask_open(&other, 2, FULL_ROWS, 0);
 	test_is_answered(&other, HG_OK);
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
-		   test_settles(&server, 2, 1, 1);
+		   test_counts_become(&server, 2, 1, 1);
 	engine->close(job);
-	hg_tap_ok(good && test_settles(&server, 2, 1, 0), "a job that waits can be closed");
+	hg_tap_ok(good && test_counts_become(&server, 2, 1, 0), "a job that waits can be closed");
 	test_send_note(&other, HG_WIRE_CLOSE, 2);
-	hg_tap_ok(test_settles(&server, 2, 0, 0) && test_stream_works(engine, &data),
+	hg_tap_ok(test_counts_become(&server, 2, 0, 0) && test_stream_works(engine, &data),
 			  "and the next one is answered rightly");
 
 	/* others have the memory that the rows which nobody expected would need */
 	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 10;
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
-		   test_settles(&server, 2, 1, 0);
+		   test_counts_become(&server, 2, 1, 0);
 	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
 	good = good && test_is_answered(&other, HG_OK);
 	good = good && (offer_all(job, HG_OUTER, &data, team) < 0 ||
-					hg_wire_client_settle(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
+					hg_wire_client_end_append(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
 	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
 	engine->close(job);
 	test_end_speaker(&other);
 	hg_wire_client_destroy(client);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
 			  "nothing stays reserved");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 	test_data_destroy(&data);
@@ -750,7 +750,7 @@ test_leases(void)
 	TestSpeaker speakers[CROWD];
 	TestSpeaker other;
 	HgDeviceStatus status;
-	int settled = 0;
+	int ended = 0;
 	bool good;
 
 	test_start_server(&server, options);
@@ -769,25 +769,25 @@ test_leases(void)
 	status = test_status_of(&server);
 	hg_tap_ok(good && status.jobs_queued > 1 && status.jobs_open > 1,
 			  "members wait for a lease, as another job does for their memory");
-	/* whoever has one settles: those that wait get theirs */
-	for (int round = 0; round < CROWD && settled < CROWD; round++)
-		for (int i = settled; i < CROWD; i++)
+	/* whoever has one ends its appends: those that wait get theirs */
+	for (int round = 0; round < CROWD && ended < CROWD; round++)
+		for (int i = ended; i < CROWD; i++)
 		{
 			if ((i > 0 && !test_is_answered(&speakers[i], HG_OK)))
 				break;
-			test_ask_plainly(&speakers[i], HG_WIRE_SETTLE, 1);
+			test_ask_plainly(&speakers[i], HG_WIRE_END_APPEND, 1);
 			if (!test_is_answered(&speakers[i], HG_OK))
 				break;
-			settled++;
+			ended++;
 		}
 	status = test_status_of(&server);
-	hg_tap_ok(settled == CROWD && status.staging_leased == 0 && status.jobs_open == CROWD,
-			  "all get one when others have settled");
+	hg_tap_ok(ended == CROWD && status.staging_leased == 0 && status.jobs_open == CROWD,
+			  "all get one when the appends of others have ended");
 	for (int i = 0; i < CROWD; i++)
 		test_end_speaker(&speakers[i]);
 	hg_tap_ok(test_is_answered(&other, HG_OK), "the other one when they have gone");
 	test_end_speaker(&other);
-	hg_tap_ok(test_settles(&server, 0, 0, 0) && test_stop_server(&server),
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_stop_server(&server),
 			  "the process ends after that");
 }
 
@@ -811,7 +811,7 @@ append_piece(void *arg)
 	pthread_barrier_wait(appender->ready);
 	appender->good = appender->engine->append_rows(appender->job, HG_INNER, appender->keys, PIECE,
 												   appender->first_row, NULL) == HG_OK &&
-					 hg_wire_client_settle(appender->job, NULL) == HG_OK;
+					 hg_wire_client_end_append(appender->job, NULL) == HG_OK;
 	return NULL;
 }
 

@@ -76,7 +76,7 @@ void
 test_start_server(TestServer *server, const char *const *options)
 {
 	test_launch_server(server, options);
-	if (test_settled_state(server->control, NULL) != HG_WIRE_READY)
+	if (test_started_state(server->control, NULL) != HG_WIRE_READY)
 		abort();
 }
 
@@ -119,7 +119,7 @@ test_status_of(TestServer *server)
 }
 
 bool
-test_settles(TestServer *server, uint32_t connections, uint32_t open, uint32_t queued)
+test_counts_become(TestServer *server, uint32_t connections, uint32_t open, uint32_t queued)
 {
 	double deadline = test_now_ms() + TEST_PATIENCE_MS;
 	HgDeviceStatus status;
@@ -170,7 +170,7 @@ test_start_client(TestServer *server)
 {
 	HgWireClient *client = hg_wire_client_create(test_connect_to(server));
 
-	if (client == NULL || test_settled_state(client, NULL) != HG_WIRE_READY)
+	if (client == NULL || test_started_state(client, NULL) != HG_WIRE_READY)
 		abort();
 	return client;
 }

@@ -64,7 +64,7 @@ test_process_ends(pid_t process, int *status)
 }
 
 HgWireState
-test_settled_state(HgWireClient *client, HgError *error)
+test_started_state(HgWireClient *client, HgError *error)
 {
 	HgWireState state;
 	struct pollfd readable = {.fd = hg_wire_client_socket(client), .events = POLLIN};

@@ -33,7 +33,7 @@ extern double test_now_ms(void);
 extern bool test_process_ends(pid_t process, int *status);
 
 /* Wait until the process has said hello, or can't any more. */
-extern HgWireState test_settled_state(HgWireClient *client, HgError *error);
+extern HgWireState test_started_state(HgWireClient *client, HgError *error);
 
 /* Receive a message of the process, waiting; its descriptor is closed. */
 extern HgWireResult test_receive(int fd, HgWireMessage *message);

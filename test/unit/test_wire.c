@@ -90,7 +90,7 @@ start_ready_session(Session *session)
 	HgError error;
 
 	start_session(session, NULL, NULL);
-	if (test_settled_state(session->client, &error) != HG_WIRE_READY)
+	if (test_started_state(session->client, &error) != HG_WIRE_READY)
 	{
 		hg_tap_diag("the stand-in did not start: %s (%s)", error.message, error.detail);
 		abort();
@@ -136,7 +136,7 @@ test_suite(void)
 #endif
 	/* chunks of the suite are to fit a slot */
 	start_session(&session, "--staging-bytes", "2097152");
-	test_settled_state(session.client, NULL);
+	test_started_state(session.client, NULL);
 	hg_engine_suite(session.engine, test_host_plain());
 	/* big columns are for the device's own test */
 	setenv("HG_SUITE", "small", 1);
@@ -163,7 +163,7 @@ test_starting(void)
 	hg_tap_ok(session.engine->open(session.engine, test_host_plain(), &test_plain_spec, &job,
 								   &error) == HG_UNAVAILABLE,
 			  "no job starts before the hello");
-	hg_tap_ok(test_settled_state(session.client, &error) == HG_WIRE_READY, "then it is ready");
+	hg_tap_ok(test_started_state(session.client, &error) == HG_WIRE_READY, "then it is ready");
 	hg_tap_ok(hg_wire_client_devices(session.client, test_host_plain(), &info, 1, &count, &error) ==
 					  HG_OK &&
 				  count == 1 && strcmp(info.name, "stand-in (CPU)") == 0,
@@ -182,7 +182,7 @@ test_unavailable(void)
 	setenv("HG_STANDIN_UNAVAILABLE", "1", 1);
 	start_session(&session, NULL, NULL);
 	unsetenv("HG_STANDIN_UNAVAILABLE");
-	hg_tap_ok(test_settled_state(session.client, &error) == HG_WIRE_UNAVAILABLE &&
+	hg_tap_ok(test_started_state(session.client, &error) == HG_WIRE_UNAVAILABLE &&
 				  strcmp(error.message, "no device") == 0,
 			  "a process without a device says why");
 	hg_tap_ok(test_process_ends(session.process, &status), "and ends");
@@ -345,7 +345,7 @@ test_idle(void)
 	int status = -1;
 
 	start_session(&session, "--idle-timeout", "1");
-	test_settled_state(session.client, &error);
+	test_started_state(session.client, &error);
 	ended = test_process_ends(session.process, &status);
 	hg_tap_ok(test_now_ms() - started >= 1000, "an idle process waits its time");
 	hg_tap_ok(ended && WIFEXITED(status) && WEXITSTATUS(status) == 0, "and ends then");
@@ -456,7 +456,7 @@ test_unpinned(void)
 	dup2(fileno(log), STDERR_FILENO);
 	start_session(&session, NULL, NULL);
 	unsetenv("HG_STANDIN_NO_PIN");
-	hg_tap_ok(test_settled_state(session.client, NULL) == HG_WIRE_READY,
+	hg_tap_ok(test_started_state(session.client, NULL) == HG_WIRE_READY,
 			  "a device whose staging area can't be pinned is there all the same");
 	dup2(own, STDERR_FILENO);
 	job = test_build_job(session.engine, test_host_plain(), &data, &error);

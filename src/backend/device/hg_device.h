@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device.h
- *	  This session's connection to a device process.
+ *	  The device process that this session's jobs run in.
  *
  * CUDA lives in the program hashgraph_device alone.  Where the library is in
  * shared_preload_libraries, the server has one such process, which a background worker keeps
@@ -16,16 +16,8 @@
 #ifndef HG_DEVICE_H
 #define HG_DEVICE_H
 
+#include "backend/device/hg_device_connection.h"
 #include "engine/hg_costs.h"
-#include "engine/wire/hg_wire_client.h"
-
-typedef enum HgDeviceState
-{
-	HG_DEVICE_STARTING,
-	HG_DEVICE_READY,
-	HG_DEVICE_UNAVAILABLE, /* no driver, no device, no answer */
-	HG_DEVICE_ABSENT	   /* no program */
-} HgDeviceState;
 
 /* What the device process and the worker say of the process, for a human. */
 typedef struct HgDeviceReport
@@ -107,12 +99,6 @@ extern bool hg_device_is_shared(void);
  */
 extern int hg_device_list(HgDeviceInfo *infos, int capacity, HgDeviceReport *report,
 						  HgError *error);
-
-/*
- * Give up a process that was lost, so that the next start makes a new one.  One that runs
- * stays: it may have come after the one that a job lost.
- */
-extern void hg_device_discard_lost(void);
 
 /*
  * What the process has answered made no sense all together: give the connection up.  Fills *error

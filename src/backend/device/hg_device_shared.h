@@ -14,7 +14,7 @@
  * answers the worker's next question, so that a process that was stopped costs a session its
  * patience once, and the others nothing.
  *
- * WHAT A SESSION DOES that wants the device (hg_device.c), by state:
+ * WHAT A SESSION DOES that wants the device (hg_device_server.c), by state:
  *
  *	NONE		No worker has come up.  As STARTING while one may be about to; later, where
  *				there was no slot for a background worker, a process of its own.

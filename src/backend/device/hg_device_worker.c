@@ -41,26 +41,20 @@
  */
 #include "hg_compat.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
-#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
+#include "backend/device/hg_device_listener.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/device/hg_device_spawn.h"
 #include "backend/device/hg_device_worker.h"
 #include "hg_guc.h"
 
@@ -84,18 +78,9 @@
 #define HG_WORKER_START_MS (60 * 1000)
 #define HG_WORKER_DRAIN_MS (60 * 1000)
 
-/*
- * How long it may take to go after its socket was closed: freeing what it has on a device takes
- * its time, and how it ended is worth knowing.
- */
-#define HG_WORKER_GRACE_MS (5 * 1000)
-
 /* How often it is asked whether it lives, and when it is held for dead. */
 #define HG_WORKER_PING_MS 1000
 #define HG_WORKER_SILENCE_MS (10 * 1000)
-
-/* Connections that wait to be accepted. */
-#define HG_WORKER_BACKLOG 1024
 
 static struct
 {
@@ -182,10 +167,8 @@ hg_worker_disconnect(void)
 {
 	pid_t pid = worker.device.pid;
 
-	unlink(HG_DEVICE_ADDRESS);
-	hg_wire_client_destroy(worker.client);
+	hg_device_listener_close(worker.client);
 	worker.client = NULL;
-	ReleaseExternalFD();
 	worker.device.pid = 0;
 	worker.drained_at = 0;
 	return pid;
@@ -195,7 +178,7 @@ hg_worker_disconnect(void)
 static int
 hg_worker_end_process(void)
 {
-	return hg_device_reap(hg_worker_disconnect(), HG_WORKER_GRACE_MS);
+	return hg_device_reap(hg_worker_disconnect(), HG_DEVICE_LISTENER_GRACE_MS);
 }
 
 /*
@@ -206,7 +189,7 @@ hg_worker_end_process(void)
 static void
 hg_worker_reap_at_exit(int code pg_attribute_unused(), Datum pid)
 {
-	hg_device_reap((pid_t) DatumGetInt32(pid), HG_WORKER_GRACE_MS);
+	hg_device_reap((pid_t) DatumGetInt32(pid), HG_DEVICE_LISTENER_GRACE_MS);
 }
 
 static void
@@ -227,72 +210,6 @@ hg_worker_stop(const char *why)
 
 	hg_worker_end_process();
 	ereport(LOG, (errmsg("hashgraph device process (PID %d) was stopped: %s", (int) pid, why)));
-}
-
-/* A listening socket at HG_DEVICE_ADDRESS; -1 with errno set on failure. */
-static int
-hg_worker_listen(void)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int failure;
-	mode_t mask;
-
-	if (fd < 0)
-		return -1;
-	/* left behind by a worker that could not clean up */
-	unlink(HG_DEVICE_ADDRESS);
-	mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
-	failure = bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ? errno : 0;
-	umask(mask);
-	if (failure == 0 && listen(fd, HG_WORKER_BACKLOG) != 0)
-		failure = errno;
-	if (failure == 0)
-		return fd;
-	close(fd);
-	errno = failure;
-	return -1;
-}
-
-/* Start the program with its two sockets; returns an errno. */
-static int
-hg_worker_spawn(void)
-{
-	int sockets[2];
-	int listening;
-	bool spawned;
-	int rc;
-
-	if (!AcquireExternalFD())
-		return EMFILE;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-	{
-		rc = errno;
-		ReleaseExternalFD();
-		return rc;
-	}
-	listening = hg_worker_listen();
-	rc = listening < 0 ? errno
-					   : hg_device_spawn(&worker.launch, listening, sockets[1], &worker.device.pid);
-	/* what connects to a process that is gone is refused if no other has its socket */
-	if (listening >= 0)
-		close(listening);
-	close(sockets[1]);
-	spawned = rc == 0;
-	if (spawned)
-	{
-		if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) == 0)
-			worker.client = hg_wire_client_create(sockets[0]);
-		if (worker.client != NULL)
-			return 0;
-		rc = ENOMEM;
-	}
-	close(sockets[0]);
-	ReleaseExternalFD();
-	if (spawned)
-		hg_device_reap(worker.device.pid, HG_WORKER_GRACE_MS);
-	worker.device.pid = 0;
-	return rc;
 }
 
 /* After a loss: when the next one is started, and what sessions are told until then. */
@@ -329,7 +246,7 @@ hg_worker_start(TimestampTz now)
 		return;
 	}
 	worker.started_at = now;
-	rc = hg_worker_spawn();
+	rc = hg_device_listener_start(&worker.launch, &worker.client, &worker.device.pid);
 	if (rc != 0)
 	{
 		hg_error_set(&error, HG_UNAVAILABLE, strerror(rc), "could not start the device process");
@@ -448,7 +365,7 @@ hg_worker_miss_answer(void)
 
 /* The process has come up: learn what it has, and let the sessions in. */
 static void
-hg_worker_welcome(TimestampTz now)
+hg_worker_announce(TimestampTz now)
 {
 	HgDeviceInfo infos[16];
 	int count = 0;
@@ -530,7 +447,7 @@ hg_worker_look_after(TimestampTz now)
 			return;
 		case HG_WIRE_READY:
 			if (worker.device.state == HG_SERVER_DEVICE_STARTING && worker.drained_at == 0)
-				hg_worker_welcome(now);
+				hg_worker_announce(now);
 			else if (now >= worker.next_ping || (hg_device_shared_read(&shared) && shared.silent))
 				hg_worker_ping(now);
 			return;

@@ -217,7 +217,7 @@ hg_device_team_append(HgDeviceTeam *device, const HgJobSpec *spec, const HgKeySe
 											  piece->first_row, piece->count, error);
 		}
 	if (status == HG_OK)
-		status = hg_wire_client_settle(device->job, error);
+		status = hg_wire_client_end_append(device->job, error);
 	return status;
 }
 

@@ -299,7 +299,7 @@ hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2], HgEr
 			status = hg_sender_append_columns(sender, (HgSide) side, &sides[side], error);
 	}
 	if (status == HG_OK)
-		status = hg_wire_client_settle(sender->job, error);
+		status = hg_wire_client_end_append(sender->job, error);
 	sender->finished = status == HG_OK;
 	if (status != HG_OK)
 		hg_sender_give_up(sender);

@@ -18,7 +18,13 @@
  *-------------------------------------------------------------------------
  */
 #include "../hg_reduce.h"
-#include "hg_cpu_internal.h"
+#include "hg_cpu_describe.h"
+#include "hg_cpu_graph.h"
+#include "hg_cpu_match.h"
+#include "hg_cpu_memory.h"
+#include "hg_cpu_run.h"
+#include "hg_cpu_side.h"
+#include "hg_cpu_team.h"
 
 /* Pieces that the first append makes room for. */
 #define FIRST_PIECE_CAPACITY 16
@@ -51,6 +57,37 @@ static const HgShapeLimits cpu_limits = {
 	.bins_in_cache = true,
 };
 
+typedef enum CpuState
+{
+	JOB_APPENDING,
+	JOB_BUILT,
+	JOB_MATCHING, /* built, and there is a stream */
+	JOB_FAILED	  /* only close is left */
+} CpuState;
+
+/* A job, from open to close. */
+typedef struct CpuJob
+{
+	HgJob job; /* first: calls get its address */
+	CpuState state;
+	bool numbered;	  /* append_rows was called */
+	bool has_arrived; /* a shared job's build was called */
+	bool shared_out;  /* a shared job's only stream was begun */
+	HgCpuCursor cursor;
+} CpuJob;
+
+static CpuJob *
+cpu_job(HgJob *job)
+{
+	return (CpuJob *) job;
+}
+
+static CpuState
+state_of(const HgJob *job)
+{
+	return ((const CpuJob *) job)->state;
+}
+
 /* A clock that stands still while graphs are built. */
 static double
 match_clock(const HgJob *job)
@@ -66,7 +103,7 @@ static HgStatus
 job_finish(HgJob *job, HgStatus status)
 {
 	if (status != HG_OK && status != HG_INVALID)
-		job->state = HG_CPU_FAILED;
+		cpu_job(job)->state = JOB_FAILED;
 	return status;
 }
 
@@ -74,9 +111,9 @@ job_finish(HgJob *job, HgStatus status)
 static HgStatus
 job_check_built(const HgJob *job, HgError *error)
 {
-	if (job->state == HG_CPU_FAILED)
+	if (state_of(job) == JOB_FAILED)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
-	if (job->state == HG_CPU_APPENDING)
+	if (state_of(job) == JOB_APPENDING)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
 	return HG_OK;
 }
@@ -107,10 +144,10 @@ job_begin_matches(HgJob *job, HgMatchMode mode, HgError *error)
 		return status;
 	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
-	if (job->shared_out)
+	if (cpu_job(job)->shared_out)
 		return hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream");
-	job->shared_out = job->team != NULL;
-	hg_cpu_cursor_init(&job->cursor, mode);
+	cpu_job(job)->shared_out = job->team != NULL;
+	hg_cpu_cursor_init(&cpu_job(job)->cursor, mode);
 	return HG_OK;
 }
 
@@ -118,7 +155,7 @@ static HgStatus
 engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
 			HgError *error)
 {
-	HgJob start;
+	CpuJob start;
 	HgStatus status;
 	void *memory;
 
@@ -131,17 +168,17 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	/* the job accounts for its own memory like for all other */
 	memset(&start, 0, sizeof(start));
-	start.host = host;
-	start.spec = *spec;
-	start.state = HG_CPU_APPENDING;
-	start.stats.build = spec->build;
-	start.stats.probe = spec->probe;
-	status = hg_cpu_alloc(&start, sizeof(HgJob), &memory, error);
+	start.job.host = host;
+	start.job.spec = *spec;
+	start.state = JOB_APPENDING;
+	start.job.stats.build = spec->build;
+	start.job.stats.probe = spec->probe;
+	status = hg_cpu_alloc(&start.job, sizeof(CpuJob), &memory, error);
 	if (status != HG_OK)
 		return status;
 
 	*job = memory;
-	**job = start;
+	*cpu_job(*job) = start;
 	return HG_OK;
 }
 
@@ -197,13 +234,13 @@ job_append(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t 
 static HgStatus
 job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 {
-	if (job->state == HG_CPU_FAILED)
+	if (state_of(job) == JOB_FAILED)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
-	if (job->state != HG_CPU_APPENDING)
+	if (state_of(job) != JOB_APPENDING)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	if (which != HG_OUTER && which != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
-	if (numbered != job->numbered &&
+	if (numbered != ((const CpuJob *) job)->numbered &&
 		(job->team != NULL || job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
 	return HG_OK;
@@ -227,18 +264,18 @@ engine_append_rows(HgJob *job, HgSide which, const void *keys, uint64_t count, u
 
 	if (status != HG_OK || count == 0)
 		return status;
-	job->numbered = true;
+	cpu_job(job)->numbered = true;
 	return job_append(job, which, keys, count, first_row, error);
 }
 
 static HgStatus
 engine_share(HgJob *job, const HgTeam *team, HgError *error)
 {
-	if (job->state != HG_CPU_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
+	if (state_of(job) != JOB_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
 		job->sides[HG_INNER].rows > 0)
 		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
 	job->team = team;
-	job->numbered = true;
+	cpu_job(job)->numbered = true;
 	return HG_OK;
 }
 
@@ -339,25 +376,25 @@ engine_build(HgJob *job, HgError *error)
 	uint64_t rows[2];
 	HgStatus status;
 
-	if (job->state == HG_CPU_FAILED)
+	if (state_of(job) == JOB_FAILED)
 	{
 		status = hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
 
 		/* the others wait for all who have joined */
-		if (job->team != NULL && !job->has_arrived)
+		if (job->team != NULL && !cpu_job(job)->has_arrived)
 			status = hg_cpu_team_count(job, status, rows, error);
-		job->has_arrived = true;
+		cpu_job(job)->has_arrived = true;
 		return status;
 	}
-	if (job->state != HG_CPU_APPENDING)
+	if (state_of(job) != JOB_APPENDING)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
-	job->has_arrived = true;
+	cpu_job(job)->has_arrived = true;
 	status = job_build(job, error);
 	if (status == HG_OK)
-		job->state = HG_CPU_BUILT;
+		cpu_job(job)->state = JOB_BUILT;
 	else if (job->team != NULL)
-		job->state = HG_CPU_FAILED;
+		cpu_job(job)->state = JOB_FAILED;
 	return job_finish(job, status);
 }
 
@@ -367,7 +404,7 @@ engine_match(HgJob *job, HgMatchMode mode, HgError *error)
 	HgStatus status = job_begin_matches(job, mode, error);
 
 	if (status == HG_OK)
-		job->state = HG_CPU_MATCHING;
+		cpu_job(job)->state = JOB_MATCHING;
 	return status;
 }
 
@@ -380,7 +417,7 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 	matches->count = 0;
 	if (status != HG_OK)
 		return status;
-	if (job->state != HG_CPU_MATCHING)
+	if (state_of(job) != JOB_MATCHING)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
@@ -389,7 +426,7 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 		return status;
 
 	start = match_clock(job);
-	status = hg_cpu_next(job, &job->cursor, matches, error);
+	status = hg_cpu_next(job, &cpu_job(job)->cursor, matches, error);
 	job->stats.matches += matches->count;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return job_finish(job, status);
@@ -403,9 +440,9 @@ engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	job->state = HG_CPU_BUILT;
+	cpu_job(job)->state = JOB_BUILT;
 	start = match_clock(job);
-	status = hg_cpu_count(job, &job->cursor, matches, error);
+	status = hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
 	if (status == HG_OK)
 		job->stats.matches += *matches;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
@@ -419,7 +456,7 @@ engine_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	job->state = HG_CPU_BUILT;
+	cpu_job(job)->state = JOB_BUILT;
 	return job_finish(job, hg_cpu_describe(job, side, stats, error));
 }
 
@@ -431,7 +468,7 @@ engine_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 
 	if (status != HG_OK)
 		return status;
-	job->state = HG_CPU_BUILT;
+	cpu_job(job)->state = JOB_BUILT;
 	return job_finish(job, hg_cpu_export(job, side, offsets, edge_keys, edge_rows, error));
 }
 
@@ -462,7 +499,7 @@ engine_close(HgJob *job)
 
 	/* the job is the last thing that it holds */
 	end = *job;
-	hg_cpu_free(&end, job, sizeof(HgJob));
+	hg_cpu_free(&end, job, sizeof(CpuJob));
 }
 
 double

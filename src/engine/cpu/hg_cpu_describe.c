@@ -9,7 +9,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_describe.h"
+
+#include "../hg_hash.h"
+#include "hg_cpu_graph.h"
+#include "hg_cpu_memory.h"
+#include "hg_cpu_side.h"
 
 /* Vertices of a graph, and those of them that the next piece of work takes. */
 static inline uint64_t

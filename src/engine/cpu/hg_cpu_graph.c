@@ -24,13 +24,17 @@
  * one entry more than the paper's V + 1.
  *
  * The rows of a list keep the order in which they were read, unless the list is long:
- * these are sorted by their keys (hg_cpu_internal.h says why).
+ * these are sorted by their keys (hg_cpu_job.h says why).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_graph.h"
+
+#include "../hg_hash.h"
+#include "hg_cpu_memory.h"
+#include "hg_cpu_side.h"
 
 /* The smaller of what is left and what fits between two polls. */
 static inline uint64_t

@@ -36,7 +36,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_match.h"
+
+#include "../hg_hash.h"
+#include "hg_cpu_graph.h"
+#include "hg_cpu_memory.h"
+#include "hg_cpu_run.h"
+#include "hg_cpu_team.h"
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

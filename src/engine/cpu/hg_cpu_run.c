@@ -28,7 +28,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_run.h"
+
+#include "../hg_hash.h"
+#include "hg_cpu_memory.h"
+#include "hg_cpu_side.h"
+#include "hg_cpu_team.h"
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>

@@ -7,7 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_side.h"
+
+#include "hg_cpu_memory.h"
 
 /* Runs that the first one makes room for. */
 #define FIRST_RUN_CAPACITY 16

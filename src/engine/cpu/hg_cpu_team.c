@@ -40,7 +40,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_internal.h"
+#include "hg_cpu_team.h"
+
+#include "hg_cpu_memory.h"
+#include "hg_cpu_side.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -68,8 +68,8 @@
  * outer row may have its matches in several.  A request that fails for one of them, but for
  * nonsense of its own, fails the job for all; a cancel is its own.
  *
- * A member that has appended all of its rows says so with SETTLE, and has no lease any more
- * when that is answered.  One that finds no staging free waits for it, whatever else
+ * A member that has appended all of its rows says so with END_APPEND, and has no lease any
+ * more when that is answered.  One that finds no staging free waits for it, whatever else
  * its group has open: those that have some give it back without waiting for anybody.
  *
  * THE QUEUE
@@ -101,7 +101,7 @@
  * growing, and mapped by all ends.  The device process decides who has which part of it:
  *
  *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD
- *				or SETTLE is answered or it is closed.  The client cuts it into two slots,
+ *				or END_APPEND is answered or it is closed.  The client cuts it into two slots,
  *				used in turn, and APPEND names the offset at which the
  *				device process shall read keys.  A slot is busy from the sending of the
  *				request that names it until that request's answer has arrived.
@@ -177,7 +177,7 @@ typedef enum HgWireType
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
 	HG_WIRE_APPEND_COLUMN,
-	HG_WIRE_SETTLE,
+	HG_WIRE_END_APPEND,
 	HG_WIRE_BUILD,
 	HG_WIRE_MATCH,
 	HG_WIRE_NEXT,

@@ -152,7 +152,7 @@ extern void hg_wire_client_lend(HgJob *job, const HgHost *host);
  * Wait until all keys that were appended to an open job of this engine have arrived, or one of
  * these appends has failed.  No more can be appended.
  */
-extern HgStatus hg_wire_client_settle(HgJob *job, HgError *error);
+extern HgStatus hg_wire_client_end_append(HgJob *job, HgError *error);
 
 /*
  * Close the socket and unmap the staging area.  Jobs that are still open become

@@ -71,7 +71,7 @@ struct HgRemoteJob
 	HgJobSpec spec;
 	uint64_t rows[2]; /* sent so far, by HgSide */
 	bool numbered;	  /* ... with their numbers */
-	bool built;		  /* or settled: there are no more to come */
+	bool built;		  /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */

@@ -300,7 +300,7 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 }
 
 HgStatus
-hg_wire_client_settle(HgJob *handle, HgError *error)
+hg_wire_client_end_append(HgJob *handle, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_usable(job, error);
@@ -310,7 +310,7 @@ hg_wire_client_settle(HgJob *handle, HgError *error)
 	if (status == HG_OK)
 		status = wait_open(job, error);
 	if (status == HG_OK)
-		status = hg_wire_job_send(job, HG_WIRE_SETTLE, &message, error);
+		status = hg_wire_job_send(job, HG_WIRE_END_APPEND, &message, error);
 	/* an append that has failed is the answer to this */
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->client->sequence, error);

@@ -15,7 +15,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_width.h"
+#include "batch/hg_values.h"
 #include "executor/join/hg_join_gather.h"
 
 struct HgJoinGather
@@ -97,24 +97,6 @@ hg_join_gathered_columns(const HgJoinGather *gather, HgSide side)
 	return gather != NULL && gather->sets[side].ncolumns > 0 ? &gather->sets[side] : NULL;
 }
 
-/* Take the values of matches which[count], all of one width. */
-#define HG_TAKE_VALUES(width)                                                                      \
-	for (int i = 0; i < count; i++)                                                                \
-	to[i] = fetch_att((const char *) values + which[i] * (width), true, width)
-
-/* Put a column's values of some matches into a batch. */
-static void
-hg_join_take_column(const void *values, const uint8 *nulls, uint8 width, const uint16 *which,
-					int count, HgBatch *batch, int at)
-{
-	Datum *to = batch->values[at];
-
-	HG_FOR_WIDTH(width, HG_TAKE_VALUES);
-	batch->has_nulls[at] = nulls != NULL;
-	for (int i = 0; nulls != NULL && i < count; i++)
-		batch->nulls[at][i] = nulls[which[i]] != 0;
-}
-
 bool
 hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSide side,
 					  size_t first, const uint16 *which, int count, HgBatch *batch)
@@ -128,11 +110,15 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 	set = &gather->sets[side];
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
+		const char *values = matched->values[column];
 		const uint8 *nulls = matched->nulls[column];
+		int at = gather->sent[side].input->to[column];
 
-		hg_join_take_column((const char *) matched->values[column] + first * set->widths[column],
-							nulls != NULL ? nulls + first : NULL, set->widths[column], which, count,
-							batch, gather->sent[side].input->to[column]);
+		hg_values_gather(set->widths[column], values + first * set->widths[column], which, count,
+						 batch->values[at]);
+		batch->has_nulls[at] = nulls != NULL;
+		for (int i = 0; nulls != NULL && i < count; i++)
+			batch->nulls[at][i] = nulls[first + which[i]] != 0;
 	}
 	return true;
 }

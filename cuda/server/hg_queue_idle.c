@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_queue_idle.c
+ *	  Jobs that are evicted where others wait for their memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_queue_idle.h"
+
+/* Is nothing done for a job, and was nothing for so long that it may be evicted? */
+static bool
+is_unused(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
+{
+	return !job->busy && now - job->used_ms >= (uint64_t) memory->config->evict_ms;
+}
+
+/* The same for all jobs of a connection. */
+static bool
+connection_is_idle(const HgQueueMemory *memory, const void *connection, uint64_t now)
+{
+	for (const HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
+		if (job->connection == connection && !is_unused(memory, job, now))
+			return false;
+	return true;
+}
+
+/*
+ * Could the client of an open job not wait for another turn, if that were evicted?  It closes one
+ * that was opened ahead together with the one that is at work: these two do not keep each other.
+ */
+static bool
+is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	uint32_t grouped = 0; /* that are at work */
+
+	for (const HgQueueEntry *other = memory->open.first; other != NULL; other = other->next)
+		grouped += other != job && !other->ahead && hg_queue_memory_are_grouped(job, other);
+	return grouped > (job->ahead ? 1 : 0);
+}
+
+/* Is an open job one that may be evicted? */
+static bool
+is_idle(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
+{
+	if (job->in_team || job->memory == 0 || !is_unused(memory, job, now) || is_bound(memory, job))
+		return false;
+	/* who has no lease any more has been given all keys */
+	return job->part.bytes == 0 || (job->ahead && connection_is_idle(memory, job->connection, now));
+}
+
+/* Ask for an open job to be evicted; the thread that was asked before may have missed it. */
+static void
+ask_job(HgQueueEntry *job)
+{
+	job->asked = true;
+	hg_queue_entry_wake(job);
+}
+
+void
+hg_queue_idle_ask(HgQueueMemory *memory)
+{
+	const HgQueueEntry *first = memory->waiting.first;
+	const uint64_t now = (uint64_t) hg_clock_ms();
+	uint64_t idle = 0;	/* bytes of jobs that are */
+	uint64_t asked = 0; /* ... and of those that have been asked for */
+	HgQueueEntry *longest;
+
+	if (first == NULL || hg_queue_memory_fits(memory, first))
+		return;
+	for (HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
+	{
+		job->asked = job->asked && is_idle(memory, job, now);
+		if (job->asked)
+			ask_job(job);
+		if (job->asked)
+			asked += job->memory;
+		if (is_idle(memory, job, now))
+			idle += job->memory;
+	}
+	if (first->memory > hg_queue_memory_unreserved(memory, idle))
+		return;
+	/* where all is held that is not reserved, one by one */
+	while (asked == 0 || first->memory > hg_queue_memory_unreserved(memory, asked))
+	{
+		longest = NULL;
+		for (HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
+			if (!job->asked && is_idle(memory, job, now) &&
+				(longest == NULL || job->used_ms < longest->used_ms))
+				longest = job;
+		if (longest == NULL)
+			break;
+		ask_job(longest);
+		asked += longest->memory;
+	}
+}
+
+bool
+hg_queue_idle_must_evict(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	const HgQueueEntry *first = memory->waiting.first;
+
+	return job->asked && is_idle(memory, job, (uint64_t) hg_clock_ms()) && first != NULL &&
+		   !hg_queue_memory_fits(memory, first);
+}

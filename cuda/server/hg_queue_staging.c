@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_queue_staging.c
+ *	  Who has which part of staging.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_queue_staging.h"
+
+#include "../../src/engine/wire/hg_wire.h"
+
+/* A lease is this at most, two slots of the largest size, and at least this where staging
+ * is large. */
+#define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
+#define LEASE_MIN (UINT64_C(512) << 10)
+
+/* A member's lease is this at most: it has part of the rows, and may keep it while it reads. */
+#define LEASE_OF_MEMBER (UINT64_C(2) << 20)
+
+/* Leases that any staging has room for. */
+#define LEASES 8
+
+static uint64_t
+less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t
+whole_pages(uint64_t bytes)
+{
+	return bytes / HG_WIRE_PAGE * HG_WIRE_PAGE;
+}
+
+/*
+ * Take wanted bytes of an area, or, where nothing as long is free, the longest that is,
+ * unless that is less than least.  Both are multiples of the page.
+ */
+static bool
+area_take(HgQueueArea *area, HgQueuePart *part, uint64_t least, uint64_t wanted)
+{
+	HgQueuePart **link = &area->parts;
+	HgQueuePart **best = NULL;
+	uint64_t at = area->offset;
+
+	part->bytes = 0;
+	for (;;)
+	{
+		uint64_t end = *link != NULL ? (*link)->offset : area->offset + area->bytes;
+		uint64_t gap = less(end - at, wanted);
+
+		if (gap >= least && gap > part->bytes)
+		{
+			part->offset = at;
+			part->bytes = gap;
+			best = link;
+		}
+		if (part->bytes == wanted || *link == NULL)
+			break;
+		at = (*link)->offset + (*link)->bytes;
+		link = &(*link)->next;
+	}
+	if (best == NULL)
+		return false;
+	part->next = *best;
+	*best = part;
+	area->taken += part->bytes;
+	return true;
+}
+
+static void
+area_give(HgQueueArea *area, HgQueuePart *part)
+{
+	HgQueuePart **link = &area->parts;
+
+	if (part->bytes == 0)
+		return;
+	while (*link != part)
+		link = &(*link)->next;
+	*link = part->next;
+	area->taken -= part->bytes;
+	part->bytes = 0;
+}
+
+void
+hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes)
+{
+	*staging = (HgQueueStaging){.leases.bytes = whole_pages(bytes / 4 * 3)};
+	staging->rooms.offset = staging->leases.bytes;
+	staging->rooms.bytes = whole_pages(bytes) - staging->rooms.offset;
+}
+
+uint64_t
+hg_queue_staging_lease_bytes(const HgJobSpec *spec)
+{
+	const uint64_t outer = spec->expected_rows[HG_OUTER];
+	const uint64_t inner = spec->expected_rows[HG_INNER];
+	const uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
+
+	if (outer == 0 || inner == 0 || outer > HG_MAX_ROWS || inner > HG_MAX_ROWS)
+		return most;
+	return whole_pages(less((outer + inner) * spec->key_width, most) + HG_WIRE_PAGE - 1);
+}
+
+uint64_t
+hg_queue_staging_room_bytes(uint64_t wanted)
+{
+	return whole_pages(less(wanted, HG_WIRE_SLOT_MAX) + HG_WIRE_PAGE - 1);
+}
+
+bool
+hg_queue_staging_take_lease(HgQueueStaging *staging, HgQueueEntry *job)
+{
+	HgQueueArea *area = &staging->leases;
+	uint64_t least = more(less(LEASE_MIN, whole_pages(area->bytes / LEASES)), HG_WIRE_PAGE);
+	uint64_t most = less(LEASE_MAX, whole_pages((area->bytes - area->taken) / 4));
+
+	return area_take(area, &job->part, least, more(less(job->wanted, most), least));
+}
+
+bool
+hg_queue_staging_take_room(HgQueueStaging *staging, HgQueueEntry *request)
+{
+	HgQueueArea *area = &staging->rooms;
+	uint64_t most = less(HG_WIRE_SLOT_MAX, whole_pages((area->bytes - area->taken) / 2));
+
+	return area_take(area, &request->part, HG_WIRE_PAGE,
+					 more(less(request->wanted, most), HG_WIRE_PAGE));
+}
+
+void
+hg_queue_staging_give_lease(HgQueueStaging *staging, HgQueueEntry *job)
+{
+	area_give(&staging->leases, &job->part);
+}
+
+void
+hg_queue_staging_give_room(HgQueueStaging *staging, HgQueueEntry *request)
+{
+	area_give(&staging->rooms, &request->part);
+}

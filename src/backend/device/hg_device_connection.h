@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_connection.h
+ *	  This session's connection to a device process, whoever's that is.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_DEVICE_CONNECTION_H
+#define HG_DEVICE_CONNECTION_H
+
+#include "hg_compat.h"
+
+#include "utils/timestamp.h"
+
+#include "engine/wire/hg_wire_client.h"
+
+typedef enum HgDeviceState
+{
+	HG_DEVICE_STARTING,
+	HG_DEVICE_READY,
+	HG_DEVICE_UNAVAILABLE, /* no driver, no device, no answer */
+	HG_DEVICE_ABSENT	   /* no program */
+} HgDeviceState;
+
+typedef struct HgDeviceConnection
+{
+	HgWireClient *client; /* NULL where there is no connection */
+	pid_t pid;			  /* of a process of this session's own, else 0 */
+	uint64 epoch;		  /* of the server's process; 0 until it has greeted */
+	bool was_ready;		  /* a process of this session's own has come up */
+	char name[sizeof(((HgDeviceInfo *) 0)->name)]; /* of the device that jobs run on */
+} HgDeviceConnection;
+
+extern HgDeviceConnection hg_device_connection;
+
+/* Give the connection up, and the process at its other end if it is this session's own. */
+extern void hg_device_connection_close(void);
+
+/*
+ * Give up a process that was lost, so that the next start makes a new one.  One that runs
+ * stays: it may have come after the one that a job lost.
+ */
+extern void hg_device_discard_lost(void);
+
+/* Take a connected socket over; on failure it stays the caller's. */
+extern bool hg_device_connection_adopt(int fd);
+
+/* Wait, interruptibly, until the process has said something or the deadline has passed. */
+extern HgWireState hg_device_connection_wait(TimestampTz deadline, HgError *error);
+
+/* How long a process of this session's own may take to go after its socket was closed. */
+#define HG_DEVICE_GRACE_MS 500
+
+/* How long a start may take. */
+#define HG_DEVICE_START_MS (60 * 1000)
+
+#endif /* HG_DEVICE_CONNECTION_H */

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_listener.c
+ *	  The server's device process, to which sessions connect: its sockets, start and end.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+
+#include "backend/device/hg_device_listener.h"
+#include "backend/device/hg_device_shared.h"
+
+/* Connections that wait to be accepted. */
+#define HG_DEVICE_BACKLOG 1024
+
+/* A listening socket at HG_DEVICE_ADDRESS; -1 with errno set on failure. */
+static int
+hg_device_listener_open(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int failure;
+	mode_t mask;
+
+	if (fd < 0)
+		return -1;
+	/* left behind by a worker that could not clean up */
+	unlink(HG_DEVICE_ADDRESS);
+	mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+	failure = bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0 ? errno : 0;
+	umask(mask);
+	if (failure == 0 && listen(fd, HG_DEVICE_BACKLOG) != 0)
+		failure = errno;
+	if (failure == 0)
+		return fd;
+	close(fd);
+	errno = failure;
+	return -1;
+}
+
+int
+hg_device_listener_start(const HgDeviceLaunch *launch, HgWireClient **client, pid_t *pid)
+{
+	int sockets[2];
+	int listening;
+	bool spawned;
+	int rc;
+
+	*client = NULL;
+	*pid = 0;
+	if (!AcquireExternalFD())
+		return EMFILE;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+	{
+		rc = errno;
+		ReleaseExternalFD();
+		return rc;
+	}
+	listening = hg_device_listener_open();
+	rc = listening < 0 ? errno : hg_device_spawn(launch, listening, sockets[1], pid);
+	/* what connects to a process that is gone is refused if no other has its socket */
+	if (listening >= 0)
+		close(listening);
+	close(sockets[1]);
+	spawned = rc == 0;
+	if (spawned)
+	{
+		if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) == 0)
+			*client = hg_wire_client_create(sockets[0]);
+		if (*client != NULL)
+			return 0;
+		rc = ENOMEM;
+	}
+	close(sockets[0]);
+	ReleaseExternalFD();
+	if (spawned)
+		hg_device_reap(*pid, HG_DEVICE_LISTENER_GRACE_MS);
+	*pid = 0;
+	return rc;
+}
+
+void
+hg_device_listener_close(HgWireClient *client)
+{
+	unlink(HG_DEVICE_ADDRESS);
+	hg_wire_client_destroy(client);
+	ReleaseExternalFD();
+}

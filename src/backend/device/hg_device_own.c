@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_own.c
+ *	  A device process of this session's own.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+#include "utils/timestamp.h"
+
+#include "backend/device/hg_device_own.h"
+#include "backend/device/hg_device_spawn.h"
+
+/* How long an unusable device is left alone. */
+#define HG_DEVICE_RETRY_MS (60 * 1000)
+
+static struct
+{
+	TimestampTz unusable_since; /* 0, or when it turned out to be of no use */
+	HgError reason;				/* why; valid while unusable_since is set */
+	HgDeviceLaunch launch;		/* what was tried */
+} own;
+
+static void
+hg_device_own_set_unusable(HgStatus status, const char *message, const char *detail)
+{
+	hg_error_set(&own.reason, status, detail, "%s", message);
+	own.unusable_since = GetCurrentTimestamp();
+}
+
+/* Start the process unless it runs or is known to be of no use. */
+static void
+hg_device_own_start(void)
+{
+	HgDeviceLaunch launch;
+	int sockets[2];
+	pid_t pid;
+	int rc;
+
+	if (hg_device_connection.client != NULL)
+		return;
+	hg_device_launch_init(&launch);
+	if (own.unusable_since != 0 && strcmp(launch.program, own.launch.program) == 0 &&
+		!TimestampDifferenceExceeds(own.unusable_since, GetCurrentTimestamp(), HG_DEVICE_RETRY_MS))
+		return;
+	own.unusable_since = 0;
+	own.launch = launch;
+
+	if (!hg_device_is_installed(&launch))
+	{
+		hg_device_set_missing(&own.reason);
+		own.unusable_since = GetCurrentTimestamp();
+		return;
+	}
+	if (!AcquireExternalFD())
+	{
+		hg_device_own_set_unusable(HG_UNAVAILABLE, "too many files are open in this session", "");
+		return;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+	{
+		hg_device_own_set_unusable(
+			HG_UNAVAILABLE, "could not create a socket for the device process", strerror(errno));
+		ReleaseExternalFD();
+		return;
+	}
+	rc = hg_device_spawn(&launch, -1, sockets[1], &pid);
+	close(sockets[1]);
+	if (rc != 0)
+	{
+		close(sockets[0]);
+		ReleaseExternalFD();
+		hg_device_own_set_unusable(HG_UNAVAILABLE, "could not start the device process",
+								   strerror(rc));
+		return;
+	}
+	if (fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0 || !hg_device_connection_adopt(sockets[0]))
+	{
+		close(sockets[0]);
+		ReleaseExternalFD();
+		hg_device_own_set_unusable(HG_OUT_OF_MEMORY, "out of memory", "");
+		hg_device_reap(pid, HG_DEVICE_GRACE_MS);
+		return;
+	}
+	hg_device_connection.pid = pid;
+}
+
+HgDeviceState
+hg_device_own_poll(HgError *error)
+{
+	bool came_up;
+	HgError why;
+
+	if (hg_device_connection.client == NULL)
+	{
+		if (error != NULL)
+			*error = own.reason;
+		return hg_device_is_installed(&own.launch) ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
+	}
+	switch (hg_wire_client_state(hg_device_connection.client, &why))
+	{
+		case HG_WIRE_STARTING:
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device process is still starting");
+			return HG_DEVICE_STARTING;
+		case HG_WIRE_READY:
+			hg_device_connection.was_ready = true;
+			return HG_DEVICE_READY;
+		case HG_WIRE_UNAVAILABLE:
+		case HG_WIRE_LOST:
+			break;
+	}
+	came_up = hg_device_connection.was_ready;
+	hg_device_connection_close();
+	/* one that was lost before it came up is left alone for a while, as one that declined */
+	if (!came_up)
+	{
+		why.status = HG_UNAVAILABLE;
+		own.unusable_since = GetCurrentTimestamp();
+	}
+	own.reason = why;
+	if (error != NULL)
+		*error = why;
+	return HG_DEVICE_UNAVAILABLE;
+}
+
+HgDeviceState
+hg_device_own_state(bool wait, HgError *error)
+{
+	/* a process that ended since it was last used (idle, killed) is replaced */
+	if (hg_device_connection.was_ready)
+		hg_device_discard_lost();
+	hg_device_own_start();
+	if (wait && hg_device_connection.client != NULL)
+	{
+		TimestampTz deadline =
+			TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
+
+		if (hg_device_connection_wait(deadline, NULL) == HG_WIRE_STARTING)
+		{
+			hg_device_connection_close();
+			hg_device_own_set_unusable(HG_UNAVAILABLE, "the device process did not start in time",
+									   "");
+		}
+	}
+	return hg_device_own_poll(error);
+}

@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_device_server.c
+ *	  This session's connection to the server's device process.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "storage/fd.h"
+
+#include "backend/device/hg_device_server.h"
+#include "backend/device/hg_device_spawn.h"
+
+/* How long after its start a server may still be about to bring up its worker. */
+#define HG_DEVICE_WORKER_MS (10 * 1000)
+
+/* How often a session that waits looks itself, and how often it lets one process turn it away. */
+#define HG_DEVICE_LOOK_MS 100
+#define HG_DEVICE_REFUSALS 50
+
+bool
+hg_device_server_read(HgServerDevice *server)
+{
+	if (!hg_device_shared_read(server))
+		return false;
+	/* without a slot for a background worker there is none, and never will be */
+	return server->state != HG_SERVER_DEVICE_NONE ||
+		   !TimestampDifferenceExceeds(server->since, GetCurrentTimestamp(), HG_DEVICE_WORKER_MS);
+}
+
+/*
+ * Connect to the server's process: READY, or with *error filled STARTING where it can't be had
+ * now, and UNAVAILABLE where this session is the one that can't.
+ */
+static HgDeviceState
+hg_device_connect(HgError *error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = HG_DEVICE_ADDRESS};
+	int failure;
+	int fd;
+
+	if (!AcquireExternalFD())
+	{
+		hg_error_set(error, HG_UNAVAILABLE, "", "too many files are open in this session");
+		return HG_DEVICE_UNAVAILABLE;
+	}
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *) &address, sizeof(address)) == 0)
+	{
+		if (hg_device_connection_adopt(fd))
+		{
+			hg_device_connection.epoch = 0;
+			return HG_DEVICE_READY;
+		}
+		errno = ENOMEM;
+	}
+	failure = errno;
+	if (fd >= 0)
+		close(fd);
+	ReleaseExternalFD();
+	hg_error_set(error, HG_UNAVAILABLE, strerror(failure),
+				 "could not connect to the device process");
+	/* it may have gone this moment, or have more connections than it can take at once */
+	return failure == ENOENT || failure == ECONNREFUSED || failure == EAGAIN
+			   ? HG_DEVICE_STARTING
+			   : HG_DEVICE_UNAVAILABLE;
+}
+
+/* Does the connection lead to another process than the READY one, or nowhere? */
+static bool
+hg_device_is_outdated(const HgServerDevice *server)
+{
+	return hg_device_connection.pid != 0 ||
+		   (hg_device_connection.epoch != 0 && hg_device_connection.epoch != server->epoch) ||
+		   hg_wire_client_state(hg_device_connection.client, NULL) == HG_WIRE_LOST;
+}
+
+/*
+ * Connect to the READY process unless that is done, and wait for its greeting; at a glance, only
+ * look whether it is there.
+ *
+ * What greets may be the next process already, which the worker has not yet told of.  But
+ * while it starts nothing is READY: if something is READY after the greeting, it is what greeted.
+ */
+static HgDeviceState
+hg_device_greet(const HgServerDevice *server, bool glance, TimestampTz deadline, HgError *error)
+{
+	HgServerDevice now;
+	HgDeviceState state;
+	HgError why;
+
+	if (hg_device_connection.client != NULL && hg_device_is_outdated(server))
+		hg_device_connection_close();
+	if (hg_device_connection.client == NULL)
+	{
+		state = hg_device_connect(error);
+		if (state != HG_DEVICE_READY)
+			return state;
+	}
+	switch (hg_device_connection_wait(deadline, &why))
+	{
+		case HG_WIRE_READY:
+			if (hg_device_connection.epoch != 0)
+				return HG_DEVICE_READY;
+			if (hg_device_server_read(&now) && now.state == HG_SERVER_DEVICE_READY)
+			{
+				hg_device_connection.epoch = now.epoch;
+				strlcpy(hg_device_connection.name, now.name, sizeof(hg_device_connection.name));
+				return HG_DEVICE_READY;
+			}
+			break;
+		case HG_WIRE_STARTING:
+			if (glance)
+				return HG_DEVICE_STARTING;
+			hg_device_shared_set_silent(server->epoch);
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device did not answer in time");
+			break;
+		case HG_WIRE_UNAVAILABLE:
+		case HG_WIRE_LOST:
+			if (error != NULL)
+				*error = why;
+			break;
+	}
+	hg_device_connection_close();
+	return HG_DEVICE_STARTING;
+}
+
+/* What hg_device_state says without waiting for a start. */
+static HgDeviceState
+hg_device_look_at_server(const HgServerDevice *server, bool glance, TimestampTz deadline,
+						 HgError *error)
+{
+	HgDeviceLaunch launch;
+
+	hg_error_set(error, HG_UNAVAILABLE, "", "the device process is still starting");
+	switch (server->state)
+	{
+		case HG_SERVER_DEVICE_READY:
+			return hg_device_greet(server, glance, deadline, error);
+		case HG_SERVER_DEVICE_RESTING:
+			hg_device_shared_ask();
+			return HG_DEVICE_STARTING;
+		case HG_SERVER_DEVICE_NONE:
+		case HG_SERVER_DEVICE_STARTING:
+			return HG_DEVICE_STARTING;
+		case HG_SERVER_DEVICE_UNAVAILABLE:
+			break;
+	}
+	if (!server->installed)
+	{
+		hg_device_launch_init(&launch);
+		if (hg_device_is_installed(&launch))
+		{
+			hg_device_shared_ask();
+			return HG_DEVICE_STARTING;
+		}
+	}
+	if (error != NULL)
+		*error = server->reason;
+	return server->installed ? HG_DEVICE_UNAVAILABLE : HG_DEVICE_ABSENT;
+}
+
+HgDeviceState
+hg_device_server_state(HgServerDevice *server, bool wait, long patience_ms, bool *kept,
+					   HgError *error)
+{
+	TimestampTz deadline =
+		TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait ? HG_DEVICE_START_MS : patience_ms);
+	HgDeviceState state;
+	uint64 refused_by = 0;
+	int refusals = 0;
+
+	*kept = true;
+	if (!wait)
+	{
+		if (server->state != HG_SERVER_DEVICE_READY || !server->silent)
+			return hg_device_look_at_server(server, patience_ms < 0, deadline, error);
+		hg_error_set(error, HG_UNAVAILABLE, "", "the device does not answer");
+		return HG_DEVICE_UNAVAILABLE;
+	}
+	while ((state = hg_device_look_at_server(server, false, deadline, error)) == HG_DEVICE_STARTING)
+	{
+		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+
+		/* a process that is READY, and yet was not to be had */
+		if (server->state == HG_SERVER_DEVICE_READY)
+		{
+			refusals = server->epoch == refused_by ? refusals + 1 : 1;
+			refused_by = server->epoch;
+			if (refusals > HG_DEVICE_REFUSALS)
+			{
+				state = HG_DEVICE_UNAVAILABLE;
+				break;
+			}
+		}
+		if (left <= 0)
+		{
+			state = HG_DEVICE_UNAVAILABLE;
+			hg_error_set(error, HG_UNAVAILABLE, "", "the device process did not start in time");
+			break;
+		}
+		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
+		*kept = hg_device_server_read(server);
+		if (!*kept)
+			break;
+	}
+	hg_device_shared_wait_end();
+	return state;
+}

@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_values.h
+ *	  Values that are passed by value, between arrays of their own width and arrays of Datums.
+ *
+ * Such a value has 1, 2, 4 or 8 bytes where it is stored.  A loop over many of them wants its width
+ * as a constant: HG_FOR_WIDTH tells the widths apart, ahead of the loop.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_VALUES_H
+#define HG_VALUES_H
+
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+
+/* Call a function that is always inlined with the width, as a constant, ahead of its arguments. */
+#define HG_FOR_WIDTH(width, function, ...)                                                         \
+	do                                                                                             \
+	{                                                                                              \
+		switch (width)                                                                             \
+		{                                                                                          \
+			case 1:                                                                                \
+				function(1, __VA_ARGS__);                                                          \
+				break;                                                                             \
+			case 2:                                                                                \
+				function(2, __VA_ARGS__);                                                          \
+				break;                                                                             \
+			case 4:                                                                                \
+				function(4, __VA_ARGS__);                                                          \
+				break;                                                                             \
+			default:                                                                               \
+				function(8, __VA_ARGS__);                                                          \
+				break;                                                                             \
+		}                                                                                          \
+	} while (0)
+
+static pg_attribute_always_inline void
+hg_values_fetch_width(int width, char *const *places, Size offset, int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+		values[i] = fetch_att(places[i] + offset, true, width);
+}
+
+/* values[i] = the value of width bytes that lies offset bytes behind places[i], for i < n. */
+static inline void
+hg_values_fetch(int width, char *const *places, Size offset, int n, Datum *values)
+{
+	HG_FOR_WIDTH(width, hg_values_fetch_width, places, offset, n, values);
+}
+
+static pg_attribute_always_inline void
+hg_values_gather_width(int width, const char *array, const uint16 *which, int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+		values[i] = fetch_att(array + (Size) which[i] * width, true, width);
+}
+
+/* values[i] = element which[i] of an array of values of width bytes, for i < n. */
+static inline void
+hg_values_gather(int width, const void *array, const uint16 *which, int n, Datum *values)
+{
+	HG_FOR_WIDTH(width, hg_values_gather_width, array, which, n, values);
+}
+
+static pg_attribute_always_inline void
+hg_values_store_width(int width, char *array, const Datum *values, const uint16 *which, int n)
+{
+	for (int i = 0; i < n; i++)
+		store_att_byval(array + (Size) i * width, values[which != NULL ? which[i] : i], width);
+}
+
+/*
+ * Element i of an array of values of width bytes = values[which[i]], or values[i] where which is
+ * NULL, for i < n.
+ */
+static inline void
+hg_values_store(int width, void *array, const Datum *values, const uint16 *which, int n)
+{
+	HG_FOR_WIDTH(width, hg_values_store_width, array, values, which, n);
+}
+
+/* The integer that a value of width bytes is inside. */
+static pg_attribute_always_inline int64
+hg_value_integer(int width, Datum value)
+{
+	switch (width)
+	{
+		case 1:
+			return DatumGetChar(value);
+		case 2:
+			return DatumGetInt16(value);
+		case 4:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static pg_attribute_always_inline void
+hg_values_integers_width(int width, const Datum *values, int n, int64 *integers)
+{
+	for (int i = 0; i < n; i++)
+		integers[i] = hg_value_integer(width, values[i]);
+}
+
+/* integers[i] = the integer that values[i], of width bytes, is inside, for i < n. */
+static inline void
+hg_values_integers(int width, const Datum *values, int n, int64 *integers)
+{
+	HG_FOR_WIDTH(width, hg_values_integers_width, values, n, integers);
+}
+
+#endif /* HG_VALUES_H */

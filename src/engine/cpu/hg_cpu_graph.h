@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_graph.h
+ *	  Build of a HashGraph on the CPU: Algorithm 1 of the paper.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CPU_GRAPH_H
+#define HG_CPU_GRAPH_H
+
+#include "hg_cpu_job.h"
+
+/* Have memory for graphs of up to rows edges. */
+extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error);
+
+/* Build the graph of edges from .. from + rows - 1 of a bin, or of a whole side from its pieces. */
+extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
+								 uint64_t rows, HgError *error);
+extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);
+
+#endif /* HG_CPU_GRAPH_H */

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_side.h
+ *	  The runs of a side, whoever made them, and walks over its rows.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CPU_SIDE_H
+#define HG_CPU_SIDE_H
+
+#include "hg_cpu_job.h"
+
+/* A walk over the keys of a side in the order of append. */
+typedef struct HgCpuScan
+{
+	const HgCpuSide *side;
+	size_t piece; /* where the walk stands: a piece ... */
+	uint64_t at;  /* ... and a key of it */
+} HgCpuScan;
+
+/* A walk over edges of a bin, from run to run. */
+typedef struct HgCpuWalk
+{
+	const HgCpuSide *side;
+	uint32_t bin;
+	size_t run;	   /* where the walk stands: a run ... */
+	uint64_t at;   /* ... and an edge of the bin in it */
+	uint64_t left; /* edges still to come */
+} HgCpuWalk;
+
+/* Note a run of a side.  bytes is 0 where the memory is not the job's to free. */
+extern HgStatus hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes,
+							   HgError *error);
+
+/* The edges of a bin in all runs of a side, and the most that any bin has. */
+extern uint64_t hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin);
+extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows,
+								   HgError *error);
+
+static inline void
+hg_cpu_scan_init(HgCpuScan *scan, const HgCpuSide *side)
+{
+	scan->side = side;
+	scan->piece = 0;
+	scan->at = 0;
+}
+
+/*
+ * The next keys of a scan: returns how many, at most max, and 0 at the end; they
+ * are neighbours in memory from *keys on, and their rows are numbered from *row.
+ */
+static inline uint32_t
+hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void **keys,
+				 uint32_t *row)
+{
+	const HgCpuPiece *piece;
+	uint64_t left;
+	uint32_t count;
+
+	if (scan->piece == scan->side->piece_count)
+		return 0;
+
+	piece = &scan->side->pieces[scan->piece];
+	left = piece->count - scan->at;
+	count = left < max ? (uint32_t) left : max;
+	*keys = (const char *) piece->keys + scan->at * key_width;
+	*row = piece->first_row + (uint32_t) scan->at;
+
+	scan->at += count;
+	if (scan->at == piece->count)
+	{
+		scan->piece++;
+		scan->at = 0;
+	}
+	return count;
+}
+
+/* Walk over edges from .. from + rows - 1 of a bin, which has as many. */
+static inline void
+hg_cpu_walk_init(HgCpuWalk *walk, const HgCpuSide *side, uint32_t bin, uint64_t from, uint64_t rows)
+{
+	walk->side = side;
+	walk->bin = bin;
+	walk->run = 0;
+	walk->at = from;
+	walk->left = rows;
+}
+
+/* The next edges of a walk: returns how many, at most max, and 0 at the end. */
+static inline uint32_t
+hg_cpu_walk_next(HgCpuWalk *walk, size_t edge_size, uint32_t max, const void **edges)
+{
+	while (walk->left > 0)
+	{
+		const HgCpuRun *run = &walk->side->runs[walk->run];
+		uint32_t start = run->starts[walk->bin];
+		uint64_t in_run = run->starts[walk->bin + 1] - start;
+		uint64_t count;
+
+		if (walk->at >= in_run)
+		{
+			walk->at -= in_run;
+			walk->run++;
+			continue;
+		}
+		count = in_run - walk->at;
+		count = count < walk->left ? count : walk->left;
+		count = count < max ? count : max;
+		*edges = (const char *) run->edges + (start + walk->at) * edge_size;
+		walk->at += count;
+		walk->left -= count;
+		return (uint32_t) count;
+	}
+	return 0;
+}
+
+#endif /* HG_CPU_SIDE_H */

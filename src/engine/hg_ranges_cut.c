@@ -1,0 +1,153 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_ranges_cut.c
+ *	  What is asked of a job that was cut into ranges, in a pass over its slices.
+ *
+ * hg_ranges.c tells the whole way.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_ranges_cut.h"
+
+#include <string.h>
+
+/* The row numbers of a slice's matches become those of the job. */
+static void
+map_rows(const HgRangesPass *pass, HgMatches *matches)
+{
+	const uint32_t *outer = pass->slices.sides[HG_OUTER].numbers + pass->now.slice.low[HG_OUTER];
+	const uint32_t *inner = pass->slices.sides[HG_INNER].numbers + pass->now.slice.low[HG_INNER];
+
+	for (size_t i = 0; i < matches->count; i++)
+	{
+		matches->outer[i] = outer[matches->outer[i]];
+		matches->inner[i] = inner[matches->inner[i]];
+	}
+}
+
+HgStatus
+hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
+{
+	while (pass->now.job != NULL)
+	{
+		HgStatus status = pass->now.calls.next(pass->now.job, matches, error);
+
+		if (status == HG_OK && matches->count > 0)
+		{
+			pass->delivered = true;
+			map_rows(pass, matches);
+			return HG_OK;
+		}
+
+		/* what was delivered cannot be taken back: then it is too late to part the slice */
+		if (status == HG_OK)
+			hg_ranges_run_close(pass, &pass->now, true);
+		else if (!pass->delivered)
+			status = hg_ranges_retry(pass, &pass->now, status, error);
+		if (status == HG_OK)
+			status = hg_ranges_pass_match(pass, error);
+		if (status != HG_OK)
+			return status;
+	}
+	matches->count = 0;
+	return HG_OK;
+}
+
+HgStatus
+hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	HgStatus status;
+
+	*matches = 0;
+	/* of which the device begins to count ahead */
+	pass->mode = mode;
+	hg_ranges_pass_begin(pass, HG_RANGES_FOR_COUNT, true, true);
+	while ((status = hg_ranges_pass_build(pass, error)) == HG_OK && pass->now.job != NULL)
+	{
+		uint64_t counted = 0;
+
+		status = pass->now.calls.count(pass->now.job, mode, &counted, error);
+		*matches += counted;
+		if (status == HG_OK)
+			hg_ranges_run_close(pass, &pass->now, true);
+		else
+			status = hg_ranges_retry(pass, &pass->now, status, error);
+		if (status != HG_OK)
+			break;
+	}
+	return status;
+}
+
+HgStatus
+hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	HgStatus status;
+
+	memset(stats, 0, sizeof(*stats));
+	hg_ranges_pass_begin(pass, HG_RANGES_FOR_DESCRIBE, side == HG_OUTER, side == HG_INNER);
+	while ((status = hg_ranges_pass_build(pass, error)) == HG_OK && pass->now.job != NULL)
+	{
+		HgGraphStats one;
+
+		status = pass->now.calls.describe(pass->now.job, side, &one, error);
+		if (status == HG_OK)
+		{
+			stats->vertices += one.vertices;
+			stats->edges += one.edges;
+			stats->empty_vertices += one.empty_vertices;
+			if (one.longest_list > stats->longest_list)
+				stats->longest_list = one.longest_list;
+			stats->distinct_keys += one.distinct_keys;
+			stats->bytes += one.bytes;
+			hg_ranges_run_close(pass, &pass->now, true);
+		}
+		else
+			status = hg_ranges_retry(pass, &pass->now, status, error);
+		if (status != HG_OK)
+			break;
+	}
+	return status;
+}
+
+/*
+ * The slices of the pass: those done, those at work, and those still to come.
+ * A job that was cut has two at least, if only because one had nothing to match.
+ */
+static uint64_t
+count_slices(const HgRangesPass *pass)
+{
+	uint64_t slices = pass->done + (pass->now.job != NULL) + (pass->next.job != NULL) +
+					  hg_ranges_slices_left(&pass->slices);
+
+	return slices < 2 ? 2 : slices;
+}
+
+void
+hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
+{
+	HgJobStats open;
+
+	memset(&open, 0, sizeof(open));
+	if (pass->now.job != NULL)
+		pass->now.calls.stats(pass->now.job, &open);
+	*stats = pass->sum;
+	for (int side = 0; side < 2; side++)
+		stats->rows[side] = pass->slices.sides[side].rows;
+	stats->phase_ms[HG_PHASE_TRANSFER] += pass->slices.load_ms;
+	stats->matches += open.matches;
+	stats->comparisons += open.comparisons;
+	stats->intersections += open.intersections;
+	stats->peak_bytes = hg_ranges_peak_bytes(pass);
+	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
+		stats->phase_ms[phase] += open.phase_ms[phase];
+	if (pass->now.job != NULL)
+	{
+		stats->build = open.build;
+		stats->probe = open.probe;
+	}
+	stats->vertices = pass->vertices + open.vertices;
+	stats->bins = pass->bins + open.bins;
+	stats->ranges = built ? count_slices(pass) : 0;
+}
