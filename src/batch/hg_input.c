@@ -25,7 +25,10 @@
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)
 
-/* A filter that lets no more than this share of the rows through is asked by the child. */
+/*
+ * A filter that lets no more than this share of the rows through is asked by the child, and selects
+ * of rows that are held.
+ */
 #define HG_CHECK_KEEPS 0.5
 
 /* Keys that a sender is given at a time. */
@@ -230,8 +233,13 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 uint64
 hg_input_reserved(const HgInput *input)
 {
+	uint64 aside = 0;
+
+	if (input->aside_words != NULL)
+		aside = hg_key_column_reserved(input->aside_words) +
+				hg_column_store_reserved(input->aside_rows);
 	return hg_key_column_reserved(input->words) + hg_column_store_reserved(input->rows) +
-		   hg_column_store_reserved(input->null_rows);
+		   hg_column_store_reserved(input->null_rows) + aside;
 }
 
 uint64
@@ -539,6 +547,96 @@ hg_input_set_sender(HgInput *input, HgSender *sender)
 	input->send_at = HG_LEAST_SENT;
 }
 
+/* What is joined and what is aside change places. */
+static void
+hg_input_swap(HgInput *input)
+{
+	HgKeyColumn *words = input->words;
+	HgColumnStore *rows = input->rows;
+
+	input->words = input->aside_words;
+	input->rows = input->aside_rows;
+	input->aside_words = words;
+	input->aside_rows = rows;
+	input->selected = !input->selected;
+}
+
+/* Make what rows that are selected go to: an empty copy of words and rows. */
+static void
+hg_input_create_aside(HgInput *input)
+{
+	int *attnos = palloc(Max(input->ncolumns, 1) * sizeof(int));
+
+	for (int i = 0; i < input->ncolumns; i++)
+		attnos[i] = input->batch_attnos[input->from[i]] + 1;
+	input->aside_words =
+		hg_key_column_create(CurrentMemoryContext, input->words->width, &input->budget);
+	input->aside_rows = hg_column_store_create(CurrentMemoryContext, ExecGetResultType(input->plan),
+											   input->ncolumns, attnos, &input->budget);
+	pfree(attnos);
+}
+
+/* Add those of consecutive rows of all that a filter lets through to the selected ones. */
+static void
+hg_input_select_rows(HgInput *input, HgFilter *filter, const HgKeyPiece *piece, uint64 first,
+					 int nrows)
+{
+	uint64 words[HG_BATCH_ROWS];
+	uint16 which[HG_BATCH_ROWS];
+	uint32 numbers[HG_BATCH_ROWS];
+	int kept;
+
+	if (input->words->width == sizeof(uint32))
+		for (int i = 0; i < nrows; i++)
+			words[i] = ((const uint32 *) piece->keys)[first + i];
+	else
+		memcpy(words, (const uint64 *) piece->keys + first, nrows * sizeof(uint64));
+	kept = hg_filter_apply(filter, words, NULL, nrows, which);
+	if (kept == 0)
+		return;
+	for (int i = 0; i < kept; i++)
+		numbers[i] = (uint32) (piece->first_row + first + which[i]);
+	hg_column_store_get(input->aside_rows, numbers, kept, input->stored_batch, input->dense);
+	hg_key_column_add(input->words, input->rows->next_row, words, which, kept);
+	hg_column_store_add(input->rows, input->stored_batch, input->dense, NULL, kept);
+}
+
+bool
+hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
+{
+	uint64 most = input->budget.charged + limit;
+	HgKeySet all = hg_key_column_set(input->words);
+
+	Assert(!input->selected && input->null_rows->rows == 0);
+	if (input->aside_words == NULL)
+		hg_input_create_aside(input);
+	hg_input_swap(input);
+	for (int p = 0; p < all.npieces; p++)
+		for (uint64 at = 0; at < all.pieces[p].count; at += HG_BATCH_ROWS)
+		{
+			CHECK_FOR_INTERRUPTS();
+			hg_input_select_rows(input, filter, &all.pieces[p], at,
+								 (int) Min(all.pieces[p].count - at, HG_BATCH_ROWS));
+			if (!filter->pays || input->budget.charged > most ||
+				input->words->rows > all.rows * HG_CHECK_KEEPS)
+			{
+				hg_input_unselect(input);
+				return false;
+			}
+		}
+	return true;
+}
+
+void
+hg_input_unselect(HgInput *input)
+{
+	if (!input->selected)
+		return;
+	hg_key_column_clear(input->words);
+	hg_column_store_clear(input->rows);
+	hg_input_swap(input);
+}
+
 void
 hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 {
@@ -552,6 +650,7 @@ hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 void
 hg_input_clear(HgInput *input)
 {
+	hg_input_unselect(input);
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
 	hg_column_store_clear(input->null_rows);
@@ -560,6 +659,12 @@ hg_input_clear(HgInput *input)
 void
 hg_input_release(HgInput *input)
 {
+	hg_input_unselect(input);
+	if (input->aside_words != NULL)
+	{
+		hg_key_column_release(input->aside_words);
+		hg_column_store_release(input->aside_rows);
+	}
 	hg_key_column_release(input->words);
 	hg_column_store_release(input->rows);
 	hg_column_store_release(input->null_rows);
@@ -569,8 +674,6 @@ void
 hg_input_restart(HgInput *input)
 {
 	input->child->restart(input->child);
-	/* it told of the rows that the other side had */
-	hg_input_set_filter(input, NULL);
 	input->filtered = false;
 	hg_input_clear(input);
 	input->source = NULL;

@@ -10,6 +10,9 @@
  *	rows		the columns that are needed above, under the same row numbers;
  *	null_rows	the same for rows whose key is NULL, where the join returns them.
  *
+ * Where only some of the rows that are held are to be joined, words and rows are copies of these,
+ * and the others stay beside them (hg_input_select).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -63,6 +66,9 @@ typedef struct HgInput
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
+	bool selected; /* words and rows are of the rows that hg_input_select has found ... */
+	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
+	HgColumnStore *aside_rows; /* likewise */
 
 	HgSpill *source;	   /* read from here, not from the child; or NULL */
 	int partition;		   /* of the source */
@@ -131,6 +137,16 @@ extern void hg_input_set_sender(HgInput *input, HgSender *sender);
  */
 extern void hg_input_set_filter(HgInput *input, HgFilter *filter);
 
+/*
+ * Join only those of the rows held that a filter lets through, which may take limit bytes and are
+ * in the order of all.  False, and all of them stay, where these are too many.  No row may have a
+ * NULL key.  Memory comes from CurrentMemoryContext.
+ */
+extern bool hg_input_select(HgInput *input, HgFilter *filter, uint64 limit);
+
+/* All of the rows held are to be joined again, if only some were. */
+extern void hg_input_unselect(HgInput *input);
+
 /* Read from a partition from now on; what is held is forgotten. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
@@ -140,7 +156,10 @@ extern void hg_input_clear(HgInput *input);
 /* Forget what is held, and free its memory; at_end stays as it is. */
 extern void hg_input_release(HgInput *input);
 
-/* Forget what is held, and read from the child again, which the caller rescans. */
+/*
+ * Forget what is held, and read from the child again, which the caller rescans.  A filter stays:
+ * it tells of the rows of the other side.
+ */
 extern void hg_input_restart(HgInput *input);
 
 #endif /* HG_INPUT_H */

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_matcher.h"
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_state.h"
@@ -134,6 +135,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
 	state->outer_held = state->outer_ready = false;
+	state->spilled = true;
 	state->record.scan_ms += hg_join_elapsed_ms(start);
 	state->record.partitions += 1 << bits;
 	state->record.spilled_bytes += partitions->inner->bytes + partitions->outer->bytes;
@@ -205,7 +207,8 @@ hg_join_read_inner(HgJoinState *state)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
 	{
-		if (!state->outer_ready && hg_join_may_send(state, 1, &columns))
+		/* of rows that are kept a part may be joined, which is found when all are there */
+		if (!state->outer_ready && !state->outer_whole && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 	}
@@ -215,7 +218,8 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->inner_chunks = 0;
-	if (!state->outer_ready)
+	/* a rescan that keeps the inner side keeps the filter too */
+	if (!state->outer_ready && !state->outer_whole && state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -316,6 +320,22 @@ hg_join_expected_pairs(const HgJoinState *state)
 }
 
 /*
+ * Read the outer child, in whole if that fits into half of the limit, as rows that are kept have
+ * to; else go on with a filter until so many bytes are held.
+ */
+static void
+hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
+{
+	hg_join_fill(state, HG_OUTER, Min(limit, hg_join_limit(state) / 2), PG_UINT64_MAX);
+	if (state->inputs[HG_OUTER]->at_end)
+		return;
+	state->outer_whole = false;
+	state->outer_large = true;
+	hg_join_set_filter(state);
+	hg_join_fill(state, HG_OUTER, limit, PG_UINT64_MAX);
+}
+
+/*
  * Read the next chunk of the outer side, and the bits that it has from the chunks of the
  * inner side before; false when there are no more.
  */
@@ -344,7 +364,9 @@ hg_join_next_chunk(HgJoinState *state)
 		/* later inner chunks may take all of their half: leave it to them from the start */
 		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
 			used = limit / 2;
-		if (!outer->at_end)
+		if (!outer->at_end && state->outer_whole && state->partitions == NIL)
+			hg_join_fill_outer_whole(state, limit - used);
+		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, PG_UINT64_MAX);
 		if (hg_input_rows(outer) == 0)
 			return false;
@@ -390,6 +412,7 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
+	hg_join_select_kept(state);
 
 	outer_set = hg_key_column_set(outer->words);
 	inner_set = hg_key_column_set(inner->words);

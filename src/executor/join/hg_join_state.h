@@ -90,7 +90,7 @@ typedef struct HgJoinState
 	bool keep[2];		  /* by HgSide: rows without a match are returned */
 	bool return_matched;  /* matches are returned */
 	bool rows_wanted;	  /* columns or quals are needed: not just their number */
-	bool rewind;		  /* rescans without changed parameters are expected */
+	bool rewind;		  /* rescans without changed parameters of the outer side are expected */
 	ExprState *join_qual; /* recheck of hashed keys and the rest of ON, or NULL */
 	List *hash_clauses;	  /* for EXPLAIN */
 	List *join_filter;	  /* for EXPLAIN */
@@ -130,11 +130,20 @@ typedef struct HgJoinState
 
 	/* where the node stands */
 	HgJoinPhase phase;
-	instr_time started;		   /* when the first row was asked for; zero before */
-	uint64 inner_chunks;	   /* of the inner input, since it was last read from its start */
-	uint64 chunks;			   /* of the outer one */
-	bool outer_held;		   /* all of the outer input is in memory, as one chunk */
-	bool outer_ready;		   /* the outer input was kept by a rescan and is to be joined again */
+	instr_time started;	 /* when the first row was asked for; zero before */
+	uint64 inner_chunks; /* of the inner input, since it was last read from its start */
+	uint64 chunks;		 /* of the outer one */
+	bool outer_held;	 /* all of the outer input is in memory, as one chunk */
+	bool outer_ready;	 /* the outer input was kept by a rescan and is to be joined again */
+	bool inner_kept;	 /* the inner input was kept by a rescan, for other outer rows */
+	bool spilled;		 /* rows have gone to disk since the last rescan */
+
+	/* what rescans have shown; hg_join_kept.c */
+	bool outer_whole;	 /* all outer rows are wanted again, with other inner rows */
+	bool outer_large;	 /* ... but they do not fit in half of the limit */
+	bool outer_examined; /* outer_volatile is set: ... */
+	bool outer_volatile; /* ... the outer child calls volatile functions */
+
 	const uint32 *match_outer; /* the current chunk of matches */
 	const uint32 *match_inner;
 	size_t match_count;
@@ -232,8 +241,8 @@ extern void hg_join_begin_rows(HgJoinState *state, const Bitmapset *columns);
 extern TupleTableSlot *hg_join_next_row(HgJoinState *state);
 
 /*
- * The methods of the node's state (hg_join.c), which are those of a node whose name is hg_join_name:
- * next_batch fills state->out with the next rows of the join; false at the end.
+ * The methods of the node's state (hg_join.c), which are those of a node whose name is
+ * hg_join_name: next_batch fills state->out with the next rows of the join; false at the end.
  */
 typedef struct HgJoinMethods
 {
