@@ -115,6 +115,22 @@ select join_check('select x, s.* from r_c, lateral (select v, w from r_large joi
 select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s', 'r_large');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w % (x + 1) % 5 = 0 offset 0) s');
+-- ... where hardly any of them match, and nothing is left to be joined
+create function joined(query text) returns text language plpgsql as $$
+declare
+  plan jsonb;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select string_agg(format('%s of %s', n->>'Executions', (n->>'Actual Loops')::float), ', ')
+          from jsonb_path_query(plan, 'strict $.**?(@."Custom Plan Provider" == "HashGraphJoin")') n);
+end $$;
+select joined('select x, s.* from r_c, lateral (select v, w from r_large l join r_small s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large l join r_small s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large l right join (select * from r_small where w + 0 between x and x + 9) s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+select joined('select x, s.* from r_c, lateral (select g, v from generate_series(x * 3, x * 3 + 9) g left join (select * from r_large where v % 1 = 0) l on k = g + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select g, v from generate_series(x * 3, x * 3 + 9) g left join (select * from r_large where v % 1 = 0) l on k = g + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+drop function joined;
 -- the inner side is kept, and filters
 select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where v + x < 3000 offset 0) s', 'r_small');
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where v + x < 3000 offset 0) s');

@@ -412,7 +412,8 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
-	hg_join_select_kept(state);
+	if (!hg_join_select_kept(state))
+		return hg_join_end_chunk(state);
 
 	outer_set = hg_key_column_set(outer->words);
 	inner_set = hg_key_column_set(inner->words);

@@ -100,8 +100,8 @@ hg_join_may_keep_outer(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Have those rows of a side joined that the keys of the other one let through. */
-static void
+/* Have those rows of a side joined that the keys of the other one let through; false: none are. */
+static bool
 hg_join_select(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
@@ -113,7 +113,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 
 	/* what becomes of rows without a match, only all of them can tell */
 	if (state->track[side] || keys.rows > input->words->rows / HG_KEPT_SMALL)
-		return;
+		return true;
 	INSTR_TIME_SET_CURRENT(start);
 	old = MemoryContextSwitchTo(state->context);
 	filter = hg_filter_create(&keys, other->words->width, hg_join_limit(state) / HG_FILTER_SHARE);
@@ -127,16 +127,13 @@ hg_join_select(HgJoinState *state, HgSide side)
 	}
 	MemoryContextSwitchTo(old);
 	state->record.scan_ms += hg_join_elapsed_ms(start);
+	return !input->selected || input->words->rows > 0;
 }
 
-void
+bool
 hg_join_select_kept(HgJoinState *state)
 {
-	/* the outer side is no chunk of many */
-	if (!state->outer_held)
-		return;
-	if (state->outer_whole)
-		hg_join_select(state, HG_OUTER);
-	if (state->inner_kept)
-		hg_join_select(state, HG_INNER);
+	/* a chunk of many is not kept, and meets an inner side that is not filtered for it */
+	return !state->outer_held || ((!state->outer_whole || hg_join_select(state, HG_OUTER)) &&
+								  (!state->inner_kept || hg_join_select(state, HG_INNER)));
 }

@@ -20,8 +20,9 @@ extern bool hg_join_may_keep_outer(HgJoinState *state);
 
 /*
  * Both sides are in memory, one of them for several executions: where the other one's rows are
- * few, have only those of its rows joined that their keys let through.
+ * few, have only those of its rows joined that their keys let through.  False: there are none, and
+ * no match.
  */
-extern void hg_join_select_kept(HgJoinState *state);
+extern bool hg_join_select_kept(HgJoinState *state);
 
 #endif /* HG_JOIN_KEPT_H */
