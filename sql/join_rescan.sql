@@ -93,7 +93,7 @@ declare
 begin
   perform set_config('hashgraph.force', 'on', true);
   execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
-  return (select string_agg(format('%s x %s', (n->>'Actual Loops')::float, (n->>'Actual Rows')::float), ', ')
+  return (select string_agg(format('%s x %s', (n->>'Actual Loops')::float, round((n->>'Actual Rows')::numeric)), ', ')
           from jsonb_path_query(plan, 'strict $.**?(@."Node Type" like_regex "Scan" && @."Relation Name" == $r)', jsonb_build_object('r', relation)) n)
     || case when plan::text like '%HashGraphJoin%' then ', by HashGraphJoin' end;
 end $$;
@@ -102,9 +102,9 @@ select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_s
 select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l join r_small using (t) where w + 0 between x and x + 9 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l join r_small s on l.t = s.t and l.k = s.k and l.v + x > s.w * 4 where w + 0 between x and x + 9 offset 0) s');
-select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l left join (select * from r_small where w + 0 between x and x + 9) s using (k) where v % 5 = 0 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l left join (select * from r_small where w + 0 between x and x + 9) s using (k) where v % 40 = 0 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l right join (select * from r_small where w + 0 between x and x + 9) s using (k) offset 0) s');
-select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l full join (select * from r_small where w + 0 between x and x + 9) s using (k) where coalesce(v, 0) % 5 = 0 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l full join (select * from r_small where w + 0 between x and x + 9) s using (k) where coalesce(v, 0) % 40 = 0 offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, l.t from r_large l where exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9) offset 0) s');
 select join_check('select x, s.* from r_c, lateral (select v, l.t from r_large l where exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9 and s.w * 5 < l.v) offset 0) s');
 select join_check('select x, s.n from r_c, lateral (select count(*) as n from r_large l where not exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9) offset 0) s');
@@ -147,7 +147,6 @@ select reads('select x, (select count(*) from r_large l left join r_small s on l
 select reads('select x, (select count(*) from r_large l left join r_small s on l.k = s.k and v + w < x * 10) from r_c', 'r_small');
 select join_check('select x, (select sum(v + coalesce(w, 0)) from r_large l left join r_small s on l.k = s.k and v + w < x * 10) from r_c');
 -- each side depends on a row of its own
-select reads('select c.x, d.x, s.* from r_c c, r_c d, lateral (select v, w from r_large join r_small using (k) where v + 0 > c.x * 5 and w + 0 between d.x and d.x + 9 offset 0) s', 'r_large');
 select join_check('select c.x, d.x, s.* from r_c c, r_c d, lateral (select v, w from r_large join r_small using (k) where v + 0 > c.x * 5 and w + 0 between d.x and d.x + 9 offset 0) s');
 -- work memory does not hold it: it is read each time
 set work_mem = '64kB';

@@ -606,17 +606,19 @@ hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
 {
 	uint64 most = input->budget.charged + limit;
 	HgKeySet all = hg_key_column_set(input->words);
+	/* rows that come to the bytes of a batch, where all are of a width */
+	uint64 step = Min(HG_BATCH_ROWS, 1 + all.rows * HG_BATCH_BYTES / Max(input->budget.charged, 1));
 
 	Assert(!input->selected && input->null_rows->rows == 0);
 	if (input->aside_words == NULL)
 		hg_input_create_aside(input);
 	hg_input_swap(input);
 	for (int p = 0; p < all.npieces; p++)
-		for (uint64 at = 0; at < all.pieces[p].count; at += HG_BATCH_ROWS)
+		for (uint64 at = 0; at < all.pieces[p].count; at += step)
 		{
 			CHECK_FOR_INTERRUPTS();
 			hg_input_select_rows(input, filter, &all.pieces[p], at,
-								 (int) Min(all.pieces[p].count - at, HG_BATCH_ROWS));
+								 (int) Min(all.pieces[p].count - at, step));
 			if (!filter->pays || input->budget.charged > most ||
 				input->words->rows > all.rows * HG_CHECK_KEEPS)
 			{
