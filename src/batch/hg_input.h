@@ -11,7 +11,7 @@
  *	null_rows	the same for rows whose key is NULL, where the join returns them.
  *
  * Where only some of the rows that are held are to be joined, words and rows are copies of these,
- * and the others stay beside them (hg_input_select).
+ * and the others stay beside them (hg_input_select.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -66,7 +66,7 @@ typedef struct HgInput
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
-	bool selected; /* words and rows are of the rows that hg_input_select has found ... */
+	bool selected;			   /* words and rows are of some of the rows held ... */
 	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
 	HgColumnStore *aside_rows; /* likewise */
 
@@ -136,16 +136,6 @@ extern void hg_input_set_sender(HgInput *input, HgSender *sender);
  * is destroyed.
  */
 extern void hg_input_set_filter(HgInput *input, HgFilter *filter);
-
-/*
- * Join only those of the rows held that a filter lets through, which may take limit bytes and are
- * in the order of all.  False, and all of them stay, where these are too many.  No row may have a
- * NULL key.  Memory comes from CurrentMemoryContext.
- */
-extern bool hg_input_select(HgInput *input, HgFilter *filter, uint64 limit);
-
-/* All of the rows held are to be joined again, if only some were. */
-extern void hg_input_unselect(HgInput *input);
 
 /* Read from a partition from now on; what is held is forgotten. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);

@@ -77,6 +77,7 @@
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_state.h"
 #include "backend/hg_privilege.h"
+#include "batch/hg_input_select.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
 static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);

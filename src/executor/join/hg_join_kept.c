@@ -26,6 +26,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_input_select.h"
 #include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_size.h"
 
