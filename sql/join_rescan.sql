@@ -81,6 +81,149 @@ drop table r_few;
 -- correlated, two levels deep
 select join_check('select x, (select sum((select count(*) from r_a a join r_b b using (k) where a.v = d.y and b.w > x)) from r_d d where d.k < 10) from r_c');
 
+-- One side depends on the row above, the other one does not and is read once or twice: what is read
+-- again is told by the scans of its table, as 'loops x rows'.
+create table r_large as select case when i % 50 = 0 then null else i % 2000 end as k, 'key ' || i % 2000 as t, i as v from generate_series(1, 6000) i;
+create table r_small as select case when i % 9 = 0 then null else i * 3 end as k, 'key ' || i * 3 as t, i as w from generate_series(1, 400) i;
+create index r_small_w on r_small (w);
+analyze r_large, r_small;
+create function reads(query text, relation text) returns text language plpgsql as $$
+declare
+  plan jsonb;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select string_agg(format('%s x %s', (n->>'Actual Loops')::float, round((n->>'Actual Rows')::numeric)), ', ')
+          from jsonb_path_query(plan, 'strict $.**?(@."Node Type" like_regex "Scan" && @."Relation Name" == $r)', jsonb_build_object('r', relation)) n)
+    || case when plan::text like '%HashGraphJoin%' then ', by HashGraphJoin' end;
+end $$;
+-- the outer side is kept, in whole, for other inner rows: it has more rows
+select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 offset 0) s', 'r_large');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l join r_small using (t) where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l join r_small s on l.t = s.t and l.k = s.k and l.v + x > s.w * 4 where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l left join (select * from r_small where w + 0 between x and x + 9) s using (k) where v % 40 = 0 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l right join (select * from r_small where w + 0 between x and x + 9) s using (k) offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l full join (select * from r_small where w + 0 between x and x + 9) s using (k) where coalesce(v, 0) % 40 = 0 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, l.t from r_large l where exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9) offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, l.t from r_large l where exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9 and s.w * 5 < l.v) offset 0) s');
+select join_check('select x, s.n from r_c, lateral (select count(*) as n from r_large l where not exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9) offset 0) s');
+select join_check('select x, (select count(*) from r_large join r_small using (k) where w + 0 between x and x + 9) from r_c');
+select join_check('select x, s.* from r_c, lateral (select l.k, sum(v), sum(w) from r_large l join r_small using (k) where w + 0 between x and x + 9 group by l.k offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 order by v, w limit 3) s');
+-- ... where there are none of them at first, where they are many now and then, and where they differ in number
+select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s', 'r_large');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between 1 and x - 5 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w % (x + 1) % 5 = 0 offset 0) s');
+-- ... where hardly any of them match, and nothing is left to be joined
+create function joined(query text) returns text language plpgsql as $$
+declare
+  plan jsonb;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select string_agg(format('%s of %s', n->>'Executions', (n->>'Actual Loops')::float), ', ')
+          from jsonb_path_query(plan, 'strict $.**?(@."Custom Plan Provider" == "HashGraphJoin")') n);
+end $$;
+select joined('select x, s.* from r_c, lateral (select v, w from r_large l join r_small s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large l join r_small s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large l right join (select * from r_small where w + 0 between x and x + 9) s on l.k = s.k + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+select joined('select x, s.* from r_c, lateral (select g, v from generate_series(x * 3, x * 3 + 9) g left join (select * from r_large where v % 1 = 0) l on k = g + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select g, v from generate_series(x * 3, x * 3 + 9) g left join (select * from r_large where v % 1 = 0) l on k = g + case x % 4 when 0 then 0 else 5000 end offset 0) s');
+drop function joined;
+-- the inner side is kept, and filters
+select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where v + x < 3000 offset 0) s', 'r_small');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where v + x < 3000 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where v + 0 between x and x + 3 offset 0) s');
+-- ... and has more rows
+select reads('select x, s.* from r_c, lateral (select g, v from generate_series(x * 3, x * 3 + 9) g join (select * from r_large where v % 1 = 0) l on k = g offset 0) s', 'r_large');
+select join_check('select x, s.* from r_c, lateral (select g, v, t from generate_series(x * 3, x * 3 + 9) g join (select * from r_large where v % 1 = 0) l on k = g offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select g, v, t from generate_series(x * 3, x * 3 + 9) g left join (select * from r_large where v % 1 = 0) l on t = ''key '' || g and v > x * 200 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select w from r_small s where w between x and x + 9 and exists (select from r_large l where l.k = s.k) offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select w, t from r_small s where w between x and x + 9 and exists (select from r_large l where l.t = s.t and l.v > s.w * 4) offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select w, t from r_small s where w between x and x + 9 and not exists (select from r_large l where l.k = s.k and l.v % 2 = 0) offset 0) s');
+-- no rows change, but what is asked of them
+select reads('select x, (select count(*) from r_large l left join r_small s on l.k = s.k and v + w < x * 10) from r_c', 'r_large');
+select reads('select x, (select count(*) from r_large l left join r_small s on l.k = s.k and v + w < x * 10) from r_c', 'r_small');
+select join_check('select x, (select sum(v + coalesce(w, 0)) from r_large l left join r_small s on l.k = s.k and v + w < x * 10) from r_c');
+-- each side depends on a row of its own
+select join_check('select c.x, d.x, s.* from r_c c, r_c d, lateral (select v, w from r_large join r_small using (k) where v + 0 > c.x * 5 and w + 0 between d.x and d.x + 9 offset 0) s');
+-- work memory does not hold it: it is read each time
+set work_mem = '64kB';
+select reads('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 offset 0) s', 'r_large');
+select join_check('select x, s.* from r_c, lateral (select v, w, l.t from r_large l join r_small using (k) where w + 0 between x and x + 9 offset 0) s');
+select join_check('select x, s.* from r_c, lateral (select v, l.t from r_large l where exists (select from r_small s where s.k = l.k and w + 0 between x and x + 9 and s.w * 5 < l.v) offset 0) s');
+-- ... it does, but not with the other side, which goes to disk now and then
+set work_mem = '256kB';
+set hash_mem_multiplier = 1;
+select join_check('select x, s.n, s.m from r_c, lateral (select count(*) as n, sum(a.v * b.v % 100) as m from r_large a join (select * from r_large where v < case when x % 3 = 0 then 10000 else x * 20 end) b using (k) offset 0) s');
+select join_check('select x, s.n, s.m, s.o from r_c, lateral (select count(*) as n, sum(a.v * b.v % 100) as m, count(b.v) as o from r_large a left join (select * from r_large where v < case when x % 3 = 0 then 10000 else x * 20 end) b using (k) offset 0) s');
+reset hash_mem_multiplier;
+reset work_mem;
+-- in a worker, and above other workers
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set parallel_leader_participation = off;
+select join_check('select x, s.* from r_c, lateral (select v, w from r_large join r_small using (k) where w + 0 between x and x + 9 offset 0) s');
+create function gathers(query text) returns bool language plpgsql as $$
+declare
+  plan json;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'explain (format json) ' || query into plan;
+  return plan #>> '{0,Plan,Node Type}' = 'Gather' and plan::text like '%HashGraphJoin%';
+end $$;
+alter table r_large set (parallel_workers = 0);
+alter table r_small set (parallel_workers = 0);
+create table r_rows as select i as x from generate_series(1, 6000) i;
+analyze r_rows;
+select gathers('select x, (select count(w) from r_large join r_small using (k) where w + 0 between x % 13 and x % 13 + 9) from r_rows where x % 100 = 0');
+select join_check('select x, (select count(w) from r_large join r_small using (k) where w + 0 between x % 13 and x % 13 + 9) from r_rows where x % 100 = 0');
+drop table r_rows;
+drop function gathers;
+reset parallel_leader_participation;
+reset min_parallel_table_scan_size;
+reset parallel_tuple_cost;
+reset parallel_setup_cost;
+-- the outer side calls a volatile function: it is read, and that is called, as often as PostgreSQL's own joins do so
+create sequence r_calls;
+create function r_call(int) returns int volatile language plpgsql as 'begin perform nextval(''r_calls''); return $1; end';
+create function calls(query text) returns text language plpgsql as $$
+declare
+  joins int := join_nodes(query);
+begin
+  perform setval('r_calls', 1, false);
+  execute 'select count(*) from (' || query || ') q';
+  return format('%s calls, %s HashGraphJoin', nextval('r_calls') - 1, joins);
+end $$;
+create procedure calls_both(query text) language plpgsql as $$
+begin
+  perform set_config('hashgraph.enabled', 'off', true);
+  raise notice '%', calls(query);
+  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true);
+  raise notice '%', calls(query);
+end $$;
+set enable_nestloop = off;
+set enable_mergejoin = off;
+set enable_material = off;
+set enable_memoize = off;
+call calls_both('select x, v, w from (select * from r_c where x < 4) c left join (select v, w from (select * from r_large where r_call(v) < 3000 offset 0) l join r_small using (k) offset 0) s on v > x * 500');
+call calls_both('select x, s.* from (select * from r_c where x < 4) c, lateral (select v, w from (select * from r_large where r_call(v) < 3000) l join (select * from r_small where w + 0 between x and x + 9) s using (k) offset 0) s');
+call calls_both('select x, s.* from (select * from r_c where x < 4) c, lateral (select v, w from (select *, r_call(v) as y from r_large where v < 500 offset 0) l left join (select * from r_small where w + 0 between x and x + 9) s on l.k = s.k and y > w offset 0) s');
+call calls_both('select x, s.* from (select * from r_c where x < 4) c, lateral (select v, w from (select * from r_large where v = 7 or v <> (select r_call(v + 1) from r_d where r_d.k = v % 40 + 1)) l join (select * from r_small where w + 0 between x and x + 9) s using (k) offset 0) s');
+call calls_both('select x, s.* from (select * from r_c where x < 4) c, lateral (select v, w from (select l.* from r_large l join r_large m on m.v = l.v and r_call(l.v + m.v) > 100 offset 0) l join (select * from r_small where w + 0 between x and x + 9) s using (k) offset 0) s');
+-- ... the inner side does: it is kept by PostgreSQL's own, too
+call calls_both('select x, s.* from (select * from r_c where x < 4) c, lateral (select v, w from r_large l join (select * from r_small where r_call(w) > 0) s using (k) where l.v + x > 0 offset 0) s');
+reset enable_nestloop;
+reset enable_mergejoin;
+reset enable_material;
+reset enable_memoize;
+drop procedure calls_both;
+drop function calls, r_call, reads;
+drop sequence r_calls;
+drop table r_large, r_small;
+
 drop table r_a, r_b, r_c, r_d;
 
 -- A partitionwise join whose children are parameterized by the other side: core copies

@@ -21,6 +21,7 @@
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
+#include "batch/hg_input_select.h"
 
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)
@@ -230,8 +231,13 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 uint64
 hg_input_reserved(const HgInput *input)
 {
+	uint64 aside = 0;
+
+	if (input->aside_words != NULL)
+		aside = hg_key_column_reserved(input->aside_words) +
+				hg_column_store_reserved(input->aside_rows);
 	return hg_key_column_reserved(input->words) + hg_column_store_reserved(input->rows) +
-		   hg_column_store_reserved(input->null_rows);
+		   hg_column_store_reserved(input->null_rows) + aside;
 }
 
 uint64
@@ -552,6 +558,7 @@ hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 void
 hg_input_clear(HgInput *input)
 {
+	hg_input_unselect(input);
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
 	hg_column_store_clear(input->null_rows);
@@ -560,6 +567,12 @@ hg_input_clear(HgInput *input)
 void
 hg_input_release(HgInput *input)
 {
+	hg_input_unselect(input);
+	if (input->aside_words != NULL)
+	{
+		hg_key_column_release(input->aside_words);
+		hg_column_store_release(input->aside_rows);
+	}
 	hg_key_column_release(input->words);
 	hg_column_store_release(input->rows);
 	hg_column_store_release(input->null_rows);
@@ -569,8 +582,6 @@ void
 hg_input_restart(HgInput *input)
 {
 	input->child->restart(input->child);
-	/* it told of the rows that the other side had */
-	hg_input_set_filter(input, NULL);
 	input->filtered = false;
 	hg_input_clear(input);
 	input->source = NULL;

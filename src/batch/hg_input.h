@@ -10,6 +10,9 @@
  *	rows		the columns that are needed above, under the same row numbers;
  *	null_rows	the same for rows whose key is NULL, where the join returns them.
  *
+ * Where only some of the rows that are held are to be joined, words and rows are copies of these,
+ * and the others stay beside them (hg_input_select.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -63,6 +66,9 @@ typedef struct HgInput
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
+	bool selected;			   /* words and rows are of some of the rows held ... */
+	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
+	HgColumnStore *aside_rows; /* likewise */
 
 	HgSpill *source;	   /* read from here, not from the child; or NULL */
 	int partition;		   /* of the source */
@@ -140,7 +146,10 @@ extern void hg_input_clear(HgInput *input);
 /* Forget what is held, and free its memory; at_end stays as it is. */
 extern void hg_input_release(HgInput *input);
 
-/* Forget what is held, and read from the child again, which the caller rescans. */
+/*
+ * Forget what is held, and read from the child again, which the caller rescans.  A filter stays:
+ * it tells of the rows of the other side.
+ */
 extern void hg_input_restart(HgInput *input);
 
 #endif /* HG_INPUT_H */

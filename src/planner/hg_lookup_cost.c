@@ -15,7 +15,7 @@
  * So the price of a lookup is asked for again here, from core, for as many as there will be.  The
  * difference is what the plan hides.  Our node, whose price is that of scans, is compared with what
  * such plans really take; and where it is the better choice, it takes a price just below theirs, as
- *core compares prices and would not choose it otherwise.  Core's own paths keep their prices.
+ * core compares prices and would not choose it otherwise.  Core's own paths keep their prices.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -25,6 +25,8 @@ create table arrays as select k, array_fill(repeat('x', 100) || k, array[8000]) 
 create table fan as select i % 3 as g, i as n from generate_series(1, 120) i;
 create table later as select i as k, i % 3 as g from generate_series(1, 120) i;
 create table digits as select i as k, (repeat('7', 100000) || i)::numeric as x from generate_series(1, 120) i;
+create table part as select * from l where v <= 35000;
+create table others as select * from r where w <= 60000;
 analyze;
 alter table later add column pad text default repeat('d', 500000);
 create table wider as select i as k from generate_series(1, 240) i;
@@ -74,6 +76,12 @@ my %values = (
 	'defaults of many new columns' => 'select count(*), sum(a.k), sum(length(concat(' . join(', ', map { "a.$_" } @added) . '))) from wider a join wider b using (k)',
 	'wide keys' => q(select count(*), min(length(a.t)) from (select repeat('t', 500000) || k as t from keys offset 0) a join (select repeat('t', 500000) || k as t from keys offset 0) b using (t)),
 );
+
+# Joins whose outer side stays the same in each of several executions, and is kept where half of work memory holds it,
+# beside inner rows that are few, and many.
+my %rescans = (
+	'fit' => [ 'select count(*), sum(length(pad)), sum(w) from generate_series(1, 12) g, lateral (select pad, w from part join (select k, w from others where w <= 60000 / g offset 0) o using (k) offset 0) s', 'part' ],
+	'do not fit' => [ 'select count(*), sum(length(pad)), sum(w) from generate_series(1, 3) g, lateral (select l.pad, w from l join (select k, w from r where w <= g * 1000 offset 0) r using (k) offset 0) s', 'l' ]);
 
 # The query of a large join for a size of work_mem.  What the sides compute is computed
 # before the join.
@@ -157,6 +165,20 @@ foreach my $backend (backends())
 		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $values{$value}"), "$label: $value");
 		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
 	}
+	foreach my $rescan (sort keys %rescans)
+	{
+		my ($query, $outer) = @{ $rescans{$rescan} };
+		my ($result, $grown, undef, undef, $bytes) = watch($backend->{backend}, 4, $query);
+		my $again = explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '4MB';", $query);
+		my ($times) = $query =~ /generate_series\(1, (\d+)\)/;
+		my ($loops) = $again =~ /HashGraphJoin\).*?Seq Scan on $outer\b.*? loops=(\d+).*?Scan on (?:r|o)\b/s or die "another plan:\n$again";
+
+		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $query"), "$label: outer rows of many executions that $rescan");
+		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
+		cmp_ok($bytes, '<', 1.5 * 1024 * 1024 * 4, "... the node says $bytes bytes");
+		cmp_ok($loops, $rescan eq 'fit' ? '<' : '==', $times, '... are read as often as they must be');
+	}
+
 	# what EXPLAIN shows is the peak of the node's budget, which ends where it goes to disk
 	my $explained = explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '4MB';",
 		$values{'argument of an aggregate by groups'});

@@ -48,8 +48,12 @@
  * nothing, the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER, which
  * leaves such rows out while they are read, or while they go to disk.
  *
+ * RESCANS.  A side that stays the same is kept in memory where there is room, and only those of its
+ * rows are joined that other rows can match: hg_join_kept.c.
+ *
  * BELOW A GATHER both inputs may be read and joined by all processes together: READ_INNER and
  * READ_OUTER are then what hg_join_together.c tells.
+ *
  * MEMORY.  Inputs, spill sets and the bits live in the context of HgJoinMemory, matchers in that
  * of HgJoinMatching, which is reset after each chunk.  The latter is a
  * child of the former, and that of the query's context, so that an error frees them; temporary
@@ -68,8 +72,10 @@
 #include "optimizer/clauses.h"
 
 #include "backend/hg_privilege.h"
+#include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
+#include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_used.h"
@@ -387,17 +393,18 @@ hg_join_exec(CustomScanState *node)
 
 /*
  * Start again.  An input whose child and keys depend on no changed parameter is kept
- * where all of it is in memory, and so are the HashGraphs where both inputs are.
+ * where all of it is in memory, and so are the HashGraphs where both inputs are.  hg_join_kept.c
+ * tells more.
  */
 static void
 hg_join_rescan(CustomScanState *node)
 {
 	HgJoinState *state = (HgJoinState *) node;
 	Bitmapset *changed = node->ss.ps.chgParam;
-	/* what processes shared has gone with their memory */
-	bool in_memory = !hg_join_is_spilled(&state->spill) &&
-					 state->progress.record.spilled_bytes == 0 && !state->together;
-	bool kept[2];
+	bool same[2]; /* the child and the keys would return the rows that there were ... */
+	bool kept[2]; /* ... which are all in memory, and stay there */
+	/* core begins with a rescan where there are parameters */
+	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -406,18 +413,17 @@ hg_join_rescan(CustomScanState *node)
 		/* the core does this for outer and inner plans, but not for custom ones */
 		if (changed != NULL)
 			UpdateChangedParamSet(input->plan, changed);
-		kept[side] = in_memory && input->at_end && input->plan->chgParam == NULL &&
-					 !bms_overlap(changed, state->params[side]);
+		/* what processes shared has gone with their memory */
+		same[side] = !state->together && input->plan->chgParam == NULL &&
+					 !bms_overlap(changed, state->params[side]) &&
+					 (side == HG_INNER || hg_join_may_keep_outer(state));
+		kept[side] = same[side] && !state->reading.spilled && input->at_end;
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->reading.outer_held)
 		kept[HG_OUTER] = false;
 	/* it lacks rows that other inner rows may match */
 	if (!kept[HG_INNER] && state->inputs[HG_OUTER]->filtered)
-		kept[HG_OUTER] = false;
-	/* it leaves no room for other inner rows */
-	if (!kept[HG_INNER] &&
-		state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
 		kept[HG_OUTER] = false;
 	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
 
@@ -436,6 +442,16 @@ hg_join_rescan(CustomScanState *node)
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_unselect(state->inputs[side]);
+	if (!kept[HG_INNER])
+	{
+		/* it leaves no room for other inner rows */
+		if (state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
+			kept[HG_OUTER] = false;
+		/* it tells of the inner rows that there were */
+		hg_input_set_filter(state->inputs[HG_OUTER], NULL);
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!kept[side])
 		{
 			hg_input_restart(state->inputs[side]);
@@ -444,6 +460,12 @@ hg_join_rescan(CustomScanState *node)
 				ExecReScan(state->inputs[side]->plan);
 		}
 	state->reading.outer_held = state->reading.outer_ready = kept[HG_OUTER];
+	state->reading.spilled = false;
+	state->kept.inner = kept[HG_INNER];
+	/* what is the same once is so again, as a rule: it is not to be let go when all are joined */
+	state->rewind |= same[HG_OUTER];
+	state->kept.outer_whole |=
+		executed && same[HG_OUTER] && !same[HG_INNER] && !state->kept.outer_large;
 }
 
 static void

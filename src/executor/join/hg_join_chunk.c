@@ -136,6 +136,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
+	state->reading.spilled = true;
 	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
 	state->progress.record.spilled_bytes += sides[HG_INNER]->bytes + sides[HG_OUTER]->bytes;
@@ -182,7 +183,9 @@ hg_join_read_inner(HgJoinState *state)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
 	{
-		if (!state->reading.outer_ready && hg_join_may_send(state, 1, &columns))
+		/* of rows that are kept a part may be joined, which is found when all are there */
+		if (!state->reading.outer_ready && !state->kept.outer_whole &&
+			hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 	}
@@ -192,7 +195,9 @@ hg_join_read_inner(HgJoinState *state)
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->reading.inner_chunks = 0;
-	if (!state->reading.outer_ready)
+	/* a rescan that keeps the inner side keeps the filter too */
+	if (!state->reading.outer_ready && !state->kept.outer_whole &&
+		state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -292,6 +297,22 @@ hg_join_chunk_rows(const HgJoinState *state)
 }
 
 /*
+ * Read the outer child, in whole if that fits into half of the limit, as rows that are kept have
+ * to; else go on with a filter until so many bytes are held.
+ */
+static void
+hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
+{
+	hg_join_fill(state, HG_OUTER, Min(limit, hg_join_limit(&state->memory) / 2), PG_UINT64_MAX);
+	if (state->inputs[HG_OUTER]->at_end)
+		return;
+	state->kept.outer_whole = false;
+	state->kept.outer_large = true;
+	hg_join_set_filter(state);
+	hg_join_fill(state, HG_OUTER, limit, PG_UINT64_MAX);
+}
+
+/*
  * Read the next chunk of the outer side, and the bits that it has from the chunks of the
  * inner side before; false when there are no more.
  */
@@ -320,7 +341,9 @@ hg_join_next_chunk(HgJoinState *state)
 		/* later inner chunks may take all of their half: leave it to them from the start */
 		if (!state->inputs[HG_INNER]->at_end || used > limit / 2)
 			used = limit / 2;
-		if (!outer->at_end)
+		if (!outer->at_end && state->kept.outer_whole && !hg_join_is_spilled(&state->spill))
+			hg_join_fill_outer_whole(state, limit - used);
+		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
 		if (hg_input_rows(outer) == 0)
 			return false;
@@ -364,6 +387,8 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
 	}
+	if (!hg_join_select_kept(state))
+		return hg_join_end_chunk(state);
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
 	return hg_join_start_output(state);

@@ -21,6 +21,7 @@ typedef struct HgJoinReading
 	uint64 outer_chunks; /* of the outer one, for the current inner chunk */
 	bool outer_held;	 /* all of the outer input is in memory, as one chunk */
 	bool outer_ready;	 /* the outer input was kept by a rescan and is to be joined again */
+	bool spilled;		 /* rows have gone to disk since the last rescan */
 } HgJoinReading;
 
 /* The work of the phases that they are named for; they return the phase that follows. */

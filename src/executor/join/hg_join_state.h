@@ -19,6 +19,7 @@
 #include "executor/join/hg_join_chunk.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
+#include "executor/join/hg_join_kept.h"
 #include "executor/join/hg_join_matcher.h"
 #include "executor/join/hg_join_progress.h"
 #include "executor/join/hg_join_reduce.h"
@@ -36,7 +37,7 @@ struct HgJoinState
 	/* from the plan */
 	HgJoinRules rules;
 	bool together;		  /* both sides are shared by all processes, if there are any others */
-	bool rewind;		  /* rescans without changed parameters are expected */
+	bool rewind;		  /* rescans without changed parameters of the outer side are expected */
 	Bitmapset *params[2]; /* PARAM_EXECs in the keys, by HgSide */
 
 	HgJoinProgress progress;
@@ -45,6 +46,7 @@ struct HgJoinState
 	/* from the children to HashGraphs */
 	HgInput *inputs[2]; /* by HgSide */
 	HgJoinReading reading;
+	HgJoinKept kept;
 	HgJoinSpill spill;
 
 	/* from HashGraphs to rows */

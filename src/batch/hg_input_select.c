@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_select.c
+ *	  Which of the rows that an input holds are to be joined.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "batch/hg_input_select.h"
+
+/* Where more than this share of the rows held would be selected, all of them are joined. */
+#define HG_SELECTED_MOST 0.5
+
+/* What is joined and what is aside change places. */
+static void
+hg_input_swap(HgInput *input)
+{
+	HgKeyColumn *words = input->words;
+	HgColumnStore *rows = input->rows;
+
+	input->words = input->aside_words;
+	input->rows = input->aside_rows;
+	input->aside_words = words;
+	input->aside_rows = rows;
+	input->selected = !input->selected;
+}
+
+/* Make what rows that are selected go to: an empty copy of words and rows. */
+static void
+hg_input_create_aside(HgInput *input)
+{
+	int *attnos = palloc(Max(input->ncolumns, 1) * sizeof(int));
+
+	for (int i = 0; i < input->ncolumns; i++)
+		attnos[i] = input->batch_attnos[input->from[i]] + 1;
+	input->aside_words =
+		hg_key_column_create(CurrentMemoryContext, input->words->width, &input->budget);
+	input->aside_rows = hg_column_store_create(CurrentMemoryContext, ExecGetResultType(input->plan),
+											   input->ncolumns, attnos, &input->budget);
+	pfree(attnos);
+}
+
+/* Add those of consecutive rows of all that a filter lets through to the selected ones. */
+static void
+hg_input_select_rows(HgInput *input, HgFilter *filter, const HgKeyPiece *piece, uint64 first,
+					 int nrows)
+{
+	uint64 words[HG_BATCH_ROWS];
+	uint16 which[HG_BATCH_ROWS];
+	uint32 numbers[HG_BATCH_ROWS];
+	int kept;
+
+	if (input->words->width == sizeof(uint32))
+		for (int i = 0; i < nrows; i++)
+			words[i] = ((const uint32 *) piece->keys)[first + i];
+	else
+		memcpy(words, (const uint64 *) piece->keys + first, nrows * sizeof(uint64));
+	kept = hg_filter_apply(filter, words, NULL, nrows, which);
+	if (kept == 0)
+		return;
+	for (int i = 0; i < kept; i++)
+		numbers[i] = (uint32) (piece->first_row + first + which[i]);
+	hg_column_store_get(input->aside_rows, numbers, kept, input->stored_batch, input->dense);
+	hg_key_column_add(input->words, input->rows->next_row, words, which, kept);
+	hg_column_store_add(input->rows, input->stored_batch, input->dense, NULL, kept);
+}
+
+bool
+hg_input_select(HgInput *input, HgFilter *filter, uint64 limit)
+{
+	uint64 most = input->budget.charged + limit;
+	HgKeySet all = hg_key_column_set(input->words);
+	/* rows that come to the bytes of a batch, where all are of a width */
+	uint64 step = Min(HG_BATCH_ROWS, 1 + all.rows * HG_BATCH_BYTES / Max(input->budget.charged, 1));
+
+	Assert(!input->selected && input->null_rows->rows == 0);
+	if (input->aside_words == NULL)
+		hg_input_create_aside(input);
+	hg_input_swap(input);
+	for (int p = 0; p < all.npieces; p++)
+		for (uint64 at = 0; at < all.pieces[p].count; at += step)
+		{
+			CHECK_FOR_INTERRUPTS();
+			hg_input_select_rows(input, filter, &all.pieces[p], at,
+								 (int) Min(all.pieces[p].count - at, step));
+			if (!filter->pays || input->budget.charged > most ||
+				input->words->rows > all.rows * HG_SELECTED_MOST)
+			{
+				hg_input_unselect(input);
+				return false;
+			}
+		}
+	return true;
+}
+
+void
+hg_input_unselect(HgInput *input)
+{
+	if (!input->selected)
+		return;
+	hg_key_column_clear(input->words);
+	hg_column_store_clear(input->rows);
+	hg_input_swap(input);
+}

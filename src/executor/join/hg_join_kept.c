@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_kept.c
+ *	  What the join node keeps of its inputs for its next execution, and joins of it.
+ *
+ * A join that is executed for each row of a nested loop, or of a subquery above, often has one
+ * side that depends on that row, and one that does not.  The latter is kept (hg_join_rescan), and
+ * what the next execution takes should follow from what has changed.  The engine would put all of
+ * the kept rows into bins for each handful of others.  So a filter of the others' keys, as it is
+ * made for rows that are being read (hg_filter.h), goes over the kept keys, which is a pass over
+ * memory, and the engine gets what that lets through.
+ *
+ * Rows that are kept for changing rows of the other side have to be all of their side's: the outer
+ * one is read without a filter as soon as a rescan shows that it will be wanted again.
+ *
+ * test/t/004_memory.pl holds that this stays within work memory, and the regression topic
+ * join_rescan what is read again and what is not.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_input_select.h"
+#include "executor/join/hg_join_state.h"
+
+/* A side is small beside kept rows if they are so many times as many. */
+#define HG_KEPT_SMALL 4
+
+/* Rows that are selected take one part in so many of what the kept ones take. */
+#define HG_SELECTED_SHARE 4
+
+/* ---------------------------------------------------------------------
+ * Volatile functions
+ * ---------------------------------------------------------------------
+ */
+
+/* Does a plan node call volatile functions each time that it is executed, those below it aside? */
+static bool
+hg_join_plan_is_volatile(const Plan *plan)
+{
+	if (contain_volatile_functions((Node *) plan->targetlist) ||
+		contain_volatile_functions((Node *) plan->qual))
+		return true;
+	switch (nodeTag(plan))
+	{
+		case T_NestLoop:
+		case T_MergeJoin:
+		case T_HashJoin:
+			return contain_volatile_functions((Node *) ((const Join *) plan)->joinqual);
+		case T_CustomScan:
+			return contain_volatile_functions((Node *) ((const CustomScan *) plan)->custom_exprs);
+		case T_ForeignScan:
+			return contain_volatile_functions((Node *) ((const ForeignScan *) plan)->fdw_exprs);
+		case T_SampleScan:
+			/* a method may take other rows each time */
+			return true;
+		case T_ValuesScan:
+			return contain_volatile_functions((Node *) ((const ValuesScan *) plan)->values_lists);
+		case T_Result:
+			return contain_volatile_functions(((const Result *) plan)->resconstantqual);
+		case T_Limit:
+			return contain_volatile_functions(((const Limit *) plan)->limitOffset) ||
+				   contain_volatile_functions(((const Limit *) plan)->limitCount);
+		case T_WindowAgg:
+			return contain_volatile_functions(((const WindowAgg *) plan)->startOffset) ||
+				   contain_volatile_functions(((const WindowAgg *) plan)->endOffset);
+		default:
+			/* of a function or a table function the rows are kept by core, too */
+			return false;
+	}
+}
+
+/* The same for a node and all below it, subplans included. */
+static bool
+hg_join_state_is_volatile(PlanState *ps, void *context)
+{
+	return hg_join_plan_is_volatile(ps->plan) ||
+		   planstate_tree_walker(ps, hg_join_state_is_volatile, context);
+}
+
+bool
+hg_join_may_keep_outer(HgJoinState *state)
+{
+	if (!state->kept.examined)
+	{
+		state->kept.outer_volatile = hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
+		state->kept.examined = true;
+	}
+	return !state->kept.outer_volatile;
+}
+
+/* ---------------------------------------------------------------------
+ * Selecting
+ * ---------------------------------------------------------------------
+ */
+
+/* Have those rows of a side joined that the keys of the other one let through; false: none are. */
+static bool
+hg_join_select(HgJoinState *state, HgSide side)
+{
+	HgInput *input = state->inputs[side];
+	const HgInput *other = state->inputs[side == HG_OUTER ? HG_INNER : HG_OUTER];
+	HgKeySet keys = hg_key_column_set(other->words);
+	HgFilter *filter;
+	MemoryContext old;
+	instr_time start;
+
+	/* what becomes of rows without a match, only all of them can tell */
+	if (state->matched[side].tracked || keys.rows > input->words->rows / HG_KEPT_SMALL)
+		return true;
+	INSTR_TIME_SET_CURRENT(start);
+	old = MemoryContextSwitchTo(state->memory.context);
+	filter = hg_filter_create(&keys, other->words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
+	if (filter != NULL)
+	{
+		hg_filter_charge(filter, &state->memory.files, 1);
+		(void) hg_input_select(
+			input, filter,
+			Min(hg_budget_room(&state->memory.budget), input->budget.charged / HG_SELECTED_SHARE));
+		hg_filter_destroy(filter);
+	}
+	MemoryContextSwitchTo(old);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	return !input->selected || input->words->rows > 0;
+}
+
+bool
+hg_join_select_kept(HgJoinState *state)
+{
+	/* a chunk of many is not kept, and meets an inner side that is not filtered for it */
+	return !state->reading.outer_held || ((!state->kept.outer_whole || hg_join_select(state, HG_OUTER)) &&
+								  (!state->kept.inner || hg_join_select(state, HG_INNER)));
+}
