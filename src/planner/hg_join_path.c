@@ -351,12 +351,14 @@ hg_consider_together(HgConsidered *join)
 static void
 hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
 {
-	Path *outer_path = hg_cheapest_partial_input(join->outerrel);
-	Path *partial_inner = hg_cheapest_partial_input(join->innerrel);
+	Path *outer_path;
+	Path *partial_inner;
 
-	if (!join->joinrel->consider_parallel || outer_path == NULL ||
+	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
 		!bms_is_empty(join->joinrel->lateral_relids))
 		return;
+	outer_path = hg_cheapest_partial_input(join->outerrel);
+	partial_inner = hg_cheapest_partial_input(join->innerrel);
 	if (partial_inner != NULL && hg_consider_together(join))
 		hg_consider_partial_path(join, outer_path, partial_inner, true);
 	hg_consider_separate_path(join, outer_path, inner_path);
