@@ -242,6 +242,17 @@ hg_path_disable(Path *path)
 #endif
 }
 
+/* What a scan costs but for such a mark */
+static inline Cost
+hg_cost_unmarked(Cost cost)
+{
+#if PG_VERSION_NUM >= 180000
+	return cost;
+#else
+	return cost >= disable_cost ? cost - disable_cost : cost;
+#endif
+}
+
 /* May a join be a hash join?  19 tells for each. */
 static inline bool
 hg_hashjoin_enabled(const JoinPathExtraData *extra)

@@ -56,6 +56,9 @@
  *				as a nested loop takes longer to find it: an index finds few rows sooner
  *	join		what forming its rows costs, where columns are handed over
  *
+ * but no more than an input costs: hints that want a path taken let it cost nothing, as those of
+ * pg_hint_plan do for parallel scans, and less than nothing would be less with each rescan.
+ *
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
  * The first row is returned when the inner input has been read and as much of the outer one as
@@ -142,8 +145,9 @@ hg_scan_saving(const Path *path)
 		   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
 }
 
-Cost
-hg_path_saving(const Path *path)
+/* What reading a path costs less where it has the price that rows make. */
+static Cost
+hg_rows_saving(const Path *path)
 {
 	const HgJoinPath *join;
 	ListCell *lc;
@@ -155,7 +159,7 @@ hg_path_saving(const Path *path)
 		case T_Append:
 			/* partitions are alike */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
-				return hg_path_saving(lfirst(lc)) > 0 ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows
+				return hg_rows_saving(lfirst(lc)) > 0 ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows
 													  : 0;
 			return 0;
 		default:
@@ -169,6 +173,12 @@ hg_path_saving(const Path *path)
 		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
 			return 0;
 	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
+}
+
+Cost
+hg_path_saving(const Path *path)
+{
+	return Min(hg_rows_saving(path), path->total_cost);
 }
 
 /*
@@ -212,33 +222,31 @@ hg_pages_saving(const Path *path)
 Cost
 hg_scan_gain(const Path *scan)
 {
-	return hg_path_saving(scan) + hg_pages_saving(scan);
+	return Min(hg_path_saving(scan) + hg_pages_saving(scan), scan->total_cost);
 }
 
 /*
- * What a side costs until its rows can be joined, but for what keys and columns cost beyond the
- * least.
+ * What both sides cost until their rows can be joined, where the result has so many; but for what
+ * keys and columns cost beyond the least.
  */
-static Cost
-hg_side_cost(const Path *path)
-{
-	return path->total_cost - hg_path_saving(path) +
-		   path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost;
-}
-
-/* What both sides cost less for their pages, where the result has so many rows. */
 static void
-hg_join_pages_saving(const Path *outer, const Path *inner, double rows, Cost saving[2])
+hg_sides_cost(const Path *outer, const Path *inner, double rows, Cost sides[2])
 {
+	const Path *inputs[2] = {outer, inner};
 	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
-	Cost all;
+	Cost pages[2];
+	double share;
 
-	saving[HG_OUTER] = hg_pages_saving(outer);
-	saving[HG_INNER] = hg_pages_saving(inner);
-	all = saving[HG_OUTER] + saving[HG_INNER];
-	if (all > most)
-		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			saving[side] *= most / all;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		sides[side] = inputs[side]->total_cost - hg_path_saving(inputs[side]);
+		pages[side] = Min(hg_pages_saving(inputs[side]), sides[side]);
+	}
+	share =
+		pages[HG_OUTER] + pages[HG_INNER] > most ? most / (pages[HG_OUTER] + pages[HG_INNER]) : 1;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		sides[side] += inputs[side]->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost -
+					   pages[side] * share;
 }
 
 /* Rows that a join returns to one process, where the relation has so many. */
@@ -252,13 +260,12 @@ Cost
 hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner)
 {
 	double rows = hg_join_rows(outer, joinrel->rows);
-	Cost pages[2];
+	Cost sides[2];
 
 	if (hg_force)
 		return 0;
-	hg_join_pages_saving(outer, inner, rows, pages);
-	return hg_side_cost(outer) - pages[HG_OUTER] + hg_side_cost(inner) - pages[HG_INNER] +
-		   rows * HG_RESULT_COST * cpu_tuple_cost;
+	hg_sides_cost(outer, inner, rows, sides);
+	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
 /*
@@ -322,7 +329,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	int nclauses = list_length(path->hash_clauses);
 	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
 				cpu_operator_cost;
-	Cost saving[2];
 	Cost sides[2];
 	double first;
 	double matches;
@@ -350,14 +356,11 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	hg_join_pages_saving(outer, inner, out->rows, saving);
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const Path *input = side == HG_OUTER ? outer : inner;
-
-		sides[side] = hg_side_cost(input) - saving[side] +
-					  input->rows * (keys + columns[side] * HG_COLUMN_COST * cpu_operator_cost);
-	}
+	hg_sides_cost(outer, inner, out->rows, sides);
+	sides[HG_OUTER] +=
+		outer->rows * (keys + columns[HG_OUTER] * HG_COLUMN_COST * cpu_operator_cost);
+	sides[HG_INNER] +=
+		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	first = hg_join_first_part(path, memory, key_width);
 	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);

@@ -19,7 +19,7 @@ extern double hg_parallel_divisor(const Path *path);
 
 /*
  * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
- * that come one by one.
+ * that come one by one.  It is never more than that cost.
  */
 extern Cost hg_path_saving(const Path *path);
 

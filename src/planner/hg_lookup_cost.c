@@ -143,6 +143,16 @@ hg_lookup_is_near(PlannerInfo *root, const IndexPath *inner, const Path *outer)
 	return near;
 }
 
+/*
+ * What a lookup takes more than its price, where asked for again it has another one.  Settings may
+ * have changed since, as hints change them for the paths of one relation.
+ */
+static Cost
+hg_price_gap(const Path *again, const Path *path)
+{
+	return Max(hg_cost_unmarked(again->total_cost) - hg_cost_unmarked(path->total_cost), 0);
+}
+
 /* What the lookups of a nested loop take beyond their price, each. */
 static Cost
 hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
@@ -157,7 +167,7 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
 		IndexPath again = *(const IndexPath *) inner;
 
 		cost_index(&again, root, Max(lookups, 1), false);
-		return Max(again.path.total_cost - inner->total_cost, 0);
+		return hg_price_gap(&again.path, inner);
 	}
 	if (IsA(inner, BitmapHeapPath))
 	{
@@ -165,7 +175,7 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
 
 		cost_bitmap_heap_scan(&again.path, root, inner->parent, inner->param_info, again.bitmapqual,
 							  Max(lookups, 1));
-		return Max(again.path.total_cost - inner->total_cost, 0);
+		return hg_price_gap(&again.path, inner);
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@
  *	beside*		The CustomScan is offered beside core's paths, and takes the place of those
  *				that it is cheaper than.
  *	indexed*	Nothing but index scans is left, as of a table whose user gave a hint.
+ *	wanted*		Its partial paths cost nothing, as of a table that a hint wants to be read in
+ *				parallel.
  *	many*		A function's paths are to return hg_provider.rows rows, as an extension does
  *				that knows better; the relation's own estimate stays.
  *
@@ -192,6 +194,15 @@ hg_provider_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, Rang
 			if (!IsA(lfirst(lc), IndexPath))
 				rel->pathlist = foreach_delete_current(rel->pathlist, lc);
 		rel->partial_pathlist = NIL;
+	}
+	else if (hg_provider_has_prefix(name, "wanted"))
+	{
+		foreach (lc, rel->partial_pathlist)
+		{
+			Path *path = lfirst(lc);
+
+			path->startup_cost = path->total_cost = 0;
+		}
 	}
 }
 

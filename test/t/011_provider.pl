@@ -40,6 +40,8 @@ create table plain as table indexed;
 create index on elsewhere_indexed (k);
 create index on indexed (k) include (v);
 create index on plain (k) include (v);
+create table wanted as select i as k, i as v from generate_series(1, 60000) i;
+create table wanted_too as table wanted;
 create function many() returns setof int language plpgsql as 'begin return query select generate_series(1, 1000); end';
 create table hidden as table indexed;
 create role reader;
@@ -80,6 +82,12 @@ foreach my $order ("hashgraph, $provider", "$provider, hashgraph")
 		"$which: a sequential scan takes an index scan's place");
 	like($node->safe_psql('postgres', sprintf $ranged, 'indexed'), qr/Index Only Scan using indexed/,
 		"$which: ... but where somebody has removed it");
+
+	# scans that cost nothing: what the node reads faster is taken off no more than there is
+	my $wanted = $node->safe_psql('postgres', 'set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2;'
+		  . 'explain select count(*), sum(a.v) from wanted a join wanted_too b using (k)');
+	like($wanted, qr/HashGraphJoin.*Parallel Seq Scan on wanted.*cost=0\.00\.\.0\.00.*Parallel Seq Scan on wanted/s, "$which: parallel scans that are wanted are joined");
+	unlike($wanted, qr/cost=-|\.\.-/, '... and nothing costs less than nothing');
 
 	# what is expected of a path, not of its relation, decides which side is held in memory
 	foreach my $force ('off', 'on')
