@@ -318,6 +318,18 @@ if (defined $standin)
 		"set hashgraph.backend = cuda; set hashgraph.force = on; set statement_timeout = 200; $joins{count}");
 	like($stderr, qr/statement timeout/, 'slow to start, cuda: the wait can be cancelled');
 
+	# lost while a join whose keys it has not got early waits for its job: another one is started
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 300, HG_STANDIN_RECKON_MS => 1500);
+	my $waits = $node->background_psql('postgres', on_error_stop => 0);
+	my $pid = $waits->query('set hashgraph.force = on; set hashgraph.backend = cuda; select pg_backend_pid()');
+	$waits->query_until(qr/begun/, "\\echo begun\n$joins{count}; $where; \\echo joined\n");
+	ok(wait_for(sub { scalar device_children($pid) }, 20), 'a join waits for its process');
+	usleep(1_000_000);
+	kill 'KILL', device_children($pid);
+	like($waits->query_until(qr/joined/, ''), qr/^$expected{count}\ncuda\|t\|\njoined/m, '... which is lost, and replaced');
+	is($waits->{stderr}, '', '... without an error');
+	$waits->quit;
+
 	# small joins are not worth it
 	use_program($node, $standin);
 	is($node->safe_psql('postgres', "set hashgraph.force = on; set hashgraph.backend = auto; select count(*) from hashgraph_devices(); select count(*) from same a join d on w = z; $where"),

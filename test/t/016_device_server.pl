@@ -807,9 +807,13 @@ foreach my $way ('fast', 'immediate')
 
 	$pid = device_process($node);
 	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
+	# as if a reload were lost to the next one, which can't hear of it before it has a handler
+	$node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_budget = '32MB'");
 	is($node->safe_psql('postgres', "select pg_terminate_backend($worker, 5000)"), 't', 'the worker is terminated');
 	ok(gone($pid), '... its process with it');
 	is(join_under('cuda'), "$expected\ncuda|", '... and both come again');
+	is(ready_devices($node, 'memory_budget'), 32 * 1024 * 1024, '... with the configuration as it is by then');
+	$node->safe_psql('postgres', 'alter system reset hashgraph.gpu_memory_budget');
 
 	$pid = device_process($node);
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;

@@ -537,6 +537,8 @@ hg_device_worker_main(Datum arg pg_attribute_unused())
 	pqsignal(SIGINT, SIG_IGN);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	/* a reload since this process was forked was not told to it, if it came before the handler */
+	ProcessConfigFile(PGC_SIGHUP);
 
 	hg_device_shared_attach();
 	before_shmem_exit(hg_worker_at_exit, 0);

@@ -62,10 +62,10 @@ HgStatus
 hg_match_job_build(HgMatchSource *source, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
-	HgStatus status = hg_match_job_append(job, HG_OUTER, error);
+	HgStatus status = HG_OK;
 
-	if (status == HG_OK)
-		status = hg_match_job_append(job, HG_INNER, error);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK && !job->filled; side++)
+		status = hg_match_job_append(job, (HgSide) side, error);
 	if (status == HG_OK)
 		status = job->engine->build(job->job, error);
 	return status;

@@ -21,6 +21,7 @@ typedef struct HgMatchJob
 	HgEngine *engine;
 	HgJob *job;			 /* NULL before open and after close */
 	HgMatchBlock *block; /* that chunks come in; NULL before the first */
+	bool filled;		 /* it was opened with all keys and columns in it */
 	bool streaming;		 /* match() was called for the current stream */
 } HgMatchJob;
 
@@ -33,7 +34,7 @@ extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatc
 /* Open a job on the engine; on_device as of hg_matcher_init_spec. */
 extern HgStatus hg_match_job_open(HgMatchJob *job, bool on_device, HgError *error);
 
-/* Give the job all keys, numbered by their positions, and its columns, and build it. */
+/* Give the job all keys, numbered by their positions, and its columns, unless filled; build it. */
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
 
 /*

@@ -52,46 +52,27 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 	HgMatchJob *job = (HgMatchJob *) source;
 	HgStatus status = hg_match_sent_take_over(job, error);
 
-	if (status != HG_OK)
+	job->filled = status == HG_OK;
+	if (!job->filled)
 		hg_match_job_close(source);
 	hg_match_task_end_sending(source->task);
+	/* begin anew, if the user does not want to stop */
+	if (!job->filled && status != HG_CANCELLED)
+		status = hg_match_job_open(job, true, error);
 	return status;
-}
-
-static HgStatus
-hg_match_sent_build(HgMatchSource *source, HgError *error)
-{
-	HgMatchJob *job = (HgMatchJob *) source;
-
-	return job->engine->build(job->job, error);
-}
-
-static HgMatchSource *
-hg_match_sent_replace(HgMatchSource *source, HgError *why)
-{
-	const HgMatchDevice *device = (HgMatchDevice *) source;
-	const HgMatchColumns columns = {
-		.reduction = source->reduction,
-		.gathered = {source->gather.columns[HG_OUTER], source->gather.columns[HG_INNER]},
-	};
-
-	/* it was not taken over: begin anew, if the user does not want to stop */
-	if (device->job.job == NULL && why->status != HG_CANCELLED)
-		return hg_match_device_create(source->task, device->job.engine, &columns, device->alone);
-	return hg_match_device_replace(source, why);
 }
 
 static const HgMatchSourceOps hg_match_sent_ops = {
 	.backend = "cuda",
 	.open = hg_match_sent_open,
-	.build = hg_match_sent_build,
+	.build = hg_match_job_build,
 	.next = hg_match_device_next,
 	.rewind = hg_match_device_rewind,
 	.count = hg_match_job_count,
 	.reduce = hg_match_device_reduce,
 	.describe = hg_match_job_describe,
 	.report = hg_match_job_report,
-	.replace = hg_match_sent_replace,
+	.replace = hg_match_device_replace,
 	.close = hg_match_job_close,
 };
 

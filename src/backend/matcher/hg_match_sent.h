@@ -5,7 +5,7 @@
  *
  * What differs from any other job on a device is how it comes to be: it is taken over from the
  * task's sender, whose job must have the columns that are wanted now.  Where that fails no harm is
- * done: all keys are still here, and a job is opened for them.
+ * done: all keys are still here, and open opens a job for them, with the same columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -14,7 +14,7 @@
  * source fails, the source names the one that replaces it, or none: then what has failed is an
  * error.  Nobody else asks what kind a source is.  These are replaced:
  *
- *	sent	by device, with the same columns, where its job can't be taken over; else as device is
+ *	sent	as device is
  *	device	by device without columns, where there is no memory for them; under backend auto by cpu;
  *			under cuda by another of device where its job was evicted
  *	fetched	by team, under backend auto and before any match was returned
