@@ -202,12 +202,17 @@ static Path *
 hg_join_path_price(const HgConsidered *join, Path *path, List *others)
 {
 	Cost cost = path->total_cost;
+	Cost price;
 
 	if (hg_force || path->param_info != NULL)
 		return path;
-	path->total_cost = hg_price_beside(join->root, others, path);
-	path->startup_cost *= path->total_cost / cost;
-	((HgJoinPath *) path)->hidden = cost - path->total_cost;
+	price = hg_price_beside(join->root, others, path);
+	if (price < cost)
+	{
+		path->startup_cost *= price / cost;
+		path->total_cost = price;
+		((HgJoinPath *) path)->hidden = cost - price;
+	}
 	return path;
 }
 
