@@ -4,16 +4,6 @@
 -- Columns, types, keys, numbers of rows and the distributions that the queries select by are those of
 -- the public specification; values are hashes of the row's number, so that every run makes the same
 -- rows.  Texts are shorter in vocabulary, and as long.
-set client_min_messages = warning;
-drop schema if exists tpch cascade;
-create schema tpch;
-set search_path = tpch;
-set work_mem = '512MB';
-set maintenance_work_mem = '512MB';
-
--- A draw from 0 to below - 1 for number i; each column has a seed.
-create function draw(i bigint, seed int, below bigint) returns bigint language sql immutable
-return (hashint8extended(i, seed) & 9223372036854775807) % below;
 
 -- Two or three words of about 13 letters together.
 create function phrase(i bigint, seed int) returns text language sql immutable
@@ -173,4 +163,3 @@ alter table partsupp add foreign key (ps_suppkey) references supplier;
 alter table orders add foreign key (o_custkey) references customer;
 alter table lineitem add foreign key (l_orderkey) references orders;
 alter table lineitem add foreign key (l_partkey, l_suppkey) references partsupp;
-select format('comment on schema tpch is %L', 'scale ' || :'scale') \gexec

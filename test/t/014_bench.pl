@@ -113,8 +113,18 @@ foreach my $under (map { $regret->{under}{$_} } qw(stock alone))
 	cmp_ok(abs($joins->{regret} - $joins->{ms}{on} / $joins->{best_ms}), '<', 1e-6, '... and the regret');
 }
 is($regret->{under}{stock}{settings}{work_mem}, '4MB', '... and the settings');
+bench_ok('regret of films', "$bench/regret", qw(--workload film --scale 0.01 --runs 1 --under stock --bound 100000),
+	'--json', "$out/film.json");
+my @films = @{ json_of("$out/film.json")->{under}{stock}{queries} };
+is(scalar @films, 40, 'the same 40 joins of films give the same rows off, on and forced');
+is_deeply([ map { $_->{name} } grep { !defined $_->{ms}{forced} } @films ], [], '... all of which can be forced');
+is_deeply([ map { $_->{name} } grep { $_->{result} =~ /^\(0,/ } @films ], [], '... and none of which finds nothing');
 (undef, $unknown) = run_command([ "$bench/regret", qw(--query Q23) ]);
 like($unknown, qr/there is no query named Q23/, 'a query that there is not is an error');
+(undef, $unknown) = run_command([ "$bench/regret", qw(--workload film --query Q3) ]);
+like($unknown, qr/there is no query named Q3/, '... in another workload too');
+(undef, $unknown) = run_command([ "$bench/regret", qw(--workload music) ]);
+like($unknown, qr/^usage: /, '... and so is such a workload');
 
 # ------------------------------------------------------------------ first joins, and many sessions
 

@@ -1,0 +1,73 @@
+# BenchWorkload.pm
+#
+# Workloads of many queries over tables of a schema of their own: NAME_load.sql makes and fills the tables, and
+# NAME_queries.sql has the queries, each after a line that begins with its number.
+#
+#   tpch    22 queries like TPC-H's
+#   film    40 queries of 4 to 12 joins over films, people, companies and what is said of them
+
+package BenchWorkload;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Time::HiRes ();
+
+use BenchServer qw(directory read_file);
+
+our @EXPORT_OK = qw(is_workload load_workload workload_queries);
+
+my @workloads = ('tpch', 'film');
+
+# What the scripts find: their schema, empty, and draw().  When all went well the schema says what it holds.
+my $begin = <<'SQL';
+set client_min_messages = warning;
+drop schema if exists :workload cascade;
+create schema :workload;
+set search_path = :workload;
+set work_mem = '512MB';
+set maintenance_work_mem = '512MB';
+
+-- A draw from 0 to below - 1 for number i; each column has a seed.
+create function draw(i bigint, seed int, below bigint) returns bigint language sql immutable
+return (hashint8extended(i, seed) & 9223372036854775807) % below;
+SQL
+my $end = <<'SQL';
+select format('comment on schema %I is %L', :'workload', 'scale ' || :'scale') \gexec
+SQL
+
+sub is_workload
+{
+	my ($name) = @_;
+
+	return scalar grep { $_ eq $name } @workloads;
+}
+
+# Have the tables of a workload at a scale.  Returns the seconds that it took, 0 where they were there.
+sub load_workload
+{
+	my ($server, $name, $scale) = @_;
+	my $started = Time::HiRes::time;
+
+	return 0 if $server->query("select obj_description(to_regnamespace('$name'))") eq "scale $scale";
+	$server->query("\\set workload $name\n\\set scale $scale\n$begin" . read_file(directory() . "/${name}_load.sql") . $end);
+	return Time::HiRes::time - $started;
+}
+
+# The queries of a workload for a scale: name and sql, in order.
+sub workload_queries
+{
+	my ($workload, $scale) = @_;
+	my @queries;
+
+	foreach my $block (split /^(?=-- [A-Z]\d+ )/m, read_file(directory() . "/${workload}_queries.sql"))
+	{
+		my ($name, $sql) = $block =~ /^-- ([A-Z]\d+) [^\n]*\n(.*);/s or next;
+		$sql =~ s/:scale\b/$scale/g;
+		push @queries, { name => $name, sql => $sql };
+	}
+	return @queries;
+}
+
+1;
