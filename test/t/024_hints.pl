@@ -14,6 +14,8 @@ plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 chomp(my $share = qx{"\${PG_CONFIG:-pg_config}" --sharedir});
 plan skip_all => 'pg_hint_plan is not installed' unless -e "$share/extension/pg_hint_plan.control";
+# what plans it changes, and how, is its version's affair: these were looked at with that of PostgreSQL 17
+plan skip_all => 'pg_hint_plan is that of another PostgreSQL than 17' unless qx{"\${PG_CONFIG:-pg_config}" --version} =~ /^PostgreSQL 17\b/;
 
 my $node = new_server('hints', preload => '', conf => "work_mem = '64MB'\nfsync = off\nstatement_timeout = '20s'\n");
 
