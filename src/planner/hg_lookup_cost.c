@@ -71,8 +71,7 @@ hg_expected_lookups(const PlannerInfo *root, const Path *inner)
 	return least;
 }
 
-/* The table whose rows a path returns in their order, if it does, joined with others or not; or 0.
- */
+/* The table whose rows a path returns in their order, joined with others or not; 0: none. */
 static Index
 hg_scanned_first(const Path *path)
 {
@@ -139,7 +138,8 @@ hg_lookup_is_near(PlannerInfo *root, const IndexPath *inner, const Path *outer)
 	{
 		const Var *column = lfirst_node(Var, lc);
 
-		if (column->varno == (int) first && column->varlevelsup == 0)
+		if (column->varno == (int) first && column->varlevelsup == 0 &&
+			column->varattno == inner->indexinfo->indexkeys[0])
 			near = hg_column_is_in_order(
 				root, column,
 				get_opfamily_member(inner->indexinfo->opfamily[0], inner->indexinfo->opcintype[0],

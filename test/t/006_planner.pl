@@ -68,6 +68,8 @@ like(joins_of('select * from big_a a join big_b b using (k) where a.v < 100'), q
 my $lookups = 'from dimension d join %s a on a.v = d.k join %s b on b.k = a.k where d.k <= 5000';
 is(joins_of('select sum(w) ' . sprintf($lookups, 'big_a', 'big_b')), 'HashGraphJoin, HashGraphJoin', 'few of many rows are not looked up all over a table');
 like(joins_of('select sum(b.v) ' . sprintf($lookups, 'sorted_a', 'sorted_a')), qr/^Nested Loop, /, '... but where they lie beside each other');
+is(joins_of('select sum(b.w) from dimension d join big_b a on a.w = d.k join big_b b on b.k = a.w + 0 where d.k <= 5000'), 'HashGraphJoin, HashGraphJoin',
+	'... which a column in order does not make those of another one');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');

@@ -116,7 +116,8 @@ hg_join_select(HgJoinState *state, HgSide side)
 		return true;
 	INSTR_TIME_SET_CURRENT(start);
 	old = MemoryContextSwitchTo(state->memory.context);
-	filter = hg_filter_create(&keys, other->words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
+	filter = hg_filter_create(&keys, other->words->width,
+							  hg_join_limit(&state->memory) / HG_FILTER_SHARE);
 	if (filter != NULL)
 	{
 		hg_filter_charge(filter, &state->memory.files, 1);
@@ -134,6 +135,7 @@ bool
 hg_join_select_kept(HgJoinState *state)
 {
 	/* a chunk of many is not kept, and meets an inner side that is not filtered for it */
-	return !state->reading.outer_held || ((!state->kept.outer_whole || hg_join_select(state, HG_OUTER)) &&
-								  (!state->kept.inner || hg_join_select(state, HG_INNER)));
+	return !state->reading.outer_held ||
+		   ((!state->kept.outer_whole || hg_join_select(state, HG_OUTER)) &&
+			(!state->kept.inner || hg_join_select(state, HG_INNER)));
 }
