@@ -351,7 +351,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 			HG_OK ||
 		kind->start(options, &config.engine, &error) != HG_OK)
 	{
-		hg_server_decline(options->socket, &error);
+		hg_wire_decline(options->socket, &error);
 		return 1;
 	}
 	if (kind->pin(config.staging, config.staging_bytes, &error) != HG_OK)
@@ -361,7 +361,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 				error.message, error.detail);
 	if (kind->measure(options, config.staging, &config.costs, &error) != HG_OK)
 	{
-		hg_server_decline(options->socket, &error);
+		hg_wire_decline(options->socket, &error);
 		return 1;
 	}
 	return hg_server_run(&config);

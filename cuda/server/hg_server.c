@@ -77,18 +77,6 @@ struct Server
 	bool device_failed;
 };
 
-void
-hg_server_decline(int socket, const HgError *error)
-{
-	HgWireMessage hello;
-
-	memset(&hello, 0, sizeof(hello));
-	hg_wire_header(&hello.header, HG_WIRE_HELLO, 0, 0);
-	hello.devices.error = *error;
-	hello.devices.error.status = HG_UNAVAILABLE;
-	hg_wire_send(socket, &hello, -1);
-}
-
 /* ------------------------------------------------------------------------
  * Time between jobs
  * ------------------------------------------------------------------------ */

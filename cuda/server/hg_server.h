@@ -80,12 +80,6 @@ typedef struct HgServerConfig
 #define HG_EXIT_DEVICE_FAILED 3
 
 /*
- * Say that there is no device, and why.  The process can end afterwards: the client
- * reads the message all the same.
- */
-extern void hg_server_decline(int socket, const HgError *error);
-
-/*
  * Say hello on config->socket, then serve until its other end closes it or speaks nonsense,
  * the device fails, or there was no job for idle_timeout seconds.  Returns the exit status for
  * the process, 0 where all went as it should, with all jobs closed; where threads are still at

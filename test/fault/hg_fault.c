@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +51,8 @@ HG_WRAPPED(void *, mmap,
 HG_WRAPPED(int, socketpair, (int domain, int type, int protocol, int sockets[2]));
 HG_WRAPPED(int, fcntl, (int fd, int command, ...));
 HG_WRAPPED(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *length));
-HG_WRAPPED(int, posix_spawn,
-		   (pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
-			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]));
+HG_WRAPPED(int, dup2, (int from, int to));
+HG_WRAPPED(pid_t, fork, (void));
 HG_WRAPPED(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags));
 HG_WRAPPED(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags));
 HG_WRAPPED(void *, malloc, (size_t bytes));
@@ -238,12 +236,15 @@ __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *length)
 }
 
 int
-__wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-				   const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+__wrap_dup2(int from, int to)
 {
-	if (refused(EAGAIN))
-		return EAGAIN;
-	return __real_posix_spawn(pid, path, actions, attributes, argv, envp);
+	return refused(EBUSY) ? -1 : __real_dup2(from, to);
+}
+
+pid_t
+__wrap_fork(void)
+{
+	return refused(EAGAIN) ? -1 : __real_fork();
 }
 
 ssize_t

@@ -20,7 +20,7 @@
  *	alloc		palloc and its relatives where our code calls them itself (what other
  *				functions of PostgreSQL allocate inside is not ours), calloc, malloc,
  *				aligned_alloc, dsa_allocate_extended: out of memory
- *	system		socketpair, posix_spawn, fcntl, mmap, memfd_create, ftruncate, getsockopt,
+ *	system		socketpair, fork, dup2, fcntl, mmap, memfd_create, ftruncate, getsockopt,
  *				AcquireExternalFD: refused
  *	send		sendmsg: fails with ENOBUFS
  *	hangup		sendmsg: the connection is gone

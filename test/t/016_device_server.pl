@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use Fcntl qw(F_WRLCK);
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
@@ -488,6 +489,43 @@ SQL
 	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
 	like($err, qr/ERROR: .*no device/, 'no device, cuda: an error');
 	is(scalar(() = logged($from) =~ /uses no GPU: no device/g), 1, 'no device: the log has the reason, once');
+}
+
+# A program that takes long to be found, as on a file system that hangs: a lease on it, which its
+# opening has to wait for, holds up the new process, and nobody else.
+{
+	my ($F_SETLEASE, $slow) = (1024, PostgreSQL::Test::Utils::tempdir() . '/slow');
+	local $SIG{IO} = 'IGNORE';
+
+	append_to_file($slow, "#!/bin/sh\nexec '$standin' \"\$@\"\n");
+	chmod 0755, $slow;
+	open my $lease, '<', $slow or die "$slow: $!";
+  SKIP: {
+		skip "no leases on files of this system: $!", 4 unless fcntl $lease, $F_SETLEASE, F_WRLCK;
+		my $pid = device_process($node);
+		$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$slow'");
+		$node->reload;
+		ok(!defined $pid || gone($pid), 'a program that takes long to open: the process before it ends');
+		ok(wait_for(sub { join_under('auto') eq "$expected\ncpu|the device process is still starting" }), '... and the CPU joins meanwhile');
+		$node->safe_psql('postgres', 'create database passing');
+		is($node->psql('postgres', 'set statement_timeout = \'15s\'; drop database passing'), 0, '... who waits for all processes of the server need not wait for it');
+		close $lease;
+		is(join_under('cuda'), "$expected\ncuda|", '... and once it opens, the next join finds it');
+	}
+}
+{
+	my $broken = PostgreSQL::Test::Utils::tempdir() . '/broken';
+	my $from = log_end();
+
+	append_to_file($broken, "#!/no/such/interpreter\n");
+	chmod 0755, $broken;
+	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$broken'");
+	$node->reload;
+	ok(wait_for(sub { join_under('auto') eq "$expected\ncpu|could not start the device process" }, 20), 'a program that can\'t be run, auto: the CPU joins');
+	my (undef, undef, $err) = $node->psql('postgres', under('cuda') . $count);
+	like($err, qr/ERROR: .*could not start the device process/, 'a program that can\'t be run, cuda: an error');
+	log_tells($node, $from, qr/uses no GPU: could not start the device process\n.*No such file or directory/, '... and the log says why');
+	use_program($node, $standin);
 }
 
 # ------------------------------------------------------------------ devices that fail

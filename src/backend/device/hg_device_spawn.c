@@ -3,8 +3,9 @@
  * hg_device_spawn.c
  *	  Start the program hashgraph_device, and see it off.
  *
- * posix_spawn needs no copy of this process's page tables.  The program closes every descriptor
- * but those that it is told of, and sets its signals itself.
+ * By fork, not by posix_spawn: that holds its caller, where no signal reaches it, until the program
+ * has been found and opened, and so for as long as a file system hangs, or somebody's signal stops
+ * the new process.  The program closes every descriptor but those that it is told of.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,7 +15,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +22,7 @@
 #include "storage/procsignal.h"
 
 #include "backend/device/hg_device_spawn.h"
+#include "engine/wire/hg_wire.h"
 #include "hg_guc.h"
 
 #define HG_DEVICE_PROGRAM "hashgraph_device"
@@ -29,8 +30,6 @@
 /* The descriptors that the device process finds its sockets on. */
 #define HG_DEVICE_SOCKET 3
 #define HG_DEVICE_LISTENER 4
-
-extern char **environ;
 
 void
 hg_device_launch_init(HgDeviceLaunch *launch)
@@ -73,6 +72,31 @@ hg_device_set_missing(HgError *error)
 				 "hashgraph was installed without CUDA");
 }
 
+/* The new process: become the program, or say over the connection why not. */
+pg_noreturn static void
+hg_device_exec(const char *program, char **argv, int listening, int connected)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+	sigset_t none;
+	int null;
+	HgError error;
+
+	/* all signals are blocked until none would find a handler of the server's */
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &standard, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+
+	null = open("/dev/null", O_RDONLY);
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(connected, HG_DEVICE_SOCKET) >= 0 &&
+		(listening < 0 || dup2(listening, HG_DEVICE_LISTENER) >= 0))
+		execv(program, argv);
+	hg_error_set(&error, HG_UNAVAILABLE, strerror(errno), "could not start the device process");
+	hg_wire_decline(connected, &error);
+	_exit(127);
+}
+
 int
 hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_t *pid)
 {
@@ -96,16 +120,17 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 					listening >= 0 ? "--listen-fd" : NULL,
 					listen_fd,
 					NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
 	sigset_t all;
-	int above = -1;
-	int rc;
+	sigset_t before;
+	int ends[2] = {-1, -1};
+	int rc = 0;
 
-	/* out of the way of the other one's place */
-	if (listening >= 0 && (above = fcntl(listening, F_DUPFD_CLOEXEC, HG_DEVICE_LISTENER + 1)) < 0)
-		return errno;
+	/* out of the way of the places that the program looks for them in */
+	ends[0] = fcntl(connected, F_DUPFD_CLOEXEC, HG_DEVICE_LISTENER + 1);
+	if (listening >= 0)
+		ends[1] = fcntl(listening, F_DUPFD_CLOEXEC, HG_DEVICE_LISTENER + 1);
+	if (ends[0] < 0 || (listening >= 0 && ends[1] < 0))
+		rc = errno;
 
 	snprintf(socket_fd, sizeof(socket_fd), "%d", HG_DEVICE_SOCKET);
 	snprintf(listen_fd, sizeof(listen_fd), "%d", HG_DEVICE_LISTENER);
@@ -114,23 +139,20 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	snprintf(device, sizeof(device), "%d", launch->device);
 	snprintf(idle, sizeof(idle), "%d", launch->idle_timeout);
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, connected, HG_DEVICE_SOCKET);
-	if (listening >= 0)
-		posix_spawn_file_actions_adddup2(&actions, above, HG_DEVICE_LISTENER);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes,
-							 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	rc = posix_spawn(pid, launch->program, &actions, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	if (above >= 0)
-		close(above);
+	if (rc == 0)
+	{
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, &before);
+		*pid = fork();
+		if (*pid == 0)
+			hg_device_exec(launch->program, argv, ends[1], ends[0]);
+		if (*pid < 0)
+			rc = errno;
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	}
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			close(ends[i]);
 	return rc;
 }
 

@@ -42,7 +42,8 @@ extern void hg_device_set_missing(HgError *error);
 /*
  * Start the program.  connected is its end of a connected socket, whose other end's closing ends
  * it; listening is a socket on which it accepts sessions, or -1 for a process of this session
- * alone.  Both stay the caller's.  Returns an errno.
+ * alone.  Both stay the caller's.  Returns an errno.  A program that can't be run declines over
+ * the connection, as one does that finds no device; the caller does not wait for that.
  */
 extern int hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_t *pid);
 

@@ -116,6 +116,18 @@ hg_wire_send(int fd, const HgWireMessage *message, int attached)
 	return sent < 0 ? result_of_errno() : HG_WIRE_DONE;
 }
 
+void
+hg_wire_decline(int fd, const HgError *error)
+{
+	HgWireMessage hello;
+
+	memset(&hello, 0, sizeof(hello));
+	hg_wire_header(&hello.header, HG_WIRE_HELLO, 0, 0);
+	hello.devices.error = *error;
+	hello.devices.error.status = HG_UNAVAILABLE;
+	hg_wire_send(fd, &hello, -1);
+}
+
 /*
  * The descriptor that came with a packet, or -1.  Should more than one have come,
  * the others are closed, so that no sender can fill our table.

@@ -296,6 +296,12 @@ extern void hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, 
 extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attached);
 
 /*
+ * Say hello for a device process that has no device, and why.  It can end afterwards: the client
+ * reads the message all the same.
+ */
+extern void hg_wire_decline(int fd, const HgError *error);
+
+/*
  * Receive one message, without waiting.  *attached is the descriptor that came along
  * (close-on-exec, the caller's), or -1: always -1 unless HG_WIRE_DONE.
  */
