@@ -17,6 +17,7 @@ SELECT name, value, try_setting('hashgraph.' || name, value)
 FROM (VALUES
 	('enabled', 'off'), ('enabled', 'maybe'),
 	('force', 'on'),
+	('keep_memory', '0'), ('keep_memory', '-1'), ('keep_memory', '64MB'), ('keep_memory', '-2'),
 	('backend', 'auto'), ('backend', 'cpu'), ('backend', 'CUDA'), ('backend', 'gpu'),
 	('build', 'auto'), ('build', 'v1'), ('build', 'v2'), ('build', 'v3'),
 	('probe', 'auto'), ('probe', 'standard'), ('probe', 'intersect'), ('probe', ''),

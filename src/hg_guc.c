@@ -34,6 +34,7 @@ double hg_load_factor = 1.0;
 int hg_bins = 0;
 int hg_min_rows = 50000;
 int hg_gpu_memory_limit = 0;
+int hg_keep_memory = -1;
 int hg_gpu_wait_limit = 0;
 int hg_gpu_memory_budget = 0;
 int hg_staging_size = 256 * 1024;
@@ -80,6 +81,14 @@ hg_guc_declare_planner(void)
 							"left to other join methods.",
 							&hg_min_rows, 50000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 							NULL);
+
+	DefineCustomIntVariable("hashgraph.keep_memory",
+							"Sets the memory that a session keeps after a join for the next one.",
+							"-1 keeps what one join may use: work_mem times "
+							"hash_mem_multiplier. 0 keeps none. The operating system can take "
+							"what is kept where memory runs short.",
+							&hg_keep_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL,
+							NULL, NULL);
 
 	DefineCustomBoolVariable("hashgraph.float_sums",
 							 "Enables sums of floating-point numbers over HashGraph joins without "

@@ -27,6 +27,7 @@ extern int hg_bins; /* 0 = automatic */
 extern int hg_min_rows;
 extern bool hg_float_sums;
 extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit of its own */
+extern int hg_keep_memory;		 /* kB; -1 = as much as hash_mem */
 extern int hg_gpu_wait_limit;	 /* ms; 0 = what the CPU would take */
 extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
 extern int hg_staging_size;		 /* kB */

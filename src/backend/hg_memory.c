@@ -3,8 +3,8 @@
  * hg_memory.c
  *	  Large blocks of memory, from PostgreSQL's memory contexts.
  *
- * A block is one palloc chunk with the chunk's own address stored in the word
- * before the aligned start.
+ * Before the aligned start of a block there are two words: the palloc chunk that it is, or the
+ *block that the session keeps (hg_kept_memory.h) from a certain size on.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,18 +12,24 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_kept_memory.h"
 #include "backend/hg_memory.h"
 
-#define HG_HUGE_PAGE ((Size) 2 * 1024 * 1024)
 #define HG_CACHE_LINE ((Size) 64)
 
-/* Blocks of at least this size are aligned to huge pages. */
-#define HG_HUGE_FROM (2 * HG_HUGE_PAGE)
+/* Blocks of at least this size are kept. */
+#define HG_KEPT_FROM ((Size) 4 * 1024 * 1024)
+
+typedef struct HgBlockHead
+{
+	void *chunk;	   /* or NULL ... */
+	HgKeptBlock *kept; /* ... and this */
+} HgBlockHead;
+
+StaticAssertDecl(sizeof(HgBlockHead) <= HG_KEPT_HEAD, "head of a block");
 
 /* Bytes that are cleared between two looks at interrupts. */
 #define HG_CLEARED_BYTES ((Size) 4 * 1024 * 1024)
@@ -31,30 +37,36 @@
 void *
 hg_block_alloc(MemoryContext context, Size bytes)
 {
-	Size alignment = bytes >= HG_HUGE_FROM ? HG_HUGE_PAGE : HG_CACHE_LINE;
-	Size slack = alignment + sizeof(void *);
-	char *chunk;
+	const Size slack = HG_CACHE_LINE + sizeof(HgBlockHead);
+	HgBlockHead head = {0};
 	char *block;
 
-	if (bytes > MaxAllocHugeSize - slack)
-		return NULL;
-	chunk = MemoryContextAllocExtended(context, bytes + slack, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	if (chunk == NULL)
-		return NULL;
-	block = (char *) TYPEALIGN(alignment, chunk + sizeof(void *));
-	((void **) block)[-1] = chunk;
-#ifdef MADV_HUGEPAGE
-	/* advice: that it is refused changes nothing but the speed */
-	if (alignment == HG_HUGE_PAGE)
-		(void) madvise(block, TYPEALIGN_DOWN(HG_HUGE_PAGE, bytes), MADV_HUGEPAGE);
-#endif
+	if (bytes >= HG_KEPT_FROM)
+	{
+		head.kept = hg_kept_take(context, bytes, &block);
+		if (head.kept == NULL)
+			return NULL;
+	}
+	else
+	{
+		head.chunk = MemoryContextAllocExtended(context, bytes + slack, MCXT_ALLOC_NO_OOM);
+		if (head.chunk == NULL)
+			return NULL;
+		block = (char *) TYPEALIGN(HG_CACHE_LINE, (char *) head.chunk + sizeof(HgBlockHead));
+	}
+	((HgBlockHead *) block)[-1] = head;
 	return block;
 }
 
 void
 hg_block_free(void *block)
 {
-	pfree(((void **) block)[-1]);
+	HgBlockHead head = ((HgBlockHead *) block)[-1];
+
+	if (head.kept != NULL)
+		hg_kept_give(head.kept);
+	else
+		pfree(head.chunk);
 }
 
 void

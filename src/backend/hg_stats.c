@@ -37,6 +37,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "backend/hg_kept_memory.h"
 #include "backend/hg_stats.h"
 #include "hg_compat.h"
 
@@ -199,7 +200,10 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	}
 	PG_END_TRY();
 	if (forgets)
+	{
 		hg_stats_forget_joins();
+		hg_kept_release();
+	}
 }
 
 /*

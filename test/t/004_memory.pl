@@ -261,6 +261,30 @@ ok( wait_for(
 cmp_ok($node->safe_psql('postgres', 'select temp_bytes from pg_stat_database where datname = \'postgres\''), '>', 0,
 	'temporary files are counted in pg_stat_database');
 
+# ------------------------------------------------------------------ memory that is kept for the next join
+
+{
+	my $count = 'select count(*) from l join r using (k)';
+	my $cpu = "set hashgraph.backend = cpu; set hashgraph.force = on; set max_parallel_workers_per_gather = 0; set work_mem = '128MB';";
+	my $blocks = q{select coalesce((select total_bytes from pg_backend_memory_contexts where name = 'HashGraph blocks'), 0)};
+	my $MB = 1024 * 1024;
+	my $kept = sub { return split /\n/, $node->safe_psql('postgres', "$cpu " . join('; ', @_)) };
+
+	# pages that the kernel may take without saving them, and those of a join that is at work there
+	my $lazy = q{select 1024 * substring(pg_read_file('/proc/self/smaps_rollup', 0, 10000, true) from 'LazyFree: +(\d+)')::int8};
+	my (undef, $bytes, $idle, $used, undef, $less, $none) = $kept->($count, $blocks, $lazy,
+		"begin; declare c cursor for select l.v, r.w from l join r using (k); move 1 in c", $lazy, 'commit',
+		"set work_mem = '16MB'", $count, $blocks, 'discard all', $blocks);
+	cmp_ok($bytes, '>', 4 * $MB, 'what is kept for the next join shows in pg_backend_memory_contexts');
+	cmp_ok($bytes, '<', 130 * $MB, '... and is no more than a join may use');
+	cmp_ok($idle, '>', $bytes / 2, '... which the kernel may take without saving it');
+	cmp_ok($used, '<', $idle / 2, '... until the next join uses it');
+	cmp_ok($less, '<', 32 * $MB, 'a smaller work_mem: less is kept from the next join on');
+	cmp_ok($none, '<', $MB, 'DISCARD ALL frees it');
+	(undef, $none, undef, $used) = $kept->('set hashgraph.keep_memory = 0', $count, $blocks, $count, $lazy);
+	cmp_ok($none + $used, '<', $MB, 'hashgraph.keep_memory = 0: nothing is kept');
+}
+
 session_ok($node, 'the server joins on');
 $node->stop;
 done_testing();
