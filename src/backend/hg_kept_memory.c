@@ -41,11 +41,18 @@ typedef struct HgKeptHolder
 
 static struct
 {
-	MemoryContext context; /* NULL before the first block */
+	MemoryContext context;
 	dlist_head holders;
 	dlist_head idle; /* let go last first */
 	Size bytes;		 /* of all blocks */
 } kept = {.holders = DLIST_STATIC_INIT(kept.holders), .idle = DLIST_STATIC_INIT(kept.idle)};
+
+void
+hg_kept_init(void)
+{
+	kept.context =
+		AllocSetContextCreate(TopMemoryContext, "HashGraph blocks", ALLOCSET_SMALL_SIZES);
+}
 
 static Size
 hg_kept_limit(void)
@@ -199,9 +206,6 @@ hg_kept_take(MemoryContext context, Size bytes, char **start)
 	if (bytes > MaxAllocHugeSize / 2)
 		return NULL;
 	bytes = TYPEALIGN(HG_HUGE_PAGE, bytes);
-	if (kept.context == NULL)
-		kept.context =
-			AllocSetContextCreate(TopMemoryContext, "HashGraph blocks", ALLOCSET_DEFAULT_SIZES);
 	holder = hg_kept_holder(context);
 	if (holder == NULL)
 		return NULL;

@@ -25,7 +25,10 @@
 #ifndef HG_KEPT_MEMORY_H
 #define HG_KEPT_MEMORY_H
 
-/* A block in use.  start is aligned to huge pages, and asks for them. */
+/* Once, when the library is loaded. */
+extern void hg_kept_init(void);
+
+/* A block in use.  Its start is aligned to huge pages, and asks for them. */
 typedef struct HgKeptBlock HgKeptBlock;
 
 /*

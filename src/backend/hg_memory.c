@@ -3,8 +3,8 @@
  * hg_memory.c
  *	  Large blocks of memory, from PostgreSQL's memory contexts.
  *
- * Before the aligned start of a block there are two words: the palloc chunk that it is, or the
- *block that the session keeps (hg_kept_memory.h) from a certain size on.
+ * Before the aligned start of a block there are two words: the palloc chunk that it is, or, from a
+ * certain size on, the block that the session keeps (hg_kept_memory.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
