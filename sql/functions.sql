@@ -469,6 +469,66 @@ SELECT join_number, outer_rows, inner_rows, rows_out FROM hashgraph_last_joins()
 -- statements sent together are statements all the same
 SELECT count(*) FROM hashgraph_join(ARRAY[1], ARRAY[1, 1]) \; SELECT count(*) FROM hashgraph_join(ARRAY[3], ARRAY[3, 3, 3]);
 SELECT join_number, outer_rows, inner_rows, rows_out FROM hashgraph_last_joins();
+-- so do those of its triggers, and those after an error that it catches
+CREATE FUNCTION join_and_fail(times int, fails bool) RETURNS int LANGUAGE plpgsql AS
+$$
+BEGIN
+	PERFORM * FROM hashgraph_join(ARRAY[1], array_fill(1::bigint, ARRAY[times]));
+	BEGIN
+		PERFORM * FROM hashgraph_join(ARRAY[1], array_fill(1::bigint, ARRAY[times + 1]));
+		PERFORM 1 / (CASE WHEN fails THEN 0 ELSE 1 END) FROM generate_series(1, 2);
+	EXCEPTION WHEN division_by_zero THEN
+		PERFORM * FROM hashgraph_join(ARRAY[1], array_fill(1::bigint, ARRAY[times + 2]));
+	END;
+	RETURN times;
+END
+$$;
+CREATE FUNCTION join_after() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN PERFORM join_and_fail(NEW.key * 10, true); RETURN NULL; END';
+CREATE TEMPORARY TABLE joining (key int);
+CREATE TRIGGER joins AFTER INSERT ON joining FOR EACH ROW EXECUTE FUNCTION join_after();
+CREATE CONSTRAINT TRIGGER joins_later AFTER UPDATE ON joining DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION join_after();
+INSERT INTO joining SELECT join_and_fail(g, g = 1) FROM generate_series(1, 2) g;
+SELECT join_number, inner_rows FROM hashgraph_last_joins();
+-- and those of a block that ends transactions
+DO $$
+BEGIN
+	PERFORM join_and_fail(1, true);
+	COMMIT;
+	PERFORM join_and_fail(4, false);
+	ROLLBACK;
+	PERFORM join_and_fail(6, true);
+END $$;
+SELECT join_number, inner_rows FROM hashgraph_last_joins();
+-- what comes after a statement that failed does not belong to it
+SELECT join_and_fail(1, true) / 0;
+SELECT join_and_fail(3, false);
+SELECT join_and_fail(5, false);
+SELECT join_number, inner_rows FROM hashgraph_last_joins();
+BEGIN;
+SELECT join_and_fail(1, true);
+SAVEPOINT s;
+SELECT join_and_fail(3, true) / 0;
+ROLLBACK TO s;
+SELECT join_and_fail(5, false);
+SELECT join_and_fail(7, true);
+SELECT join_number, inner_rows FROM hashgraph_last_joins();
+SAVEPOINT s;
+COPY (SELECT join_and_fail(3, true) / 0) TO STDOUT;
+ROLLBACK TO s;
+SELECT join_and_fail(1, false);
+-- a cursor's join belongs to the statement that closes it
+SET LOCAL hashgraph.enabled = on;
+SET LOCAL hashgraph.force = on;
+DECLARE ours CURSOR FOR SELECT FROM stats_l JOIN stats_r USING (key);
+FETCH 1 FROM ours;
+SELECT join_and_fail(9, false);
+COMMIT;
+SELECT join_number, node FROM hashgraph_last_joins();
+-- each that a COMMIT runs is a statement of its own
+UPDATE joining SET key = key + 2;
+SELECT join_number, inner_rows FROM hashgraph_last_joins();
 -- the list is bounded
 DO $$
 BEGIN

@@ -219,6 +219,14 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #endif
 }
 
+/* The transaction that runs, by the number that it has in its session: no two of them have the same
+ * one.  None runs: 0.  17 moved it. */
+#if PG_VERSION_NUM >= 170000
+#define HG_LOCAL_TRANSACTION_ID (MyProc->vxid.lxid)
+#else
+#define HG_LOCAL_TRANSACTION_ID (MyProc->lxid)
+#endif
+
 /* 18 took execute_once from ExecutorRun: an executor-run hook's parameters, and how it
  * passes them on */
 #if PG_VERSION_NUM >= 180000

@@ -6,13 +6,21 @@
  * THE SESSION'S LIST holds the joins of the last statement that had one.  A
  * statement is what runs at the outermost level of the executor or of utility
  * commands; whatever it runs inside (functions, triggers, EXPLAIN, DO) belongs to
- * it.  Hooks count these levels and number the statements.  A join that is filed
+ * it.  Hooks number the statements.  A join that is filed
  * under a new number makes the list start afresh, so that statements without a
  * join, the one that reads the list among them, leave it as it is.  A join is filed
  * when it ends, which may be after its statement's last row was fetched, but always
  * before the next statement starts to run.  The joins of a cursor belong to the
  * statement that closed it.  A session outlives its users: each join says whose it is, and
  * DISCARD ALL, with which a pool hands a session on, empties the list.
+ *
+ * The hooks are in the way of every query that a session with the library runs, so they
+ * do little: the executor's set no PG_TRY, which would be most of what a lookup of one row
+ * pays for the library.  The outermost level is noted when it is entered, with the
+ * subtransaction that it runs in.  An error that leaves it leaves the note behind; but whoever
+ * catches that error has aborted the subtransaction by then, from which the note is known
+ * to be void.  Utility commands, some of which end the transaction that they began in, are
+ * counted with a PG_TRY, but for those that BEGIN and COMMIT stand for.
  *
  * THE COUNTERS live in shared memory, an entry for each database, where the library
  * is in shared_preload_libraries.  There is room for HG_STAT_DATABASES databases;
@@ -27,10 +35,12 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
 #include "tcop/utility.h"
@@ -74,15 +84,28 @@ static struct
 	uint64 statement; /* that the records belong to */
 } last_joins;
 
-/* The statement that runs or ran last, and how deep inside it we are. */
+/* The statement that runs or ran last. */
 static uint64 statement_number = 0;
-static int statement_depth = 0;
+
+/* Utility commands that we are inside of, but for transaction commands. */
+static int utility_depth = 0;
+
+/*
+ * The outermost level that is no such command: which of the session's transactions it runs in, and
+ * which subtransaction of that; invalid where there is no such level.
+ */
+static struct
+{
+	LocalTransactionId transaction;
+	SubTransactionId subtransaction;
+} outermost;
 
 static shmem_request_hook_type previous_shmem_request = NULL;
 static shmem_startup_hook_type previous_shmem_startup = NULL;
-static ExecutorRun_hook_type previous_executor_run = NULL;
-static ExecutorFinish_hook_type previous_executor_finish = NULL;
-static ProcessUtility_hook_type previous_process_utility = NULL;
+/* what to call next: hooks that were there before, else what core calls without any */
+static ExecutorRun_hook_type next_executor_run;
+static ExecutorFinish_hook_type next_executor_finish;
+static ProcessUtility_hook_type next_process_utility;
 
 static void
 hg_stats_shmem_request(void)
@@ -116,49 +139,56 @@ hg_stats_shmem_startup(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
-/* Go one level deeper, into a new statement where this is the outermost level. */
-static void
-hg_stats_enter_statement(void)
+/* Are we inside of a statement?  Not if an error has left its outermost level. */
+static inline bool
+hg_stats_is_running(void)
 {
-	if (statement_depth++ == 0)
-		statement_number++;
+	return utility_depth > 0 || (outermost.subtransaction != InvalidSubTransactionId &&
+								 outermost.transaction == HG_LOCAL_TRANSACTION_ID &&
+								 SubTransactionIsActive(outermost.subtransaction));
+}
+
+/* Note a level that transactions do not end in; is it the outermost?  Then it is to be left. */
+static inline bool
+hg_stats_enter(void)
+{
+	if (hg_stats_is_running())
+		return false;
+	outermost.transaction = HG_LOCAL_TRANSACTION_ID;
+	outermost.subtransaction = GetCurrentSubTransactionId();
+	return true;
+}
+
+static inline void
+hg_stats_leave(void)
+{
+	outermost.subtransaction = InvalidSubTransactionId;
 }
 
 static void
 hg_stats_executor_run(HG_EXECUTOR_RUN_PARAMETERS)
 {
-	hg_stats_enter_statement();
-	PG_TRY();
+	if (!hg_stats_enter())
 	{
-		if (previous_executor_run)
-			previous_executor_run(HG_EXECUTOR_RUN_ARGUMENTS);
-		else
-			standard_ExecutorRun(HG_EXECUTOR_RUN_ARGUMENTS);
+		next_executor_run(HG_EXECUTOR_RUN_ARGUMENTS);
+		return;
 	}
-	PG_FINALLY();
-	{
-		statement_depth--;
-	}
-	PG_END_TRY();
+	statement_number++;
+	next_executor_run(HG_EXECUTOR_RUN_ARGUMENTS);
+	hg_stats_leave();
 }
 
 /* AFTER triggers run here, after the statement's last row: still the same one. */
 static void
 hg_stats_executor_finish(QueryDesc *query)
 {
-	statement_depth++;
-	PG_TRY();
+	if (!hg_stats_enter())
 	{
-		if (previous_executor_finish)
-			previous_executor_finish(query);
-		else
-			standard_ExecutorFinish(query);
+		next_executor_finish(query);
+		return;
 	}
-	PG_FINALLY();
-	{
-		statement_depth--;
-	}
-	PG_END_TRY();
+	next_executor_finish(query);
+	hg_stats_leave();
 }
 
 static bool
@@ -184,19 +214,31 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 	/* asked now, as running the statement may free it; volatile because of PG_TRY */
 	const volatile bool forgets = hg_stats_is_discard_all(statement->utilityStmt);
 
-	hg_stats_enter_statement();
+	/* these say here what is to be done, and are through before it is */
+	if (IsA(statement->utilityStmt, TransactionStmt))
+	{
+		const bool entered = hg_stats_enter();
+
+		if (entered)
+			statement_number++;
+		next_process_utility(statement, query, read_only_tree, context, params, environment, dest,
+							 completion);
+		if (entered)
+			hg_stats_leave();
+		return;
+	}
+
+	if (!hg_stats_is_running())
+		statement_number++;
+	utility_depth++;
 	PG_TRY();
 	{
-		if (previous_process_utility)
-			previous_process_utility(statement, query, read_only_tree, context, params, environment,
-									 dest, completion);
-		else
-			standard_ProcessUtility(statement, query, read_only_tree, context, params, environment,
-									dest, completion);
+		next_process_utility(statement, query, read_only_tree, context, params, environment, dest,
+							 completion);
 	}
 	PG_FINALLY();
 	{
-		statement_depth--;
+		utility_depth--;
 	}
 	PG_END_TRY();
 	if (forgets)
@@ -214,11 +256,11 @@ hg_stats_process_utility(PlannedStmt *statement, const char *query, bool read_on
 void
 hg_stats_init(void)
 {
-	previous_executor_run = ExecutorRun_hook;
+	next_executor_run = ExecutorRun_hook ? ExecutorRun_hook : standard_ExecutorRun;
 	ExecutorRun_hook = hg_stats_executor_run;
-	previous_executor_finish = ExecutorFinish_hook;
+	next_executor_finish = ExecutorFinish_hook ? ExecutorFinish_hook : standard_ExecutorFinish;
 	ExecutorFinish_hook = hg_stats_executor_finish;
-	previous_process_utility = ProcessUtility_hook;
+	next_process_utility = ProcessUtility_hook ? ProcessUtility_hook : standard_ProcessUtility;
 	ProcessUtility_hook = hg_stats_process_utility;
 
 	if (process_shared_preload_libraries_in_progress)

@@ -70,10 +70,15 @@ hg_cheapest_index_path(const List *paths)
 	return cheapest;
 }
 
-/* Is a relation to be joined, by itself or as the groups that a subquery makes of it? */
-static bool
+/*
+ * Is a relation to be joined, by itself or as the groups that a subquery makes of it?  A query that
+ * looks rows up in one table is told by the number of its tables alone.
+ */
+static inline bool
 hg_rel_is_joined(const PlannerInfo *root)
 {
+	if (root->simple_rel_array_size <= 2 && root->parent_root == NULL)
+		return false;
 	return bms_membership(root->all_baserels) == BMS_MULTIPLE ||
 		   (root->parent_root != NULL &&
 			bms_membership(root->parent_root->all_baserels) == BMS_MULTIPLE);
@@ -118,7 +123,7 @@ hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel)
 {
 	int workers;
 
-	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids) || !hg_rel_is_joined(root))
+	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids))
 		return;
 	if (hg_cheapest_index_path(rel->pathlist) != NULL)
 		rel->pathlist = hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0));
@@ -133,7 +138,7 @@ hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel)
 static void
 hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	if (hg_enabled && rte->rtekind == RTE_RELATION)
+	if (hg_enabled && rte->rtekind == RTE_RELATION && hg_rel_is_joined(root))
 		hg_scan_path_keep(root, rel);
 	if (hg_prev_set_rel_pathlist_hook != NULL)
 		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);

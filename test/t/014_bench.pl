@@ -147,6 +147,23 @@ $node->safe_psql('hashgraph_bench', 'update load_b2 set k = -1 where k = 2000');
 like($printed, qr/^FAILED: $_: \d+ wrong results: session 2: /m, "a wrong result is seen under $_") foreach qw(off cpu auto);
 $node->safe_psql('postgres', 'drop database hashgraph_bench');
 
+# ------------------------------------------------------------------ sessions that join nothing
+
+(undef, $why) = run_command([ "$bench/bystander", qw(--scale 1 --turns 1 --seconds 1) ]);
+like($why, qr/the server preloads hashgraph itself/, 'a server without the library is wanted to compare with');
+my $bare = new_server('bare', preload => '', conf => "fsync = off\n");
+{
+	local @ENV{qw(PGHOST PGPORT)} = ($bare->host, $bare->port);
+	$printed = bench_ok('bystander', "$bench/bystander", qw(--scale 1 --turns 1 --seconds 1 --scripts select-only --clients 2 --bar 99),
+		'--json', "$out/bystander.json");
+}
+like($printed, qr/^select-only +2 +[1-9]\d* +([\d.]+) \(\1\.\.\1\) +([\d.]+) \(\2\.\.\2\)$/m, 'throughput with the library and without is printed');
+my $bystander = json_of("$out/bystander.json");
+ok($bystander && @{ $bystander->{runs} } == 1, '... and JSON');
+my %tps = %{ $bystander->{runs}[0]{tps} };
+cmp_ok(abs($bystander->{runs}[0]{ratios}{with}{median} - $tps{with}[0] / $tps{without}[0]), '<', 1e-6, '... the ratio that of a turn');
+$bare->stop;
+
 # ------------------------------------------------------------------ cheating
 
 $node->safe_psql('postgres', slurp_file("$bench/race.sql"));
