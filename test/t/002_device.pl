@@ -211,7 +211,7 @@ sub test_device
 		}
 		$control->quit;
 		is(scalar(@children), 1, "$label: $way: there was a device process");
-		ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: $way: and now there is none");
+		ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 20), "$label: $way: and now there is none");
 	}
 	($session, $pid) = session('cuda');
 	$session->{stdin} .= "$endless;\n";
@@ -220,7 +220,8 @@ sub test_device
 	my @children = device_children($pid);
 	is(scalar(@children), 1, "$label: kill -9 of the backend: there was a device process");
 	kill 'KILL', $pid;
-	ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: kill -9 of the backend: and now there is none");
+	# the server knows once it has seen it off
+	ok(wait_for(sub { !grep { -e "/proc/$_" } $pid, @children }, 20), "$label: kill -9 of the backend: and now there is none");
 	$session->{run}->finish;
 	ok( wait_for(sub { accepts($node) }, 60),
 		"$label: the server is up again after kill -9 of a backend");

@@ -262,7 +262,9 @@ sub test_event
 		{
 			if ($signal eq 'KILL')
 			{
-				push @bad, 'the server does not come up' if !wait_for(sub { accepts($node) }, HANGS);
+				# the server knows once it has seen it off
+				push @bad, 'the server does not come up'
+				  if !wait_for(sub { !-e '/proc/' . $session->pid && accepts($node) }, HANGS);
 			}
 			$session = session_for($join);
 		}
