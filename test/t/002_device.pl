@@ -309,7 +309,7 @@ if (defined $standin)
 	like($err, qr/ERROR: .*device process/, 'begun under cuda: an error, though auto is set by then');
 
 	# slow to start: auto does not wait, cuda does
-	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 1500);
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 3000);
 	my $result = $node->safe_psql('postgres', "set hashgraph.backend = auto; set hashgraph.force = on; $joins{count}; $where");
 	is($result, "$expected{count}\ncpu|f|the device process is still starting", 'slow to start, auto: the CPU does it');
 	$result = $node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.force = on; $joins{count}; $where");

@@ -310,10 +310,11 @@ close $streaming->{socket};
 	my $outcome = '';
 
 	$session->query('set hashgraph.backend = cuda');
-	# the others must still read when the device is there: the scan takes longer each time
+	# one must be found and stopped before the device is there, and the others must still read then: both take longer
+	# each time
 	for my $round (1 .. 5)
 	{
-		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_START_DELAY_MS => 500);
+		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_START_DELAY_MS => 500 * $round);
 		my $first = device_process($node);
 		$session->send("$queries{'a count'} where md5(repeat(t, $round * 400)) is not null");
 		wait_for(sub { $members->() == 4 }, HANGS) or last;
