@@ -211,7 +211,7 @@ sub test_device
 		}
 		$control->quit;
 		is(scalar(@children), 1, "$label: $way: there was a device process");
-		ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: $way: and now there is none");
+		ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 20), "$label: $way: and now there is none");
 	}
 	($session, $pid) = session('cuda');
 	$session->{stdin} .= "$endless;\n";
@@ -220,7 +220,8 @@ sub test_device
 	my @children = device_children($pid);
 	is(scalar(@children), 1, "$label: kill -9 of the backend: there was a device process");
 	kill 'KILL', $pid;
-	ok(wait_for(sub { !grep { -e "/proc/$_" } @children }, 5), "$label: kill -9 of the backend: and now there is none");
+	# the server knows once it has seen it off
+	ok(wait_for(sub { !grep { -e "/proc/$_" } $pid, @children }, 20), "$label: kill -9 of the backend: and now there is none");
 	$session->{run}->finish;
 	ok( wait_for(sub { accepts($node) }, 60),
 		"$label: the server is up again after kill -9 of a backend");
@@ -308,7 +309,7 @@ if (defined $standin)
 	like($err, qr/ERROR: .*device process/, 'begun under cuda: an error, though auto is set by then');
 
 	# slow to start: auto does not wait, cuda does
-	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 1500);
+	use_program($node, $standin, HG_STANDIN_START_DELAY_MS => 3000);
 	my $result = $node->safe_psql('postgres', "set hashgraph.backend = auto; set hashgraph.force = on; $joins{count}; $where");
 	is($result, "$expected{count}\ncpu|f|the device process is still starting", 'slow to start, auto: the CPU does it');
 	$result = $node->safe_psql('postgres', "set hashgraph.backend = cuda; set hashgraph.force = on; $joins{count}; $where");

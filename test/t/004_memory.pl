@@ -237,7 +237,7 @@ foreach my $backend (backends())
 	cmp_ok(scalar(temp_files($node)), '>', 0, "$label: a session with files");
 	my $pid = $session->query('select pg_backend_pid()');
 	$node->safe_psql('postgres', "select pg_terminate_backend($pid)");
-	ok(wait_for(sub { !temp_files($node) }, 5), "$label: ... has none after pg_terminate_backend");
+	ok(wait_for(sub { !temp_files($node) }, 20), "$label: ... has none after pg_terminate_backend");
 	$session->{run}->finish;
 }
 
@@ -256,7 +256,7 @@ ok( wait_for(
 			@elsewhere = glob("$location/*/pgsql_tmp/*");
 			return !@elsewhere;
 		},
-		5),
+		20),
 	'... and gone with the session');
 cmp_ok($node->safe_psql('postgres', 'select temp_bytes from pg_stat_database where datname = \'postgres\''), '>', 0,
 	'temporary files are counted in pg_stat_database');

@@ -391,8 +391,7 @@ foreach my $backend (grep { $_->{backend} eq 'cuda' } backends())
 	walk($label, 'in memory', 'cuda', $_, 8) foreach qw(alloc cancel send hangup receive end truncate);
 	walk($label, 'in memory', 'cuda', $_, 8, 1) foreach qw(alloc system send hangup receive end truncate);
 	walk("$label, auto", 'large', 'auto', $_, 5) foreach qw(alloc send end);
-	is($node->safe_psql('postgres', 'select sum(jobs + queued + staging_used) from hashgraph_devices()'), 0,
-		"$label: nothing is left of the jobs");
+	devices_become($node, 'jobs + queued + staging_used', 0, "$label: nothing is left of the jobs");
 }
 note sprintf '%.0f s', time - $started;
 

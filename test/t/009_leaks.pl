@@ -235,7 +235,7 @@ sub test_ways
 			close $session->{socket};
 		}
 		ok(wait_for(sub { !-e "/proc/$pid" }, 20), "$label: $name: the session ends");
-		ok(wait_for(sub { !grep { -e "/proc/$_" } @devices }, 5), "$label: ... its device process too") if $device eq 'own';
+		ok(wait_for(sub { !grep { -e "/proc/$_" } @devices }, 20), "$label: ... its device process too") if $device eq 'own';
 		ok(wait_for(sub { !temp_files($node) }, 30), "$label: ... no temporary files are left") or diag(join "\n", temp_files($node));
 		ok(wait_for(sub { accepts($node) }, 60), "$label: ... and the server is up");
 		ok(wait_for(\&device_is_idle, 20), "$label: ... and its device process idle") if $device eq 'server';

@@ -75,7 +75,8 @@ if ($backend eq 'cpu')
 	my $own = 'select count(*), sum(v + g) from l join generate_series(1, 100) g on g = l.k % 100';
 	my ($executions) = explain_analyze($node, '', $own) =~ /Executions: (\d+)/;
 
-	cmp_ok($executions, '>', 20, 'rows that each process joins for itself are read a part at a time');
+	# a process with a quarter of the rows has them in some 25 parts, and would have them in one
+	cmp_ok($executions, '>', 10, 'rows that each process joins for itself are read a part at a time');
 	is($node->safe_psql('postgres', $own), $node->safe_psql('postgres', "set hashgraph.enabled = off; $own"), '... and rightly joined');
 }
 
@@ -262,7 +263,9 @@ sub test_event
 		{
 			if ($signal eq 'KILL')
 			{
-				push @bad, 'the server does not come up' if !wait_for(sub { accepts($node) }, HANGS);
+				# the server knows once it has seen it off
+				push @bad, 'the server does not come up'
+				  if !wait_for(sub { !-e '/proc/' . $session->pid && accepts($node) }, HANGS);
 			}
 			$session = session_for($join);
 		}

@@ -110,7 +110,7 @@ sub test_sharing
 	my $pid = device_process($node);
 	is(join_under('cuda'), "$expected\ncuda|", "$label: a join runs on the device");
 	is($node->safe_psql('other', under('cuda') . "$join; $last"), "$expected\ncuda|", "$label: ... in another database too");
-	is(ready_devices($node, 'ordinal >= 0, jobs, queued, staging, staging_used, restarts, uptime > interval \'0\', memory_held >= 0'),
+	devices_become($node, 'ordinal >= 0, jobs, queued, staging, staging_used, restarts, uptime > interval \'0\', memory_held >= 0',
 		't|0|0|' . 8 * 1024 * 1024 . '|0|0|t|t', "$label: hashgraph_devices() tells of the process");
 	is($node->safe_psql('postgres', q{select count(*) from pg_stat_activity where backend_type = 'hashgraph device'}),
 		1, "$label: the worker is in pg_stat_activity");
@@ -129,11 +129,11 @@ sub test_sharing
 	my @moved = map { ($_->query('move all in c; select 1'), $_->{error} // '')[1] } @sessions;
 	is("@moved", '    ', "$label: they go on side by side");
 	$_->query('commit') foreach @sessions;
-	is(ready_devices($node, 'jobs, queued, staging_used'), '0|0|0', "$label: no job is left");
+	devices_become($node, 'jobs, queued, staging_used', '0|0|0', "$label: no job is left");
 	# one that hangs up in the midst leaves none either
 	$sessions[0]->query('begin; declare c cursor for select v, w from f join d using (k); move 10 in c');
 	close $sessions[0]{socket};
-	ok(wait_for(sub { ready_devices($node, 'jobs') eq '0' }, 20), "$label: none is left of a session that hung up");
+	devices_become($node, 'jobs', '0', "$label: none is left of a session that hung up");
 
 	# processes of a parallel query
 	my $force = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
@@ -197,7 +197,7 @@ sub test_sending
 		"$what: keys were " . ($sent ? '' : 'not ') . 'sent during the scan') or diag($plan);
 	like($plan, qr/Backend: $backend/, "$what: $backend joins");
 	is($node->safe_psql('postgres', "$settings $query"), $right, "$what: ... and is right");
-	is(ready_devices($node, 'jobs, queued, staging_used, memory_held'), '0|0|0|0', "$what: ... and nothing is left");
+	devices_become($node, 'jobs, queued, staging_used, memory_held', '0|0|0|0', "$what: ... and nothing is left");
 	return;
 }
 
@@ -230,7 +230,7 @@ foreach my $backend ('cuda', 'auto')
 	test_sending("$backend, few keys after all", $settings, "$join where v / 419000 <> 0 and w / 89000 <> 0", 0,
 		$backend eq 'cuda' ? 'cuda' : 'cpu');
 	test_sending("$backend, two joins", $settings,
-		'select count(*), sum(v), sum(w) from (select * from f join d using (k) offset 0) a join (select k, v as v2 from f join d using (k) where v < 1000 offset 0) b using (k)',
+		'select count(*), sum(v), sum(w) from (select * from f join d using (k) offset 0) a join (select k, v as v2 from f join d using (k) where v < 900 offset 0) b using (k)',
 		1, 'cuda');
 	test_sending("$backend, rescans", $settings,
 		'select sum(n) from generate_series(1, 3) g, lateral (select count(*) + sum(w) as n from f join d using (k) where v > g * 1000 offset 0) x',
@@ -253,7 +253,7 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 	$waiting->query(under('cuda'));
 	$waiting->send($join);
 	ok(waits_for($waiting->pid, 'HashGraphDeviceJob'), '... another one has read its tables, and waits');
-	is(ready_devices($node, 'queued'), 1, '... in the queue');
+	devices_become($node, 'queued', 1, '... in the queue');
 	$holder->query('rollback');
 	ok($waiting->finish(20) && !defined $waiting->{error}, '... until the device is free');
 	is(join("\n", @{ $waiting->{rows} }), $expected, '... and is right');
@@ -281,7 +281,7 @@ ok(wait_for(sub { $node->safe_psql('postgres', under('cuda') . "$join; select se
 		fail('stopped while it sends: it is wrong') if !defined $session->{error} && join("\n", @{ $session->{rows} }) ne $expected;
 	}
 	cmp_ok($stopped, '>', 0, 'stopped while it sends: some joins are');
-	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used, memory_held') eq '0|0|0|0' }, 10), 'stopped while it sends: nothing is left');
+	devices_become($node, 'jobs, queued, staging_used, memory_held', '0|0|0|0', 'stopped while it sends: nothing is left');
 	close $session->{socket};
 }
 
@@ -345,7 +345,8 @@ never_restarted('killed');
 	my $pid = device_process($node);
 	my $session = RawSession->new($node);
 
-	is(join_under('auto', $impatient), "$expected\ncuda|", 'patience is enough for a join');
+	# ... unless the machine has too much else to do
+	ok(wait_for(sub { join_under('auto', $impatient) eq "$expected\ncuda|" }, 20), 'patience is enough for a join');
 	# it is there already: the worker finds out too, in a second
 	$session->query(under('auto') . $impatient);
 	kill 'STOP', $pid;
@@ -444,7 +445,7 @@ SQL
 	}
 	never_restarted('killed at random moments');
 	ok(wait_for(sub { join_under('cuda') eq "$expected\ncuda|" }, 30), 'joins run on the device afterwards');
-	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used') eq '0|0|0' }, 10), '... and nothing is left of the others');
+	devices_become($node, 'jobs, queued, staging_used', '0|0|0', '... and nothing is left of the others');
 }
 
 # ------------------------------------------------------------------ programs that come and go
@@ -470,7 +471,7 @@ SQL
 	$from = log_end();
 	$node->safe_psql('postgres', "alter system set hashgraph.staging_size = '4MB'");
 	$node->reload;
-	ok(wait_for(sub { ready_devices($node, 'staging') eq 4 * 1024 * 1024 }, 20), 'a setting of the process changes: it is replaced');
+	devices_become($node, 'staging', 4 * 1024 * 1024, 'a setting of the process changes: it is replaced');
 	log_tells($node, $from, qr/was stopped: .*new settings/, '... which the log tells');
 	is(ready_devices($node, 'restarts > 0, uptime < interval \'1 min\''), 't|t', '... and hashgraph_devices() shows');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.staging_size');
@@ -565,7 +566,7 @@ SQL
 	for my $i (0 .. 2)
 	{
 		$others[$i]->send("$count");
-		ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|' . ($i + 1) }, 20), 'another one queues') or diag(ready_devices($node, 'jobs, queued'));
+		devices_become($node, 'jobs, queued', '1|' . ($i + 1), 'another one queues');
 	}
 	ok(waits_for($others[0]->pid, 'HashGraphDeviceJob'), 'its session waits for it');
 
@@ -575,15 +576,15 @@ SQL
 	$others[1]->finish;
 	is($others[1]{sqlstate}, '57014', 'a cancel in the queue');
 	cmp_ok(time - $start, '<', 5, '... is answered at once');
-	ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|2' }, 20), '... and leaves the queue');
+	devices_become($node, 'jobs, queued', '1|2', '... and leaves the queue');
 	$others[3]->query("set statement_timeout = '200ms'; $count");
 	is($others[3]{sqlstate}, '57014', 'statement_timeout in the queue');
 	$others[4]->query('reset all;' . under('auto') . "set hashgraph.gpu_wait_limit = '200ms'");
 	is($others[4]->query("$count"), $rows, 'backend auto does not wait for long');
 	is($others[4]->query($last), 'cpu|the device did not answer in time', '... but goes to the CPU');
-	is(ready_devices($node, 'jobs, queued'), '1|2', '... which leaves the queue too');
+	devices_become($node, 'jobs, queued', '1|2', '... which leaves the queue too');
 	kill 'TERM', $others[2]->pid;
-	ok(wait_for(sub { ready_devices($node, 'jobs, queued') eq '1|1' }, 20), 'a session that is terminated leaves the queue');
+	devices_become($node, 'jobs, queued', '1|1', 'a session that is terminated leaves the queue');
 
 	# a session with an open job does not wait for itself
 	is($first->query("$count"), $rows, 'a second join of the session that has the job');
@@ -591,22 +592,28 @@ SQL
 	$others[0]->finish;
 	is($others[0]{error} // $others[0]{rows}[-1], $rows, 'the first in the queue has its turn');
 	is($others[0]->query($last), 'cuda|', '... on the device');
-	is(ready_devices($node, 'jobs, queued, staging_used'), '0|0|0', 'nobody is left');
+	devices_become($node, 'jobs, queued, staging_used', '0|0|0', 'nobody is left');
 
-	# first come, first served
+	# first come, first served: whoever has a turn keeps it until its cursor is closed
 	$first->query($cursor);
 	my @order;
 	for my $i (0, 1, 3)
 	{
 		$others[$i]->query("reset all;" . under('cuda'));
-		$others[$i]->send("$count; select clock_timestamp()::text");
-		wait_for(sub { ready_devices($node, 'queued') eq scalar(@order) + 1 }, 20);
+		$others[$i]->send($cursor);
 		push @order, $others[$i];
+		devices_become($node, 'jobs, queued', '1|' . @order, 'another one queues');
 	}
 	$first->query('commit');
-	$_->finish foreach @order;
-	my @ended = map { $_->{error} // $_->{rows}[-1] } @order;
-	is(join(' ', @ended), join(' ', sort @ended), 'first come, first served');
+	while (my $next = shift @order)
+	{
+		my $has_turn = $next->finish(20) && !defined $next->{error};
+
+		ok($has_turn, 'first come, first served');
+		last unless $has_turn;
+		devices_become($node, 'jobs, queued', '1|' . @order, '... one at a time');
+		$next->query('commit');
+	}
 	close $_->{socket} foreach $first, @others;
 
 	# cursors that nobody asks for rows make room, and go on when they are asked again
@@ -619,7 +626,6 @@ SQL
 	foreach my $backend ('cuda', 'auto')
 	{
 		my $session = $cursor{$backend};
-		my $device = "select jobs, memory_reserved > 0 from hashgraph_devices() where state = 'ready'";
 		my $rounds = $backend eq 'cuda' ? 2 : 1;
 		my $fallbacks = $node->safe_psql('postgres', 'select fallbacks from hashgraph_stat');
 
@@ -641,13 +647,13 @@ SQL
 		$session->query('begin; declare c cursor for select v, w from f join d using (k)');
 		$session->query('select pg_temp.take(1700)');
 		is($session->{error}, undef, "an idle cursor, $backend: has its first rows");
-		is($node->safe_psql('postgres', $device), '1|t', "an idle cursor, $backend: ... from the device, whose memory is reserved");
+		devices_become($node, 'jobs, memory_reserved > 0', '1|t', "an idle cursor, $backend: ... from the device, whose memory is reserved");
 		foreach my $round (1 .. $rounds)
 		{
 			is($hungry->query($join), $expected, "an idle cursor, $backend: makes room for another session's join")
 			  or diag($hungry->{error});
 			is($hungry->query($last), 'cuda|', "an idle cursor, $backend: ... which is on the device");
-			is($node->safe_psql('postgres', $device), '0|f', "an idle cursor, $backend: ... where it holds nothing any more");
+			devices_become($node, 'jobs, memory_reserved > 0', '0|f', "an idle cursor, $backend: ... where it holds nothing any more");
 			$session->query('select pg_temp.take(1100)') if $round < $rounds;
 		}
 		is($session->query('select pg_temp.take(100000000)'), $expected, "an idle cursor, $backend: has all of its rows, each once")
@@ -699,7 +705,7 @@ SQL
 		  or diag($session->{error});
 		close $session->{socket};
 	}
-	is(ready_devices($node, 'jobs, queued, staging_used, memory_reserved'), '0|0|0|0', 'an idle cursor: nobody is left');
+	devices_become($node, 'jobs, queued, staging_used, memory_reserved', '0|0|0|0', 'an idle cursor: nobody is left');
 	$node->append_conf('postgresql.conf', "hashgraph.gpu_memory_budget = 0\n");
 }
 
@@ -717,7 +723,7 @@ SQL
 		is(join(' ', map { $_->{error} // $_->{rows}[-1] } @sessions), join(' ', ($expected) x 12),
 			'twelve sessions share 1 MB of staging memory');
 	}
-	is(ready_devices($node, 'jobs, queued, staging, staging_used'), '0|0|1048576|0', '... and leave none of it');
+	devices_become($node, 'jobs, queued, staging, staging_used', '0|0|1048576|0', '... and leave none of it');
 	$node->append_conf('postgresql.conf', "hashgraph.staging_size = '8MB'\n");
 }
 
@@ -730,7 +736,9 @@ foreach my $how ('replaced', 'terminated')
 	my $pid = device_process($node);
 	my $socket = $node->data_dir . '/pg_stat_tmp/hashgraph_device';
 
+	# to drop it the server writes all that it has not written yet
 	$node->safe_psql('postgres', 'create database dropped');
+	$node->safe_psql('postgres', 'checkpoint');
 	if ($how eq 'replaced')
 	{
 		$node->safe_psql('postgres', q{alter system set hashgraph.staging_size = '4MB'});
@@ -810,7 +818,8 @@ my $socket = $node->data_dir . '/pg_stat_tmp/hashgraph_device';
 {
 	my @times = slurp_file($node->logfile) =~ /^\S+ (\d+:\d+:[\d.]+) .* LOG: +HashGraph join .*fell back to the CPU:/mg;
 	my @seconds = map { my ($h, $m, $s) = split /:/; $h * 3600 + $m * 60 + $s } @times;
-	my @close = grep { my $apart = $seconds[$_] - $seconds[ $_ - 1 ]; $apart >= 0 && $apart < 59.9 } 1 .. $#seconds;
+	# who may write has to come to it yet
+	my @close = grep { my $apart = $seconds[$_] - $seconds[ $_ - 1 ]; $apart >= 0 && $apart < 58 } 1 .. $#seconds;
 
 	cmp_ok($node->safe_psql('postgres', 'select fallbacks from hashgraph_stat'), '>', @times + 2, 'joins fell back to the CPU');
 	cmp_ok(scalar(@times), '>', 0, '... which the log tells');
@@ -847,7 +856,7 @@ foreach my $way ('fast', 'immediate')
 	my $worker = $node->safe_psql('postgres', q{select pid from pg_stat_activity where backend_type = 'hashgraph device'});
 	# as if a reload were lost to the next one, which can't hear of it before it has a handler
 	$node->safe_psql('postgres', "alter system set hashgraph.gpu_memory_budget = '32MB'");
-	is($node->safe_psql('postgres', "select pg_terminate_backend($worker, 5000)"), 't', 'the worker is terminated');
+	is($node->safe_psql('postgres', "select pg_terminate_backend($worker, 60000)"), 't', 'the worker is terminated');
 	ok(gone($pid), '... its process with it');
 	is(join_under('cuda'), "$expected\ncuda|", '... and both come again');
 	is(ready_devices($node, 'memory_budget'), 32 * 1024 * 1024, '... with the configuration as it is by then');

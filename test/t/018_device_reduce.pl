@@ -135,8 +135,7 @@ foreach my $backend ('cuda', defined $standin ? 'auto' : ())
 	{
 		is(rows_of($node, $settings, $streamed{$name}), $expected{$name}, "$backend, $name: it is right in parallel");
 	}
-	is($node->safe_psql('postgres', q{select jobs, staging_used, memory_held = 0 from hashgraph_devices() where state = 'ready'}),
-		'0|0|t', "$backend: nothing is left on the device");
+	devices_become($node, 'jobs, staging_used, memory_held', '0|0|0', "$backend: nothing is left on the device");
 }
 
 # the statistics count a join once, with the matches of all
@@ -295,8 +294,7 @@ foreach my $parallel (0, 3)
 	cmp_ok(time - $start, '<', 5, '... at once');
 	close $session->{socket};
 }
-ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, HANGS),
-	'nothing is left on the device');
+devices_become($node, 'jobs, staging_used', '0|0', 'nothing is left on the device');
 
 # ------------------------------------------------------------------ killed at random moments
 
@@ -342,8 +340,7 @@ foreach my $backend ('auto', 'cuda')
 	ok(!@bad, "$backend: killed $KILLS times: " . join(', ', map { "$seen{$_} times $_" } sort keys %seen)) or diag(join "\n", @bad);
 	close $session->{socket};
 }
-ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, HANGS),
-	'nothing is left on the device');
+devices_become($node, 'jobs, staging_used', '0|0', 'nothing is left on the device');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP:|server process .* was terminated|other active server processes/,
 	'the server has nothing to complain of');
 session_ok($node, 'the server joins on');

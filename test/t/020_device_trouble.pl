@@ -34,7 +34,7 @@ SQL
 sub join_of { return "select count(*), sum(v), sum(w) from f join d using (k) where w > " . 1000 * $_[0]; }
 my %expected = map { $_ => $node->safe_psql('postgres', 'set hashgraph.enabled = off;' . join_of($_)) } 0 .. $SESSIONS;
 my $last = q{select string_agg(distinct backend || '|' || coalesce(fallback, ''), ' ') from hashgraph_last_joins()};
-my $single = 'set hashgraph.force = on; set hashgraph.backend = cuda;' . join_of(0) . "; $last";
+my ($single, $single_auto) = map { "set hashgraph.force = on; set hashgraph.backend = $_;" . join_of(0) . "; $last" } qw(cuda auto);
 my $born = born();
 
 # What is another when a process of the server has crashed.
@@ -111,7 +111,7 @@ sub over
 	my ($name) = @_;
 
 	ok(wait_for(sub { (eval { $node->safe_psql('postgres', $single) } // '') eq "$expected{0}\ncuda|" }, 60), "$name: the next join runs on the device");
-	ok(wait_for(sub { ready_devices($node, 'jobs, queued, staging_used') eq '0|0|0' }, 20), "$name: nothing is held for the others");
+	devices_become($node, 'jobs, queued, staging_used', '0|0|0', "$name: nothing is held for the others");
 	is(born(), $born, "$name: no process of the server has crashed");
 	return;
 }
@@ -180,6 +180,8 @@ sub test_trouble
 	my $killed = 0;
 	$result = crowd('auto', $ROUNDS, sub { $killed ||= kill 'KILL', device_process($node) // return });
 	all_right($result, "$label, missing, auto");
+	ok( wait_for(sub { $node->safe_psql('postgres', $single_auto) =~ /^cpu\|(?:hashgraph was installed without CUDA)?$/m }, 20),
+		"$label, missing: the server knows");
 	$result = crowd('auto', $ROUNDS);
 	all_right($result, "$label, missing for good, auto");
 	is_deeply([ grep { !/^cpu\|(?:hashgraph was installed without CUDA)?$/ } keys %{ $result->{ran} } ], [], "$label, missing for good, auto: ... on the CPU");

@@ -358,8 +358,7 @@ for my $round (1 .. ($ENV{HG_QUICK} ? 12 : 40))
 ok($ends[1] > 0, 'together: some joins are stopped on their way');
 close $stopped->{socket};
 
-ok(wait_for(sub { ($node->safe_psql('postgres', q{select state || jobs || staging_used from hashgraph_devices()})) eq 'ready00' }, 60),
-	'nothing is left on the device');
+devices_become($node, 'jobs, staging_used', '0|0', 'nothing is left on the device');
 session_ok($node, 'the server joins on');
 $node->stop;
 done_testing();

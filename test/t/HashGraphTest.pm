@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process environment_of use_program
-  ready_devices rows_of explain_analyze wait_for log_tells temp_files join_check_sql session_ok accepts);
+  ready_devices devices_become rows_of explain_analyze wait_for log_tells temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -244,6 +244,16 @@ sub log_tells
 
 	return ok(wait_for(sub { slurp_file($node->logfile, $from) =~ $pattern }, 20), $name)
 	  || diag("the log from there on:\n" . slurp_file($node->logfile, $from));
+}
+
+# A test: columns of hashgraph_devices() become this.  A session says that it has done with a job, or asks for one, before
+# the device process has come to it, and ends before that has noticed, so that it is waited for.
+sub devices_become
+{
+	my ($node, $columns, $wanted, $name) = @_;
+	my $told;
+
+	return ok(wait_for(sub { ($told = ready_devices($node, $columns)) eq $wanted }, 20), $name) || diag("$columns: $told");
 }
 
 # The temporary files of a server.

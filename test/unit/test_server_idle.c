@@ -86,8 +86,17 @@ test_neighbours(void)
 }
 
 /* How long a job is idle before it is evicted, and longer than the queue takes to look for such. */
-#define IDLE_MS "300"
+#define IDLE_MS 300
 #define LOOKED_MS 900
+
+static void
+set_idle_time(void)
+{
+	char idle_ms[16];
+
+	snprintf(idle_ms, sizeof(idle_ms), "%d", IDLE_MS);
+	setenv("HG_STANDIN_EVICT_MS", idle_ms, 1);
+}
 
 /* A server with a full device, where jobs are idle soon. */
 static void
@@ -95,7 +104,7 @@ start_evicting(TestServer *server)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
 
-	setenv("HG_STANDIN_EVICT_MS", IDLE_MS, 1);
+	set_idle_time();
 	test_start_server(server, options);
 	unsetenv("HG_STANDIN_EVICT_MS");
 }
@@ -110,6 +119,32 @@ takes_matches(HgEngine *engine, HgJob *job, HgError *error)
 
 	error->status = HG_OK;
 	return engine->next(job, &matches, error) == HG_OK && matches.count > 0;
+}
+
+/*
+ * Ask for matches again and again, for as long as the queue takes to look for idle jobs.  Returns
+ * whether there were some each time, and another job waited; longest_ms is the longest time that
+ * none were asked for, from last, when some were before, on.
+ */
+static bool
+stays_while_asked(TestServer *server, HgEngine *engine, HgJob *job, double last, double *longest_ms)
+{
+	const double started = test_now_ms();
+	HgError error = {0};
+	bool good = true;
+
+	*longest_ms = 0;
+	while (good && test_now_ms() - started < LOOKED_MS)
+	{
+		const double asked = test_now_ms();
+
+		good = takes_matches(engine, job, &error) && test_status_of(server).jobs_queued == 1;
+		if (test_now_ms() - last > *longest_ms)
+			*longest_ms = test_now_ms() - last;
+		last = asked;
+		usleep(50000);
+	}
+	return good;
 }
 
 static void
@@ -127,36 +162,46 @@ test_idle_jobs(void)
 	HgJob *job;
 	HgJobStats stats;
 	HgDeviceStatus status;
-	bool good = true;
+	bool good;
+	bool stays;
 	double started;
+	double longest_ms = 0;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 10000, 10000);
-	half.expected_rows[HG_OUTER] = half.expected_rows[HG_INNER] = FULL_ROWS / 4;
-	start_evicting(&server);
-	test_start_speaker(&server, &reading);
-	test_start_speaker(&server, &waiting);
-	test_start_speaker(&server, &small);
-	client = test_start_client(&server);
-	engine = hg_wire_client_engine(client);
-
-	/* one streams, another is still to get its keys */
-	good = engine->open(engine, test_host_plain(), &half, &job, &error) == HG_OK;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		good = good && engine->append(job, (HgSide) side, data.keys[side], data.rows[side],
-									  &error) == HG_OK;
-	good = good && engine->build(job, &error) == HG_OK &&
-		   engine->match(job, HG_MATCH_ALL, &error) == HG_OK && takes_matches(engine, job, &error);
-	test_ask_open(&reading, 1, FULL_ROWS / 4, 0);
-	good = good && test_is_answered(&reading, HG_OK);
-	test_ask_open(&waiting, 1, FULL_ROWS / 2, 0);
-	started = test_now_ms();
-	while (good && test_now_ms() - started < LOOKED_MS)
+	for (int tries = 1;; tries++)
 	{
-		good = takes_matches(engine, job, &error);
-		usleep(50000);
+		half.expected_rows[HG_OUTER] = half.expected_rows[HG_INNER] = FULL_ROWS / 4;
+		start_evicting(&server);
+		test_start_speaker(&server, &reading);
+		test_start_speaker(&server, &waiting);
+		test_start_speaker(&server, &small);
+		client = test_start_client(&server);
+		engine = hg_wire_client_engine(client);
+
+		/* one streams, another is still to get its keys */
+		good = engine->open(engine, test_host_plain(), &half, &job, &error) == HG_OK;
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			good = good && engine->append(job, (HgSide) side, data.keys[side], data.rows[side],
+										  &error) == HG_OK;
+		good = good && engine->build(job, &error) == HG_OK &&
+			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+		test_ask_open(&reading, 1, FULL_ROWS / 4, 0);
+		started = test_now_ms();
+		good = good && test_is_answered(&reading, HG_OK) && takes_matches(engine, job, &error);
+		test_ask_open(&waiting, 1, FULL_ROWS / 2, 0);
+		good = good && test_counts_become(&server, 4, 2, 1);
+		stays = good && stays_while_asked(&server, engine, job, started, &longest_ms);
+		if (!good || stays || longest_ms < IDLE_MS || tries == 10)
+			break;
+		/* it was idle: a machine that is busy has kept this program from asking in time */
+		engine->close(job);
+		hg_wire_client_destroy(client);
+		test_end_speaker(&reading);
+		test_end_speaker(&waiting);
+		test_end_speaker(&small);
+		test_stop_server(&server);
 	}
-	hg_tap_ok(good && test_is_waiting(&waiting),
-			  "a job that is asked for matches stays, whoever waits");
+	hg_tap_ok(stays, "a job that is asked for matches stays, whoever waits");
 
 	started = test_now_ms();
 	hg_tap_ok(test_is_answered(&waiting, HG_OK) && test_now_ms() - started < TEST_PATIENCE_MS / 2,
@@ -315,7 +360,7 @@ test_idle_process(void)
 	double closed;
 	int status;
 
-	setenv("HG_STANDIN_EVICT_MS", IDLE_MS, 1);
+	set_idle_time();
 	test_start_server(&server, options);
 	unsetenv("HG_STANDIN_EVICT_MS");
 	test_start_speaker(&server, &cursor);
