@@ -273,7 +273,19 @@ hg_hashjoin_enabled(const JoinPathExtraData *extra)
 #endif
 }
 
-/* ... and one whose outer input is this path? */
+/* ... or a nested loop? */
+static inline bool
+hg_nestloop_enabled(const JoinPathExtraData *extra)
+{
+#if PG_VERSION_NUM >= 190000
+	return (extra->pgs_mask & PGS_NESTLOOP_PLAIN) != 0;
+#else
+	(void) extra;
+	return enable_nestloop;
+#endif
+}
+
+/* ... and a hash join whose outer input is this path? */
 static inline bool
 hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 {

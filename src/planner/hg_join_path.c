@@ -197,17 +197,42 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 	return &path->custom.path;
 }
 
+/*
+ * The paths of the joined relation, partial ones or all, that one of such a cost has beside it: and
+ * the nested loops from the inner into the outer side, as the planner takes the sides of an inner
+ * join in both orders, and may not have come to those yet.
+ */
+static List *
+hg_join_rivals(const HgConsidered *join, bool partial, Cost cost)
+{
+	List *paths = partial ? join->joinrel->partial_pathlist : join->joinrel->pathlist;
+	List *outer_paths = join->innerrel->partial_pathlist;
+	List *ahead;
+	Path *outer;
+
+	if (join->join_type != JOIN_INNER || !hg_nestloop_enabled(join->extra))
+		return paths;
+	if (!partial)
+		outer = join->innerrel->cheapest_total_path;
+	else
+		outer = outer_paths != NIL ? linitial(outer_paths) : NULL;
+	ahead = hg_loops_ahead(join->joinrel, outer, join->outerrel, cost);
+	return ahead != NIL ? list_concat(ahead, paths) : paths;
+}
+
 /* Give a path that takes no parameters the price that it needs among the others. */
 static Path *
-hg_join_path_price(const HgConsidered *join, Path *path, List *others)
+hg_join_path_price(const HgConsidered *join, Path *path)
 {
 	Cost cost = path->total_cost;
 	Cost price;
 
 	if (hg_force || path->param_info != NULL)
 		return path;
-	price = hg_price_beside(join->root, others, path);
-	if (price < cost)
+	price = hg_price_beside(
+		join->root, (List *[]){hg_join_rivals(join, false, cost), hg_join_rivals(join, true, cost)},
+		path, path->parallel_workers > 0);
+	if (price != cost)
 	{
 		path->startup_cost *= price / cost;
 		path->total_cost = price;
@@ -259,10 +284,9 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false))
 		return;
 	if (hg_consider_clauses(join))
-		add_path(join->joinrel, hg_join_path_price(join,
-												   hg_join_path_create(join, outer_path, inner_path,
-																	   required_outer, 0, false),
-												   join->joinrel->pathlist));
+		add_path(join->joinrel,
+				 hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path,
+															  required_outer, 0, false)));
 }
 
 /* Offer the joins of paths that take parameters, as core does for its hash join. */
@@ -301,10 +325,8 @@ hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path,
 	if (hg_consider_clauses(join))
 		add_partial_path(
 			join->joinrel,
-			hg_join_path_price(join,
-							   hg_join_path_create(join, outer_path, inner_path, NULL,
-												   outer_path->parallel_workers, together),
-							   join->joinrel->partial_pathlist));
+			hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path, NULL,
+														 outer_path->parallel_workers, together)));
 }
 
 /*

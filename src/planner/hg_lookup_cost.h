@@ -13,15 +13,25 @@
 #include "nodes/pathnodes.h"
 
 /*
- * May a path that takes no parameters, and at least so much, be the best beside those of a relation,
- * which are in paths?
+ * May a path that takes no parameters, and at least so much, be the best beside those of a
+ * relation, which are in paths?
  */
 extern bool hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, Cost least);
 
 /*
- * The total cost that a path is to have beside these others of its relation: its own, or
- * less where those that seem cheaper are not.
+ * The nested loops of an inner join that look rows of a relation up for those of an outer path
+ * (NULL: none), priced nearly as core will, for where it has yet to make them: those that may take
+ * much less than a path of such a cost.
  */
-extern Cost hg_price_beside(PlannerInfo *root, List *paths, const Path *path);
+extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOptInfo *innerrel,
+							Cost cost);
+
+/*
+ * The total cost that a path, partial or not, is to have beside these others of its relation, which
+ * are all and the partial ones: its own; less where those that seem cheaper are not; more where
+ * the one that core would choose is a nested loop that takes much less than it costs.
+ */
+extern Cost hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path,
+							bool partial);
 
 #endif /* HG_LOOKUP_COST_H */
