@@ -88,13 +88,12 @@ hg_kept_shrink(Size bytes)
 static void
 hg_kept_rest(HgKeptBlock *block)
 {
+#ifdef MADV_FREE
+	/* advice: that it is refused changes nothing but what the process seems to hold */
+	(void) madvise(block->start, block->bytes, MADV_FREE);
+#endif
 	dlist_push_head(&kept.idle, &block->node);
 	hg_kept_shrink(hg_kept_limit());
-#ifdef MADV_FREE
-	/* whether it is still there or not; that the advice is refused changes nothing but the RSS */
-	if (!dlist_is_empty(&kept.idle) && dlist_head_node(&kept.idle) == &block->node)
-		(void) madvise(block->start, block->bytes, MADV_FREE);
-#endif
 }
 
 /* A context is reset: what was taken for it is no longer in use. */

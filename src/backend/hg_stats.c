@@ -6,13 +6,12 @@
  * THE SESSION'S LIST holds the joins of the last statement that had one.  A
  * statement is what runs at the outermost level of the executor or of utility
  * commands; whatever it runs inside (functions, triggers, EXPLAIN, DO) belongs to
- * it.  Hooks number the statements.  A join that is filed
- * under a new number makes the list start afresh, so that statements without a
- * join, the one that reads the list among them, leave it as it is.  A join is filed
- * when it ends, which may be after its statement's last row was fetched, but always
- * before the next statement starts to run.  The joins of a cursor belong to the
- * statement that closed it.  A session outlives its users: each join says whose it is, and
- * DISCARD ALL, with which a pool hands a session on, empties the list.
+ * it.  Hooks number the statements.  A join that is filed under a new number makes the list
+ * start afresh, so that statements without a join, the one that reads the list among them,
+ * leave it as it is.  A join is filed when it ends, which may be after its statement's last
+ * row was fetched, but always before the next statement starts to run.  The joins of a cursor
+ * belong to the statement that closed it.  A session outlives its users: each join says whose it
+ * is, and DISCARD ALL, with which a pool hands a session on, empties the list.
  *
  * The hooks are in the way of every query that a session with the library runs, so they
  * do little: the executor's set no PG_TRY, which would be most of what a lookup of one row

@@ -39,11 +39,11 @@
  */
 #include "hg_compat.h"
 
-#include "miscadmin.h"
 #include <math.h>
 
 #include "access/stratnum.h"
 #include "catalog/pg_statistic.h"
+#include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_lookup_cost.h
- *	  What plans take beyond their price where they look rows up in an index.
+ *	  What plans take that look rows up in an index, where that is more or less than their price.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
