@@ -156,6 +156,21 @@ foreach my $way (grep { $_ ne 'shared' } sort keys %ways)
 	is(@wrong, 0, "$way: no outer row comes again after another one") or diag(join "\n", @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ]);
 }
 
+# ------------------------------------------------------------------ more matches than rows can have
+
+foreach my $way (sort keys %ways)
+{
+	my ($which) = $way =~ /^(\w+)/;
+
+	use_program($nodes{$which}, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_LIES => "'count 1 1'");
+	foreach my $backend ('auto', 'cuda')
+	{
+		my @wrong = compare($way, $backend, 0);
+
+		is(@wrong, 0, "$way, $backend: no more matches than rows can have") or diag(join "\n", @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ]);
+	}
+}
+
 # ------------------------------------------------------------------ lies at random
 
 foreach my $kind ('seen', 'memory')

@@ -278,6 +278,16 @@ hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
 	return HG_OK;
 }
 
+/* Can the rows of all processes have so many matches? */
+static bool
+hg_device_team_can_have(HgDeviceTeam *device, HgMatchMode mode, uint64 matches)
+{
+	const uint64 outer = pg_atomic_read_u64(&device->shared->rows[HG_OUTER]);
+	const uint64 inner = pg_atomic_read_u64(&device->shared->rows[HG_INNER]);
+
+	return matches <= outer * (mode == HG_MATCH_FIRST ? 1 : inner);
+}
+
 /* Have the matches of all counted; nobody else asks for any meanwhile. */
 static HgStatus
 hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, HgError *error)
@@ -289,7 +299,8 @@ hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, Hg
 	device->calls.stats(device->job, &before);
 	status = device->calls.count(device->job, mode, matches, error);
 	device->calls.stats(device->job, &after);
-	if (status == HG_OK && after.matches - before.matches != *matches)
+	if (status == HG_OK && (after.matches - before.matches != *matches ||
+							!hg_device_team_can_have(device, mode, *matches)))
 		return hg_device_distrust(error);
 	return status;
 }
@@ -312,6 +323,8 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	{
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
+		if (status == HG_OK && !hg_device_team_can_have(device, spec->mode, device->groups.pairs))
+			return hg_device_distrust(error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
