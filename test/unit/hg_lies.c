@@ -33,14 +33,15 @@ typedef enum Kind
 	LIES_ROW,
 	LIES_TWICE,
 	LIES_COUNT,
+	LIES_FEWER,
 	LIES_SEEN,
 	LIES_ANY,
 	LIES_MEMORY,
 	LIES_KINDS
 } Kind;
 
-static const char *const kind_names[LIES_KINDS] = {"none", "row", "twice", "count",
-												   "seen", "any", "memory"};
+static const char *const kind_names[LIES_KINDS] = {"none",	"row",	"twice", "count",
+												   "fewer", "seen", "any",	 "memory"};
 
 static _Atomic int kind;
 static unsigned one_in;
@@ -409,6 +410,10 @@ lie(int fd, HgWireMessage *message)
 		case LIES_COUNT:
 			if (message->header.type == HG_WIRE_REPLY)
 				exaggerate(fd, request, &message->reply);
+			break;
+		case LIES_FEWER:
+			if (has_results && request->header.type == HG_WIRE_NEXT)
+				message->reply.count--;
 			break;
 		case LIES_SEEN:
 			/* who has not greeted has said nothing yet */

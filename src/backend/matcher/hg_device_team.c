@@ -66,6 +66,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
 		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
 		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
+		pg_atomic_init_u32(&shared->attempts[number].streaming, 0);
 	}
 	pg_atomic_init_u32(&shared->unsent, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
@@ -339,7 +340,10 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	return HG_OK;
 }
 
-/* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
+/*
+ * Fetch a chunk of matches, behind those that are there; *count is 0 at the end.  Who fetches more
+ * than there are has been lied to.
+ */
 static HgStatus
 hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 {
@@ -356,7 +360,8 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
-	pg_atomic_fetch_add_u64(&device->attempt->fetched, *count);
+	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->matches)
+		return hg_device_distrust(error);
 	return status;
 }
 
@@ -378,6 +383,9 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 	HgStatus status;
 	size_t count = device->streamed ? 0 : 1;
 
+	/* all have said so before one of them comes to its end */
+	if (device->streamed)
+		pg_atomic_fetch_add_u32(&device->attempt->streaming, 1);
 	/* all rows of all processes are there */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_wire_client_number(device->job, (HgSide) side,
@@ -546,7 +554,13 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 		*block = device->fetched.last;
 	/* others can have its memory */
 	else if (status == HG_OK)
+	{
 		hg_device_team_close(device);
+		/* the last process knows what all have fetched */
+		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
+			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
+			return hg_device_distrust(error);
+	}
 	return status;
 }
 
