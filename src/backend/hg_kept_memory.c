@@ -243,6 +243,12 @@ hg_kept_give(HgKeptBlock *block)
 }
 
 void
+hg_kept_begin_join(void)
+{
+	hg_kept_shrink(hg_kept_limit());
+}
+
+void
 hg_kept_release(void)
 {
 	hg_kept_shrink(0);

@@ -8,8 +8,8 @@
  * therefore kept, and the next one of that size is one of them.
  *
  * HOW MUCH: blocks that are kept and those in use are hash_mem (work_mem * hash_mem_multiplier)
- * together, or hashgraph.keep_memory: where more is in use, nothing is kept.  Parallel workers keep
- * nothing.
+ * together, or hashgraph.keep_memory: where more is in use, nothing is kept.  Where that has become
+ * less, the next join frees what is too much when it begins.  Parallel workers keep nothing.
  *
  * WHO ELSE NEEDS IT: the kernel is told that what is kept has no contents to save.  Where memory
  * runs short it takes the pages without writing them anywhere, and only then does their first touch
@@ -39,6 +39,9 @@ typedef struct HgKeptBlock HgKeptBlock;
 #define HG_KEPT_HEAD ((Size) 64)
 extern HgKeptBlock *hg_kept_take(MemoryContext context, Size bytes, char **start);
 extern void hg_kept_give(HgKeptBlock *block);
+
+/* A join begins: free what may not be kept any more.  It may take no block that would show it. */
+extern void hg_kept_begin_join(void);
 
 /* Free what is not in use. */
 extern void hg_kept_release(void);

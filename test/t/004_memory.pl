@@ -281,6 +281,13 @@ cmp_ok($node->safe_psql('postgres', 'select temp_bytes from pg_stat_database whe
 	cmp_ok($used, '<', $idle / 2, '... until the next join uses it');
 	cmp_ok($less, '<', 32 * $MB, 'a smaller work_mem: less is kept from the next join on');
 	cmp_ok($none, '<', $MB, 'DISCARD ALL frees it');
+
+	# ... which may have no block so large that it could be kept
+	my $small = 'select count(*) from (select * from l limit 10) a join (select * from r limit 10) b using (k)';
+	(undef, undef, $less, undef, undef, $none) =
+	  $kept->($count, "set work_mem = '4MB'", $small, $blocks, "set work_mem = '128MB'", $count, 'set hashgraph.keep_memory = 0', $small, $blocks);
+	cmp_ok($less, '<', 8 * $MB, '... as it is from a small join on');
+	cmp_ok($none, '<', $MB, 'nothing is kept from a small join on where nothing may be');
 	(undef, $none, undef, $used) = $kept->('set hashgraph.keep_memory = 0', $count, $blocks, $count, $lazy);
 	cmp_ok($none + $used, '<', $MB, 'hashgraph.keep_memory = 0: nothing is kept');
 }

@@ -65,6 +65,7 @@ my %queries = (
 	'hashed keys' => 'select l.t, x from l join n on l.k::numeric = n.k',
 	'texts' => 'select l.v, x from l join texts using (t)',
 	'many rows' => 'select early_l.t, r.t from early_l join r using (k) where r.w < 100',
+	'many matches' => 'select sum((v + w) % 7) from (select v, w from l join r on l.k % 100 = r.k % 100 where w < 3000 offset 0) m',
 	'no match' => 'select l.t, r.t from l join r on l.k = r.k + 100000');
 
 my $statements = join '', map {
@@ -84,6 +85,8 @@ sub answers_of
 my %ways = (
 	private => 'set max_parallel_workers_per_gather = 0',
 	shared => 'set max_parallel_workers_per_gather = 2',
+	# processes that join together, and whose memory holds both sides, but not all matches
+	'shared, streamed' => "set max_parallel_workers_per_gather = 2; set work_mem = '512kB'",
 	'shared, small memory' => 'set max_parallel_workers_per_gather = 0; set work_mem = 256',
 	'private, small device' => "set max_parallel_workers_per_gather = 0; set hashgraph.gpu_memory_limit = '256kB'");
 
@@ -145,7 +148,7 @@ foreach my $way (sort keys %ways)
 
 # ------------------------------------------------------------------ a row that comes again
 
-foreach my $way (grep { $_ ne 'shared' } sort keys %ways)
+foreach my $way (grep { $_ ne 'shared' && $_ ne 'shared, streamed' } sort keys %ways)
 {
 	my ($which) = $way =~ /^(\w+)/;
 
@@ -154,6 +157,24 @@ foreach my $way (grep { $_ ne 'shared' } sort keys %ways)
 	my @wrong = compare($way, 'auto', 0);
 
 	is(@wrong, 0, "$way: no outer row comes again after another one") or diag(join "\n", @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ]);
+}
+
+# ------------------------------------------------------------------ more matches than rows can have, and too few
+
+foreach my $kind ('count', 'fewer')
+{
+	foreach my $way (sort keys %ways)
+	{
+		my ($which) = $way =~ /^(\w+)/;
+
+		use_program($nodes{$which}, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_LIES => "'$kind 1 1'");
+		foreach my $backend ('auto', 'cuda')
+		{
+			my @wrong = compare($way, $backend, 0);
+
+			is(@wrong, 0, "$way, $backend: lies of kind $kind: no wrong row") or diag(join "\n", @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ]);
+		}
+	}
 }
 
 # ------------------------------------------------------------------ lies at random

@@ -182,7 +182,7 @@ sub use_program
 	{
 		$path = PostgreSQL::Test::Utils::tempdir() . '/device';
 		append_to_file($path,
-			join("\n", '#!/bin/sh', "export HG_TEST_PROGRAM=$path", (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
+			join("\n", '#!/bin/sh', ": >$path.started", "export HG_TEST_PROGRAM=$path", (map { "export $_=$switches{$_}" } sort keys %switches), "exec '$program' \"\$@\"", ''));
 		chmod 0755, $path;
 	}
 	$node->safe_psql('postgres', "alter system set hashgraph.device_program = '$path'");
@@ -191,8 +191,12 @@ sub use_program
 	  or die 'the configuration was not read again';
 	if ($of_server)
 	{
-		wait_for(sub { my $pid = device_process($node); defined $pid && ({ environment_of($pid) }->{HG_TEST_PROGRAM} // '') eq $path })
-		  or die "$path was not started";
+		my $started = sub { my $pid = device_process($node); defined $pid && ({ environment_of($pid) }->{HG_TEST_PROGRAM} // '') eq $path };
+
+		# one that lies may be seen off by the server's worker at once, each time that it is started
+		$started = sub { -e "$path.started" }
+		  if $switches{HG_STANDIN_LIES};
+		wait_for($started) or die "$path was not started";
 		$node->safe_psql('postgres', 'select count(*) from hashgraph_devices()') unless $switches{HG_STANDIN_START_DELAY_MS};
 	}
 	return;

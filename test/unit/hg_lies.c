@@ -32,13 +32,16 @@ typedef enum Kind
 	LIES_NONE,
 	LIES_ROW,
 	LIES_TWICE,
+	LIES_COUNT,
+	LIES_FEWER,
 	LIES_SEEN,
 	LIES_ANY,
 	LIES_MEMORY,
 	LIES_KINDS
 } Kind;
 
-static const char *const kind_names[LIES_KINDS] = {"none", "row", "twice", "seen", "any", "memory"};
+static const char *const kind_names[LIES_KINDS] = {"none",	"row",	"twice", "count",
+												   "fewer", "seen", "any",	 "memory"};
 
 static _Atomic int kind;
 static unsigned one_in;
@@ -174,14 +177,23 @@ lie_about_rows(const HgWireRequest *request, const HgWireReply *reply)
 	rows[below(reply->count)] = no_row();
 }
 
+/*
+ * Numbers that a client compares with each other are altered by bits of their own: two lies that
+ * agree would have to be believed.
+ */
+#define ALTERED_COUNT (UINT64_C(1) << below(24))
+#define ALTERED_SUM (UINT64_C(1) << (32 + below(32)))
+
+/* More matches than any rows of a test can have. */
+#define MANY (UINT64_C(1) << 40)
+
 /* A group has another number of pairs. */
 static void
 lie_about_groups(int fd, const HgWireReply *reply)
 {
 	uint64_t *records = (uint64_t *) (area + reply->lease_offset);
 
-	records[below(reply->count) * heard[fd].record_words + heard[fd].record_pairs] ^= UINT64_C(1)
-																					  << below(64);
+	records[below(reply->count) * heard[fd].record_words + heard[fd].record_pairs] ^= ALTERED_COUNT;
 }
 
 /* The first outer row of a chunk comes once more, behind another one. */
@@ -196,6 +208,20 @@ repeat_row(const HgWireReply *reply)
 			outer[i] = outer[0];
 			break;
 		}
+}
+
+/* Matches are more by MANY than they are, whatever tells of them. */
+static void
+exaggerate(int fd, const HgWireRequest *request, HgWireReply *reply)
+{
+	if (reply->error.status != HG_OK)
+		return;
+	if (request->header.type == HG_WIRE_COUNT)
+		reply->count += MANY;
+	if (request->header.type == HG_WIRE_COUNT || request->header.type == HG_WIRE_REDUCE)
+		reply->stats.matches += MANY;
+	if (request->header.type == HG_WIRE_NEXT_GROUPS && reply->count > 0)
+		((uint64_t *) (area + reply->lease_offset))[heard[fd].record_pairs] += MANY;
 }
 
 /* Returns whether there was anything to lie about. */
@@ -279,14 +305,14 @@ lie_about_message(HgWireMessage *message)
 			memset(reply->error.message, 1 + (int) below(255), sizeof(reply->error.message));
 			break;
 		case 1:
-			reply->count ^= UINT64_C(1) << below(64);
+			reply->count ^= ALTERED_COUNT;
 			break;
 		case 2:
 			if (reply->lease_bytes > 0)
 				lie_about_lease(reply);
 			break;
 		case 3:
-			reply->stats.matches ^= UINT64_C(1) << below(64);
+			reply->stats.matches ^= ALTERED_SUM;
 			break;
 		case 4:
 			reply->stats.rows[below(2)] ^= UINT64_C(1) << below(64);
@@ -380,6 +406,14 @@ lie(int fd, HgWireMessage *message)
 		case LIES_TWICE:
 			if (has_results && request->header.type == HG_WIRE_NEXT)
 				repeat_row(reply);
+			break;
+		case LIES_COUNT:
+			if (message->header.type == HG_WIRE_REPLY)
+				exaggerate(fd, request, &message->reply);
+			break;
+		case LIES_FEWER:
+			if (has_results && request->header.type == HG_WIRE_NEXT)
+				message->reply.count--;
 			break;
 		case LIES_SEEN:
 			/* who has not greeted has said nothing yet */

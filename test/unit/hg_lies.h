@@ -21,11 +21,13 @@
  *
  *	row		of each chunk of matches, the first outer row is number 0xFFFFFFF0
  *	twice	the first outer row of each chunk comes again after another one
+ *	count	there are 2^40 matches more than there are, and groups are made of them
+ *	fewer	each chunk of matches has one less than there are
  *	seen	answers that a client must see through, or that do no harm: whatever it returns is right
  *	any		any word of any message, and any word of the results
  *	memory	the same, and any word of staging at any time, as fast as a thread can write
  *
- * Lies of the first three kinds are the device process's alone.  Ends the program where what is
+ * Lies of the first five kinds are the device process's alone.  Ends the program where what is
  * something else.
  */
 extern void hg_lies_begin(const char *what, unsigned char *staging, uint64_t staging_bytes);

@@ -44,6 +44,9 @@
 #define ROWS 4
 #define VALUE 7
 
+/* More matches than they can have. */
+#define IMPOSSIBLE (ROWS * ROWS + 1)
+
 /* What a device process can get wrong. */
 typedef enum Lie
 {
@@ -69,6 +72,8 @@ typedef enum Lie
 	LIE_MORE_ROWS,
 	LIE_FEWER_ROWS,
 	LIE_COUNT_OF_NONE,
+	LIE_IMPOSSIBLE_COUNT,
+	LIE_IMPOSSIBLE_FIRST,
 	LIE_TOO_MANY_PAIRS,
 	LIE_SMALL_RESULTS,
 	LIE_UNCOUNTED_PAIRS,
@@ -82,6 +87,7 @@ typedef enum Lie
 	LIE_GROUPS_OF_NOTHING,
 	LIE_NO_MORE_GROUPS,
 	LIE_GROUP_PAIRS,
+	LIE_IMPOSSIBLE_PAIRS,
 	LIE_GROUP_KEY,
 	LIE_GROUP_NULLS,
 	LIE_GROUP_COUNT,
@@ -113,6 +119,8 @@ static const char *const lie_names[LIE_COUNT] = {
 	"more rows than it was sent",
 	"fewer rows in the job than it was sent",
 	"a number of matches that it has not counted",
+	"more matches than there are pairs of rows",
+	"more first matches than there are outer rows",
 	"more pairs than were asked for",
 	"more pairs than its results have room for",
 	"pairs that it does not count",
@@ -126,6 +134,7 @@ static const char *const lie_names[LIE_COUNT] = {
 	"groups of no match",
 	"no more groups, before all have come",
 	"a group with more pairs than there are",
+	"a group of more matches than there are pairs of rows",
 	"a group whose key does not fit its column",
 	"a group with a NULL of no key",
 	"a group with more arguments than pairs",
@@ -172,6 +181,8 @@ tell_groups(const Liar *liar, HgWireReply *reply)
 	record[0] = liar->lie == LIE_GROUP_KEY ? 1 << 20 : VALUE;
 	record[1] = liar->lie == LIE_GROUP_NULLS ? 2 : 0;
 	record[2] = liar->lie == LIE_GROUP_PAIRS ? ROWS + 1 : ROWS;
+	if (liar->lie == LIE_IMPOSSIBLE_PAIRS)
+		record[2] = IMPOSSIBLE;
 	record[3] = liar->lie == LIE_GROUP_COUNT ? ROWS + 1 : ROWS;
 	record[4] = ROWS * VALUE;
 	record[5] = liar->lie == LIE_GROUP_SUM ? 1 : 0;
@@ -207,7 +218,11 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			break;
 		case HG_WIRE_COUNT:
 			reply->count = ROWS;
-			liar->stats.matches += liar->lie == LIE_COUNT_OF_NONE ? 0 : ROWS;
+			if (liar->lie == LIE_IMPOSSIBLE_COUNT)
+				reply->count = IMPOSSIBLE;
+			if (liar->lie == LIE_IMPOSSIBLE_FIRST && request->mode == HG_MATCH_FIRST)
+				reply->count = ROWS + 1;
+			liar->stats.matches += liar->lie == LIE_COUNT_OF_NONE ? 0 : reply->count;
 			break;
 		case HG_WIRE_NEXT:
 			tell_matches(liar, request, reply);
@@ -225,7 +240,10 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			break;
 		case HG_WIRE_REDUCE:
 			reply->count = liar->lie == LIE_TOO_MANY_GROUPS ? request->reduce.max_groups + 1 : 1;
-			liar->stats.matches += liar->lie == LIE_GROUPS_OF_NOTHING ? 0 : ROWS;
+			if (liar->lie == LIE_IMPOSSIBLE_PAIRS)
+				liar->stats.matches += IMPOSSIBLE;
+			else
+				liar->stats.matches += liar->lie == LIE_GROUPS_OF_NOTHING ? 0 : ROWS;
 			break;
 		case HG_WIRE_NEXT_GROUPS:
 			tell_groups(liar, reply);
@@ -303,8 +321,9 @@ ask_all(HgEngine *engine, HgJob *job)
 	if (engine->append_column(job, HG_OUTER, 0, values, NULL, ROWS, 0, NULL) != HG_OK ||
 		engine->build(job, NULL) != HG_OK)
 		return true;
-	if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
-		right = right && count == ROWS;
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST; mode++)
+		if (engine->count(job, (HgMatchMode) mode, &count, NULL) == HG_OK)
+			right = right && count == ROWS;
 	if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
 		engine->next(job, &matches, NULL) == HG_OK)
 		right = right && are_matches(&matches);

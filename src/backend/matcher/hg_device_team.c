@@ -66,6 +66,7 @@ hg_device_team_init(HgDeviceTeamShared *shared, bool possible)
 		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
 		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
 		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
+		pg_atomic_init_u32(&shared->attempts[number].streaming, 0);
 	}
 	pg_atomic_init_u32(&shared->unsent, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
@@ -278,6 +279,16 @@ hg_device_team_check_rows(HgDeviceTeam *device, HgError *error)
 	return HG_OK;
 }
 
+/* Can the rows of all processes have so many matches? */
+static bool
+hg_device_team_can_have(HgDeviceTeam *device, HgMatchMode mode, uint64 matches)
+{
+	const uint64 outer = pg_atomic_read_u64(&device->shared->rows[HG_OUTER]);
+	const uint64 inner = pg_atomic_read_u64(&device->shared->rows[HG_INNER]);
+
+	return matches <= outer * (mode == HG_MATCH_FIRST ? 1 : inner);
+}
+
 /* Have the matches of all counted; nobody else asks for any meanwhile. */
 static HgStatus
 hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, HgError *error)
@@ -289,7 +300,8 @@ hg_device_team_count(HgDeviceTeam *device, HgMatchMode mode, uint64 *matches, Hg
 	device->calls.stats(device->job, &before);
 	status = device->calls.count(device->job, mode, matches, error);
 	device->calls.stats(device->job, &after);
-	if (status == HG_OK && after.matches - before.matches != *matches)
+	if (status == HG_OK && (after.matches - before.matches != *matches ||
+							!hg_device_team_can_have(device, mode, *matches)))
 		return hg_device_distrust(error);
 	return status;
 }
@@ -312,6 +324,8 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	{
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
 									device->context, &device->groups, error);
+		if (status == HG_OK && !hg_device_team_can_have(device, spec->mode, device->groups.pairs))
+			return hg_device_distrust(error);
 		attempt->reduced = status == HG_OK && !device->groups.too_many;
 	}
 	if (status != HG_OK || attempt->reduced)
@@ -326,7 +340,10 @@ hg_device_team_build(HgDeviceTeam *device, const HgMatcherSpec *spec, HgError *e
 	return HG_OK;
 }
 
-/* Fetch a chunk of matches, behind those that are there; *count is 0 at the end. */
+/*
+ * Fetch a chunk of matches, behind those that are there; *count is 0 at the end.  Who fetches more
+ * than there are has been lied to.
+ */
 static HgStatus
 hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 {
@@ -343,7 +360,8 @@ hg_device_team_fetch_chunk(HgDeviceTeam *device, size_t *count, HgError *error)
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
-	pg_atomic_fetch_add_u64(&device->attempt->fetched, *count);
+	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->matches)
+		return hg_device_distrust(error);
 	return status;
 }
 
@@ -365,6 +383,9 @@ hg_device_team_fetch(HgDeviceTeam *device, HgMatchMode mode, HgError *error)
 	HgStatus status;
 	size_t count = device->streamed ? 0 : 1;
 
+	/* all have said so before one of them comes to its end */
+	if (device->streamed)
+		pg_atomic_fetch_add_u32(&device->attempt->streaming, 1);
 	/* all rows of all processes are there */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_wire_client_number(device->job, (HgSide) side,
@@ -533,7 +554,13 @@ hg_device_team_stream(HgDeviceTeam *device, const HgMatchBlock **block, HgError 
 		*block = device->fetched.last;
 	/* others can have its memory */
 	else if (status == HG_OK)
+	{
 		hg_device_team_close(device);
+		/* the last process knows what all have fetched */
+		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
+			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
+			return hg_device_distrust(error);
+	}
 	return status;
 }
 

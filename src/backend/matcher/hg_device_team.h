@@ -62,13 +62,14 @@ typedef enum HgDeviceTry
 /* How one attempt at the steps fared. */
 typedef struct HgDeviceAttempt
 {
-	pg_atomic_uint32 failed;  /* the step that has failed, 0 = none */
-	HgError failure;		  /* ... and why: written by one, read after its arrive */
-	pg_atomic_uint32 asked;	  /* a process does the second step for all ... */
-	uint64 matches;			  /* ... and has written this before its arrive: of all processes, */
-	bool reduced;			  /* or that it has reduced them to groups; ... */
-	bool streamed;			  /* ... the matches are fetched while they are returned */
-	pg_atomic_uint64 fetched; /* matches that the processes have, added before they arrive */
+	pg_atomic_uint32 failed;	/* the step that has failed, 0 = none */
+	HgError failure;			/* ... and why: written by one, read after its arrive */
+	pg_atomic_uint32 asked;		/* a process does the second step for all ... */
+	uint64 matches;				/* ... and has written this before its arrive: of all processes, */
+	bool reduced;				/* or that it has reduced them to groups; ... */
+	bool streamed;				/* ... the matches are fetched while they are returned */
+	pg_atomic_uint64 fetched;	/* matches that the processes have, added before they arrive; ... */
+	pg_atomic_uint32 streaming; /* ... or before they are no more of those that stream them */
 } HgDeviceAttempt;
 
 /* What the processes have in common, in their shared memory. */

@@ -11,8 +11,8 @@
  * WHAT IS SEEN: answers to other requests than those sent, or of other jobs; states and statuses
  * that do not exist or that nothing can have led to; parts of staging that do not lie in it;
  * rows that nobody has appended, and a job without those that were; more or fewer matches than the
- * job's statistics tell; groups that are not made of the matches, or of numbers that the columns
- * can't hold.
+ * job's statistics tell, or more than its rows can have; groups that are not made of the matches,
+ * or of numbers that the columns can't hold.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -160,6 +160,15 @@ has_made(const HgRemoteJob *job, const HgJobStats *stats, uint64_t matches)
 		   (is_alone(job) ? made == matches : made >= matches);
 }
 
+/* Can the job's rows, which are all its own, have so many matches? */
+static bool
+can_have(const HgRemoteJob *job, const HgWireAsked *asked, uint64_t matches)
+{
+	const uint64_t inner = asked->mode == HG_MATCH_FIRST ? 1 : job->rows[HG_INNER];
+
+	return matches <= job->rows[HG_OUTER] * inner;
+}
+
 static bool
 graph_is_sane(const HgRemoteJob *job, HgSide side, const HgWireReply *reply)
 {
@@ -190,7 +199,7 @@ has_room(const HgWireAsked *asked, const HgWireReply *reply, uint64_t staging_by
 
 /* An answer to REDUCE: groups of matches, or that they are too many. */
 static bool
-take_groups(HgRemoteJob *job, const HgWireReply *reply)
+take_groups(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *reply)
 {
 	HgRemoteGroups *groups = &job->groups;
 
@@ -204,6 +213,8 @@ take_groups(HgRemoteJob *job, const HgWireReply *reply)
 	/* a team gives all groups to one of its processes, and may count matches for another */
 	if (!is_alone(job))
 		return true;
+	if (!can_have(job, asked, groups->pairs))
+		return false;
 	return groups->spec.nkeys == 0
 			   ? groups->left == 1
 			   : groups->left <= groups->pairs && (groups->left > 0) == (groups->pairs > 0);
@@ -225,7 +236,8 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
 			/* a team counts once, for whoever asks first */
-			return is_alone(job) ? has_made(job, &reply->stats, reply->count)
+			return is_alone(job) ? has_made(job, &reply->stats, reply->count) &&
+									   can_have(job, asked, reply->count)
 								 : reply->count <= reply->stats.matches;
 		case HG_WIRE_NEXT:
 			return has_room(asked, reply, staging_bytes) &&
@@ -237,7 +249,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			return has_room(asked, reply, staging_bytes) &&
 				   (reply->count > 0) == (asked->count > 0);
 		case HG_WIRE_REDUCE:
-			return take_groups(job, reply);
+			return take_groups(job, asked, reply);
 		case HG_WIRE_DESCRIBE:
 			return graph_is_sane(job, (HgSide) asked->side, reply);
 		default:

@@ -255,6 +255,7 @@ hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireM
 				(HgWireAsked){.type = (uint16_t) type,
 							  .side = (uint16_t) message->request.side,
 							  .job = job,
+							  .mode = message->request.mode,
 							  .count = message->request.count,
 							  .width = width};
 	}

@@ -49,6 +49,7 @@ typedef struct HgWireAsked
 	uint16_t type; /* HgWireType */
 	uint16_t side; /* DESCRIBE: HgSide */
 	uint32_t job;
+	uint32_t mode;	/* COUNT, REDUCE: HgMatchMode */
 	uint64_t count; /* NEXT, NEXT_GROUPS, EXPORT: elements at most ... */
 	uint64_t width; /* ... and bytes of each */
 } HgWireAsked;

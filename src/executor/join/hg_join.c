@@ -71,6 +71,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
+#include "backend/hg_kept_memory.h"
 #include "backend/hg_privilege.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
@@ -236,6 +237,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER)) != 0;
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
+	hg_kept_begin_join();
 	hg_join_memory_init(&state->memory, get_hash_memory_limit());
 	hg_join_matching_init(&state->matching, &state->memory);
 	old = MemoryContextSwitchTo(state->memory.context);
