@@ -225,28 +225,30 @@ hg_scan_gain(const Path *scan)
 	return Min(hg_path_saving(scan) + hg_pages_saving(scan), scan->total_cost);
 }
 
+void
+hg_input_cost(const Path *path, HgInputCost *input)
+{
+	input->path = path;
+	input->cost = path->total_cost - hg_path_saving(path);
+	input->pages = Min(hg_pages_saving(path), input->cost);
+}
+
 /*
  * What both sides cost until their rows can be joined, where the result has so many; but for what
  * keys and columns cost beyond the least.
  */
 static void
-hg_sides_cost(const Path *outer, const Path *inner, double rows, Cost sides[2])
+hg_sides_cost(const HgInputCost *const inputs[2], double rows, Cost sides[2])
 {
-	const Path *inputs[2] = {outer, inner};
+	Cost pages = inputs[HG_OUTER]->pages + inputs[HG_INNER]->pages;
 	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
-	Cost pages[2];
-	double share;
+	double share = pages > most ? most / pages : 1;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		sides[side] = inputs[side]->total_cost - hg_path_saving(inputs[side]);
-		pages[side] = Min(hg_pages_saving(inputs[side]), sides[side]);
-	}
-	share =
-		pages[HG_OUTER] + pages[HG_INNER] > most ? most / (pages[HG_OUTER] + pages[HG_INNER]) : 1;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side] += inputs[side]->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost -
-					   pages[side] * share;
+		sides[side] =
+			inputs[side]->cost +
+			(inputs[side]->path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost -
+			 inputs[side]->pages * share);
 }
 
 /* Rows that a join returns to one process, where the relation has so many. */
@@ -257,14 +259,14 @@ hg_join_rows(const Path *outer, double rows)
 }
 
 Cost
-hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner)
+hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2])
 {
-	double rows = hg_join_rows(outer, joinrel->rows);
+	double rows = hg_join_rows(inputs[HG_OUTER]->path, joinrel->rows);
 	Cost sides[2];
 
 	if (hg_force)
 		return 0;
-	hg_sides_cost(outer, inner, rows, sides);
+	hg_sides_cost(inputs, rows, sides);
 	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
@@ -320,8 +322,8 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 }
 
 void
-hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra, bool exact,
-			 uint32 key_width)
+hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
+			 const JoinPathExtraData *extra, bool exact, uint32 key_width)
 {
 	Path *out = &path->custom.path;
 	Path *outer = linitial(path->custom.custom_paths);
@@ -356,7 +358,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	hg_sides_cost(outer, inner, out->rows, sides);
+	hg_sides_cost(inputs, out->rows, sides);
 	sides[HG_OUTER] +=
 		outer->rows * (keys + columns[HG_OUTER] * HG_COLUMN_COST * cpu_operator_cost);
 	sides[HG_INNER] +=

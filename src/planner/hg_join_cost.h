@@ -29,14 +29,24 @@ extern Cost hg_path_saving(const Path *path);
  */
 extern Cost hg_scan_gain(const Path *scan);
 
+/* What an input costs a join of ours, whatever it is joined with. */
+typedef struct HgInputCost
+{
+	const Path *path;
+	Cost cost;	/* to read it */
+	Cost pages; /* of that, what its pages cost less where the join returns many rows */
+} HgInputCost;
+
+extern void hg_input_cost(const Path *path, HgInputCost *input);
+
 /* A lower bound of the total cost of a join of two paths that are not parameterized. */
-extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const Path *outer, const Path *inner);
+extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]);
 
 /*
- * Fill in rows and costs of a path whose other fields are set; exact tells whether the
- * keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
+ * Fill in rows and costs of a path of these inputs whose other fields are set; exact tells whether
+ * the keys need no recheck, key_width is in bytes.  A path with parallel_workers is partial.
  */
-extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const JoinPathExtraData *extra,
-						 bool exact, uint32 key_width);
+extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
+						 const JoinPathExtraData *extra, bool exact, uint32 key_width);
 
 #endif /* HG_JOIN_COST_H */

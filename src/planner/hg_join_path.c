@@ -140,6 +140,7 @@ typedef struct HgConsidered
 	List *hash_clauses; /* NIL where the node cannot take the join */
 	bool exact;
 	uint32 key_width;
+	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
 } HgConsidered;
 
 /* Look at the clauses, once. */
@@ -157,13 +158,24 @@ hg_consider_clauses(HgConsidered *join)
 	return join->hash_clauses != NIL;
 }
 
+/* What a path of one side costs: most are asked for several times. */
+static const HgInputCost *
+hg_considered_input(HgConsidered *join, int side, const Path *path)
+{
+	HgInputCost *input = &join->inputs[side][path->parallel_workers > 0];
+
+	if (input->path != path)
+		hg_input_cost(path, input);
+	return input;
+}
+
 /*
  * The path that joins two paths; workers is 0 for one that is not partial.  One that is may
  * take both inputs together.
  */
 static Path *
-hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path,
-					Relids required_outer, int workers, bool together)
+hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Relids required_outer,
+					int workers, bool together)
 {
 	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	/* clauses of a parameterized path are added to its own list */
@@ -193,7 +205,10 @@ hg_join_path_create(const HgConsidered *join, Path *outer_path, Path *inner_path
 	path->together = together;
 	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
-	hg_join_cost(join->root, path, join->extra, join->exact, join->key_width);
+	hg_join_cost(join->root, path,
+				 (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
+										 hg_considered_input(join, HG_INNER, inner_path)},
+				 join->extra, join->exact, join->key_width);
 	return &path->custom.path;
 }
 
@@ -224,14 +239,17 @@ hg_join_rivals(const HgConsidered *join, bool partial, Cost cost)
 static Path *
 hg_join_path_price(const HgConsidered *join, Path *path)
 {
+	bool partial = path->parallel_workers > 0;
 	Cost cost = path->total_cost;
+	List *paths[2] = {NIL, NIL};
 	Cost price;
 
 	if (hg_force || path->param_info != NULL)
 		return path;
-	price = hg_price_beside(
-		join->root, (List *[]){hg_join_rivals(join, false, cost), hg_join_rivals(join, true, cost)},
-		path, path->parallel_workers > 0);
+	paths[partial] = hg_join_rivals(join, partial, cost);
+	if (hg_tables_are_buffered(join->root))
+		paths[!partial] = hg_join_rivals(join, !partial, cost);
+	price = hg_price_beside(join->root, paths, path, partial);
 	if (price != cost)
 	{
 		path->startup_cost *= price / cost;
@@ -246,15 +264,16 @@ hg_join_path_price(const HgConsidered *join, Path *path)
  * anything is looked at closely.
  */
 static bool
-hg_join_may_win(const HgConsidered *join, const Path *outer_path, const Path *inner_path,
-				bool partial)
+hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial)
 {
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
 
 	if (hg_force)
 		return true;
-	least = hg_join_least_cost(join->joinrel, outer_path, inner_path);
+	least = hg_join_least_cost(
+		join->joinrel, (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
+											   hg_considered_input(join, HG_INNER, inner_path)});
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
@@ -299,7 +318,8 @@ hg_consider_parameterized_paths(HgConsidered *join)
 	ListCell *inner;
 
 	/* these lists begin with the cheapest path of all, which was offered already */
-	if (list_length(outer_paths) < 2 && list_length(inner_paths) < 2)
+	if (bms_is_empty(join->extra->param_source_rels) ||
+		(list_length(outer_paths) < 2 && list_length(inner_paths) < 2))
 		return;
 	foreach (outer, outer_paths)
 		foreach (inner, inner_paths)

@@ -48,6 +48,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/selfuncs.h"
 
 #include "planner/hg_join_cost.h"
@@ -184,12 +185,61 @@ hg_lookup_is_near(PlannerInfo *root, const IndexPath *inner, const Path *outer)
 	return near;
 }
 
+/* Prices of lookups that were asked for: the same ones are compared again and again. */
+typedef struct HgPrice
+{
+	const Path *inner;
+	double lookups;
+	Cost price;
+} HgPrice;
+
+#define HG_PRICES_BITS 9
+#define HG_PRICES (1 << HG_PRICES_BITS)
+
+/*
+ * ... as long as the memory lasts that the paths of a planner's run are made in; NULL: none.  A
+ * path that looks rows of a table up is never freed before.
+ */
+static MemoryContext hg_prices_context;
+static HgPrice hg_prices[HG_PRICES];
+
+static void
+hg_prices_forget(void *context)
+{
+	if (hg_prices_context == (MemoryContext) context)
+		hg_prices_context = NULL;
+}
+
+/* The place of a price; NULL where the path may be gone before the planner's run ends. */
+static HgPrice *
+hg_price_place(const PlannerInfo *root, const Path *inner, double lookups)
+{
+	MemoryContext context = root->planner_cxt;
+	uint64 bits;
+
+	if (GetMemoryChunkContext(unconstify(Path *, inner)) != context)
+		return NULL;
+	if (hg_prices_context != context)
+	{
+		MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof(*callback));
+
+		callback->func = hg_prices_forget;
+		callback->arg = context;
+		MemoryContextRegisterResetCallback(context, callback);
+		memset(hg_prices, 0, sizeof(hg_prices));
+		hg_prices_context = context;
+	}
+	memcpy(&bits, &lookups, sizeof(bits));
+	return &hg_prices[((bits ^ (uintptr_t) inner) * UINT64CONST(0x9E3779B97F4A7C15)) >>
+					  (64 - HG_PRICES_BITS)];
+}
+
 /*
  * Core's price of a lookup where there are so many, by the settings of now: they may have changed
  * since the path was made, as hints change them for the paths of one relation.
  */
 static Cost
-hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
+hg_ask_price(PlannerInfo *root, const Path *inner, double lookups)
 {
 	if (IsA(inner, IndexPath))
 	{
@@ -206,6 +256,23 @@ hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
 							  lookups);
 		return hg_cost_unmarked(again.path.total_cost);
 	}
+}
+
+/* The same, of what was asked for before where possible: core takes long to answer. */
+static Cost
+hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
+{
+	HgPrice *place = hg_price_place(root, inner, lookups);
+	Cost price;
+
+	if (place != NULL && place->inner == inner && place->lookups == lookups)
+		return place->price;
+	price = hg_ask_price(root, inner, lookups);
+	/* an access method's estimate may have had a query planned meanwhile */
+	place = hg_price_place(root, inner, lookups);
+	if (place != NULL)
+		*place = (HgPrice){inner, lookups, price};
+	return price;
 }
 
 /* Can core be asked for the price of a lookup again? */
@@ -250,6 +317,13 @@ hg_hidden_cost(PlannerInfo *root, const Path *path)
 	return ours != NULL ? ours->hidden : 0;
 }
 
+/* Does a path take less than such a cost, with what it hides? */
+static bool
+hg_path_takes_less(PlannerInfo *root, const Path *path, Cost cost)
+{
+	return path->total_cost < cost && path->total_cost + hg_hidden_cost(root, path) < cost;
+}
+
 bool
 hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, Cost least)
 {
@@ -264,11 +338,17 @@ hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, Cost least)
 		if (hg_path_disabled_nodes(other) < disabled_nodes ||
 			least > other->total_cost * HG_MOST_HIDDEN)
 			return false;
-		if (hg_path_disabled_nodes(other) == disabled_nodes && other->total_cost < least &&
-			other->total_cost + hg_hidden_cost(root, other) < least)
+		if (hg_path_disabled_nodes(other) == disabled_nodes &&
+			hg_path_takes_less(root, other, least))
 			return false;
 	}
 	return true;
+}
+
+bool
+hg_tables_are_buffered(const PlannerInfo *root)
+{
+	return root->total_table_pages <= NBuffers;
 }
 
 /*
@@ -374,11 +454,11 @@ hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path, bool 
 		if (other->param_info != NULL || other->total_cost > path->total_cost ||
 			hg_path_disabled_nodes(other) != hg_path_disabled_nodes(path))
 			continue;
-		if (other->total_cost + hg_hidden_cost(root, other) < path->total_cost)
+		if (hg_path_takes_less(root, other, path->total_cost))
 			return path->total_cost;
 		price = Min(price, other->total_cost * HG_CHEAPER);
 	}
-	if (price < path->total_cost)
+	if (price < path->total_cost || !hg_tables_are_buffered(root))
 		return price;
 	loop = hg_chosen_loop(paths, hg_path_disabled_nodes(path), &loop_cost);
 	if (loop != NULL && loop_cost > cost * HG_CHEAPER &&

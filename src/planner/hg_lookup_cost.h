@@ -26,10 +26,14 @@ extern bool hg_path_may_win(PlannerInfo *root, List *paths, int disabled_nodes, 
 extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOptInfo *innerrel,
 							Cost cost);
 
+/* Can shared buffers hold the tables of a query, so that lookups find their pages there? */
+extern bool hg_tables_are_buffered(const PlannerInfo *root);
+
 /*
  * The total cost that a path, partial or not, is to have beside these others of its relation, which
  * are all and the partial ones: its own; less where those that seem cheaper are not; more where
- * the one that core would choose is a nested loop that takes much less than it costs.
+ * the one that core would choose is a nested loop that takes much less than it costs.  Only for
+ * the latter those of the other kind are looked at, and only where tables are buffered.
  */
 extern Cost hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path,
 							bool partial);
