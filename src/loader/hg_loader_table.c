@@ -242,28 +242,38 @@ hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
 	hg_directory_unlock(entry);
 }
 
-/* What the slot has may do as it is, or with those of its blocks that are unchanged. */
+/*
+ * May a slot's version do, with those of its blocks that are unchanged?  Only where its record is
+ * void: what is wanted of a segment that is in the chain is what its version does not have.
+ */
+static bool
+hg_loader_may_readmit(const HgLoaderPlan *plan, const HgSegmentSlot *slot, uint64 generation,
+					  const HgBlockBits *visible)
+{
+	return DsaPointerIsValid(slot->version) && slot->record.position.generation != generation &&
+		   hg_loader_has_columns(slot->version, plan->columns, plan->ncolumns) &&
+		   hg_block_bits_count(visible, &hg_segment_version(slot->version)->taken) *
+				   HG_LOADER_READMIT_PART <
+			   hg_block_bits_count(visible, NULL);
+}
+
+/* Have the version of a captured segment served again; false: it is to be loaded. */
 static bool
 hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 {
+	const HgChain *chain = hg_chain_find(plan->key.database);
 	HgDirectoryEntry *entry = hg_directory_lock(plan->key, false);
 	int visible = hg_block_bits_count(&capture->wanted, NULL);
-	bool fits = false;
+	bool may = false;
 
 	if (entry == NULL)
 		return false;
-	if (hg_resident_file_equal(entry->file, plan->file) && capture->segment < entry->nslots)
-	{
-		dsa_pointer version = hg_directory_slots(entry)[capture->segment].version;
-
-		if (DsaPointerIsValid(version) &&
-			hg_loader_has_columns(version, plan->columns, plan->ncolumns))
-			fits = hg_block_bits_count(&capture->wanted, &hg_segment_version(version)->taken) *
-					   HG_LOADER_READMIT_PART <
-				   visible;
-	}
+	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
+		capture->segment < entry->nslots)
+		may = hg_loader_may_readmit(plan, &hg_directory_slots(entry)[capture->segment],
+									hg_chain_generation(chain), &capture->wanted);
 	hg_directory_unlock(entry);
-	return fits && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
+	return may && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
 }
 
 /* Let others at the table.  HG_ATTEMPT_DONE: it is open again, and as it was. */
