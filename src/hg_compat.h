@@ -18,6 +18,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "commands/explain.h"
 #include "lib/dshash.h"
 #include "miscadmin.h"
@@ -203,6 +204,17 @@ hg_may_maintain(Oid relation)
 	return object_ownercheck(RelationRelationId, relation, GetUserId());
 #else
 	return pg_class_ownercheck(relation, GetUserId());
+#endif
+}
+
+/* Does the current user own a database? */
+static inline bool
+hg_owns_database(Oid database)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(DatabaseRelationId, database, GetUserId());
+#else
+	return pg_database_ownercheck(database, GetUserId());
 #endif
 }
 

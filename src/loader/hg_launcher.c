@@ -5,9 +5,10 @@
  *
  * One for the server, connected to no database.  Once a second, or when it is woken, it looks at
  * the directory: a database with tables in it gets a post, a chain and two witnesses, and a loader
- * as long as something is wanted there; one without is left, and its post given to another when
- * the last of them has gone.  A worker that ends is started again after a pause, which doubles
- * each time that it has not lived for long.
+ * as long as something is wanted there; one without, or one that a command wants to have for
+ * itself (hg_loader_holdoff.h), is left, and its post given to another when the last of them has
+ * gone.  A worker that ends is started again after a pause, which doubles each time that it has
+ * not lived for long.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,6 +28,7 @@
 
 #include "hg_guc.h"
 #include "loader/hg_loader.h"
+#include "loader/hg_loader_holdoff.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
@@ -124,9 +126,12 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 static void
 hg_launcher_serve(const HgLauncherDatabase *database)
 {
-	int number = hg_post_assign(database->database);
+	int number;
 	HgPost post;
 
+	if (hg_post_is_held_off(database->database))
+		return;
+	number = hg_post_assign(database->database);
 	if (number < 0 || hg_chain_assign(database->database) == NULL)
 		return;
 	if (launched[number].database != database->database)
@@ -155,7 +160,7 @@ hg_launcher_leave(const HgLauncherDatabase *databases, int n)
 		if (!hg_post_read(number, &post))
 			continue;
 		for (int i = 0; i < n; i++)
-			needed |= databases[i].database == post.database;
+			needed |= databases[i].database == post.database && !hg_post_is_held_off(post.database);
 		if (needed)
 			continue;
 		hg_post_set_leave(number, true);
@@ -205,6 +210,7 @@ hg_loader_init(void)
 	hg_loader_shared_init();
 	if (hg_resident_memory == 0 || IsBinaryUpgrade)
 		return;
+	hg_holdoff_init();
 	launcher.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	launcher.bgw_start_time = BgWorkerStart_ConsistentState;
 	launcher.bgw_restart_time = HG_LAUNCHER_RESTART_S;

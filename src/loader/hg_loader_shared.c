@@ -26,9 +26,13 @@ typedef struct HgSharedPost
 	HgLastRound last;
 } HgSharedPost;
 
+/* How many commands may keep workers away at the same time. */
+#define HG_HOLD_OFFS 32
+
 typedef struct HgLoaderShared
 {
 	Latch *launcher;
+	Oid held_off[HG_HOLD_OFFS]; /* databases, one for each command; InvalidOid: free */
 	int count;
 	HgSharedPost posts[FLEXIBLE_ARRAY_MEMBER];
 } HgLoaderShared;
@@ -107,6 +111,53 @@ hg_loader_set_latch(Latch *latch)
 {
 	if (latch != NULL)
 		SetLatch(latch);
+}
+
+/* Where a database is among those that are held off, the lock held; -1: it is not. */
+static int
+hg_hold_off_find(Oid database)
+{
+	for (int i = 0; i < HG_HOLD_OFFS; i++)
+		if (shared->held_off[i] == database)
+			return i;
+	return -1;
+}
+
+/* Replace one entry by another one; false: there is none. */
+static bool
+hg_hold_off_replace(Oid before, Oid after)
+{
+	int at;
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	at = hg_hold_off_find(before);
+	if (at >= 0)
+		shared->held_off[at] = after;
+	hg_loader_shared_unlock();
+	return at >= 0;
+}
+
+bool
+hg_post_hold_off(Oid database)
+{
+	return hg_hold_off_replace(InvalidOid, database);
+}
+
+void
+hg_post_let_on(Oid database)
+{
+	(void) hg_hold_off_replace(database, InvalidOid);
+}
+
+bool
+hg_post_is_held_off(Oid database)
+{
+	bool held_off;
+
+	hg_loader_shared_lock(LW_SHARED);
+	held_off = hg_hold_off_find(database) >= 0;
+	hg_loader_shared_unlock();
+	return held_off;
 }
 
 void
@@ -198,6 +249,24 @@ hg_post_set_leave(int number, bool leave)
 			hg_post_wake(number, i);
 }
 
+bool
+hg_post_send_away(Oid database)
+{
+	bool empty = true;
+
+	for (int number = 0; number < shared->count; number++)
+	{
+		HgPost post;
+
+		if (!hg_post_read(number, &post) || post.database != database)
+			continue;
+		hg_post_set_leave(number, true);
+		for (int i = 0; i < HG_PLACES; i++)
+			empty &= post.pids[i] == 0;
+	}
+	return empty;
+}
+
 /* The place that this process has. */
 static int own_post = -1;
 static HgPlace own_place;
@@ -219,7 +288,8 @@ hg_post_take(int number, Oid database, HgPlace place)
 	bool taken = false;
 
 	hg_loader_shared_lock(LW_EXCLUSIVE);
-	if (post->post.database == database && !post->post.leave && post->post.pids[place] == 0)
+	if (post->post.database == database && !post->post.leave && post->post.pids[place] == 0 &&
+		hg_hold_off_find(database) < 0)
 	{
 		post->post.pids[place] = MyProcPid;
 		post->post.taken[place]++;

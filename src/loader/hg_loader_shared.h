@@ -44,6 +44,17 @@ extern void hg_loader_shared_init(void);
 /* Tell the launcher that there is something to do. */
 extern void hg_loader_wake(void);
 
+/*
+ * Keep workers away from a database, until as many calls have let them; the caller's release comes
+ * on each way out. False: there are too many who do so already.
+ */
+extern bool hg_post_hold_off(Oid database);
+extern void hg_post_let_on(Oid database);
+extern bool hg_post_is_held_off(Oid database);
+
+/* Have those who work for a database leave.  True: nobody is there. */
+extern bool hg_post_send_away(Oid database);
+
 /* The launcher's: from now on this process is the one to wake. */
 extern void hg_loader_shared_attach(void);
 

@@ -61,6 +61,7 @@ typedef enum HgAttempt
 
 typedef struct HgLoaderPlan
 {
+	bool (*is_left)(void); /* is the loader to go? */
 	HgResidentRelation key;
 	HgResidentFile file;
 	int ncolumns;
@@ -285,6 +286,8 @@ hg_loader_give_way(const HgLoaderPlan *plan, HgCapture *capture)
 
 	hg_capture_let_go(capture);
 	hg_loader_close(rel);
+	if (plan->is_left())
+		return HG_ATTEMPT_CHANGED;
 	rel = hg_loader_open(plan->key.relation, &gone);
 	if (rel == NULL)
 		return gone ? HG_ATTEMPT_CHANGED : HG_ATTEMPT_NO_LOCK;
@@ -412,7 +415,7 @@ hg_loader_rest(TimestampTz *busy_since)
 
 /* Take in the segments of a plan. */
 static HgAttempt
-hg_loader_work_off(const HgLoaderPlan *plan, bool (*is_left)(void))
+hg_loader_work_off(const HgLoaderPlan *plan)
 {
 	TimestampTz busy_since = GetCurrentTimestamp();
 	int tries = 0;
@@ -422,7 +425,7 @@ hg_loader_work_off(const HgLoaderPlan *plan, bool (*is_left)(void))
 		HgAttempt attempt;
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_left())
+		if (plan->is_left())
 			return HG_ATTEMPT_CHANGED;
 		attempt = hg_loader_attempt(plan, plan->segments[i]);
 		if (attempt == HG_ATTEMPT_DONE)
@@ -492,7 +495,8 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	if (plan == NULL)
 		return gone || rel != NULL;
 
-	attempt = hg_loader_work_off(plan, is_left);
+	plan->is_left = is_left;
+	attempt = hg_loader_work_off(plan);
 	hg_loader_finish(plan, attempt);
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
 }

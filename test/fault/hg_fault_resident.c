@@ -15,6 +15,7 @@
  *	record_first		a reader takes the records first, and the bits afterwards
  *	late_break			a witness that ends breaks the chain when its snapshot has gone
  *	missed_round		what a round has not observed is served on
+ *	no_peek				a loader does not look at the bit under the page's lock
  *	joins_early			a loader does not copy the bits again when it publishes
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -53,6 +54,7 @@ typedef enum HgPlanted
 	HG_PLANTED_RECORD_FIRST,
 	HG_PLANTED_LATE_BREAK,
 	HG_PLANTED_MISSED_ROUND,
+	HG_PLANTED_NO_PEEK,
 	HG_PLANTED_JOINS_EARLY
 } HgPlanted;
 
@@ -61,6 +63,7 @@ HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
 HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits *bits));
+HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
 HG_WRAPPED(HgServed *, hg_validity_serve,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
@@ -95,6 +98,7 @@ hg_fault_resident_init(void)
 		{"record_first", HG_PLANTED_RECORD_FIRST, false},
 		{"late_break", HG_PLANTED_LATE_BREAK, false},
 		{"missed_round", HG_PLANTED_MISSED_ROUND, false},
+		{"no_peek", HG_PLANTED_NO_PEEK, false},
 		{"joins_early", HG_PLANTED_JOINS_EARLY, false},
 		{NULL, 0, false}};
 
@@ -143,6 +147,12 @@ __wrap_hg_capture_join(HgCapture *capture, dsa_pointer version)
 	joined = __real_hg_capture_join(capture, version);
 	joining = false;
 	return joined;
+}
+
+bool
+__wrap_hg_map_peek(Buffer map, BlockNumber block)
+{
+	return hg_planted == HG_PLANTED_NO_PEEK || __real_hg_map_peek(map, block);
 }
 
 /*

@@ -319,6 +319,32 @@ foreach my $what (sort keys %refused)
 ($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('pg_class')});
 like($error, qr/"pg_class" cannot be resident/, 'a catalog is refused');
 
+# ---------------------------------------------------------------- databases
+
+# each of these fails where somebody is connected
+sql('create database other');
+$node->safe_psql('other', 'create extension hashgraph; create table o as select i as k from generate_series(1, 1000) i');
+$node->safe_psql('other', q{select hashgraph_resident_add('o', wait => true)});
+sub workers_of
+{
+	my ($database) = @_;
+	return sql("select count(*) from pg_stat_activity where datname = '$database' and backend_type ~ 'hashgraph'");
+}
+is(workers_of('other'), '2', 'a database with residents has workers');
+sql('create role nobody_in_particular');
+(undef, undef, $error) = $node->psql('postgres', "set role nobody_in_particular;\ndrop database other");
+like($error, qr/must be owner of database other/, 'who does not own a database cannot drop it');
+is(workers_of('other'), '2', '... nor send its workers away');
+my $start = time;
+sql('create database copied template other');
+sql('alter database other rename to another');
+cmp_ok(time - $start, '<', 3, 'a database with residents can be a template, and be renamed, without waiting for anybody');
+ok(wait_for(sub { workers_of('another') eq '2' }, 20), '... and its workers come back');
+$start = time;
+sql('drop database another');
+cmp_ok(time - $start, '<', 2, 'a database with residents is dropped without waiting for anybody');
+is(sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}), '0', '... and with it what was resident of it');
+
 # ---------------------------------------------------------------- the server's end
 
 $node->stop('immediate');
