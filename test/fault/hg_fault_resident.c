@@ -7,6 +7,9 @@
  * it shared, and lets it go; a test that holds it exclusively has it wait, and sees it
  * waiting in pg_locks.
  *
+ * With hashgraph.fault_delay it also sleeps there for a random time, but for witnesses: many rounds
+ * are to pass meanwhile.
+ *
  * The setting hashgraph.plant_fault breaks one of the rules that resident/hg_resident_validity.c
  * proves the rows by.  A test shows that rows are wrong then: without it, an interleaving that
  * nothing breaks would prove nothing.
@@ -25,6 +28,7 @@
 #include "hg_compat.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lock.h"
 #include "utils/guc.h"
@@ -72,6 +76,7 @@ HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 
 static int hg_planted = HG_PLANTED_NONE;
+static int hg_fault_delay = 0; /* ms at most */
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -87,6 +92,16 @@ hg_fault_come_by(HgFaultPlace place)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
+	if (hg_fault_delay > 0 && place != HG_FAULT_PLACE_END_ROUND)
+	{
+		int left = (int) (random() % hg_fault_delay);
+
+		for (; left > 0; left -= 10)
+		{
+			pg_usleep(Min(left, 10) * 1000);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
 }
 
 void
@@ -105,6 +120,10 @@ hg_fault_resident_init(void)
 	DefineCustomEnumVariable("hashgraph.plant_fault", "Breaks a rule that resident columns obey.",
 							 NULL, &hg_planted, HG_PLANTED_NONE, options, PGC_SIGHUP,
 							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_delay",
+							"Sets the longest time that is slept where processes can be held.",
+							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Rounds are made faster, so that tests need not wait for them. */
