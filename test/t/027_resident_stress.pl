@@ -138,15 +138,18 @@ sub run_for
 	until (time > $end)
 	{
 		my $some = $until_found ? 10 : $time;
-
-	@running = map {
+		my %said;
+		@running = map {
 			my $name = $_;
-			my ($in, $out) = ('', '');
+			my $in = '';
+			$said{$name} = '';
 			start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', $some, '-f', "$folder/$name.sql",
 					'-c', $name eq 'check' && !$until_found ? 4 : 1, '--max-tries=1000', ($name =~ /update|lock/ ? ('-R', 8) : $name =~ /move|abort/ ? ('-R', 2) : $name eq 'vacuum' ? ('-R', 20) : ()), 'postgres' ],
-				\$in, '>', \$out, '2>&1')
+				\$in, '>', \$said{$name}, '2>&1')
 		} @names;
 		finish($_) foreach @running;
+		# a script that ends before its time says why
+		diag("$_: $said{$_}") foreach grep { $said{$_} =~ /aborted|error/ } @names;
 		last if $until_found && sql('select coalesce(sum(different), 0) from found') > 0;
 	}
 	return split /\|/, sql('select coalesce(sum(rows), 0), coalesce(sum(different), 0) from found');
