@@ -20,7 +20,7 @@ plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 # The places.
 use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4 };
 
-my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '16MB'\n", init => [ allows_streaming => 1 ]);
+my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
 my $holder = RawSession->new($node);
 my $writer = RawSession->new($node);
 my $reader = RawSession->new($node);
@@ -256,6 +256,22 @@ wait_for(sub { sql(q{select count(*) from pg_locks where locktype = 'advisory' a
 let_go(JOIN);
 restore();
 is((check())[1], 0, 'a loader that is terminated before it publishes is replaced');
+
+# ... and gives back what it has allocated: a quarter of the memory each time
+sql('create table large as select i as k, i::int8 as v from generate_series(1, 180000) i');
+wait_for_rounds(6);
+sql('vacuum large');
+hold(JOIN);
+sql(q{select hashgraph_resident_add('large')});
+foreach my $ends ('pg_terminate_backend', 'pg_cancel_backend', ('pg_terminate_backend') x 3)
+{
+	wait_at(JOIN);
+	sql(qq{select $ends(pid) from pg_stat_activity where backend_type = 'hashgraph loader'});
+	wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph loader'}) eq '0' }, 20);
+}
+let_go(JOIN);
+ok(wait_for(sub { sql(q{select rows_compared from hashgraph_resident_check('large')}) eq '180000' }, 30), '... and what it has allocated is given back');
+sql(q{select hashgraph_resident_drop('large')});
 
 # the table goes between the capture and the publication
 sql('create table gone as select i as k from generate_series(1, 1000) i');
