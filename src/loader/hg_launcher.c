@@ -16,6 +16,10 @@
  */
 #include "hg_compat.h"
 
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/tuptable.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
@@ -96,6 +100,36 @@ hg_launcher_list(HgLauncherDatabase **databases)
 	return n;
 }
 
+/*
+ * Is there still a database?  Shared catalogs can be read without a connection to any, as the
+ * launcher of logical replication does.
+ */
+static bool
+hg_launcher_database_exists(Oid database)
+{
+	bool exists = false;
+	Relation rel;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+
+	StartTransactionCommand();
+	(void) GetTransactionSnapshot();
+	rel = table_open(DatabaseRelationId, AccessShareLock);
+	slot = table_slot_create(rel, NULL);
+	scan = table_beginscan_catalog(rel, 0, NULL);
+	while (!exists && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool isnull;
+
+		exists = DatumGetObjectId(slot_getattr(slot, Anum_pg_database_oid, &isnull)) == database;
+	}
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, AccessShareLock);
+	CommitTransactionCommand();
+	return exists;
+}
+
 /* Start a worker where the place is empty, and the pause is over. */
 static void
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)
@@ -115,6 +149,13 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	if (before->started_at != 0 &&
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
 		return;
+	/* one that has not come up: a standby replays DROP DATABASE without a word to anybody */
+	if (before->started_at != 0 && post->taken[place] == before->taken &&
+		!hg_launcher_database_exists(post->database))
+	{
+		(void) hg_directory_forget_database(post->database);
+		return;
+	}
 	if (!hg_loader_start_worker(&task))
 		return;
 	before->pause_ms = Min(2 * before->pause_ms, HG_LAUNCHER_LONGEST_PAUSE_MS);

@@ -376,6 +376,17 @@ foreach my $case ([ 'rollback', 'no_peek' ], [ 'rollback', 'none' ], [ 'commit',
 	is((standby_check())[1], 0, '... and all rows in the end');
 }
 
+# a database that is dropped on the primary
+sql('create database other');
+$node->safe_psql('other', 'create extension hashgraph; create table o as select i as k from generate_series(1, 1000) i');
+catch_up();
+$standby->safe_psql('other', q{select hashgraph_resident_add('o')});
+wait_for(sub { $standby->safe_psql('postgres', q{select count(*) from pg_stat_activity where datname = 'other' and backend_type = 'hashgraph witness'}) eq '2' }, 20);
+sql('drop database other');
+catch_up();
+pass('replay of DROP DATABASE gets its way');
+ok(wait_for(sub { $standby->safe_psql('postgres', q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}) eq '0' }, 20), '... and what was resident of it is forgotten');
+
 # with a standby that waits for its snapshots for ever, replay goes on
 sql('update t set v = v + 1 where k % 7 = 0');
 sql('vacuum (freeze) t');
