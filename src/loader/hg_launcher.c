@@ -41,7 +41,7 @@
 #define HG_LAUNCHER_PERIOD_MS 1000
 
 /* Before a worker is started again, in ms: at first, and at most. */
-#define HG_LAUNCHER_FIRST_PAUSE_MS 1000
+#define HG_LAUNCHER_FIRST_PAUSE_MS 200
 #define HG_LAUNCHER_LONGEST_PAUSE_MS (60 * 1000)
 
 /* A worker that has lived for so long has done what it was for. */
@@ -212,6 +212,16 @@ hg_launcher_leave(const HgLauncherDatabase *databases, int n)
 	}
 }
 
+/* How long nothing is to be done, in ms, unless the launcher is woken. */
+static long
+hg_launcher_idle(const HgLauncherDatabase *databases, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (databases[i].wanted)
+			return HG_LAUNCHER_FIRST_PAUSE_MS;
+	return HG_LAUNCHER_PERIOD_MS;
+}
+
 void
 hg_launcher_main(Datum arg pg_attribute_unused())
 {
@@ -237,7 +247,7 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 		for (int i = 0; i < n; i++)
 			hg_launcher_serve(&databases[i]);
 		hg_launcher_leave(databases, n);
-		hg_loader_sleep(HG_LAUNCHER_PERIOD_MS);
+		hg_loader_sleep(hg_launcher_idle(databases, n));
 	}
 }
 

@@ -403,6 +403,29 @@ hg_loader_attempt(const HgLoaderPlan *plan, uint32 segment)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Where there is no room for a segment's new version beside the old one, the old one goes first.
+ * False: there is none.
+ */
+static bool
+hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
+	bool vacated = false;
+
+	if (entry == NULL)
+		return false;
+	if (hg_resident_file_equal(entry->file, plan->file) && segment < entry->nslots)
+	{
+		HgSegmentSlot *slot = &hg_directory_slots(entry)[segment];
+
+		vacated = DsaPointerIsValid(slot->version);
+		hg_directory_set_version(slot, InvalidDsaPointer);
+	}
+	hg_directory_unlock(entry);
+	return vacated;
+}
+
 /* Once in a while, with no lock held. */
 static void
 hg_loader_rest(TimestampTz *busy_since)
@@ -434,6 +457,8 @@ hg_loader_work_off(const HgLoaderPlan *plan)
 			tries = 0;
 			hg_loader_rest(&busy_since);
 		}
+		else if (attempt == HG_ATTEMPT_NO_MEMORY && hg_loader_vacate(plan, plan->segments[i]))
+			continue;
 		else if (attempt == HG_ATTEMPT_NO_MEMORY || attempt == HG_ATTEMPT_CHANGED ||
 				 ++tries > HG_LOADER_LOCK_TRIES)
 			return attempt;
@@ -474,27 +499,42 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 	hg_directory_unlock(entry);
 }
 
-bool
-hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+/* Make a plan in a transaction of its own.  NULL: there is nothing to take in, or else no lock. */
+static HgLoaderPlan *
+hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 {
 	HgLoaderPlan *plan = NULL;
-	HgAttempt attempt = HG_ATTEMPT_NO_LOCK;
 	Relation rel;
-	bool gone;
 
 	hg_loader_begin();
-	rel = hg_loader_open(key.relation, &gone);
-	if (gone)
+	rel = hg_loader_open(key.relation, nothing);
+	if (*nothing)
 		hg_directory_forget_relation(key);
 	if (rel != NULL)
 	{
 		plan = hg_loader_make_plan(rel, context);
+		*nothing = plan == NULL;
 		hg_loader_close(rel);
 	}
 	hg_loader_end();
-	if (plan == NULL)
-		return gone || rel != NULL;
+	return plan;
+}
 
+bool
+hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+{
+	bool nothing;
+	HgLoaderPlan *plan = hg_loader_try_plan(key, context, &nothing);
+	HgAttempt attempt;
+
+	for (int tries = 0; plan == NULL && !nothing && tries < HG_LOADER_LOCK_TRIES && !is_left();
+		 tries++)
+	{
+		hg_loader_sleep(HG_LOADER_LOCK_MS);
+		plan = hg_loader_try_plan(key, context, &nothing);
+	}
+	if (plan == NULL)
+		return nothing;
 	plan->is_left = is_left;
 	attempt = hg_loader_work_off(plan);
 	hg_loader_finish(plan, attempt);

@@ -115,7 +115,7 @@ sql('vacuum kinds');
 check_becomes('kinds', 100000, '... that is taken in when it is vacuumed');
 is(sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and reason like 'it was dropped'}), '1', '... without the dropped column');
 sql(q{select hashgraph_resident_drop('kinds', array['b', 'd'])});
-ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and state = 'ready'}) eq '12' }, 10), 'columns are dropped alone');
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and state = 'ready'}) eq '12' }, 10), 'columns are dropped alone, where there is no room for new versions beside the old ones');
 check_becomes('kinds', 100000, '... and the others stay');
 sql(q{select hashgraph_resident_drop('kinds')});
 is(sql(q{select count(*) from hashgraph_resident}), '0', 'a table is dropped from the residents');
