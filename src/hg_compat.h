@@ -15,6 +15,7 @@
 
 #include "postgres.h"
 
+#include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
@@ -165,6 +166,22 @@ hg_seqscan_begin(ScanState *node)
 	return table_beginscan(rel, snapshot, 0, NULL, flags);
 #else
 	return table_beginscan(rel, snapshot, 0, NULL);
+#endif
+}
+
+/* Up to 16 core's scans of heaps read and prepare a block by its number in one function. */
+#define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
+
+/* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
+static inline void
+hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
+					  ParallelBlockTableScanDesc shared)
+{
+#if PG_VERSION_NUM >= 190000
+	table_block_parallelscan_startblock_init(rel, worker, shared, InvalidBlockNumber,
+											 InvalidBlockNumber);
+#else
+	table_block_parallelscan_startblock_init(rel, worker, shared);
 #endif
 }
 

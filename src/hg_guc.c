@@ -44,6 +44,7 @@ int hg_gpu_idle_timeout = 0;
 int hg_gpu_device = -1;
 char *hg_device_program = NULL;
 int hg_resident_memory = 0;
+bool hg_resident = true;
 
 /* Highest device ordinal that can be asked for. */
 #define HG_MAX_DEVICE 1023
@@ -208,6 +209,10 @@ hg_guc_declare_resident(void)
 							"shared_preload_libraries.",
 							&hg_resident_memory, 0, 0, MAX_KILOBYTES, server_start, GUC_UNIT_KB,
 							hg_guc_check_resident_memory, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.resident", "Enables the use of resident columns.",
+							 "Where it is off, joins read all rows from their tables.",
+							 &hg_resident, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 }
 
 /*

@@ -73,6 +73,12 @@ struct HgRowCheck
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.
  */
+typedef struct HgScanBlocks
+{
+	uint64 resident; /* served from resident columns */
+	uint64 heap;	 /* read from the table */
+} HgScanBlocks;
+
 typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
 {
@@ -83,6 +89,15 @@ struct HgBatchSource
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */
+
+	/*
+	 * Of tables that it scans itself: may they be served from resident columns?  In a parallel
+	 * worker that is said by the leader, whose source may_share: no table is one that the
+	 * transaction has made, which a worker can't tell.  NULL: it scans none.
+	 */
+	bool may_serve;
+	bool (*may_share)(const HgBatchSource *source);
+	HgScanBlocks blocks; /* that were scanned, over all scans */
 };
 
 /* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */

@@ -14,6 +14,7 @@
  */
 #include "hg_compat.h"
 
+#include "access/parallel.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -196,10 +197,11 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch)
 
 /* Read a plan by pages if it can be. */
 static void
-hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos)
+hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
+			   HgBatchSource *source)
 {
 	reader->plan = plan;
-	reader->pages = hg_pages_create(plan, nattnos, attnos);
+	reader->pages = hg_pages_create(plan, nattnos, attnos, source);
 	if (reader->pages == NULL)
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
@@ -288,6 +290,17 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	return batch->nrows > 0;
 }
 
+static bool
+hg_scan_may_share(const HgBatchSource *source)
+{
+	const HgScan *scan = (const HgScan *) source;
+
+	for (int i = 0; i < scan->nreaders; i++)
+		if (scan->readers[i].pages != NULL && hg_pages_is_new(scan->readers[i].pages))
+			return false;
+	return true;
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -297,6 +310,8 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.next = hg_scan_next;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
+	scan->source.may_share = hg_scan_may_share;
+	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;
 
 	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */
@@ -308,7 +323,8 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 		scan->readers = palloc0(Max(scan->nreaders, 1) * sizeof(HgReader));
 		for (int i = 0; i < scan->nreaders; i++)
 		{
-			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos);
+			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos,
+						   &scan->source);
 			by_pages |= scan->readers[i].pages != NULL;
 		}
 		if (by_pages)
@@ -319,6 +335,6 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	}
 	scan->nreaders = 1;
 	scan->readers = palloc0(sizeof(HgReader));
-	hg_reader_init(&scan->readers[0], plan, nattnos, attnos);
+	hg_reader_init(&scan->readers[0], plan, nattnos, attnos, &scan->source);
 	return &scan->source;
 }

@@ -18,9 +18,14 @@ typedef struct HgPages HgPages;
 
 /*
  * A reader of the attributes attnos[nattnos] of a plan's result rows, in CurrentMemoryContext;
- * NULL where the plan cannot be read by pages.
+ * NULL where the plan cannot be read by pages.  The source that it belongs to tells whether it may
+ * be served from resident columns, and counts its blocks.
  */
-extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos);
+extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos,
+								HgBatchSource *source);
+
+/* Was the table, or its file, made by the transaction that is still open? */
+extern bool hg_pages_is_new(const HgPages *pages);
 
 /*
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must

@@ -18,6 +18,7 @@
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
 
 /* Show a list of clauses as core shows a qual. */
 static void
@@ -51,6 +52,24 @@ hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 	ExplainPropertyFloat("CPU Estimate", "ms", cpu_ms, 3, es);
 }
 
+/* Where the blocks of a side's tables came from, where they could come from resident columns. */
+static void
+hg_explain_blocks(const HgJoinRecord *record, ExplainState *es)
+{
+	static const char *const resident[2] = {"Outer Resident Blocks", "Inner Resident Blocks"};
+	static const char *const heap[2] = {"Outer Heap Blocks", "Inner Heap Blocks"};
+
+	if (!hg_resident_memory_exists())
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (record->resident_blocks[side] + record->heap_blocks[side] == 0)
+			continue;
+		ExplainPropertyUInteger(resident[side], NULL, record->resident_blocks[side], es);
+		ExplainPropertyUInteger(heap[side], NULL, record->heap_blocks[side], es);
+	}
+}
+
 /* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinRecord *record, ExplainState *es)
@@ -73,6 +92,7 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 							es);
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
+	hg_explain_blocks(record, es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
