@@ -59,6 +59,19 @@ struct HgRowCheck
 };
 
 /*
+ * Rows that lie one behind the other in arrays, none of them NULL: column c is values[c][nrows], of
+ * the column's own width, and by value.
+ */
+typedef struct HgRun
+{
+	int nrows;
+	const void **values; /* [ncolumns] */
+} HgRun;
+
+/* No run is longer: a consumer looks at its budget between two. */
+#define HG_RUN_MOST 8192
+
+/*
  * A stream of batches.  next fills a batch, whose columns are those that the source was made
  * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
  * empty batch before.  Values by reference stay where they are until the next call.
@@ -83,6 +96,13 @@ typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
 {
 	bool (*next)(HgBatchSource *source, HgBatch *batch);
+
+	/*
+	 * The next rows as a run of up to max_rows, instead of a batch; false, and nothing is done,
+	 * where they don't come so.  No check is asked.  The arrays stay where they are as long as the
+	 * source does.  NULL: rows never come so.
+	 */
+	bool (*next_run)(HgBatchSource *source, int max_rows, HgRun *run);
 
 	/* the plan behind it is rescanned by the caller: start again */
 	void (*restart)(HgBatchSource *source);

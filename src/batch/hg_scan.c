@@ -291,6 +291,36 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 }
 
 static bool
+hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
+{
+	HgScan *scan = (HgScan *) source;
+	HgReader *reader = scan->readers;
+	MemoryContext old;
+	bool found;
+
+	/* what has just begun, or changed, is begun by a batch */
+	if (scan->at_end || scan->plan->chgParam != NULL)
+		return false;
+	if (scan->append != NULL)
+	{
+		if (!scan->append->as_begun || scan->append->as_whichplan < 0)
+			return false;
+		reader = &scan->readers[scan->append->as_whichplan];
+	}
+	if (reader->pages == NULL || reader->at_end || reader->plan->chgParam != NULL)
+		return false;
+	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
+	found = hg_pages_run(reader->pages, max_rows, run);
+	if (found && scan->append != NULL && scan->plan->instrument)
+	{
+		InstrStartNode(scan->plan->instrument);
+		InstrStopNode(scan->plan->instrument, run->nrows);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+static bool
 hg_scan_may_share(const HgBatchSource *source)
 {
 	const HgScan *scan = (const HgScan *) source;
@@ -308,6 +338,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	bool by_pages = false;
 
 	scan->source.next = hg_scan_next;
+	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->source.may_share = hg_scan_may_share;

@@ -707,20 +707,25 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowChe
  * ---------------------------------------------------------------------
  */
 
+/* The scan of the plan, begun, with what is served of it decided on. */
+static TableScanDesc
+hg_pages_begin(HgPages *pages)
+{
+	SeqScanState *node = pages->node;
+
+	if (node->ss.ss_currentScanDesc == NULL)
+		node->ss.ss_currentScanDesc = hg_seqscan_begin(&node->ss);
+	if (!pages->decided)
+		hg_pages_decide(pages, node->ss.ss_currentScanDesc);
+	return node->ss.ss_currentScanDesc;
+}
+
 /* hg_pages_fill() without its instrumentation. */
 static bool
 hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 {
-	SeqScanState *node = pages->node;
-	TableScanDesc scan = node->ss.ss_currentScanDesc;
+	TableScanDesc scan = hg_pages_begin(pages);
 
-	if (scan == NULL)
-	{
-		scan = hg_seqscan_begin(&node->ss);
-		node->ss.ss_currentScanDesc = scan;
-	}
-	if (!pages->decided)
-		hg_pages_decide(pages, scan);
 	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	if (pages->resident != NULL)
 		return hg_pages_read_mixed(pages, scan, batch, check);
@@ -741,4 +746,40 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;
+}
+
+/* hg_pages_run() without its instrumentation. */
+static bool
+hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
+{
+	TableScanDesc scan = hg_pages_begin(pages);
+	HgResidentRun rows;
+
+	if (pages->resident == NULL ||
+		!hg_resident_scan_next(pages->resident, scan, &rows, &pages->source->blocks.resident) ||
+		rows.nrows == 0 ||
+		!hg_resident_columns_run(pages->resident, pages->batch_columns, rows.first, run->values))
+		return false;
+	run->nrows = Min(rows.nrows, max_rows);
+	hg_heap_count_rows(pages->node->ss.ss_currentRelation, run->nrows);
+	hg_resident_scan_skip(pages->resident, scan, run->nrows);
+	return true;
+}
+
+bool
+hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
+{
+	PlanState *plan = &pages->node->ss.ps;
+	bool found;
+
+	/* most scans are told apart here */
+	if (plan->qual != NULL || (pages->decided && pages->resident == NULL))
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	if (plan->instrument)
+		InstrStartNode(plan->instrument);
+	found = hg_pages_read_run(pages, max_rows, run);
+	if (plan->instrument)
+		InstrStopNode(plan->instrument, found ? run->nrows : 0);
+	return found;
 }

@@ -37,4 +37,10 @@ extern bool hg_pages_is_new(const HgPages *pages);
  */
 extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes);
 
+/*
+ * The next rows of a plan without a qual as a run (hg_batch.h), where they are served from resident
+ * columns; false, and nothing is done, where they are not.
+ */
+extern bool hg_pages_run(HgPages *pages, int max_rows, HgRun *run);
+
 #endif /* HG_SCAN_PAGES_H */

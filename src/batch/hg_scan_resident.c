@@ -326,3 +326,18 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 	}
 	batch->nrows += n;
 }
+
+bool
+hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns *columns,
+						uint32 first, const void **values)
+{
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+		if (!source->column.by_value || source->array.valid != NULL)
+			return false;
+		values[c] = source->array.values + (Size) first * source->array.width;
+	}
+	return true;
+}

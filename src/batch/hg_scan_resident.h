@@ -67,4 +67,12 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
 									uint32 first, const uint16 *which, int n, HgBatch *batch);
 
+/*
+ * The same of rows that lie in the arrays one behind the other: where.  False where some column has
+ * NULLs, or is by reference.
+ */
+extern bool hg_resident_columns_run(const HgResidentScan *resident,
+									const HgResidentColumns *columns, uint32 first,
+									const void **values);
+
 #endif /* HG_SCAN_RESIDENT_H */

@@ -1,5 +1,5 @@
 # Writers of all kinds, vacuums, DDL and the end of workers at random beside sessions that compare what is
-# resident with the table, again and again: they find no row that differs.
+# resident with the table, and joins that are served with those that read it, again and again: they find no row that differs.
 #
 # HG_STRESS_SECONDS says how long (default: 15).  In a build of HG_DEBUG=1 (HG_DEBUG_BUILD) rounds come ten times as often,
 # everybody waits for a while at the places of test/fault/hg_fault_resident.c, and rules that are broken on purpose are found to
@@ -19,17 +19,36 @@ use Time::HiRes qw(time);
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 my $seconds = $ENV{HG_STRESS_SECONDS} // 15;
-my $node = new_server('resident_stress', conf => "hashgraph.resident_memory = '32MB'\nmax_connections = 40\nlog_statement = none\nmax_prepared_transactions = 10\n");
+my $node = new_server('resident_stress', conf => "hashgraph.resident_memory = '32MB'\nmax_connections = 40\nhashgraph.force = on\nparallel_setup_cost = 0\nmin_parallel_table_scan_size = 0\nlog_statement = none\nmax_prepared_transactions = 10\n");
 
 sub sql
 {
 	return $node->safe_psql('postgres', shift);
 }
 
+# A stable function has one snapshot for all of its queries: rows that both ways of reading have found, and those that one has not.
 sql(<<'SQL');
+create function compare_join(out compared int8, out differing int8) language plpgsql stable as $$
+declare
+  joins constant text[] := array['select a.k as x, a.v as y, b.v as z from a join b using (k)', 'select a.k as x, a.v as y, b.k as z from a full join b on a.k = b.k and a.v <> 3 where a.v is null or a.v >= 0',
+    'select a.v as x, count(*) as y, sum(b.v) as z from a join b using (k) where a.v % 2 = 1 group by a.v', 'select a.k as x, a.w as y, b.v as z from a join b using (k) where b.v > 0'];
+  query text := joins[1 + (random() * 1000)::int % 4];
+  ours text[];
+  theirs text[];
+begin
+  perform set_config('hashgraph.resident', 'on', false);
+  perform set_config('max_parallel_workers_per_gather', case when random() < 0.2 then '2' else '0' end, false);
+  execute format('select array_agg(r::text order by r::text) from (%s) r', query) into ours;
+  perform set_config('hashgraph.resident', 'off', false);
+  execute format('select array_agg(r::text order by r::text) from (%s) r', query) into theirs;
+  compared := cardinality(theirs);
+  differing := case when ours is distinct from theirs then
+    (select count(*) from ((select unnest(ours) except all select unnest(theirs)) union all (select unnest(theirs) except all select unnest(ours))) d) + 1 else 0 end;
+end
+$$;
 create table a (k int primary key, v int, w text) with (fillfactor = 60);
 create table b (k int primary key, v int8, w text);
-create table found (rows int8, different int8);
+create table found (rows int8, different int8, joined bool default false);
 insert into a select i, i, repeat('a', i % 60) from generate_series(1, 8000) i;
 insert into b select i, i, repeat('b', i % 200) from generate_series(1, 8000) i;
 select hashgraph_resident_add('a');
@@ -116,6 +135,8 @@ select hashgraph_resident_add('b');
 	check => q{insert into found select rows_compared, rows_different from hashgraph_resident_check('a');
 insert into found select rows_compared, rows_different from hashgraph_resident_check('b');
 },
+	join => q{insert into found select *, true from compare_join();
+},
 	older => q{begin isolation level repeatable read;
 select count(*) from a;
 select pg_sleep(0.05);
@@ -144,7 +165,7 @@ sub run_for
 			my $in = '';
 			$said{$name} = '';
 			start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', $some, '-f', "$folder/$name.sql",
-					'-c', $name eq 'check' && !$until_found ? 4 : 1, '--max-tries=1000', ($name =~ /update|lock/ ? ('-R', 8) : $name =~ /move|abort/ ? ('-R', 2) : $name eq 'vacuum' ? ('-R', 20) : ()), 'postgres' ],
+					'-c', $name =~ /check|join/ && !$until_found ? 3 : 1, '--max-tries=1000', ($name =~ /update|lock/ ? ('-R', 8) : $name =~ /move|abort/ ? ('-R', 2) : $name eq 'vacuum' ? ('-R', 20) : ()), 'postgres' ],
 				\$in, '>', \$said{$name}, '2>&1')
 		} @names;
 		finish($_) foreach @running;
@@ -163,6 +184,7 @@ if ($ENV{HG_DEBUG_BUILD})
 }
 my ($rows, $different) = run_for($seconds, 0, sort keys %scripts);
 is($different, 0, 'no row differs');
+cmp_ok(sql('select coalesce(sum(rows), 0) from found where joined'), '>', 1_000 * $seconds, '... of joins');
 cmp_ok($rows, '>', ($ENV{HG_DEBUG_BUILD} ? 1_000 : 10_000) * $seconds, '... of many that were compared') && note("$rows rows in $seconds s");
 unlike(slurp_file($node->logfile, $offset), qr/TRAP|PANIC|was terminated by signal/, 'no process has failed');
 
@@ -173,8 +195,8 @@ if ($ENV{HG_DEBUG_BUILD})
 		sql("alter system set hashgraph.plant_fault = '$fault'");
 		$node->reload;
 		# few snapshots, which keep vacuums from setting bits
-		my (undef, $wrong) = run_for(60, 1, qw(check update vacuum));
-		cmp_ok($wrong, '>', 0, "rows differ with $fault");
+		my (undef, $wrong) = run_for(60, 1, qw(join update vacuum));
+		cmp_ok($wrong, '>', 0, "rows of joins differ with $fault");
 		sql('alter system reset hashgraph.plant_fault');
 		$node->reload;
 	}

@@ -270,7 +270,7 @@ in_transaction_is('read committed', 'alter table few add column z int default 7'
 in_transaction_is('read committed', 'alter table few drop column u', '(all|some) served', '... or dropped');
 in_transaction_is('read committed', 'alter table few alter v type int8', 'some served', '... or rewritten');
 sql('alter table few add column z int default 7');
-same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, some served', 'a column that nobody has asked for has the table read');
+same_is('select x.z, y.v from few x join few y using (k)', '1000 rows, (none|some) served', 'a column that nobody has asked for has the table read');
 resident('few');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, all served', '... until it is resident');
 sql('alter table few drop column d');
