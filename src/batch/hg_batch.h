@@ -118,6 +118,8 @@ struct HgBatchSource
 	bool may_serve;
 	bool (*may_share)(const HgBatchSource *source);
 	HgScanBlocks blocks; /* that were scanned, over all scans */
+	/* What of its tables a scan would find as things stand; NULL: it scans none. */
+	HgScanBlocks (*expect)(const HgBatchSource *source);
 };
 
 /* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */

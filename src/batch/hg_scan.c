@@ -331,6 +331,18 @@ hg_scan_may_share(const HgBatchSource *source)
 	return true;
 }
 
+static HgScanBlocks
+hg_scan_expect(const HgBatchSource *source)
+{
+	const HgScan *scan = (const HgScan *) source;
+	HgScanBlocks blocks = {0};
+
+	for (int i = 0; i < scan->nreaders; i++)
+		if (scan->readers[i].pages != NULL)
+			hg_pages_expect(scan->readers[i].pages, &blocks);
+	return blocks;
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -341,6 +353,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
+	scan->source.expect = hg_scan_expect;
 	scan->source.may_share = hg_scan_may_share;
 	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;

@@ -39,6 +39,8 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
@@ -54,7 +56,10 @@
 #include "batch/hg_scan_qual.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_tuples.h"
+#include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
+#include "resident/hg_resident_report.h"
+#include "resident/hg_resident_validity.h"
 
 /* A page is asked for in so many steps: the processor has room for few lines that are under way. */
 #define HG_AHEAD_STEPS 3
@@ -529,24 +534,57 @@ hg_pages_create_columns(HgPages *pages)
 	}
 }
 
+/* The attributes of the table that the rows and the qual are made of; returns their number. */
+static int
+hg_pages_needed(const HgPages *pages, AttrNumber **attnos)
+{
+	Bitmapset *needed = bms_copy(pages->qual_needs);
+	int n;
+
+	for (int c = 0; c < pages->nattnos; c++)
+		needed = bms_add_member(needed, pages->table_attnos[c]);
+	*attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(AttrNumber));
+	n = hg_pages_list(needed, *attnos);
+	bms_free(needed);
+	return n;
+}
+
+void
+hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks)
+{
+	Relation rel = pages->node->ss.ss_currentRelation;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	const char *why_not;
+
+	if (!pages->decided && hg_resident &&
+		hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not))
+	{
+		AttrNumber *attnos;
+		int n = hg_pages_needed(pages, &attnos);
+		double share = hg_resident_share(hg_resident_relation(rel), n, attnos);
+
+		blocks->resident += (uint64) rint(share * nblocks);
+		nblocks -= (BlockNumber) rint(share * nblocks);
+		pfree(attnos);
+	}
+	blocks->heap += nblocks;
+}
+
 /* Decide what of a scan that has just been begun is served. */
 static void
 hg_pages_decide(HgPages *pages, TableScanDesc scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
-	Bitmapset *needed = bms_copy(pages->qual_needs);
 
 	pages->decided = true;
-	for (int c = 0; c < pages->nattnos; c++)
-		needed = bms_add_member(needed, pages->table_attnos[c]);
 	if (pages->source->may_serve)
 	{
-		AttrNumber *attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(AttrNumber));
+		AttrNumber *attnos;
+		int n = hg_pages_needed(pages, &attnos);
 
-		pages->resident = hg_resident_scan_create(scan, hg_pages_list(needed, attnos), attnos);
+		pages->resident = hg_resident_scan_create(scan, n, attnos);
 		pfree(attnos);
 	}
-	bms_free(needed);
 	if (pages->resident != NULL)
 		hg_pages_create_columns(pages);
 	MemoryContextSwitchTo(old);

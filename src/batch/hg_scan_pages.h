@@ -27,6 +27,9 @@ extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos,
 /* Was the table, or its file, made by the transaction that is still open? */
 extern bool hg_pages_is_new(const HgPages *pages);
 
+/* Add the blocks of the table: those that a scan would be served as things stand, and others. */
+extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
+
 /*
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
  * not be called again then until the plan is rescanned; there may be new rows even so.  While it

@@ -87,6 +87,46 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 	}
 }
 
+/* Has a version columns of all these numbers? */
+static bool
+hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrNumber *numbers)
+{
+	for (int i = 0; i < nnumbers; i++)
+	{
+		uint32 c = 0;
+
+		while (c < version->ncolumns && version->columns[c].column.number != numbers[i])
+			c++;
+		if (c == version->ncolumns)
+			return false;
+	}
+	return true;
+}
+
+double
+hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers)
+{
+	const HgChain *chain = hg_chain_find(key.database);
+	uint64 generation = chain != NULL ? hg_chain_generation(chain) : 0;
+	const HgDirectoryEntry *entry;
+	const HgSegmentSlot *slots;
+	double blocks = 0;
+
+	if (generation == 0)
+		return 0;
+	entry = hg_directory_lock(key, false);
+	if (entry == NULL)
+		return 0;
+	slots = hg_directory_slots(entry);
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].record.position.generation == generation &&
+			hg_report_has_numbers(hg_segment_version(slots[i].version), nnumbers, numbers))
+			blocks += hg_block_bits_count(&slots[i].record.blocks, NULL);
+	blocks /= Max(entry->nblocks, 1);
+	hg_directory_unlock(unconstify(HgDirectoryEntry *, entry));
+	return Min(blocks, 1);
+}
+
 const char *
 hg_resident_state_name(HgResidentState state)
 {

@@ -153,6 +153,32 @@ same_is('select x.ctid, y.xmin from few x join few y using (k)', '1000 rows, non
 same_is("select x.v from few x join few y using (k) where x.ctid >= '(0,0)' and y.tableoid > 0", '1000 rows, none served', '... in a filter');
 same_is('select x.v from few x join few y using (k) where x is not null and (y.*)::text > \'\'', '1000 rows, none served', '... or a row as a whole');
 
+# ---------------------------------------------------------------- plans
+
+# What a plan says of its inner table's blocks, and what it costs, without the setting that has a join cost nothing.
+sub planned
+{
+	my ($resident, $query) = @_;
+	my $plan = sql("set hashgraph.force = off; set hashgraph.min_rows = 0; set enable_hashjoin = on; set hashgraph.resident = $resident; explain $query");
+
+	my ($blocks) = $plan =~ /Inner Resident Blocks: (\d+)/;
+	my ($cost) = $plan =~ /HashGraphJoin\)  \(cost=\S+\.\.(\S+)/;
+	return ($blocks // 0, $cost);
+}
+{
+	my $query = 'select count(*) from kinds x join kinds y on x.l = y.l where y.b < 200';
+	my ($served, $cost) = planned('on', $query);
+	my ($none, $whole_cost) = planned('off', $query);
+	is($served, sql("select pg_relation_size('kinds') / 8192"), 'EXPLAIN tells what would be served');
+	is($none, 0, '... and that nothing would be');
+	cmp_ok($cost, '<', $whole_cost - 1.6 * $served, '... and pages that are not read cost nothing');
+	($served, $cost) = planned('on', 'select x.w from kinds x join kinds y on x.l = y.l');
+	is($served, sql("select pg_relation_size('kinds') / 8192"), '... of each side by itself');
+	(undef, my $words_cost) = planned('on', "select x.l, y.l from kinds x join kinds y on x.l = y.l where x.w <> '' and y.w <> ''");
+	(undef, $cost) = planned('off', "select x.l, y.l from kinds x join kinds y on x.l = y.l where x.w <> '' and y.w <> ''");
+	is($words_cost, $cost, '... but those of columns that are not resident do');
+}
+
 # ---------------------------------------------------------------- filters
 
 sql(<<'SQL');
