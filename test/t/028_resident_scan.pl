@@ -14,9 +14,8 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-my $node = new_server('resident_scan', conf => <<'CONF');
+my $node = new_server('resident_scan', init => [ allows_streaming => 1 ], conf => <<'CONF');
 hashgraph.resident_memory = '32MB'
-wal_level = replica
 hashgraph.force = on
 enable_nestloop = off
 enable_mergejoin = off
@@ -436,10 +435,50 @@ foreach my $round (1 .. 3)
 }
 is(sql(q{select count(*) from hashgraph_resident where relation = 'large'::regclass}), '0', 'what was dropped while it was read has given its memory back');
 
+# ---------------------------------------------------------------- a standby
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('resident_scan_standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\n");
+$standby->start;
+
+# The rows that it finds, with residents or without.
+sub on_standby
+{
+	my ($resident) = @_;
+	return $standby->safe_psql('postgres', "set hashgraph.resident = $resident; select rows_of('$joined')");
+}
+# Blocks that are served there, of both tables.
+sub served_on_standby
+{
+	return $standby->safe_psql('postgres', "select served from counted('$joined')");
+}
+$standby->safe_psql('postgres', "select hashgraph_resident_add('t'); select hashgraph_resident_add('u')");
+sub standby_serves
+{
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	return wait_for(sub { served_on_standby() > 40 or not sql('vacuum t') and not usleep(100_000) }, 20);
+}
+ok(standby_serves(), 'a standby serves joins');
+is(on_standby('on'), on_standby('off'), '... that are right');
+foreach my $change ('update t set v = v + 1 where k % 500 = 17', 'delete from t where k % 500 = 18', "begin; insert into t select i, i from generate_series(40001, 40500) i; rollback", 'update u set v = 5 where k % 1000 = 19')
+{
+	$node->safe_psql('postgres', join ";\n", split /; /, $change);
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	is(on_standby('on'), on_standby('off'), "... after $change");
+	sql('vacuum t');
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	is(on_standby('on'), on_standby('off'), '... and a vacuum');
+}
+ok(standby_serves(), '... and it goes on');
+$standby->promote;
+is(on_standby('on'), on_standby('off'), '... when it is promoted');
+$standby->stop('fast');
+
 in_session($session, 'set hashgraph.resident = off');
 like(in_session($session, 'explain (analyze, costs off) select count(*) from kinds x join few f on x.b = f.k'), qr/Outer Resident Blocks: 0\n/, 'hashgraph.resident = off: the table is read');
-my $offset = -s $node->logfile;
 $node->stop('fast');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked');
+unlike(slurp_file($node->logfile) . slurp_file($standby->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked');
 
 done_testing();
