@@ -114,7 +114,9 @@ struct HgPages
 	HgResidentColumns *range_columns; /* ... range_qual ... */
 	HgResidentColumns *row_columns;	  /* ... and row_qual; NULL where there is no such thing */
 	HgBatch *row_batch;
-	AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
+	AttrNumber *row_attnos;	 /* [row_batch->ncolumns] of the table */
+	const void **run_values; /* [nattnos] of a run that is only looked at */
+	bool takes_runs;		 /* the consumer has asked for a run since the last batch */
 };
 
 /*
@@ -516,6 +518,7 @@ hg_pages_create_columns(HgPages *pages)
 	const HgResidentScan *resident = pages->resident;
 	int nqual = bms_num_members(pages->qual_needs);
 
+	pages->run_values = palloc0(Max(pages->nattnos, 1) * sizeof(void *));
 	pages->batch_columns =
 		hg_resident_columns_create(resident, pages->nattnos, pages->table_attnos);
 	if (pages->range_qual != NULL)
@@ -725,7 +728,14 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowChe
 			return false;
 		}
 		if (run.nrows > 0)
+		{
+			/* rows that the consumer can have as they are do not go behind those of the heap */
+			if (batch->nrows > 0 && pages->takes_runs &&
+				hg_resident_columns_run(pages->resident, pages->batch_columns, run.first,
+										pages->run_values))
+				break;
 			hg_resident_scan_skip(pages->resident, scan, hg_served_add(pages, &run, batch, check));
+		}
 		else if (!hg_pages_fits(pages, batch))
 			break;
 		else
@@ -766,7 +776,12 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 
 	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	if (pages->resident != NULL)
-		return hg_pages_read_mixed(pages, scan, batch, check);
+	{
+		bool more = hg_pages_read_mixed(pages, scan, batch, check);
+
+		pages->takes_runs = false;
+		return more;
+	}
 	return hg_pages_read_heap(pages, scan, batch, check, max_bytes);
 }
 
@@ -814,6 +829,7 @@ hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
 	if (plan->qual != NULL || (pages->decided && pages->resident == NULL))
 		return false;
 	CHECK_FOR_INTERRUPTS();
+	pages->takes_runs = true;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
 	found = hg_pages_read_run(pages, max_rows, run);
