@@ -406,6 +406,11 @@ foreach my $query ('select p.v, x.l from parts p join kinds x on x.a = p.k', 'se
 	# counters of workers are not the session's
 	like(in_session($session, "select same('$query', false)"), qr/^[0-9]+ rows, all served$/, '... have the same rows');
 }
+in_session($session, 'set enable_nestloop = on; set enable_hashjoin = off; set enable_material = off');
+my $again = 'select n.i, s.l, s.v from (values (1), (2), (3)) n(i) left join (select x.l, f.v from kinds x join few f on f.k = x.b offset 0) s on s.l::int8 > n.i * 5000';
+like(in_session($session, "explain (analyze) $again"), qr/Gather.*loops=3/, '... again and again');
+like(in_session($session, "select same('$again', false)"), qr/^[0-9]+ rows, all served$/, '... with the same rows');
+in_session($session, 'reset enable_nestloop; reset enable_hashjoin; reset enable_material');
 in_session($other, 'update kinds set a = a + 1 where l::int8 % 500 = 4');
 like(in_session($session, "select same('select p.v, x.l from parts p join kinds x on x.a = p.k', false)"), qr/^[0-9]+ rows, some served$/, '... and where blocks have changed');
 in_session($session, 'begin; truncate few; insert into few select i, i % 7 from generate_series(1, 500) i');
