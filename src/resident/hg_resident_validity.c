@@ -26,6 +26,14 @@
  * rows.  R's own changes have cleared the bit, which stays clear while the transaction runs; those
  * that come later are of a later command, which the heap would hide from R too.
  *
+ * SEVERAL PROCESSES.  What is said above is said of one block.  So the processes of a parallel
+ * query, each of which decides when its part of the scan begins, need not come to the same decision:
+ * a block is taken by one process, and has R's rows wherever that takes them from.  A worker's
+ * snapshot is the leader's, and its xmin is installed while the leader's is still held
+ * (ProcArrayInstallRestoredXmin), so that R is registered before any worker's r, and as long as the
+ * worker is there.  What a worker can't tell, whether this transaction has made the table or its
+ * file, the leader tells all of them before they start.
+ *
  * On a standby, bits are set by replay.  Each such record comes after records whose conflict
  * horizon is not below the rows' xmin (the visible record's own cutoff, or that of the pruning and
  * freezing before it), and replay waits for snapshots that these would hide rows from, or cancels

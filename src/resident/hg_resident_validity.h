@@ -4,7 +4,8 @@
  *	  Which blocks of which segment versions a snapshot may be served.
  *
  * Nothing else decides that.  The decision is made once for a scan, and holds as long as the
- * snapshot is registered: rescans, cursors and parallel workers use it as it is.
+ * snapshot is registered: rescans and cursors use it as it is.  Each process of a parallel query
+ * makes it for itself.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -125,6 +125,7 @@ parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 hashgraph.resident_memory = '64MB'
+max_worker_processes = 40
 CONF
 my $version = int($node->safe_psql('postgres', 'show server_version_num') / 10000);
 
