@@ -27,9 +27,9 @@
  * that come later are of a later command, which the heap would hide from R too.
  *
  * SEVERAL PROCESSES.  What is said above is said of one block.  So the processes of a parallel
- * query, each of which decides when its part of the scan begins, need not come to the same decision:
- * a block is taken by one process, and has R's rows wherever that takes them from.  A worker's
- * snapshot is the leader's, and its xmin is installed while the leader's is still held
+ * query, each of which decides when its part of the scan begins, need not come to the same
+ * decision: a block is taken by one process, and has R's rows wherever that takes them from.  A
+ * worker's snapshot is the leader's, and its xmin is installed while the leader's is still held
  * (ProcArrayInstallRestoredXmin), so that R is registered before any worker's r, and as long as the
  * worker is there.  What a worker can't tell, whether this transaction has made the table or its
  * file, the leader tells all of them before they start.
