@@ -386,6 +386,21 @@ foreach my $interleaving (@interleavings)
 }
 cmp_ok($interleaved::served, '>', 4 * @interleavings, '... most of them served');
 
+# rows that have changed before they could be locked are looked at again, with those that they were joined with
+resident('t', 'u');
+foreach my $resident (qw(on off))
+{
+	in_session($other, 'begin; update t set v = v + 1000000 where k in (100, 200)');
+	in_session($session, "set hashgraph.resident = $resident");
+	$session->send('with changed as (update t set v = t.v + u.v from u where u.k = t.k and t.k in (100, 200, 300) and t.v < 500000 returning t.k) select count(*) from changed');
+	ok(wait_for(sub { sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like 'with changed%'") eq '1' }, 10), "resident $resident: an update waits for another one");
+	in_session($other, 'commit');
+	$session->finish;
+	is($session->{rows}[0], 1, '... and leaves out the rows that do not qualify any more');
+	in_session($other, 'update t set v = v - 1000000 where v > 500000');
+}
+in_session($session, 'set hashgraph.resident = on');
+
 # ---------------------------------------------------------------- partitions, and several processes
 
 sql(<<'SQL');
