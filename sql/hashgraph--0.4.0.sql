@@ -210,6 +210,77 @@ AS 'MODULE_PATHNAME', 'hashgraph_version';
 COMMENT ON FUNCTION hashgraph_version() IS
 'versions of the extension, of its library, of the CUDA it was built with and of the driver';
 
+-- Resident columns
+
+CREATE FUNCTION hashgraph_resident(
+	OUT database_id oid,
+	OUT relation_id oid,
+	OUT column_number smallint,
+	OUT state text,
+	OUT reason text,
+	OUT blocks_total bigint,
+	OUT blocks_visible bigint,
+	OUT blocks_resident bigint,
+	OUT blocks_stale bigint,
+	OUT host_bytes bigint,
+	OUT last_loaded timestamptz)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_resident';
+
+COMMENT ON FUNCTION hashgraph_resident() IS
+'columns that are resident, or are to be, of tables whose statistics the user may see';
+
+CREATE VIEW hashgraph_resident AS
+	SELECT d.datname AS database,
+		CASE WHEN r.database_id = c.oid THEN r.relation_id::pg_catalog.regclass END AS relation,
+		a.attname AS "column",
+		'column' AS kind,
+		'host' AS location,
+		r.*
+	FROM hashgraph_resident() r
+		JOIN pg_catalog.pg_database c ON c.datname = pg_catalog.current_database()
+		LEFT JOIN pg_catalog.pg_database d ON d.oid = r.database_id
+		LEFT JOIN pg_catalog.pg_attribute a ON r.database_id = c.oid
+			AND a.attrelid = r.relation_id AND a.attnum = r.column_number;
+
+COMMENT ON VIEW hashgraph_resident IS
+'columns that are resident, or are to be, of tables whose statistics the user may see';
+
+GRANT SELECT ON hashgraph_resident TO PUBLIC;
+
+CREATE FUNCTION hashgraph_resident_add(
+	rel regclass,
+	columns name[] DEFAULT NULL,
+	wait boolean DEFAULT false)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_resident_add';
+
+COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], boolean) IS
+'has columns of a table, by default all that can be, taken into memory and kept there';
+
+CREATE FUNCTION hashgraph_resident_drop(
+	rel regclass,
+	columns name[] DEFAULT NULL)
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_resident_drop';
+
+COMMENT ON FUNCTION hashgraph_resident_drop(regclass, name[]) IS
+'has columns of a table, by default all of them, not be resident any more';
+
+CREATE FUNCTION hashgraph_resident_check(
+	rel regclass,
+	OUT rows_compared bigint,
+	OUT rows_different bigint)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_resident_check';
+
+COMMENT ON FUNCTION hashgraph_resident_check(regclass) IS
+'compares the rows of resident columns that a query would be served with those of the table';
+
 -- Say what to run where new sessions would not load the library
 
 CREATE FUNCTION hashgraph_check_preload()

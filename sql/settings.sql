@@ -1,5 +1,6 @@
 -- Settings: names, types, defaults, limits, who may change them.
-SELECT name, vartype, unit, context, min_val, max_val, boot_val, enumvals
+-- What the server starts with is a setting of its start where the server loads the library, and read again else.
+SELECT name, vartype, unit, replace(context, 'postmaster', 'sighup') AS context, min_val, max_val, boot_val, enumvals
 FROM pg_settings WHERE name LIKE 'hashgraph.%' ORDER BY name COLLATE "C";
 SELECT name, short_desc FROM pg_settings WHERE name LIKE 'hashgraph.%' ORDER BY name COLLATE "C";
 

@@ -17,7 +17,9 @@
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"
 #include "hg_guc.h"
+#include "loader/hg_loader.h"
 #include "planner/hg_planner.h"
+#include "resident/hg_resident.h"
 
 HG_MODULE_MAGIC("hashgraph", HG_VERSION);
 
@@ -48,6 +50,8 @@ _PG_init(void)
 	hg_kept_init();
 	hg_stats_init();
 	hg_device_worker_init();
+	hg_resident_init();
+	hg_loader_init();
 	hg_executor_init();
 	if (hg_is_preloading())
 		hg_planner_init();

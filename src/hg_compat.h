@@ -15,15 +15,25 @@
 
 #include "postgres.h"
 
+#include "access/relscan.h"
 #include "access/tableam.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "commands/explain.h"
+#include "lib/dshash.h"
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "storage/buffile.h"
+#include "storage/bufmgr.h"
 #include "storage/shmem.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
 #if PG_VERSION_NUM < 150000
@@ -159,6 +169,33 @@ hg_seqscan_begin(ScanState *node)
 #endif
 }
 
+/* Up to 16 core's scans of heaps read and prepare a block by its number in one function. */
+#define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
+
+/* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
+static inline void
+hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
+					  ParallelBlockTableScanDesc shared)
+{
+#if PG_VERSION_NUM >= 190000
+	table_block_parallelscan_startblock_init(rel, worker, shared, InvalidBlockNumber,
+											 InvalidBlockNumber);
+#else
+	table_block_parallelscan_startblock_init(rel, worker, shared);
+#endif
+}
+
+/* Begin a scan of a range of a table; since 19 it is told more, as above. */
+static inline TableScanDesc
+hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPointer last)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_tidrange(rel, snapshot, first, last, SO_NONE);
+#else
+	return table_beginscan_tidrange(rel, snapshot, first, last);
+#endif
+}
+
 /* 16 drops group columns that are all the same from the list that plans are made of */
 #if PG_VERSION_NUM >= 160000
 #define HG_GROUP_CLAUSE(root) ((root)->processed_groupClause)
@@ -172,6 +209,31 @@ hg_seqscan_begin(ScanState *node)
 #else
 #define hg_function_aclcheck(oid, role, mode) pg_proc_aclcheck(oid, role, mode)
 #endif
+
+/* May the current user look after a table: its owner, and since 17 those who were granted that? */
+static inline bool
+hg_may_maintain(Oid relation)
+{
+#if PG_VERSION_NUM >= 170000
+	return object_ownercheck(RelationRelationId, relation, GetUserId()) ||
+		   pg_class_aclcheck(relation, GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK;
+#elif PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relation, GetUserId());
+#else
+	return pg_class_ownercheck(relation, GetUserId());
+#endif
+}
+
+/* Does the current user own a database? */
+static inline bool
+hg_owns_database(Oid database)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(DatabaseRelationId, database, GetUserId());
+#else
+	return pg_database_ownercheck(database, GetUserId());
+#endif
+}
 
 /* 19 has one size for a hash table in shared memory */
 static inline HTAB *
@@ -340,5 +402,90 @@ hg_add_partial_path_precheck(RelOptInfo *rel, int disabled_nodes, Cost startup_c
 	return add_partial_path_precheck(rel, total_cost, pathkeys);
 #endif
 }
+
+/*
+ * 16 renamed what names a relation's file and its parts.
+ */
+#if PG_VERSION_NUM < 160000
+typedef Oid RelFileNumber;
+
+typedef struct RelFileLocator
+{
+	Oid spcOid;
+	Oid dbOid;
+	RelFileNumber relNumber;
+} RelFileLocator;
+#endif
+
+static inline RelFileLocator
+hg_relation_locator(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_locator;
+#else
+	return (RelFileLocator){.spcOid = rel->rd_node.spcNode,
+							.dbOid = rel->rd_node.dbNode,
+							.relNumber = rel->rd_node.relNode};
+#endif
+}
+
+/* Pin a block of a relation's main fork if a buffer that it was in still has it. */
+static inline bool
+hg_read_recent_buffer(Relation rel, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 160000
+	return ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, buffer);
+#else
+	return ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, buffer);
+#endif
+}
+
+/* Was a relation, or the file that it has now, made by a transaction that is still open: this one? */
+static inline bool
+hg_relation_is_new(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		   rel->rd_newRelfilelocatorSubid != InvalidSubTransactionId ||
+		   rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
+#else
+	return rel->rd_createSubid != InvalidSubTransactionId ||
+		   rel->rd_newRelfilenodeSubid != InvalidSubTransactionId ||
+		   rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
+#endif
+}
+
+/* Up to 16 vacuum may remove rows that a registered snapshot sees, where a setting says so. */
+static inline bool
+hg_snapshots_are_kept(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return true;
+#else
+	return old_snapshot_threshold < 0;
+#endif
+}
+
+/* 18 has generated columns that are not stored. */
+static inline bool
+hg_attribute_is_virtual(Form_pg_attribute attribute)
+{
+#if PG_VERSION_NUM >= 180000
+	return attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	(void) attribute;
+	return false;
+#endif
+}
+
+/* 17 has a function that copies the keys of a hash table in an area. */
+#if PG_VERSION_NUM >= 170000
+#define HG_DSHASH_MEMORY_KEYS                                                                      \
+	.compare_function = dshash_memcmp, .hash_function = dshash_memhash,                            \
+	.copy_function = dshash_memcpy
+#else
+#define HG_DSHASH_MEMORY_KEYS                                                                      \
+	.compare_function = dshash_memcmp, .hash_function = dshash_memhash
+#endif
 
 #endif /* HG_COMPAT_H */

@@ -7,7 +7,8 @@
  * device process of the whole server are PGC_SIGHUP: the library must load in a
  * session too (session_preload_libraries, LOAD), where a PGC_POSTMASTER setting
  * could not be declared.  The server's device process is replaced when they change,
- * once no job runs; a session's own keeps the values it started with.
+ * once no job runs; a session's own keeps the values it started with.  What is fixed when
+ * the server starts is PGC_POSTMASTER only where the server itself loads the library.
  *
  * GUC_EXPLAIN marks what can change a plan or the shape of its HashGraphs.
  *
@@ -19,6 +20,7 @@
 
 #include <limits.h>
 
+#include "miscadmin.h"
 #include "utils/guc.h"
 
 #include "engine/hg_engine.h"
@@ -41,6 +43,8 @@ int hg_staging_size = 256 * 1024;
 int hg_gpu_idle_timeout = 0;
 int hg_gpu_device = -1;
 char *hg_device_program = NULL;
+int hg_resident_memory = 0;
+bool hg_resident = true;
 
 /* Highest device ordinal that can be asked for. */
 #define HG_MAX_DEVICE 1023
@@ -179,6 +183,38 @@ hg_guc_declare_device(void)
 		&hg_device_program, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 }
 
+/* An area below this size would hold no more than what administers it. */
+#define HG_MIN_RESIDENT_MEMORY 1024 /* kB */
+
+static bool
+hg_guc_check_resident_memory(int *value, void **extra pg_attribute_unused(),
+							 GucSource source pg_attribute_unused())
+{
+	if (*value == 0 || *value >= HG_MIN_RESIDENT_MEMORY)
+		return true;
+	GUC_check_errdetail("It is 0 or at least %d kB.", HG_MIN_RESIDENT_MEMORY);
+	return false;
+}
+
+static void
+hg_guc_declare_resident(void)
+{
+	/* what a session loads for itself can't declare a setting of the server's start: it has no effect there */
+	GucContext server_start =
+		process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP;
+
+	DefineCustomIntVariable("hashgraph.resident_memory",
+							"Sets the size of the memory for resident columns.",
+							"0 means none. It takes effect where the library is in "
+							"shared_preload_libraries.",
+							&hg_resident_memory, 0, 0, MAX_KILOBYTES, server_start, GUC_UNIT_KB,
+							hg_guc_check_resident_memory, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.resident", "Enables the use of resident columns.",
+							 "Where it is off, joins read all rows from their tables.",
+							 &hg_resident, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+}
+
 /*
  * Declare every setting and reserve the prefix, so that a misspelt one is an
  * error.  Call once, from _PG_init.
@@ -189,5 +225,6 @@ hg_guc_init(void)
 	hg_guc_declare_planner();
 	hg_guc_declare_engine();
 	hg_guc_declare_device();
+	hg_guc_declare_resident();
 	MarkGUCPrefixReserved("hashgraph");
 }

@@ -34,6 +34,8 @@ extern int hg_staging_size;		 /* kB */
 extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
 extern int hg_gpu_device;		 /* -1 = any */
 extern char *hg_device_program;	 /* "" = beside the server's own programs */
+extern int hg_resident_memory;	 /* kB; 0 = none */
+extern bool hg_resident;		 /* scans may be served from there */
 
 extern void hg_guc_init(void);
 

@@ -393,7 +393,11 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 	}
 	record->executions = Max(record->executions, other->executions);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
 		record->null_keys[side] += other->null_keys[side];
+		record->resident_blocks[side] += other->resident_blocks[side];
+		record->heap_blocks[side] += other->heap_blocks[side];
+	}
 	record->filtered_rows += other->filtered_rows;
 	record->rows_out += other->rows_out;
 	record->partitions = Max(record->partitions, other->partitions);

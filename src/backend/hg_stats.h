@@ -17,21 +17,23 @@
 /* One finished join, of a plan node or of a function. */
 typedef struct HgJoinRecord
 {
-	Oid user;				/* that it ran as, whoever ends it */
-	char node[32];			/* "HashGraphJoin" or "hashgraph_join" */
-	char join_type[16];		/* "Inner", "Left", "Right Anti", ... */
-	HgMatcherReport report; /* times and counts summed over all executions */
-	uint64 executions;		/* how often the node built its graphs */
-	uint64 null_keys[2];	/* rows left out because a key was NULL, by HgSide */
-	uint64 filtered_rows;	/* outer rows that a runtime filter left out while they were read */
-	uint64 rows_out;		/* rows that the node returned */
-	uint64 partitions;		/* 1 where everything stayed in memory */
-	uint64 memory_bytes;	/* most work memory held */
-	uint64 spilled_bytes;	/* written to temporary files */
-	bool recheck;			/* keys were hashes, and every match was rechecked */
-	int processes;			/* of a parallel query that were asked for rows; else 0 or 1 */
-	double scan_ms;			/* reading both sides and encoding their keys */
-	double total_ms;		/* from the first row asked for to the end */
+	Oid user;				   /* that it ran as, whoever ends it */
+	char node[32];			   /* "HashGraphJoin" or "hashgraph_join" */
+	char join_type[16];		   /* "Inner", "Left", "Right Anti", ... */
+	HgMatcherReport report;	   /* times and counts summed over all executions */
+	uint64 executions;		   /* how often the node built its graphs */
+	uint64 null_keys[2];	   /* rows left out because a key was NULL, by HgSide */
+	uint64 resident_blocks[2]; /* of tables that were scanned, served from resident columns ... */
+	uint64 heap_blocks[2];	   /* ... and read from the table, by HgSide */
+	uint64 filtered_rows;	   /* outer rows that a runtime filter left out while they were read */
+	uint64 rows_out;		   /* rows that the node returned */
+	uint64 partitions;		   /* 1 where everything stayed in memory */
+	uint64 memory_bytes;	   /* most work memory held */
+	uint64 spilled_bytes;	   /* written to temporary files */
+	bool recheck;			   /* keys were hashes, and every match was rechecked */
+	int processes;			   /* of a parallel query that were asked for rows; else 0 or 1 */
+	double scan_ms;			   /* reading both sides and encoding their keys */
+	double total_ms;		   /* from the first row asked for to the end */
 } HgJoinRecord;
 
 /* Counters since the last reset, of one database. */

@@ -59,6 +59,19 @@ struct HgRowCheck
 };
 
 /*
+ * Rows that lie one behind the other in arrays, none of them NULL: column c is values[c][nrows], of
+ * the column's own width, and by value.
+ */
+typedef struct HgRun
+{
+	int nrows;
+	const void **values; /* [ncolumns] */
+} HgRun;
+
+/* No run is longer: a consumer looks at its budget between two. */
+#define HG_RUN_MOST 8192
+
+/*
  * A stream of batches.  next fills a batch, whose columns are those that the source was made
  * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
  * empty batch before.  Values by reference stay where they are until the next call.
@@ -73,16 +86,40 @@ struct HgRowCheck
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.
  */
+typedef struct HgScanBlocks
+{
+	uint64 resident; /* served from resident columns */
+	uint64 heap;	 /* read from the table */
+} HgScanBlocks;
+
 typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
 {
 	bool (*next)(HgBatchSource *source, HgBatch *batch);
+
+	/*
+	 * The next rows as a run of up to max_rows, instead of a batch; false, and nothing is done,
+	 * where they don't come so.  No check is asked.  The arrays stay where they are as long as the
+	 * source does.  NULL: rows never come so.
+	 */
+	bool (*next_run)(HgBatchSource *source, int max_rows, HgRun *run);
 
 	/* the plan behind it is rescanned by the caller: start again */
 	void (*restart)(HgBatchSource *source);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */
+
+	/*
+	 * Of tables that it scans itself: may they be served from resident columns?  In a parallel
+	 * worker that is said by the leader, whose source may_share: no table is one that the
+	 * transaction has made, which a worker can't tell.  NULL: it scans none.
+	 */
+	bool may_serve;
+	bool (*may_share)(const HgBatchSource *source);
+	HgScanBlocks blocks; /* that were scanned, over all scans */
+	/* What of its tables a scan would find as things stand; NULL: it scans none. */
+	HgScanBlocks (*expect)(const HgBatchSource *source);
 };
 
 /* An empty batch of ncolumns columns, all of them wanted, in CurrentMemoryContext. */

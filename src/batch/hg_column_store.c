@@ -345,6 +345,41 @@ hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at, c
 	hg_charge_set(&store->charge, store->rows * store->row_bytes + store->packed_bytes);
 }
 
+void
+hg_column_store_add_run(HgColumnStore *store, const void *const *values, const int *at, int nrows)
+{
+	Size chunk_rows = (Size) 1 << store->chunk_rows_log2;
+	int done = 0;
+
+	store->rows += nrows;
+	if (store->shared != NULL)
+		store->piece->rows += nrows;
+	while (done < nrows)
+	{
+		Size first = store->next_row & (chunk_rows - 1);
+		uint64 chunk = store->next_row >> store->chunk_rows_log2;
+		int step = (int) Min((Size) (nrows - done), chunk_rows - first);
+
+		if (store->ncolumns > 0 && chunk == (uint64) store->nchunks)
+			hg_column_store_grow(store);
+		for (int c = 0; c < store->ncolumns; c++)
+		{
+			const HgColumn *column = &store->columns[c];
+			char *to = store->chunks[chunk];
+
+			Assert(column->attbyval && column->stride == (uint32) column->attlen);
+			if (first == 0)
+				memset(to + column->validity_offset, 0xff, chunk_rows / 8);
+			memcpy(to + column->values_offset + first * column->stride,
+				   (const char *) values[at[c]] + (Size) done * column->stride,
+				   (Size) step * column->stride);
+		}
+		store->next_row += step;
+		done += step;
+	}
+	hg_charge_set(&store->charge, store->rows * store->row_bytes + store->packed_bytes);
+}
+
 /* The places of rows in one column's arrays. */
 static inline char *
 hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)

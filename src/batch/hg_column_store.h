@@ -132,6 +132,13 @@ extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, cons
 								const uint16 *which, int nrows);
 
 /*
+ * Add rows that lie in arrays, all columns by value and without NULLs: column i is values[at[i]].
+ * No more than hg_column_store_room told, where the store is shared.
+ */
+extern void hg_column_store_add_run(HgColumnStore *store, const void *const *values, const int *at,
+									int nrows);
+
+/*
  * Fetch rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch: column i
  * becomes column at[i].  What is by reference points into the store.
  */

@@ -14,6 +14,12 @@
  *	-	For each further row of the page core takes the entry of rs_vistuples behind
  *		rs_cindex, without a lock, under the pin of rs_cbuf, and counts it.
  *
+ *	-	A block is found for whoever names it by heapgetpage(), and since 17 by
+ *		heap_prepare_pagescan() after rs_cbuf and rs_cblock are set to it.  heap_rescan() and
+ *		heap_endscan() release rs_cbuf.  rs_inited is false from the beginning of a scan, and a
+ *		rescan, until a block of it was asked for; rs_startblock is where it begins if it is not
+ *		parallel, and else table_block_parallelscan_nextpage() hands out its blocks.
+ *
  * So these rows are taken from there at once, counted, and rs_cindex is set to the last of them:
  * core goes on with the next page.  In builds with assertions core brings each of them itself,
  * and is compared: test/t/008_faults.pl reads pages of many kinds in such a build.  A version
@@ -26,6 +32,7 @@
 #include "hg_compat.h"
 
 #include "access/heapam.h"
+#include "access/syncscan.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 
@@ -39,6 +46,13 @@ bool
 hg_heap_page_may_scan(Relation relation, Snapshot snapshot)
 {
 	return relation->rd_tableam == GetHeapamTableAmRoutine() && IsMVCCSnapshot(snapshot);
+}
+
+void
+hg_heap_count_rows(Relation relation, int nrows)
+{
+	/* rows returned are one counter, whatever returned them; this adds to it more than one */
+	pgstat_count_index_tuples(relation, nrows);
 }
 
 /* Take the rows behind the one that core has brought, up to room in all. */
@@ -90,8 +104,7 @@ hg_heap_page_advance(HgHeapPage *page, HeapScanDesc scan,
 					 TupleTableSlot *slot pg_attribute_unused())
 {
 	scan->rs_cindex += page->ntuples - 1;
-	/* rows returned are one counter, whatever returned them; this adds to it more than one */
-	pgstat_count_index_tuples(page->relation, page->ntuples - 1);
+	hg_heap_count_rows(page->relation, page->ntuples - 1);
 }
 #endif
 
@@ -119,6 +132,113 @@ hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSlot *slot, in
 		hg_heap_page_advance(page, heap, slot);
 	}
 	return true;
+}
+
+BlockNumber
+hg_heap_blocks_count(TableScanDesc scan)
+{
+	return ((HeapScanDesc) scan)->rs_nblocks;
+}
+
+bool
+hg_heap_blocks_unread(TableScanDesc scan)
+{
+	return !((HeapScanDesc) scan)->rs_inited;
+}
+
+void
+hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+
+	Assert((scan->rs_flags & SO_ALLOW_PAGEMODE) != 0);
+	blocks->nblocks = blocks->left = heap->rs_nblocks;
+	if (scan->rs_parallel != NULL)
+		hg_parallelscan_begin(scan->rs_rd, heap->rs_parallelworkerdata,
+							  (ParallelBlockTableScanDesc) scan->rs_parallel);
+	else
+		blocks->next = heap->rs_startblock;
+	heap->rs_inited = true;
+}
+
+BlockNumber
+hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+	BlockNumber block = blocks->next;
+
+	if (scan->rs_parallel != NULL)
+		return table_block_parallelscan_nextpage(scan->rs_rd, heap->rs_parallelworkerdata,
+												 (ParallelBlockTableScanDesc) scan->rs_parallel);
+	if (blocks->left == 0)
+		return InvalidBlockNumber;
+	blocks->left--;
+	blocks->next = block + 1 < blocks->nblocks ? block + 1 : 0;
+	return block;
+}
+
+/* Have the scan's state tell of the rows of a block that the snapshot sees. */
+static void
+hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
+{
+#if HG_HAVE_HEAPGETPAGE
+	heapgetpage(&scan->rs_base, block);
+#else
+	if (BufferIsValid(scan->rs_cbuf))
+	{
+		ReleaseBuffer(scan->rs_cbuf);
+		scan->rs_cbuf = InvalidBuffer;
+	}
+	scan->rs_cbuf =
+		ReadBufferExtended(scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL, scan->rs_strategy);
+	scan->rs_cblock = block;
+	heap_prepare_pagescan(&scan->rs_base);
+#endif
+}
+
+void
+hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, TupleTableSlot *slot)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+	Page content;
+
+	/* its pin on the page before */
+	ExecClearTuple(slot);
+	hg_heap_page_prepare(heap, block);
+	/* others of a parallel scan are told by who hands out its blocks */
+	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
+		ss_report_location(scan->rs_rd, block);
+	page->relation = scan->rs_rd;
+	page->block = block;
+	page->following = InvalidBlockNumber;
+	page->buffer = heap->rs_cbuf;
+	page->stored = InvalidOffsetNumber;
+	page->ntuples = (int) heap->rs_ntuples;
+	Assert(page->ntuples <= HG_BATCH_ROWS);
+	content = BufferGetPage(heap->rs_cbuf);
+	for (int i = 0; i < page->ntuples; i++)
+	{
+		page->offsets[i] = heap->rs_vistuples[i];
+		page->tuples[i] =
+			(HeapTupleHeader) PageGetItem(content, PageGetItemId(content, heap->rs_vistuples[i]));
+		HG_PREFETCH(page->tuples[i]);
+	}
+	hg_heap_count_rows(scan->rs_rd, page->ntuples);
+	if (page->ntuples > 0)
+		hg_heap_page_store(page, 0, slot);
+}
+
+void
+hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+
+	ExecClearTuple(slot);
+	if (BufferIsValid(heap->rs_cbuf))
+	{
+		ReleaseBuffer(heap->rs_cbuf);
+		heap->rs_cbuf = InvalidBuffer;
+	}
 }
 
 void

@@ -48,6 +48,51 @@ extern bool hg_heap_page_may_scan(Relation relation, Snapshot snapshot);
  */
 extern bool hg_heap_page_next(HgHeapPage *page, TableScanDesc scan, TupleTableSlot *slot, int room);
 
+/*
+ * ------------------------------------------------------------------------
+ * Block by block
+ * ------------------------------------------------------------------------
+ *
+ * A reader that has the rows of some blocks from elsewhere asks the scan for the numbers of its
+ * blocks, and reads those that it wants.  The scan is begun and rescanned as any other, is read in
+ * this way alone, and is MVCC's.
+ */
+
+/* The blocks that a scan has to come to. */
+typedef struct HgHeapBlocks
+{
+	BlockNumber nblocks; /* of the table, as far as the scan goes */
+	BlockNumber next;	 /* where the scan is not parallel: the next one ... */
+	BlockNumber left;	 /* ... and how many there are to come */
+} HgHeapBlocks;
+
+/* How many blocks a scan has that is begun. */
+extern BlockNumber hg_heap_blocks_count(TableScanDesc scan);
+
+/* Is the scan where it was begun, or rescanned?  Then begin with its blocks. */
+extern bool hg_heap_blocks_unread(TableScanDesc scan);
+extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
+
+/*
+ * The number of the next block, in the order in which the scan comes to them: synchronised with
+ * others, or one that no other process of a parallel scan gets.  InvalidBlockNumber at the end.
+ */
+extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan);
+
+/*
+ * Take all rows of a block that the scan's snapshot sees, and count them.  The slot, which is to
+ * be the scan's own, has the first of them, where there is one; the page is pinned until the next
+ * call, a rescan, or the end of the scan.
+ */
+extern void hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+							  TupleTableSlot *slot);
+
+/* Let go of the page of the last call. */
+extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);
+
+/* Count rows as returned by scans of a table, wherever they come from. */
+extern void hg_heap_count_rows(Relation relation, int nrows);
+
 /* Give row i to the slot that has the pin. */
 extern void hg_heap_page_store(HgHeapPage *page, int i, TupleTableSlot *slot);
 

@@ -202,6 +202,9 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	input->child = make_source(plan, nneeded, child_attnos);
 	hg_input_create_keys(input, parent, key_exprs, needed);
 	hg_input_create_check(input);
+	input->may_run = input->child->next_run != NULL && input->key_exprs == NULL &&
+					 hg_key_is_value(encoder, side);
+	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));
 
 	input->ncolumns = ncolumns;
 	input->from = palloc(Max(ncolumns, 1) * sizeof(int));
@@ -436,6 +439,34 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 }
 
 /*
+ * Keep the child's next rows as they lie in arrays, where they come so and the keys are there as
+ * the engine takes them: nobody looks at a row then.  False: they are read as batches.
+ */
+static bool
+hg_input_keep_run(HgInput *input, uint64 max_rows)
+{
+	HgRun run = {.values = input->run_values};
+	uint64 first_row;
+	int room;
+
+	if (!input->may_run || input->source != NULL || input->collector != NULL ||
+		(input->filter != NULL && input->filter->pays))
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	room = hg_column_store_room(input->rows, &first_row);
+	if (input->rows->shared == NULL)
+		room = HG_RUN_MOST;
+	room = (int) Min((uint64) room, max_rows - hg_input_rows(input));
+	room = (int) Min((uint64) room, HG_MAX_ROWS - hg_input_rows(input));
+	if (!input->child->next_run(input->child, room, &run))
+		return false;
+	hg_key_column_borrow(input->words, first_row, run.values[input->key_columns[0]], run.nrows);
+	hg_column_store_add_run(input->rows, run.values, input->from, run.nrows);
+	input->rows_read += run.nrows;
+	return true;
+}
+
+/*
  * Send what there is.  The next time is after half as many rows more, within limits: few enough
  * that small inputs are sent early, and so many that messages do not matter in large ones.
  */
@@ -455,12 +486,17 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 	HgSpillKeys keys;
 
 	while (hg_input_rows(input) < max_rows && !hg_budget_is_full(&input->budget) &&
-		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS &&
-		   hg_input_read(input, &rows, &keys))
+		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS)
 	{
-		hg_input_keep(input, &rows, &keys);
-		if (rows.nnull > 0)
-			hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows, rows.nnull);
+		if (!hg_input_keep_run(input, max_rows))
+		{
+			if (!hg_input_read(input, &rows, &keys))
+				break;
+			hg_input_keep(input, &rows, &keys);
+			if (rows.nnull > 0)
+				hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows,
+									rows.nnull);
+		}
 		if (input->sender != NULL && input->words->rows >= input->send_at)
 			hg_input_send(input);
 	}

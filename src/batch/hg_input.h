@@ -53,6 +53,9 @@ typedef struct HgInput
 	int *to;	  /* [ncolumns] their places in the join's scan slot, from 0 */
 	int *dense;	  /* [ncolumns] 0, 1, 2, ... */
 
+	bool may_run;			 /* a key in an array is a word: rows may come as runs */
+	const void **run_values; /* [batch->ncolumns] of a run */
+
 	HgFilter *filter; /* rows of the child that it refuses are left out; or NULL */
 	HgRowCheck check; /* asks the filter, for the child; columns is NULL where it can't be asked */
 	int *check_columns;	 /* [nparts] the keys' columns in its batches */

@@ -349,6 +349,16 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 	return encoder;
 }
 
+bool
+hg_key_is_value(const HgKeyEncoder *encoder, HgSide side)
+{
+	HgKeyImage image = encoder->parts[0].image[side];
+
+	return encoder->exact && encoder->nparts == 1 &&
+		   ((image == HG_IMAGE_INT32 && encoder->width == 4) ||
+			(image == HG_IMAGE_INT64 && encoder->width == 8));
+}
+
 /* The image of a value, sign-extended where it is an integer. */
 static pg_attribute_always_inline uint64
 hg_key_image(HgKeyImage image, Datum value)

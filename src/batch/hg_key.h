@@ -95,6 +95,9 @@ extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *wi
 /* Make an encoder in CurrentMemoryContext.  All operators must be usable. */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
+/* Is a key word of a side the value itself, as it lies in an array of its own width? */
+extern bool hg_key_is_value(const HgKeyEncoder *encoder, HgSide side);
+
 /*
  * Encode rows first .. first + nrows - 1 of a batch of a side; the values of part i are column
  * at[i].  null_keys[row] tells whether the key is NULL, so that the row matches nothing; else

@@ -80,16 +80,16 @@ hg_key_column_next_block(HgKeyColumn *column)
 	column->blocks_used++;
 }
 
-/* Begin a piece with the next word. */
+/* Begin a piece with the next word, which is to be there. */
 static void
-hg_key_column_next_piece(HgKeyColumn *column, uint64 first_row)
+hg_key_column_next_piece(HgKeyColumn *column, const char *words, uint64 first_row)
 {
 	HgKeyPiece *piece;
 
 	column->pieces = hg_key_column_extend(column, column->pieces, column->npieces,
 										  &column->max_pieces, sizeof(HgKeyPiece));
 	piece = &column->pieces[column->npieces++];
-	piece->keys = column->next;
+	piece->keys = words;
 	piece->count = 0;
 	piece->first_row = first_row;
 }
@@ -107,8 +107,9 @@ hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, co
 
 		if (new_block)
 			hg_key_column_next_block(column);
-		if (new_block || first_row + i != column->next_row)
-			hg_key_column_next_piece(column, first_row + i);
+		if (new_block || column->borrowed != NULL || first_row + i != column->next_row)
+			hg_key_column_next_piece(column, column->next, first_row + i);
+		column->borrowed = NULL;
 		step = (int) Min((size_t) (nwords - i), (column->end - column->next) / column->width);
 		if (column->width == 4)
 			for (int k = 0; k < step; k++)
@@ -121,6 +122,18 @@ hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, co
 		column->pieces[column->npieces - 1].count += step;
 		column->next_row = first_row + i;
 	}
+	column->rows += nwords;
+	hg_charge_set(&column->charge, column->rows * column->row_bytes);
+}
+
+void
+hg_key_column_borrow(HgKeyColumn *column, uint64 first_row, const void *words, int nwords)
+{
+	if (words != column->borrowed || first_row != column->next_row)
+		hg_key_column_next_piece(column, words, first_row);
+	column->pieces[column->npieces - 1].count += nwords;
+	column->borrowed = (const char *) words + (Size) nwords * column->width;
+	column->next_row = first_row + nwords;
 	column->rows += nwords;
 	hg_charge_set(&column->charge, column->rows * column->row_bytes);
 }
@@ -138,6 +151,7 @@ hg_key_column_clear(HgKeyColumn *column)
 	column->npieces = 0;
 	column->blocks_used = 0;
 	column->next_row = 0;
+	column->borrowed = NULL;
 	column->next = column->end = NULL;
 	hg_charge_set(&column->charge, 0);
 }

@@ -5,7 +5,8 @@
  *
  * Words lie in blocks that never move, so that an engine may read them in place.
  * The first block is small and each following one twice as large, up to a limit.  A piece is
- * what follows one another both in a block and in row numbers.
+ * what follows one another both in a block and in row numbers.  Words may lie in arrays of others
+ * too, which are never moved or freed before the column is cleared.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -37,9 +38,10 @@ typedef struct HgKeyColumn
 	int nblocks;		/* blocks there are, some unused after a clear */
 	int max_blocks;
 	int blocks_used;
-	uint64 next_row; /* behind the row of the last word */
-	char *next;		 /* where the next word goes ... */
-	char *end;		 /* ... and where the current block ends */
+	uint64 next_row;	  /* behind the row of the last word */
+	const char *borrowed; /* behind the last word, where that is another's; else NULL */
+	char *next;			  /* where the next word goes ... */
+	char *end;			  /* ... and where the current block ends */
 } HgKeyColumn;
 
 /*
@@ -77,5 +79,9 @@ hg_key_column_reserved(const HgKeyColumn *column)
  */
 extern void hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words,
 							  const uint16 *which, int nwords);
+
+/* Append words, of the column's width, that stay where they are. */
+extern void hg_key_column_borrow(HgKeyColumn *column, uint64 first_row, const void *words,
+								 int nwords);
 
 #endif /* HG_KEY_COLUMN_H */

@@ -14,6 +14,7 @@
  */
 #include "hg_compat.h"
 
+#include "access/parallel.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -196,10 +197,11 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch)
 
 /* Read a plan by pages if it can be. */
 static void
-hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos)
+hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
+			   HgBatchSource *source)
 {
 	reader->plan = plan;
-	reader->pages = hg_pages_create(plan, nattnos, attnos);
+	reader->pages = hg_pages_create(plan, nattnos, attnos, source);
 	if (reader->pages == NULL)
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
@@ -288,6 +290,59 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	return batch->nrows > 0;
 }
 
+static bool
+hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
+{
+	HgScan *scan = (HgScan *) source;
+	HgReader *reader = scan->readers;
+	MemoryContext old;
+	bool found;
+
+	/* what has just begun, or changed, is begun by a batch */
+	if (scan->at_end || scan->plan->chgParam != NULL)
+		return false;
+	if (scan->append != NULL)
+	{
+		if (!scan->append->as_begun || scan->append->as_whichplan < 0)
+			return false;
+		reader = &scan->readers[scan->append->as_whichplan];
+	}
+	if (reader->pages == NULL || reader->at_end || reader->plan->chgParam != NULL)
+		return false;
+	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
+	found = hg_pages_run(reader->pages, max_rows, run);
+	if (found && scan->append != NULL && scan->plan->instrument)
+	{
+		InstrStartNode(scan->plan->instrument);
+		InstrStopNode(scan->plan->instrument, run->nrows);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+static bool
+hg_scan_may_share(const HgBatchSource *source)
+{
+	const HgScan *scan = (const HgScan *) source;
+
+	for (int i = 0; i < scan->nreaders; i++)
+		if (scan->readers[i].pages != NULL && hg_pages_is_new(scan->readers[i].pages))
+			return false;
+	return true;
+}
+
+static HgScanBlocks
+hg_scan_expect(const HgBatchSource *source)
+{
+	const HgScan *scan = (const HgScan *) source;
+	HgScanBlocks blocks = {0};
+
+	for (int i = 0; i < scan->nreaders; i++)
+		if (scan->readers[i].pages != NULL)
+			hg_pages_expect(scan->readers[i].pages, &blocks);
+	return blocks;
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -295,8 +350,12 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	bool by_pages = false;
 
 	scan->source.next = hg_scan_next;
+	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
+	scan->source.expect = hg_scan_expect;
+	scan->source.may_share = hg_scan_may_share;
+	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;
 
 	/* asynchronous subplans return rows when they have some: ExecAppend() waits for them */
@@ -308,7 +367,8 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 		scan->readers = palloc0(Max(scan->nreaders, 1) * sizeof(HgReader));
 		for (int i = 0; i < scan->nreaders; i++)
 		{
-			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos);
+			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos,
+						   &scan->source);
 			by_pages |= scan->readers[i].pages != NULL;
 		}
 		if (by_pages)
@@ -319,6 +379,6 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	}
 	scan->nreaders = 1;
 	scan->readers = palloc0(sizeof(HgReader));
-	hg_reader_init(&scan->readers[0], plan, nattnos, attnos);
+	hg_reader_init(&scan->readers[0], plan, nattnos, attnos, &scan->source);
 	return &scan->source;
 }

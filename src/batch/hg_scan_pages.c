@@ -24,6 +24,12 @@
  * buffers it is.  It may have gone from there when core reads it: nothing is looked at ahead,
  * only asked for.
  *
+ * RESIDENT COLUMNS.  Where blocks of the table are served from there (hg_scan_resident.h), their
+ * rows are taken from arrays, and what is said above of clauses, checks and counters holds for them
+ * as for a page's: clauses of the simplest kind are evaluated over columns, and the others over the
+ * scan's slot, which is given the columns that are there.  These are all that the plan and its qual
+ * need, or the block is read from the heap.
+ *
  * The pin on the page of the last batch is that of the scan's slot, which core drops when it
  * stores the next row there, at a rescan, and at the end of the query.
  *
@@ -33,6 +39,9 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
+#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -45,7 +54,12 @@
 #include "batch/hg_heap_page.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_qual.h"
+#include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_tuples.h"
+#include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
+#include "resident/hg_resident_report.h"
+#include "resident/hg_resident_validity.h"
 
 /* A page is asked for in so many steps: the processor has room for few lines that are under way. */
 #define HG_AHEAD_STEPS 3
@@ -90,6 +104,19 @@ struct HgPages
 	HgRangeQual *range_qual; /* what is one of the plan's qual; or NULL */
 	ExprState *row_qual;	 /* the rest of it; or NULL: there is none */
 	HgHeapPage page;		 /* the rows that are worked on */
+
+	HgBatchSource *source;			  /* that this belongs to */
+	Bitmapset *qual_needs;			  /* attributes of the table that the qual is made of */
+	bool decided;					  /* what is served */
+	HgResidentScan *resident;		  /* NULL: nothing */
+	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
+	HgResidentColumns *check_columns; /* ... the check ... */
+	HgResidentColumns *range_columns; /* ... range_qual ... */
+	HgResidentColumns *row_columns;	  /* ... and row_qual; NULL where there is no such thing */
+	HgBatch *row_batch;
+	AttrNumber *row_attnos;	 /* [row_batch->ncolumns] of the table */
+	const void **run_values; /* [nattnos] of a run that is only looked at */
+	bool takes_runs;		 /* the consumer has asked for a run since the last batch */
 };
 
 /*
@@ -163,8 +190,32 @@ hg_pages_qual_waits(const HgPages *pages)
 	return false;
 }
 
+/*
+ * The attributes of the table that a plan's qual is made of.  False where some of them are none
+ * that can be resident.
+ */
+static bool
+hg_pages_collect_attributes(HgPages *pages)
+{
+	const Plan *plan = pages->node->ss.ps.plan;
+	Bitmapset *offset_attnos = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) plan->qual, ((const Scan *) plan)->scanrelid, &offset_attnos);
+	while ((member = bms_next_member(offset_attnos, member)) >= 0)
+	{
+		/* the whole row, or what the system knows of it */
+		if (member + FirstLowInvalidHeapAttributeNumber <= 0)
+			return false;
+		pages->qual_needs =
+			bms_add_member(pages->qual_needs, member + FirstLowInvalidHeapAttributeNumber);
+	}
+	bms_free(offset_attnos);
+	return true;
+}
+
 HgPages *
-hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
+hg_pages_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSource *source)
 {
 	SeqScanState *node;
 	HgPages *pages;
@@ -218,8 +269,21 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
 	pages->table_attnos = table_attnos;
 	pages->nattnos = nattnos;
 	hg_pages_weigh_qual(pages);
+	pages->source = source;
+	pages->decided = !hg_resident_memory_exists() || !hg_pages_collect_attributes(pages);
 	return pages;
 }
+
+bool
+hg_pages_is_new(const HgPages *pages)
+{
+	return hg_relation_is_new(pages->node->ss.ss_currentRelation);
+}
+
+/* ---------------------------------------------------------------------
+ * Pages of the heap
+ * ---------------------------------------------------------------------
+ */
 
 /* Does a part of the qual hold for row i of the page? */
 static inline bool
@@ -230,6 +294,18 @@ hg_pages_check_row(HgPages *pages, ExprState *qual, int i)
 	hg_heap_page_store(&pages->page, i, pages->node->ss.ss_ScanTupleSlot);
 	ResetExprContext(econtext);
 	return ExecQual(qual, econtext);
+}
+
+/* So many rows have come to the qual, and passed it. */
+static void
+hg_pages_count_qual(HgPages *pages, int seen, int passed)
+{
+	InstrCountFiltered1(pages->node, seen - passed);
+	if (!pages->check_leads)
+	{
+		pages->seen += seen;
+		pages->passed += passed;
+	}
 }
 
 /* Drop the rows that the plan's qual does not hold for. */
@@ -263,12 +339,7 @@ hg_pages_filter(HgPages *pages)
 		}
 		hg_heap_page_keep(page, nwhich, which);
 	}
-	InstrCountFiltered1(node, ntuples - page->ntuples);
-	if (!pages->check_leads)
-	{
-		pages->seen += ntuples;
-		pages->passed += page->ntuples;
-	}
+	hg_pages_count_qual(pages, ntuples, page->ntuples);
 }
 
 /* Is a check to be asked ahead of the qual, and of everything else? */
@@ -286,12 +357,11 @@ hg_pages_check_pays(const HgPages *pages, const HgRowCheck *check)
 	return (1 - check->kept) * pages->qual_cost > dropped * HG_CHECK_COST;
 }
 
-/* Drop the rows that a check leaves out. */
-static void
-hg_pages_check(HgPages *pages, HgRowCheck *check)
+/* Have an empty batch for the columns of a check. */
+static HgBatch *
+hg_pages_check_batch(HgPages *pages, const HgRowCheck *check)
 {
 	HgBatch *batch = pages->check_batch;
-	uint16 which[HG_BATCH_ROWS];
 
 	if (pages->check_layout == NULL)
 	{
@@ -303,10 +373,23 @@ hg_pages_check(HgPages *pages, HgRowCheck *check)
 		pages->check_layout = hg_tuple_layout_create(
 			RelationGetDescr(pages->node->ss.ss_currentRelation), check->ncolumns, attnos);
 		pages->check_batch = batch = hg_batch_create(check->ncolumns);
+		if (pages->resident != NULL)
+			pages->check_columns =
+				hg_resident_columns_create(pages->resident, check->ncolumns, attnos);
 		MemoryContextSwitchTo(old);
 	}
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	return batch;
+}
+
+/* Drop the rows that a check leaves out. */
+static void
+hg_pages_check(HgPages *pages, HgRowCheck *check)
+{
+	HgBatch *batch = hg_pages_check_batch(pages, check);
+	uint16 which[HG_BATCH_ROWS];
+
 	hg_tuple_layout_add(pages->check_layout, pages->page.ntuples, pages->page.tuples, batch);
 	hg_heap_page_keep(&pages->page, check->apply(check, batch, which), which);
 }
@@ -368,42 +451,338 @@ hg_pages_room(const HgPages *pages, const HgBatch *batch, Size max_bytes)
 	return (int) room;
 }
 
-/* hg_pages_fill() without its instrumentation. */
-static bool
-hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
+/* Add rows of the page that are not left out to a batch. */
+static void
+hg_pages_add(HgPages *pages, HgBatch *batch, HgRowCheck *check)
 {
-	SeqScanState *node = pages->node;
-	TableScanDesc scan = node->ss.ss_currentScanDesc;
 	HgHeapPage *page = &pages->page;
+
+	hg_pages_look_ahead(pages);
+	hg_pages_ask_ahead(pages);
+	if (pages->check_leads)
+		hg_pages_check(pages, check);
+	if (pages->node->ss.ps.qual != NULL && page->ntuples > 0)
+		hg_pages_filter(pages);
+	hg_pages_ask_ahead(pages);
+	hg_tuple_layout_add(pages->layout, page->ntuples, page->tuples, batch);
+	hg_pages_ask_ahead(pages);
+}
+
+/* Fill a batch from the heap alone; false at the end. */
+static bool
+hg_pages_read_heap(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowCheck *check,
+				   Size max_bytes)
+{
+	HgHeapPage *page = &pages->page;
+	BlockNumber block = hg_heap_blocks_unread(scan) ? InvalidBlockNumber : page->block;
 	int taken;
 
-	if (scan == NULL)
-	{
-		scan = hg_seqscan_begin(&node->ss);
-		node->ss.ss_currentScanDesc = scan;
-	}
-	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!hg_heap_page_next(page, scan, node->ss.ss_ScanTupleSlot,
+		if (!hg_heap_page_next(page, scan, pages->node->ss.ss_ScanTupleSlot,
 							   hg_pages_room(pages, batch, max_bytes)))
 			return false;
+		pages->source->blocks.heap += page->block != block;
+		block = page->block;
 		taken = page->ntuples;
-		hg_pages_look_ahead(pages);
-		hg_pages_ask_ahead(pages);
-		if (pages->check_leads)
-			hg_pages_check(pages, check);
-		if (node->ss.ps.qual != NULL && page->ntuples > 0)
-			hg_pages_filter(pages);
-		hg_pages_ask_ahead(pages);
-		hg_tuple_layout_add(pages->layout, page->ntuples, page->tuples, batch);
-		hg_pages_ask_ahead(pages);
+		hg_pages_add(pages, batch, check);
 
 		/* values by reference need this page; else another one like it may fit too */
 	} while (batch->nrows == 0 ||
 			 (!pages->layout->by_reference && batch->nrows + taken <= HG_BATCH_ROWS));
 	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Resident columns
+ * ---------------------------------------------------------------------
+ */
+
+/* The members of a set in an array; returns their number. */
+static int
+hg_pages_list(const Bitmapset *set, AttrNumber *attnos)
+{
+	int member = -1;
+	int n = 0;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		attnos[n++] = (AttrNumber) member;
+	return n;
+}
+
+/* Make what rows of resident columns are taken by. */
+static void
+hg_pages_create_columns(HgPages *pages)
+{
+	const HgResidentScan *resident = pages->resident;
+	int nqual = bms_num_members(pages->qual_needs);
+
+	pages->run_values = palloc0(Max(pages->nattnos, 1) * sizeof(void *));
+	pages->batch_columns =
+		hg_resident_columns_create(resident, pages->nattnos, pages->table_attnos);
+	if (pages->range_qual != NULL)
+	{
+		const AttrNumber *attnos;
+		int n = hg_range_qual_attributes(pages->range_qual, &attnos);
+
+		pages->range_columns = hg_resident_columns_create(resident, n, attnos);
+	}
+	if (pages->node->ss.ps.qual != NULL)
+	{
+		pages->row_attnos = palloc(Max(nqual, 1) * sizeof(AttrNumber));
+		hg_pages_list(pages->qual_needs, pages->row_attnos);
+		pages->row_columns = hg_resident_columns_create(resident, nqual, pages->row_attnos);
+		pages->row_batch = hg_batch_create(nqual);
+	}
+}
+
+/* The attributes of the table that the rows and the qual are made of; returns their number. */
+static int
+hg_pages_needed(const HgPages *pages, AttrNumber **attnos)
+{
+	Bitmapset *needed = bms_copy(pages->qual_needs);
+	int n;
+
+	for (int c = 0; c < pages->nattnos; c++)
+		needed = bms_add_member(needed, pages->table_attnos[c]);
+	*attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(AttrNumber));
+	n = hg_pages_list(needed, *attnos);
+	bms_free(needed);
+	return n;
+}
+
+void
+hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks)
+{
+	Relation rel = pages->node->ss.ss_currentRelation;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	const char *why_not;
+
+	if (!pages->decided && hg_resident &&
+		hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not))
+	{
+		AttrNumber *attnos;
+		int n = hg_pages_needed(pages, &attnos);
+		double share = hg_resident_share(hg_resident_relation(rel), n, attnos);
+
+		blocks->resident += (uint64) rint(share * nblocks);
+		nblocks -= (BlockNumber) rint(share * nblocks);
+		pfree(attnos);
+	}
+	blocks->heap += nblocks;
+}
+
+/* Decide what of a scan that has just been begun is served. */
+static void
+hg_pages_decide(HgPages *pages, TableScanDesc scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
+
+	pages->decided = true;
+	if (pages->source->may_serve)
+	{
+		AttrNumber *attnos;
+		int n = hg_pages_needed(pages, &attnos);
+
+		pages->resident = hg_resident_scan_create(scan, n, attnos);
+		pfree(attnos);
+	}
+	if (pages->resident != NULL)
+		hg_pages_create_columns(pages);
+	MemoryContextSwitchTo(old);
+}
+
+/* Some rows of a run: all of those behind the first, or such of them as are left. */
+typedef struct HgServedRows
+{
+	uint32 first;
+	int n;
+	const uint16 *which; /* [n] which[i] behind the first; NULL: i */
+	uint16 kept[HG_BATCH_ROWS];
+} HgServedRows;
+
+/* Keep of the rows those which[nwhich], which ascend. */
+static void
+hg_served_keep(HgServedRows *rows, int nwhich, const uint16 *which)
+{
+	if (rows->which == NULL && nwhich == rows->n)
+		return;
+	for (int i = 0; i < nwhich; i++)
+		rows->kept[i] = rows->which != NULL ? rows->which[which[i]] : which[i];
+	rows->n = nwhich;
+	rows->which = rows->kept;
+}
+
+/* Which rows of a run does a part of the qual hold for? */
+static int
+hg_served_check_rows(HgPages *pages, ExprState *qual, const HgServedRows *rows, uint16 *which)
+{
+	ExprContext *econtext = pages->node->ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = pages->node->ss.ss_ScanTupleSlot;
+	HgBatch *batch = pages->row_batch;
+	int nwhich = 0;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	hg_resident_columns_add(pages->resident, pages->row_columns, rows->first, rows->which, rows->n,
+							batch);
+	/* columns that the qual does not need stay NULL */
+	ExecClearTuple(slot);
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int c = 0; c < batch->ncolumns; c++)
+		{
+			int a = pages->row_attnos[c] - 1;
+
+			slot->tts_values[a] = batch->values[c][i];
+			slot->tts_isnull[a] = hg_batch_is_null(batch, c, i);
+		}
+		ResetExprContext(econtext);
+		if (ExecQual(qual, econtext))
+			which[nwhich++] = i;
+	}
+	/* the slot has a row of no page */
+	ExecClearTuple(slot);
+	pages->page.stored = InvalidOffsetNumber;
+	return nwhich;
+}
+
+/* hg_pages_filter() for rows of a run. */
+static void
+hg_served_filter(HgPages *pages, HgServedRows *rows)
+{
+	SeqScanState *node = pages->node;
+	bool in_order = hg_pages_qual_waits(pages);
+	ExprState *row_qual = in_order ? node->ss.ps.qual : pages->row_qual;
+	uint16 which[HG_BATCH_ROWS];
+	int seen = rows->n;
+
+	if (pages->range_qual != NULL)
+	{
+		HgBatch *batch = hg_range_qual_batch(pages->range_qual);
+
+		hg_resident_columns_add(pages->resident, pages->range_columns, rows->first, rows->which,
+								rows->n, batch);
+		hg_served_keep(rows, hg_range_qual_decide(pages->range_qual, in_order, which), which);
+	}
+	if (row_qual != NULL && rows->n > 0)
+		hg_served_keep(rows, hg_served_check_rows(pages, row_qual, rows, which), which);
+	hg_pages_count_qual(pages, seen, rows->n);
+}
+
+/* Add the next rows of a run that are not left out to a batch.  Returns how many were looked at. */
+static int
+hg_served_add(HgPages *pages, const HgResidentRun *run, HgBatch *batch, HgRowCheck *check)
+{
+	HgServedRows rows = {.first = run->first, .n = Min(run->nrows, HG_BATCH_ROWS - batch->nrows)};
+	int taken = rows.n;
+
+	hg_heap_count_rows(pages->node->ss.ss_currentRelation, taken);
+	if (pages->check_leads)
+	{
+		HgBatch *asked = hg_pages_check_batch(pages, check);
+		uint16 which[HG_BATCH_ROWS];
+
+		hg_resident_columns_add(pages->resident, pages->check_columns, rows.first, NULL, rows.n,
+								asked);
+		hg_served_keep(&rows, check->apply(check, asked, which), which);
+	}
+	if (pages->node->ss.ps.qual != NULL && rows.n > 0)
+		hg_served_filter(pages, &rows);
+	hg_resident_columns_add(pages->resident, pages->batch_columns, rows.first, rows.which, rows.n,
+							batch);
+	return taken;
+}
+
+/* May a block of the heap go to a batch, behind the rows that are there? */
+static inline bool
+hg_pages_fits(const HgPages *pages, const HgBatch *batch)
+{
+	return batch->nrows == 0 ||
+		   (!pages->layout->by_reference && batch->nrows + MaxHeapTuplesPerPage <= HG_BATCH_ROWS);
+}
+
+/* Fill a batch from resident columns, and from the heap what they do not serve; false at the end.
+ */
+static bool
+hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowCheck *check)
+{
+	TupleTableSlot *slot = pages->node->ss.ss_ScanTupleSlot;
+	HgResidentRun run;
+
+	while (batch->nrows < HG_BATCH_ROWS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_resident_scan_next(pages->resident, scan, &run, &pages->source->blocks.resident))
+		{
+			/* values by reference need the page until the next call */
+			if (pages->layout->by_reference && batch->nrows > 0)
+				return true;
+			hg_heap_page_end(scan, slot);
+			return false;
+		}
+		if (run.nrows > 0)
+		{
+			/* rows that the consumer can have as they are do not go behind those of the heap */
+			if (batch->nrows > 0 && pages->takes_runs &&
+				hg_resident_columns_run(pages->resident, pages->batch_columns, run.first,
+										pages->run_values))
+				break;
+			hg_resident_scan_skip(pages->resident, scan, hg_served_add(pages, &run, batch, check));
+		}
+		else if (!hg_pages_fits(pages, batch))
+			break;
+		else
+		{
+			hg_heap_page_read(&pages->page, scan, run.block, slot);
+			pages->page.following = run.following;
+			pages->source->blocks.heap++;
+			hg_resident_scan_skip(pages->resident, scan, 0);
+			hg_pages_add(pages, batch, check);
+		}
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Either of them
+ * ---------------------------------------------------------------------
+ */
+
+/* The scan of the plan, begun, with what is served of it decided on. */
+static TableScanDesc
+hg_pages_begin(HgPages *pages)
+{
+	SeqScanState *node = pages->node;
+
+	if (node->ss.ss_currentScanDesc == NULL)
+		node->ss.ss_currentScanDesc = hg_seqscan_begin(&node->ss);
+	if (!pages->decided)
+		hg_pages_decide(pages, node->ss.ss_currentScanDesc);
+	return node->ss.ss_currentScanDesc;
+}
+
+/* hg_pages_fill() without its instrumentation. */
+static bool
+hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
+{
+	TableScanDesc scan = hg_pages_begin(pages);
+
+	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
+	if (pages->resident != NULL)
+	{
+		bool more = hg_pages_read_mixed(pages, scan, batch, check);
+
+		pages->takes_runs = false;
+		return more;
+	}
+	return hg_pages_read_heap(pages, scan, batch, check, max_bytes);
 }
 
 bool
@@ -420,4 +799,41 @@ hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;
+}
+
+/* hg_pages_run() without its instrumentation. */
+static bool
+hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
+{
+	TableScanDesc scan = hg_pages_begin(pages);
+	HgResidentRun rows;
+
+	if (pages->resident == NULL ||
+		!hg_resident_scan_next(pages->resident, scan, &rows, &pages->source->blocks.resident) ||
+		rows.nrows == 0 ||
+		!hg_resident_columns_run(pages->resident, pages->batch_columns, rows.first, run->values))
+		return false;
+	run->nrows = Min(rows.nrows, max_rows);
+	hg_heap_count_rows(pages->node->ss.ss_currentRelation, run->nrows);
+	hg_resident_scan_skip(pages->resident, scan, run->nrows);
+	return true;
+}
+
+bool
+hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
+{
+	PlanState *plan = &pages->node->ss.ps;
+	bool found;
+
+	/* most scans are told apart here */
+	if (plan->qual != NULL || (pages->decided && pages->resident == NULL))
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	pages->takes_runs = true;
+	if (plan->instrument)
+		InstrStartNode(plan->instrument);
+	found = hg_pages_read_run(pages, max_rows, run);
+	if (plan->instrument)
+		InstrStopNode(plan->instrument, found ? run->nrows : 0);
+	return found;
 }

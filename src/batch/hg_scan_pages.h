@@ -18,9 +18,17 @@ typedef struct HgPages HgPages;
 
 /*
  * A reader of the attributes attnos[nattnos] of a plan's result rows, in CurrentMemoryContext;
- * NULL where the plan cannot be read by pages.
+ * NULL where the plan cannot be read by pages.  The source that it belongs to tells whether it may
+ * be served from resident columns, and counts its blocks.
  */
-extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos);
+extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos,
+								HgBatchSource *source);
+
+/* Was the table, or its file, made by the transaction that is still open? */
+extern bool hg_pages_is_new(const HgPages *pages);
+
+/* Add the blocks of the table: those that a scan would be served as things stand, and others. */
+extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
 
 /*
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
@@ -31,5 +39,11 @@ extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos)
  * then, marked.
  */
 extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes);
+
+/*
+ * The next rows of a plan without a qual as a run (hg_batch.h), where they are served from resident
+ * columns; false, and nothing is done, where they are not.
+ */
+extern bool hg_pages_run(HgPages *pages, int max_rows, HgRun *run);
 
 #endif /* HG_SCAN_PAGES_H */

@@ -69,7 +69,9 @@ struct HgRangeQual
 	int nranges;
 	int nfirst; /* of them stand ahead of the first clause with a parameter */
 	HgRange *ranges;
-	HgTupleLayout *layout; /* of the columns that are compared */
+	int nattnos;
+	AttrNumber *attnos;	   /* [nattnos] of the columns that are compared */
+	HgTupleLayout *layout; /* of these */
 	HgBatch *batch;
 };
 
@@ -274,6 +276,8 @@ hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
 	}
 	if (ranges->nranges == 0)
 		return NULL;
+	ranges->nattnos = nattnos;
+	ranges->attnos = attnos;
 	ranges->layout = hg_tuple_layout_create(desc, nattnos, attnos);
 	ranges->batch = hg_batch_create(nattnos);
 	return ranges;
@@ -316,25 +320,44 @@ hg_range_qual_is_fixed(const HgRangeQual *qual)
 }
 
 int
-hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
-					 uint16 *which)
+hg_range_qual_attributes(const HgRangeQual *qual, const AttrNumber **attnos)
 {
-	HgBatch *batch = qual->batch;
+	*attnos = qual->attnos;
+	return qual->nattnos;
+}
+
+HgBatch *
+hg_range_qual_batch(HgRangeQual *qual)
+{
+	qual->batch->nrows = 0;
+	memset(qual->batch->has_nulls, 0, qual->batch->ncolumns * sizeof(bool));
+	return qual->batch;
+}
+
+int
+hg_range_qual_decide(HgRangeQual *qual, bool in_order, uint16 *which)
+{
 	int nranges = in_order ? qual->nfirst : qual->nranges;
+	int nrows = qual->batch->nrows;
 	bool keep[HG_BATCH_ROWS];
 	int kept = 0;
 
-	batch->nrows = 0;
-	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	hg_tuple_layout_add(qual->layout, ntuples, tuples, batch);
-	memset(keep, true, ntuples * sizeof(bool));
+	memset(keep, true, nrows * sizeof(bool));
 	for (int r = 0; r < nranges; r++)
-		hg_range_apply(&qual->ranges[r], batch, keep);
-	for (int i = 0; i < ntuples; i++)
+		hg_range_apply(&qual->ranges[r], qual->batch, keep);
+	for (int i = 0; i < nrows; i++)
 	{
 		/* without a branch, which would be one in two that is not foreseen */
 		which[kept] = i;
 		kept += keep[i];
 	}
 	return kept;
+}
+
+int
+hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
+					 uint16 *which)
+{
+	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_range_qual_batch(qual));
+	return hg_range_qual_decide(qual, in_order, which);
 }

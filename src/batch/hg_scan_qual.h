@@ -27,6 +27,9 @@ extern bool hg_range_qual_takes(Node *clause);
  */
 extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual, List **rest);
 
+/* The attributes that are compared, each once; returns their number. */
+extern int hg_range_qual_attributes(const HgRangeQual *qual, const AttrNumber **attnos);
+
 /* Are all columns that are compared at the same place in each row without NULLs? */
 extern bool hg_range_qual_is_fixed(const HgRangeQual *qual);
 
@@ -37,5 +40,10 @@ extern bool hg_range_qual_is_fixed(const HgRangeQual *qual);
  */
 extern int hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples,
 								const HeapTupleHeader *tuples, uint16 *which);
+
+/* The same for rows that are columns elsewhere: put the attributes above into this empty batch... */
+extern HgBatch *hg_range_qual_batch(HgRangeQual *qual);
+/* ... and have its rows decided on. */
+extern int hg_range_qual_decide(HgRangeQual *qual, bool in_order, uint16 *which);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -53,6 +53,20 @@ hg_values_fetch(int width, char *const *places, Size offset, int n, Datum *value
 }
 
 static pg_attribute_always_inline void
+hg_values_load_width(int width, const char *array, int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+		values[i] = fetch_att(array + (Size) i * width, true, width);
+}
+
+/* values[i] = element i of an array of values of width bytes, for i < n. */
+static inline void
+hg_values_load(int width, const void *array, int n, Datum *values)
+{
+	HG_FOR_WIDTH(width, hg_values_load_width, array, n, values);
+}
+
+static pg_attribute_always_inline void
 hg_values_gather_width(int width, const char *array, const uint16 *which, int n, Datum *values)
 {
 	for (int i = 0; i < n; i++)

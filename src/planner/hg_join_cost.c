@@ -54,6 +54,9 @@
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
  *				as a nested loop takes longer to find it: an index finds few rows sooner
+ *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the blocks
+ *				that are served from resident columns: what is left of the price is that of binning,
+ *				building and matching
  *	join		what forming its rows costs, where columns are handed over
  *
  * but no more than an input costs: hints that want a path taken let it cost nothing, as those of
@@ -84,6 +87,7 @@
 #include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_join_cost.h"
+#include "planner/hg_scan_share.h"
 
 /* Costs of one row, in units of cpu_operator_cost (see above). */
 #define HG_ROW_COST 0.5
@@ -95,6 +99,7 @@
 /* Costs of one row, in units of cpu_tuple_cost. */
 #define HG_RESULT_COST 0.6
 #define HG_SCAN_SAVED 0.7
+#define HG_RESIDENT_SAVED 0.1
 
 /* Of what a page costs, and at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGE_SAVED 0.15
@@ -125,7 +130,29 @@ hg_target_is_plain(const PathTarget *target)
 	return true;
 }
 
-/* What a sequential scan costs less where it is read by pages. */
+/* Rows of a sequential scan's table, of each process that shares it. */
+static double
+hg_scan_rows(const Path *path)
+{
+	return path->parent->tuples / (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
+}
+
+/* What a sequential scan costs less where it is served from resident columns. */
+static Cost
+hg_resident_saving(const Path *path)
+{
+	const RelOptInfo *rel = path->parent;
+	double share = hg_scan_share(rel);
+	double page_cost;
+
+	if (share == 0)
+		return 0;
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
+	return share *
+		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
+}
+
+/* What a sequential scan costs less where it is read by pages, or served. */
 static Cost
 hg_scan_saving(const Path *path)
 {
@@ -141,8 +168,24 @@ hg_scan_saving(const Path *path)
 		if (hg_range_qual_takes((Node *) rinfo->clause))
 			row += HG_QUAL_SAVED * cpu_operator_cost;
 	}
-	return row * path->parent->tuples /
-		   (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
+	return row * hg_scan_rows(path) + hg_resident_saving(path);
+}
+
+/* What an Append costs less where scans of it are served. */
+static Cost
+hg_append_resident_saving(const AppendPath *append)
+{
+	Cost saving = 0;
+	ListCell *lc;
+
+	foreach (lc, append->subpaths)
+	{
+		const Path *path = lfirst(lc);
+
+		if (path->pathtype == T_SeqScan && hg_target_is_plain(path->pathtarget))
+			saving += hg_resident_saving(path);
+	}
+	return saving;
 }
 
 /* What reading a path costs less where it has the price that rows make. */
@@ -157,10 +200,12 @@ hg_rows_saving(const Path *path)
 		case T_SeqScan:
 			return hg_scan_saving(path);
 		case T_Append:
-			/* partitions are alike */
+			/* partitions are alike, but for what is resident of them */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
-				return hg_rows_saving(lfirst(lc)) > 0 ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows
-													  : 0;
+				return hg_rows_saving(lfirst(lc)) > 0
+						   ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows +
+								 hg_append_resident_saving((const AppendPath *) path)
+						   : 0;
 			return 0;
 		default:
 			break;
@@ -216,7 +261,7 @@ hg_pages_saving(const Path *path)
 	if (path->pathtype != T_SeqScan || rel->pages > (BlockNumber) NBuffers)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return HG_PAGE_SAVED * page_cost * rel->pages;
+	return (1 - hg_scan_share(rel)) * HG_PAGE_SAVED * page_cost * rel->pages;
 }
 
 Cost

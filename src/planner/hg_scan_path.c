@@ -28,6 +28,7 @@
 #include "hg_guc.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_scan_share.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
@@ -139,7 +140,10 @@ static void
 hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (hg_enabled && rte->rtekind == RTE_RELATION && hg_rel_is_joined(root))
+	{
+		hg_scan_share_note(rel, rte->relid);
 		hg_scan_path_keep(root, rel);
+	}
 	if (hg_prev_set_rel_pathlist_hook != NULL)
 		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);
 }

@@ -111,4 +111,7 @@ extern bool hg_fault_due(HgFaultKind kind);
 /* An event of several kinds: the one that is due, or HG_FAULT_NONE. */
 extern HgFaultKind hg_fault_due_of(const HgFaultKind *kinds, int count);
 
+/* Declare what hg_fault_resident.c is set by. */
+extern void hg_fault_resident_init(void);
+
 #endif /* HG_FAULT_H */

@@ -147,6 +147,7 @@ __wrap_hg_guc_init(void)
 		"KIND:N or device_KIND:N: the N-th event of that kind from now on.", &hg_inject_fault, "",
 		PGC_SUSET, GUC_NOT_IN_SAMPLE, check_inject_fault, assign_inject_fault, show_inject_fault);
 	hg_watch_init();
+	hg_fault_resident_init();
 	__real_hg_guc_init();
 }
 

@@ -10,8 +10,8 @@
 #
 # The rooms of src/ form layers, and includes point down:
 #
-#   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join > batch
-#     > backend/matcher > backend/device > backend > engine/{cpu,wire} > engine
+#   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join
+#     > loader > batch > resident > backend/matcher > backend/device > backend > engine/{cpu,wire} > engine
 #
 # (engine/cpu and engine/wire implement the interface in engine/ and do not know
 # each other.)  hg_guc.h and hg_compat.h belong to no room: every room above the
@@ -36,19 +36,21 @@ my %layer = (
 	'executor'           => 3,
 	'executor/aggregate' => 4,
 	'executor/join'      => 5,
-	'batch'              => 6,
-	'backend/matcher'    => 7,
-	'backend/device'     => 8,
-	'backend'            => 9,
-	'common'             => 10,
+	'loader'             => 6,
+	'batch'              => 7,
+	'resident'           => 8,
+	'backend/matcher'    => 9,
+	'backend/device'     => 10,
+	'backend'            => 11,
+	'common'             => 12,
 	'cuda'               => 0,
 	'cuda/server'        => 1,
 	'cuda/engine'        => 1,
 	'cuda/kernels'       => 2,
 	'cuda/device'        => 3,
-	'engine/cpu'         => 11,
-	'engine/wire'        => 11,
-	'engine'             => 12,);
+	'engine/cpu'         => 13,
+	'engine/wire'        => 13,
+	'engine'             => 14,);
 
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
@@ -58,6 +60,8 @@ my @rules = (
 	[ 'kernels are launched by hg_cuda_launch.h' => \&check_launches ],
 	[ 'PostgreSQL versions are tested in hg_compat.h alone' => \&check_versions ],
 	[ "the state of core's heap scans is hg_heap_page.c's alone" => \&check_heap_scans ],
+	[ "the visibility map is hg_resident_map.c's alone" => \&check_visibility_map ],
+	[ "the area of residents is hg_resident_memory.c's alone" => \&check_resident_area ],
 	[ 'files are named for their room' => \&check_file_names ],
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
@@ -191,7 +195,7 @@ sub room
 	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
 	return $1          if $file =~ m{^(cuda/(?:server|engine|kernels|device))/[^/]+$};
 	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
-	return $1          if $file =~ m{^src/(sql|planner|executor|batch|backend|engine)/};
+	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|engine)/};
 	return undef;
 }
 
@@ -298,6 +302,28 @@ sub check_heap_scans
 		  grep { $_->[0] ne 'src/batch/hg_heap_page.c' }
 		  matching_lines(qr{^src/.*\.(?:c|h)$},
 			qr{access/heapam\.h|\bHeapScanDesc|\brs_(?:c(?:buf|block|index|tup)|ntuples|nblocks|vistuples)\b}));
+}
+
+# visibilitymap_pin() extends the map, which readers may not, and PageGetLSN() reads a position that a hint may
+# be writing.
+sub check_visibility_map
+{
+	return (
+		undef,
+		(
+			map { "$_->[0]:$_->[1]: $_->[2]" }
+			  grep { $_->[0] ne 'src/resident/hg_resident_map.c' }
+			  matching_lines(qr{^src/.*\.(?:c|h)$}, qr{access/visibilitymap\.h})),
+		(map { "$_->[0]:$_->[1]: $_->[2]" } matching_lines(qr{^src/.*\.(?:c|h)$}, qr{^(?! \*).*\b(?:visibilitymap_pin|PageGetLSN)\s*\(})));
+}
+
+sub check_resident_area
+{
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] ne 'src/resident/hg_resident_memory.c' }
+		  matching_lines(qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
 }
 
 sub check_file_names

@@ -20,7 +20,7 @@ my $version = $node->safe_psql('postgres',
 # with all that its catalog row says of it, and one for each dependency.
 my $describe = <<'SQL';
 select string_agg(line, E'\n' order by line collate "C") from (
-	select format('%s: %s', o.identity, to_jsonb(p) - 'oid' - 'prorettype' - 'proallargtypes'
+	select format('%s: %s', o.identity, to_jsonb(p) - 'oid' - 'prorettype' - 'proallargtypes' - 'proargdefaults'
 			- 'prosqlbody' || jsonb_build_object('result', pg_get_function_result(p.oid),
 				'arguments', pg_get_function_arguments(p.oid), 'acl', p.proacl::text,
 				'initial', i.initprivs::text, 'comment', obj_description(p.oid, 'pg_proc'))) as line

@@ -18,6 +18,7 @@
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
 
 /* Show a list of clauses as core shows a qual. */
 static void
@@ -51,6 +52,18 @@ hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 	ExplainPropertyFloat("CPU Estimate", "ms", cpu_ms, 3, es);
 }
 
+/* Where the blocks of a side's tables come from, where they could come from resident columns. */
+static void
+hg_explain_blocks(HgSide side, uint64 resident, uint64 heap, ExplainState *es)
+{
+	if (!hg_resident_memory_exists() || resident + heap == 0)
+		return;
+	ExplainPropertyUInteger(side == HG_OUTER ? "Outer Resident Blocks" : "Inner Resident Blocks",
+							NULL, resident, es);
+	ExplainPropertyUInteger(side == HG_OUTER ? "Outer Heap Blocks" : "Inner Heap Blocks", NULL,
+							heap, es);
+}
+
 /* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinRecord *record, ExplainState *es)
@@ -73,6 +86,9 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 							es);
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_explain_blocks((HgSide) side, record->resident_blocks[side], record->heap_blocks[side],
+						  es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
@@ -131,6 +147,25 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 	hg_explain_estimates(estimate.device_ms, estimate.cpu_ms, es);
 }
 
+/* What of the tables would be served as things stand, where anything would be. */
+static void
+hg_explain_expected_blocks(const HgJoinState *state, ExplainState *es)
+{
+	if (!es->costs || !hg_resident_memory_exists())
+		return;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgBatchSource *source = state->inputs[side]->child;
+		HgScanBlocks blocks;
+
+		if (source->expect == NULL)
+			continue;
+		blocks = source->expect(source);
+		if (blocks.resident > 0)
+			hg_explain_blocks((HgSide) side, blocks.resident, blocks.heap, es);
+	}
+}
+
 void
 hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -149,6 +184,7 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (!es->analyze)
 	{
+		hg_explain_expected_blocks(state, es);
 		hg_explain_expected(state, es);
 		return;
 	}

@@ -80,6 +80,8 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 
 		record->report.job.rows[side] = input->rows_read - input->null_keys;
 		record->null_keys[side] = input->null_keys;
+		record->resident_blocks[side] = input->child->blocks.resident;
+		record->heap_blocks[side] = input->child->blocks.heap;
 	}
 	record->filtered_rows = state->inputs[HG_OUTER]->refused;
 	record->partitions = Max(record->partitions, 1);

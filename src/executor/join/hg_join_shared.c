@@ -156,7 +156,10 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
+		const HgBatchSource *source = state->inputs[side]->child;
+
 		hg_shared_columns_init(&shared->columns[side]);
+		shared->may_serve[side] = source->may_share != NULL && source->may_share(source);
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
@@ -201,6 +204,8 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 
 	state->team.shared = shared;
 	state->team.process = ParallelWorkerNumber + 1;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		state->inputs[side]->child->may_serve = shared->may_serve[side];
 	/* the files stay as long as this process can have some, whatever becomes of the leader */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
 }

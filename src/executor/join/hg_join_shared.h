@@ -41,6 +41,7 @@ typedef struct HgJoinShared
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];
 	HgSharedFilter filter;
+	bool may_serve[2]; /* workers' scans from resident columns; set by the leader */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_resident.c
+ *	  The blocks of a table scan of which some are served from resident columns.
+ *
+ * A run goes on as long as blocks follow one another that are served, in one segment: rows of
+ * consecutive blocks lie one behind the other, as those of the blocks between that a version has
+ * and may not serve do too, which end it.
+ *
+ * The versions are pinned until the scan's memory goes or the resource owner that was current when
+ * they were, whichever comes first (hg_resident_validity.h).  Where the latter has come first, and
+ * somebody goes on with the scan, blocks are read from the heap: the decision is made by the block.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/tupmacs.h"
+
+#include "batch/hg_heap_page.h"
+#include "batch/hg_scan_resident.h"
+#include "batch/hg_values.h"
+#include "hg_guc.h"
+#include "resident/hg_resident_validity.h"
+
+/* So many blocks are looked at for the next one that the heap has to give. */
+#define HG_FOLLOWING_BLOCKS 64
+
+/* A column of the segment that the current run is of. */
+typedef struct HgResidentSource
+{
+	HgResidentColumn column;
+	HgSegmentArray array;
+} HgResidentSource;
+
+struct HgResidentScan
+{
+	HgServed *served;
+	uint32 nsegments;
+	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
+	HgHeapBlocks blocks;
+	BlockNumber pending; /* what comes next, where that is known; else invalid */
+
+	/* the current run, and what is left of it */
+	uint32 segment;
+	uint32 first;
+	uint32 nrows;
+
+	int nsources;
+	HgResidentSource *sources; /* [nsources] by the attributes of the scan */
+	uint32 loaded;			   /* segment whose arrays they have; PG_UINT32_MAX: none */
+};
+
+struct HgResidentColumns
+{
+	int ncolumns;
+	int *sources;	/* [ncolumns] */
+	char **aligned; /* [ncolumns][HG_BATCH_ROWS] values that arrays have not aligned; or NULL */
+};
+
+/* Do values by reference lie in an array as they would in a row? */
+static bool
+hg_resident_is_aligned(const HgResidentColumn *column)
+{
+	return column->by_value ||
+		   att_align_nominal(column->length, column->align) == (Size) column->length;
+}
+
+HgResidentScan *
+hg_resident_scan_create(TableScanDesc scan, int nattnos, const AttrNumber *attnos)
+{
+	Relation rel = scan->rs_rd;
+	BlockNumber nblocks = hg_heap_blocks_count(scan);
+	HgResidentColumn *columns;
+	HgResidentScan *resident;
+	HgServed *served;
+	const char *why_not;
+
+	if (!hg_resident || !hg_validity_may_serve(rel, scan->rs_snapshot, &why_not))
+		return NULL;
+	columns = palloc(Max(nattnos, 1) * sizeof(HgResidentColumn));
+	for (int i = 0; i < nattnos; i++)
+		columns[i] = hg_resident_column(TupleDescAttr(RelationGetDescr(rel), attnos[i] - 1));
+	served = hg_validity_serve(rel, scan->rs_snapshot, nblocks, columns, nattnos);
+	if (served == NULL)
+	{
+		pfree(columns);
+		return NULL;
+	}
+
+	resident = palloc0(sizeof(HgResidentScan));
+	resident->served = served;
+	resident->nsegments = hg_segment_count(nblocks);
+	resident->segments = palloc0(resident->nsegments * sizeof(HgServedSegment *));
+	for (int i = 0; i < served->nsegments; i++)
+		resident->segments[served->segments[i].version->first / HG_SEGMENT_BLOCKS] =
+			&served->segments[i];
+	resident->pending = InvalidBlockNumber;
+	resident->loaded = PG_UINT32_MAX;
+	resident->nsources = nattnos;
+	resident->sources = palloc0(Max(nattnos, 1) * sizeof(HgResidentSource));
+	for (int i = 0; i < nattnos; i++)
+		resident->sources[i].column = columns[i];
+	pfree(columns);
+	return resident;
+}
+
+/* The segment that serves a block, or NULL. */
+static inline const HgServedSegment *
+hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
+{
+	const HgServedSegment *segment;
+
+	/* the versions have been let go */
+	if (resident->served->nsegments == 0 || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
+		return NULL;
+	segment = resident->segments[block / HG_SEGMENT_BLOCKS];
+	if (segment == NULL || !hg_block_bits_test(&segment->blocks, block % HG_SEGMENT_BLOCKS))
+		return NULL;
+	return segment;
+}
+
+/* Have the sources tell where the arrays of a segment are. */
+static void
+hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
+{
+	for (int i = 0; i < resident->nsources; i++)
+	{
+		HgResidentSource *source = &resident->sources[i];
+		int column = hg_segment_find_column(segment->version, &source->column);
+
+		Assert(column >= 0);
+		source->array = hg_segment_array(segment->version, column);
+	}
+	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
+}
+
+/* Begin a run with a block that is served, and the blocks behind it.  Returns how many they are. */
+static int
+hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServedSegment *segment,
+					 BlockNumber block)
+{
+	HgSegmentRows rows = hg_segment_rows(segment->version);
+	int first = block % HG_SEGMENT_BLOCKS;
+	int end = first + 1;
+	BlockNumber next;
+
+	if (resident->loaded != block / HG_SEGMENT_BLOCKS)
+		hg_resident_scan_load(resident, segment);
+	for (;;)
+	{
+		next = hg_heap_blocks_next(&resident->blocks, scan);
+		if (next != segment->version->first + end || end == HG_SEGMENT_BLOCKS ||
+			!hg_block_bits_test(&segment->blocks, end))
+			break;
+		end++;
+	}
+	resident->pending = next;
+	resident->first = rows.first_rows[first];
+	resident->nrows = rows.first_rows[end] - rows.first_rows[first];
+	return end - first;
+}
+
+/* The next block that the heap has to give, where that is not far behind this one. */
+static BlockNumber
+hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
+{
+	for (BlockNumber i = 1; i <= HG_FOLLOWING_BLOCKS && block + i < resident->blocks.nblocks; i++)
+		if (hg_resident_scan_segment(resident, block + i) == NULL)
+			return block + i;
+	return InvalidBlockNumber;
+}
+
+bool
+hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
+					  uint64 *blocks)
+{
+	/* a rescan begins anew */
+	if (hg_heap_blocks_unread(scan))
+	{
+		hg_heap_blocks_begin(&resident->blocks, scan);
+		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+		resident->nrows = 0;
+	}
+	if (resident->nrows > 0 && resident->served->nsegments == 0)
+		elog(ERROR, "resident columns have been let go in the middle of a scan");
+	while (resident->nrows == 0)
+	{
+		BlockNumber block = resident->pending;
+		const HgServedSegment *segment;
+
+		CHECK_FOR_INTERRUPTS();
+		if (block == InvalidBlockNumber)
+			return false;
+		segment = hg_resident_scan_segment(resident, block);
+		if (segment == NULL)
+		{
+			run->nrows = 0;
+			run->block = block;
+			run->following = hg_resident_scan_following(resident, block);
+			return true;
+		}
+		*blocks += hg_resident_scan_run(resident, scan, segment, block);
+	}
+	run->nrows = (int) resident->nrows;
+	run->first = resident->first;
+	return true;
+}
+
+void
+hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows)
+{
+	Assert(nrows <= (int) resident->nrows);
+	resident->first += nrows;
+	resident->nrows -= nrows;
+	if (nrows == 0)
+		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+}
+
+/* ---------------------------------------------------------------------
+ * Columns
+ * ---------------------------------------------------------------------
+ */
+
+/* Which of the scan's columns is an attribute? */
+static int
+hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
+{
+	int i = 0;
+
+	while (resident->sources[i].column.number != attno)
+	{
+		i++;
+		Assert(i < resident->nsources);
+	}
+	return i;
+}
+
+HgResidentColumns *
+hg_resident_columns_create(const HgResidentScan *resident, int ncolumns, const AttrNumber *attnos)
+{
+	HgResidentColumns *columns = palloc0(sizeof(HgResidentColumns));
+
+	columns->ncolumns = ncolumns;
+	columns->sources = palloc(Max(ncolumns, 1) * sizeof(int));
+	columns->aligned = palloc0(Max(ncolumns, 1) * sizeof(char *));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const HgResidentColumn *column;
+
+		columns->sources[c] = hg_resident_scan_source(resident, attnos[c]);
+		column = &resident->sources[columns->sources[c]].column;
+		if (!hg_resident_is_aligned(column))
+			columns->aligned[c] = palloc(HG_BATCH_ROWS * MAXALIGN(column->length));
+	}
+	return columns;
+}
+
+/* Add values by reference behind those of a batch's column. */
+static void
+hg_resident_add_references(const HgSegmentArray *array, char *aligned, uint32 first,
+						   const uint16 *which, int n, int start, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+		char *place = unconstify(char *, array->values) + (Size) row * array->width;
+
+		if (aligned != NULL)
+		{
+			char *copy = aligned + (Size) (start + i) * MAXALIGN(array->width);
+
+			memcpy(copy, place, array->width);
+			place = copy;
+		}
+		values[start + i] = PointerGetDatum(place);
+	}
+}
+
+/* Add the flags of NULLs behind those of a batch's column; has_nulls is set where there may be. */
+static void
+hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
+					  int start, bool *nulls, bool *has_nulls)
+{
+	if (array->valid == NULL)
+	{
+		if (*has_nulls)
+			memset(nulls + start, 0, n * sizeof(bool));
+		return;
+	}
+	/* nobody has set the flags of the rows that are there */
+	if (!*has_nulls)
+		memset(nulls, 0, start * sizeof(bool));
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+
+		nulls[start + i] = hg_segment_is_null(array, row);
+	}
+	*has_nulls = true;
+}
+
+void
+hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns, uint32 first,
+						const uint16 *which, int n, HgBatch *batch)
+{
+	int start = batch->nrows;
+
+	Assert(start + n <= HG_BATCH_ROWS);
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+		const HgSegmentArray *array = &source->array;
+		const char *values = array->values + (Size) first * array->width;
+
+		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
+		if (!source->column.by_value)
+			hg_resident_add_references(array, columns->aligned[c], first, which, n, start,
+									   batch->values[c]);
+		else if (which == NULL)
+			hg_values_load(array->width, values, n, batch->values[c] + start);
+		else
+			hg_values_gather(array->width, values, which, n, batch->values[c] + start);
+	}
+	batch->nrows += n;
+}
+
+bool
+hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns *columns,
+						uint32 first, const void **values)
+{
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+		if (!source->column.by_value || source->array.valid != NULL)
+			return false;
+		values[c] = source->array.values + (Size) first * source->array.width;
+	}
+	return true;
+}

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_resident.h
+ *	  The blocks of a table scan of which some are served from resident columns.
+ *
+ * What is served is decided on once for a scan, when its first rows are asked for
+ * (hg_resident_validity.c), and holds through its rescans.  The scan then comes block by block: as
+ * RUNS of rows that lie one behind the other in the arrays of a segment version, and as blocks that
+ * are to be read from the heap.  Each process of a parallel query decides for itself: a block's
+ * rows are the same wherever they are taken from, and it is taken by one process.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SCAN_RESIDENT_H
+#define HG_SCAN_RESIDENT_H
+
+#include "hg_compat.h"
+
+#include "access/relscan.h"
+
+#include "batch/hg_batch.h"
+
+typedef struct HgResidentScan HgResidentScan;
+
+/*
+ * Decide what of a scan, which is begun and has not been read, is served in all of these attributes
+ * (from 1, each once).  In CurrentMemoryContext; NULL: nothing is served, and the scan is core's.
+ */
+extern HgResidentScan *hg_resident_scan_create(TableScanDesc scan, int nattnos,
+											   const AttrNumber *attnos);
+
+/* What a scan comes to. */
+typedef struct HgResidentRun
+{
+	/* rows that are served: the next ones of the run; nrows is 0 where the block is not served */
+	int nrows;
+	uint32 first;
+	/* a block to be read from the heap, where nrows is 0; and the next such one, or invalid */
+	BlockNumber block;
+	BlockNumber following;
+} HgResidentRun;
+
+/*
+ * What comes next; false at the end.  It stays what comes next until hg_resident_scan_skip() has
+ * taken all rows of the run, or the block.  *blocks grows by what of it is served.
+ */
+extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
+								  uint64 *blocks);
+
+/* The first rows of a run have been taken; or the block, with 0. */
+extern void hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows);
+
+/* Columns of a batch that are taken from arrays. */
+typedef struct HgResidentColumns HgResidentColumns;
+
+/* Column c is attnos[c], which is one of the scan's.  In CurrentMemoryContext. */
+extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resident, int ncolumns,
+													 const AttrNumber *attnos);
+
+/*
+ * Add rows of the current run behind those of a batch, which has room for them: row first +
+ * which[i], or first + i where which is NULL, for i < n.  What is by reference points into the
+ * arrays, which stay as long as the scan does, or into memory that is used again with the batch.
+ */
+extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
+									uint32 first, const uint16 *which, int n, HgBatch *batch);
+
+/*
+ * The same of rows that lie in the arrays one behind the other: where.  False where some column has
+ * NULLs, or is by reference.
+ */
+extern bool hg_resident_columns_run(const HgResidentScan *resident,
+									const HgResidentColumns *columns, uint32 first,
+									const void **values);
+
+#endif /* HG_SCAN_RESIDENT_H */

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_compare.c
+ *	  Is what would be served what the heap has?
+ *
+ * Each segment is decided on for itself, as a scan of it would, with all the columns that its
+ * version has; then the heap's rows of its blocks are read in physical order, and each is compared
+ * with the one that is served in its place: line pointer, NULLs and bytes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/tableam.h"
+#include "access/tupmacs.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "loader/hg_loader_compare.h"
+
+/* Is a value of the heap's the one that is served as this row? */
+static bool
+hg_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
+				 Datum value, bool isnull)
+{
+	const char *served = array->values + (Size) row * array->width;
+	char bytes[sizeof(Datum)];
+
+	if (isnull || hg_segment_is_null(array, row))
+		return isnull && hg_segment_is_null(array, row);
+	if (!column->by_value)
+		return memcmp(served, DatumGetPointer(value), array->width) == 0;
+	store_att_byval(bytes, value, array->width);
+	return memcmp(served, bytes, array->width) == 0;
+}
+
+/* Are all columns of a row as the heap has them? */
+static bool
+hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, uint32 row,
+			   TupleTableSlot *slot)
+{
+	slot_getallattrs(slot);
+	for (uint32 i = 0; i < version->ncolumns; i++)
+	{
+		const HgResidentColumn *column = &version->columns[i].column;
+		int number = column->number - 1;
+
+		if (!hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
+							  slot->tts_isnull[number]))
+			return false;
+	}
+	return true;
+}
+
+static void
+hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
+				   TupleTableSlot *slot, HgCompared *compared)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	HgSegmentArray *arrays = palloc(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
+	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* rows of each block */
+	ItemPointerData first;
+	ItemPointerData last;
+	TableScanDesc scan;
+
+	for (uint32 i = 0; i < version->ncolumns; i++)
+		arrays[i] = hg_segment_array(version, (int) i);
+	ItemPointerSet(&first, version->first, FirstOffsetNumber);
+	ItemPointerSet(&last, version->first + HG_SEGMENT_BLOCKS - 1, MaxOffsetNumber);
+	scan = hg_beginscan_tidrange(rel, snapshot, &first, &last);
+	while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
+	{
+		int block = ItemPointerGetBlockNumber(&slot->tts_tid) - version->first;
+		uint32 served = rows.first_rows[block + 1] - rows.first_rows[block];
+		uint32 i = found[block];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_block_bits_test(&segment->blocks, block))
+			continue;
+		found[block]++;
+		if (i >= served ||
+			hg_segment_offset(&rows, block, (int) i) !=
+				ItemPointerGetOffsetNumber(&slot->tts_tid) ||
+			!hg_compare_row(version, arrays, rows.first_rows[block] + i, slot))
+			compared->different++;
+	}
+	table_endscan(scan);
+
+	for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
+	{
+		uint32 served = rows.first_rows[block + 1] - rows.first_rows[block];
+
+		if (!hg_block_bits_test(&segment->blocks, block))
+			continue;
+		compared->rows += served;
+		if (found[block] < served)
+			compared->different += served - found[block];
+	}
+	pfree(arrays);
+	pfree(found);
+}
+
+HgCompared
+hg_compare_served(Relation rel, Snapshot snapshot)
+{
+	HgCompared compared = {0};
+	HgServed *served = hg_validity_serve(rel, snapshot, RelationGetNumberOfBlocks(rel), NULL, 0);
+	TupleTableSlot *slot;
+
+	if (served == NULL)
+		return compared;
+	slot = table_slot_create(rel, NULL);
+	for (int i = 0; i < served->nsegments; i++)
+		hg_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
+	ExecDropSingleTupleTableSlot(slot);
+	hg_validity_release(served);
+	return compared;
+}

@@ -1,0 +1,43 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_encode.h
+ *	  Rows of a table's pages to the arrays of a segment version.
+ *
+ * Values of fixed width are kept as the heap has them, byte for byte, in arrays of their own width.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LOADER_ENCODE_H
+#define HG_LOADER_ENCODE_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_capture.h"
+#include "resident/hg_resident_version.h"
+
+/* Widest values that are kept as arrays. */
+#define HG_ENCODE_MAX_WIDTH 16
+
+/* May a column be resident?  HG_REASON_NONE if so. */
+extern HgResidentReason hg_encode_may_take_in(Form_pg_attribute attribute);
+
+typedef struct HgEncoder HgEncoder;
+
+/* For the rows of a segment, in a memory context of its own below the current one. */
+extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns,
+								   int ncolumns);
+
+/*
+ * Take the rows of a block, which come in ascending order; those without rows, or not taken, need
+ * not come.
+ */
+extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
+
+/* All of it, as long as the encoder is there; no page comes after this. */
+extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn);
+
+extern void hg_encoder_end(HgEncoder *encoder);
+
+#endif /* HG_LOADER_ENCODE_H */

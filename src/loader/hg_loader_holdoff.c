@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_holdoff.c
+ *	  Commands that want a database for themselves send residents' workers away, and keep them away.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "commands/dbcommands.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "storage/latch.h"
+#include "tcop/utility.h"
+#include "utils/memutils.h"
+
+#include "backend/hg_cleanup.h"
+#include "loader/hg_loader_holdoff.h"
+#include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_directory.h"
+
+/* How long workers are waited for, in ms, and between two looks: core waits once more, as long. */
+#define HG_HOLDOFF_MS 5000
+#define HG_HOLDOFF_LOOK_MS 5
+
+typedef struct HgHoldoff
+{
+	HgCleanup cleanup;
+	Oid database;
+} HgHoldoff;
+
+static ProcessUtility_hook_type previous_process_utility = NULL;
+
+static uint32 hg_holdoff_wait_event;
+
+/* The value of a text option of a list, or what it is by default. */
+static const char *
+hg_holdoff_option(List *options, const char *name, const char *otherwise)
+{
+	ListCell *cell;
+
+	foreach (cell, options)
+	{
+		DefElem *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, name) == 0 && option->arg != NULL)
+			return defGetString(option);
+	}
+	return otherwise;
+}
+
+/* The name of the database that a statement wants for itself; NULL: none. */
+static const char *
+hg_holdoff_name(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+		case T_DropdbStmt:
+			return ((DropdbStmt *) statement)->dbname;
+		case T_CreatedbStmt:
+			return hg_holdoff_option(((CreatedbStmt *) statement)->options, "template",
+									 "template1");
+		case T_AlterDatabaseStmt:
+			if (hg_holdoff_option(((AlterDatabaseStmt *) statement)->options, "tablespace", NULL) !=
+				NULL)
+				return ((AlterDatabaseStmt *) statement)->dbname;
+			return NULL;
+		case T_RenameStmt:
+			if (((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
+				return ((RenameStmt *) statement)->subname;
+			return NULL;
+		default:
+			return NULL;
+	}
+}
+
+static void
+hg_holdoff_release(void *arg)
+{
+	hg_post_let_on(((HgHoldoff *) arg)->database);
+	hg_loader_wake();
+}
+
+/*
+ * Keep workers away from a database until this transaction has ended, and wait until they have
+ * gone.
+ */
+static void
+hg_holdoff_take(Oid database)
+{
+	HgHoldoff *holdoff = MemoryContextAllocZero(TopTransactionContext, sizeof(HgHoldoff));
+
+	holdoff->database = database;
+	if (!hg_post_hold_off(database))
+		return;
+	hg_cleanup_register(&holdoff->cleanup, TopTransactionContext, hg_holdoff_release, holdoff);
+	for (int waited = 0; waited < HG_HOLDOFF_MS && !hg_post_send_away(database);
+		 waited += HG_HOLDOFF_LOOK_MS)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 HG_HOLDOFF_LOOK_MS,
+						 HG_WAIT_EVENT(hg_holdoff_wait_event, "HashGraphResidentLeave"));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+hg_holdoff_process_utility(PlannedStmt *statement, const char *text, bool read_only_tree,
+						   ProcessUtilityContext context, ParamListInfo params,
+						   QueryEnvironment *environment, DestReceiver *dest, QueryCompletion *done)
+{
+	const char *name = hg_holdoff_name(statement->utilityStmt);
+	Oid database = name != NULL ? get_database_oid(name, true) : InvalidOid;
+	bool drops = IsA(statement->utilityStmt, DropdbStmt);
+
+	/* who does not own it will be refused, or waits for the workers as for anybody else */
+	if (OidIsValid(database) && hg_owns_database(database))
+		hg_holdoff_take(database);
+	if (previous_process_utility != NULL)
+		previous_process_utility(statement, text, read_only_tree, context, params, environment,
+								 dest, done);
+	else
+		standard_ProcessUtility(statement, text, read_only_tree, context, params, environment, dest,
+								done);
+	if (OidIsValid(database) && drops)
+		(void) hg_directory_forget_database(database);
+}
+
+void
+hg_holdoff_init(void)
+{
+	previous_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = hg_holdoff_process_utility;
+}

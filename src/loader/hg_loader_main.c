@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_main.c
+ *	  The loader of a database: takes in what is wanted there, and ends.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+
+#include "loader/hg_loader_table.h"
+#include "loader/hg_loader_worker.h"
+#include "resident/hg_resident_chain.h"
+
+/*
+ * How long a loader waits for the database's witnesses to have come up, in ms, and between two
+ * looks.
+ */
+#define HG_LOADER_CHAIN_MS 5000
+#define HG_LOADER_LOOK_MS 20
+
+PGDLLEXPORT void hg_loader_main(Datum arg);
+
+static HgLoaderTask task;
+
+static bool
+hg_loader_is_left(void)
+{
+	return hg_post_is_left(task.post);
+}
+
+/* Nothing can be published without a chain. */
+static bool
+hg_loader_wait_for_chain(void)
+{
+	const HgChain *chain = hg_chain_find(task.database);
+
+	for (int waited = 0; chain != NULL && waited < HG_LOADER_CHAIN_MS && !hg_loader_is_left();
+		 waited += HG_LOADER_LOOK_MS)
+	{
+		if (hg_chain_generation(chain) != 0)
+			return true;
+		hg_loader_sleep(HG_LOADER_LOOK_MS);
+	}
+	return false;
+}
+
+static bool
+hg_loader_is_wanted(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	bool wanted;
+
+	if (entry == NULL)
+		return false;
+	wanted = entry->wanted;
+	hg_directory_unlock(entry);
+	return wanted;
+}
+
+/* Go once over the tables of the database.  How many have been taken in. */
+static int
+hg_loader_pass(MemoryContext context)
+{
+	HgResidentRelation *keys;
+	int nkeys = hg_directory_list(task.database, &keys);
+	int done = 0;
+
+	for (int i = 0; i < nkeys && !hg_loader_is_left(); i++)
+	{
+		if (!hg_loader_is_wanted(keys[i]))
+			continue;
+		done += hg_loader_take_in(keys[i], hg_loader_is_left, context);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return done;
+}
+
+void
+hg_loader_main(Datum arg pg_attribute_unused())
+{
+	MemoryContext context;
+	int done;
+
+	task = hg_loader_worker_begin();
+	context = AllocSetContextCreate(TopMemoryContext, "hashgraph loader", ALLOCSET_DEFAULT_SIZES);
+	if (hg_loader_wait_for_chain())
+		do
+		{
+			MemoryContextReset(context);
+			MemoryContextSwitchTo(context);
+			done = hg_loader_pass(context);
+		} while (done > 0);
+	/* the launcher starts another one as long as something is wanted */
+	proc_exit(0);
+}

@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_shared.c
+ *	  Which processes work for the residents of which database.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+
+#include "hg_guc.h"
+#include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_memory.h"
+
+typedef struct HgSharedPost
+{
+	HgPost post; /* database InvalidOid: nobody's */
+	Latch *latches[HG_PLACES];
+	HgLastRound last;
+} HgSharedPost;
+
+/* How many commands may keep workers away at the same time. */
+#define HG_HOLD_OFFS 32
+
+typedef struct HgLoaderShared
+{
+	Latch *launcher;
+	Oid held_off[HG_HOLD_OFFS]; /* databases, one for each command; InvalidOid: free */
+	int count;
+	HgSharedPost posts[FLEXIBLE_ARRAY_MEMBER];
+} HgLoaderShared;
+
+static HgLoaderShared *shared = NULL;
+
+static shmem_request_hook_type previous_shmem_request = NULL;
+static shmem_startup_hook_type previous_shmem_startup = NULL;
+
+/* As many databases can have two witnesses. */
+static int
+hg_loader_posts(void)
+{
+	return max_worker_processes / 2 + 1;
+}
+
+static Size
+hg_loader_shared_size(void)
+{
+	return add_size(offsetof(HgLoaderShared, posts),
+					mul_size(hg_loader_posts(), sizeof(HgSharedPost)));
+}
+
+static void
+hg_loader_shmem_request(void)
+{
+	if (previous_shmem_request)
+		previous_shmem_request();
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(hg_loader_shared_size());
+}
+
+static void
+hg_loader_shmem_startup(void)
+{
+	bool found;
+
+	if (previous_shmem_startup)
+		previous_shmem_startup();
+	if (hg_resident_memory == 0)
+		return;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("hashgraph loaders", hg_loader_shared_size(), &found);
+	if (!found)
+	{
+		memset(shared, 0, hg_loader_shared_size());
+		shared->count = hg_loader_posts();
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+hg_loader_shared_init(void)
+{
+	previous_shmem_request = shmem_request_hook;
+	shmem_request_hook = hg_loader_shmem_request;
+	previous_shmem_startup = shmem_startup_hook;
+	shmem_startup_hook = hg_loader_shmem_startup;
+}
+
+static void
+hg_loader_shared_lock(LWLockMode mode)
+{
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_LOADERS), mode);
+}
+
+static void
+hg_loader_shared_unlock(void)
+{
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LOADERS));
+}
+
+/* Latches are processes' slots, which outlive them: one that is set in vain does no harm. */
+static void
+hg_loader_set_latch(Latch *latch)
+{
+	if (latch != NULL)
+		SetLatch(latch);
+}
+
+/* Where a database is among those that are held off, the lock held; -1: it is not. */
+static int
+hg_hold_off_find(Oid database)
+{
+	for (int i = 0; i < HG_HOLD_OFFS; i++)
+		if (shared->held_off[i] == database)
+			return i;
+	return -1;
+}
+
+/* Replace one entry by another one; false: there is none. */
+static bool
+hg_hold_off_replace(Oid before, Oid after)
+{
+	int at;
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	at = hg_hold_off_find(before);
+	if (at >= 0)
+		shared->held_off[at] = after;
+	hg_loader_shared_unlock();
+	return at >= 0;
+}
+
+bool
+hg_post_hold_off(Oid database)
+{
+	return hg_hold_off_replace(InvalidOid, database);
+}
+
+void
+hg_post_let_on(Oid database)
+{
+	(void) hg_hold_off_replace(database, InvalidOid);
+}
+
+bool
+hg_post_is_held_off(Oid database)
+{
+	bool held_off;
+
+	hg_loader_shared_lock(LW_SHARED);
+	held_off = hg_hold_off_find(database) >= 0;
+	hg_loader_shared_unlock();
+	return held_off;
+}
+
+void
+hg_loader_wake(void)
+{
+	Latch *latch;
+
+	hg_loader_shared_lock(LW_SHARED);
+	latch = shared->launcher;
+	hg_loader_shared_unlock();
+	hg_loader_set_latch(latch);
+}
+
+void
+hg_loader_shared_attach(void)
+{
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	shared->launcher = MyLatch;
+	hg_loader_shared_unlock();
+}
+
+int
+hg_post_count(void)
+{
+	return shared->count;
+}
+
+bool
+hg_post_read(int number, HgPost *post)
+{
+	hg_loader_shared_lock(LW_SHARED);
+	*post = shared->posts[number].post;
+	hg_loader_shared_unlock();
+	return OidIsValid(post->database);
+}
+
+int
+hg_post_assign(Oid database)
+{
+	int number = -1;
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	for (int i = 0; i < shared->count; i++)
+	{
+		Oid of = shared->posts[i].post.database;
+
+		if (of == database)
+		{
+			number = i;
+			break;
+		}
+		if (!OidIsValid(of) && number < 0)
+			number = i;
+	}
+	if (number >= 0 && !OidIsValid(shared->posts[number].post.database))
+	{
+		memset(&shared->posts[number], 0, sizeof(HgSharedPost));
+		shared->posts[number].post.database = database;
+	}
+	hg_loader_shared_unlock();
+	return number;
+}
+
+bool
+hg_post_unassign(int number)
+{
+	HgPost *post = &shared->posts[number].post;
+	bool empty = true;
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	for (int i = 0; i < HG_PLACES; i++)
+		empty &= post->pids[i] == 0;
+	if (empty)
+		post->database = InvalidOid;
+	hg_loader_shared_unlock();
+	return empty;
+}
+
+void
+hg_post_set_leave(int number, bool leave)
+{
+	HgSharedPost *post = &shared->posts[number];
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	post->post.leave = leave;
+	hg_loader_shared_unlock();
+	if (leave)
+		for (int i = 0; i < HG_PLACES; i++)
+			hg_post_wake(number, i);
+}
+
+bool
+hg_post_send_away(Oid database)
+{
+	bool empty = true;
+
+	for (int number = 0; number < shared->count; number++)
+	{
+		HgPost post;
+
+		if (!hg_post_read(number, &post) || post.database != database)
+			continue;
+		hg_post_set_leave(number, true);
+		for (int i = 0; i < HG_PLACES; i++)
+			empty &= post.pids[i] == 0;
+	}
+	return empty;
+}
+
+/* The place that this process has. */
+static int own_post = -1;
+static HgPlace own_place;
+
+static void
+hg_post_leave_place(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	shared->posts[own_post].post.pids[own_place] = 0;
+	shared->posts[own_post].latches[own_place] = NULL;
+	hg_loader_shared_unlock();
+	hg_loader_wake();
+}
+
+bool
+hg_post_take(int number, Oid database, HgPlace place)
+{
+	HgSharedPost *post = &shared->posts[number];
+	bool taken = false;
+
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	if (post->post.database == database && !post->post.leave && post->post.pids[place] == 0 &&
+		hg_hold_off_find(database) < 0)
+	{
+		post->post.pids[place] = MyProcPid;
+		post->post.taken[place]++;
+		post->latches[place] = MyLatch;
+		taken = true;
+	}
+	hg_loader_shared_unlock();
+	if (taken)
+	{
+		own_post = number;
+		own_place = place;
+		/* behind the transaction's end, which is before_shmem_exit's */
+		on_shmem_exit(hg_post_leave_place, 0);
+	}
+	return taken;
+}
+
+bool
+hg_post_is_left(int number)
+{
+	bool leave;
+
+	hg_loader_shared_lock(LW_SHARED);
+	leave = shared->posts[number].post.leave;
+	hg_loader_shared_unlock();
+	return leave;
+}
+
+void
+hg_post_wake(int number, HgPlace place)
+{
+	Latch *latch;
+
+	hg_loader_shared_lock(LW_SHARED);
+	latch = shared->posts[number].latches[place];
+	hg_loader_shared_unlock();
+	hg_loader_set_latch(latch);
+}
+
+void
+hg_post_set_last_round(int number, const HgLastRound *last)
+{
+	hg_loader_shared_lock(LW_EXCLUSIVE);
+	if (shared->posts[number].last.round < last->round)
+		shared->posts[number].last = *last;
+	hg_loader_shared_unlock();
+}
+
+HgLastRound
+hg_post_last_round(int number)
+{
+	HgLastRound last;
+
+	hg_loader_shared_lock(LW_SHARED);
+	last = shared->posts[number].last;
+	hg_loader_shared_unlock();
+	return last;
+}

@@ -1,0 +1,542 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_table.c
+ *	  Taking a table's segments in, each in a transaction of its own.
+ *
+ * A table is taken in segment by segment.  First a PLAN is made, in a transaction of its own: may
+ * the table be resident, which of the columns that were asked for may, which segments are wanted.
+ * Then each of these has a transaction, with the snapshot that the loader must hold
+ * (resident/hg_resident_capture.h) and the table's lock; what the plan was made of is looked at
+ * again there, as it may have changed.
+ *
+ * GIVING WAY.  The lock is asked for only if it can be had at once.  Every few pages it is let go
+ * and asked for again, in the same way: that fails where somebody waits for a lock that conflicts
+ * with it, or has got it in between, and the segment is given up, to be begun again later.
+ * (LockHasWaitersRelation() would tell without letting go, but knows nothing of a lock that was
+ * taken by the fast path, as this one is.)  VACUUM, which wants to cut off a table's empty end,
+ * does not wait: it tries for five seconds, every 50 ms, and gives up if it does not get the lock
+ * (lazy_truncate_heap).  So every two seconds no lock is held for longer than that.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_table.h"
+#include "loader/hg_loader_worker.h"
+#include "resident/hg_resident_capture.h"
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_validity.h"
+
+/* Pages that are read before others are let at the table. */
+#define HG_LOADER_LOOK_PAGES 16
+
+/* After so long no lock is held for so long: both in ms. */
+#define HG_LOADER_BUSY_MS 2000
+#define HG_LOADER_REST_MS 60
+
+/* How often a lock is tried for, and in between, in ms. */
+#define HG_LOADER_LOCK_TRIES 50
+#define HG_LOADER_LOCK_MS 20
+
+/*
+ * A version whose record is void is taken as it is if it loses no more than this part of its
+ * blocks.
+ */
+#define HG_LOADER_READMIT_PART 5
+
+/* How an attempt at a segment has ended. */
+typedef enum HgAttempt
+{
+	HG_ATTEMPT_DONE,
+	HG_ATTEMPT_NO_LOCK,	  /* somebody else has the table, or waits for it */
+	HG_ATTEMPT_NO_MEMORY, /* in the area */
+	HG_ATTEMPT_CHANGED	  /* the plan is not true any more, or there is no chain */
+} HgAttempt;
+
+typedef struct HgLoaderPlan
+{
+	bool (*is_left)(void); /* is the loader to go? */
+	HgResidentRelation key;
+	HgResidentFile file;
+	int ncolumns;
+	HgResidentColumn *columns; /* [ncolumns] that are taken in */
+	int nsegments;
+	uint32 *segments; /* [nsegments] that are wanted, ascending */
+} HgLoaderPlan;
+
+/*
+ * ------------------------------------------------------------------------
+ * The plan
+ * ------------------------------------------------------------------------
+ */
+
+/* Say of a table that it is not taken in, or that it is (again). */
+static void
+hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentReason reason)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return;
+	entry->state = state;
+	entry->reason = reason;
+	if (state == HG_RESIDENT_DECLINED)
+		entry->wanted = false;
+	hg_directory_unlock(entry);
+}
+
+/* What a table's attribute of that number is as a column; false, with a reason: it can't be one. */
+static bool
+hg_loader_column(Relation rel, AttrNumber number, HgResidentColumn *column,
+				 HgResidentReason *reason)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+
+	if (number > desc->natts)
+		*reason = HG_REASON_COLUMN_DROPPED;
+	else
+	{
+		*reason = hg_encode_may_take_in(TupleDescAttr(desc, number - 1));
+		if (*reason == HG_REASON_NONE)
+			*column = hg_resident_column(TupleDescAttr(desc, number - 1));
+	}
+	return *reason == HG_REASON_NONE;
+}
+
+/* The columns of a locked entry that can be taken in, in columns[natts]; it is told of each. */
+static int
+hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *columns)
+{
+	HgDirectoryColumn *asked = hg_directory_columns(entry);
+	int n = 0;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgResidentReason reason;
+
+		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason))
+			n++;
+		asked[i].reason = reason;
+		if (reason != HG_REASON_NONE)
+			asked[i].state = HG_RESIDENT_DECLINED;
+		else if (asked[i].state == HG_RESIDENT_DECLINED)
+			asked[i].state = HG_RESIDENT_QUEUED;
+	}
+	return n;
+}
+
+/* Has a version exactly these columns? */
+static bool
+hg_loader_has_columns(dsa_pointer pointer, const HgResidentColumn *columns, int ncolumns)
+{
+	const HgSegmentVersion *version = hg_segment_version(pointer);
+
+	if ((int) version->ncolumns != ncolumns)
+		return false;
+	for (int i = 0; i < ncolumns; i++)
+		if (hg_segment_find_column(version, &columns[i]) < 0)
+			return false;
+	return true;
+}
+
+/* Fill in the segments of a locked entry that are wanted; there is room for all of them. */
+static void
+hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].wanted ||
+			(DsaPointerIsValid(slots[i].version) &&
+			 !hg_loader_has_columns(slots[i].version, plan->columns, plan->ncolumns)))
+			plan->segments[plan->nsegments++] = i;
+}
+
+/*
+ * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
+ * the table is not to be taken in, which its entry is told, or has none.
+ */
+static HgLoaderPlan *
+hg_loader_make_plan(Relation rel, MemoryContext context)
+{
+	HgResidentRelation key = hg_resident_relation(rel);
+	HgResidentReason reason = hg_validity_may_take_in(rel);
+	BlockNumber nblocks;
+	HgLoaderPlan *plan;
+	HgDirectoryEntry *entry;
+
+	if (reason != HG_REASON_NONE)
+	{
+		hg_loader_set_state(key, HG_RESIDENT_DECLINED, reason);
+		return NULL;
+	}
+	nblocks = RelationGetNumberOfBlocks(rel);
+	plan = MemoryContextAllocZero(context, sizeof(HgLoaderPlan));
+	plan->key = key;
+	plan->file = hg_resident_file(rel);
+	plan->columns = MemoryContextAlloc(context, Max(RelationGetNumberOfAttributes(rel), 1) *
+													sizeof(HgResidentColumn));
+	plan->segments =
+		MemoryContextAlloc(context, Max(hg_segment_count(nblocks), 1) * sizeof(uint32));
+
+	entry = hg_directory_lock(key, true);
+	if (entry == NULL)
+		return NULL;
+	entry->nblocks = nblocks;
+	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
+	{
+		hg_directory_unlock(entry);
+		hg_loader_set_state(key, HG_RESIDENT_DECLINED, HG_REASON_NO_MEMORY);
+		return NULL;
+	}
+	plan->ncolumns = hg_loader_plan_columns(rel, entry, plan->columns);
+	if (plan->ncolumns > 0)
+		hg_loader_plan_segments(plan, entry);
+	entry->state = HG_RESIDENT_LOADING;
+	entry->reason = HG_REASON_NONE;
+	entry->wanted = false; /* what comes to be wanted from now on is another plan's */
+	hg_directory_unlock(entry);
+	return plan;
+}
+
+/* Is what the plan says of an open table still so? */
+static bool
+hg_loader_plan_holds(const HgLoaderPlan *plan, Relation rel)
+{
+	if (!hg_resident_file_equal(plan->file, hg_resident_file(rel)) ||
+		hg_validity_may_take_in(rel) != HG_REASON_NONE)
+		return false;
+	for (int i = 0; i < plan->ncolumns; i++)
+	{
+		HgResidentColumn column;
+		HgResidentReason reason;
+
+		if (!hg_loader_column(rel, plan->columns[i].number, &column, &reason) ||
+			!hg_resident_column_equal(&column, &plan->columns[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * A segment
+ * ------------------------------------------------------------------------
+ */
+
+/* A segment of which nothing can be had now is not wanted until that changes. */
+static void
+hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
+
+	if (entry == NULL)
+		return;
+	if (hg_resident_file_equal(entry->file, plan->file) && segment < entry->nslots)
+		hg_directory_slots(entry)[segment].wanted = false;
+	hg_directory_unlock(entry);
+}
+
+/*
+ * May a slot's version do, with those of its blocks that are unchanged?  Only where its record is
+ * void: what is wanted of a segment that is in the chain is what its version does not have.
+ */
+static bool
+hg_loader_may_readmit(const HgLoaderPlan *plan, const HgSegmentSlot *slot, uint64 generation,
+					  const HgBlockBits *visible)
+{
+	return DsaPointerIsValid(slot->version) && slot->record.position.generation != generation &&
+		   hg_loader_has_columns(slot->version, plan->columns, plan->ncolumns) &&
+		   hg_block_bits_count(visible, &hg_segment_version(slot->version)->taken) *
+				   HG_LOADER_READMIT_PART <
+			   hg_block_bits_count(visible, NULL);
+}
+
+/* Have the version of a captured segment served again; false: it is to be loaded. */
+static bool
+hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
+{
+	const HgChain *chain = hg_chain_find(plan->key.database);
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, false);
+	int visible = hg_block_bits_count(&capture->wanted, NULL);
+	bool may = false;
+
+	if (entry == NULL)
+		return false;
+	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
+		capture->segment < entry->nslots)
+		may = hg_loader_may_readmit(plan, &hg_directory_slots(entry)[capture->segment],
+									hg_chain_generation(chain), &capture->wanted);
+	hg_directory_unlock(entry);
+	return may && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
+}
+
+/* Let others at the table.  HG_ATTEMPT_DONE: it is open again, and as it was. */
+static HgAttempt
+hg_loader_give_way(const HgLoaderPlan *plan, HgCapture *capture)
+{
+	Relation rel = capture->rel;
+	bool gone;
+
+	hg_capture_let_go(capture);
+	hg_loader_close(rel);
+	if (plan->is_left())
+		return HG_ATTEMPT_CHANGED;
+	rel = hg_loader_open(plan->key.relation, &gone);
+	if (rel == NULL)
+		return gone ? HG_ATTEMPT_CHANGED : HG_ATTEMPT_NO_LOCK;
+	return hg_capture_go_on(capture, rel) && hg_loader_plan_holds(plan, rel) ? HG_ATTEMPT_DONE
+																			 : HG_ATTEMPT_CHANGED;
+}
+
+/* Read the pages of a segment. */
+static HgAttempt
+hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
+{
+	HgCapturedPage page;
+	HgAttempt attempt = HG_ATTEMPT_DONE;
+	int npages = 0;
+
+	for (int i = 0; i < HG_SEGMENT_BLOCKS && attempt == HG_ATTEMPT_DONE; i++)
+	{
+		BlockNumber block = capture->segment * HG_SEGMENT_BLOCKS + i;
+
+		if (!hg_block_bits_test(&capture->wanted, i))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (hg_capture_page(capture, block, &page))
+			hg_encoder_add_page(encoder, block, &page);
+		if (++npages % HG_LOADER_LOOK_PAGES == 0)
+			attempt = hg_loader_give_way(plan, capture);
+	}
+	return attempt;
+}
+
+/* Make a version of what was read, and publish it. */
+static HgAttempt
+hg_loader_publish(HgCapture *capture, HgEncoder *encoder)
+{
+	const HgSegmentData *data = hg_encoder_finish(encoder, capture->map_lsn);
+	HgResidentClaim *claim = palloc(sizeof(HgResidentClaim));
+	dsa_pointer version;
+
+	hg_resident_claim_open(claim, CurrentMemoryContext);
+	version = hg_segment_version_make(claim, data);
+	if (!DsaPointerIsValid(version))
+	{
+		hg_resident_claim_release(claim);
+		return HG_ATTEMPT_NO_MEMORY;
+	}
+	if (!hg_capture_join(capture, version))
+	{
+		hg_resident_claim_release(claim);
+		return HG_ATTEMPT_CHANGED;
+	}
+	hg_resident_claim_keep(claim);
+	return HG_ATTEMPT_DONE;
+}
+
+static HgAttempt
+hg_loader_load(const HgLoaderPlan *plan, HgCapture *capture)
+{
+	HgEncoder *encoder =
+		hg_encoder_begin(capture->rel, capture->segment, plan->columns, plan->ncolumns);
+	HgAttempt attempt = hg_loader_read(plan, capture, encoder);
+
+	if (attempt == HG_ATTEMPT_DONE)
+		attempt = hg_loader_publish(capture, encoder);
+	hg_encoder_end(encoder);
+	return attempt;
+}
+
+/* Try to take a segment in, in a transaction with the table open, which is closed. */
+static HgAttempt
+hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
+{
+	HgCapture capture;
+	HgAttempt attempt = HG_ATTEMPT_DONE;
+
+	if (!hg_loader_plan_holds(plan, rel))
+	{
+		hg_loader_close(rel);
+		return HG_ATTEMPT_CHANGED;
+	}
+	if (!hg_capture_begin(&capture, rel, segment, GetAccessStrategy(BAS_BULKREAD)) ||
+		hg_block_bits_count(&capture.wanted, NULL) == 0)
+		hg_loader_leave_out(plan, segment);
+	else if (!hg_loader_readmit(plan, &capture))
+		attempt = hg_loader_load(plan, &capture);
+	rel = capture.rel;
+	hg_capture_end(&capture);
+	if (rel != NULL)
+		hg_loader_close(rel);
+	return attempt;
+}
+
+/* The same in a transaction of its own. */
+static HgAttempt
+hg_loader_attempt(const HgLoaderPlan *plan, uint32 segment)
+{
+	HgAttempt attempt = HG_ATTEMPT_NO_LOCK;
+	Relation rel;
+	bool gone;
+
+	hg_loader_begin();
+	rel = hg_loader_open(plan->key.relation, &gone);
+	if (gone)
+		attempt = HG_ATTEMPT_CHANGED;
+	if (rel != NULL)
+		attempt = hg_loader_try(plan, rel, segment);
+	hg_loader_end();
+	return attempt;
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * The table
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Where there is no room for a segment's new version beside the old one, the old one goes first.
+ * False: there is none.
+ */
+static bool
+hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
+	bool vacated = false;
+
+	if (entry == NULL)
+		return false;
+	if (hg_resident_file_equal(entry->file, plan->file) && segment < entry->nslots)
+	{
+		HgSegmentSlot *slot = &hg_directory_slots(entry)[segment];
+
+		vacated = DsaPointerIsValid(slot->version);
+		hg_directory_set_version(slot, InvalidDsaPointer);
+	}
+	hg_directory_unlock(entry);
+	return vacated;
+}
+
+/* Once in a while, with no lock held. */
+static void
+hg_loader_rest(TimestampTz *busy_since)
+{
+	if (!TimestampDifferenceExceeds(*busy_since, GetCurrentTimestamp(), HG_LOADER_BUSY_MS))
+		return;
+	hg_loader_sleep(HG_LOADER_REST_MS);
+	*busy_since = GetCurrentTimestamp();
+}
+
+/* Take in the segments of a plan. */
+static HgAttempt
+hg_loader_work_off(const HgLoaderPlan *plan)
+{
+	TimestampTz busy_since = GetCurrentTimestamp();
+	int tries = 0;
+
+	for (int i = 0; i < plan->nsegments;)
+	{
+		HgAttempt attempt;
+
+		CHECK_FOR_INTERRUPTS();
+		if (plan->is_left())
+			return HG_ATTEMPT_CHANGED;
+		attempt = hg_loader_attempt(plan, plan->segments[i]);
+		if (attempt == HG_ATTEMPT_DONE)
+		{
+			i++;
+			tries = 0;
+			hg_loader_rest(&busy_since);
+		}
+		else if (attempt == HG_ATTEMPT_NO_MEMORY && hg_loader_vacate(plan, plan->segments[i]))
+			continue;
+		else if (attempt == HG_ATTEMPT_NO_MEMORY || attempt == HG_ATTEMPT_CHANGED ||
+				 ++tries > HG_LOADER_LOCK_TRIES)
+			return attempt;
+		else
+			hg_loader_sleep(HG_LOADER_LOCK_MS);
+	}
+	return HG_ATTEMPT_DONE;
+}
+
+/* Tell the table's entry how it has ended. */
+static void
+hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
+	HgDirectoryColumn *columns;
+
+	if (entry == NULL)
+		return;
+	entry->loads += plan->nsegments;
+	entry->loaded_at = GetCurrentTimestamp();
+	if (attempt == HG_ATTEMPT_DONE)
+	{
+		entry->state = HG_RESIDENT_READY;
+		columns = hg_directory_columns(entry);
+		for (uint32 i = 0; i < entry->ncolumns; i++)
+			for (int k = 0; k < plan->ncolumns; k++)
+				if (columns[i].number == plan->columns[k].number)
+					columns[i].state = HG_RESIDENT_READY;
+	}
+	else if (attempt == HG_ATTEMPT_NO_MEMORY)
+	{
+		entry->state = HG_RESIDENT_DECLINED;
+		entry->reason = HG_REASON_NO_MEMORY;
+		entry->wanted = false;
+	}
+	else
+		entry->wanted = true;
+	hg_directory_unlock(entry);
+}
+
+/* Make a plan in a transaction of its own.  NULL: there is nothing to take in, or else no lock. */
+static HgLoaderPlan *
+hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
+{
+	HgLoaderPlan *plan = NULL;
+	Relation rel;
+
+	hg_loader_begin();
+	rel = hg_loader_open(key.relation, nothing);
+	if (*nothing)
+		hg_directory_forget_relation(key);
+	if (rel != NULL)
+	{
+		plan = hg_loader_make_plan(rel, context);
+		*nothing = plan == NULL;
+		hg_loader_close(rel);
+	}
+	hg_loader_end();
+	return plan;
+}
+
+bool
+hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+{
+	bool nothing;
+	HgLoaderPlan *plan = hg_loader_try_plan(key, context, &nothing);
+	HgAttempt attempt;
+
+	for (int tries = 0; plan == NULL && !nothing && tries < HG_LOADER_LOCK_TRIES && !is_left();
+		 tries++)
+	{
+		hg_loader_sleep(HG_LOADER_LOCK_MS);
+		plan = hg_loader_try_plan(key, context, &nothing);
+	}
+	if (plan == NULL)
+		return nothing;
+	plan->is_left = is_left;
+	attempt = hg_loader_work_off(plan);
+	hg_loader_finish(plan, attempt);
+	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
+}

@@ -1,0 +1,202 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_witness_main.c
+ *	  The witnesses of a database: two processes whose snapshots are a chain.
+ *
+ * What they are for, and why there are two, is told in resident/hg_resident_validity.c; what a
+ * round is, in resident/hg_resident_chain.h.  In turn, one of them
+ *
+ *		begins a transaction, with a snapshot: that of the round
+ *		observes the tables that have records, each under a lock that can be had at once
+ *		ends the round
+ *		stays in the transaction until the other one has ended its round, a period later
+ *		ends the transaction
+ *
+ * so that xmin is held back by two periods and a round at most, and so is who waits for the end of
+ * the transactions that could see older rows (CREATE INDEX CONCURRENTLY).  A witness whose
+ * successor does not come breaks the chain and goes on: whoever is first begins another one.
+ *
+ * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is given up.  An error is not
+ * caught anywhere on the way: a background worker's ends in proc_exit(), as a termination does,
+ * and the callbacks of before_shmem_exit come before everything else, that which was registered
+ * last first.  hg_witness_at_exit is registered after InitPostgres() has registered
+ * ShutdownPostgres, which aborts the transaction.  (A callback for the transaction's abort, or its
+ * resource owner's release, would come too late: ProcArrayEndTransaction is called before them.)
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/timestamp.h"
+
+#include "loader/hg_loader_worker.h"
+#include "loader/hg_witness.h"
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_validity.h"
+
+/* So many periods after its round a successor is no longer waited for. */
+#define HG_WITNESS_PATIENCE 3
+
+PGDLLEXPORT void hg_witness_main(Datum arg);
+
+/* The database's chain, and what this process holds the snapshot of; 0: of none. */
+static HgChain *held_chain = NULL;
+static uint64 held_generation = 0;
+static uint64 held_round = 0;
+
+static void
+hg_witness_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	if (held_generation != 0)
+		hg_chain_break(held_chain, held_generation);
+}
+
+/* Observe the tables of the database.  Is there something to take in? */
+static bool
+hg_witness_observe(void)
+{
+	HgResidentRelation *keys;
+	int nkeys = hg_directory_list(MyDatabaseId, &keys);
+	bool wanted = false;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		bool gone;
+		Relation rel = hg_loader_open(keys[i].relation, &gone);
+
+		if (gone)
+			hg_directory_forget_relation(keys[i]);
+		if (rel == NULL)
+			continue; /* it is not observed, and its records are struck */
+		if (hg_validity_may_take_in(rel) == HG_REASON_NONE)
+			wanted |= hg_chain_observe(held_generation, held_round, rel);
+		hg_loader_close(rel);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(keys);
+	return wanted;
+}
+
+/* Say that the round is done: the other one is next. */
+static void
+hg_witness_tell(const HgLoaderTask *task)
+{
+	HgLastRound last = {
+		.round = held_round, .place = task->place, .ended_at = GetCurrentTimestamp()};
+
+	hg_post_set_last_round(task->post, &last);
+	hg_post_wake(task->post, HG_PLACE_OTHER_WITNESS - task->place);
+}
+
+/* Begin a chain with a snapshot of this process. */
+static void
+hg_witness_start(const HgLoaderTask *task)
+{
+	hg_loader_begin();
+	held_generation = hg_chain_start(held_chain, &held_round);
+	hg_witness_tell(task);
+	hg_loader_wake();
+}
+
+/* Make the next round of the chain.  Returns with a snapshot held, unless the chain is broken. */
+static void
+hg_witness_make_round(const HgLoaderTask *task, uint64 generation)
+{
+	bool wanted;
+
+	hg_loader_begin();
+	/* from here on the end of this process breaks the chain */
+	held_generation = generation;
+	held_round = hg_chain_begin_round(held_chain, generation);
+	if (held_round == 0)
+	{
+		held_generation = 0;
+		hg_loader_end();
+		return;
+	}
+	wanted = hg_witness_observe();
+	hg_chain_end_round(held_chain, held_round);
+	hg_witness_tell(task);
+	if (wanted)
+		hg_loader_wake();
+}
+
+/* Give the snapshot up. */
+static void
+hg_witness_drop(void)
+{
+	hg_loader_end();
+	held_generation = 0;
+}
+
+/* Do what is due; returns how long there is nothing to do, in ms. */
+static long
+hg_witness_work(const HgLoaderTask *task)
+{
+	uint64 generation = hg_chain_generation(held_chain);
+	long period = hg_witness_period();
+	HgLastRound last = hg_post_last_round(task->post);
+	long age = TimestampDifferenceMilliseconds(last.ended_at, GetCurrentTimestamp());
+
+	if (held_generation != 0)
+	{
+		/* a later round is done, which is the other one's, or nobody counts on this any more */
+		if (hg_chain_finished(held_chain) > held_round || generation != held_generation)
+		{
+			hg_witness_drop();
+			return 0;
+		}
+		if (age >= HG_WITNESS_PATIENCE * period)
+		{
+			hg_chain_break(held_chain, held_generation);
+			hg_witness_drop();
+			return 0;
+		}
+		return HG_WITNESS_PATIENCE * period - age;
+	}
+	if (generation == 0)
+	{
+		/* one of the two begins */
+		if (task->place != HG_PLACE_WITNESS)
+			return period;
+		hg_witness_start(task);
+		return 0;
+	}
+	if (last.place == task->place)
+		return period;
+	if (age < period)
+		return period - age;
+	hg_witness_make_round(task, generation);
+	return 0;
+}
+
+void
+hg_witness_main(Datum arg pg_attribute_unused())
+{
+	HgLoaderTask task = hg_loader_worker_begin();
+
+	held_chain = hg_chain_find(task.database);
+	if (held_chain == NULL)
+		proc_exit(0);
+	before_shmem_exit(hg_witness_at_exit, 0);
+
+	while (!hg_post_is_left(task.post))
+	{
+		long idle = hg_witness_work(&task);
+
+		if (idle > 0)
+			hg_loader_sleep(idle);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (held_generation != 0)
+	{
+		hg_chain_break(held_chain, held_generation);
+		hg_witness_drop();
+	}
+	proc_exit(0);
+}

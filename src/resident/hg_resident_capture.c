@@ -1,0 +1,259 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_capture.c
+ *	  Taking a segment in: from before its first page is read until its version is in the chain.
+ *
+ * The conditions of each step are proved in hg_resident_validity.c.  In short: the map's page is
+ * looked at before any page of the table, bits and position in one hold of its lock; a page is
+ * copied under its share lock, under which the map's bit is looked at once more; and the bits are
+ * copied again when the version is published.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "resident/hg_resident_capture.h"
+#include "resident/hg_resident_map.h"
+
+/* Can a position be one of a record that this server has written or replayed? */
+static bool
+hg_capture_is_plausible(XLogRecPtr lsn)
+{
+	/* what is written without WAL, and never vacuumed since, has no position */
+	if (XLogRecPtrIsInvalid(lsn))
+		return false;
+	if (RecoveryInProgress())
+		return lsn <= GetXLogReplayRecPtr(NULL);
+	return lsn <= GetXLogInsertRecPtr();
+}
+
+bool
+hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment, BufferAccessStrategy strategy)
+{
+	Assert(ActiveSnapshotSet());
+	memset(capture, 0, sizeof(HgCapture));
+	capture->rel = rel;
+	capture->segment = segment;
+	capture->strategy = strategy;
+	return hg_map_look(rel, segment, &capture->wanted, &capture->map_lsn, &capture->map) &&
+		   hg_capture_is_plausible(capture->map_lsn);
+}
+
+/*
+ * Is a page, whose share lock is held, all-visible now?  The map's bit must be looked at under the
+ * page's lock, on a primary and on a standby: whoever changes the page clears the bit before it
+ * gives the page's lock back, and replay clears it before it takes that.  The page's own bit is
+ * asked for on a primary alone: on a standby it says nothing (heapgetpage() and
+ * heap_prepare_pagescan() don't believe it either where the snapshot was taken during recovery).
+ */
+static bool
+hg_capture_is_visible(const HgCapture *capture, BlockNumber block, Page page)
+{
+	return hg_map_peek(capture->map, block) && (RecoveryInProgress() || PageIsAllVisible(page));
+}
+
+bool
+hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page)
+{
+	Buffer buffer =
+		ReadBufferExtended(capture->rel, MAIN_FORKNUM, block, RBM_NORMAL, capture->strategy);
+	bool visible;
+
+	Assert(hg_block_bits_test(&capture->wanted, block % HG_SEGMENT_BLOCKS));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	visible = hg_capture_is_visible(capture, block, BufferGetPage(buffer));
+	if (visible)
+	{
+		memcpy(page->content.data, BufferGetPage(buffer), BLCKSZ);
+		page->lsn = BufferGetLSNAtomic(buffer);
+		page->buffer = buffer;
+	}
+	UnlockReleaseBuffer(buffer);
+	return visible && hg_capture_is_plausible(page->lsn);
+}
+
+/*
+ * Write a record of a version: of the one that the slot has, or of a new one that is published with
+ * it. blocks are what may be served of it, *count becomes how many of them are.  False: it does not
+ * join.
+ */
+static bool
+hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
+						const HgBlockBits *blocks, int *count)
+{
+	HgResidentRelation key = hg_resident_relation(capture->rel);
+	HgChain *chain = hg_chain_find(key.database);
+	bool joined = false;
+	bool again = chain != NULL;
+
+	while (again)
+	{
+		/* the position first, then the bits, then the record */
+		HgChainPosition position = hg_chain_position(chain);
+		HgSegmentRecord record = {.position = position};
+		HgDirectoryEntry *entry;
+		int visible;
+
+		/* not behind the lock: what is published is the caller's no more */
+		CHECK_FOR_INTERRUPTS();
+		hg_map_copy(capture->rel, capture->segment, 1, &record.blocks);
+		visible = hg_block_bits_count(&record.blocks, NULL);
+		hg_block_bits_and(&record.blocks, blocks);
+		entry = hg_directory_lock(key, true);
+		if (entry == NULL)
+			return false;
+		if (hg_resident_file_equal(entry->file, hg_resident_file(capture->rel)) &&
+			capture->segment < entry->nslots && hg_chain_generation(chain) != 0)
+		{
+			HgSegmentSlot *slot = &hg_directory_slots(entry)[capture->segment];
+			bool expected = publish || slot->version == version;
+
+			/*
+			 * a strike has passed since the position was asked for: once more, under a newer
+			 * snapshot
+			 */
+			again = expected && !hg_chain_may_join(chain, position);
+			if (expected && !again)
+			{
+				if (publish)
+					hg_directory_set_version(slot, version);
+				slot->record = record;
+				slot->wanted = false;
+				*count = hg_block_bits_count(&record.blocks, NULL);
+				slot->visible = visible;
+				slot->loadable = visible - *count;
+				slot->rested = 0;
+				joined = true;
+			}
+		}
+		else
+			again = false;
+		hg_directory_unlock(entry);
+	}
+	return joined;
+}
+
+bool
+hg_capture_join(HgCapture *capture, dsa_pointer version)
+{
+	HgBlockBits taken = hg_segment_version(version)->taken;
+	int count;
+
+	return hg_capture_write_record(capture, version, true, &taken, &count);
+}
+
+/* Who drops the table's file waits for pins, and without sleeping: they go with the lock. */
+void
+hg_capture_let_go(HgCapture *capture)
+{
+	if (BufferIsValid(capture->map))
+		ReleaseBuffer(capture->map);
+	capture->map = InvalidBuffer;
+	capture->rel = NULL;
+}
+
+bool
+hg_capture_go_on(HgCapture *capture, Relation rel)
+{
+	HgBlockBits bits;
+	XLogRecPtr lsn;
+
+	capture->rel = rel;
+	/* what was seen at first holds on, but for blocks that are peeked at from now on */
+	return hg_map_look(rel, capture->segment, &bits, &lsn, &capture->map);
+}
+
+void
+hg_capture_end(HgCapture *capture)
+{
+	hg_capture_let_go(capture);
+}
+
+/* Rule L for one block: is its page, which is not read from disk for it, as it was? */
+static bool
+hg_capture_is_unchanged(HgCapture *capture, BlockNumber block, XLogRecPtr lsn, Buffer buffer)
+{
+	bool unchanged;
+
+	if (!hg_read_recent_buffer(capture->rel, block, buffer))
+		return false;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	unchanged = BufferGetLSNAtomic(buffer) == lsn &&
+				hg_capture_is_visible(capture, block, BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+	return unchanged;
+}
+
+/* Pin the version that the slot of the segment has, and may not be served. */
+static dsa_pointer
+hg_capture_pin_void(HgCapture *capture)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(capture->rel), false);
+	dsa_pointer version = InvalidDsaPointer;
+
+	if (entry == NULL)
+		return InvalidDsaPointer;
+	if (hg_resident_file_equal(entry->file, hg_resident_file(capture->rel)) &&
+		capture->segment < entry->nslots)
+	{
+		version = hg_directory_slots(entry)[capture->segment].version;
+		if (DsaPointerIsValid(version))
+			hg_segment_version_pin(hg_segment_version(version));
+	}
+	hg_directory_unlock(entry);
+	return version;
+}
+
+static void
+hg_capture_unpin(void *arg)
+{
+	dsa_pointer *version = arg;
+
+	if (DsaPointerIsValid(*version))
+		hg_segment_version_release(*version);
+	*version = InvalidDsaPointer;
+}
+
+int
+hg_capture_readmit(HgCapture *capture)
+{
+	struct
+	{
+		HgCleanup cleanup;
+		dsa_pointer version;
+	} *pinned = palloc0(sizeof(*pinned));
+	HgSegmentVersion *version;
+	HgSegmentRows rows;
+	HgBlockBits blocks;
+	int count = 0;
+
+	hg_cleanup_register(&pinned->cleanup, CurrentMemoryContext, hg_capture_unpin, &pinned->version);
+	pinned->version = hg_capture_pin_void(capture);
+	if (!DsaPointerIsValid(pinned->version))
+		return -1;
+	version = hg_segment_version(pinned->version);
+	rows = hg_segment_rows(version);
+	blocks = version->taken;
+	hg_block_bits_and(&blocks, &capture->wanted);
+	if (version->map_lsn != capture->map_lsn)
+		for (int i = 0; i < HG_SEGMENT_BLOCKS; i++)
+		{
+			if (hg_block_bits_test(&blocks, i) &&
+				!hg_capture_is_unchanged(capture, version->first + i, rows.lsns[i],
+										 rows.buffers[i]))
+				hg_block_bits_clear(&blocks, i);
+			CHECK_FOR_INTERRUPTS();
+		}
+	if (hg_block_bits_count(&blocks, NULL) > 0 &&
+		!hg_capture_write_record(capture, pinned->version, false, &blocks, &count))
+		count = 0;
+	hg_capture_unpin(&pinned->version);
+	return count;
+}

@@ -1,0 +1,340 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_chain.c
+ *	  The chain of snapshots of a database, and the rounds in which its maps are observed.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/relation.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/bufmgr.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_map.h"
+
+/* Part of a segment's blocks that may be had again for which it is taken in again at once. */
+#define HG_STALE_PART 5
+
+/* Rounds without a change after which fewer are enough. */
+#define HG_RESTED_ROUNDS 5
+
+struct HgChain
+{
+	Oid database;				 /* protected by HG_RESIDENT_LOCK_CHAINS; invalid: free */
+	pg_atomic_uint64 generation; /* 0: broken */
+	/* Rounds go on over breaks; written by the witness whose turn it is */
+	pg_atomic_uint64 registered;
+	pg_atomic_uint64 finishing;
+	pg_atomic_uint64 finished;
+};
+
+typedef struct HgChains
+{
+	pg_atomic_uint64 generations; /* drawn so far */
+	pg_atomic_uint64 broken;
+	int count;
+	HgChain chains[FLEXIBLE_ARRAY_MEMBER];
+} HgChains;
+
+static HgChains *chains = NULL;
+
+/* As many databases can have two witnesses. */
+static int
+hg_chain_count(void)
+{
+	return max_worker_processes / 2 + 1;
+}
+
+static Size
+hg_chain_size(void)
+{
+	return add_size(offsetof(HgChains, chains), mul_size(hg_chain_count(), sizeof(HgChain)));
+}
+
+void
+hg_chain_request(void)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(hg_chain_size());
+}
+
+void
+hg_chain_startup(void)
+{
+	bool found;
+
+	if (!hg_resident_memory_exists())
+		return;
+	chains = ShmemInitStruct("hashgraph resident chains", hg_chain_size(), &found);
+	if (found)
+		return;
+	memset(chains, 0, hg_chain_size());
+	pg_atomic_init_u64(&chains->generations, 0);
+	pg_atomic_init_u64(&chains->broken, 0);
+	chains->count = hg_chain_count();
+	for (int i = 0; i < chains->count; i++)
+	{
+		HgChain *chain = &chains->chains[i];
+
+		chain->database = InvalidOid;
+		pg_atomic_init_u64(&chain->generation, 0);
+		pg_atomic_init_u64(&chain->registered, 0);
+		pg_atomic_init_u64(&chain->finishing, 0);
+		pg_atomic_init_u64(&chain->finished, 0);
+	}
+}
+
+/* The chain of a database, or a free one for InvalidOid; the caller holds the lock. */
+static HgChain *
+hg_chain_search(Oid database)
+{
+	for (int i = 0; i < chains->count; i++)
+		if (chains->chains[i].database == database)
+			return &chains->chains[i];
+	return NULL;
+}
+
+HgChain *
+hg_chain_find(Oid database)
+{
+	HgChain *chain;
+
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS), LW_SHARED);
+	chain = hg_chain_search(database);
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS));
+	return chain;
+}
+
+HgChain *
+hg_chain_assign(Oid database)
+{
+	HgChain *chain;
+
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS), LW_EXCLUSIVE);
+	chain = hg_chain_search(database);
+	if (chain == NULL && (chain = hg_chain_search(InvalidOid)) != NULL)
+		chain->database = database;
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS));
+	return chain;
+}
+
+void
+hg_chain_unassign(HgChain *chain)
+{
+	Assert(hg_chain_generation(chain) == 0);
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS), LW_EXCLUSIVE);
+	chain->database = InvalidOid;
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_CHAINS));
+}
+
+uint64
+hg_chain_generation(const HgChain *chain)
+{
+	return pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, &chain->generation));
+}
+
+static uint64
+hg_chain_read(const pg_atomic_uint64 *round)
+{
+	return pg_atomic_read_u64(unconstify(pg_atomic_uint64 *, round));
+}
+
+/*
+ * Have a round be at least this one.  A witness whose chain was broken may come late, when another
+ * generation has gone on: what it writes must take nothing back.
+ */
+static void
+hg_chain_raise(pg_atomic_uint64 *round, uint64 at_least)
+{
+	uint64 now = pg_atomic_read_u64(round);
+
+	while (now < at_least && !pg_atomic_compare_exchange_u64(round, &now, at_least))
+		;
+}
+
+/*
+ * The generation comes first: if another one begins in between, a record with the old one is void.
+ * The other way round the round would be one of the old, whose snapshot has gone.
+ */
+HgChainPosition
+hg_chain_position(const HgChain *chain)
+{
+	HgChainPosition position = {.generation = hg_chain_generation(chain)};
+
+	pg_read_barrier();
+	position.round = hg_chain_read(&chain->registered);
+	/* bits that the caller copies are not older than this */
+	pg_memory_barrier();
+	return position;
+}
+
+bool
+hg_chain_may_join(const HgChain *chain, HgChainPosition position)
+{
+	return position.generation != 0 && hg_chain_generation(chain) == position.generation &&
+		   hg_chain_read(&chain->finishing) <= position.round;
+}
+
+uint64
+hg_chain_finished(const HgChain *chain)
+{
+	return hg_chain_read(&chain->finished);
+}
+
+uint64
+hg_chain_count_broken(void)
+{
+	return pg_atomic_read_u64(&chains->broken);
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * The witnesses'
+ * ------------------------------------------------------------------------
+ */
+
+uint64
+hg_chain_start(HgChain *chain, uint64 *first)
+{
+	uint64 generation = pg_atomic_add_fetch_u64(&chains->generations, 1);
+	uint64 round = hg_chain_read(&chain->registered) + 1;
+
+	Assert(hg_chain_generation(chain) == 0);
+	/* there are no records of this generation to be observed: the round is done */
+	hg_chain_raise(&chain->registered, round);
+	hg_chain_raise(&chain->finishing, round);
+	hg_chain_raise(&chain->finished, round);
+	pg_memory_barrier();
+	pg_atomic_write_u64(&chain->generation, generation);
+	*first = round;
+	return generation;
+}
+
+uint64
+hg_chain_begin_round(HgChain *chain, uint64 generation)
+{
+	uint64 before = hg_chain_read(&chain->registered);
+
+	/* the round of another generation is not taken for one of this: the number has changed then */
+	pg_read_barrier();
+	if (hg_chain_generation(chain) != generation ||
+		!pg_atomic_compare_exchange_u64(&chain->registered, &before, before + 1))
+		return 0;
+	/* the exchange is a barrier: bits that are copied from now on count for this round */
+	return before + 1;
+}
+
+/* Observe a segment's slot.  Is there something to take in? */
+static bool
+hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation, uint64 round)
+{
+	HgSegmentRecord *record = &slot->record;
+	bool valid = record->position.generation == generation;
+	int visible;
+	int loadable;
+
+	if (valid)
+	{
+		hg_block_bits_and(&record->blocks, bits);
+		record->position.round = round;
+	}
+	visible = hg_block_bits_count(bits, NULL);
+	loadable = hg_block_bits_count(bits, valid ? &record->blocks : NULL);
+	if (visible != slot->visible || loadable != slot->loadable)
+		slot->rested = 0;
+	else if (slot->rested < HG_RESTED_ROUNDS)
+		slot->rested++;
+	slot->visible = visible;
+	slot->loadable = loadable;
+	if (loadable * HG_STALE_PART >= Max(visible, 1) ||
+		(loadable > 0 && slot->rested == HG_RESTED_ROUNDS))
+		slot->wanted = true;
+	return slot->wanted;
+}
+
+bool
+hg_chain_observe(uint64 generation, uint64 round, Relation rel)
+{
+	HgResidentRelation key = hg_resident_relation(rel);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	uint32 nsegments = hg_segment_count(nblocks);
+	HgBlockBits *bits = palloc(Max(nsegments, 1) * sizeof(HgBlockBits));
+	HgDirectoryEntry *entry;
+	bool wanted = false;
+
+	/* first the bits, then the records */
+	hg_map_copy(rel, 0, nsegments, bits);
+	entry = hg_directory_lock(key, true);
+	if (entry != NULL)
+	{
+		HgSegmentSlot *slots = hg_directory_slots(entry);
+
+		entry->nblocks = nblocks;
+		if (!hg_resident_file_equal(entry->file, hg_resident_file(rel)) ||
+			entry->nslots != nsegments)
+			wanted = true;
+		/* records of another file, or of segments that are cut off, are left to the strike */
+		if (hg_resident_file_equal(entry->file, hg_resident_file(rel)))
+			for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)
+				wanted |= hg_chain_observe_slot(&slots[i], &bits[i], generation, round);
+		if (entry->state == HG_RESIDENT_DECLINED)
+			wanted = false;
+		entry->wanted |= wanted;
+		wanted = entry->wanted;
+		hg_directory_unlock(entry);
+	}
+	pfree(bits);
+	return wanted;
+}
+
+/* Empty the records of an entry that this round has not seen. */
+static void
+hg_chain_strike(HgDirectoryEntry *entry, uint64 round)
+{
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].record.position.round < round)
+			memset(&slots[i].record, 0, sizeof(HgSegmentRecord));
+}
+
+void
+hg_chain_end_round(HgChain *chain, uint64 round)
+{
+	HgResidentRelation *keys;
+	int nkeys;
+
+	hg_chain_raise(&chain->finishing, round);
+	pg_memory_barrier();
+	/*
+	 * who joins behind this list has seen the above: it has held the lock of each part of the
+	 * directory
+	 */
+	nkeys = hg_directory_list(chain->database, &keys);
+	for (int i = 0; i < nkeys; i++)
+	{
+		HgDirectoryEntry *entry = hg_directory_lock(keys[i], true);
+
+		if (entry == NULL)
+			continue;
+		hg_chain_strike(entry, round);
+		hg_directory_unlock(entry);
+	}
+	pfree(keys);
+	hg_chain_raise(&chain->finished, round);
+}
+
+void
+hg_chain_break(HgChain *chain, uint64 generation)
+{
+	uint64 expected = generation;
+
+	if (generation != 0 && pg_atomic_compare_exchange_u64(&chain->generation, &expected, 0))
+		pg_atomic_fetch_add_u64(&chains->broken, 1);
+}

@@ -1,0 +1,273 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_directory.c
+ *	  What is resident, or is to be: tables, their columns, their segments.
+ *
+ * A dshash table in the area, made by the postmaster as pgstat_shmem.c makes its own.  An entry
+ * names two chunks, its slots and its columns, which are replaced by larger ones when they are too
+ * small.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "utils/memutils.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_directory.h"
+
+static dshash_table_handle *handle = NULL; /* in shared memory */
+static dshash_table *directory = NULL;	   /* this process's */
+
+static dshash_parameters
+hg_directory_parameters(void)
+{
+	return (dshash_parameters){.key_size = sizeof(HgResidentRelation),
+							   .entry_size = sizeof(HgDirectoryEntry),
+							   HG_DSHASH_MEMORY_KEYS,
+							   .tranche_id = hg_resident_tranche()};
+}
+
+void
+hg_directory_request(void)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(MAXALIGN(sizeof(dshash_table_handle)));
+}
+
+void
+hg_directory_startup(void)
+{
+	dshash_parameters parameters;
+	dshash_table *table;
+	bool found;
+
+	if (!hg_resident_memory_exists())
+		return;
+	handle = ShmemInitStruct("hashgraph resident directory", sizeof(dshash_table_handle), &found);
+	if (found)
+		return;
+	parameters = hg_directory_parameters();
+	table = dshash_create(hg_resident_startup_area(), &parameters, NULL);
+	*handle = dshash_get_hash_table_handle(table);
+	dshash_detach(table);
+}
+
+static dshash_table *
+hg_directory_table(void)
+{
+	if (directory == NULL)
+	{
+		dshash_parameters parameters = hg_directory_parameters();
+		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+		directory = dshash_attach(hg_resident_area(), &parameters, *handle, NULL);
+		MemoryContextSwitchTo(before);
+	}
+	return directory;
+}
+
+HgDirectoryEntry *
+hg_directory_lock(HgResidentRelation key, bool exclusive)
+{
+	return dshash_find(hg_directory_table(), &key, exclusive);
+}
+
+HgDirectoryEntry *
+hg_directory_lock_new(HgResidentRelation key, bool *found)
+{
+	HgDirectoryEntry *entry = dshash_find_or_insert(hg_directory_table(), &key, found);
+
+	if (!*found)
+	{
+		memset(entry, 0, sizeof(HgDirectoryEntry));
+		entry->key = key;
+	}
+	return entry;
+}
+
+void
+hg_directory_unlock(HgDirectoryEntry *entry)
+{
+	dshash_release_lock(hg_directory_table(), entry);
+}
+
+HgSegmentSlot *
+hg_directory_slots(const HgDirectoryEntry *entry)
+{
+	return entry->slots_size > 0 ? hg_resident_address(entry->slots) : NULL;
+}
+
+HgDirectoryColumn *
+hg_directory_columns(const HgDirectoryEntry *entry)
+{
+	return entry->columns_size > 0 ? hg_resident_address(entry->columns) : NULL;
+}
+
+/* Make room for so many items of a chunk that has *size of them, used of which count. */
+static bool
+hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
+{
+	uint32 larger = Max(wanted, Max(8, 2 * *size));
+	dsa_pointer replacement;
+
+	if (wanted <= *size)
+		return true;
+	replacement = hg_resident_allocate(NULL, larger * width);
+	if (!DsaPointerIsValid(replacement))
+		return false;
+	if (*size > 0)
+	{
+		memcpy(hg_resident_address(replacement), hg_resident_address(*chunk), used * width);
+		hg_resident_free(*chunk, *size * width);
+	}
+	*chunk = replacement;
+	*size = larger;
+	return true;
+}
+
+/* Take the versions of the slots from the n-th on. */
+static void
+hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
+{
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	while (entry->nslots > n)
+		hg_directory_set_version(&slots[--entry->nslots], InvalidDsaPointer);
+}
+
+bool
+hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots)
+{
+	HgSegmentSlot *slots;
+
+	if (!hg_resident_file_equal(entry->file, file))
+		hg_directory_cut(entry, 0);
+	entry->file = file;
+	hg_directory_cut(entry, nslots);
+	if (!hg_directory_grow(&entry->slots, &entry->slots_size, entry->nslots, nslots,
+						   sizeof(HgSegmentSlot)))
+		return false;
+	slots = hg_directory_slots(entry);
+	for (; entry->nslots < nslots; entry->nslots++)
+	{
+		memset(&slots[entry->nslots], 0, sizeof(HgSegmentSlot));
+		slots[entry->nslots].version = InvalidDsaPointer;
+		slots[entry->nslots].wanted = true;
+	}
+	return true;
+}
+
+bool
+hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	uint32 at = 0;
+
+	while (at < entry->ncolumns && columns[at].number < number)
+		at++;
+	if (at < entry->ncolumns && columns[at].number == number)
+		return true;
+	if (!hg_directory_grow(&entry->columns, &entry->columns_size, entry->ncolumns,
+						   entry->ncolumns + 1, sizeof(HgDirectoryColumn)))
+		return false;
+	columns = hg_directory_columns(entry);
+	memmove(&columns[at + 1], &columns[at], (entry->ncolumns - at) * sizeof(HgDirectoryColumn));
+	columns[at] = (HgDirectoryColumn){.number = number, .state = HG_RESIDENT_QUEUED};
+	entry->ncolumns++;
+	return true;
+}
+
+bool
+hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (columns[i].number == number)
+		{
+			entry->ncolumns--;
+			memmove(&columns[i], &columns[i + 1],
+					(entry->ncolumns - i) * sizeof(HgDirectoryColumn));
+			return true;
+		}
+	return false;
+}
+
+void
+hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
+{
+	if (DsaPointerIsValid(slot->version))
+		hg_segment_version_release(slot->version);
+	slot->version = version;
+	memset(&slot->record, 0, sizeof(HgSegmentRecord));
+}
+
+void
+hg_directory_remove(HgDirectoryEntry *entry)
+{
+	hg_directory_cut(entry, 0);
+	if (entry->slots_size > 0)
+		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));
+	if (entry->columns_size > 0)
+		hg_resident_free(entry->columns, entry->columns_size * sizeof(HgDirectoryColumn));
+	dshash_delete_entry(hg_directory_table(), entry);
+}
+
+int
+hg_directory_forget_relation(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return 0;
+	hg_directory_remove(entry);
+	return 1;
+}
+
+int
+hg_directory_forget_database(Oid database)
+{
+	HgResidentRelation *keys;
+	int n = hg_directory_list(database, &keys);
+	int forgotten = 0;
+
+	for (int i = 0; i < n; i++)
+		forgotten += hg_directory_forget_relation(keys[i]);
+	pfree(keys);
+	return forgotten;
+}
+
+int
+hg_directory_list(Oid database, HgResidentRelation **keys)
+{
+	int size = 64;
+
+	/* what holds the keys is allocated without a lock */
+	for (;;)
+	{
+		dshash_seq_status scan;
+		HgDirectoryEntry *entry;
+		int n = 0;
+
+		*keys = palloc(size * sizeof(HgResidentRelation));
+		dshash_seq_init(&scan, hg_directory_table(), false);
+		while ((entry = dshash_seq_next(&scan)) != NULL)
+		{
+			if (OidIsValid(database) && entry->key.database != database)
+				continue;
+			if (n < size)
+				(*keys)[n] = entry->key;
+			n++;
+		}
+		dshash_seq_term(&scan);
+		if (n <= size)
+			return n;
+		pfree(*keys);
+		size = n + n / 2;
+	}
+}

@@ -1,0 +1,146 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_directory.h
+ *	  What is resident, or is to be: tables, their columns, their segments.
+ *
+ * An ENTRY for each table that somebody asked for.  It has the columns that were asked for, each
+ * with its state; the file that its segments are of; and a SLOT for each segment: the version that
+ * is there, and beside it the RECORD that says which of its blocks may be served.
+ *
+ * A record belongs to one version and to one generation of the database's chain.  It only ever
+ * loses blocks; what comes back comes back in a new record.  Who may read and write it, in which
+ * order, is told in hg_resident_validity.c and hg_resident_chain.h: this file only keeps it.
+ *
+ * LOCKS.  An entry is found with the lock of its part of the table held, shared or exclusive,
+ * which protects all of the entry and its slots, and keeps the versions that it names.  It is an
+ * LWLock: no waits, no reads and no catalogs under it, and interrupts are held off.  An error
+ * releases it.
+ *
+ * The directory is a cache: what it says of a table may be wrong as soon as the lock is released,
+ * and nothing of it is transactional.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_DIRECTORY_H
+#define HG_RESIDENT_DIRECTORY_H
+
+#include "hg_compat.h"
+
+#include "datatype/timestamp.h"
+
+#include "resident/hg_resident_key.h"
+#include "resident/hg_resident_memory.h"
+#include "resident/hg_resident_version.h"
+
+typedef enum HgResidentState
+{
+	HG_RESIDENT_QUEUED = 0, /* wanted, nothing is there */
+	HG_RESIDENT_LOADING,
+	HG_RESIDENT_READY,	 /* what could be taken in is there */
+	HG_RESIDENT_DECLINED /* there is a reason why not */
+} HgResidentState;
+
+typedef enum HgResidentReason
+{
+	HG_REASON_NONE = 0,
+	HG_REASON_NO_MEMORY,
+	HG_REASON_NOT_HEAP,
+	HG_REASON_NOT_PERMANENT,
+	HG_REASON_NOT_TABLE,
+	HG_REASON_OLD_SNAPSHOTS,
+	HG_REASON_COLUMN_WIDTH,
+	HG_REASON_COLUMN_VIRTUAL,
+	HG_REASON_COLUMN_DROPPED
+} HgResidentReason;
+
+/* A column that was asked for. */
+typedef struct HgDirectoryColumn
+{
+	AttrNumber number;
+	uint8 state;  /* HgResidentState */
+	uint8 reason; /* HgResidentReason */
+} HgDirectoryColumn;
+
+/* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */
+typedef struct HgChainPosition
+{
+	uint64 generation; /* 0: in none */
+	uint64 round;
+} HgChainPosition;
+
+/* Which blocks of a version may be served. */
+typedef struct HgSegmentRecord
+{
+	HgChainPosition position; /* the last observation that has looked at it */
+	HgBlockBits blocks;
+} HgSegmentRecord;
+
+typedef struct HgSegmentSlot
+{
+	dsa_pointer version; /* InvalidDsaPointer: none */
+	HgSegmentRecord record;
+	/* of the last observation: */
+	uint16 visible;	 /* all-visible blocks */
+	uint16 loadable; /* of these, such as are not in the record */
+	uint16 rested;	 /* observations since these two have changed */
+	bool wanted;	 /* is to be taken in (again) */
+} HgSegmentSlot;
+
+typedef struct HgDirectoryEntry
+{
+	HgResidentRelation key;
+	HgResidentFile file;
+	BlockNumber nblocks; /* of the table, when it was last looked at */
+	uint32 nslots;
+	uint32 slots_size; /* room for so many */
+	uint32 ncolumns;
+	uint32 columns_size;
+	dsa_pointer slots;	 /* HgSegmentSlot[slots_size]; invalid where that is 0 */
+	dsa_pointer columns; /* HgDirectoryColumn[columns_size], by number */
+	uint8 state;		 /* HgResidentState */
+	uint8 reason;		 /* HgResidentReason */
+	bool wanted;		 /* there is something for a loader to do */
+	TimestampTz loaded_at;
+	uint64 loads; /* segments that were taken in */
+} HgDirectoryEntry;
+
+/* While shared memory is requested, and made, after the area. */
+extern void hg_directory_request(void);
+extern void hg_directory_startup(void);
+
+/* The entry of a table, locked, or NULL.  hg_directory_unlock follows. */
+extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusive);
+/* The same, exclusive, made where there is none; an error where there is no memory for it. */
+extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
+extern void hg_directory_unlock(HgDirectoryEntry *entry);
+
+/* Slots and columns of a locked entry. */
+extern HgSegmentSlot *hg_directory_slots(const HgDirectoryEntry *entry);
+extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
+
+/*
+ * Have a locked entry speak of a file with so many segments; what it had of another one goes.
+ * False: no memory.
+ */
+extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
+
+/* Name a column in a locked entry; false: no memory. */
+extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number);
+/* Take it out again; false: it was not there. */
+extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
+
+/* Put a version in place of what a slot has, which loses its user, with an empty record. */
+extern void hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version);
+
+/* Take out a locked entry, with all that it has.  It is unlocked. */
+extern void hg_directory_remove(HgDirectoryEntry *entry);
+/* Take out a table, or all tables of a database.  How many entries there were. */
+extern int hg_directory_forget_relation(HgResidentRelation key);
+extern int hg_directory_forget_database(Oid database);
+
+/* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
+extern int hg_directory_list(Oid database, HgResidentRelation **keys);
+
+#endif /* HG_RESIDENT_DIRECTORY_H */

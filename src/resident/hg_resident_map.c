@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_map.c
+ *	  Looks at the visibility map, which extend and change nothing.
+ *
+ * The map has two bits a block, the lower one of which says that the block is all-visible; a
+ * segment's bits begin anywhere in a byte that a block's may.  They are taken 32 blocks at a time
+ * from a copy of the page.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/visibilitymap.h"
+#include "port/pg_bswap.h"
+#include "storage/bufmgr.h"
+
+#include "resident/hg_resident_map.h"
+
+#define HG_MAP_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define HG_MAP_BLOCKS (HG_SEGMENTS_PER_MAP_PAGE * HG_SEGMENT_BLOCKS)
+
+StaticAssertDecl(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 1,
+				 "the visibility map is laid out in another way");
+
+/* A page's contents, and bytes to read beyond their end. */
+typedef struct HgMapPage
+{
+	unsigned char bytes[HG_MAP_BYTES + 2 * sizeof(uint64)];
+} HgMapPage;
+
+static inline uint64
+hg_map_load(const unsigned char *bytes)
+{
+	uint64 word;
+
+	memcpy(&word, bytes, sizeof(word));
+#ifdef WORDS_BIGENDIAN
+	word = pg_bswap64(word);
+#endif
+	return word;
+}
+
+/* The lower bits of 32 pairs, side by side. */
+static inline uint32
+hg_map_all_visible(uint64 pairs)
+{
+	pairs &= UINT64CONST(0x5555555555555555);
+	pairs = (pairs | pairs >> 1) & UINT64CONST(0x3333333333333333);
+	pairs = (pairs | pairs >> 2) & UINT64CONST(0x0f0f0f0f0f0f0f0f);
+	pairs = (pairs | pairs >> 4) & UINT64CONST(0x00ff00ff00ff00ff);
+	pairs = (pairs | pairs >> 8) & UINT64CONST(0x0000ffff0000ffff);
+	return (uint32) (pairs | pairs >> 16);
+}
+
+/* Bits of the segment that is the i-th below a page. */
+static void
+hg_map_take(const HgMapPage *page, uint32 i, HgBlockBits *bits)
+{
+	uint32 first = i * HG_SEGMENT_BLOCKS * 2;
+
+	memset(bits, 0, sizeof(HgBlockBits));
+	for (int block = 0; block < HG_SEGMENT_BLOCKS; block += 32)
+	{
+		uint32 bit = first + block * 2;
+		const unsigned char *bytes = page->bytes + bit / 8;
+		uint64 pairs = hg_map_load(bytes) >> (bit % 8);
+
+		if (bit % 8 != 0)
+			pairs |= (uint64) bytes[8] << (64 - bit % 8);
+		bits->words[block / 64] |= (uint64) hg_map_all_visible(pairs) << (block % 64);
+	}
+	/* the last word has bits of the next segment too */
+	bits->words[HG_BLOCK_WORDS - 1] &= PG_UINT64_MAX >> (HG_BLOCK_WORDS * 64 - HG_SEGMENT_BLOCKS);
+}
+
+/* Copy a pinned page of the map. */
+static void
+hg_map_copy_page(Buffer map, HgMapPage *page)
+{
+	memcpy(page->bytes, PageGetContents(BufferGetPage(map)), HG_MAP_BYTES);
+	memset(page->bytes + HG_MAP_BYTES, 0, sizeof(page->bytes) - HG_MAP_BYTES);
+}
+
+/* Pin the page of the map that a segment is below, in place of *map; false where there is none. */
+static bool
+hg_map_pin(Relation rel, uint32 segment, Buffer *map)
+{
+	/* it pins the page where that exists, and is asked for nothing else */
+	(void) visibilitymap_get_status(rel, segment * HG_SEGMENT_BLOCKS, map);
+	return BufferIsValid(*map);
+}
+
+void
+hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
+{
+	Buffer map = InvalidBuffer;
+	HgMapPage page;
+	bool exists = false;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32 below = (first + i) % HG_SEGMENTS_PER_MAP_PAGE;
+
+		if (i == 0 || below == 0)
+		{
+			exists = hg_map_pin(rel, first + i, &map);
+			if (exists)
+				hg_map_copy_page(map, &page);
+		}
+		if (exists)
+			hg_map_take(&page, below, &bits[i]);
+		else
+			memset(&bits[i], 0, sizeof(HgBlockBits));
+	}
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+}
+
+bool
+hg_map_look(Relation rel, uint32 segment, HgBlockBits *bits, XLogRecPtr *lsn, Buffer *map)
+{
+	HgMapPage page;
+
+	*map = InvalidBuffer;
+	if (!hg_map_pin(rel, segment, map))
+		return false;
+	LockBuffer(*map, BUFFER_LOCK_SHARE);
+	hg_map_copy_page(*map, &page);
+	/* hint bits stamp pages under a share lock, a half of the position after the other */
+	*lsn = BufferGetLSNAtomic(*map);
+	LockBuffer(*map, BUFFER_LOCK_UNLOCK);
+	hg_map_take(&page, segment % HG_SEGMENTS_PER_MAP_PAGE, bits);
+	return true;
+}
+
+bool
+hg_map_peek(Buffer map, BlockNumber block)
+{
+	const volatile unsigned char *bytes =
+		(const volatile unsigned char *) PageGetContents(BufferGetPage(map));
+	uint32 bit = block % HG_MAP_BLOCKS * 2;
+
+	Assert(BufferGetBlockNumber(map) == block / HG_MAP_BLOCKS);
+	return (bytes[bit / 8] >> (bit % 8) & VISIBILITYMAP_ALL_VISIBLE) != 0;
+}

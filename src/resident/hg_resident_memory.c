@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_memory.c
+ *	  The one area of main shared memory that everything resident lies in.
+ *
+ * As pgstat_shmem.c does it: dsa_create_in_place() by the postmaster, which pins the area and
+ * limits it to the size that it has (dsa.c makes no segment beyond that limit, so that the area
+ * never grows by dynamic shared memory), and then forgets it; each process attaches in place, in
+ * TopMemoryContext, and releases the area when it leaves shared memory.  That is an on_shmem_exit
+ * callback: those of before_shmem_exit, ShutdownPostgres among them, may still use the area.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
+
+#define HG_RESIDENT_TRANCHE "HashGraphResident"
+
+typedef struct HgResidentControl
+{
+	uint64 epoch;
+	Size size;			   /* of the area */
+	pg_atomic_uint64 used; /* bytes that are allocated */
+} HgResidentControl;
+
+static HgResidentControl *control = NULL; /* NULL: no memory was asked for */
+static dsa_area *attached = NULL;
+static dsa_area *made = NULL; /* by the postmaster, while shared memory is made */
+
+static Size
+hg_resident_configured_size(void)
+{
+	return mul_size((Size) hg_resident_memory, 1024);
+}
+
+/* Where the area begins. */
+static void *
+hg_resident_place(void)
+{
+	return (char *) control + MAXALIGN(sizeof(HgResidentControl));
+}
+
+void
+hg_resident_memory_request(void)
+{
+	if (hg_resident_memory == 0)
+		return;
+	RequestAddinShmemSpace(
+		add_size(MAXALIGN(sizeof(HgResidentControl)), hg_resident_configured_size()));
+	RequestNamedLWLockTranche(HG_RESIDENT_TRANCHE, HG_RESIDENT_LOCKS);
+}
+
+void
+hg_resident_memory_startup(void)
+{
+	Size size = hg_resident_configured_size();
+	bool found;
+
+	if (hg_resident_memory == 0)
+		return;
+	control = ShmemInitStruct("hashgraph resident memory",
+							  add_size(MAXALIGN(sizeof(HgResidentControl)), size), &found);
+	if (found)
+		return;
+	if (!pg_strong_random(&control->epoch, sizeof(control->epoch)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random bytes")));
+	control->size = size;
+	pg_atomic_init_u64(&control->used, 0);
+
+	made = dsa_create_in_place(hg_resident_place(), size, hg_resident_tranche(), NULL);
+	dsa_pin(made);
+	dsa_set_size_limit(made, size);
+}
+
+dsa_area *
+hg_resident_startup_area(void)
+{
+	return made;
+}
+
+void
+hg_resident_memory_startup_end(void)
+{
+	if (made != NULL)
+		dsa_detach(made);
+	made = NULL;
+}
+
+bool
+hg_resident_memory_exists(void)
+{
+	return control != NULL;
+}
+
+uint64
+hg_resident_epoch(void)
+{
+	return control->epoch;
+}
+
+Size
+hg_resident_memory_size(void)
+{
+	return control->size;
+}
+
+Size
+hg_resident_memory_used(void)
+{
+	return pg_atomic_read_u64(&control->used);
+}
+
+LWLock *
+hg_resident_lock(HgResidentLock lock)
+{
+	return &GetNamedLWLockTranche(HG_RESIDENT_TRANCHE)[lock].lock;
+}
+
+int
+hg_resident_tranche(void)
+{
+	return hg_resident_lock(0)->tranche;
+}
+
+static void
+hg_resident_detach(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	dsa_release_in_place(hg_resident_place());
+}
+
+dsa_area *
+hg_resident_area(void)
+{
+	if (attached == NULL)
+	{
+		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+		attached = dsa_attach_in_place(hg_resident_place(), NULL);
+		dsa_pin_mapping(attached);
+		MemoryContextSwitchTo(before);
+		on_shmem_exit(hg_resident_detach, 0);
+	}
+	return attached;
+}
+
+void *
+hg_resident_address(dsa_pointer chunk)
+{
+	return dsa_get_address(hg_resident_area(), chunk);
+}
+
+static void
+hg_resident_claim_cleanup(void *arg)
+{
+	hg_resident_claim_release(arg);
+}
+
+void
+hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context)
+{
+	hg_resident_area();
+	memset(claim, 0, sizeof(HgResidentClaim));
+	claim->context = context;
+	claim->capacity = 16;
+	claim->chunks = MemoryContextAlloc(context, claim->capacity * sizeof(struct HgResidentChunk));
+	hg_cleanup_register(&claim->cleanup, context, hg_resident_claim_cleanup, claim);
+}
+
+dsa_pointer
+hg_resident_allocate(HgResidentClaim *claim, Size bytes)
+{
+	dsa_pointer chunk;
+
+	/* what can fail comes first */
+	if (claim != NULL && claim->count == claim->capacity)
+	{
+		claim->chunks =
+			repalloc(claim->chunks, 2 * claim->capacity * sizeof(struct HgResidentChunk));
+		claim->capacity *= 2;
+	}
+	chunk = dsa_allocate_extended(hg_resident_area(), bytes, DSA_ALLOC_NO_OOM | DSA_ALLOC_HUGE);
+	if (!DsaPointerIsValid(chunk))
+		return InvalidDsaPointer;
+	pg_atomic_fetch_add_u64(&control->used, bytes);
+	if (claim != NULL)
+	{
+		claim->chunks[claim->count].chunk = chunk;
+		claim->chunks[claim->count].bytes = bytes;
+		claim->count++;
+	}
+	return chunk;
+}
+
+void
+hg_resident_claim_keep(HgResidentClaim *claim)
+{
+	claim->count = 0;
+}
+
+void
+hg_resident_claim_release(HgResidentClaim *claim)
+{
+	while (claim->count > 0)
+	{
+		struct HgResidentChunk *chunk = &claim->chunks[--claim->count];
+
+		hg_resident_free(chunk->chunk, chunk->bytes);
+	}
+}
+
+void
+hg_resident_free(dsa_pointer chunk, Size bytes)
+{
+	dsa_free(hg_resident_area(), chunk);
+	pg_atomic_fetch_sub_u64(&control->used, bytes);
+}

@@ -1,0 +1,172 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_report.c
+ *	  What there is of a table, for people to look at: an estimate, and no decision.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_report.h"
+
+/* Add what a slot has of a column. */
+static void
+hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 generation)
+{
+	const HgSegmentVersion *version;
+	HgBlockBits taken;
+	int resident = 0;
+
+	report->visible += slot->visible;
+	if (!DsaPointerIsValid(slot->version))
+		return;
+	version = hg_segment_version(slot->version);
+	for (uint32 i = 0; i < version->ncolumns; i++)
+	{
+		const HgSegmentColumn *column = &version->columns[i];
+
+		if (column->column.number != report->number)
+			continue;
+		taken = version->taken;
+		if (generation != 0 && slot->record.position.generation == generation)
+			resident = hg_block_bits_count(&slot->record.blocks, NULL);
+		report->resident += resident;
+		report->stale += hg_block_bits_count(&taken, NULL) - resident;
+		report->bytes += hg_segment_column_bytes(version, i);
+	}
+}
+
+/* Fill in the reports of a locked entry, which has no more columns than there is room for. */
+static void
+hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentReport *reports)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgResidentReport *report = &reports[i];
+		bool declined = columns[i].state == HG_RESIDENT_DECLINED;
+
+		*report = (HgResidentReport){.number = columns[i].number,
+									 .state = declined ? HG_RESIDENT_DECLINED : entry->state,
+									 .reason = declined ? columns[i].reason : entry->reason,
+									 .total = entry->nblocks,
+									 .loaded_at = entry->loaded_at};
+		for (uint32 k = 0; k < entry->nslots; k++)
+			hg_report_add(report, &slots[k], generation);
+	}
+}
+
+int
+hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
+{
+	const HgChain *chain = hg_chain_find(key.database);
+	uint32 room = 32;
+
+	for (;;)
+	{
+		HgDirectoryEntry *entry;
+		uint32 n;
+
+		*reports = palloc(room * sizeof(HgResidentReport));
+		entry = hg_directory_lock(key, false);
+		if (entry == NULL)
+			return 0;
+		n = entry->ncolumns;
+		if (n <= room)
+			hg_report_fill(entry, chain != NULL ? hg_chain_generation(chain) : 0, *reports);
+		hg_directory_unlock(entry);
+		if (n <= room)
+			return (int) n;
+		pfree(*reports);
+		room = n;
+	}
+}
+
+/* Has a version columns of all these numbers? */
+static bool
+hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrNumber *numbers)
+{
+	for (int i = 0; i < nnumbers; i++)
+	{
+		uint32 c = 0;
+
+		while (c < version->ncolumns && version->columns[c].column.number != numbers[i])
+			c++;
+		if (c == version->ncolumns)
+			return false;
+	}
+	return true;
+}
+
+double
+hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers)
+{
+	const HgChain *chain = hg_chain_find(key.database);
+	uint64 generation = chain != NULL ? hg_chain_generation(chain) : 0;
+	const HgDirectoryEntry *entry;
+	const HgSegmentSlot *slots;
+	double blocks = 0;
+
+	if (generation == 0)
+		return 0;
+	entry = hg_directory_lock(key, false);
+	if (entry == NULL)
+		return 0;
+	slots = hg_directory_slots(entry);
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].record.position.generation == generation &&
+			hg_report_has_numbers(hg_segment_version(slots[i].version), nnumbers, numbers))
+			blocks += hg_block_bits_count(&slots[i].record.blocks, NULL);
+	blocks /= Max(entry->nblocks, 1);
+	hg_directory_unlock(unconstify(HgDirectoryEntry *, entry));
+	return Min(blocks, 1);
+}
+
+const char *
+hg_resident_state_name(HgResidentState state)
+{
+	switch (state)
+	{
+		case HG_RESIDENT_QUEUED:
+			return "queued";
+		case HG_RESIDENT_LOADING:
+			return "loading";
+		case HG_RESIDENT_READY:
+			return "ready";
+		case HG_RESIDENT_DECLINED:
+			break;
+	}
+	return "declined";
+}
+
+const char *
+hg_resident_reason_text(HgResidentReason reason)
+{
+	switch (reason)
+	{
+		case HG_REASON_NONE:
+			break;
+		case HG_REASON_NO_MEMORY:
+			return "hashgraph.resident_memory is used up";
+		case HG_REASON_NOT_HEAP:
+			return "its access method is not heap";
+		case HG_REASON_NOT_PERMANENT:
+			return "it is temporary, unlogged, or written without WAL";
+		case HG_REASON_NOT_TABLE:
+			return "it is neither a table nor a materialized view, or belongs to the system";
+		case HG_REASON_OLD_SNAPSHOTS:
+			return "old_snapshot_threshold is set";
+		case HG_REASON_COLUMN_WIDTH:
+			return "its type is not of a fixed width of at most 16 bytes";
+		case HG_REASON_COLUMN_VIRTUAL:
+			return "it is generated when it is read";
+		case HG_REASON_COLUMN_DROPPED:
+			return "it was dropped";
+	}
+	return NULL;
+}

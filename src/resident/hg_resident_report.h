@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_report.h
+ *	  What there is of a table, for people to look at: an estimate, and no decision.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_REPORT_H
+#define HG_RESIDENT_REPORT_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_directory.h"
+
+typedef struct HgResidentReport
+{
+	AttrNumber number;
+	HgResidentState state;	 /* of the column, as far as it is told from the table's */
+	HgResidentReason reason; /* of the column, else of the table */
+	BlockNumber total;		 /* blocks of the table */
+	BlockNumber visible;	 /* of these, such as are all-visible */
+	BlockNumber resident;	 /* blocks that may be served */
+	BlockNumber stale;		 /* blocks that are there, and may not be served any more */
+	Size bytes;				 /* of the column's arrays */
+	TimestampTz loaded_at;	 /* 0: never */
+} HgResidentReport;
+
+/* Reports of the columns of a table, in CurrentMemoryContext; returns their number. */
+extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports);
+
+/* What share of a table's blocks may be served in all of these columns, by their numbers: 0 to 1.
+ */
+extern double hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers);
+
+extern const char *hg_resident_state_name(HgResidentState state);
+/* NULL for HG_REASON_NONE. */
+extern const char *hg_resident_reason_text(HgResidentReason reason);
+
+#endif /* HG_RESIDENT_REPORT_H */

@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_version.h
+ *	  Segment versions: rows of a segment's blocks as columns, immutable once they are published.
+ *
+ * A version has the rows of those blocks of a segment that were all-visible when it was taken in,
+ * in physical order: row numbers ascend by block, and in a block by line pointer.  It knows
+ * nothing of who may use it: whether a block of it is served is told by a record that lies beside
+ * it (hg_resident_validity.h), and that alone changes.
+ *
+ * USERS.  A version is used by the directory as long as that names it, and by each process that
+ * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own can't
+ * go meanwhile: under the lock of its entry.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_VERSION_H
+#define HG_RESIDENT_VERSION_H
+
+#include "hg_compat.h"
+
+#include "access/xlogdefs.h"
+#include "datatype/timestamp.h"
+#include "port/atomics.h"
+#include "storage/buf.h"
+#include "storage/off.h"
+
+#include "resident/hg_resident_key.h"
+#include "resident/hg_resident_memory.h"
+
+/* A column of a version that is to be made: arrays of the maker's. */
+typedef struct HgSegmentColumnData
+{
+	HgResidentColumn column;
+	const char *values;	 /* [rows x column.length]; what is NULL has zeroes */
+	const uint64 *valid; /* [rows] bits, NULL where no value is NULL */
+} HgSegmentColumnData;
+
+/* All that a version is made of. */
+typedef struct HgSegmentData
+{
+	BlockNumber first;			 /* block of the segment */
+	XLogRecPtr map_lsn;			 /* of the map's page, before the first block was read */
+	HgBlockBits taken;			 /* blocks whose rows are here */
+	const uint32 *first_rows;	 /* [HG_SEGMENT_BLOCKS + 1] row number of each block's first row */
+	const XLogRecPtr *lsns;		 /* [HG_SEGMENT_BLOCKS] of the blocks' pages */
+	const Buffer *buffers;		 /* [HG_SEGMENT_BLOCKS] where those were */
+	const OffsetNumber *offsets; /* [rows] line pointers */
+	int ncolumns;
+	const HgSegmentColumnData *columns; /* [ncolumns] */
+} HgSegmentData;
+
+typedef struct HgSegmentColumn
+{
+	HgResidentColumn column;
+	dsa_pointer values; /* [rows x column.length] */
+	dsa_pointer valid;	/* [rows] bits; invalid where no value is NULL */
+} HgSegmentColumn;
+
+/*
+ * A version, in shared memory.  Behind the columns lie, in this order, each aligned to 8 bytes:
+ * lsns[HG_SEGMENT_BLOCKS], first_rows[HG_SEGMENT_BLOCKS + 1], buffers[HG_SEGMENT_BLOCKS], and where
+ * the line pointers of some block have gaps, offset_starts[HG_SEGMENT_BLOCKS] and the offsets.
+ */
+typedef struct HgSegmentVersion
+{
+	pg_atomic_uint32 users;
+	BlockNumber first;
+	uint32 nrows;
+	uint32 ncolumns;
+	Size body_bytes;	  /* of this chunk */
+	Size bytes;			  /* of all of them */
+	TimestampTz taken_at; /* when it was made */
+	XLogRecPtr map_lsn;
+	HgBlockBits taken;
+	bool dense; /* line pointers of each block are 1, 2, 3, ... */
+	HgSegmentColumn columns[FLEXIBLE_ARRAY_MEMBER];
+} HgSegmentVersion;
+
+/* Line pointers of a block without gaps. */
+#define HG_OFFSETS_DENSE PG_UINT32_MAX
+
+/* Pointers of this process into a version. */
+typedef struct HgSegmentRows
+{
+	const XLogRecPtr *lsns;
+	const uint32 *first_rows;
+	const Buffer *buffers;
+	const uint32
+		*offset_starts; /* NULL: all dense; else where a block's begin, or HG_OFFSETS_DENSE */
+	const OffsetNumber *offsets;
+} HgSegmentRows;
+
+typedef struct HgSegmentArray
+{
+	int width;			 /* of a value */
+	const char *values;	 /* [rows x width] */
+	const uint64 *valid; /* [rows] bits; NULL: no value is NULL */
+} HgSegmentArray;
+
+/* Make a version with one user, its maker.  InvalidDsaPointer where there is no room. */
+extern dsa_pointer hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data);
+
+static inline HgSegmentVersion *
+hg_segment_version(dsa_pointer version)
+{
+	return hg_resident_address(version);
+}
+
+/* One more user.  The caller knows that there is one who does not go meanwhile. */
+extern void hg_segment_version_pin(HgSegmentVersion *version);
+
+/* One user less; the last one frees it.  Does not fail. */
+extern void hg_segment_version_release(dsa_pointer version);
+
+extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
+
+/* Where a column is; -1: this version does not have it. */
+extern int hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column);
+
+extern HgSegmentArray hg_segment_array(const HgSegmentVersion *version, int column);
+
+/* Bytes of a column's arrays. */
+extern Size hg_segment_column_bytes(const HgSegmentVersion *version, int column);
+
+/* Line pointer of the row that is the i-th of a block. */
+static inline OffsetNumber
+hg_segment_offset(const HgSegmentRows *rows, int block, int i)
+{
+	if (rows->offset_starts == NULL || rows->offset_starts[block] == HG_OFFSETS_DENSE)
+		return (OffsetNumber) (i + 1);
+	return rows->offsets[rows->offset_starts[block] + i];
+}
+
+static inline bool
+hg_segment_is_null(const HgSegmentArray *array, uint32 row)
+{
+	return array->valid != NULL && (array->valid[row / 64] >> (row % 64) & 1) == 0;
+}
+
+#endif /* HG_RESIDENT_VERSION_H */

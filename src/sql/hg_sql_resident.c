@@ -1,0 +1,334 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_resident.c
+ *	  hashgraph_resident_add(), _drop() and _check(), and the view hashgraph_resident.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "loader/hg_loader_compare.h"
+#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_report.h"
+#include "resident/hg_resident_validity.h"
+#include "sql/hg_sql_row.h"
+
+PG_FUNCTION_INFO_V1(hashgraph_resident);
+PG_FUNCTION_INFO_V1(hashgraph_resident_add);
+PG_FUNCTION_INFO_V1(hashgraph_resident_drop);
+PG_FUNCTION_INFO_V1(hashgraph_resident_check);
+
+/* Between two looks at a table that is waited for, in ms. */
+#define HG_RESIDENT_LOOK_MS 10
+
+/* Numbers of the columns of hashgraph_resident(). */
+typedef enum HgResidentViewColumn
+{
+	RESIDENT_DATABASE = 0,
+	RESIDENT_RELATION,
+	RESIDENT_NUMBER,
+	RESIDENT_STATE,
+	RESIDENT_REASON,
+	RESIDENT_BLOCKS_TOTAL,
+	RESIDENT_BLOCKS_VISIBLE,
+	RESIDENT_BLOCKS_RESIDENT,
+	RESIDENT_BLOCKS_STALE,
+	RESIDENT_HOST_BYTES,
+	RESIDENT_LAST_LOADED,
+	RESIDENT_COLUMNS
+} HgResidentViewColumn;
+
+/* Numbers of the columns of hashgraph_resident_check(). */
+typedef enum HgCheckColumn
+{
+	CHECK_COMPARED = 0,
+	CHECK_DIFFERENT,
+	CHECK_COLUMNS
+} HgCheckColumn;
+
+static uint32 hg_resident_wait_event;
+
+static void
+hg_sql_resident_require_memory(void)
+{
+	if (!hg_resident_memory_exists())
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("the server has no memory for resident columns"),
+						errhint("Set hashgraph.resident_memory, with hashgraph in "
+								"shared_preload_libraries, and restart the server.")));
+}
+
+/* Open a table that the current user may look after. */
+static Relation
+hg_sql_resident_open(Oid relation)
+{
+	Relation rel;
+
+	hg_sql_resident_require_memory();
+	rel = relation_open(relation, AccessShareLock);
+	if (!hg_may_maintain(relation))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+	return rel;
+}
+
+/* An error where a table can't be resident, however often it is asked for. */
+static void
+hg_sql_resident_require_table(Relation rel)
+{
+	HgResidentReason reason = hg_validity_may_take_in(rel);
+
+	if (reason != HG_REASON_NONE)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("\"%s\" cannot be resident", RelationGetRelationName(rel)),
+						errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+	if (hg_relation_is_new(rel))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"%s\" cannot be resident before this transaction has committed",
+							   RelationGetRelationName(rel)),
+						errdetail("The transaction has made the table, or the file that it has.")));
+}
+
+/* The numbers of the columns of these names, or where that is NULL of all that can be resident. */
+static List *
+hg_sql_resident_columns(Relation rel, const ArrayType *names)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+	List *numbers = NIL;
+	Datum *elements;
+	bool *nulls;
+	int n;
+
+	if (names == NULL)
+	{
+		for (int i = 0; i < desc->natts; i++)
+			if (hg_encode_may_take_in(TupleDescAttr(desc, i)) == HG_REASON_NONE)
+				numbers = lappend_int(numbers, i + 1);
+		return numbers;
+	}
+	deconstruct_array(unconstify(ArrayType *, names), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		const char *name = nulls[i] ? NULL : NameStr(*DatumGetName(elements[i]));
+		AttrNumber number = name != NULL ? get_attnum(RelationGetRelid(rel), name) : 0;
+		HgResidentReason reason;
+
+		if (number <= 0)
+			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+							errmsg("column \"%s\" of relation \"%s\" does not exist",
+								   name != NULL ? name : "NULL", RelationGetRelationName(rel))));
+		reason = hg_encode_may_take_in(TupleDescAttr(desc, number - 1));
+		if (reason != HG_REASON_NONE)
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("column \"%s\" of relation \"%s\" cannot be resident", name,
+								   RelationGetRelationName(rel)),
+							errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+		numbers = lappend_int(numbers, number);
+	}
+	return numbers;
+}
+
+/* Wait until a table is ready; an error where it is declined. */
+static void
+hg_sql_resident_wait(HgResidentRelation key, const char *name)
+{
+	for (;;)
+	{
+		HgDirectoryEntry *entry = hg_directory_lock(key, false);
+		HgResidentState state;
+		HgResidentReason reason;
+		bool wanted;
+
+		if (entry == NULL)
+			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("\"%s\" is not to be resident any more", name)));
+		state = entry->state;
+		reason = entry->reason;
+		wanted = entry->wanted;
+		hg_directory_unlock(entry);
+		if (state == HG_RESIDENT_READY && !wanted)
+			return;
+		if (state == HG_RESIDENT_DECLINED)
+			ereport(ERROR, (errcode(reason == HG_REASON_NO_MEMORY
+										? ERRCODE_OUT_OF_MEMORY
+										: ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+							errmsg("\"%s\" could not be taken in", name),
+							errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 HG_RESIDENT_LOOK_MS,
+						 HG_WAIT_EVENT(hg_resident_wait_event, "HashGraphResidentWait"));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+Datum
+hashgraph_resident_add(PG_FUNCTION_ARGS)
+{
+	Relation rel;
+	HgResidentRelation key;
+	HgDirectoryEntry *entry;
+	List *numbers;
+	ListCell *cell;
+	char *name;
+	bool found;
+	bool full = false;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("neither the table nor \"wait\" may be NULL")));
+	rel = hg_sql_resident_open(PG_GETARG_OID(0));
+	hg_sql_resident_require_table(rel);
+	numbers = hg_sql_resident_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1));
+	if (numbers == NIL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("relation \"%s\" has no column that can be resident",
+							   RelationGetRelationName(rel))));
+	key = hg_resident_relation(rel);
+	name = pstrdup(RelationGetRelationName(rel));
+
+	entry = hg_directory_lock_new(key, &found);
+	foreach (cell, numbers)
+		full |= !hg_directory_add_column(entry, (AttrNumber) lfirst_int(cell));
+	if (full && entry->ncolumns == 0)
+		hg_directory_remove(entry);
+	else
+	{
+		if (!found || entry->state == HG_RESIDENT_DECLINED)
+			entry->state = HG_RESIDENT_QUEUED;
+		entry->wanted = true;
+		hg_directory_unlock(entry);
+	}
+	if (full)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", name),
+			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
+	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
+	relation_close(rel, AccessShareLock);
+	hg_loader_wake();
+	if (PG_GETARG_BOOL(2))
+		hg_sql_resident_wait(key, name);
+	PG_RETURN_VOID();
+}
+
+Datum
+hashgraph_resident_drop(PG_FUNCTION_ARGS)
+{
+	Relation rel;
+	HgDirectoryEntry *entry;
+	List *numbers = NIL;
+	ListCell *cell;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the table is NULL")));
+	rel = hg_sql_resident_open(PG_GETARG_OID(0));
+	if (!PG_ARGISNULL(1))
+		numbers = hg_sql_resident_columns(rel, PG_GETARG_ARRAYTYPE_P(1));
+	entry = hg_directory_lock(hg_resident_relation(rel), true);
+	if (entry != NULL)
+	{
+		foreach (cell, numbers)
+			(void) hg_directory_remove_column(entry, (AttrNumber) lfirst_int(cell));
+		if (PG_ARGISNULL(1) || entry->ncolumns == 0)
+			hg_directory_remove(entry);
+		else
+		{
+			/* versions without them take the place of those with them */
+			entry->wanted = true;
+			hg_directory_unlock(entry);
+		}
+	}
+	relation_close(rel, AccessShareLock);
+	hg_loader_wake();
+	PG_RETURN_VOID();
+}
+
+Datum
+hashgraph_resident_check(PG_FUNCTION_ARGS)
+{
+	Relation rel = hg_sql_resident_open(PG_GETARG_OID(0));
+	HgSqlRow row = hg_sql_row_start(fcinfo, CHECK_COLUMNS);
+	HgCompared compared = {0};
+	const char *why_not;
+
+	if (!hg_validity_may_serve(rel, GetActiveSnapshot(), &why_not))
+		ereport(NOTICE, (errmsg("nothing of \"%s\" would be served to this transaction",
+								RelationGetRelationName(rel)),
+						 errdetail("The reason is that %s.", why_not)));
+	else
+		compared = hg_compare_served(rel, GetActiveSnapshot());
+	hg_sql_row_set_count(&row, CHECK_COMPARED, compared.rows);
+	hg_sql_row_set_count(&row, CHECK_DIFFERENT, compared.different);
+	relation_close(rel, AccessShareLock);
+	PG_RETURN_DATUM(hg_sql_row_finish(&row));
+}
+
+/* May the current user see what there is of a table: who may see its statistics? */
+static bool
+hg_sql_resident_may_see(HgResidentRelation key)
+{
+	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
+		return true;
+	return key.database == MyDatabaseId && get_rel_relkind(key.relation) != '\0' &&
+		   pg_class_aclcheck(key.relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+Datum
+hashgraph_resident(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	HgResidentRelation *keys;
+	int nkeys;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (!hg_resident_memory_exists())
+		return (Datum) 0;
+	nkeys = hg_directory_list(InvalidOid, &keys);
+	for (int i = 0; i < nkeys; i++)
+	{
+		HgResidentReport *reports;
+		int n = hg_sql_resident_may_see(keys[i]) ? hg_resident_report(keys[i], &reports) : 0;
+
+		for (int k = 0; k < n; k++)
+		{
+			const HgResidentReport *report = &reports[k];
+			const char *reason = hg_resident_reason_text(report->reason);
+			HgSqlRow row = hg_sql_row_start(fcinfo, RESIDENT_COLUMNS);
+
+			hg_sql_row_set(&row, RESIDENT_DATABASE, ObjectIdGetDatum(keys[i].database));
+			hg_sql_row_set(&row, RESIDENT_RELATION, ObjectIdGetDatum(keys[i].relation));
+			hg_sql_row_set(&row, RESIDENT_NUMBER, Int16GetDatum(report->number));
+			hg_sql_row_set_text(&row, RESIDENT_STATE, hg_resident_state_name(report->state));
+			if (reason != NULL)
+				hg_sql_row_set_text(&row, RESIDENT_REASON, reason);
+			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_TOTAL, report->total);
+			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_VISIBLE, report->visible);
+			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_RESIDENT, report->resident);
+			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_STALE, report->stale);
+			hg_sql_row_set_count(&row, RESIDENT_HOST_BYTES, report->bytes);
+			if (report->loaded_at != 0)
+				hg_sql_row_set(&row, RESIDENT_LAST_LOADED, TimestampTzGetDatum(report->loaded_at));
+			tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
+		}
+	}
+	return (Datum) 0;
+}

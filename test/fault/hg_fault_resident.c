@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_fault_resident.c
+ *	  Places where what keeps tables resident can be held, and ways for it to be wrong.
+ *
+ * Each PLACE is an advisory lock of the database, (HG_PLACE_CLASS, place): who comes by there takes
+ * it shared, and lets it go; a test that holds it exclusively has it wait, and sees it
+ * waiting in pg_locks.
+ *
+ * With hashgraph.fault_delay it also sleeps there for a random time, but for witnesses: many rounds
+ * are to pass meanwhile.
+ *
+ * The setting hashgraph.plant_fault breaks one of the rules that resident/hg_resident_validity.c
+ * proves the rows by.  A test shows that rows are wrong then: without it, an interleaving that
+ * nothing breaks would prove nothing.
+ *
+ *	loader_snapshot		the loader lets go of its snapshot before it publishes a version
+ *	record_first		a reader takes the records first, and the bits afterwards
+ *	late_break			a witness that ends breaks the chain when its snapshot has gone
+ *	missed_round		what a round has not observed is served on
+ *	no_peek				a loader does not look at the bit under the page's lock
+ *	joins_early			a loader does not copy the bits again when it publishes
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lock.h"
+#include "utils/guc.h"
+
+#include "hg_fault.h"
+#include "loader/hg_witness.h"
+#include "resident/hg_resident_capture.h"
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_map.h"
+#include "resident/hg_resident_validity.h"
+
+/* The first number of the locks. */
+#define HG_PLACE_CLASS 26727
+
+typedef enum HgFaultPlace
+{
+	HG_FAULT_PLACE_CAPTURE = 1, /* between the look at the map and the first page */
+	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
+	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
+	HG_FAULT_PLACE_END_ROUND	/* between the last observation and the round's end */
+} HgFaultPlace;
+
+typedef enum HgPlanted
+{
+	HG_PLANTED_NONE = 0,
+	HG_PLANTED_LOADER_SNAPSHOT,
+	HG_PLANTED_RECORD_FIRST,
+	HG_PLANTED_LATE_BREAK,
+	HG_PLANTED_MISSED_ROUND,
+	HG_PLANTED_NO_PEEK,
+	HG_PLANTED_JOINS_EARLY
+} HgPlanted;
+
+HG_WRAPPED(long, hg_witness_period, (void) );
+HG_WRAPPED(bool, hg_capture_begin,
+		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
+HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
+HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits *bits));
+HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
+HG_WRAPPED(HgServed *, hg_validity_serve,
+		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
+			int ncolumns));
+HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, uint64 round));
+HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
+HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
+
+static int hg_planted = HG_PLANTED_NONE;
+static int hg_fault_delay = 0; /* ms at most */
+
+/* Whose copies of bits these are. */
+static bool serving = false;
+static bool joining = false;
+static bool ending = false;
+
+static void
+hg_fault_come_by(HgFaultPlace place)
+{
+	LOCKTAG tag;
+
+	Assert(IsTransactionState());
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
+	(void) LockAcquire(&tag, ShareLock, false, false);
+	LockRelease(&tag, ShareLock, false);
+	if (hg_fault_delay > 0 && place != HG_FAULT_PLACE_END_ROUND)
+	{
+		int left = (int) (random() % hg_fault_delay);
+
+		for (; left > 0; left -= 10)
+		{
+			pg_usleep(Min(left, 10) * 1000);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+}
+
+void
+hg_fault_resident_init(void)
+{
+	static const struct config_enum_entry options[] = {
+		{"none", HG_PLANTED_NONE, false},
+		{"loader_snapshot", HG_PLANTED_LOADER_SNAPSHOT, false},
+		{"record_first", HG_PLANTED_RECORD_FIRST, false},
+		{"late_break", HG_PLANTED_LATE_BREAK, false},
+		{"missed_round", HG_PLANTED_MISSED_ROUND, false},
+		{"no_peek", HG_PLANTED_NO_PEEK, false},
+		{"joins_early", HG_PLANTED_JOINS_EARLY, false},
+		{NULL, 0, false}};
+
+	DefineCustomEnumVariable("hashgraph.plant_fault", "Breaks a rule that resident columns obey.",
+							 NULL, &hg_planted, HG_PLANTED_NONE, options, PGC_SIGHUP,
+							 GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_delay",
+							"Sets the longest time that is slept where processes can be held.",
+							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+}
+
+/* Rounds are made faster, so that tests need not wait for them. */
+long
+__wrap_hg_witness_period(void)
+{
+	return __real_hg_witness_period() / 10;
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * Taking in
+ * ------------------------------------------------------------------------
+ */
+
+bool
+__wrap_hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment,
+						BufferAccessStrategy strategy)
+{
+	bool begun = __real_hg_capture_begin(capture, rel, segment, strategy);
+
+	hg_fault_come_by(HG_FAULT_PLACE_CAPTURE);
+	return begun;
+}
+
+bool
+__wrap_hg_capture_join(HgCapture *capture, dsa_pointer version)
+{
+	bool joined;
+
+	if (hg_planted == HG_PLANTED_LOADER_SNAPSHOT)
+	{
+		PopActiveSnapshot();
+		InvalidateCatalogSnapshot();
+	}
+	hg_fault_come_by(HG_FAULT_PLACE_JOIN);
+	if (hg_planted == HG_PLANTED_LOADER_SNAPSHOT)
+		PushActiveSnapshot(GetTransactionSnapshot());
+	joining = true;
+	joined = __real_hg_capture_join(capture, version);
+	joining = false;
+	return joined;
+}
+
+bool
+__wrap_hg_map_peek(Buffer map, BlockNumber block)
+{
+	return hg_planted == HG_PLANTED_NO_PEEK || __real_hg_map_peek(map, block);
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * Serving
+ * ------------------------------------------------------------------------
+ */
+
+void
+__wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
+{
+	__real_hg_map_copy(rel, first, n, bits);
+	if ((serving && hg_planted == HG_PLANTED_RECORD_FIRST) ||
+		(joining && hg_planted == HG_PLANTED_JOINS_EARLY))
+		memset(bits, 0xff, n * sizeof(HgBlockBits));
+	else if (serving)
+		hg_fault_come_by(HG_FAULT_PLACE_SERVE);
+}
+
+HgServed *
+__wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
+						 const HgResidentColumn *columns, int ncolumns)
+{
+	HgServed *served;
+
+	serving = true;
+	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
+	serving = false;
+	if (hg_planted != HG_PLANTED_RECORD_FIRST || served == NULL)
+		return served;
+	hg_fault_come_by(HG_FAULT_PLACE_SERVE);
+	for (int i = 0; i < served->nsegments; i++)
+	{
+		HgServedSegment *segment = &served->segments[i];
+		HgBlockBits bits;
+
+		__real_hg_map_copy(rel, segment->version->first / HG_SEGMENT_BLOCKS, 1, &bits);
+		hg_block_bits_and(&segment->blocks, &bits);
+	}
+	return served;
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * The chain
+ * ------------------------------------------------------------------------
+ */
+
+void
+__wrap_hg_chain_end_round(HgChain *chain, uint64 round)
+{
+	hg_fault_come_by(HG_FAULT_PLACE_END_ROUND);
+	ending = true;
+	__real_hg_chain_end_round(chain, round);
+	ending = false;
+}
+
+/* What a round strikes it finds in the list. */
+int
+__wrap_hg_directory_list(Oid database, HgResidentRelation **keys)
+{
+	int n = __real_hg_directory_list(database, keys);
+
+	return ending && hg_planted == HG_PLANTED_MISSED_ROUND ? 0 : n;
+}
+
+static HgChain *broken_late;
+static uint64 broken_generation;
+
+static void
+hg_fault_break_late(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	pg_usleep(2 * 1000 * 1000);
+	__real_hg_chain_break(broken_late, broken_generation);
+}
+
+void
+__wrap_hg_chain_break(HgChain *chain, uint64 generation)
+{
+	if (hg_planted != HG_PLANTED_LATE_BREAK || !proc_exit_inprogress)
+	{
+		__real_hg_chain_break(chain, generation);
+		return;
+	}
+	broken_late = chain;
+	broken_generation = generation;
+	on_shmem_exit(hg_fault_break_late, 0);
+}

@@ -1,0 +1,359 @@
+# Columns that are resident are, block by block, what the table has, or not served: whatever is written, vacuumed,
+# altered, locked, cancelled or killed meanwhile; nothing waits for the workers that keep them so, and their
+# memory is bounded and given back.
+#
+# Runs alone: it measures how long statements wait
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+my $node = new_server('resident', conf => "hashgraph.resident_memory = '16MB'\nmax_prepared_transactions = 2\nwal_level = replica\n");
+
+sub sql
+{
+	return $node->safe_psql('postgres', shift);
+}
+
+# Rows that would be served of a table, and those of them that are not the table's.
+sub check
+{
+	my ($table) = @_;
+	my ($served, $different) = split /\|/, sql("select * from hashgraph_resident_check('$table')");
+	return ($served, $different);
+}
+
+# A test: what would be served of a table is right, and as much of it as that.
+sub check_is
+{
+	my ($table, $expected, $name) = @_;
+	my ($served, $different) = check($table);
+
+	return is("$served served, $different different", "$expected served, 0 different", $name);
+}
+
+# A test: the same after some time, and vacuums: one that comes within two periods of the witnesses after a change
+# leaves its blocks as they are.
+sub check_becomes
+{
+	my ($table, $expected, $name) = @_;
+
+	wait_for(sub { (check($table))[0] == $expected or not sql("vacuum $table") and not usleep(200_000) }, 15);
+	return check_is($table, $expected, $name);
+}
+
+# Every row of a table.
+sub all_rows
+{
+	my ($table) = @_;
+	return sql("select count(*) from $table");
+}
+
+# Wait until the witnesses have made so many rounds: each begins with another transaction.
+sub wait_for_rounds
+{
+	my ($rounds) = @_;
+	my $last = '';
+
+	while ($rounds > 0)
+	{
+		my $now = sql("select max(xact_start) from pg_stat_activity where backend_type = 'hashgraph witness'");
+		$rounds-- if $now ne $last;
+		$last = $now;
+		usleep(50_000);
+	}
+	return;
+}
+
+# ---------------------------------------------------------------- without memory
+
+{
+	my $none = new_server('none');
+	my (undef, undef, $error) = $none->psql('postgres', "create table t (k int); select hashgraph_resident_add('t')");
+
+	like($error, qr/the server has no memory for resident columns.*HINT.*hashgraph\.resident_memory/s, 'without memory there are no residents');
+	is($none->safe_psql('postgres', 'select count(*) from hashgraph_resident'), '0', '... and none to list');
+	is($none->safe_psql('postgres', "select count(*) from pg_stat_activity where backend_type ~ 'hashgraph (launcher|witness|loader)'"), '0', '... and no workers');
+	$none->stop;
+}
+
+# ---------------------------------------------------------------- values
+
+sql(<<'SQL');
+create table kinds (a int, b int2, c int8, d bool, e "char", f float4, g float8, h uuid, i date, j timestamptz, k interval, l oid, gone int8,
+  w text, m macaddr, o timetz);
+alter table kinds drop column gone;
+insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 5 > 0 then -i::int8 << 20 end, i % 2 = 0, chr(65 + i % 20)::"char",
+  i / 7.0, case when i % 11 > 0 then -i / 3.0 end, md5(i::text)::uuid, date '2020-01-01' + i % 1000, timestamptz '2020-01-01' + i * interval '1 s',
+  i * interval '1 month 2 s', i, repeat('w', i % 50), '08:00:2b:01:02:03', case when i % 7 > 0 then '10:00+02'::timetz end
+  from generate_series(1, 100000) i;
+alter table kinds add column q int8 default 42;
+vacuum kinds;
+select hashgraph_resident_add('kinds', wait => true);
+SQL
+check_is('kinds', 100000, 'values of every fixed width, NULLs and the default of a column that was added later');
+is(sql("select string_agg(\"column\"::text || ' ' || state, ', ' order by column_number) from hashgraph_resident where relation = 'kinds'::regclass"),
+	join(', ', map { "$_ ready" } qw(a b c d e f g h i j k l m o q)), 'all columns but those of text are taken in by default');
+sql(q{delete from kinds where l::int8 % 4 = 1; vacuum kinds});
+check_becomes('kinds', 75000, 'line pointers with gaps');
+sql(q{insert into kinds (a, l) select i, i from generate_series(200001, 225000) i; vacuum kinds});
+check_becomes('kinds', 100000, '... and pages with rows of several times');
+my ($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('kinds', array['w'])});
+like($error, qr/column "w" of relation "kinds" cannot be resident.*fixed width/s, 'a column that cannot be is declined');
+sql(q{alter table kinds drop column a, alter column c type int4 using 1});
+check_is('kinds', 0, 'a rewrite is another file');
+sql('vacuum kinds');
+check_becomes('kinds', 100000, '... that is taken in when it is vacuumed');
+is(sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and reason like 'it was dropped'}), '1', '... without the dropped column');
+sql(q{select hashgraph_resident_drop('kinds', array['b', 'd'])});
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and state = 'ready'}) eq '12' }, 10), 'columns are dropped alone, where there is no room for new versions beside the old ones');
+check_becomes('kinds', 100000, '... and the others stay');
+sql(q{select hashgraph_resident_drop('kinds')});
+is(sql(q{select count(*) from hashgraph_resident}), '0', 'a table is dropped from the residents');
+check_is('kinds', 0, '... and nothing of it is served');
+
+# ---------------------------------------------------------------- changes
+
+sql(<<'SQL');
+create table t (k int primary key, v int) with (fillfactor = 90);
+insert into t select i, i from generate_series(1, 20000) i;
+vacuum t;
+select hashgraph_resident_add('t', wait => true);
+SQL
+check_is('t', 20000, 'all of a table');
+
+# statement, whether blocks are unserved after it
+my @changes = (
+	[ 'a row lock', 'begin; select from t where k = 5 for update; commit', 0 ],
+	[ 'an update in the page', 'update t set v = v + 1 where k = 2000', 1 ],
+	[ 'an update of a key', 'update t set k = k + 100000 where k = 5000', 1 ],
+	[ 'a delete', 'delete from t where k = 10000', 1 ],
+	[ 'an insert into free space', 'insert into t values (100001, 1)', 0 ],
+	[ 'an aborted update', 'begin; update t set v = 0 where k = 7000; rollback', 1 ],
+	[ 'an aborted insert', 'begin; insert into t values (100002, 1); rollback', 0 ],
+	[ 'a subtransaction that is rolled back', 'begin; savepoint s; update t set v = 0 where k = 8500; rollback to s; update t set v = 1 where k = 12000; commit', 1 ],
+	[ 'a speculative insertion that finds its key', 'insert into t values (17000, 1) on conflict (k) do update set v = 17', 1 ],
+	[ 'a transaction that is prepared and committed', q{begin; update t set v = 3 where k = 15000; prepare transaction 'p'; commit prepared 'p'}, 1 ],
+	[ 'VACUUM (FREEZE)', 'vacuum (freeze) t', 0 ]);
+foreach my $change (@changes)
+{
+	my ($what, $statement, $unserved) = @$change;
+	my ($before) = check('t');
+
+	# each statement by itself
+	$node->safe_psql('postgres', join ";\n", split /; /, $statement);
+	my ($served, $different) = check('t');
+	is($different, 0, "$what: what is served is right");
+	cmp_ok($served, '<', $before, '... and does not have its block') if $unserved;
+	sql('vacuum t');
+	($served, $different) = check('t');
+	is($different, 0, '... and after a vacuum');
+}
+check_becomes('t', all_rows('t'), 'all of them are served again');
+
+# own changes, and cursors, in one transaction
+my $session = RawSession->new($node);
+$session->query('begin isolation level repeatable read');
+$session->query('update t set v = -1 where k between 100 and 110');
+is((split /\|/, $session->query(q{select * from hashgraph_resident_check('t')}))[1], 0, 'changes of the own transaction are not served');
+$session->query('rollback');
+
+# an older snapshot
+$session->query('begin isolation level repeatable read; select count(*) from t');
+sql('update t set v = v + 1 where k % 1000 = 1; vacuum t');
+is((split /\|/, $session->query(q{select * from hashgraph_resident_check('t')}))[1], 0, 'a snapshot gets what it saw');
+$session->query('commit');
+$session->query('begin isolation level serializable');
+is($session->query(q{select * from hashgraph_resident_check('t')}), '0|0', 'a serializable transaction is not served');
+$session->query('commit');
+sql('vacuum t');
+
+# files that come and go
+my $rows = all_rows('t');
+check_becomes('t', $rows, 'all are served again');
+$node->safe_psql('postgres', "begin;\ntruncate t;\nselect hashgraph_resident_check('t');\nrollback;");
+check_becomes('t', $rows, 'a TRUNCATE that is rolled back');
+foreach my $rewrite ('vacuum full t', 'cluster t using t_pkey', 'alter table t alter v type int8', 'alter table t set (fillfactor = 80); vacuum full t')
+{
+	sql(join ";\n", split /; /, $rewrite);
+	is((check('t'))[1], 0, "$rewrite: what is served is right");
+	sql('vacuum t');
+	check_becomes('t', $rows, '... and it is taken in again');
+}
+sql('delete from t where k > 5000');
+sql('vacuum t');
+sql('insert into t select i, i from generate_series(5001, 20000) i');
+is((check('t'))[1], 0, 'a table that was cut off and has grown again');
+sql('vacuum t');
+check_becomes('t', all_rows('t'), '... is taken in again');
+sql('truncate t');
+sql('insert into t select i, -i from generate_series(1, 20000) i');
+sql('vacuum t');
+check_becomes('t', 20000, 'TRUNCATE, and other rows');
+
+# ---------------------------------------------------------------- waiting
+
+# nobody waits for loaders and witnesses
+sub longest
+{
+	my ($times, $statement) = @_;
+	my $longest = 0;
+
+	for (1 .. $times)
+	{
+		my $start = time;
+		$session->query($statement);
+		$longest = time - $start if time - $start > $longest;
+	}
+	return $longest;
+}
+sql('create table large as select i as k, i as v from generate_series(1, 300000) i');
+wait_for_rounds(4);
+sql(q{vacuum large});
+sql(q{select hashgraph_resident_add('large')});
+cmp_ok(longest(60, 'begin; lock table large in access exclusive mode; commit'), '<', 0.25, 'a lock on a table is had while it is taken in');
+check_becomes('large', 300000, '... which comes to its end');
+cmp_ok(longest(20, 'begin; lock table large in access exclusive mode; commit'), '<', 0.25, '... and while it is resident');
+cmp_ok(longest(2, 'create index concurrently on large (k)'), '<', 6, 'CREATE INDEX CONCURRENTLY waits for two periods at most');
+my $held = sql("select extract(epoch from now() - min(xact_start)) from pg_stat_activity where backend_type = 'hashgraph witness'");
+cmp_ok($held, '<', 4, 'no snapshot is older than two periods');
+$session->query('begin; lock table large in access exclusive mode');
+wait_for_rounds(4);
+is(sql('select sum(blocks_resident) from hashgraph_resident where column_number = 1 and relation = ' . "'large'::regclass"), '0', 'what the witnesses could not observe is not served');
+$session->query('commit');
+check_becomes('large', 300000, '... until it can be observed again');
+
+# ---------------------------------------------------------------- workers that end
+
+foreach my $signal ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my $workers = sql("select string_agg(pid::text, ',' order by pid) from pg_stat_activity where backend_type = 'hashgraph witness'");
+
+	sql("select $signal(pid) from pg_stat_activity where backend_type = 'hashgraph witness'");
+	is((check('t'))[1], 0, "$signal of the witnesses: what is served is right");
+	ok(wait_for(sub {
+		my $now = sql("select string_agg(pid::text, ',' order by pid) from pg_stat_activity where backend_type = 'hashgraph witness'");
+		$now =~ /,/ && $now ne $workers }, 30), '... they are started again') if $signal eq 'pg_terminate_backend';
+	check_becomes('t', 20000, '... and all is served again');
+}
+sql(q{select hashgraph_resident_drop('large'); select hashgraph_resident_add('large')});
+wait_for(sub { sql("select count(pg_terminate_backend(pid)) from pg_stat_activity where backend_type = 'hashgraph loader'") > 0 }, 5);
+check_becomes('large', 300000, 'a loader that is terminated is started again');
+foreach my $setting ("default_transaction_isolation = 'serializable'", "default_transaction_isolation = 'repeatable read'", 'default_transaction_deferrable = on', 'default_transaction_read_only = on')
+{
+	sql("alter database postgres set $setting");
+	sql("set default_transaction_read_only = off; set default_transaction_isolation = 'read committed'; select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph witness'");
+	check_with_settings($setting);
+	$node->safe_psql('template1', "alter database postgres reset all");
+}
+
+# A test: under a setting of the database the workers do what they do without.
+sub check_with_settings
+{
+	my ($setting) = @_;
+	my $set = "set default_transaction_read_only = off; set default_transaction_deferrable = off; set default_transaction_isolation = 'read committed';\n";
+
+	sql("${set}update t set v = v + 1 where k = 77;");
+	my $fresh = wait_for(sub {
+		sql("${set}vacuum t;");
+		usleep(200_000);
+		return sql("${set}select * from hashgraph_resident_check('t')") eq '20000|0' }, 20);
+	ok($fresh, "$setting does not keep blocks from being taken in");
+	is((split /\|/, sql("${set}select * from hashgraph_resident_check('t')"))[1], 0, '... and what is served is right');
+	return;
+}
+
+# ---------------------------------------------------------------- memory
+
+# 16 MB hold 300,000 rows of two columns, and not a dozen times
+sql(q{select hashgraph_resident_drop('large')});
+sql('create table huge as select i as a, i::int8 as b, i::int8 as c from generate_series(1, 1200000) i');
+wait_for_rounds(4);
+sql('vacuum huge');
+($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('huge', wait => true)});
+like($error, qr/"huge" could not be taken in.*hashgraph\.resident_memory is used up/s, 'a table that does not fit is declined');
+is((check('huge'))[1], 0, '... and what is served of it is right');
+sql('drop table huge');
+ok(wait_for(sub { sql("select count(*) from hashgraph_resident where relation_id not in (select oid from pg_class)") eq '0' }, 10), 'a table that is dropped is forgotten');
+for (1 .. 12)
+{
+	sql(q{select hashgraph_resident_add('large', wait => true); select hashgraph_resident_drop('large')});
+}
+sql(q{select hashgraph_resident_add('large', wait => true)});
+check_is('large', 300000, 'memory is given back: taken in a dozen times');
+
+# ---------------------------------------------------------------- privileges
+
+sql('create role stranger; create role reader; grant select on t to reader');
+($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_add('t')});
+like($error, qr/must be owner of table t/, 'who does not own a table does not add it');
+($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_drop('t')});
+like($error, qr/must be owner of table t/, '... nor drops it');
+($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_check('t')});
+like($error, qr/must be owner of table t/, '... nor checks it');
+is(sql('set role stranger; select count(*) from hashgraph_resident'), '0', '... nor sees it');
+is(sql('set role reader; select string_agg(distinct relation::text, \',\') from hashgraph_resident'), 't', 'who may read a table sees what is resident of it');
+
+my %refused = (
+	'a temporary table' => 'create temp table x (k int)',
+	'an unlogged table' => 'create unlogged table x (k int)',
+	'a partitioned table' => 'create table x (k int) partition by hash (k)',
+	'a view' => 'create view x as select 1 as k',
+	'a table of this transaction' => "begin;\ncreate table x (k int)");
+foreach my $what (sort keys %refused)
+{
+	($code, undef, $error) = $node->psql('postgres', "$refused{$what};\nselect hashgraph_resident_add('x')");
+	like($error, qr/"x" cannot be resident/, "$what is refused");
+	$node->psql('postgres', 'drop table if exists x');
+	$node->psql('postgres', 'drop view if exists x');
+}
+($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('pg_class')});
+like($error, qr/"pg_class" cannot be resident/, 'a catalog is refused');
+
+# ---------------------------------------------------------------- databases
+
+# each of these fails where somebody is connected
+sql('create database other');
+$node->safe_psql('other', 'create extension hashgraph; create table o as select i as k from generate_series(1, 1000) i');
+$node->safe_psql('other', q{select hashgraph_resident_add('o', wait => true)});
+sub workers_of
+{
+	my ($database) = @_;
+	return sql("select count(*) from pg_stat_activity where datname = '$database' and backend_type ~ 'hashgraph'");
+}
+is(workers_of('other'), '2', 'a database with residents has workers');
+sql('create role nobody_in_particular');
+(undef, undef, $error) = $node->psql('postgres', "set role nobody_in_particular;\ndrop database other");
+like($error, qr/must be owner of database other/, 'who does not own a database cannot drop it');
+is(workers_of('other'), '2', '... nor send its workers away');
+my $start = time;
+sql('create database copied template other');
+sql('alter database other rename to another');
+cmp_ok(time - $start, '<', 3, 'a database with residents can be a template, and be renamed, without waiting for anybody');
+ok(wait_for(sub { workers_of('another') eq '2' }, 20), '... and its workers come back');
+$start = time;
+sql('drop database another');
+cmp_ok(time - $start, '<', 2, 'a database with residents is dropped without waiting for anybody');
+is(sql(q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}), '0', '... and with it what was resident of it');
+
+# ---------------------------------------------------------------- the server's end
+
+$node->stop('immediate');
+$node->start;
+is(sql('select count(*) from hashgraph_resident'), '0', 'after a crash nothing is resident');
+sql(q{select hashgraph_resident_add('t', wait => true)});
+check_is('t', 20000, '... and tables can be taken in again');
+my $offset = -s $node->logfile;
+$node->stop('fast');
+unlike(slurp_file($node->logfile, $offset), qr/PANIC|TRAP|was terminated by signal/, 'the server ends in good order');
+
+done_testing();

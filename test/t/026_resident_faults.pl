@@ -1,0 +1,412 @@
+# What resident columns are proved by (src/resident/hg_resident_validity.c) is needed: each interleaving that a rule
+# is for is made, and serves no row that is not the table's; with the rule broken on purpose it does.
+#
+# Needs a server with a build of HG_DEBUG=1 in PATH, as 008_faults.pl does; that has places where processes can be
+# held, by advisory locks, and the setting that breaks rules (test/fault/hg_fault_resident.c).
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
+
+# The places.
+use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4 };
+
+my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
+my $holder = RawSession->new($node);
+my $writer = RawSession->new($node);
+my $reader = RawSession->new($node);
+
+sub sql
+{
+	return $node->safe_psql('postgres', shift);
+}
+
+# Have whoever comes by a place wait there, until it is let_go.
+sub hold
+{
+	my ($place) = @_;
+	$holder->query("select pg_advisory_lock(26727, $place)");
+	return;
+}
+
+sub let_go
+{
+	my ($place) = @_;
+	$holder->query("select pg_advisory_unlock(26727, $place)");
+	return;
+}
+
+# Wait until a process stands at a place.
+sub wait_at
+{
+	my ($place) = @_;
+	wait_for(sub { sql("select count(*) from pg_locks where locktype = 'advisory' and classid = 26727 and objid = $place and not granted") > 0 }, 20)
+	  or die "nobody has come to place $place";
+	return;
+}
+
+# Wait until so many rounds have begun.
+sub wait_for_rounds
+{
+	my ($rounds) = @_;
+	my $last = '';
+
+	while ($rounds > 0)
+	{
+		my $now = sql("select max(xact_start) from pg_stat_activity where backend_type = 'hashgraph witness'");
+		$rounds-- if $now ne $last;
+		$last = $now;
+		usleep(10_000);
+	}
+	return;
+}
+
+# Break a rule, in every process.
+sub plant
+{
+	my ($fault, $where) = @_;
+	$where //= $node;
+	$where->safe_psql('postgres', "alter system set hashgraph.plant_fault = '$fault'");
+	$where->reload;
+	wait_for(sub { $where->safe_psql('postgres', 'show hashgraph.plant_fault') eq $fault });
+	# workers read it when they look at interrupts next
+	usleep(300_000);
+	return;
+}
+
+# What a session finds: rows that would be served, and those of them that are not the table's.
+sub check
+{
+	return split /\|/, $reader->query(q{select * from hashgraph_resident_check('t')});
+}
+
+# All of the table resident again, all of its blocks all-visible.
+sub restore
+{
+	wait_for(sub { (check())[0] == sql('select count(*) from t') or not sql('vacuum t') and not usleep(50_000) }, 20)
+	  or die 'the table is not taken in: ' . sql('select json_agg(r) from hashgraph_resident r');
+	return;
+}
+
+# The first row's block is changed and committed.
+sub change
+{
+	$writer->query('update t set v = v + 1 where k = 1');
+	return;
+}
+
+# A test: an interleaving serves wrong rows with a rule broken, and none without.
+sub holds_against
+{
+	my ($fault, $name, $interleave) = @_;
+
+	foreach my $planted ($fault, 'none')
+	{
+		plant($planted);
+		restore();
+		my $different = $interleave->($planted);
+		if ($planted eq 'none') { is($different, 0, $name); }
+		else { cmp_ok($different, '>', 0, "... with $planted it is"); }
+		plant('none');
+		sql(q{select hashgraph_resident_drop('t')});
+		sql(q{select hashgraph_resident_add('t')});
+	}
+	restore();
+	return;
+}
+
+sql(<<'SQL');
+create table t (k int, v int) with (fillfactor = 50);
+insert into t select i, i from generate_series(1, 5000) i;
+select hashgraph_resident_add('t');
+SQL
+restore();
+
+# ---------------------------------------------------------------- a change between the capture and the publication
+
+# Hold a loader that has read the table.
+sub hold_loader
+{
+	sql(q{select hashgraph_resident_drop('t')});
+	hold(JOIN);
+	sql(q{select hashgraph_resident_add('t')});
+	wait_at(JOIN);
+	return;
+}
+
+# Wait until the loader that was held has published.
+sub wait_published
+{
+	let_go(JOIN);
+	wait_for(sub { sql(q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
+	return;
+}
+
+holds_against('loader_snapshot', 'a block that is changed and vacuumed between its capture and the publication is not served', sub {
+	hold_loader();
+	change();
+	wait_for_rounds(4);
+	sql('vacuum t');
+	wait_published();
+	return (check())[1];
+});
+
+holds_against('joins_early', '... nor one that is vacuumed between the publication and the next observation', sub {
+	hold_loader();
+	change();
+	wait_for_rounds(4);
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	wait_published();
+	sql('vacuum t');
+	my ($served, $different) = check();
+	let_go(END_ROUND);
+	return $different;
+});
+
+# ---------------------------------------------------------------- bits first, then records
+
+holds_against('record_first', 'a reader that is held between the bits and the records is served no changed block', sub {
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	hold(SERVE);
+	# committed before the reader's snapshot, and after the round's observation
+	change();
+	$reader->send(q{select * from hashgraph_resident_check('t')});
+	wait_at(SERVE);
+	let_go(END_ROUND);
+	# the record loses the block, the snapshots go, and the bit is set again
+	wait_for_rounds(6);
+	sql('vacuum t');
+	let_go(SERVE);
+	$reader->finish;
+	return (split /\|/, $reader->{rows}[0])[1];
+});
+
+# ---------------------------------------------------------------- a chain is broken before its snapshot goes
+
+holds_against('late_break', 'a witness that ends breaks the chain before its snapshot goes', sub {
+	# held between its observation and the end of the round: both have snapshots then
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	change();
+	sql(q{select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph witness'});
+	wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and backend_xmin is not null}) eq '0' }, 20);
+	sql('vacuum t');
+	my ($served, $different) = check();
+	let_go(END_ROUND);
+	return $different;
+});
+
+# ---------------------------------------------------------------- a round that has not observed a table
+
+holds_against('missed_round', 'what a round has not observed is not served', sub {
+	my $locker = RawSession->new($node);
+
+	$writer->query('begin');
+	change();
+	# in the queue, so that it has the lock as soon as the change is committed, and no witness in between
+	$locker->send('begin; lock table t in access exclusive mode');
+	wait_for(sub { sql("select count(*) from pg_locks where relation = 't'::regclass and not granted") eq '1' }, 20);
+	$writer->query('commit');
+	$locker->finish;
+	wait_for_rounds(6);
+	# the vacuum comes first when the lock goes, and nobody observes before it has set the bit
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	$locker->query('commit');
+	sql('vacuum t');
+	my ($served, $different) = check();
+	let_go(END_ROUND);
+	return $different;
+});
+
+# ---------------------------------------------------------------- interleavings without a broken rule
+
+# a change between the look at the map and the page
+sql(q{select hashgraph_resident_drop('t')});
+hold(CAPTURE);
+sql(q{select hashgraph_resident_add('t')});
+wait_at(CAPTURE);
+$writer->query('begin');
+$writer->query('insert into t select 1000000 + i, 0 from generate_series(1, 500) i');
+let_go(CAPTURE);
+wait_for(sub { sql("select bool_and(state = 'ready') from hashgraph_resident") eq 't' }, 20);
+$writer->query('rollback');
+is((check())[1], 0, 'rows of an insert that is aborted after they might have been captured are not served');
+restore();
+is((check())[1], 0, '... nor after a vacuum');
+
+# the loader ends between the capture and the publication
+sql(q{select hashgraph_resident_drop('t')});
+hold(JOIN);
+sql(q{select hashgraph_resident_add('t')});
+wait_at(JOIN);
+sql(q{select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph loader'});
+wait_for(sub { sql(q{select count(*) from pg_locks where locktype = 'advisory' and not granted}) eq '0' }, 20);
+let_go(JOIN);
+restore();
+is((check())[1], 0, 'a loader that is terminated before it publishes is replaced');
+
+# ... and gives back what it has allocated: a quarter of the memory each time
+sql('create table large as select i as k, i::int8 as v from generate_series(1, 180000) i');
+wait_for_rounds(6);
+sql('vacuum large');
+hold(JOIN);
+sql(q{select hashgraph_resident_add('large')});
+foreach my $ends ('pg_terminate_backend', 'pg_cancel_backend', ('pg_terminate_backend') x 3)
+{
+	wait_at(JOIN);
+	sql(qq{select $ends(pid) from pg_stat_activity where backend_type = 'hashgraph loader'});
+	wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph loader'}) eq '0' }, 20);
+}
+let_go(JOIN);
+ok(wait_for(sub { sql(q{select rows_compared from hashgraph_resident_check('large')}) eq '180000' }, 30), '... and what it has allocated is given back');
+sql(q{select hashgraph_resident_drop('large')});
+
+# the table goes between the capture and the publication
+sql('create table gone as select i as k from generate_series(1, 1000) i');
+wait_for_rounds(6);
+sql('vacuum gone');
+hold(JOIN);
+sql(q{select hashgraph_resident_add('gone')});
+wait_at(JOIN);
+$writer->send('drop table gone');
+wait_for(sub { sql("select count(*) from pg_locks where locktype = 'relation' and not granted") eq '1' }, 20);
+let_go(JOIN);
+$writer->finish;
+is($writer->{error}, undef, 'DROP TABLE waits for the loader of one segment at most');
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation_id not in (select oid from pg_class)}) eq '0' }, 20), '... and the table is forgotten');
+
+# ---------------------------------------------------------------- a standby
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('resident_standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\n");
+$standby->start;
+
+# What the standby finds.
+sub standby_check
+{
+	return split /\|/, $standby->safe_psql('postgres', q{select * from hashgraph_resident_check('t')});
+}
+
+sub catch_up
+{
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	return;
+}
+
+# Have the standby serve all of the table, which the primary vacuums.
+sub restore_standby
+{
+	wait_for(sub { (standby_check())[0] == sql('select count(*) from t') or not sql('vacuum t') and not usleep(50_000) }, 20)
+	  or die 'the standby does not take the table in: ' . $standby->safe_psql('postgres', 'select json_agg(r) from hashgraph_resident r');
+	return;
+}
+
+$standby->safe_psql('postgres', q{select hashgraph_resident_add('t')});
+restore_standby();
+is((standby_check())[1], 0, 'a standby has residents of its own');
+
+# Have a loader of the standby wait at a place, or let it go.
+my $standby_holder = RawSession->new($standby);
+sub hold_standby
+{
+	my ($place) = @_;
+	$standby_holder->query("select pg_advisory_lock(26727, $place)");
+	return;
+}
+
+sub let_standby_go
+{
+	my ($place) = @_;
+	$standby_holder->query("select pg_advisory_unlock(26727, $place)");
+	return;
+}
+
+sub wait_at_on_standby
+{
+	my ($place) = @_;
+	wait_for(sub { $standby->safe_psql('postgres', "select count(*) from pg_locks where locktype = 'advisory' and objid = $place and not granted") eq '1' }, 20)
+	  or die "no loader of the standby has come to place $place";
+	return;
+}
+
+# an insert that is replayed between the look at the map and the page, and has ended and been vacuumed when the version is
+# published
+foreach my $case ([ 'rollback', 'no_peek' ], [ 'rollback', 'none' ], [ 'commit', 'none' ])
+{
+	my ($end, $fault) = @$case;
+
+	plant($fault, $standby);
+	$standby->safe_psql('postgres', q{select hashgraph_resident_drop('t')});
+	hold_standby(CAPTURE);
+	hold_standby(JOIN);
+	$standby->safe_psql('postgres', q{select hashgraph_resident_add('t')});
+	wait_at_on_standby(CAPTURE);
+	$writer->query('begin');
+	$writer->query('insert into t select 2000000 + i, 0 from generate_series(1, 500) i');
+	$writer->query('update t set v = v + 1 where k between 100 and 200');
+	catch_up();
+	let_standby_go(CAPTURE);
+	wait_at_on_standby(JOIN);
+	$writer->query($end);
+	# not with the lock that cutting off the end takes, which the loader that is held has a part of
+	sql('vacuum (truncate off) t');
+	catch_up() if $end eq 'rollback';
+	let_standby_go(JOIN);
+	wait_for(sub { $standby->safe_psql('postgres', q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
+	my ($served, $different) = standby_check();
+	if ($fault eq 'none') { is($different, 0, "a standby serves no row that was replayed while it was taken in ($end)"); }
+	else { cmp_ok($different, '>', 0, "... with $fault it does"); }
+	plant('none', $standby);
+	$standby->safe_psql('postgres', q{select hashgraph_resident_drop('t'); select hashgraph_resident_add('t')});
+	restore_standby();
+	is((standby_check())[1], 0, '... and all rows in the end');
+}
+
+# a database that is dropped on the primary
+sql('create database other');
+$node->safe_psql('other', 'create extension hashgraph; create table o as select i as k from generate_series(1, 1000) i');
+catch_up();
+$standby->safe_psql('other', q{select hashgraph_resident_add('o')});
+wait_for(sub { $standby->safe_psql('postgres', q{select count(*) from pg_stat_activity where datname = 'other' and backend_type = 'hashgraph witness'}) eq '2' }, 20);
+sql('drop database other');
+catch_up();
+pass('replay of DROP DATABASE gets its way');
+ok(wait_for(sub { $standby->safe_psql('postgres', q{select count(*) from hashgraph_resident where database is distinct from 'postgres'}) eq '0' }, 20), '... and what was resident of it is forgotten');
+
+# with a standby that waits for its snapshots for ever, replay goes on
+sql('update t set v = v + 1 where k % 7 = 0');
+sql('vacuum (freeze) t');
+catch_up();
+pass('replay that conflicts with the witnesses waits for two periods at most');
+restore_standby();
+
+# promotion
+$standby->promote;
+is((standby_check())[1], 0, 'what a promoted standby serves is right');
+$standby->safe_psql('postgres', 'update t set v = -v where k % 11 = 0');
+is((standby_check())[1], 0, '... and when it writes itself');
+ok(wait_for(sub { (standby_check())[0] == $standby->safe_psql('postgres', 'select count(*) from t') or
+		not $standby->safe_psql('postgres', 'vacuum t') and not usleep(50_000) }, 20), '... and takes in what it has changed');
+is((standby_check())[1], 0, '... rightly');
+unlike(slurp_file($standby->logfile), qr/TRAP|PANIC|was terminated by signal/, 'no process of it has failed');
+$standby->stop('fast');
+
+my $log = slurp_file($node->logfile);
+unlike($log, qr/TRAP|PANIC|was terminated by signal/, 'no process has failed');
+$node->stop('fast');
+
+done_testing();

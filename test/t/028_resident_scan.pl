@@ -1,0 +1,504 @@
+# Joins give the same rows whether they are served from resident columns or read their tables, to the row and the counter: over values,
+# filters, rescans, cursors, own changes, parallel queries and whatever ends them in the middle; and are served what may be.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+my $node = new_server('resident_scan', init => [ allows_streaming => 1 ], conf => <<'CONF');
+hashgraph.resident_memory = '20MB'
+hashgraph.force = on
+enable_nestloop = off
+enable_mergejoin = off
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+CONF
+
+sub sql
+{
+	return $node->safe_psql('postgres', shift);
+}
+
+# served(query): blocks of the tables of a plan's joins, served and read.  counts(query): what is counted for tables and nodes.
+# Blocks without a row are none that a scan of the table comes to.  same(query): the rows, all of that with and without residents, and how it differs.  A runtime filter is asked from some batch on,
+# and batches are others.
+sql(<<'SQL');
+create function blocks_of(node json, kind text) returns bigint language sql as $$
+  select coalesce((node->>('Outer ' || kind))::bigint, 0) + coalesce((node->>('Inner ' || kind))::bigint, 0) +
+    coalesce((select sum(blocks_of(child, kind)) from json_array_elements(node->'Plans') child), 0)::bigint
+$$;
+create function nodes_of(node json) returns setof text language sql as $$
+  select format('%s %s: %s rows, %s removed, %s loops', node->>'Node Type', node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
+    node->>'Rows Removed by Filter', node->>'Actual Loops')
+  union all select nodes_of(child) from json_array_elements(node->'Plans') child
+$$;
+create function counters() returns jsonb language sql as $$
+  select jsonb_object_agg(relname, pg_stat_get_xact_tuples_returned(oid) + 1e9 * pg_stat_get_xact_numscans(oid))
+  from pg_class where relkind in ('r', 'm') and relnamespace = 'public'::regnamespace
+$$;
+create function counted(query text, out served bigint, out heap bigint, out counts text[]) language plpgsql as $$
+declare
+  before jsonb := counters();
+  plan json;
+begin
+  execute 'explain (analyze, costs off, timing off, summary off, format json) ' || query into plan;
+  served := blocks_of(plan->0->'Plan', 'Resident Blocks');
+  heap := blocks_of(plan->0->'Plan', 'Heap Blocks');
+  counts := array(select format('%s returned %s', key, value::numeric - (before->>key)::numeric) from jsonb_each_text(counters())
+                  where value::numeric <> (before->>key)::numeric order by 1) ||
+    case when plan::text not like '%by Runtime Filter%' then array(select nodes_of(plan->0->'Plan')) else '{}' end;
+end
+$$;
+create function rows_of(query text) returns text language plpgsql as $$
+declare
+  result text;
+begin
+  execute format('select count(*) || E'' rows\n'' || coalesce(string_agg(r::text, E''\n'' order by r::text collate "C"), '''') from (%s) r', query) into result;
+  return result;
+end
+$$;
+create function same(query text, counts bool default true) returns text language plpgsql as $$
+declare
+  ours text := rows_of(query);
+  our_counts record := counted(query);
+  theirs text;
+  their_counts record;
+begin
+  perform set_config('hashgraph.resident', 'off', true);
+  theirs := rows_of(query);
+  their_counts := counted(query);
+  perform set_config('hashgraph.resident', 'on', true);
+  if ours <> theirs then
+    return format(E'DIFFERENT ROWS: %s\ninstead of %s', left(ours, 1000), left(theirs, 1000));
+  elsif counts and our_counts.counts <> their_counts.counts then
+    return format(E'DIFFERENT COUNTS: %s\ninstead of %s', our_counts.counts, their_counts.counts);
+  elsif their_counts.served > 0 or (our_counts.served + our_counts.heap < their_counts.heap and counts) then
+    return format('DIFFERENT BLOCKS: %s + %s, else %s + %s', our_counts.served, our_counts.heap, their_counts.served, their_counts.heap);
+  end if;
+  return split_part(ours, E'\n', 1) || case when our_counts.served = 0 then ', none served' when our_counts.heap = 0 then ', all served' else ', some served' end;
+end
+$$;
+SQL
+
+# A test: a query's rows and counters are the same, and it is served so much.
+sub same_is
+{
+	my ($query, $expected, $name) = @_;
+	$query =~ s/'/''/g;
+	return like(sql("select same('$query')"), qr/^$expected$/, $name);
+}
+
+# Have all of these tables resident in all their blocks; vacuums that come within two periods of the witnesses after a change do not help.
+sub resident
+{
+	my (@tables) = @_;
+
+	foreach my $table (@tables)
+	{
+		sql("vacuum $table");
+		sql("select hashgraph_resident_add('$table', wait => true)");
+		ok(wait_for(sub {
+			sql("select bool_and(blocks_resident = pg_relation_size(relation) / 8192) from hashgraph_resident where relation = '$table'::regclass and state <> 'declined'") eq 't'
+			  or not sql("vacuum $table") and not usleep(200_000) }, 20), "all of $table is resident") or diag(sql('select * from hashgraph_resident'));
+	}
+	return;
+}
+
+# ---------------------------------------------------------------- values
+
+sql(<<'SQL');
+create table kinds (a int, b int2, c int8, d bool, e "char", f float4, g float8, h uuid, i date, j timestamptz, k interval, l oid, gone int8,
+  w text, m macaddr, o timetz, p tid);
+alter table kinds drop column gone;
+insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 5 > 0 then -i::int8 << 20 end, i % 2 = 0, chr(65 + i % 20)::"char",
+  i / 7.0, case when i % 11 > 0 then -i / 3.0 end, md5(i::text)::uuid, date '2020-01-01' + i % 1000, timestamptz '2020-01-01' + i * interval '1 s',
+  i * interval '1 month 2 s', i, repeat('w', i % 50), ('08:00:2b:01:02:' || to_hex(i % 256))::macaddr, case when i % 7 > 0 then '10:00+02'::timetz + i * interval '1 s' end,
+  ('(' || i || ',7)')::tid
+  from generate_series(1, 30000) i;
+alter table kinds add column q int8 default 42;
+insert into kinds (a, l, q) select i, i, case when i % 2 = 0 then i end from generate_series(200001, 203000) i;
+delete from kinds where l::int8 % 4 = 1;
+create table few as select i as k, i % 7 as v, md5(i::text)::uuid as u, date '2020-01-01' + i as d from generate_series(1, 1000) i;
+create table words as select i as k, 'word ' || i as w from generate_series(1, 300) i;
+SQL
+resident('kinds', 'few');
+sql('vacuum words');
+sql(q{select hashgraph_resident_add('words', array['k'], wait => true)});
+
+same_is('select kinds.* from (select a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q from kinds) kinds join few on b = few.k', '[0-9]{5} rows, all served', 'values of every fixed width, NULLs, line pointers with gaps');
+same_is("select f.k, x.$_ from (select l, $_ from kinds) x join few f on f.k = x.l::int8", '[0-9]+ rows, all served', "... $_ alone") foreach qw(a c d e f g k m o p q);
+same_is('select x.l from kinds x join few f on h = u', '[0-9]+ rows, all served', 'a key that is hashed, by reference');
+same_is('select x.l from kinds x join kinds y on x.m = y.m where y.l::int8 < 300', '[0-9]+ rows, all served', 'a key that is exact, by reference');
+same_is('select x.l, y.l from kinds x join kinds y on x.o = y.o and x.a is not distinct from y.a and x.b = y.b', '[0-9]+ rows, all served', 'several keys, with NULLs');
+same_is("select x.l, f.v from kinds x $_ join few f on x.a = f.k", '[0-9]+ rows, all served', "$_ join") foreach qw(left right full);
+same_is('select x.l from kinds x where not exists (select from few f where f.k = x.b)', '[0-9]+ rows, all served', 'an anti join');
+same_is('select count(*) from kinds x join few f on x.a = f.k', '1 rows, all served', 'a count');
+same_is('select f.v, count(*), sum(x.a), max(x.c), min(x.h::text) from kinds x join few f on x.b = f.k group by f.v', '7 rows, all served', 'groups');
+same_is('select x.w, f.v from kinds x join few f on x.b = f.k', '[0-9]+ rows, some served', 'a column that can not be resident has its table read');
+same_is('select w, v from words join few using (k)', '300 rows, some served', '... one that is not');
+same_is("select count(*) from words join few using (k) where w like '%7'", '1 rows, some served', '... and one that is filtered by');
+same_is('select count(*) from words join few using (k)', '1 rows, all served', '... if it is asked for');
+same_is('select x.ctid, y.xmin from few x join few y using (k)', '1000 rows, none served', 'a system column has its table read');
+same_is("select x.v from few x join few y using (k) where x.ctid >= '(0,0)' and y.tableoid > 0", '1000 rows, none served', '... in a filter');
+same_is('select x.v from few x join few y using (k) where x is not null and (y.*)::text > \'\'', '1000 rows, none served', '... or a row as a whole');
+
+# ---------------------------------------------------------------- plans
+
+# What a plan says of its inner table's blocks, and what it costs, without the setting that has a join cost nothing.
+sub planned
+{
+	my ($resident, $query) = @_;
+	my $plan = sql("set hashgraph.force = off; set hashgraph.min_rows = 0; set enable_hashjoin = on; set hashgraph.resident = $resident; explain $query");
+
+	my ($blocks) = $plan =~ /Inner Resident Blocks: (\d+)/;
+	my ($cost) = $plan =~ /HashGraphJoin\)  \(cost=\S+\.\.(\S+)/;
+	return ($blocks // 0, $cost);
+}
+{
+	my $query = 'select count(*) from kinds x join kinds y on x.l = y.l where y.b < 200';
+	my ($served, $cost) = planned('on', $query);
+	my ($none, $whole_cost) = planned('off', $query);
+	is($served, sql("select pg_relation_size('kinds') / 8192"), 'EXPLAIN tells what would be served');
+	is($none, 0, '... and that nothing would be');
+	cmp_ok($cost, '<', $whole_cost - 1.6 * $served, '... and pages that are not read cost nothing');
+	($served, $cost) = planned('on', 'select x.w from kinds x join kinds y on x.l = y.l');
+	is($served, sql("select pg_relation_size('kinds') / 8192"), '... of each side by itself');
+	(undef, my $words_cost) = planned('on', "select x.l, y.l from kinds x join kinds y on x.l = y.l where x.w <> '' and y.w <> ''");
+	(undef, $cost) = planned('off', "select x.l, y.l from kinds x join kinds y on x.l = y.l where x.w <> '' and y.w <> ''");
+	is($words_cost, $cost, '... but those of columns that are not resident do');
+}
+
+# ---------------------------------------------------------------- filters
+
+sql(<<'SQL');
+create sequence calls;
+create function counted_call(i int) returns bool volatile language sql as $$ select nextval('calls') > 0 and i > 0 $$;
+create function fails(i int) returns bool immutable language plpgsql as $$ begin if i = 14 then raise 'fourteen'; end if; return true; end $$;
+SQL
+my @filters = (
+	'a > 100', 'a between 100 and 20000 and b <> 7', 'a is not null', 'a is null', 'c < 0 and c is not null', 'b = 5 or b = 6', "i >= '2021-01-01' and i < '2022-01-01'",
+	"j < '2020-01-02'", 'd', 'not d', 'a % 3 = 1 and b < 100', 'k > interval \'1 year\'', 'a in (1, 2, 3, 10000, 11111)', 'a = b', 'h > \'80000000-0000-0000-0000-000000000000\' and m < \'08:00:2b:01:02:80\'',
+	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select min(v) from few)', 'b in (select v from few where k < 5)',
+	'b < 20 and b = any (select v from few where few.k = kinds.b)', 'case when a > 5 then b < 7 else d end', 'b > 290');
+foreach my $filter (@filters)
+{
+	same_is("select x.a, x.b, f.v from (select * from kinds where $filter) x join few f on f.k = x.b", '[0-9]+ rows, (all|some) served', "filter $filter");
+}
+same_is('select count(*) from (select a from kinds where counted_call(b) and a > 100 offset 0) x join few f on f.k = x.a', '1 rows, all served', 'a volatile filter');
+my @calls = map { sql("set hashgraph.resident = $_; select setval('calls', 1); select count(*) from (select b from kinds where counted_call(b) and a > 100) x join few f on f.k = x.b; select last_value from calls") =~ s/.*\n//sr } qw(on off);
+is($calls[0], $calls[1], '... is called as often as without residents');
+foreach my $resident (qw(on off))
+{
+	my (undef, undef, $error) = $node->psql('postgres', "set hashgraph.resident = $resident; select count(*) from kinds x join few f on f.k = x.b where fails(x.b)");
+	like($error, qr/fourteen/, "an error in a filter, resident $resident");
+}
+
+# ---------------------------------------------------------------- rescans and cursors
+
+same_is('select f.k, s.n from few f, lateral (select count(*) as n from kinds x join few g on x.b = g.k where x.l::int8 > f.k * 10 and g.v = f.v offset 0) s where f.k < 8', '7 rows, all served', 'rescans with other parameters');
+same_is('select f.k, (select count(*) from kinds x join few g on x.b = g.k where g.v = f.v) from few f where f.k < 12', '11 rows, all served', 'rescans of one side');
+
+my $session = RawSession->new($node);
+my $other = RawSession->new($node);
+# The result of a statement in a session, which is to have no error.
+sub in_session
+{
+	my ($who, $statement) = @_;
+	my $result = $who->query($statement);
+
+	BAIL_OUT("$statement: $who->{error}") if defined $who->{error};
+	return $result;
+}
+in_session($session, "set work_mem = '64kB'; set hashgraph.min_rows = 0");
+# The rows of a cursor over two tables, some of which are changed by $between when half of them have been fetched; and what there was to be.
+sub cursor_is
+{
+	my ($how, $name, @between) = @_;
+	my $query = 'select x.l, x.a, f.v from kinds x join few f on f.k = x.b';
+
+	in_session($session, 'begin');
+	in_session($session, "savepoint outside; declare c $how cursor for $query; create temp table whole on commit drop as $query");
+	in_session($session, 'create temp table got (like whole) on commit drop');
+	in_session($session, q{do $$ declare r record; c refcursor := 'c'; begin for i in 1 .. 3000 loop fetch c into r; insert into got values (r.l, r.a, r.v); end loop; end $$});
+	foreach my $between (@between)
+	{
+		my ($who, $statement) = @$between;
+		in_session($who eq 'own' ? $session : $other, $statement);
+	}
+	in_session($session, q{do $$ declare r record; c refcursor := 'c'; begin loop fetch c into r; exit when not found; insert into got values (r.l, r.a, r.v); end loop; end $$});
+	is(in_session($session, 'select count(*) > 10000, count(*) = (select count(*) from whole), (select count(*) from ((table got except all table whole) union all (table whole except all table got)) s) from got'), 't|t|0', $name);
+	in_session($session, 'close c; commit');
+	return;
+}
+cursor_is('', 'a cursor over changes of others', [ 'other', 'update kinds set a = -1 where l::int8 % 100 = 3' ], [ 'other', 'delete from few where k % 10 = 0' ], [ 'other', 'vacuum kinds' ]);
+cursor_is('', '... over own changes', [ 'own', 'update kinds set a = -2 where l::int8 % 100 = 7' ], [ 'own', 'insert into few select 5, 5' ]);
+cursor_is('', '... over what a subtransaction has changed and taken back', [ 'own', 'savepoint s' ], [ 'own', 'delete from kinds where b < 100' ], [ 'own', 'rollback to s' ]);
+cursor_is('', '... over another taking in of the table', [ 'other', q{select hashgraph_resident_drop('kinds')} ], [ 'other', q{select hashgraph_resident_add('kinds')} ]);
+cursor_is('insensitive', '... over an ALTER TABLE that waits for nobody', [ 'other', 'alter table few alter v set statistics 10' ], [ 'other', 'analyze few' ]);
+in_session($session, 'begin; declare c cursor with hold for select x.l from kinds x join few f on f.k = x.b; fetch 10 from c; commit');
+in_session($other, 'truncate few; insert into few select i, i % 7, md5(i::text)::uuid, date \'2020-01-01\' + i from generate_series(1, 1000) i');
+is(in_session($session, 'select count(*) > 0 from few'), 't', '... and one that is held');
+in_session($session, 'close c');
+
+resident('kinds', 'few');
+# in a subtransaction that fails, and after it
+sql(<<'SQL');
+create function in_subtransaction(query text) returns bigint language plpgsql as $$
+declare
+  n bigint;
+begin
+  begin
+    execute query into n;
+    raise division_by_zero;
+  exception when division_by_zero then
+  end;
+  execute query into n;
+  return n;
+end
+$$;
+SQL
+is(sql(q{select in_subtransaction('select count(*) from kinds x join few f on f.k = x.b') = count(*) from kinds x join few f on f.k = x.b}), 't', 'in a subtransaction that is rolled back, and after it');
+
+# ---------------------------------------------------------------- own changes, and transactions
+
+# A test in a transaction of its own: statements, then the query.  The witnesses take out what is locked when they come by.
+sub in_transaction_is
+{
+	my ($isolation, $statements, $expected, $name) = @_;
+	my $query = 'select x.l, x.a, f.v from kinds x join few f on f.k = x.b';
+
+	in_session($session, "begin isolation level $isolation");
+	in_session($session, $_) foreach split /;\s*/, $statements;
+	like(in_session($session, "select same('$query')"), qr/^[0-9]+ rows, $expected$/, $name);
+	in_session($session, 'rollback');
+	return;
+}
+in_transaction_is('read committed', 'select 1', 'all served', 'a transaction');
+in_transaction_is('repeatable read', 'select 1', 'all served', '... with one snapshot');
+in_transaction_is('read committed', 'select from kinds where l = 10 for update', 'all served', 'a row that is locked');
+in_transaction_is('serializable', 'select 1', 'none served', 'a serializable transaction is not served');
+in_transaction_is('serializable read only', 'select 1', 'all served', '... unless it is known to be safe');
+in_transaction_is('repeatable read', 'update kinds set a = 5 where l = 10; delete from kinds where l = 20; insert into kinds (b, l) values (5, 5)', 'some served', 'own changes');
+in_transaction_is('repeatable read', 'savepoint s; update kinds set a = 5 where l = 1000; release s; savepoint t; delete from few where k = 7', 'some served', '... of subtransactions');
+in_transaction_is('read committed', 'truncate few; insert into few select i, i from generate_series(1, 50) i', 'some served', 'a table whose file the transaction has made is not served');
+in_transaction_is('read committed', 'alter table few add column z int default 7', '(all|some) served', 'a column that was added');
+in_transaction_is('read committed', 'alter table few drop column u', '(all|some) served', '... or dropped');
+in_transaction_is('read committed', 'alter table few alter v type int8', 'some served', '... or rewritten');
+sql('alter table few add column z int default 7');
+same_is('select x.z, y.v from few x join few y using (k)', '1000 rows, (none|some) served', 'a column that nobody has asked for has the table read');
+resident('few');
+same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, all served', '... until it is resident');
+sql('alter table few drop column d');
+same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, (all|some) served', 'other columns when one was dropped');
+
+# an older snapshot
+in_session($session, 'begin isolation level repeatable read');
+my $query = q{select same('select x.l, x.a, f.v from kinds x join few f on f.k = x.b')};
+my $before = in_session($session, $query);
+in_session($other, 'update kinds set a = a + 1 where l::int8 % 500 = 3; delete from few where k % 100 = 50');
+is(in_session($session, $query) =~ s/,.*//r, $before =~ s/,.*//r, 'a snapshot that is older than changes');
+in_session($session, 'commit');
+like(sql($query), qr/rows, some served/, '... and a newer one');
+
+# rows that are to be locked or changed come from the table
+is(sql('begin; update kinds set a = f.v from few f where f.k = kinds.b and kinds.l::int8 < 50; select count(*) from (select x.l from kinds x join few f on f.k = x.b for update of x) s; rollback') =~ /^\d+$/, 1, 'UPDATE ... FROM and FOR UPDATE');
+
+# ---------------------------------------------------------------- interleavings
+
+# A reader has one snapshot, and a cursor of which half is fetched, while a writer changes a table, ends, and the table is vacuumed; after
+# each step that reader and another one, with a snapshot of its own, get what the table gives them.
+sql(<<'SQL');
+create function take(c refcursor, n int) returns numeric language plpgsql as $$
+declare
+  r record;
+  sum numeric := 0;
+begin
+  for i in 1 .. n loop
+    fetch c into r;
+    exit when not found;
+    sum := sum + hashtextextended(r::text, 0);
+  end loop;
+  return sum;
+end
+$$;
+create table t (k int primary key, v int) with (fillfactor = 80);
+create table u (k int, v int8);
+insert into t select i, i from generate_series(1, 8000) i;
+insert into u select i, i % 100 from generate_series(1, 8000) i;
+SQL
+resident('t', 'u');
+my $third = RawSession->new($node);
+my @interleavings = (
+	[ 'an update', 'update t set k = k + 100000 where k % 1000 = 1', 'commit' ],
+	[ 'a HOT update', 'update t set v = -v where k % 1000 = 2', 'commit' ],
+	[ 'a delete', 'delete from t where k % 1000 = 3', 'commit' ],
+	[ 'an insert', 'insert into t select i, i from generate_series(20001, 20050) i', 'commit' ],
+	[ 'an update that is aborted', 'update t set v = 0 where k % 500 = 4', 'rollback' ],
+	[ 'a delete that is aborted', 'delete from t where k % 500 = 5', 'rollback' ],
+	[ 'an insert that is aborted', 'insert into t select i, i from generate_series(30001, 30500) i', 'rollback' ],
+	[ 'a row lock', 'select from t where k % 100 = 6 for update', 'commit' ],
+	[ 'a subtransaction', 'savepoint s; update t set v = 1 where k % 1000 = 7; rollback to s; delete from t where k % 1000 = 8', 'commit' ],
+	[ 'a change, and back', 'update t set v = v + 1 where k % 1000 = 9; update t set v = v - 1 where k % 1000 = 9', 'commit' ],
+	[ 'both tables', 'delete from u where k % 2000 = 10; update t set v = 3 where k % 2000 = 11', 'commit' ],
+	[ 'witnesses that end', q{select count(pg_terminate_backend(pid)) from pg_stat_activity where backend_type = 'hashgraph witness'; update t set v = 12 where k % 2000 = 12}, 'commit' ],
+	[ 'another taking in', q{select hashgraph_resident_drop('u'); select hashgraph_resident_add('u'); update u set v = 12 where k % 2000 = 12}, 'commit' ],
+	[ 'a table that is dropped from the residents', q{delete from t where k % 2000 = 13; select hashgraph_resident_drop('t')}, 'commit' ]);
+my $joined = 'select t.k, t.v, u.v as w from t left join u using (k) where t.v % 7 <> 3';
+sub interleaved
+{
+	my ($step) = @_;
+
+	foreach my $reader ($session, $third)
+	{
+		my $result = in_session($reader, "select same('$joined')");
+		like($result, qr/^[0-9]+ rows/, '... ' . ($reader == $session ? 'the same' : 'another') . " snapshot $step");
+		$interleaved::served++ if $result =~ /all|some/;
+	}
+	return;
+}
+foreach my $interleaving (@interleavings)
+{
+	my ($what, $change, $end) = @$interleaving;
+
+	in_session($session, 'begin isolation level repeatable read');
+	my $whole = in_session($session, "set local hashgraph.resident = off; select sum(hashtextextended(r::text, 0)) from ($joined) r");
+	in_session($session, "set local hashgraph.resident = on; declare c cursor for $joined");
+	my $taken = in_session($session, q{select take('c', 3000)});
+	in_session($other, 'begin');
+	in_session($other, $_) foreach split /; /, $change;
+	interleaved('before its end');
+	in_session($other, $end);
+	interleaved('after it');
+	in_session($other, 'vacuum (truncate off) t') for 1 .. 2;
+	interleaved('and after vacuums');
+	is(in_session($session, "select take('c', 1000000) + $taken = $whole"), 't', "a cursor over $what");
+	in_session($session, 'commit');
+}
+cmp_ok($interleaved::served, '>', 4 * @interleavings, '... most of them served');
+
+# rows that have changed before they could be locked are looked at again, with those that they were joined with
+resident('t', 'u');
+foreach my $resident (qw(on off))
+{
+	in_session($other, 'begin; update t set v = v + 1000000 where k in (100, 200)');
+	in_session($session, "set hashgraph.resident = $resident");
+	$session->send('with changed as (update t set v = t.v + u.v from u where u.k = t.k and t.k in (100, 200, 300) and t.v < 500000 returning t.k) select count(*) from changed');
+	ok(wait_for(sub { sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like 'with changed%'") eq '1' }, 10), "resident $resident: an update waits for another one");
+	in_session($other, 'commit');
+	$session->finish;
+	is($session->{rows}[0], 1, '... and leaves out the rows that do not qualify any more');
+	in_session($other, 'update t set v = v - 1000000 where v > 500000');
+}
+in_session($session, 'set hashgraph.resident = on');
+
+# ---------------------------------------------------------------- partitions, and several processes
+
+sql(<<'SQL');
+create table parts (k int, v int) partition by range (k);
+create table parts_a partition of parts for values from (0) to (10000);
+create table parts_b partition of parts for values from (10000) to (20000);
+create table parts_c partition of parts for values from (20000) to (30000);
+insert into parts select i, i % 50 from generate_series(0, 29999) i;
+SQL
+resident('parts_a', 'parts_b', 'kinds', 'few');
+same_is('select p.v, f.k from parts p join few f on f.k = p.k', '[0-9]+ rows, some served', 'partitions, of which one is not resident');
+resident('parts_c');
+same_is('select p.v, x.l from parts p join kinds x on x.a = p.k', '[0-9]+ rows, all served', '... and all are');
+in_session($session, 'set max_parallel_workers_per_gather = 2');
+foreach my $query ('select p.v, x.l from parts p join kinds x on x.a = p.k', 'select x.l, f.v from kinds x join few f on f.k = x.b where x.a % 2 = 1 and f.v > 1', 'select count(*), sum(x.a) from kinds x join few f on f.k = x.b')
+{
+	like(in_session($session, "explain $query"), qr/Gather/, "several processes: $query");
+	# counters of workers are not the session's
+	like(in_session($session, "select same('$query', false)"), qr/^[0-9]+ rows, all served$/, '... have the same rows');
+}
+in_session($session, 'set enable_nestloop = on; set enable_hashjoin = off; set enable_material = off');
+my $again = 'select n.i, s.l, s.v from (values (1), (2), (3)) n(i) left join (select x.l, f.v from kinds x join few f on f.k = x.b offset 0) s on s.l::int8 > n.i * 5000';
+like(in_session($session, "explain (analyze) $again"), qr/Gather.*loops=3/, '... again and again');
+like(in_session($session, "select same('$again', false)"), qr/^[0-9]+ rows, all served$/, '... with the same rows');
+in_session($session, 'reset enable_nestloop; reset enable_hashjoin; reset enable_material');
+in_session($other, 'update kinds set a = a + 1 where l::int8 % 500 = 4');
+like(in_session($session, "select same('select p.v, x.l from parts p join kinds x on x.a = p.k', false)"), qr/^[0-9]+ rows, some served$/, '... and where blocks have changed');
+in_session($session, 'begin; truncate few; insert into few select i, i % 7 from generate_series(1, 500) i');
+like(in_session($session, "select same('select x.l, f.v from kinds x join few f on f.k = x.b', false)"), qr/^[0-9]+ rows, some served$/, '... or a table has another file');
+in_session($session, 'rollback; set max_parallel_workers_per_gather = 0');
+resident('kinds', 'few');
+
+# ---------------------------------------------------------------- ends in the middle
+
+# what a scan holds is let go: else the memory of the table that is dropped would not come back, and there is room for it four times
+sql(q{create table large as select i as k, i as v from generate_series(1, 600000) i; create function fails_at_end(i int) returns bool immutable language plpgsql as $$ begin if i > 599000 then raise 'the end'; end if; return true; end $$});
+foreach my $round (1 .. 4)
+{
+	my $gone = RawSession->new($node);
+
+	$gone->query('select 1');
+	resident('large');
+	like($gone->query(q{explain (analyze, costs off) select count(*) from large x join few f using (k)}), qr/Outer Resident Blocks: 26\d\d\n *Outer Heap Blocks: 0/, "round $round: served");
+	(undef, undef, my $error) = $node->psql('postgres', q{select count(*) from large x left join few f on x.k = f.k where fails_at_end(x.v)});
+	like($error, qr/the end/, '... an error');
+	(undef, undef, $error) = $node->psql('postgres', q{set statement_timeout = 30; select count(*) from large x join large y on x.v % 1000 = y.v % 1000 and x.k + y.k < 0});
+	like($error, qr/statement timeout/, '... a cancel');
+	$gone->query('begin; declare c cursor for select x.k from large x join large y using (k)');
+	$gone->query('fetch 5 from c');
+	sql(q{select pg_terminate_backend(} . $gone->pid . ')');
+	sql(q{select hashgraph_resident_drop('large')});
+}
+is(sql(q{select count(*) from hashgraph_resident where relation = 'large'::regclass}), '0', 'what was dropped while it was read has given its memory back');
+
+# ---------------------------------------------------------------- a standby
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('resident_scan_standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\n");
+$standby->start;
+
+# The rows that it finds, with residents or without.
+sub on_standby
+{
+	my ($resident) = @_;
+	return $standby->safe_psql('postgres', "set hashgraph.resident = $resident; select rows_of('$joined')");
+}
+# Blocks that are served there, of both tables.
+sub served_on_standby
+{
+	return $standby->safe_psql('postgres', "select served from counted('$joined')");
+}
+$standby->safe_psql('postgres', "select hashgraph_resident_add('t'); select hashgraph_resident_add('u')");
+sub standby_serves
+{
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	return wait_for(sub { served_on_standby() > 40 or not sql('vacuum t') and not usleep(100_000) }, 20);
+}
+ok(standby_serves(), 'a standby serves joins');
+is(on_standby('on'), on_standby('off'), '... that are right');
+foreach my $change ('update t set v = v + 1 where k % 500 = 17', 'delete from t where k % 500 = 18', "begin; insert into t select i, i from generate_series(40001, 40500) i; rollback", 'update u set v = 5 where k % 1000 = 19')
+{
+	$node->safe_psql('postgres', join ";\n", split /; /, $change);
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	is(on_standby('on'), on_standby('off'), "... after $change");
+	sql('vacuum t');
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+	is(on_standby('on'), on_standby('off'), '... and a vacuum');
+}
+ok(standby_serves(), '... and it goes on');
+$standby->promote;
+is(on_standby('on'), on_standby('off'), '... when it is promoted');
+$standby->stop('fast');
+
+in_session($session, 'set hashgraph.resident = off');
+like(in_session($session, 'explain (analyze, costs off) select count(*) from kinds x join few f on x.b = f.k'), qr/Outer Resident Blocks: 0\n/, 'hashgraph.resident = off: the table is read');
+$node->stop('fast');
+unlike(slurp_file($node->logfile) . slurp_file($standby->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked');
+
+done_testing();
