@@ -45,7 +45,7 @@
 #define HG_LAUNCHER_LONGEST_PAUSE_MS (60 * 1000)
 
 /* A worker that has lived for so long has done what it was for. */
-#define HG_LAUNCHER_HEALTHY_MS 10000
+#define HG_LAUNCHER_HEALTHY_MS 3000
 
 #define HG_LAUNCHER_RESTART_S 5
 

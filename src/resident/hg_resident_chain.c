@@ -21,8 +21,11 @@
 /* Part of a segment's blocks that may be had again for which it is taken in again at once. */
 #define HG_STALE_PART 5
 
-/* Rounds without a change after which fewer are enough. */
-#define HG_RESTED_ROUNDS 5
+/*
+ * Rounds in which no block has come to them after which fewer are enough.  It is vacuums that bring
+ * them: this one has gone by.
+ */
+#define HG_RESTED_ROUNDS 2
 
 struct HgChain
 {
@@ -246,7 +249,7 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	}
 	visible = hg_block_bits_count(bits, NULL);
 	loadable = hg_block_bits_count(bits, valid ? &record->blocks : NULL);
-	if (visible != slot->visible || loadable != slot->loadable)
+	if (loadable > slot->loadable)
 		slot->rested = 0;
 	else if (slot->rested < HG_RESTED_ROUNDS)
 		slot->rested++;

@@ -84,7 +84,7 @@ typedef struct HgSegmentSlot
 	/* of the last observation: */
 	uint16 visible;	 /* all-visible blocks */
 	uint16 loadable; /* of these, such as are not in the record */
-	uint16 rested;	 /* observations since these two have changed */
+	uint16 rested;	 /* observations since these have become more */
 	bool wanted;	 /* is to be taken in (again) */
 } HgSegmentSlot;
 
