@@ -62,6 +62,7 @@ typedef struct HgLaunched
 typedef struct HgLaunchedPost
 {
 	Oid database;
+	bool starved; /* a worker could not be started */
 	HgLaunched places[HG_PLACES];
 } HgLaunchedPost;
 
@@ -130,8 +131,9 @@ hg_launcher_database_exists(Oid database)
 	return exists;
 }
 
-/* Start a worker where the place is empty, and the pause is over. */
-static void
+/* Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
+ */
+static bool
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 {
 	HgLaunched *before = &launched[number].places[place];
@@ -139,7 +141,7 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	HgLoaderTask task = {.database = post->database, .post = number, .place = place};
 
 	if (post->pids[place] != 0)
-		return;
+		return true;
 	/* a loader that has come up has done its work, a witness that has lived for a while too */
 	if (before->started_at == 0 ||
 		(post->taken[place] != before->taken &&
@@ -148,19 +150,27 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 		before->pause_ms = HG_LAUNCHER_FIRST_PAUSE_MS;
 	if (before->started_at != 0 &&
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
-		return;
+		return true;
 	/* one that has not come up: a standby replays DROP DATABASE without a word to anybody */
 	if (before->started_at != 0 && post->taken[place] == before->taken &&
 		!hg_launcher_database_exists(post->database))
 	{
 		(void) hg_directory_forget_database(post->database);
-		return;
+		return true;
 	}
 	if (!hg_loader_start_worker(&task))
-		return;
+		return false;
 	before->pause_ms = Min(2 * before->pause_ms, HG_LAUNCHER_LONGEST_PAUSE_MS);
 	before->started_at = now;
 	before->taken = post->taken[place];
+	return true;
+}
+
+/* Say of the tables of a database that there is no worker for them, or that there is one again. */
+static void
+hg_launcher_tell_starved(Oid database, bool starved)
+{
+	hg_directory_set_waiting(database, starved ? HG_REASON_NO_WORKER : HG_REASON_NONE);
 }
 
 /* Look after a database that has residents. */
@@ -169,12 +179,16 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 {
 	int number;
 	HgPost post;
+	bool started;
 
 	if (hg_post_is_held_off(database->database))
 		return;
 	number = hg_post_assign(database->database);
 	if (number < 0 || hg_chain_assign(database->database) == NULL)
+	{
+		hg_launcher_tell_starved(database->database, true);
 		return;
+	}
 	if (launched[number].database != database->database)
 	{
 		memset(&launched[number], 0, sizeof(HgLaunchedPost));
@@ -182,10 +196,12 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	}
 	hg_post_set_leave(number, false);
 	(void) hg_post_read(number, &post);
-	hg_launcher_fill(number, &post, HG_PLACE_WITNESS);
-	hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS);
-	if (database->wanted)
-		hg_launcher_fill(number, &post, HG_PLACE_LOADER);
+	started = hg_launcher_fill(number, &post, HG_PLACE_WITNESS) &&
+			  hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS) &&
+			  (!database->wanted || hg_launcher_fill(number, &post, HG_PLACE_LOADER));
+	if (!started || launched[number].starved)
+		hg_launcher_tell_starved(database->database, !started);
+	launched[number].starved = !started;
 }
 
 /* Leave the posts of databases that have none any more. */

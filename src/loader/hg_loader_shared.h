@@ -44,6 +44,9 @@ extern void hg_loader_shared_init(void);
 /* Tell the launcher that there is something to do. */
 extern void hg_loader_wake(void);
 
+/* Has there been a launcher since the server started?  Without a slot for it there is none. */
+extern bool hg_loader_has_launcher(void);
+
 /*
  * Keep workers away from a database, until as many calls have let them; the caller's release comes
  * on each way out. False: there are too many who do so already.

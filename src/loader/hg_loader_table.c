@@ -31,6 +31,8 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
 /* Pages that are read before others are let at the table. */
@@ -87,7 +89,10 @@ hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentRea
 	entry->state = state;
 	entry->reason = reason;
 	if (state == HG_RESIDENT_DECLINED)
+	{
 		entry->wanted = false;
+		hg_resident_count_decline(reason);
+	}
 	hg_directory_unlock(entry);
 }
 
@@ -120,7 +125,7 @@ hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *
 	{
 		HgResidentReason reason;
 
-		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason))
+		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason) && !asked[i].evicted)
 			n++;
 		asked[i].reason = reason;
 		if (reason != HG_REASON_NONE)
@@ -131,16 +136,33 @@ hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *
 	return n;
 }
 
-/* Has a version exactly these columns? */
+/* Is a column asked for in a locked entry? */
 static bool
-hg_loader_has_columns(dsa_pointer pointer, const HgResidentColumn *columns, int ncolumns)
+hg_loader_is_asked(const HgDirectoryEntry *entry, AttrNumber number)
+{
+	const HgDirectoryColumn *asked = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (asked[i].number == number)
+			return true;
+	return false;
+}
+
+/*
+ * Has a version of a locked entry all columns of the plan, and none that is not asked for any more?
+ * It may have some that were evicted from other segments.
+ */
+static bool
+hg_loader_has_columns(const HgDirectoryEntry *entry, dsa_pointer pointer, const HgLoaderPlan *plan)
 {
 	const HgSegmentVersion *version = hg_segment_version(pointer);
 
-	if ((int) version->ncolumns != ncolumns)
-		return false;
-	for (int i = 0; i < ncolumns; i++)
-		if (hg_segment_find_column(version, &columns[i]) < 0)
+	for (int i = 0; i < plan->ncolumns; i++)
+		if (hg_segment_find_column(version, &plan->columns[i]) < 0)
+			return false;
+	for (uint32 i = 0; i < version->ncolumns; i++)
+		if (hg_segment_has_column(version, (int) i) &&
+			!hg_loader_is_asked(entry, version->columns[i].column.number))
 			return false;
 	return true;
 }
@@ -152,9 +174,8 @@ hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 
 	for (uint32 i = 0; i < entry->nslots; i++)
-		if (slots[i].wanted ||
-			(DsaPointerIsValid(slots[i].version) &&
-			 !hg_loader_has_columns(slots[i].version, plan->columns, plan->ncolumns)))
+		if (slots[i].wanted || (DsaPointerIsValid(slots[i].version) &&
+								!hg_loader_has_columns(entry, slots[i].version, plan)))
 			plan->segments[plan->nsegments++] = i;
 }
 
@@ -230,7 +251,7 @@ hg_loader_plan_holds(const HgLoaderPlan *plan, Relation rel)
  * ------------------------------------------------------------------------
  */
 
-/* A segment of which nothing can be had now is not wanted until that changes. */
+/* A segment of which nothing more can be had now is not wanted until that changes. */
 static void
 hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
 {
@@ -248,14 +269,38 @@ hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
  * void: what is wanted of a segment that is in the chain is what its version does not have.
  */
 static bool
-hg_loader_may_readmit(const HgLoaderPlan *plan, const HgSegmentSlot *slot, uint64 generation,
-					  const HgBlockBits *visible)
+hg_loader_may_readmit(const HgLoaderPlan *plan, const HgDirectoryEntry *entry,
+					  const HgSegmentSlot *slot, uint64 generation, const HgBlockBits *visible)
 {
 	return DsaPointerIsValid(slot->version) && slot->record.position.generation != generation &&
-		   hg_loader_has_columns(slot->version, plan->columns, plan->ncolumns) &&
+		   hg_loader_has_columns(entry, slot->version, plan) &&
 		   hg_block_bits_count(visible, &hg_segment_version(slot->version)->taken) *
 				   HG_LOADER_READMIT_PART <
 			   hg_block_bits_count(visible, NULL);
+}
+
+/* Is all that a capture would have of its segment served already? */
+static bool
+hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
+{
+	const HgChain *chain = hg_chain_find(plan->key.database);
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, false);
+	bool complete = false;
+
+	if (entry == NULL)
+		return false;
+	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
+		capture->segment < entry->nslots)
+	{
+		const HgSegmentSlot *slot = &hg_directory_slots(entry)[capture->segment];
+
+		complete = DsaPointerIsValid(slot->version) &&
+				   slot->record.position.generation == hg_chain_generation(chain) &&
+				   hg_loader_has_columns(entry, slot->version, plan) &&
+				   hg_block_bits_count(&capture->wanted, &slot->record.blocks) == 0;
+	}
+	hg_directory_unlock(entry);
+	return complete;
 }
 
 /* Have the version of a captured segment served again; false: it is to be loaded. */
@@ -271,7 +316,7 @@ hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 		return false;
 	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
 		capture->segment < entry->nslots)
-		may = hg_loader_may_readmit(plan, &hg_directory_slots(entry)[capture->segment],
+		may = hg_loader_may_readmit(plan, entry, &hg_directory_slots(entry)[capture->segment],
 									hg_chain_generation(chain), &capture->wanted);
 	hg_directory_unlock(entry);
 	return may && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
@@ -318,9 +363,10 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 	return attempt;
 }
 
-/* Make a version of what was read, and publish it. */
+/* Make a version of what was read, with room that others may have to make for it, and publish it.
+ */
 static HgAttempt
-hg_loader_publish(HgCapture *capture, HgEncoder *encoder)
+hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 {
 	const HgSegmentData *data = hg_encoder_finish(encoder, capture->map_lsn);
 	HgResidentClaim *claim = palloc(sizeof(HgResidentClaim));
@@ -328,10 +374,12 @@ hg_loader_publish(HgCapture *capture, HgEncoder *encoder)
 
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	version = hg_segment_version_make(claim, data);
-	if (!DsaPointerIsValid(version))
+	while (!DsaPointerIsValid(version))
 	{
 		hg_resident_claim_release(claim);
-		return HG_ATTEMPT_NO_MEMORY;
+		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data)) == 0)
+			return HG_ATTEMPT_NO_MEMORY;
+		version = hg_segment_version_make(claim, data);
 	}
 	if (!hg_capture_join(capture, version))
 	{
@@ -350,7 +398,7 @@ hg_loader_load(const HgLoaderPlan *plan, HgCapture *capture)
 	HgAttempt attempt = hg_loader_read(plan, capture, encoder);
 
 	if (attempt == HG_ATTEMPT_DONE)
-		attempt = hg_loader_publish(capture, encoder);
+		attempt = hg_loader_publish(plan, capture, encoder);
 	hg_encoder_end(encoder);
 	return attempt;
 }
@@ -368,7 +416,7 @@ hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
 		return HG_ATTEMPT_CHANGED;
 	}
 	if (!hg_capture_begin(&capture, rel, segment, GetAccessStrategy(BAS_BULKREAD)) ||
-		hg_block_bits_count(&capture.wanted, NULL) == 0)
+		hg_block_bits_count(&capture.wanted, NULL) == 0 || hg_loader_is_complete(plan, &capture))
 		hg_loader_leave_out(plan, segment);
 	else if (!hg_loader_readmit(plan, &capture))
 		attempt = hg_loader_load(plan, &capture);
@@ -492,6 +540,8 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 	{
 		entry->state = HG_RESIDENT_DECLINED;
 		entry->reason = HG_REASON_NO_MEMORY;
+		entry->declined_with = hg_resident_memory_used();
+		hg_resident_count_decline(HG_REASON_NO_MEMORY);
 		entry->wanted = false;
 	}
 	else

@@ -21,6 +21,7 @@
 
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_map.h"
+#include "resident/hg_resident_statistics.h"
 
 /* Can a position be one of a record that this server has written or replayed? */
 static bool
@@ -146,7 +147,10 @@ hg_capture_join(HgCapture *capture, dsa_pointer version)
 	HgBlockBits taken = hg_segment_version(version)->taken;
 	int count;
 
-	return hg_capture_write_record(capture, version, true, &taken, &count);
+	if (!hg_capture_write_record(capture, version, true, &taken, &count))
+		return false;
+	hg_resident_count(HG_COUNT_LOADS, 1);
+	return true;
 }
 
 /* Who drops the table's file waits for pins, and without sleeping: they go with the lock. */
@@ -254,6 +258,7 @@ hg_capture_readmit(HgCapture *capture)
 	if (hg_block_bits_count(&blocks, NULL) > 0 &&
 		!hg_capture_write_record(capture, pinned->version, false, &blocks, &count))
 		count = 0;
+	hg_resident_count(HG_COUNT_BLOCKS_READMITTED, count);
 	hg_capture_unpin(&pinned->version);
 	return count;
 }

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_directory.h"
@@ -163,7 +164,7 @@ hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslot
 }
 
 bool
-hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number)
+hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 {
 	HgDirectoryColumn *columns = hg_directory_columns(entry);
 	uint32 at = 0;
@@ -171,13 +172,18 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number)
 	while (at < entry->ncolumns && columns[at].number < number)
 		at++;
 	if (at < entry->ncolumns && columns[at].number == number)
+	{
+		columns[at].pinned = pinned;
+		columns[at].asked_at = GetCurrentTimestamp();
 		return true;
+	}
 	if (!hg_directory_grow(&entry->columns, &entry->columns_size, entry->ncolumns,
 						   entry->ncolumns + 1, sizeof(HgDirectoryColumn)))
 		return false;
 	columns = hg_directory_columns(entry);
 	memmove(&columns[at + 1], &columns[at], (entry->ncolumns - at) * sizeof(HgDirectoryColumn));
-	columns[at] = (HgDirectoryColumn){.number = number, .state = HG_RESIDENT_QUEUED};
+	columns[at] =
+		(HgDirectoryColumn){.number = number, .pinned = pinned, .asked_at = GetCurrentTimestamp()};
 	entry->ncolumns++;
 	return true;
 }
@@ -199,10 +205,91 @@ hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 }
 
 void
+hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (columns[i].number == number)
+		{
+			columns[i].asked_at = now;
+			columns[i].asked = true;
+		}
+}
+
+TimestampTz
+hg_directory_used_at(const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	TimestampTz used_at = 0;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		used_at = Max(used_at, columns[i].asked_at);
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		HgSegmentVersion *version;
+
+		if (!DsaPointerIsValid(slots[i].version))
+			continue;
+		version = hg_segment_version(slots[i].version);
+		for (uint32 k = 0; k < version->ncolumns; k++)
+			used_at = Max(used_at, hg_segment_used_at(version, (int) k));
+	}
+	return used_at;
+}
+
+void
+hg_directory_want_evicted(HgDirectoryEntry *entry)
+{
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].evicted)
+		{
+			slots[i].evicted = false;
+			slots[i].wanted = true;
+		}
+	entry->wanted = true;
+}
+
+bool
+hg_directory_takes_in(const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (!columns[i].evicted)
+			return true;
+	return false;
+}
+
+void
+hg_directory_want(HgDirectoryEntry *entry)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		columns[i].evicted = columns[i].asked = false;
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		slots[i].evicted = false;
+		slots[i].wanted = true;
+	}
+	if (entry->state == HG_RESIDENT_DECLINED)
+	{
+		entry->state = HG_RESIDENT_QUEUED;
+		entry->reason = HG_REASON_NONE;
+	}
+	entry->wanted = true;
+}
+
+void
 hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
 {
 	if (DsaPointerIsValid(slot->version))
-		hg_segment_version_release(slot->version);
+		hg_segment_version_retire(slot->version);
 	slot->version = version;
 	memset(&slot->record, 0, sizeof(HgSegmentRecord));
 }
@@ -240,6 +327,27 @@ hg_directory_forget_database(Oid database)
 		forgotten += hg_directory_forget_relation(keys[i]);
 	pfree(keys);
 	return forgotten;
+}
+
+void
+hg_directory_set_waiting(Oid database, HgResidentReason reason)
+{
+	HgResidentRelation *keys;
+	int n = hg_directory_list(database, &keys);
+
+	for (int i = 0; i < n; i++)
+	{
+		HgDirectoryEntry *entry = hg_directory_lock(keys[i], true);
+
+		if (entry == NULL)
+			continue;
+		if (reason == HG_REASON_NONE && entry->reason == HG_REASON_NO_WORKER)
+			entry->reason = HG_REASON_NONE;
+		else if (reason != HG_REASON_NONE && entry->state != HG_RESIDENT_DECLINED)
+			entry->reason = reason;
+		hg_directory_unlock(entry);
+	}
+	pfree(keys);
 }
 
 int

@@ -38,29 +38,36 @@ typedef enum HgResidentState
 {
 	HG_RESIDENT_QUEUED = 0, /* wanted, nothing is there */
 	HG_RESIDENT_LOADING,
-	HG_RESIDENT_READY,	 /* what could be taken in is there */
-	HG_RESIDENT_DECLINED /* there is a reason why not */
+	HG_RESIDENT_READY,	  /* what could be taken in is there */
+	HG_RESIDENT_DECLINED, /* there is a reason why not */
+	HG_RESIDENT_EVICTED	  /* of a column: others needed the room, until a scan asks for it */
 } HgResidentState;
 
 typedef enum HgResidentReason
 {
 	HG_REASON_NONE = 0,
 	HG_REASON_NO_MEMORY,
+	HG_REASON_NO_WORKER, /* it is queued on */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,
 	HG_REASON_OLD_SNAPSHOTS,
 	HG_REASON_COLUMN_WIDTH,
 	HG_REASON_COLUMN_VIRTUAL,
-	HG_REASON_COLUMN_DROPPED
+	HG_REASON_COLUMN_DROPPED,
+	HG_RESIDENT_REASONS /* their number */
 } HgResidentReason;
 
 /* A column that was asked for. */
 typedef struct HgDirectoryColumn
 {
 	AttrNumber number;
-	uint8 state;  /* HgResidentState */
-	uint8 reason; /* HgResidentReason */
+	uint8 state;		  /* HgResidentState */
+	uint8 reason;		  /* HgResidentReason */
+	bool pinned;		  /* is not evicted */
+	bool evicted;		  /* is not taken in (again) until it is asked for */
+	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
+	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
 } HgDirectoryColumn;
 
 /* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */
@@ -86,6 +93,7 @@ typedef struct HgSegmentSlot
 	uint16 loadable; /* of these, such as are not in the record */
 	uint16 rested;	 /* observations since these have become more */
 	bool wanted;	 /* is to be taken in (again) */
+	bool evicted;	 /* all of its version is gone for want of memory */
 } HgSegmentSlot;
 
 typedef struct HgDirectoryEntry
@@ -103,7 +111,8 @@ typedef struct HgDirectoryEntry
 	uint8 reason;		 /* HgResidentReason */
 	bool wanted;		 /* there is something for a loader to do */
 	TimestampTz loaded_at;
-	uint64 loads; /* segments that were taken in */
+	uint64 loads;		/* segments that were taken in */
+	Size declined_with; /* bytes that were used when it was declined for want of memory */
 } HgDirectoryEntry;
 
 /* While shared memory is requested, and made, after the area. */
@@ -126,10 +135,25 @@ extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
  */
 extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
 
-/* Name a column in a locked entry; false: no memory. */
-extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number);
+/* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
+extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
 /* Take it out again; false: it was not there. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
+
+/* Note that a scan has missed a column of an entry, which may be locked by others for the same. */
+extern void hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
+
+/* When a table was used last, or asked for, as far as its locked entry tells. */
+extern TimestampTz hg_directory_used_at(const HgDirectoryEntry *entry);
+
+/* Have what was evicted be taken in again, where its column is not evicted any more. */
+extern void hg_directory_want_evicted(HgDirectoryEntry *entry);
+
+/* Is anything of a locked entry to be taken in where it is not there? */
+extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
+
+/* Have all that is to be taken in, or may be again, be wanted in a locked entry. */
+extern void hg_directory_want(HgDirectoryEntry *entry);
 
 /* Put a version in place of what a slot has, which loses its user, with an empty record. */
 extern void hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version);
@@ -139,6 +163,12 @@ extern void hg_directory_remove(HgDirectoryEntry *entry);
 /* Take out a table, or all tables of a database.  How many entries there were. */
 extern int hg_directory_forget_relation(HgResidentRelation key);
 extern int hg_directory_forget_database(Oid database);
+
+/*
+ * Say of what is queued in a database that there is this reason for it to be waiting, or of what
+ * has waited for it that there is none any more (HG_REASON_NONE).
+ */
+extern void hg_directory_set_waiting(Oid database, HgResidentReason reason);
 
 /* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
 extern int hg_directory_list(Oid database, HgResidentRelation **keys);

@@ -30,6 +30,7 @@ typedef struct HgResidentControl
 	uint64 epoch;
 	Size size;			   /* of the area */
 	pg_atomic_uint64 used; /* bytes that are allocated */
+	pg_atomic_uint64 pinned;
 } HgResidentControl;
 
 static HgResidentControl *control = NULL; /* NULL: no memory was asked for */
@@ -76,6 +77,7 @@ hg_resident_memory_startup(void)
 				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random bytes")));
 	control->size = size;
 	pg_atomic_init_u64(&control->used, 0);
+	pg_atomic_init_u64(&control->pinned, 0);
 
 	made = dsa_create_in_place(hg_resident_place(), size, hg_resident_tranche(), NULL);
 	dsa_pin(made);
@@ -118,6 +120,24 @@ Size
 hg_resident_memory_used(void)
 {
 	return pg_atomic_read_u64(&control->used);
+}
+
+Size
+hg_resident_memory_pinned(void)
+{
+	return pg_atomic_read_u64(&control->pinned);
+}
+
+void
+hg_resident_memory_pin(Size bytes)
+{
+	pg_atomic_fetch_add_u64(&control->pinned, bytes);
+}
+
+void
+hg_resident_memory_unpin(Size bytes)
+{
+	pg_atomic_fetch_sub_u64(&control->pinned, bytes);
 }
 
 LWLock *

@@ -47,7 +47,7 @@ typedef struct HgResidentClaim
 	{
 		dsa_pointer chunk;
 		Size bytes;
-	} *chunks; /* [capacity], count of them used */
+	} * chunks; /* [capacity], count of them used */
 } HgResidentClaim;
 
 /* Locks of this room, by number. */
@@ -73,6 +73,10 @@ extern uint64 hg_resident_epoch(void);
 extern Size hg_resident_memory_size(void);
 /* Bytes that are allocated, without what the area needs for itself. */
 extern Size hg_resident_memory_used(void);
+/* Of these, what processes have pinned, each version once (hg_resident_version.h). */
+extern Size hg_resident_memory_pinned(void);
+extern void hg_resident_memory_pin(Size bytes);
+extern void hg_resident_memory_unpin(Size bytes);
 
 extern LWLock *hg_resident_lock(HgResidentLock lock);
 extern int hg_resident_tranche(void);

@@ -48,7 +48,8 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_CAPTURE = 1, /* between the look at the map and the first page */
 	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
 	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
-	HG_FAULT_PLACE_END_ROUND	/* between the last observation and the round's end */
+	HG_FAULT_PLACE_END_ROUND,	/* between the last observation and the round's end */
+	HG_FAULT_PLACE_SERVED		/* behind the pins of what a reader is served */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -63,6 +64,7 @@ typedef enum HgPlanted
 } HgPlanted;
 
 HG_WRAPPED(long, hg_witness_period, (void) );
+HG_WRAPPED(long, hg_eviction_rest_ms, (void) );
 HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
@@ -76,7 +78,8 @@ HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 
 static int hg_planted = HG_PLANTED_NONE;
-static int hg_fault_delay = 0; /* ms at most */
+static int hg_fault_delay = 0;				   /* ms at most */
+static int hg_fault_eviction_rest = 60 * 1000; /* ms */
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -124,6 +127,10 @@ hg_fault_resident_init(void)
 							"Sets the longest time that is slept where processes can be held.",
 							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
+							"Sets how long what was taken in is not evicted.", NULL,
+							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Rounds are made faster, so that tests need not wait for them. */
@@ -131,6 +138,12 @@ long
 __wrap_hg_witness_period(void)
 {
 	return __real_hg_witness_period() / 10;
+}
+
+long
+__wrap_hg_eviction_rest_ms(void)
+{
+	return hg_fault_eviction_rest;
 }
 
 /*
@@ -200,6 +213,8 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	serving = true;
 	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
 	serving = false;
+	if (served != NULL)
+		hg_fault_come_by(HG_FAULT_PLACE_SERVED);
 	if (hg_planted != HG_PLANTED_RECORD_FIRST || served == NULL)
 		return served;
 	hg_fault_come_by(HG_FAULT_PLACE_SERVE);

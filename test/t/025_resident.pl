@@ -121,9 +121,15 @@ is(sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regcl
 sql(q{select hashgraph_resident_drop('kinds', array['b', 'd'])});
 ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and state = 'ready'}) eq '12' }, 10), 'columns are dropped alone, where there is no room for new versions beside the old ones');
 check_becomes('kinds', all_rows('kinds'), '... and the others stay');
+my $loads = sql('select loads from hashgraph_stat_resident');
+sql(q{select hashgraph_resident_refresh('kinds')});
+check_becomes('kinds', all_rows('kinds'), 'a refresh of what is fresh');
+is(sql('select loads from hashgraph_stat_resident'), $loads, '... loads nothing');
 sql(q{select hashgraph_resident_drop('kinds')});
 is(sql(q{select count(*) from hashgraph_resident}), '0', 'a table is dropped from the residents');
 check_is('kinds', 0, '... and nothing of it is served');
+($code, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_refresh('kinds')});
+like($error, qr/"kinds" is not resident/, '... nor refreshed');
 
 # ---------------------------------------------------------------- changes
 
@@ -294,6 +300,8 @@ like($error, qr/must be owner of table t/, 'who does not own a table does not ad
 like($error, qr/must be owner of table t/, '... nor drops it');
 ($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_check('t')});
 like($error, qr/must be owner of table t/, '... nor checks it');
+($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_refresh('t')});
+like($error, qr/must be owner of table t/, '... nor refreshes it');
 is($node->safe_psql('postgres', 'set role stranger; select count(*) from hashgraph_resident'), '0', '... nor sees it');
 is($node->safe_psql('postgres', 'set role reader; select string_agg(distinct relation::text, \',\') from hashgraph_resident'), 't', 'who may read a table sees what is resident of it');
 
@@ -346,6 +354,15 @@ $main = RawSession->new($node);
 is(sql('select count(*) from hashgraph_resident'), '0', 'after a crash nothing is resident');
 sql(q{select hashgraph_resident_add('t', wait => true)});
 check_is('t', 20000, '... and tables can be taken in again');
+
+# ---------------------------------------------------------------- no workers
+
+$node->append_conf('postgresql.conf', "max_worker_processes = 2\n");
+$node->restart;
+$main = RawSession->new($node);
+sql(q{select hashgraph_resident_add('t')});
+ok(wait_for(sub { sql('select string_agg(distinct reason, \',\') from hashgraph_resident') =~ /max_worker_processes is used up/ }, 10), 'where no worker can be started the view tells so');
+is(sql('select string_agg(distinct state, \',\') from hashgraph_resident'), 'queued', '... and the table stays queued');
 my $offset = -s $node->logfile;
 $node->stop('fast');
 unlike(slurp_file($node->logfile, $offset), qr/PANIC|TRAP|was terminated by signal/, 'the server ends in good order');

@@ -1,0 +1,149 @@
+# The memory of resident columns is bounded, and goes to what is used: a hundred tables and less memory than they
+# need, columns that are evicted and come back, pins that are counted.
+#
+# Needs a server with a build of HG_DEBUG=1 in PATH, as 026_resident_faults.pl does: there is a setting for how long
+# what was taken in is not evicted, and a place where a process can be held that has pinned what it is served.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
+
+# The place.
+use constant SERVED => 5;
+use constant TABLES => 100;
+
+my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n");
+my $main = RawSession->new($node);
+
+# Run statements, each by itself, which must succeed; what the last one returns.
+sub sql
+{
+	my ($statements) = @_;
+	my $result;
+
+	foreach my $statement (grep { /\S/ } split /;/, $statements)
+	{
+		$result = $main->query($statement);
+		die "$statement: $main->{error}" if defined $main->{error};
+	}
+	return $result;
+}
+
+# Have what was taken in stay for so long, in ms.
+sub set_rest
+{
+	my ($rest) = @_;
+
+	sql("alter system set hashgraph.fault_eviction_rest = $rest; select pg_reload_conf()");
+	wait_for(sub { sql('show hashgraph.fault_eviction_rest') eq ($rest ? '1min' : '0') }, 10);
+	# workers read it when they look at interrupts next
+	usleep(300_000);
+	return;
+}
+
+# Wait until no loader has anything to do.
+sub wait_for_loaders
+{
+	ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where state in ('queued', 'loading')}) eq '0' }, 30), 'all that is wanted was tried');
+	return;
+}
+
+# How many tables are in a state.
+sub tables
+{
+	my ($state) = @_;
+	return sql("select count(distinct relation) from hashgraph_resident where state = '$state'");
+}
+
+sub memory_used { return sql('select memory_used from hashgraph_stat_resident'); }
+
+# ---------------------------------------------------------------- a hundred tables
+
+my $empty = memory_used();
+sql(join ';', map { "create table t$_ as select i as k, i::int8 as v from generate_series(1, 10000) i" } 1 .. TABLES);
+sql(join ';', map { "vacuum t$_" } 1 .. TABLES);
+sql(join ';', map { "select hashgraph_resident_add('t$_')" } 1 .. TABLES);
+wait_for_loaders();
+my ($ready, $declined) = (tables('ready'), tables('declined'));
+is($ready + $declined, TABLES, 'each table is there, or declined');
+cmp_ok($ready, '>', 40, '... and many are there');
+cmp_ok($declined, '>', 10, '... and not all: what has just been taken in is not evicted');
+is(sql(q{select string_agg(distinct reason, ', ') from hashgraph_resident where state = 'declined'}), 'hashgraph.resident_memory is used up', '... with the reason');
+cmp_ok(memory_used(), '<=', 8 * 1024 * 1024, 'no more memory is used than there is');
+cmp_ok(sql('select sum(host_bytes) from hashgraph_resident'), '<=', memory_used(), '... and columns have a part of it');
+is(sql('select evictions from hashgraph_stat_resident'), '0', 'nothing was evicted');
+cmp_ok(sql('select declines from hashgraph_stat_resident'), '>=', $declined, 'declines are counted');
+like(sql('select declined_for from hashgraph_stat_resident'), qr/^hashgraph\.resident_memory is used up: \d+$/, '... by reason');
+
+# ---------------------------------------------------------------- eviction
+
+set_rest(0);
+my $one = sql(q{select relation from hashgraph_resident where state = 'declined' limit 1});
+my $oldest = sql(q{select relation from hashgraph_resident where state = 'ready' limit 1});
+# all others have been asked for later than this one
+sql("select hashgraph_resident_add(relation) from (select distinct relation from hashgraph_resident where state = 'ready' and relation <> '$oldest'::regclass) r");
+wait_for_loaders();
+sql("select hashgraph_resident_add('$one', pinned => true, wait => true)");
+is(sql("select * from hashgraph_resident_check('$one')"), '10000|0', 'a table that was declined is taken in when there is something to evict');
+is(sql("select string_agg(distinct state, ', ') from hashgraph_resident where relation = '$oldest'::regclass"), 'evicted', '... in place of what has not been used for the longest time');
+cmp_ok(sql('select evictions from hashgraph_stat_resident'), '>', 0, '... which is counted');
+cmp_ok(sql("select sum(host_bytes) from hashgraph_resident where relation = '$oldest'::regclass"), '==', 0, '... and has no bytes any more');
+sql("select hashgraph_resident_add('$oldest', wait => true)");
+is(sql("select * from hashgraph_resident_check('$oldest')"), '10000|0', 'what was evicted is taken in again when it is asked for');
+my ($different, $served) = (0, 0);
+foreach my $i (1 .. TABLES)
+{
+	my ($rows, $wrong) = split /\|/, sql("select * from hashgraph_resident_check('t$i')");
+	$served += $rows > 0;
+	$different += $wrong;
+}
+is($different, 0, 'what is served of all of them is right');
+cmp_ok($served, '>', 40, '... and many are');
+
+# what is pinned stays, whatever else is taken in
+sql('select hashgraph_resident_add(relation) from (select distinct relation from hashgraph_resident where relation <> ' . "'$one'::regclass" . ') r');
+wait_for_loaders();
+is(sql("select string_agg(distinct state || pinned, ', ') from hashgraph_resident where relation = '$one'::regclass"), 'readytrue', 'a pinned table is not evicted');
+is(sql("select * from hashgraph_resident_check('$one')"), '10000|0', '... and served');
+cmp_ok(memory_used(), '<=', 8 * 1024 * 1024, 'no more memory is used than there is');
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
+cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
+
+# ---------------------------------------------------------------- pins
+
+set_rest(60_000);
+sql('create table large as select i as k, i::int8 as v from generate_series(1, 400000) i');
+sql('create table other as select i as k, i::int8 as v from generate_series(1, 350000) i');
+sql('create table small as select i as k, i::int8 as v from generate_series(1, 10000) i');
+wait_for(sub { sql('vacuum large; vacuum other; vacuum small; select bool_and(relallvisible = relpages) from pg_class where relname in (\'large\', \'other\', \'small\')') eq 't' }, 10);
+sql(q{select hashgraph_resident_add('large', wait => true); select hashgraph_resident_add('small', pinned => true, wait => true)});
+is(sql(q{select * from hashgraph_resident_check('large')}), '400000|0', 'a table of more than half of the memory is served');
+is(sql('select memory_pinned from hashgraph_stat_resident'), '0', '... and not pinned any more');
+$main->query('select pg_advisory_lock(26727, ' . SERVED . ')');
+my $reader = RawSession->new($node);
+$reader->send(q{select * from hashgraph_resident_check('large')});
+wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+cmp_ok(sql('select memory_pinned from hashgraph_stat_resident'), '>', 4 * 1024 * 1024, 'what a process is served is pinned, and counted');
+is(sql(q{set statement_timeout = '10s'; select * from hashgraph_resident_check('small')}), '0|0', 'beyond half of the memory nothing more is pinned');
+set_rest(0);
+is(sql(q{select count(*) from hashgraph_resident where relation = 'large'::regclass and state = 'ready'}), '2', 'what is pinned by a process is there');
+my (undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+like($error, qr/used up/, '... and not evicted');
+sql('select hashgraph_resident_drop(\'other\')');
+$main->query('select pg_advisory_unlock(26727, ' . SERVED . ')');
+$reader->finish;
+is($reader->{rows}[0], '400000|0', '... but what the process has been served');
+is(sql('select memory_pinned from hashgraph_stat_resident'), '0', 'it is given back');
+is(sql(q{select * from hashgraph_resident_check('small')}), '10000|0', '... and others are served again');
+
+$node->stop;
+done_testing();
