@@ -36,9 +36,13 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
 
 /* Between two looks at the directory, in ms. */
 #define HG_LAUNCHER_PERIOD_MS 1000
+
+/* The list is written at least as often, in ms, as what is used changes its order too. */
+#define HG_LAUNCHER_LIST_MS (5 * 60 * 1000)
 
 /* Before a worker is started again, in ms: at first, and at most. */
 #define HG_LAUNCHER_FIRST_PAUSE_MS 200
@@ -238,10 +242,18 @@ hg_launcher_idle(const HgLauncherDatabase *databases, int n)
 	return HG_LAUNCHER_PERIOD_MS;
 }
 
+/* What was used last is told to the next start of the server, where this one ends in good order. */
+static void
+hg_launcher_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	hg_list_write(true);
+}
+
 void
 hg_launcher_main(Datum arg pg_attribute_unused())
 {
 	MemoryContext context;
+	TimestampTz written_at = GetCurrentTimestamp();
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
@@ -251,14 +263,20 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 	launched = MemoryContextAllocZero(TopMemoryContext, hg_post_count() * sizeof(HgLaunchedPost));
 	context = AllocSetContextCreate(TopMemoryContext, "hashgraph launcher", ALLOCSET_DEFAULT_SIZES);
 	hg_loader_shared_attach();
+	before_shmem_exit(hg_launcher_at_exit, 0);
 
 	for (;;)
 	{
 		HgLauncherDatabase *databases;
+		TimestampTz now = GetCurrentTimestamp();
+		bool late = TimestampDifferenceExceeds(written_at, now, HG_LAUNCHER_LIST_MS);
 		int n;
 
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
+		hg_list_write(late);
+		if (late)
+			written_at = now;
 		n = hg_launcher_list(&databases);
 		for (int i = 0; i < n; i++)
 			hg_launcher_serve(&databases[i]);

@@ -209,6 +209,11 @@ hg_loader_make_plan(Relation rel, MemoryContext context)
 	entry = hg_directory_lock(key, true);
 	if (entry == NULL)
 		return NULL;
+	if (!hg_directory_check_name(entry, RelationGetRelationName(rel)))
+	{
+		hg_directory_remove(entry);
+		return NULL;
+	}
 	entry->nblocks = nblocks;
 	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
 	{

@@ -16,6 +16,7 @@
 #include "resident/hg_resident.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -29,6 +30,7 @@ hg_resident_shmem_request(void)
 		previous_shmem_request();
 	hg_resident_memory_request();
 	hg_resident_statistics_request();
+	hg_list_request();
 	hg_directory_request();
 	hg_chain_request();
 }
@@ -41,6 +43,7 @@ hg_resident_shmem_startup(void)
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	hg_resident_memory_startup();
 	hg_resident_statistics_startup();
+	hg_list_startup();
 	hg_directory_startup();
 	hg_chain_startup();
 	hg_resident_memory_startup_end();

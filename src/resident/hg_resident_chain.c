@@ -314,6 +314,8 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 		HgSegmentSlot *slots = hg_directory_slots(entry);
 
 		entry->nblocks = nblocks;
+		/* one that is another table's the loader takes out */
+		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
 		wanted = hg_chain_observe_asked(entry);
 		if (!hg_resident_file_equal(entry->file, hg_resident_file(rel)) ||
 			entry->nslots != nsegments)

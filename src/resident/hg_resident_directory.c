@@ -15,14 +15,21 @@
 
 #include "miscadmin.h"
 #include "storage/lwlock.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_directory.h"
 
-static dshash_table_handle *handle = NULL; /* in shared memory */
-static dshash_table *directory = NULL;	   /* this process's */
+typedef struct HgDirectoryShared
+{
+	dshash_table_handle handle;
+	pg_atomic_uint64 changes;
+} HgDirectoryShared;
+
+static HgDirectoryShared *shared = NULL;
+static dshash_table *directory = NULL; /* this process's */
 
 static dshash_parameters
 hg_directory_parameters(void)
@@ -37,7 +44,7 @@ void
 hg_directory_request(void)
 {
 	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(MAXALIGN(sizeof(dshash_table_handle)));
+		RequestAddinShmemSpace(MAXALIGN(sizeof(HgDirectoryShared)));
 }
 
 void
@@ -49,12 +56,13 @@ hg_directory_startup(void)
 
 	if (!hg_resident_memory_exists())
 		return;
-	handle = ShmemInitStruct("hashgraph resident directory", sizeof(dshash_table_handle), &found);
+	shared = ShmemInitStruct("hashgraph resident directory", sizeof(HgDirectoryShared), &found);
 	if (found)
 		return;
 	parameters = hg_directory_parameters();
 	table = dshash_create(hg_resident_startup_area(), &parameters, NULL);
-	*handle = dshash_get_hash_table_handle(table);
+	shared->handle = dshash_get_hash_table_handle(table);
+	pg_atomic_init_u64(&shared->changes, 0);
 	dshash_detach(table);
 }
 
@@ -66,7 +74,7 @@ hg_directory_table(void)
 		dshash_parameters parameters = hg_directory_parameters();
 		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 
-		directory = dshash_attach(hg_resident_area(), &parameters, *handle, NULL);
+		directory = dshash_attach(hg_resident_area(), &parameters, shared->handle, NULL);
 		MemoryContextSwitchTo(before);
 	}
 	return directory;
@@ -95,6 +103,32 @@ void
 hg_directory_unlock(HgDirectoryEntry *entry)
 {
 	dshash_release_lock(hg_directory_table(), entry);
+}
+
+uint64
+hg_directory_changes(void)
+{
+	return pg_atomic_read_u64(&shared->changes);
+}
+
+static void
+hg_directory_note_change(void)
+{
+	pg_atomic_fetch_add_u64(&shared->changes, 1);
+}
+
+bool
+hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
+{
+	if (strcmp(NameStr(entry->name), name) != 0)
+	{
+		if (entry->listed)
+			return false;
+		namestrcpy(&entry->name, name);
+		hg_directory_note_change();
+	}
+	entry->listed = false;
+	return true;
 }
 
 HgSegmentSlot *
@@ -173,6 +207,8 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 		at++;
 	if (at < entry->ncolumns && columns[at].number == number)
 	{
+		if (columns[at].pinned != pinned)
+			hg_directory_note_change();
 		columns[at].pinned = pinned;
 		columns[at].asked_at = GetCurrentTimestamp();
 		return true;
@@ -185,7 +221,36 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 	columns[at] =
 		(HgDirectoryColumn){.number = number, .pinned = pinned, .asked_at = GetCurrentTimestamp()};
 	entry->ncolumns++;
+	hg_directory_note_change();
 	return true;
+}
+
+bool
+hg_directory_ask(const HgDirectoryRequest *request)
+{
+	bool found;
+	bool all = true;
+	HgDirectoryEntry *entry = hg_directory_lock_new(request->key, &found);
+
+	if (!found)
+	{
+		entry->parent = request->parent;
+		entry->partitioned = request->partitioned;
+		entry->state = request->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
+	}
+	namestrcpy(&entry->name, request->name);
+	entry->listed = false;
+	for (int i = 0; i < request->ncolumns && all; i++)
+		all = hg_directory_add_column(entry, request->columns[i], request->pinned);
+	if (entry->ncolumns == 0)
+	{
+		hg_directory_remove(entry);
+		return false;
+	}
+	if (!entry->partitioned)
+		hg_directory_want(entry);
+	hg_directory_unlock(entry);
+	return all;
 }
 
 bool
@@ -197,6 +262,7 @@ hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 		if (columns[i].number == number)
 		{
 			entry->ncolumns--;
+			hg_directory_note_change();
 			memmove(&columns[i], &columns[i + 1],
 					(entry->ncolumns - i) * sizeof(HgDirectoryColumn));
 			return true;
@@ -215,6 +281,15 @@ hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz
 			columns[i].asked_at = now;
 			columns[i].asked = true;
 		}
+}
+
+void
+hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		columns[i].asked_at = asked_at;
 }
 
 TimestampTz
@@ -297,6 +372,7 @@ hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
 void
 hg_directory_remove(HgDirectoryEntry *entry)
 {
+	hg_directory_note_change();
 	hg_directory_cut(entry, 0);
 	if (entry->slots_size > 0)
 		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));

@@ -99,6 +99,10 @@ typedef struct HgSegmentSlot
 typedef struct HgDirectoryEntry
 {
 	HgResidentRelation key;
+	NameData name; /* of the table */
+	bool listed;   /* from the list, and nobody has seen the table since: it may be another one */
+	bool partitioned; /* stands for its partitions, which have entries of their own */
+	Oid parent;		  /* the partitioned table that it was taken in for, or invalid */
 	HgResidentFile file;
 	BlockNumber nblocks; /* of the table, when it was last looked at */
 	uint32 nslots;
@@ -121,7 +125,7 @@ extern void hg_directory_startup(void);
 
 /* The entry of a table, locked, or NULL.  hg_directory_unlock follows. */
 extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusive);
-/* The same, exclusive, made where there is none; an error where there is no memory for it. */
+/* The same, exclusive, made where there is none; an error where there is no memory at all. */
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
@@ -134,6 +138,36 @@ extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
  * False: no memory.
  */
 extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
+
+/* What somebody asks for: a table with columns. */
+typedef struct HgDirectoryRequest
+{
+	HgResidentRelation key;
+	const char *name;
+	bool partitioned;
+	Oid parent; /* of an entry that is there it stays what it was */
+	bool pinned;
+	int ncolumns;
+	const AttrNumber *columns; /* [ncolumns] */
+} HgDirectoryRequest;
+
+/*
+ * Have a table's entry, made where there is none, name these columns, and all of it be wanted.
+ * False: no memory, nothing is changed but columns that were named already.
+ */
+extern bool hg_directory_ask(const HgDirectoryRequest *request);
+
+/* Say of all columns of a locked entry when they were asked for. */
+extern void hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at);
+
+/* How often something was asked for, or has gone, since the server started. */
+extern uint64 hg_directory_changes(void);
+
+/*
+ * Is a locked entry's table the one of that name?  False: it was another one when the list was
+ * written. The name of one that has been seen before is made to be this.
+ */
+extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 
 /* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
 extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);

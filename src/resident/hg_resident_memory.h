@@ -55,6 +55,7 @@ typedef enum HgResidentLock
 {
 	HG_RESIDENT_LOCK_CHAINS = 0,
 	HG_RESIDENT_LOCK_LOADERS,
+	HG_RESIDENT_LOCK_LIST,
 	HG_RESIDENT_LOCKS /* their number */
 } HgResidentLock;
 

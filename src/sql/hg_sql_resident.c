@@ -26,7 +26,9 @@
 
 #include "loader/hg_loader_compare.h"
 #include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_list.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
@@ -231,69 +233,112 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name)
 	}
 }
 
+/* Have what a partitioned table stands for be taken in, or wait for it. */
+static void
+hg_sql_resident_wait_partitions(HgResidentRelation parent)
+{
+	HgResidentRelation *keys;
+	int nkeys = hg_partitions_list(parent, &keys);
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		const char *name = get_rel_name(keys[i].relation);
+
+		if (name != NULL)
+			hg_sql_resident_wait(keys[i], name);
+	}
+}
+
 Datum
 hashgraph_resident_add(PG_FUNCTION_ARGS)
 {
 	Relation rel;
-	HgResidentRelation key;
-	HgDirectoryEntry *entry;
+	HgDirectoryRequest request = {0};
+	AttrNumber *columns;
 	List *numbers;
 	ListCell *cell;
-	char *name;
-	bool found;
-	bool full = false;
+	bool all;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("neither the table nor \"pinned\" nor \"wait\" may be NULL")));
 	rel = hg_sql_resident_open(PG_GETARG_OID(0));
-	hg_sql_resident_require_table(rel);
+	request.partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	if (!request.partitioned)
+		hg_sql_resident_require_table(rel);
 	numbers = hg_sql_resident_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1));
 	if (numbers == NIL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("relation \"%s\" has no column that can be resident",
 							   RelationGetRelationName(rel))));
-	key = hg_resident_relation(rel);
-	name = pstrdup(RelationGetRelationName(rel));
-
-	entry = hg_directory_lock_new(key, &found);
+	columns = palloc(list_length(numbers) * sizeof(AttrNumber));
 	foreach (cell, numbers)
-		full |= !hg_directory_add_column(entry, (AttrNumber) lfirst_int(cell), PG_GETARG_BOOL(2));
-	if (full && entry->ncolumns == 0)
-		hg_directory_remove(entry);
-	else
-	{
-		hg_directory_want(entry);
-		hg_directory_unlock(entry);
-	}
-	if (full)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", name),
-			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
+		columns[request.ncolumns++] = (AttrNumber) lfirst_int(cell);
+	request.key = hg_resident_relation(rel);
+	request.name = pstrdup(RelationGetRelationName(rel));
+	request.pinned = PG_GETARG_BOOL(2);
+	request.columns = columns;
+
+	hg_list_load();
+	all = hg_directory_ask(&request);
+	if (all && request.partitioned)
+		all = hg_partitions_follow(rel);
 	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
 	relation_close(rel, AccessShareLock);
+	hg_list_write(false);
 	hg_loader_wake();
-	if (PG_GETARG_BOOL(3))
-		hg_sql_resident_wait(key, name);
+	if (!all)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", request.name),
+			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
+	if (PG_GETARG_BOOL(3) && request.partitioned)
+		hg_sql_resident_wait_partitions(request.key);
+	else if (PG_GETARG_BOOL(3))
+		hg_sql_resident_wait(request.key, request.name);
 	PG_RETURN_VOID();
+}
+
+/* The names of columns of a table. */
+static List *
+hg_sql_resident_names(Relation rel, const List *numbers)
+{
+	List *names = NIL;
+	ListCell *cell;
+
+	foreach (cell, numbers)
+		names = lappend(
+			names, NameStr(TupleDescAttr(RelationGetDescr(rel), lfirst_int(cell) - 1)->attname));
+	return names;
 }
 
 Datum
 hashgraph_resident_drop(PG_FUNCTION_ARGS)
 {
 	Relation rel;
+	HgResidentRelation key;
 	HgDirectoryEntry *entry;
 	List *numbers = NIL;
 	ListCell *cell;
+	Oid parent = InvalidOid;
+	bool partitioned = false;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the table is NULL")));
 	rel = hg_sql_resident_open(PG_GETARG_OID(0));
 	if (!PG_ARGISNULL(1))
 		numbers = hg_sql_resident_columns(rel, PG_GETARG_ARRAYTYPE_P(1));
-	entry = hg_directory_lock(hg_resident_relation(rel), true);
+	key = hg_resident_relation(rel);
+	hg_list_load();
+	entry = hg_directory_lock(key, true);
 	if (entry != NULL)
+	{
+		parent = entry->parent;
+		partitioned = entry->partitioned;
+	}
+	if (entry != NULL && OidIsValid(parent))
+		hg_directory_unlock(entry);
+	else if (entry != NULL)
 	{
 		foreach (cell, numbers)
 			(void) hg_directory_remove_column(entry, (AttrNumber) lfirst_int(cell));
@@ -302,27 +347,52 @@ hashgraph_resident_drop(PG_FUNCTION_ARGS)
 		else
 		{
 			/* versions without them take the place of those with them */
-			entry->wanted = true;
+			entry->wanted = !partitioned;
 			hg_directory_unlock(entry);
 		}
 	}
+	if (OidIsValid(parent))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"%s\" is resident as a partition", RelationGetRelationName(rel)),
+						errhint("Drop the partitioned table from the residents, or detach the "
+								"partition.")));
+	if (partitioned)
+		hg_partitions_forget(key, hg_sql_resident_names(rel, numbers));
 	relation_close(rel, AccessShareLock);
+	hg_list_write(false);
 	hg_loader_wake();
 	PG_RETURN_VOID();
+}
+
+/* Have all of a table be wanted; false: it is not resident. */
+static bool
+hg_sql_resident_want(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return false;
+	if (!entry->partitioned)
+		hg_directory_want(entry);
+	hg_directory_unlock(entry);
+	return true;
 }
 
 Datum
 hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 {
 	Relation rel = hg_sql_resident_open(PG_GETARG_OID(0));
-	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(rel), true);
+	HgResidentRelation *keys;
+	int nkeys;
 
-	if (entry == NULL)
+	hg_list_load();
+	if (!hg_sql_resident_want(hg_resident_relation(rel)))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("\"%s\" is not resident", RelationGetRelationName(rel)),
 						errhint("hashgraph_resident_add() has a table be taken in.")));
-	hg_directory_want(entry);
-	hg_directory_unlock(entry);
+	nkeys = hg_partitions_list(hg_resident_relation(rel), &keys);
+	for (int i = 0; i < nkeys; i++)
+		(void) hg_sql_resident_want(keys[i]);
 	relation_close(rel, AccessShareLock);
 	hg_loader_wake();
 	PG_RETURN_VOID();
@@ -368,6 +438,7 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (!hg_resident_memory_exists())
 		return (Datum) 0;
+	hg_list_load();
 	nkeys = hg_directory_list(InvalidOid, &keys);
 	for (int i = 0; i < nkeys; i++)
 	{
