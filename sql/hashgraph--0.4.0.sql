@@ -281,6 +281,19 @@ AS 'MODULE_PATHNAME', 'hashgraph_resident_refresh';
 COMMENT ON FUNCTION hashgraph_resident_refresh(regclass) IS
 'has what is stale of a resident table, or was evicted, be taken in again now';
 
+CREATE FUNCTION hashgraph_resident_advise(
+	rel regclass,
+	OUT "column" name,
+	OUT type regtype,
+	OUT reason text,
+	OUT host_bytes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_resident_advise';
+
+COMMENT ON FUNCTION hashgraph_resident_advise(regclass) IS
+'memory that taking in each column of a table would need, or why it cannot be; without a column, the table''s own';
+
 CREATE FUNCTION hashgraph_resident_check(
 	rel regclass,
 	OUT rows_compared bigint,

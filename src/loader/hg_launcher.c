@@ -79,6 +79,30 @@ typedef struct HgLauncherDatabase
 
 static HgLaunchedPost *launched; /* [hg_post_count()] */
 
+/* A worker that was started comes up within that, in ms, or not at all. */
+#define HG_LAUNCHER_COMES_UP_MS 5000
+
+/* How many loaders there are, or are about to come up. */
+static int
+hg_launcher_count_loaders(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int n = 0;
+
+	for (int number = 0; number < hg_post_count(); number++)
+	{
+		const HgLaunched *loader = &launched[number].places[HG_PLACE_LOADER];
+		HgPost post;
+
+		if (!hg_post_read(number, &post) || post.database != launched[number].database)
+			continue;
+		n += post.pids[HG_PLACE_LOADER] != 0 ||
+			 (loader->started_at != 0 && loader->taken == post.taken[HG_PLACE_LOADER] &&
+			  !TimestampDifferenceExceeds(loader->started_at, now, HG_LAUNCHER_COMES_UP_MS));
+	}
+	return n;
+}
+
 /* The databases that the directory has tables of, in the current memory context. */
 static int
 hg_launcher_list(HgLauncherDatabase **databases)
@@ -202,7 +226,8 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	(void) hg_post_read(number, &post);
 	started = hg_launcher_fill(number, &post, HG_PLACE_WITNESS) &&
 			  hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS) &&
-			  (!database->wanted || hg_launcher_fill(number, &post, HG_PLACE_LOADER));
+			  (!database->wanted || hg_launcher_count_loaders() >= hg_resident_workers ||
+			   hg_launcher_fill(number, &post, HG_PLACE_LOADER));
 	if (!started || launched[number].starved)
 		hg_launcher_tell_starved(database->database, !started);
 	launched[number].starved = !started;
@@ -254,6 +279,7 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 {
 	MemoryContext context;
 	TimestampTz written_at = GetCurrentTimestamp();
+	uint32 turn = 0;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
@@ -278,8 +304,10 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 		if (late)
 			written_at = now;
 		n = hg_launcher_list(&databases);
+		/* in turn: there may be fewer loaders than databases that want one */
 		for (int i = 0; i < n; i++)
-			hg_launcher_serve(&databases[i]);
+			hg_launcher_serve(&databases[(turn + i) % n]);
+		turn++;
 		hg_launcher_leave(databases, n);
 		hg_loader_sleep(hg_launcher_idle(databases, n));
 	}

@@ -382,7 +382,7 @@ hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encod
 	while (!DsaPointerIsValid(version))
 	{
 		hg_resident_claim_release(claim);
-		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data)) == 0)
+		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data), false) == 0)
 			return HG_ATTEMPT_NO_MEMORY;
 		version = hg_segment_version_make(claim, data);
 	}

@@ -14,6 +14,7 @@
 #include "storage/lwlock.h"
 
 #include "resident/hg_resident.h"
+#include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
@@ -31,6 +32,7 @@ hg_resident_shmem_request(void)
 	hg_resident_memory_request();
 	hg_resident_statistics_request();
 	hg_list_request();
+	hg_auto_request();
 	hg_directory_request();
 	hg_chain_request();
 }
@@ -44,6 +46,7 @@ hg_resident_shmem_startup(void)
 	hg_resident_memory_startup();
 	hg_resident_statistics_startup();
 	hg_list_startup();
+	hg_auto_startup();
 	hg_directory_startup();
 	hg_chain_startup();
 	hg_resident_memory_startup_end();

@@ -210,6 +210,7 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 		if (columns[at].pinned != pinned)
 			hg_directory_note_change();
 		columns[at].pinned = pinned;
+		columns[at].evicted = columns[at].asked = false;
 		columns[at].asked_at = GetCurrentTimestamp();
 		return true;
 	}
@@ -225,13 +226,44 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 	return true;
 }
 
+int
+hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	int unnamed = 0;
+
+	if (entry == NULL)
+		return ncolumns;
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const HgDirectoryColumn *named = hg_directory_columns(entry);
+		uint32 at = 0;
+
+		while (at < entry->ncolumns && named[at].number != columns[i])
+			at++;
+		if (at == entry->ncolumns)
+			columns[unnamed++] = columns[i];
+	}
+	hg_directory_unlock(entry);
+	return unnamed;
+}
+
 bool
 hg_directory_ask(const HgDirectoryRequest *request)
 {
 	bool found;
 	bool all = true;
-	HgDirectoryEntry *entry = hg_directory_lock_new(request->key, &found);
+	HgDirectoryEntry *entry;
 
+	entry = hg_directory_lock(request->key, true);
+	found = entry != NULL;
+	if (!found)
+	{
+		/* the table of entries raises an error where it finds no room */
+		if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
+			return false;
+		entry = hg_directory_lock_new(request->key, &found);
+	}
 	if (!found)
 	{
 		entry->parent = request->parent;
@@ -328,6 +360,15 @@ hg_directory_want_evicted(HgDirectoryEntry *entry)
 	entry->wanted = true;
 }
 
+void
+hg_directory_want_columns(HgDirectoryEntry *entry)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		columns[i].evicted = columns[i].asked = false;
+}
+
 bool
 hg_directory_takes_in(const HgDirectoryEntry *entry)
 {
@@ -342,11 +383,8 @@ hg_directory_takes_in(const HgDirectoryEntry *entry)
 void
 hg_directory_want(HgDirectoryEntry *entry)
 {
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
 	HgSegmentSlot *slots = hg_directory_slots(entry);
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		columns[i].evicted = columns[i].asked = false;
 	for (uint32 i = 0; i < entry->nslots; i++)
 	{
 		slots[i].evicted = false;

@@ -151,6 +151,13 @@ typedef struct HgDirectoryRequest
 	const AttrNumber *columns; /* [ncolumns] */
 } HgDirectoryRequest;
 
+/* What a new entry may take of the area, with what its table of entries may have to grow by. */
+#define HG_DIRECTORY_ROOM (64 * 1024)
+
+/* Which of these columns nobody has asked for: their number, of which these are moved to the front.
+ */
+extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
+
 /*
  * Have a table's entry, made where there is none, name these columns, and all of it be wanted.
  * False: no memory, nothing is changed but columns that were named already.
@@ -186,8 +193,11 @@ extern void hg_directory_want_evicted(HgDirectoryEntry *entry);
 /* Is anything of a locked entry to be taken in where it is not there? */
 extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
 
-/* Have all that is to be taken in, or may be again, be wanted in a locked entry. */
+/* Have all segments be wanted in a locked entry, as far as they are not there or stale. */
 extern void hg_directory_want(HgDirectoryEntry *entry);
+
+/* Have columns that were evicted from it be taken in again. */
+extern void hg_directory_want_columns(HgDirectoryEntry *entry);
 
 /* Put a version in place of what a slot has, which loses its user, with an empty record. */
 extern void hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version);

@@ -185,14 +185,14 @@ hg_eviction_used_at(HgResidentRelation table)
 }
 
 Size
-hg_eviction_make_room(HgResidentRelation table, Size wanted)
+hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 {
 	HgVictims victims = {.size = 64, .now = GetCurrentTimestamp()};
 	HgResidentRelation *keys;
 	int nkeys = hg_directory_list(InvalidOid, &keys);
 	Size freed = 0;
 
-	victims.used_before = hg_eviction_used_at(table);
+	victims.used_before = now ? victims.now : hg_eviction_used_at(table);
 	victims.items = palloc(victims.size * sizeof(HgVictim));
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].database != table.database || keys[i].relation != table.relation)

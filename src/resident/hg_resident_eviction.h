@@ -25,10 +25,11 @@
 #include "resident/hg_resident_directory.h"
 
 /*
- * Make room for so many bytes that a table wants.  How many have been freed: 0 if there is nothing
- * that may go.  No lock of the directory is held.
+ * Make room for so many bytes that a table wants, which somebody asks for now, or was asked for
+ * when its entry says.  How many have been freed: 0 if there is nothing that may go.  No lock of
+ * the directory is held.
  */
-extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted);
+extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now);
 
 /* How long nothing is evicted that was taken in, in ms. */
 extern long hg_eviction_rest_ms(void);

@@ -186,7 +186,7 @@ hg_list_take(const HgListItem *item, const char *columns)
 	HgDirectoryEntry *entry;
 
 	/* an error of the directory's would have nobody know of the rest */
-	if (hg_resident_memory_used() > hg_resident_memory_size() / 2)
+	if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
 		return false;
 	entry = hg_directory_lock_new(item->key, &found);
 	if (!found)

@@ -221,6 +221,17 @@ hg_resident_allocate(HgResidentClaim *claim, Size bytes)
 	return chunk;
 }
 
+bool
+hg_resident_has_room(Size bytes)
+{
+	dsa_pointer chunk = hg_resident_allocate(NULL, bytes);
+
+	if (!DsaPointerIsValid(chunk))
+		return false;
+	hg_resident_free(chunk, bytes);
+	return true;
+}
+
 void
 hg_resident_claim_keep(HgResidentClaim *claim)
 {

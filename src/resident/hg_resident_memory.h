@@ -56,6 +56,7 @@ typedef enum HgResidentLock
 	HG_RESIDENT_LOCK_CHAINS = 0,
 	HG_RESIDENT_LOCK_LOADERS,
 	HG_RESIDENT_LOCK_LIST,
+	HG_RESIDENT_LOCK_NOTES,
 	HG_RESIDENT_LOCKS /* their number */
 } HgResidentLock;
 
@@ -97,6 +98,9 @@ extern dsa_pointer hg_resident_allocate(HgResidentClaim *claim, Size bytes);
 
 /* What the claim holds belongs to something that is published: it is forgotten here. */
 extern void hg_resident_claim_keep(HgResidentClaim *claim);
+
+/* Is there room for so many bytes, as it looks now? */
+extern bool hg_resident_has_room(Size bytes);
 
 /* Give back what the claim holds now. */
 extern void hg_resident_claim_release(HgResidentClaim *claim);

@@ -28,6 +28,7 @@
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_list.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_statistics.h"
@@ -280,7 +281,9 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	request.columns = columns;
 
 	hg_list_load();
-	all = hg_directory_ask(&request);
+	all = hg_directory_ask(&request) ||
+		  (hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0 &&
+		   hg_directory_ask(&request));
 	if (all && request.partitioned)
 		all = hg_partitions_follow(rel);
 	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
@@ -372,6 +375,7 @@ hg_sql_resident_want(HgResidentRelation key)
 
 	if (entry == NULL)
 		return false;
+	hg_directory_want_columns(entry);
 	if (!entry->partitioned)
 		hg_directory_want(entry);
 	hg_directory_unlock(entry);

@@ -34,9 +34,12 @@
 #include "utils/guc.h"
 
 #include "hg_fault.h"
+#include "loader/hg_loader_encode.h"
 #include "loader/hg_witness.h"
+#include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
@@ -80,6 +83,7 @@ HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 static int hg_planted = HG_PLANTED_NONE;
 static int hg_fault_delay = 0;				   /* ms at most */
 static int hg_fault_eviction_rest = 60 * 1000; /* ms */
+static bool hg_fault_note_scan = false;
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -127,6 +131,10 @@ hg_fault_resident_init(void)
 							"Sets the longest time that is slept where processes can be held.",
 							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomBoolVariable("hashgraph.fault_note_scan",
+							 "Has who is served all columns of a table count as a scan of these.",
+							 NULL, &hg_fault_note_scan, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL,
+							 NULL, NULL);
 	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
@@ -204,11 +212,37 @@ __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 		hg_fault_come_by(HG_FAULT_PLACE_SERVE);
 }
 
+/* The columns of a table that can be resident, noted as those of a join's scan; their number. */
+static int
+hg_fault_scan(Relation rel, HgResidentColumn **columns)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+	AttrNumber *numbers = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
+	int n = 0;
+
+	*columns = palloc(Max(desc->natts, 1) * sizeof(HgResidentColumn));
+	for (int i = 0; i < desc->natts; i++)
+		if (hg_encode_may_take_in(TupleDescAttr(desc, i)) == HG_REASON_NONE)
+		{
+			numbers[n] = i + 1;
+			(*columns)[n++] = hg_resident_column(TupleDescAttr(desc, i));
+		}
+	hg_auto_note_scan(rel, numbers, n);
+	return n;
+}
+
 HgServed *
 __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 						 const HgResidentColumn *columns, int ncolumns)
 {
 	HgServed *served;
+	HgResidentColumn *scanned;
+
+	if (hg_fault_note_scan && ncolumns == 0)
+	{
+		ncolumns = hg_fault_scan(rel, &scanned);
+		columns = scanned;
+	}
 
 	serving = true;
 	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);

@@ -121,6 +121,10 @@ is(sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regcl
 sql(q{select hashgraph_resident_drop('kinds', array['b', 'd'])});
 ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'kinds'::regclass and state = 'ready'}) eq '12' }, 10), 'columns are dropped alone, where there is no room for new versions beside the old ones');
 check_becomes('kinds', all_rows('kinds'), '... and the others stay');
+is(sql(q{select string_agg("column"::text || ' ' || reason, ', ') from hashgraph_resident_advise('kinds') where reason is not null}), 'w its type is not of a fixed width of at most 16 bytes', 'advice names what cannot be resident');
+my ($advised, $taken) = split /\|/, sql(q{select sum(host_bytes), (select memory_used from hashgraph_stat_resident) from hashgraph_resident_advise('kinds') where "column" is null or "column" not in ('b', 'd')});
+cmp_ok(abs($advised - $taken), '<', 0.2 * $taken, "... and tells of the memory: $advised bytes, $taken are used");
+like(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident_advise('pg_class')}), qr/belongs to the system$/, '... and why a table can not be');
 my $loads = sql('select loads from hashgraph_stat_resident');
 sql(q{select hashgraph_resident_refresh('kinds')});
 check_becomes('kinds', all_rows('kinds'), 'a refresh of what is fresh');
@@ -302,6 +306,8 @@ like($error, qr/must be owner of table t/, '... nor drops it');
 like($error, qr/must be owner of table t/, '... nor checks it');
 ($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_refresh('t')});
 like($error, qr/must be owner of table t/, '... nor refreshes it');
+($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_advise('t')});
+like($error, qr/permission denied for table t/, '... nor is told what it would need');
 is($node->safe_psql('postgres', 'set role stranger; select count(*) from hashgraph_resident'), '0', '... nor sees it');
 is($node->safe_psql('postgres', 'set role reader; select string_agg(distinct relation::text, \',\') from hashgraph_resident'), 't', 'who may read a table sees what is resident of it');
 

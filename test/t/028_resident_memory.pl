@@ -17,8 +17,8 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
-# The place.
-use constant SERVED => 5;
+# The places.
+use constant { JOIN => 2, SERVED => 5 };
 use constant TABLES => 100;
 
 my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n");
@@ -144,6 +144,48 @@ $reader->finish;
 is($reader->{rows}[0], '400000|0', '... but what the process has been served');
 is(sql('select memory_pinned from hashgraph_stat_resident'), '0', 'it is given back');
 is(sql(q{select * from hashgraph_resident_check('small')}), '10000|0', '... and others are served again');
+
+# ---------------------------------------------------------------- what scans ask for
+
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
+sql(q{set hashgraph.fault_note_scan = on; select * from hashgraph_resident_check('small')});
+is(sql('select count(*) from hashgraph_resident'), '0', 'a scan does not have columns be taken in');
+sql(q{select * from hashgraph_resident_check('small')});
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'small'::regclass and state = 'ready'}) eq '2' }, 10), '... and a second one does');
+is(sql(q{select * from hashgraph_resident_check('small')}), '10000|0', '... which are served then');
+is(sql('select bool_and(last_used > last_loaded) from hashgraph_resident'), 't', '... and used');
+sql('begin');
+sql('create table own (k int)');
+sql(q{select * from hashgraph_resident_check('own')}) for 1 .. 3;
+sql('rollback');
+sql(q{create temp table own (k int)});
+sql(q{select * from hashgraph_resident_check('own')}) for 1 .. 3;
+is(sql('select count(distinct relation_id) from hashgraph_resident'), '1', 'tables that cannot be resident are not asked for by scans');
+sql('alter system set hashgraph.resident_auto = off; select pg_reload_conf()');
+wait_for(sub { sql('show hashgraph.resident_auto') eq 'off' }, 10);
+sql(q{select * from hashgraph_resident_check('other')}) for 1 .. 3;
+is(sql('select count(distinct relation_id) from hashgraph_resident'), '1', '... nor any where hashgraph.resident_auto is off');
+
+# what was evicted and is missed comes back
+set_rest(0);
+sql(q{select hashgraph_resident_add('large', wait => true)});
+(undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', 'what scans have used before others were asked for is evicted');
+ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('small')}) eq '10000|0' }, 10), '... and comes back when a scan misses it');
+
+# ---------------------------------------------------------------- loaders at a time
+
+sql('create database elsewhere');
+$node->safe_psql('elsewhere', 'create extension hashgraph; create table e as select i as k from generate_series(1, 1000) i; vacuum e');
+$main->query('select pg_advisory_lock(26727, ' . JOIN . ')');
+sql(q{select hashgraph_resident_drop('small'); select hashgraph_resident_add('small')});
+wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+$node->safe_psql('elsewhere', q{select hashgraph_resident_add('e')});
+wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and datname = 'elsewhere'}) eq '2' }, 10);
+usleep(700_000);
+is(sql(q{select string_agg(datname, ',') from pg_stat_activity where backend_type = 'hashgraph loader'}), 'postgres', 'as many loaders as hashgraph.resident_workers says');
+$main->query('select pg_advisory_unlock(26727, ' . JOIN . ')');
+ok(wait_for(sub { sql(q{select state from hashgraph_resident where database = 'elsewhere'}) eq 'ready' }, 10), '... of one database after the other');
 
 $node->stop;
 done_testing();
