@@ -91,6 +91,7 @@ hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentRea
 	if (state == HG_RESIDENT_DECLINED)
 	{
 		entry->wanted = false;
+		entry->declined_with = hg_resident_memory_used();
 		hg_resident_count_decline(reason);
 	}
 	hg_directory_unlock(entry);

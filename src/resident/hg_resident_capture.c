@@ -77,7 +77,12 @@ hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page)
 		page->buffer = buffer;
 	}
 	UnlockReleaseBuffer(buffer);
-	return visible && hg_capture_is_plausible(page->lsn);
+	if (visible && !hg_capture_is_plausible(page->lsn))
+	{
+		capture->refused++;
+		visible = false;
+	}
+	return visible;
 }
 
 /*
@@ -131,6 +136,8 @@ hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
 				slot->visible = visible;
 				slot->loadable = visible - *count;
 				slot->rested = 0;
+				if (publish)
+					slot->refused = capture->refused;
 				joined = true;
 			}
 		}

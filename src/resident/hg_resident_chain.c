@@ -30,6 +30,9 @@
  */
 #define HG_RESTED_ROUNDS 2
 
+/* Blocks that were refused are tried again after so long, in ms. */
+#define HG_REFUSED_MS (10 * 60 * 1000)
+
 /* A table that there was no memory for is tried again when this part of the area is free again. */
 #define HG_MORE_MEMORY_PART 16
 
@@ -288,6 +291,13 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 		slot->rested++;
 	slot->visible = visible;
 	slot->loadable = loadable;
+	/* what was refused would be so again, but after a while */
+	slot->refused = Min(slot->refused, loadable);
+	if (slot->refused > 0 && DsaPointerIsValid(slot->version) &&
+		TimestampDifferenceExceeds(hg_segment_version(slot->version)->taken_at,
+								   GetCurrentTimestamp(), HG_REFUSED_MS))
+		slot->refused = 0;
+	loadable -= slot->refused;
 	if (slot->evicted)
 		return false;
 	if (loadable * HG_STALE_PART >= Max(visible, 1) ||

@@ -47,6 +47,7 @@ typedef enum HgResidentReason
 {
 	HG_REASON_NONE = 0,
 	HG_REASON_NO_MEMORY,
+	HG_REASON_NO_POSITION, /* of blocks, the rest of which is there */
 	HG_REASON_NO_WORKER, /* it is queued on */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
@@ -91,6 +92,7 @@ typedef struct HgSegmentSlot
 	/* of the last observation: */
 	uint16 visible;	 /* all-visible blocks */
 	uint16 loadable; /* of these, such as are not in the record */
+	uint16 refused;	 /* of these, such as had no position in the WAL when they were read */
 	uint16 rested;	 /* observations since these have become more */
 	bool wanted;	 /* is to be taken in (again) */
 	bool evicted;	 /* all of its version is gone for want of memory */

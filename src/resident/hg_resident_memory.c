@@ -18,7 +18,9 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
+#include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
@@ -31,6 +33,8 @@ typedef struct HgResidentControl
 	Size size;			   /* of the area */
 	pg_atomic_uint64 used; /* bytes that are allocated */
 	pg_atomic_uint64 pinned;
+	int nprocesses;
+	pg_atomic_uint64 pinned_by[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], by number of the PGPROC */
 } HgResidentControl;
 
 static HgResidentControl *control = NULL; /* NULL: no memory was asked for */
@@ -43,11 +47,18 @@ hg_resident_configured_size(void)
 	return mul_size((Size) hg_resident_memory, 1024);
 }
 
+static Size
+hg_resident_control_size(void)
+{
+	return MAXALIGN(add_size(offsetof(HgResidentControl, pinned_by),
+							 mul_size(MaxBackends, sizeof(pg_atomic_uint64))));
+}
+
 /* Where the area begins. */
 static void *
 hg_resident_place(void)
 {
-	return (char *) control + MAXALIGN(sizeof(HgResidentControl));
+	return (char *) control + hg_resident_control_size();
 }
 
 void
@@ -55,8 +66,7 @@ hg_resident_memory_request(void)
 {
 	if (hg_resident_memory == 0)
 		return;
-	RequestAddinShmemSpace(
-		add_size(MAXALIGN(sizeof(HgResidentControl)), hg_resident_configured_size()));
+	RequestAddinShmemSpace(add_size(hg_resident_control_size(), hg_resident_configured_size()));
 	RequestNamedLWLockTranche(HG_RESIDENT_TRANCHE, HG_RESIDENT_LOCKS);
 }
 
@@ -69,7 +79,7 @@ hg_resident_memory_startup(void)
 	if (hg_resident_memory == 0)
 		return;
 	control = ShmemInitStruct("hashgraph resident memory",
-							  add_size(MAXALIGN(sizeof(HgResidentControl)), size), &found);
+							  add_size(hg_resident_control_size(), size), &found);
 	if (found)
 		return;
 	if (!pg_strong_random(&control->epoch, sizeof(control->epoch)))
@@ -78,6 +88,9 @@ hg_resident_memory_startup(void)
 	control->size = size;
 	pg_atomic_init_u64(&control->used, 0);
 	pg_atomic_init_u64(&control->pinned, 0);
+	control->nprocesses = MaxBackends;
+	for (int i = 0; i < control->nprocesses; i++)
+		pg_atomic_init_u64(&control->pinned_by[i], 0);
 
 	made = dsa_create_in_place(hg_resident_place(), size, hg_resident_tranche(), NULL);
 	dsa_pin(made);
@@ -129,15 +142,38 @@ hg_resident_memory_pinned(void)
 }
 
 void
-hg_resident_memory_pin(Size bytes)
+hg_resident_memory_pin(Size bytes, bool only)
 {
-	pg_atomic_fetch_add_u64(&control->pinned, bytes);
+	if (only)
+		pg_atomic_fetch_add_u64(&control->pinned, bytes);
+	pg_atomic_fetch_add_u64(&control->pinned_by[MyProc - ProcGlobal->allProcs], bytes);
 }
 
 void
-hg_resident_memory_unpin(Size bytes)
+hg_resident_memory_unpin(Size bytes, bool only)
 {
-	pg_atomic_fetch_sub_u64(&control->pinned, bytes);
+	if (only)
+		pg_atomic_fetch_sub_u64(&control->pinned, bytes);
+	pg_atomic_fetch_sub_u64(&control->pinned_by[MyProc - ProcGlobal->allProcs], bytes);
+}
+
+bool
+hg_resident_memory_is_idle(void)
+{
+	Size half = control->size / 2;
+	Size idle = 0;
+
+	/* that is the rule, and looks at no process */
+	if (hg_resident_memory_pinned() <= half)
+		return false;
+	for (int i = 0; i < control->nprocesses; i++)
+	{
+		Size bytes = pg_atomic_read_u64(&control->pinned_by[i]);
+
+		if (bytes > 0 && ProcGlobal->allProcs[i].wait_event_info == WAIT_EVENT_CLIENT_READ)
+			idle += bytes;
+	}
+	return idle > half;
 }
 
 LWLock *

@@ -77,8 +77,19 @@ extern Size hg_resident_memory_size(void);
 extern Size hg_resident_memory_used(void);
 /* Of these, what processes have pinned, each version once (hg_resident_version.h). */
 extern Size hg_resident_memory_pinned(void);
-extern void hg_resident_memory_pin(Size bytes);
-extern void hg_resident_memory_unpin(Size bytes);
+
+/*
+ * This process has pinned a version of so many bytes, which nobody else has (only), or not any
+ * more.
+ */
+extern void hg_resident_memory_pin(Size bytes, bool only);
+extern void hg_resident_memory_unpin(Size bytes, bool only);
+
+/*
+ * Do processes that wait for their client, as those with an idle cursor do, pin more than half of
+ * the area?  Nobody knows when they will let go of it.
+ */
+extern bool hg_resident_memory_is_idle(void);
 
 extern LWLock *hg_resident_lock(HgResidentLock lock);
 extern int hg_resident_tranche(void);

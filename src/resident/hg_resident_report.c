@@ -21,6 +21,8 @@ hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 genera
 	int resident = 0;
 
 	report->visible += slot->visible;
+	if (slot->refused > 0 && report->reason == HG_REASON_NONE)
+		report->reason = HG_REASON_NO_POSITION;
 	if (!DsaPointerIsValid(slot->version))
 		return;
 	version = hg_segment_version(slot->version);
@@ -125,6 +127,9 @@ hg_resident_reason_text(HgResidentReason reason)
 			break;
 		case HG_REASON_NO_MEMORY:
 			return "hashgraph.resident_memory is used up";
+		case HG_REASON_NO_POSITION:
+			return "blocks of it were written without WAL: VACUUM (FREEZE) and "
+				   "hashgraph_resident_refresh() cure that";
 		case HG_REASON_NO_WORKER:
 			return "no background worker could be started: max_worker_processes is used up";
 		case HG_REASON_NOT_HEAP:

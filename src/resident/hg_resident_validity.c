@@ -253,8 +253,8 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 
 /*
  * Take in what the slots of a locked entry have for these bits, and pin it.  What processes have
- * pinned can't be evicted, and stays beside what has taken its place: where it is more than half of
- * the area, such as cursors hold that nobody reads from, nothing is pinned that was not.
+ * pinned can't be evicted, and stays beside what has taken its place: where cursors that nobody
+ * reads from hold more than half of the area, nothing is pinned that was not.
  */
 static void
 hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
@@ -262,7 +262,7 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
 				 int ncolumns, bool *missed)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
-	bool may_pin = hg_resident_memory_pinned() <= hg_resident_memory_size() / 2;
+	bool may_pin = !hg_resident_memory_is_idle();
 	TimestampTz now = GetCurrentTimestamp();
 
 	for (uint32 i = 0; i < Min(nsegments, entry->nslots); i++)

@@ -184,8 +184,7 @@ void
 hg_segment_version_pin(HgSegmentVersion *version)
 {
 	pg_atomic_fetch_add_u32(&version->users, 1);
-	if (pg_atomic_fetch_add_u32(&version->pins, 1) == 0)
-		hg_resident_memory_pin(version->bytes);
+	hg_resident_memory_pin(version->bytes, pg_atomic_fetch_add_u32(&version->pins, 1) == 0);
 }
 
 void
@@ -195,8 +194,7 @@ hg_segment_version_release(dsa_pointer pointer)
 	/* before it is unpinned, as it may lose columns then */
 	Size bytes = version->bytes;
 
-	if (pg_atomic_sub_fetch_u32(&version->pins, 1) == 0)
-		hg_resident_memory_unpin(bytes);
+	hg_resident_memory_unpin(bytes, pg_atomic_sub_fetch_u32(&version->pins, 1) == 0);
 	hg_segment_version_retire(pointer);
 }
 

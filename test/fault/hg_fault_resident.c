@@ -51,8 +51,7 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_CAPTURE = 1, /* between the look at the map and the first page */
 	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
 	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
-	HG_FAULT_PLACE_END_ROUND,	/* between the last observation and the round's end */
-	HG_FAULT_PLACE_SERVED		/* behind the pins of what a reader is served */
+	HG_FAULT_PLACE_END_ROUND	/* between the last observation and the round's end */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -84,6 +83,7 @@ static int hg_planted = HG_PLANTED_NONE;
 static int hg_fault_delay = 0;				   /* ms at most */
 static int hg_fault_eviction_rest = 60 * 1000; /* ms */
 static bool hg_fault_note_scan = false;
+static bool hg_fault_keep_served = false;
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -135,6 +135,10 @@ hg_fault_resident_init(void)
 							 "Has who is served all columns of a table count as a scan of these.",
 							 NULL, &hg_fault_note_scan, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL,
 							 NULL, NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.fault_keep_served",
+		"Has a transaction keep what it is served to its end, as a cursor does.", NULL,
+		&hg_fault_keep_served, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
@@ -244,11 +248,19 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		columns = scanned;
 	}
 
+	if (hg_fault_keep_served)
+	{
+		ResourceOwner owner = CurrentResourceOwner;
+		MemoryContext context = MemoryContextSwitchTo(TopTransactionContext);
+
+		CurrentResourceOwner = TopTransactionResourceOwner;
+		(void) __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
+		CurrentResourceOwner = owner;
+		MemoryContextSwitchTo(context);
+	}
 	serving = true;
 	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
 	serving = false;
-	if (served != NULL)
-		hg_fault_come_by(HG_FAULT_PLACE_SERVED);
 	if (hg_planted != HG_PLANTED_RECORD_FIRST || served == NULL)
 		return served;
 	hg_fault_come_by(HG_FAULT_PLACE_SERVE);

@@ -308,6 +308,15 @@ like($error, qr/must be owner of table t/, '... nor checks it');
 like($error, qr/must be owner of table t/, '... nor refreshes it');
 ($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_advise('t')});
 like($error, qr/permission denied for table t/, '... nor is told what it would need');
+if ($node->pg_version >= 17)
+{
+	sql('create role maintainer; grant pg_maintain to maintainer; grant maintain on t to reader');
+	foreach my $role ('maintainer', 'reader')
+	{
+		is($node->safe_psql('postgres', "set role $role; select hashgraph_resident_add('t', wait => true)"), '', "who may maintain a table adds it: $role");
+	}
+	sql('revoke maintain on t from reader');
+}
 is($node->safe_psql('postgres', 'set role stranger; select count(*) from hashgraph_resident'), '0', '... nor sees it');
 is($node->safe_psql('postgres', 'set role reader; select string_agg(distinct relation::text, \',\') from hashgraph_resident'), 't', 'who may read a table sees what is resident of it');
 

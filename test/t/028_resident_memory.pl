@@ -17,8 +17,8 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
-# The places.
-use constant { JOIN => 2, SERVED => 5 };
+# The place.
+use constant JOIN => 2;
 use constant TABLES => 100;
 
 my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n");
@@ -118,6 +118,26 @@ cmp_ok(memory_used(), '<=', 8 * 1024 * 1024, 'no more memory is used than there 
 sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
 cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
 
+# ---------------------------------------------------------------- blocks without a position in the WAL
+
+# wal_level = minimal leaves the WAL out for what is written into a new file, from wal_skip_threshold on
+$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\nwal_skip_threshold = 0\n");
+$node->restart;
+$main = RawSession->new($node);
+sql('create table skipped as select i as k from generate_series(1, 1000) i; vacuum skipped');
+sql(q{select hashgraph_resident_add('skipped', wait => true)});
+is(sql(q{select * from hashgraph_resident_check('skipped')}), '0|0', 'blocks that were written without WAL are not served');
+like(sql(q{select reason from hashgraph_resident}), qr/written without WAL: VACUUM \(FREEZE\)/, '... and the view tells what cures that');
+my $loads = sql('select loads from hashgraph_stat_resident');
+usleep(1_000_000);
+is(sql('select loads from hashgraph_stat_resident'), $loads, '... and they are not read again and again');
+wait_for(sub { sql(q{vacuum (freeze) skipped; select hashgraph_resident_refresh('skipped'); select * from hashgraph_resident_check('skipped')}) eq '1000|0' or not usleep(100_000) }, 10);
+is(sql(q{select * from hashgraph_resident_check('skipped')}), '1000|0', '... which it does');
+sql('drop table skipped');
+$node->append_conf('postgresql.conf', "wal_level = replica\n");
+$node->restart;
+$main = RawSession->new($node);
+
 # ---------------------------------------------------------------- pins
 
 set_rest(60_000);
@@ -128,21 +148,29 @@ wait_for(sub { sql('vacuum large; vacuum other; vacuum small; select bool_and(re
 sql(q{select hashgraph_resident_add('large', wait => true); select hashgraph_resident_add('small', pinned => true, wait => true)});
 is(sql(q{select * from hashgraph_resident_check('large')}), '400000|0', 'a table of more than half of the memory is served');
 is(sql('select memory_pinned from hashgraph_stat_resident'), '0', '... and not pinned any more');
-$main->query('select pg_advisory_lock(26727, ' . SERVED . ')');
 my $reader = RawSession->new($node);
-$reader->send(q{select * from hashgraph_resident_check('large')});
-wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
-cmp_ok(sql('select memory_pinned from hashgraph_stat_resident'), '>', 4 * 1024 * 1024, 'what a process is served is pinned, and counted');
-is(sql(q{set statement_timeout = '10s'; select * from hashgraph_resident_check('small')}), '0|0', 'beyond half of the memory nothing more is pinned');
+$reader->query('set hashgraph.fault_keep_served = on');
+$reader->query('begin');
+is($reader->query(q{select * from hashgraph_resident_check('large')}), '400000|0', 'a transaction is served it, and keeps it');
+cmp_ok(sql('select memory_pinned from hashgraph_stat_resident'), '>', 4 * 1024 * 1024, '... pinned, which is counted');
+is(sql(q{select * from hashgraph_resident_check('small')}), '0|0', 'where that is more than half of the memory, and idle, nothing more is pinned');
+is(sql(q{select * from hashgraph_resident_check('large')}), '400000|0', '... but what is so already');
+$reader->send('select pg_sleep(60)');
+wait_for(sub { sql(q{select count(*) from pg_stat_activity where wait_event = 'PgSleep'}) > 0 }, 10);
+is(sql(q{select * from hashgraph_resident_check('small')}), '10000|0', '... and as long as it is not idle, more is');
+sql('select pg_cancel_backend(' . $reader->pid . ')');
+$reader->finish;
+$reader->query('rollback');
+is(sql('select memory_pinned from hashgraph_stat_resident'), '0', 'what an aborted transaction has pinned is given back');
+$reader->query('begin');
+$reader->query(q{select * from hashgraph_resident_check('large')});
 set_rest(0);
 is(sql(q{select count(*) from hashgraph_resident where relation = 'large'::regclass and state = 'ready'}), '2', 'what is pinned by a process is there');
 my (undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
 like($error, qr/used up/, '... and not evicted');
 sql('select hashgraph_resident_drop(\'other\')');
-$main->query('select pg_advisory_unlock(26727, ' . SERVED . ')');
-$reader->finish;
-is($reader->{rows}[0], '400000|0', '... but what the process has been served');
-is(sql('select memory_pinned from hashgraph_stat_resident'), '0', 'it is given back');
+$reader->query('commit');
+is(sql('select memory_pinned from hashgraph_stat_resident'), '0', 'it is given back when the transaction ends');
 is(sql(q{select * from hashgraph_resident_check('small')}), '10000|0', '... and others are served again');
 
 # ---------------------------------------------------------------- what scans ask for

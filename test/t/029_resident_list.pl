@@ -156,7 +156,8 @@ ok(wait_for(sub { $other->query($all) eq 'a ready' }, 20), 'a standby takes in w
 is($other->query(q{select * from hashgraph_resident_check('a')}), '5000|0', '... as it is');
 $other->query(q{select hashgraph_resident_drop('a')});
 $other->query(q{select hashgraph_resident_add('p')});
-$standby->restart('immediate');
+$standby->stop('immediate');
+$standby->start;
 $other = RawSession->new($standby);
 ok(wait_for(sub { $other->query($all) eq 'p ready, p2 ready' }, 20), '... and has a list of its own');
 is(sql($all), 'a ready', '... which is none of the primary\'s');
