@@ -21,7 +21,7 @@ plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 use constant JOIN => 2;
 use constant TABLES => 100;
 
-my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n");
+my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n", init => [ no_data_checksums => 1 ]);
 my $main = RawSession->new($node);
 
 # Run statements, each by itself, which must succeed; what the last one returns.
