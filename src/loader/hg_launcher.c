@@ -4,7 +4,7 @@
  *	  The worker that has residents' workers started, where they are needed.
  *
  * One for the server, connected to no database.  Once a second, or when it is woken, it looks at
- * the directory: a database with tables in it gets a post, a chain and two witnesses, and a loader
+ * the directory: a database with tables in it gets a post, a chain and two witnesses, and loaders
  * as long as something is wanted there; one without, or one that a command wants to have for
  * itself (hg_loader_holdoff.h), is left, and its post given to another when the last of them has
  * gone.  A worker that ends is started again after a pause, which doubles each time that it has
@@ -82,6 +82,16 @@ static HgLaunchedPost *launched; /* [hg_post_count()] */
 /* A worker that was started comes up within that, in ms, or not at all. */
 #define HG_LAUNCHER_COMES_UP_MS 5000
 
+/* Was a worker started that has not taken its place so far? */
+static bool
+hg_launcher_comes_up(int number, const HgPost *post, HgPlace place, TimestampTz now)
+{
+	const HgLaunched *worker = &launched[number].places[place];
+
+	return worker->started_at != 0 && worker->taken == post->taken[place] &&
+		   !TimestampDifferenceExceeds(worker->started_at, now, HG_LAUNCHER_COMES_UP_MS);
+}
+
 /* How many loaders there are, or are about to come up. */
 static int
 hg_launcher_count_loaders(void)
@@ -91,14 +101,12 @@ hg_launcher_count_loaders(void)
 
 	for (int number = 0; number < hg_post_count(); number++)
 	{
-		const HgLaunched *loader = &launched[number].places[HG_PLACE_LOADER];
 		HgPost post;
 
 		if (!hg_post_read(number, &post) || post.database != launched[number].database)
 			continue;
-		n += post.pids[HG_PLACE_LOADER] != 0 ||
-			 (loader->started_at != 0 && loader->taken == post.taken[HG_PLACE_LOADER] &&
-			  !TimestampDifferenceExceeds(loader->started_at, now, HG_LAUNCHER_COMES_UP_MS));
+		for (int place = HG_PLACE_LOADER; place < HG_PLACES; place++)
+			n += post.pids[place] != 0 || hg_launcher_comes_up(number, &post, place, now);
 	}
 	return n;
 }
@@ -173,7 +181,7 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	/* a loader that has come up has done its work, a witness that has lived for a while too */
 	if (before->started_at == 0 ||
 		(post->taken[place] != before->taken &&
-		 (place == HG_PLACE_LOADER ||
+		 (place >= HG_PLACE_LOADER ||
 		  TimestampDifferenceExceeds(before->started_at, now, HG_LAUNCHER_HEALTHY_MS))))
 		before->pause_ms = HG_LAUNCHER_FIRST_PAUSE_MS;
 	if (before->started_at != 0 &&
@@ -192,6 +200,28 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	before->started_at = now;
 	before->taken = post->taken[place];
 	return true;
+}
+
+/*
+ * Start a loader where another one may be had, and none comes up: that may be enough.  False: there
+ * is no slot for it.
+ */
+static bool
+hg_launcher_fill_loader(int number, const HgPost *post)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int free_place = HG_PLACES;
+
+	for (int place = HG_PLACES - 1; place >= HG_PLACE_LOADER; place--)
+	{
+		if (post->pids[place] != 0)
+			continue;
+		if (hg_launcher_comes_up(number, post, place, now))
+			return true;
+		free_place = place;
+	}
+	return free_place == HG_PLACES || hg_launcher_count_loaders() >= hg_resident_workers ||
+		   hg_launcher_fill(number, post, free_place);
 }
 
 /* Say of the tables of a database that there is no worker for them, or that there is one again. */
@@ -226,8 +256,7 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	(void) hg_post_read(number, &post);
 	started = hg_launcher_fill(number, &post, HG_PLACE_WITNESS) &&
 			  hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS) &&
-			  (!database->wanted || hg_launcher_count_loaders() >= hg_resident_workers ||
-			   hg_launcher_fill(number, &post, HG_PLACE_LOADER));
+			  (!database->wanted || hg_launcher_fill_loader(number, &post));
 	if (!started || launched[number].starved)
 		hg_launcher_tell_starved(database->database, !started);
 	launched[number].starved = !started;

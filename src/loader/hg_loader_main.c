@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_main.c
- *	  The loader of a database: takes in what is wanted there, and ends.
+ *	  A loader of a database: takes in what is wanted there, and ends.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -4,7 +4,7 @@
  *	  Which processes work for the residents of which database.
  *
  * A POST for each database that has residents, or is rid of them: two witnesses and, while there
- * is something to take in, a loader.  The launcher gives posts to databases and starts the
+ * is something to take in, loaders.  The launcher gives posts to databases and starts the
  * processes; each of them takes its place when it has come up, and leaves it as the last thing
  * that it does.  Who is to go is told so (leave), and goes by itself.
  *
@@ -21,12 +21,15 @@
 
 #include "datatype/timestamp.h"
 
+/* Most loaders of a database at a time. */
+#define HG_LOADERS 4
+
 typedef enum HgPlace
 {
 	HG_PLACE_WITNESS = 0,
 	HG_PLACE_OTHER_WITNESS,
-	HG_PLACE_LOADER,
-	HG_PLACES /* their number */
+	HG_PLACE_LOADER, /* the first one of HG_LOADERS */
+	HG_PLACES = HG_PLACE_LOADER + HG_LOADERS
 } HgPlace;
 
 /* What the launcher reads of a post. */

@@ -24,6 +24,7 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_encode.h"
@@ -555,6 +556,38 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 	hg_directory_unlock(entry);
 }
 
+/*
+ * Have a table for this loader alone.  False: another one has it.  One that has ended meanwhile has
+ * let it go.
+ */
+static bool
+hg_loader_claim(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+	bool claimed;
+
+	if (entry == NULL)
+		return true;
+	claimed = entry->loader == 0 || entry->loader == MyProcPid ||
+			  BackendPidGetProc(entry->loader) == NULL;
+	if (claimed)
+		entry->loader = MyProcPid;
+	hg_directory_unlock(entry);
+	return claimed;
+}
+
+static void
+hg_loader_unclaim(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return;
+	if (entry->loader == MyProcPid)
+		entry->loader = 0;
+	hg_directory_unlock(entry);
+}
+
 /* Make a plan in a transaction of its own.  NULL: there is nothing to take in, or else no lock. */
 static HgLoaderPlan *
 hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
@@ -576,8 +609,9 @@ hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 	return plan;
 }
 
-bool
-hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+/* Take in a table that nobody else does; what hg_loader_take_in returns. */
+static bool
+hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
 	bool nothing;
 	HgLoaderPlan *plan = hg_loader_try_plan(key, context, &nothing);
@@ -595,4 +629,16 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	attempt = hg_loader_work_off(plan);
 	hg_loader_finish(plan, attempt);
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
+}
+
+bool
+hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+{
+	bool done;
+
+	if (!hg_loader_claim(key))
+		return false;
+	done = hg_loader_take_in_claimed(key, is_left, context);
+	hg_loader_unclaim(key);
+	return done;
 }

@@ -48,7 +48,7 @@ typedef enum HgResidentReason
 	HG_REASON_NONE = 0,
 	HG_REASON_NO_MEMORY,
 	HG_REASON_NO_POSITION, /* of blocks, the rest of which is there */
-	HG_REASON_NO_WORKER, /* it is queued on */
+	HG_REASON_NO_WORKER,   /* it is queued on */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,
@@ -116,6 +116,7 @@ typedef struct HgDirectoryEntry
 	uint8 state;		 /* HgResidentState */
 	uint8 reason;		 /* HgResidentReason */
 	bool wanted;		 /* there is something for a loader to do */
+	pid_t loader; /* who takes it in, if there is still a process of this number; 0: nobody */
 	TimestampTz loaded_at;
 	uint64 loads;		/* segments that were taken in */
 	Size declined_with; /* bytes that were used when it was declined for want of memory */

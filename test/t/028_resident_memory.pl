@@ -152,6 +152,13 @@ my $reader = RawSession->new($node);
 $reader->query('set hashgraph.fault_keep_served = on');
 $reader->query('begin');
 is($reader->query(q{select * from hashgraph_resident_check('large')}), '400000|0', 'a transaction is served it, and keeps it');
+# what waits for its client is idle
+sub wait_until_idle
+{
+	wait_for(sub { (sql('select wait_event from pg_stat_activity where pid = ' . $reader->pid) // '') eq 'ClientRead' }, 10);
+	return;
+}
+wait_until_idle();
 cmp_ok(sql('select memory_pinned from hashgraph_stat_resident'), '>', 4 * 1024 * 1024, '... pinned, which is counted');
 is(sql(q{select * from hashgraph_resident_check('small')}), '0|0', 'where that is more than half of the memory, and idle, nothing more is pinned');
 is(sql(q{select * from hashgraph_resident_check('large')}), '400000|0', '... but what is so already');
@@ -214,6 +221,22 @@ usleep(700_000);
 is(sql(q{select string_agg(datname, ',') from pg_stat_activity where backend_type = 'hashgraph loader'}), 'postgres', 'as many loaders as hashgraph.resident_workers says');
 $main->query('select pg_advisory_unlock(26727, ' . JOIN . ')');
 ok(wait_for(sub { sql(q{select state from hashgraph_resident where database = 'elsewhere'}) eq 'ready' }, 10), '... of one database after the other');
+
+# several tables of a database at a time, each by one of them
+$node->append_conf('postgresql.conf', "hashgraph.resident_workers = 2\nmax_worker_processes = 12\n");
+$node->restart;
+$main = RawSession->new($node);
+wait_for_loaders();
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation is not null) r');
+$main->query('select pg_advisory_lock(26727, ' . JOIN . ')');
+sql(join ';', map { "select hashgraph_resident_add('t$_')" } 1 .. 5);
+my $waiting = q{select count(*) from pg_locks where locktype = 'advisory' and classid = 26727 and not granted};
+ok(wait_for(sub { sql($waiting) eq '2' }, 10), 'two loaders take in tables of a database');
+usleep(700_000);
+is(sql($waiting), '2', '... and not more');
+$main->query('select pg_advisory_unlock(26727, ' . JOIN . ')');
+wait_for_loaders();
+is(sql('select sum(rows_compared), sum(rows_different) from (select distinct relation from hashgraph_resident where relation is not null) r, hashgraph_resident_check(relation)'), '50000|0', '... all of them');
 
 $node->stop;
 done_testing();
