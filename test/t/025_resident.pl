@@ -125,8 +125,10 @@ is(sql(q{select string_agg("column"::text || ' ' || reason, ', ') from hashgraph
 my ($advised, $taken) = split /\|/, sql(q{select sum(host_bytes), (select memory_used from hashgraph_stat_resident) from hashgraph_resident_advise('kinds') where "column" is null or "column" not in ('b', 'd')});
 cmp_ok(abs($advised - $taken), '<', 0.2 * $taken, "... and tells of the memory: $advised bytes, $taken are used");
 like(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident_advise('pg_class')}), qr/belongs to the system$/, '... and why a table can not be');
+# what is waited for here is that the loader has done all that it was asked for
+sql(q{select hashgraph_resident_add('kinds', array['c'], wait => true)});
 my $loads = sql('select loads from hashgraph_stat_resident');
-sql(q{select hashgraph_resident_refresh('kinds')});
+sql(q{select hashgraph_resident_refresh('kinds'); select hashgraph_resident_add('kinds', array['c'], wait => true)});
 check_becomes('kinds', all_rows('kinds'), 'a refresh of what is fresh');
 is(sql('select loads from hashgraph_stat_resident'), $loads, '... loads nothing');
 sql(q{select hashgraph_resident_drop('kinds')});
