@@ -53,6 +53,9 @@
  */
 #define HG_LOADER_READMIT_PART 5
 
+/* What columns leave of the area, so that tables can be asked for where it is full: in bytes. */
+#define HG_LOADER_LEFT_ROOM (2 * HG_DIRECTORY_ROOM)
+
 /* How an attempt at a segment has ended. */
 typedef enum HgAttempt
 {
@@ -191,7 +194,7 @@ hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encod
 
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	version = hg_segment_version_make(claim, data);
-	while (!DsaPointerIsValid(version))
+	while (!DsaPointerIsValid(version) || !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
 	{
 		hg_resident_claim_release(claim);
 		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data), false) == 0)

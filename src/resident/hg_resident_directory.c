@@ -366,7 +366,10 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 	HgDirectoryColumn *columns = hg_directory_columns(entry);
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
 		columns[i].evicted = columns[i].asked = false;
+		columns[i].asked_at = GetCurrentTimestamp();
+	}
 }
 
 bool

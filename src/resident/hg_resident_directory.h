@@ -199,7 +199,7 @@ extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
 /* Have all segments be wanted in a locked entry, as far as they are not there or stale. */
 extern void hg_directory_want(HgDirectoryEntry *entry);
 
-/* Have columns that were evicted from it be taken in again. */
+/* Have columns that were evicted from it be taken in again: all of them are asked for now. */
 extern void hg_directory_want_columns(HgDirectoryEntry *entry);
 
 /* Put a version in place of what a slot has, which loses its user, with an empty record. */

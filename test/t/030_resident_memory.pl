@@ -84,6 +84,11 @@ is(sql('select evictions from hashgraph_stat_resident'), '0', 'nothing was evict
 cmp_ok(sql('select declines from hashgraph_stat_resident'), '>=', $declined, 'declines are counted');
 like(sql('select declined_for from hashgraph_stat_resident'), qr/^hashgraph\.resident_memory is used up: \d+$/, '... by reason');
 
+sql(join ';', map { "create table late$_ (k int); select hashgraph_resident_add('late$_')" } 1 .. 20);
+is(sql(q{select count(distinct relation) from hashgraph_resident where relation::text like 'late%'}), '20', 'tables can be asked for where the memory is full');
+sql(join ';', map { "drop table late$_" } 1 .. 20);
+wait_for(sub { sql(q{select count(distinct relation_id) from hashgraph_resident}) eq TABLES }, 10);
+
 # ---------------------------------------------------------------- eviction
 
 set_rest(0);
@@ -99,6 +104,9 @@ cmp_ok(sql('select evictions from hashgraph_stat_resident'), '>', 0, '... which 
 cmp_ok(sql("select sum(host_bytes) from hashgraph_resident where relation = '$oldest'::regclass"), '==', 0, '... and has no bytes any more');
 sql("select hashgraph_resident_add('$oldest', wait => true)");
 is(sql("select * from hashgraph_resident_check('$oldest')"), '10000|0', 'what was evicted is taken in again when it is asked for');
+my $evicted = sql("select relation from hashgraph_resident where state = 'evicted' limit 1");
+sql("select hashgraph_resident_refresh('$evicted')");
+ok(wait_for(sub { sql("select * from hashgraph_resident_check('$evicted')") eq '10000|0' }, 10), '... or refreshed');
 my ($different, $served) = (0, 0);
 foreach my $i (1 .. TABLES)
 {
