@@ -223,6 +223,8 @@ CREATE FUNCTION hashgraph_resident(
 	OUT blocks_resident bigint,
 	OUT blocks_stale bigint,
 	OUT host_bytes bigint,
+	OUT pinned boolean,
+	OUT last_used timestamptz,
 	OUT last_loaded timestamptz)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
@@ -252,12 +254,13 @@ GRANT SELECT ON hashgraph_resident TO PUBLIC;
 CREATE FUNCTION hashgraph_resident_add(
 	rel regclass,
 	columns name[] DEFAULT NULL,
+	pinned boolean DEFAULT false,
 	wait boolean DEFAULT false)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hashgraph_resident_add';
 
-COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], boolean) IS
+COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], boolean, boolean) IS
 'has columns of a table, by default all that can be, taken into memory and kept there';
 
 CREATE FUNCTION hashgraph_resident_drop(
@@ -270,6 +273,27 @@ AS 'MODULE_PATHNAME', 'hashgraph_resident_drop';
 COMMENT ON FUNCTION hashgraph_resident_drop(regclass, name[]) IS
 'has columns of a table, by default all of them, not be resident any more';
 
+CREATE FUNCTION hashgraph_resident_refresh(rel regclass)
+RETURNS void
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_resident_refresh';
+
+COMMENT ON FUNCTION hashgraph_resident_refresh(regclass) IS
+'has what is stale of a resident table, or was evicted, be taken in again now';
+
+CREATE FUNCTION hashgraph_resident_advise(
+	rel regclass,
+	OUT "column" name,
+	OUT type regtype,
+	OUT reason text,
+	OUT host_bytes bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_resident_advise';
+
+COMMENT ON FUNCTION hashgraph_resident_advise(regclass) IS
+'memory that taking in each column of a table would need, or why it cannot be; without a column, the table''s own';
+
 CREATE FUNCTION hashgraph_resident_check(
 	rel regclass,
 	OUT rows_compared bigint,
@@ -280,6 +304,36 @@ AS 'MODULE_PATHNAME', 'hashgraph_resident_check';
 
 COMMENT ON FUNCTION hashgraph_resident_check(regclass) IS
 'compares the rows of resident columns that a query would be served with those of the table';
+
+CREATE FUNCTION hashgraph_stat_resident(
+	OUT scans bigint,
+	OUT rows_served bigint,
+	OUT blocks_served bigint,
+	OUT blocks_from_heap bigint,
+	OUT chains_broken bigint,
+	OUT blocks_readmitted bigint,
+	OUT loads bigint,
+	OUT evictions bigint,
+	OUT declines bigint,
+	OUT declined_for text,
+	OUT memory bigint,
+	OUT memory_used bigint,
+	OUT memory_pinned bigint,
+	OUT stats_reset timestamptz)
+RETURNS record
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'hashgraph_stat_resident';
+
+COMMENT ON FUNCTION hashgraph_stat_resident() IS
+'what the server has done with resident columns, and the memory that they have, in bytes';
+
+CREATE VIEW hashgraph_stat_resident AS
+	SELECT * FROM hashgraph_stat_resident();
+
+COMMENT ON VIEW hashgraph_stat_resident IS
+'what the server has done with resident columns, and the memory that they have, in bytes';
+
+GRANT SELECT ON hashgraph_stat_resident TO PUBLIC;
 
 -- Say what to run where new sessions would not load the library
 

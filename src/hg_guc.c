@@ -45,6 +45,8 @@ int hg_gpu_device = -1;
 char *hg_device_program = NULL;
 int hg_resident_memory = 0;
 bool hg_resident = true;
+bool hg_resident_auto = true;
+int hg_resident_workers = 1;
 
 /* Highest device ordinal that can be asked for. */
 #define HG_MAX_DEVICE 1023
@@ -209,10 +211,16 @@ hg_guc_declare_resident(void)
 							"shared_preload_libraries.",
 							&hg_resident_memory, 0, 0, MAX_KILOBYTES, server_start, GUC_UNIT_KB,
 							hg_guc_check_resident_memory, NULL, NULL);
-
 	DefineCustomBoolVariable("hashgraph.resident", "Enables the use of resident columns.",
 							 "Where it is off, joins read all rows from their tables.",
 							 &hg_resident, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.resident_auto",
+		"Enables taking columns that joins have scanned twice into memory without being asked.",
+		NULL, &hg_resident_auto, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.resident_workers",
+							"Sets the number of processes that load resident columns at a time.",
+							NULL, &hg_resident_workers, 1, 1, 64, server_start, 0, NULL, NULL, NULL);
 }
 
 /*

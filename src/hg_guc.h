@@ -36,6 +36,8 @@ extern int hg_gpu_device;		 /* -1 = any */
 extern char *hg_device_program;	 /* "" = beside the server's own programs */
 extern int hg_resident_memory;	 /* kB; 0 = none */
 extern bool hg_resident;		 /* scans may be served from there */
+extern bool hg_resident_auto;
+extern int hg_resident_workers;
 
 extern void hg_guc_init(void);
 

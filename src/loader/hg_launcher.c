@@ -4,7 +4,7 @@
  *	  The worker that has residents' workers started, where they are needed.
  *
  * One for the server, connected to no database.  Once a second, or when it is woken, it looks at
- * the directory: a database with tables in it gets a post, a chain and two witnesses, and a loader
+ * the directory: a database with tables in it gets a post, a chain and two witnesses, and loaders
  * as long as something is wanted there; one without, or one that a command wants to have for
  * itself (hg_loader_holdoff.h), is left, and its post given to another when the last of them has
  * gone.  A worker that ends is started again after a pause, which doubles each time that it has
@@ -36,16 +36,20 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
 
 /* Between two looks at the directory, in ms. */
 #define HG_LAUNCHER_PERIOD_MS 1000
+
+/* The list is written at least as often, in ms, as what is used changes its order too. */
+#define HG_LAUNCHER_LIST_MS (5 * 60 * 1000)
 
 /* Before a worker is started again, in ms: at first, and at most. */
 #define HG_LAUNCHER_FIRST_PAUSE_MS 200
 #define HG_LAUNCHER_LONGEST_PAUSE_MS (60 * 1000)
 
 /* A worker that has lived for so long has done what it was for. */
-#define HG_LAUNCHER_HEALTHY_MS 10000
+#define HG_LAUNCHER_HEALTHY_MS 3000
 
 #define HG_LAUNCHER_RESTART_S 5
 
@@ -62,6 +66,7 @@ typedef struct HgLaunched
 typedef struct HgLaunchedPost
 {
 	Oid database;
+	bool starved; /* a worker could not be started */
 	HgLaunched places[HG_PLACES];
 } HgLaunchedPost;
 
@@ -73,6 +78,38 @@ typedef struct HgLauncherDatabase
 } HgLauncherDatabase;
 
 static HgLaunchedPost *launched; /* [hg_post_count()] */
+
+/* A worker that was started comes up within that, in ms, or not at all. */
+#define HG_LAUNCHER_COMES_UP_MS 5000
+
+/* Was a worker started that has not taken its place so far? */
+static bool
+hg_launcher_comes_up(int number, const HgPost *post, HgPlace place, TimestampTz now)
+{
+	const HgLaunched *worker = &launched[number].places[place];
+
+	return worker->started_at != 0 && worker->taken == post->taken[place] &&
+		   !TimestampDifferenceExceeds(worker->started_at, now, HG_LAUNCHER_COMES_UP_MS);
+}
+
+/* How many loaders there are, or are about to come up. */
+static int
+hg_launcher_count_loaders(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int n = 0;
+
+	for (int number = 0; number < hg_post_count(); number++)
+	{
+		HgPost post;
+
+		if (!hg_post_read(number, &post) || post.database != launched[number].database)
+			continue;
+		for (int place = HG_PLACE_LOADER; place < HG_PLACES; place++)
+			n += post.pids[place] != 0 || hg_launcher_comes_up(number, &post, place, now);
+	}
+	return n;
+}
 
 /* The databases that the directory has tables of, in the current memory context. */
 static int
@@ -130,8 +167,9 @@ hg_launcher_database_exists(Oid database)
 	return exists;
 }
 
-/* Start a worker where the place is empty, and the pause is over. */
-static void
+/* Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
+ */
+static bool
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 {
 	HgLaunched *before = &launched[number].places[place];
@@ -139,28 +177,58 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 	HgLoaderTask task = {.database = post->database, .post = number, .place = place};
 
 	if (post->pids[place] != 0)
-		return;
+		return true;
 	/* a loader that has come up has done its work, a witness that has lived for a while too */
 	if (before->started_at == 0 ||
 		(post->taken[place] != before->taken &&
-		 (place == HG_PLACE_LOADER ||
+		 (place >= HG_PLACE_LOADER ||
 		  TimestampDifferenceExceeds(before->started_at, now, HG_LAUNCHER_HEALTHY_MS))))
 		before->pause_ms = HG_LAUNCHER_FIRST_PAUSE_MS;
 	if (before->started_at != 0 &&
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
-		return;
+		return true;
 	/* one that has not come up: a standby replays DROP DATABASE without a word to anybody */
 	if (before->started_at != 0 && post->taken[place] == before->taken &&
 		!hg_launcher_database_exists(post->database))
 	{
 		(void) hg_directory_forget_database(post->database);
-		return;
+		return true;
 	}
 	if (!hg_loader_start_worker(&task))
-		return;
+		return false;
 	before->pause_ms = Min(2 * before->pause_ms, HG_LAUNCHER_LONGEST_PAUSE_MS);
 	before->started_at = now;
 	before->taken = post->taken[place];
+	return true;
+}
+
+/*
+ * Start a loader where another one may be had, and none comes up: that may be enough.  False: there
+ * is no slot for it.
+ */
+static bool
+hg_launcher_fill_loader(int number, const HgPost *post)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int free_place = HG_PLACES;
+
+	for (int place = HG_PLACES - 1; place >= HG_PLACE_LOADER; place--)
+	{
+		if (post->pids[place] != 0)
+			continue;
+		if (hg_launcher_comes_up(number, post, place, now))
+			return true;
+		free_place = place;
+	}
+	return free_place == HG_PLACES || hg_launcher_count_loaders() >= hg_resident_workers ||
+		   hg_launcher_fill(number, post, free_place);
+}
+
+/* Say of the tables of a database that there is no worker for them, or that there is one again. */
+static void
+hg_launcher_tell_starved(Oid database, bool starved)
+{
+	hg_directory_set_waiting(database, starved ? HG_REASON_NO_WORKER : HG_REASON_NONE);
 }
 
 /* Look after a database that has residents. */
@@ -169,12 +237,16 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 {
 	int number;
 	HgPost post;
+	bool started;
 
 	if (hg_post_is_held_off(database->database))
 		return;
 	number = hg_post_assign(database->database);
 	if (number < 0 || hg_chain_assign(database->database) == NULL)
+	{
+		hg_launcher_tell_starved(database->database, true);
 		return;
+	}
 	if (launched[number].database != database->database)
 	{
 		memset(&launched[number], 0, sizeof(HgLaunchedPost));
@@ -182,10 +254,12 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	}
 	hg_post_set_leave(number, false);
 	(void) hg_post_read(number, &post);
-	hg_launcher_fill(number, &post, HG_PLACE_WITNESS);
-	hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS);
-	if (database->wanted)
-		hg_launcher_fill(number, &post, HG_PLACE_LOADER);
+	started = hg_launcher_fill(number, &post, HG_PLACE_WITNESS) &&
+			  hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS) &&
+			  (!database->wanted || hg_launcher_fill_loader(number, &post));
+	if (!started || launched[number].starved)
+		hg_launcher_tell_starved(database->database, !started);
+	launched[number].starved = !started;
 }
 
 /* Leave the posts of databases that have none any more. */
@@ -222,10 +296,19 @@ hg_launcher_idle(const HgLauncherDatabase *databases, int n)
 	return HG_LAUNCHER_PERIOD_MS;
 }
 
+/* What was used last is told to the next start of the server, where this one ends in good order. */
+static void
+hg_launcher_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+{
+	hg_list_write(true);
+}
+
 void
 hg_launcher_main(Datum arg pg_attribute_unused())
 {
 	MemoryContext context;
+	TimestampTz written_at = GetCurrentTimestamp();
+	uint32 turn = 0;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
@@ -235,17 +318,25 @@ hg_launcher_main(Datum arg pg_attribute_unused())
 	launched = MemoryContextAllocZero(TopMemoryContext, hg_post_count() * sizeof(HgLaunchedPost));
 	context = AllocSetContextCreate(TopMemoryContext, "hashgraph launcher", ALLOCSET_DEFAULT_SIZES);
 	hg_loader_shared_attach();
+	before_shmem_exit(hg_launcher_at_exit, 0);
 
 	for (;;)
 	{
 		HgLauncherDatabase *databases;
+		TimestampTz now = GetCurrentTimestamp();
+		bool late = TimestampDifferenceExceeds(written_at, now, HG_LAUNCHER_LIST_MS);
 		int n;
 
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
+		hg_list_write(late);
+		if (late)
+			written_at = now;
 		n = hg_launcher_list(&databases);
+		/* in turn: there may be fewer loaders than databases that want one */
 		for (int i = 0; i < n; i++)
-			hg_launcher_serve(&databases[i]);
+			hg_launcher_serve(&databases[(turn + i) % n]);
+		turn++;
 		hg_launcher_leave(databases, n);
 		hg_loader_sleep(hg_launcher_idle(databases, n));
 	}

@@ -48,7 +48,8 @@ hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, ui
 		const HgResidentColumn *column = &version->columns[i].column;
 		int number = column->number - 1;
 
-		if (!hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
+		if (hg_segment_has_column(version, (int) i) &&
+			!hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
 							  slot->tts_isnull[number]))
 			return false;
 	}
@@ -68,7 +69,8 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 	TableScanDesc scan;
 
 	for (uint32 i = 0; i < version->ncolumns; i++)
-		arrays[i] = hg_segment_array(version, (int) i);
+		if (hg_segment_has_column(version, (int) i))
+			arrays[i] = hg_segment_array(version, (int) i);
 	ItemPointerSet(&first, version->first, FirstOffsetNumber);
 	ItemPointerSet(&last, version->first + HG_SEGMENT_BLOCKS - 1, MaxOffsetNumber);
 	scan = hg_beginscan_tidrange(rel, snapshot, &first, &last);

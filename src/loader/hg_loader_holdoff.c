@@ -21,6 +21,7 @@
 #include "loader/hg_loader_holdoff.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
 
 /* How long workers are waited for, in ms, and between two looks: core waits once more, as long. */
 #define HG_HOLDOFF_MS 5000
@@ -127,7 +128,10 @@ hg_holdoff_process_utility(PlannedStmt *statement, const char *text, bool read_o
 		standard_ProcessUtility(statement, text, read_only_tree, context, params, environment, dest,
 								done);
 	if (OidIsValid(database) && drops)
+	{
 		(void) hg_directory_forget_database(database);
+		hg_list_write(false);
+	}
 }
 
 void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_main.c
- *	  The loader of a database: takes in what is wanted there, and ends.
+ *	  A loader of a database: takes in what is wanted there, and ends.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -51,17 +51,36 @@ hg_loader_wait_for_chain(void)
 	return false;
 }
 
+/* A table that is wanted. */
+typedef struct HgWanted
+{
+	HgResidentRelation key;
+	TimestampTz used_at;
+} HgWanted;
+
+/* Fill in a table, if it is wanted. */
 static bool
-hg_loader_is_wanted(HgResidentRelation key)
+hg_loader_is_wanted(HgResidentRelation key, HgWanted *wanted)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
-	bool wanted;
+	bool is_wanted;
 
 	if (entry == NULL)
 		return false;
-	wanted = entry->wanted;
+	is_wanted = entry->wanted;
+	*wanted = (HgWanted){.key = key, .used_at = hg_directory_used_at(entry)};
 	hg_directory_unlock(entry);
-	return wanted;
+	return is_wanted;
+}
+
+/* What was used last comes first. */
+static int
+hg_loader_compare_wanted(const void *left, const void *right)
+{
+	TimestampTz a = ((const HgWanted *) left)->used_at;
+	TimestampTz b = ((const HgWanted *) right)->used_at;
+
+	return a > b ? -1 : a < b;
 }
 
 /* Go once over the tables of the database.  How many have been taken in. */
@@ -70,13 +89,16 @@ hg_loader_pass(MemoryContext context)
 {
 	HgResidentRelation *keys;
 	int nkeys = hg_directory_list(task.database, &keys);
+	HgWanted *wanted = palloc(Max(nkeys, 1) * sizeof(HgWanted));
+	int n = 0;
 	int done = 0;
 
-	for (int i = 0; i < nkeys && !hg_loader_is_left(); i++)
+	for (int i = 0; i < nkeys; i++)
+		n += hg_loader_is_wanted(keys[i], &wanted[n]);
+	qsort(wanted, n, sizeof(HgWanted), hg_loader_compare_wanted);
+	for (int i = 0; i < n && !hg_loader_is_left(); i++)
 	{
-		if (!hg_loader_is_wanted(keys[i]))
-			continue;
-		done += hg_loader_take_in(keys[i], hg_loader_is_left, context);
+		done += hg_loader_take_in(wanted[i].key, hg_loader_is_left, context);
 		CHECK_FOR_INTERRUPTS();
 	}
 	return done;

@@ -171,6 +171,17 @@ hg_loader_wake(void)
 	hg_loader_set_latch(latch);
 }
 
+bool
+hg_loader_has_launcher(void)
+{
+	bool has;
+
+	hg_loader_shared_lock(LW_SHARED);
+	has = shared->launcher != NULL;
+	hg_loader_shared_unlock();
+	return has;
+}
+
 void
 hg_loader_shared_attach(void)
 {

@@ -4,7 +4,7 @@
  *	  Which processes work for the residents of which database.
  *
  * A POST for each database that has residents, or is rid of them: two witnesses and, while there
- * is something to take in, a loader.  The launcher gives posts to databases and starts the
+ * is something to take in, loaders.  The launcher gives posts to databases and starts the
  * processes; each of them takes its place when it has come up, and leaves it as the last thing
  * that it does.  Who is to go is told so (leave), and goes by itself.
  *
@@ -21,12 +21,15 @@
 
 #include "datatype/timestamp.h"
 
+/* Most loaders of a database at a time. */
+#define HG_LOADERS 4
+
 typedef enum HgPlace
 {
 	HG_PLACE_WITNESS = 0,
 	HG_PLACE_OTHER_WITNESS,
-	HG_PLACE_LOADER,
-	HG_PLACES /* their number */
+	HG_PLACE_LOADER, /* the first one of HG_LOADERS */
+	HG_PLACES = HG_PLACE_LOADER + HG_LOADERS
 } HgPlace;
 
 /* What the launcher reads of a post. */
@@ -43,6 +46,9 @@ extern void hg_loader_shared_init(void);
 
 /* Tell the launcher that there is something to do. */
 extern void hg_loader_wake(void);
+
+/* Has there been a launcher since the server started?  Without a slot for it there is none. */
+extern bool hg_loader_has_launcher(void);
 
 /*
  * Keep workers away from a database, until as many calls have let them; the caller's release comes

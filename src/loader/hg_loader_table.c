@@ -24,14 +24,17 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
-#include "resident/hg_resident_validity.h"
+#include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_statistics.h"
 
 /* Pages that are read before others are let at the table. */
 #define HG_LOADER_LOOK_PAGES 16
@@ -50,6 +53,9 @@
  */
 #define HG_LOADER_READMIT_PART 5
 
+/* What columns leave of the area, so that tables can be asked for where it is full: in bytes. */
+#define HG_LOADER_LEFT_ROOM (2 * HG_DIRECTORY_ROOM)
+
 /* How an attempt at a segment has ended. */
 typedef enum HgAttempt
 {
@@ -59,178 +65,13 @@ typedef enum HgAttempt
 	HG_ATTEMPT_CHANGED	  /* the plan is not true any more, or there is no chain */
 } HgAttempt;
 
-typedef struct HgLoaderPlan
-{
-	bool (*is_left)(void); /* is the loader to go? */
-	HgResidentRelation key;
-	HgResidentFile file;
-	int ncolumns;
-	HgResidentColumn *columns; /* [ncolumns] that are taken in */
-	int nsegments;
-	uint32 *segments; /* [nsegments] that are wanted, ascending */
-} HgLoaderPlan;
-
-/*
- * ------------------------------------------------------------------------
- * The plan
- * ------------------------------------------------------------------------
- */
-
-/* Say of a table that it is not taken in, or that it is (again). */
-static void
-hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentReason reason)
-{
-	HgDirectoryEntry *entry = hg_directory_lock(key, true);
-
-	if (entry == NULL)
-		return;
-	entry->state = state;
-	entry->reason = reason;
-	if (state == HG_RESIDENT_DECLINED)
-		entry->wanted = false;
-	hg_directory_unlock(entry);
-}
-
-/* What a table's attribute of that number is as a column; false, with a reason: it can't be one. */
-static bool
-hg_loader_column(Relation rel, AttrNumber number, HgResidentColumn *column,
-				 HgResidentReason *reason)
-{
-	TupleDesc desc = RelationGetDescr(rel);
-
-	if (number > desc->natts)
-		*reason = HG_REASON_COLUMN_DROPPED;
-	else
-	{
-		*reason = hg_encode_may_take_in(TupleDescAttr(desc, number - 1));
-		if (*reason == HG_REASON_NONE)
-			*column = hg_resident_column(TupleDescAttr(desc, number - 1));
-	}
-	return *reason == HG_REASON_NONE;
-}
-
-/* The columns of a locked entry that can be taken in, in columns[natts]; it is told of each. */
-static int
-hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *columns)
-{
-	HgDirectoryColumn *asked = hg_directory_columns(entry);
-	int n = 0;
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-	{
-		HgResidentReason reason;
-
-		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason))
-			n++;
-		asked[i].reason = reason;
-		if (reason != HG_REASON_NONE)
-			asked[i].state = HG_RESIDENT_DECLINED;
-		else if (asked[i].state == HG_RESIDENT_DECLINED)
-			asked[i].state = HG_RESIDENT_QUEUED;
-	}
-	return n;
-}
-
-/* Has a version exactly these columns? */
-static bool
-hg_loader_has_columns(dsa_pointer pointer, const HgResidentColumn *columns, int ncolumns)
-{
-	const HgSegmentVersion *version = hg_segment_version(pointer);
-
-	if ((int) version->ncolumns != ncolumns)
-		return false;
-	for (int i = 0; i < ncolumns; i++)
-		if (hg_segment_find_column(version, &columns[i]) < 0)
-			return false;
-	return true;
-}
-
-/* Fill in the segments of a locked entry that are wanted; there is room for all of them. */
-static void
-hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
-{
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-
-	for (uint32 i = 0; i < entry->nslots; i++)
-		if (slots[i].wanted ||
-			(DsaPointerIsValid(slots[i].version) &&
-			 !hg_loader_has_columns(slots[i].version, plan->columns, plan->ncolumns)))
-			plan->segments[plan->nsegments++] = i;
-}
-
-/*
- * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
- * the table is not to be taken in, which its entry is told, or has none.
- */
-static HgLoaderPlan *
-hg_loader_make_plan(Relation rel, MemoryContext context)
-{
-	HgResidentRelation key = hg_resident_relation(rel);
-	HgResidentReason reason = hg_validity_may_take_in(rel);
-	BlockNumber nblocks;
-	HgLoaderPlan *plan;
-	HgDirectoryEntry *entry;
-
-	if (reason != HG_REASON_NONE)
-	{
-		hg_loader_set_state(key, HG_RESIDENT_DECLINED, reason);
-		return NULL;
-	}
-	nblocks = RelationGetNumberOfBlocks(rel);
-	plan = MemoryContextAllocZero(context, sizeof(HgLoaderPlan));
-	plan->key = key;
-	plan->file = hg_resident_file(rel);
-	plan->columns = MemoryContextAlloc(context, Max(RelationGetNumberOfAttributes(rel), 1) *
-													sizeof(HgResidentColumn));
-	plan->segments =
-		MemoryContextAlloc(context, Max(hg_segment_count(nblocks), 1) * sizeof(uint32));
-
-	entry = hg_directory_lock(key, true);
-	if (entry == NULL)
-		return NULL;
-	entry->nblocks = nblocks;
-	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
-	{
-		hg_directory_unlock(entry);
-		hg_loader_set_state(key, HG_RESIDENT_DECLINED, HG_REASON_NO_MEMORY);
-		return NULL;
-	}
-	plan->ncolumns = hg_loader_plan_columns(rel, entry, plan->columns);
-	if (plan->ncolumns > 0)
-		hg_loader_plan_segments(plan, entry);
-	entry->state = HG_RESIDENT_LOADING;
-	entry->reason = HG_REASON_NONE;
-	entry->wanted = false; /* what comes to be wanted from now on is another plan's */
-	hg_directory_unlock(entry);
-	return plan;
-}
-
-/* Is what the plan says of an open table still so? */
-static bool
-hg_loader_plan_holds(const HgLoaderPlan *plan, Relation rel)
-{
-	if (!hg_resident_file_equal(plan->file, hg_resident_file(rel)) ||
-		hg_validity_may_take_in(rel) != HG_REASON_NONE)
-		return false;
-	for (int i = 0; i < plan->ncolumns; i++)
-	{
-		HgResidentColumn column;
-		HgResidentReason reason;
-
-		if (!hg_loader_column(rel, plan->columns[i].number, &column, &reason) ||
-			!hg_resident_column_equal(&column, &plan->columns[i]))
-			return false;
-	}
-	return true;
-}
-
 /*
  * ------------------------------------------------------------------------
  * A segment
  * ------------------------------------------------------------------------
  */
 
-/* A segment of which nothing can be had now is not wanted until that changes. */
+/* A segment of which nothing more can be had now is not wanted until that changes. */
 static void
 hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
 {
@@ -248,14 +89,38 @@ hg_loader_leave_out(const HgLoaderPlan *plan, uint32 segment)
  * void: what is wanted of a segment that is in the chain is what its version does not have.
  */
 static bool
-hg_loader_may_readmit(const HgLoaderPlan *plan, const HgSegmentSlot *slot, uint64 generation,
-					  const HgBlockBits *visible)
+hg_loader_may_readmit(const HgLoaderPlan *plan, const HgDirectoryEntry *entry,
+					  const HgSegmentSlot *slot, uint64 generation, const HgBlockBits *visible)
 {
 	return DsaPointerIsValid(slot->version) && slot->record.position.generation != generation &&
-		   hg_loader_has_columns(slot->version, plan->columns, plan->ncolumns) &&
+		   hg_loader_has_columns(entry, slot->version, plan) &&
 		   hg_block_bits_count(visible, &hg_segment_version(slot->version)->taken) *
 				   HG_LOADER_READMIT_PART <
 			   hg_block_bits_count(visible, NULL);
+}
+
+/* Is all that a capture would have of its segment served already? */
+static bool
+hg_loader_is_complete(const HgLoaderPlan *plan, const HgCapture *capture)
+{
+	const HgChain *chain = hg_chain_find(plan->key.database);
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, false);
+	bool complete = false;
+
+	if (entry == NULL)
+		return false;
+	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
+		capture->segment < entry->nslots)
+	{
+		const HgSegmentSlot *slot = &hg_directory_slots(entry)[capture->segment];
+
+		complete = DsaPointerIsValid(slot->version) &&
+				   slot->record.position.generation == hg_chain_generation(chain) &&
+				   hg_loader_has_columns(entry, slot->version, plan) &&
+				   hg_block_bits_count(&capture->wanted, &slot->record.blocks) == 0;
+	}
+	hg_directory_unlock(entry);
+	return complete;
 }
 
 /* Have the version of a captured segment served again; false: it is to be loaded. */
@@ -271,7 +136,7 @@ hg_loader_readmit(const HgLoaderPlan *plan, HgCapture *capture)
 		return false;
 	if (chain != NULL && hg_resident_file_equal(entry->file, plan->file) &&
 		capture->segment < entry->nslots)
-		may = hg_loader_may_readmit(plan, &hg_directory_slots(entry)[capture->segment],
+		may = hg_loader_may_readmit(plan, entry, &hg_directory_slots(entry)[capture->segment],
 									hg_chain_generation(chain), &capture->wanted);
 	hg_directory_unlock(entry);
 	return may && (visible - hg_capture_readmit(capture)) * HG_LOADER_READMIT_PART < visible;
@@ -318,9 +183,10 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 	return attempt;
 }
 
-/* Make a version of what was read, and publish it. */
+/* Make a version of what was read, with room that others may have to make for it, and publish it.
+ */
 static HgAttempt
-hg_loader_publish(HgCapture *capture, HgEncoder *encoder)
+hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 {
 	const HgSegmentData *data = hg_encoder_finish(encoder, capture->map_lsn);
 	HgResidentClaim *claim = palloc(sizeof(HgResidentClaim));
@@ -328,10 +194,12 @@ hg_loader_publish(HgCapture *capture, HgEncoder *encoder)
 
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	version = hg_segment_version_make(claim, data);
-	if (!DsaPointerIsValid(version))
+	while (!DsaPointerIsValid(version) || !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
 	{
 		hg_resident_claim_release(claim);
-		return HG_ATTEMPT_NO_MEMORY;
+		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data), false) == 0)
+			return HG_ATTEMPT_NO_MEMORY;
+		version = hg_segment_version_make(claim, data);
 	}
 	if (!hg_capture_join(capture, version))
 	{
@@ -350,7 +218,7 @@ hg_loader_load(const HgLoaderPlan *plan, HgCapture *capture)
 	HgAttempt attempt = hg_loader_read(plan, capture, encoder);
 
 	if (attempt == HG_ATTEMPT_DONE)
-		attempt = hg_loader_publish(capture, encoder);
+		attempt = hg_loader_publish(plan, capture, encoder);
 	hg_encoder_end(encoder);
 	return attempt;
 }
@@ -368,7 +236,7 @@ hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
 		return HG_ATTEMPT_CHANGED;
 	}
 	if (!hg_capture_begin(&capture, rel, segment, GetAccessStrategy(BAS_BULKREAD)) ||
-		hg_block_bits_count(&capture.wanted, NULL) == 0)
+		hg_block_bits_count(&capture.wanted, NULL) == 0 || hg_loader_is_complete(plan, &capture))
 		hg_loader_leave_out(plan, segment);
 	else if (!hg_loader_readmit(plan, &capture))
 		attempt = hg_loader_load(plan, &capture);
@@ -492,10 +360,44 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 	{
 		entry->state = HG_RESIDENT_DECLINED;
 		entry->reason = HG_REASON_NO_MEMORY;
+		entry->declined_with = hg_resident_memory_used();
+		hg_resident_count_decline(HG_REASON_NO_MEMORY);
 		entry->wanted = false;
 	}
 	else
 		entry->wanted = true;
+	hg_directory_unlock(entry);
+}
+
+/*
+ * Have a table for this loader alone.  False: another one has it.  One that has ended meanwhile has
+ * let it go.
+ */
+static bool
+hg_loader_claim(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+	bool claimed;
+
+	if (entry == NULL)
+		return true;
+	claimed = entry->loader == 0 || entry->loader == MyProcPid ||
+			  BackendPidGetProc(entry->loader) == NULL;
+	if (claimed)
+		entry->loader = MyProcPid;
+	hg_directory_unlock(entry);
+	return claimed;
+}
+
+static void
+hg_loader_unclaim(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return;
+	if (entry->loader == MyProcPid)
+		entry->loader = 0;
 	hg_directory_unlock(entry);
 }
 
@@ -520,8 +422,9 @@ hg_loader_try_plan(HgResidentRelation key, MemoryContext context, bool *nothing)
 	return plan;
 }
 
-bool
-hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+/* Take in a table that nobody else does; what hg_loader_take_in returns. */
+static bool
+hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
 	bool nothing;
 	HgLoaderPlan *plan = hg_loader_try_plan(key, context, &nothing);
@@ -539,4 +442,16 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	attempt = hg_loader_work_off(plan);
 	hg_loader_finish(plan, attempt);
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
+}
+
+bool
+hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
+{
+	bool done;
+
+	if (!hg_loader_claim(key))
+		return false;
+	done = hg_loader_take_in_claimed(key, is_left, context);
+	hg_loader_unclaim(key);
+	return done;
 }

@@ -32,7 +32,7 @@ bool
 hg_loader_start_worker(const HgLoaderTask *task)
 {
 	BackgroundWorker worker = {0};
-	const char *name = task->place == HG_PLACE_LOADER ? "loader" : "witness";
+	const char *name = task->place >= HG_PLACE_LOADER ? "loader" : "witness";
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;

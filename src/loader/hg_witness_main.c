@@ -29,11 +29,14 @@
  */
 #include "hg_compat.h"
 
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/timestamp.h"
 
+#include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_worker.h"
 #include "loader/hg_witness.h"
 #include "resident/hg_resident_chain.h"
@@ -56,25 +59,53 @@ hg_witness_at_exit(int code pg_attribute_unused(), Datum arg pg_attribute_unused
 		hg_chain_break(held_chain, held_generation);
 }
 
+/* The extension has gone from the database, and with it what could drop its residents. */
+static bool
+hg_witness_extension_is_gone(void)
+{
+	return !OidIsValid(get_extension_oid("hashgraph", true));
+}
+
+/* Observe a table.  Is there something to take in? */
+static bool
+hg_witness_observe_table(Relation rel)
+{
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+	{
+		uint64 changes = hg_directory_changes();
+
+		(void) hg_partitions_follow(rel);
+		return hg_directory_changes() != changes;
+	}
+	if (hg_validity_may_take_in(rel) != HG_REASON_NONE)
+		return false;
+	return hg_chain_observe(held_generation, held_round, rel);
+}
+
 /* Observe the tables of the database.  Is there something to take in? */
 static bool
 hg_witness_observe(void)
 {
 	HgResidentRelation *keys;
-	int nkeys = hg_directory_list(MyDatabaseId, &keys);
+	int nkeys;
 	bool wanted = false;
 
+	if (hg_witness_extension_is_gone())
+		(void) hg_directory_forget_database(MyDatabaseId);
+	nkeys = hg_directory_list(MyDatabaseId, &keys);
 	for (int i = 0; i < nkeys; i++)
 	{
 		bool gone;
 		Relation rel = hg_loader_open(keys[i].relation, &gone);
 
 		if (gone)
+		{
+			hg_partitions_forget(keys[i], NIL);
 			hg_directory_forget_relation(keys[i]);
+		}
 		if (rel == NULL)
 			continue; /* it is not observed, and its records are struck */
-		if (hg_validity_may_take_in(rel) == HG_REASON_NONE)
-			wanted |= hg_chain_observe(held_generation, held_round, rel);
+		wanted |= hg_witness_observe_table(rel);
 		hg_loader_close(rel);
 		CHECK_FOR_INTERRUPTS();
 	}

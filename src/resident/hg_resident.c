@@ -14,9 +14,12 @@
 #include "storage/lwlock.h"
 
 #include "resident/hg_resident.h"
+#include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
 #include "resident/hg_resident_memory.h"
+#include "resident/hg_resident_statistics.h"
 
 static shmem_request_hook_type previous_shmem_request = NULL;
 static shmem_startup_hook_type previous_shmem_startup = NULL;
@@ -27,6 +30,9 @@ hg_resident_shmem_request(void)
 	if (previous_shmem_request)
 		previous_shmem_request();
 	hg_resident_memory_request();
+	hg_resident_statistics_request();
+	hg_list_request();
+	hg_auto_request();
 	hg_directory_request();
 	hg_chain_request();
 }
@@ -38,6 +44,9 @@ hg_resident_shmem_startup(void)
 		previous_shmem_startup();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	hg_resident_memory_startup();
+	hg_resident_statistics_startup();
+	hg_list_startup();
+	hg_auto_startup();
 	hg_directory_startup();
 	hg_chain_startup();
 	hg_resident_memory_startup_end();

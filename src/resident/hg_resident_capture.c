@@ -21,6 +21,7 @@
 
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_map.h"
+#include "resident/hg_resident_statistics.h"
 
 /* Can a position be one of a record that this server has written or replayed? */
 static bool
@@ -76,7 +77,12 @@ hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPage *page)
 		page->buffer = buffer;
 	}
 	UnlockReleaseBuffer(buffer);
-	return visible && hg_capture_is_plausible(page->lsn);
+	if (visible && !hg_capture_is_plausible(page->lsn))
+	{
+		capture->refused++;
+		visible = false;
+	}
+	return visible;
 }
 
 /*
@@ -130,6 +136,8 @@ hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
 				slot->visible = visible;
 				slot->loadable = visible - *count;
 				slot->rested = 0;
+				if (publish)
+					slot->refused = capture->refused;
 				joined = true;
 			}
 		}
@@ -146,7 +154,10 @@ hg_capture_join(HgCapture *capture, dsa_pointer version)
 	HgBlockBits taken = hg_segment_version(version)->taken;
 	int count;
 
-	return hg_capture_write_record(capture, version, true, &taken, &count);
+	if (!hg_capture_write_record(capture, version, true, &taken, &count))
+		return false;
+	hg_resident_count(HG_COUNT_LOADS, 1);
+	return true;
 }
 
 /* Who drops the table's file waits for pins, and without sleeping: they go with the lock. */
@@ -254,6 +265,7 @@ hg_capture_readmit(HgCapture *capture)
 	if (hg_block_bits_count(&blocks, NULL) > 0 &&
 		!hg_capture_write_record(capture, pinned->version, false, &blocks, &count))
 		count = 0;
+	hg_resident_count(HG_COUNT_BLOCKS_READMITTED, count);
 	hg_capture_unpin(&pinned->version);
 	return count;
 }

@@ -37,6 +37,7 @@ typedef struct HgCapture
 	HgBlockBits wanted; /* blocks that were all-visible when it began */
 	XLogRecPtr map_lsn; /* of the map's page then */
 	Buffer map;			/* that page */
+	int refused;		/* blocks that are all-visible, and have no position in the WAL */
 	BufferAccessStrategy strategy;
 } HgCapture;
 

@@ -13,16 +13,28 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/bufmgr.h"
+#include "utils/timestamp.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_map.h"
+#include "resident/hg_resident_statistics.h"
 
 /* Part of a segment's blocks that may be had again for which it is taken in again at once. */
 #define HG_STALE_PART 5
 
-/* Rounds without a change after which fewer are enough. */
-#define HG_RESTED_ROUNDS 5
+/*
+ * Rounds in which no block has come to them after which fewer are enough.  It is vacuums that bring
+ * them: this one has gone by.
+ */
+#define HG_RESTED_ROUNDS 2
+
+/* Blocks that were refused are tried again after so long, in ms. */
+#define HG_REFUSED_MS (10 * 60 * 1000)
+
+/* A table that there was no memory for is tried again when this part of the area is free again. */
+#define HG_MORE_MEMORY_PART 16
 
 struct HgChain
 {
@@ -37,7 +49,6 @@ struct HgChain
 typedef struct HgChains
 {
 	pg_atomic_uint64 generations; /* drawn so far */
-	pg_atomic_uint64 broken;
 	int count;
 	HgChain chains[FLEXIBLE_ARRAY_MEMBER];
 } HgChains;
@@ -76,7 +87,6 @@ hg_chain_startup(void)
 		return;
 	memset(chains, 0, hg_chain_size());
 	pg_atomic_init_u64(&chains->generations, 0);
-	pg_atomic_init_u64(&chains->broken, 0);
 	chains->count = hg_chain_count();
 	for (int i = 0; i < chains->count; i++)
 	{
@@ -187,12 +197,6 @@ hg_chain_finished(const HgChain *chain)
 	return hg_chain_read(&chain->finished);
 }
 
-uint64
-hg_chain_count_broken(void)
-{
-	return pg_atomic_read_u64(&chains->broken);
-}
-
 /*
  * ------------------------------------------------------------------------
  * The witnesses'
@@ -230,6 +234,41 @@ hg_chain_begin_round(HgChain *chain, uint64 generation)
 	return before + 1;
 }
 
+/*
+ * Have what scans have asked for since be taken in again: columns that were evicted, and a table
+ * that there was no memory for.  So is this one where memory has been given back since.
+ */
+static bool
+hg_chain_observe_asked(HgDirectoryEntry *entry)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	bool full = entry->state == HG_RESIDENT_DECLINED && entry->reason == HG_REASON_NO_MEMORY;
+	Size more = hg_resident_memory_size() / HG_MORE_MEMORY_PART;
+	bool asked = full && hg_resident_memory_used() + more <= entry->declined_with;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		if (columns[i].asked && (columns[i].evicted || full))
+			asked |= TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(),
+												hg_eviction_rest_ms());
+	}
+	if (!asked)
+		return false;
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		if (columns[i].asked)
+			columns[i].evicted = false;
+		columns[i].asked = false;
+	}
+	if (full)
+	{
+		entry->state = HG_RESIDENT_QUEUED;
+		entry->reason = HG_REASON_NONE;
+	}
+	hg_directory_want_evicted(entry);
+	return true;
+}
+
 /* Observe a segment's slot.  Is there something to take in? */
 static bool
 hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation, uint64 round)
@@ -246,12 +285,21 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	}
 	visible = hg_block_bits_count(bits, NULL);
 	loadable = hg_block_bits_count(bits, valid ? &record->blocks : NULL);
-	if (visible != slot->visible || loadable != slot->loadable)
+	if (loadable > slot->loadable)
 		slot->rested = 0;
 	else if (slot->rested < HG_RESTED_ROUNDS)
 		slot->rested++;
 	slot->visible = visible;
 	slot->loadable = loadable;
+	/* what was refused would be so again, but after a while */
+	slot->refused = Min(slot->refused, loadable);
+	if (slot->refused > 0 && DsaPointerIsValid(slot->version) &&
+		TimestampDifferenceExceeds(hg_segment_version(slot->version)->taken_at,
+								   GetCurrentTimestamp(), HG_REFUSED_MS))
+		slot->refused = 0;
+	loadable -= slot->refused;
+	if (slot->evicted)
+		return false;
 	if (loadable * HG_STALE_PART >= Max(visible, 1) ||
 		(loadable > 0 && slot->rested == HG_RESTED_ROUNDS))
 		slot->wanted = true;
@@ -276,6 +324,9 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 		HgSegmentSlot *slots = hg_directory_slots(entry);
 
 		entry->nblocks = nblocks;
+		/* one that is another table's the loader takes out */
+		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
+		wanted = hg_chain_observe_asked(entry);
 		if (!hg_resident_file_equal(entry->file, hg_resident_file(rel)) ||
 			entry->nslots != nsegments)
 			wanted = true;
@@ -283,7 +334,7 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 		if (hg_resident_file_equal(entry->file, hg_resident_file(rel)))
 			for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)
 				wanted |= hg_chain_observe_slot(&slots[i], &bits[i], generation, round);
-		if (entry->state == HG_RESIDENT_DECLINED)
+		if (entry->state == HG_RESIDENT_DECLINED || !hg_directory_takes_in(entry))
 			wanted = false;
 		entry->wanted |= wanted;
 		wanted = entry->wanted;
@@ -336,5 +387,5 @@ hg_chain_break(HgChain *chain, uint64 generation)
 	uint64 expected = generation;
 
 	if (generation != 0 && pg_atomic_compare_exchange_u64(&chain->generation, &expected, 0))
-		pg_atomic_fetch_add_u64(&chains->broken, 1);
+		hg_resident_count(HG_COUNT_CHAINS_BROKEN, 1);
 }

@@ -68,9 +68,6 @@ extern bool hg_chain_may_join(const HgChain *chain, HgChainPosition position);
 /* The last round that is done. */
 extern uint64 hg_chain_finished(const HgChain *chain);
 
-/* How many chains have been broken, for whatever reason, since the server started. */
-extern uint64 hg_chain_count_broken(void);
-
 /*
  * ------------------------------------------------------------------------
  * The witnesses'

@@ -15,13 +15,21 @@
 
 #include "miscadmin.h"
 #include "storage/lwlock.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_directory.h"
 
-static dshash_table_handle *handle = NULL; /* in shared memory */
-static dshash_table *directory = NULL;	   /* this process's */
+typedef struct HgDirectoryShared
+{
+	dshash_table_handle handle;
+	pg_atomic_uint64 changes;
+} HgDirectoryShared;
+
+static HgDirectoryShared *shared = NULL;
+static dshash_table *directory = NULL; /* this process's */
 
 static dshash_parameters
 hg_directory_parameters(void)
@@ -36,7 +44,7 @@ void
 hg_directory_request(void)
 {
 	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(MAXALIGN(sizeof(dshash_table_handle)));
+		RequestAddinShmemSpace(MAXALIGN(sizeof(HgDirectoryShared)));
 }
 
 void
@@ -48,12 +56,13 @@ hg_directory_startup(void)
 
 	if (!hg_resident_memory_exists())
 		return;
-	handle = ShmemInitStruct("hashgraph resident directory", sizeof(dshash_table_handle), &found);
+	shared = ShmemInitStruct("hashgraph resident directory", sizeof(HgDirectoryShared), &found);
 	if (found)
 		return;
 	parameters = hg_directory_parameters();
 	table = dshash_create(hg_resident_startup_area(), &parameters, NULL);
-	*handle = dshash_get_hash_table_handle(table);
+	shared->handle = dshash_get_hash_table_handle(table);
+	pg_atomic_init_u64(&shared->changes, 0);
 	dshash_detach(table);
 }
 
@@ -65,7 +74,7 @@ hg_directory_table(void)
 		dshash_parameters parameters = hg_directory_parameters();
 		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 
-		directory = dshash_attach(hg_resident_area(), &parameters, *handle, NULL);
+		directory = dshash_attach(hg_resident_area(), &parameters, shared->handle, NULL);
 		MemoryContextSwitchTo(before);
 	}
 	return directory;
@@ -94,6 +103,32 @@ void
 hg_directory_unlock(HgDirectoryEntry *entry)
 {
 	dshash_release_lock(hg_directory_table(), entry);
+}
+
+uint64
+hg_directory_changes(void)
+{
+	return pg_atomic_read_u64(&shared->changes);
+}
+
+static void
+hg_directory_note_change(void)
+{
+	pg_atomic_fetch_add_u64(&shared->changes, 1);
+}
+
+bool
+hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
+{
+	if (strcmp(NameStr(entry->name), name) != 0)
+	{
+		if (entry->listed)
+			return false;
+		namestrcpy(&entry->name, name);
+		hg_directory_note_change();
+	}
+	entry->listed = false;
+	return true;
 }
 
 HgSegmentSlot *
@@ -163,7 +198,7 @@ hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslot
 }
 
 bool
-hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number)
+hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 {
 	HgDirectoryColumn *columns = hg_directory_columns(entry);
 	uint32 at = 0;
@@ -171,15 +206,83 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number)
 	while (at < entry->ncolumns && columns[at].number < number)
 		at++;
 	if (at < entry->ncolumns && columns[at].number == number)
+	{
+		if (columns[at].pinned != pinned)
+			hg_directory_note_change();
+		columns[at].pinned = pinned;
+		columns[at].evicted = columns[at].asked = false;
+		columns[at].asked_at = GetCurrentTimestamp();
 		return true;
+	}
 	if (!hg_directory_grow(&entry->columns, &entry->columns_size, entry->ncolumns,
 						   entry->ncolumns + 1, sizeof(HgDirectoryColumn)))
 		return false;
 	columns = hg_directory_columns(entry);
 	memmove(&columns[at + 1], &columns[at], (entry->ncolumns - at) * sizeof(HgDirectoryColumn));
-	columns[at] = (HgDirectoryColumn){.number = number, .state = HG_RESIDENT_QUEUED};
+	columns[at] =
+		(HgDirectoryColumn){.number = number, .pinned = pinned, .asked_at = GetCurrentTimestamp()};
 	entry->ncolumns++;
+	hg_directory_note_change();
 	return true;
+}
+
+int
+hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	int unnamed = 0;
+
+	if (entry == NULL)
+		return ncolumns;
+	for (int i = 0; i < ncolumns; i++)
+	{
+		const HgDirectoryColumn *named = hg_directory_columns(entry);
+		uint32 at = 0;
+
+		while (at < entry->ncolumns && named[at].number != columns[i])
+			at++;
+		if (at == entry->ncolumns)
+			columns[unnamed++] = columns[i];
+	}
+	hg_directory_unlock(entry);
+	return unnamed;
+}
+
+bool
+hg_directory_ask(const HgDirectoryRequest *request)
+{
+	bool found;
+	bool all = true;
+	HgDirectoryEntry *entry;
+
+	entry = hg_directory_lock(request->key, true);
+	found = entry != NULL;
+	if (!found)
+	{
+		/* the table of entries raises an error where it finds no room */
+		if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
+			return false;
+		entry = hg_directory_lock_new(request->key, &found);
+	}
+	if (!found)
+	{
+		entry->parent = request->parent;
+		entry->partitioned = request->partitioned;
+		entry->state = request->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
+	}
+	namestrcpy(&entry->name, request->name);
+	entry->listed = false;
+	for (int i = 0; i < request->ncolumns && all; i++)
+		all = hg_directory_add_column(entry, request->columns[i], request->pinned);
+	if (entry->ncolumns == 0)
+	{
+		hg_directory_remove(entry);
+		return false;
+	}
+	if (!entry->partitioned)
+		hg_directory_want(entry);
+	hg_directory_unlock(entry);
+	return all;
 }
 
 bool
@@ -191,6 +294,7 @@ hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 		if (columns[i].number == number)
 		{
 			entry->ncolumns--;
+			hg_directory_note_change();
 			memmove(&columns[i], &columns[i + 1],
 					(entry->ncolumns - i) * sizeof(HgDirectoryColumn));
 			return true;
@@ -199,10 +303,109 @@ hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 }
 
 void
+hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (columns[i].number == number)
+		{
+			columns[i].asked_at = now;
+			columns[i].asked = true;
+		}
+}
+
+void
+hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		columns[i].asked_at = asked_at;
+}
+
+TimestampTz
+hg_directory_used_at(const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	TimestampTz used_at = 0;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		used_at = Max(used_at, columns[i].asked_at);
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		HgSegmentVersion *version;
+
+		if (!DsaPointerIsValid(slots[i].version))
+			continue;
+		version = hg_segment_version(slots[i].version);
+		for (uint32 k = 0; k < version->ncolumns; k++)
+			used_at = Max(used_at, hg_segment_used_at(version, (int) k));
+	}
+	return used_at;
+}
+
+void
+hg_directory_want_evicted(HgDirectoryEntry *entry)
+{
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].evicted)
+		{
+			slots[i].evicted = false;
+			slots[i].wanted = true;
+		}
+	entry->wanted = true;
+}
+
+void
+hg_directory_want_columns(HgDirectoryEntry *entry)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		columns[i].evicted = columns[i].asked = false;
+		columns[i].asked_at = GetCurrentTimestamp();
+	}
+}
+
+bool
+hg_directory_takes_in(const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (!columns[i].evicted)
+			return true;
+	return false;
+}
+
+void
+hg_directory_want(HgDirectoryEntry *entry)
+{
+	HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		slots[i].evicted = false;
+		slots[i].wanted = true;
+	}
+	if (entry->state == HG_RESIDENT_DECLINED)
+	{
+		entry->state = HG_RESIDENT_QUEUED;
+		entry->reason = HG_REASON_NONE;
+	}
+	entry->wanted = true;
+}
+
+void
 hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
 {
 	if (DsaPointerIsValid(slot->version))
-		hg_segment_version_release(slot->version);
+		hg_segment_version_retire(slot->version);
 	slot->version = version;
 	memset(&slot->record, 0, sizeof(HgSegmentRecord));
 }
@@ -210,6 +413,7 @@ hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
 void
 hg_directory_remove(HgDirectoryEntry *entry)
 {
+	hg_directory_note_change();
 	hg_directory_cut(entry, 0);
 	if (entry->slots_size > 0)
 		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));
@@ -240,6 +444,27 @@ hg_directory_forget_database(Oid database)
 		forgotten += hg_directory_forget_relation(keys[i]);
 	pfree(keys);
 	return forgotten;
+}
+
+void
+hg_directory_set_waiting(Oid database, HgResidentReason reason)
+{
+	HgResidentRelation *keys;
+	int n = hg_directory_list(database, &keys);
+
+	for (int i = 0; i < n; i++)
+	{
+		HgDirectoryEntry *entry = hg_directory_lock(keys[i], true);
+
+		if (entry == NULL)
+			continue;
+		if (reason == HG_REASON_NONE && entry->reason == HG_REASON_NO_WORKER)
+			entry->reason = HG_REASON_NONE;
+		else if (reason != HG_REASON_NONE && entry->state != HG_RESIDENT_DECLINED)
+			entry->reason = reason;
+		hg_directory_unlock(entry);
+	}
+	pfree(keys);
 }
 
 int

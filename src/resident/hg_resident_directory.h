@@ -38,29 +38,37 @@ typedef enum HgResidentState
 {
 	HG_RESIDENT_QUEUED = 0, /* wanted, nothing is there */
 	HG_RESIDENT_LOADING,
-	HG_RESIDENT_READY,	 /* what could be taken in is there */
-	HG_RESIDENT_DECLINED /* there is a reason why not */
+	HG_RESIDENT_READY,	  /* what could be taken in is there */
+	HG_RESIDENT_DECLINED, /* there is a reason why not */
+	HG_RESIDENT_EVICTED	  /* of a column: others needed the room, until a scan asks for it */
 } HgResidentState;
 
 typedef enum HgResidentReason
 {
 	HG_REASON_NONE = 0,
 	HG_REASON_NO_MEMORY,
+	HG_REASON_NO_POSITION, /* of blocks, the rest of which is there */
+	HG_REASON_NO_WORKER,   /* it is queued on */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,
 	HG_REASON_OLD_SNAPSHOTS,
 	HG_REASON_COLUMN_WIDTH,
 	HG_REASON_COLUMN_VIRTUAL,
-	HG_REASON_COLUMN_DROPPED
+	HG_REASON_COLUMN_DROPPED,
+	HG_RESIDENT_REASONS /* their number */
 } HgResidentReason;
 
 /* A column that was asked for. */
 typedef struct HgDirectoryColumn
 {
 	AttrNumber number;
-	uint8 state;  /* HgResidentState */
-	uint8 reason; /* HgResidentReason */
+	uint8 state;		  /* HgResidentState */
+	uint8 reason;		  /* HgResidentReason */
+	bool pinned;		  /* is not evicted */
+	bool evicted;		  /* is not taken in (again) until it is asked for */
+	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
+	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
 } HgDirectoryColumn;
 
 /* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */
@@ -84,13 +92,19 @@ typedef struct HgSegmentSlot
 	/* of the last observation: */
 	uint16 visible;	 /* all-visible blocks */
 	uint16 loadable; /* of these, such as are not in the record */
-	uint16 rested;	 /* observations since these two have changed */
+	uint16 refused;	 /* of these, such as had no position in the WAL when they were read */
+	uint16 rested;	 /* observations since these have become more */
 	bool wanted;	 /* is to be taken in (again) */
+	bool evicted;	 /* all of its version is gone for want of memory */
 } HgSegmentSlot;
 
 typedef struct HgDirectoryEntry
 {
 	HgResidentRelation key;
+	NameData name; /* of the table */
+	bool listed;   /* from the list, and nobody has seen the table since: it may be another one */
+	bool partitioned; /* stands for its partitions, which have entries of their own */
+	Oid parent;		  /* the partitioned table that it was taken in for, or invalid */
 	HgResidentFile file;
 	BlockNumber nblocks; /* of the table, when it was last looked at */
 	uint32 nslots;
@@ -102,8 +116,10 @@ typedef struct HgDirectoryEntry
 	uint8 state;		 /* HgResidentState */
 	uint8 reason;		 /* HgResidentReason */
 	bool wanted;		 /* there is something for a loader to do */
+	pid_t loader; /* who takes it in, if there is still a process of this number; 0: nobody */
 	TimestampTz loaded_at;
-	uint64 loads; /* segments that were taken in */
+	uint64 loads;		/* segments that were taken in */
+	Size declined_with; /* bytes that were used when it was declined for want of memory */
 } HgDirectoryEntry;
 
 /* While shared memory is requested, and made, after the area. */
@@ -112,7 +128,7 @@ extern void hg_directory_startup(void);
 
 /* The entry of a table, locked, or NULL.  hg_directory_unlock follows. */
 extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusive);
-/* The same, exclusive, made where there is none; an error where there is no memory for it. */
+/* The same, exclusive, made where there is none; an error where there is no memory at all. */
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
@@ -126,10 +142,65 @@ extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
  */
 extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
 
-/* Name a column in a locked entry; false: no memory. */
-extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number);
+/* What somebody asks for: a table with columns. */
+typedef struct HgDirectoryRequest
+{
+	HgResidentRelation key;
+	const char *name;
+	bool partitioned;
+	Oid parent; /* of an entry that is there it stays what it was */
+	bool pinned;
+	int ncolumns;
+	const AttrNumber *columns; /* [ncolumns] */
+} HgDirectoryRequest;
+
+/* What a new entry may take of the area, with what its table of entries may have to grow by. */
+#define HG_DIRECTORY_ROOM (64 * 1024)
+
+/* Which of these columns nobody has asked for: their number, of which these are moved to the front.
+ */
+extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
+
+/*
+ * Have a table's entry, made where there is none, name these columns, and all of it be wanted.
+ * False: no memory, nothing is changed but columns that were named already.
+ */
+extern bool hg_directory_ask(const HgDirectoryRequest *request);
+
+/* Say of all columns of a locked entry when they were asked for. */
+extern void hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at);
+
+/* How often something was asked for, or has gone, since the server started. */
+extern uint64 hg_directory_changes(void);
+
+/*
+ * Is a locked entry's table the one of that name?  False: it was another one when the list was
+ * written. The name of one that has been seen before is made to be this.
+ */
+extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
+
+/* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
+extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
 /* Take it out again; false: it was not there. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
+
+/* Note that a scan has missed a column of an entry, which may be locked by others for the same. */
+extern void hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
+
+/* When a table was used last, or asked for, as far as its locked entry tells. */
+extern TimestampTz hg_directory_used_at(const HgDirectoryEntry *entry);
+
+/* Have what was evicted be taken in again, where its column is not evicted any more. */
+extern void hg_directory_want_evicted(HgDirectoryEntry *entry);
+
+/* Is anything of a locked entry to be taken in where it is not there? */
+extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
+
+/* Have all segments be wanted in a locked entry, as far as they are not there or stale. */
+extern void hg_directory_want(HgDirectoryEntry *entry);
+
+/* Have columns that were evicted from it be taken in again: all of them are asked for now. */
+extern void hg_directory_want_columns(HgDirectoryEntry *entry);
 
 /* Put a version in place of what a slot has, which loses its user, with an empty record. */
 extern void hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version);
@@ -139,6 +210,12 @@ extern void hg_directory_remove(HgDirectoryEntry *entry);
 /* Take out a table, or all tables of a database.  How many entries there were. */
 extern int hg_directory_forget_relation(HgResidentRelation key);
 extern int hg_directory_forget_database(Oid database);
+
+/*
+ * Say of what is queued in a database that there is this reason for it to be waiting, or of what
+ * has waited for it that there is none any more (HG_REASON_NONE).
+ */
+extern void hg_directory_set_waiting(Oid database, HgResidentReason reason);
 
 /* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
 extern int hg_directory_list(Oid database, HgResidentRelation **keys);

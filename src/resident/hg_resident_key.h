@@ -23,6 +23,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_attribute.h"
+#include "miscadmin.h"
 #include "storage/block.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -76,8 +77,8 @@ typedef struct HgBlockBits
 static inline HgResidentRelation
 hg_resident_relation(Relation rel)
 {
-	return (HgResidentRelation){.database = hg_relation_locator(rel).dbOid,
-								.relation = RelationGetRelid(rel)};
+	/* a partitioned table has no file that would tell the database; shared tables are no residents */
+	return (HgResidentRelation){.database = MyDatabaseId, .relation = RelationGetRelid(rel)};
 }
 
 static inline HgResidentFile

@@ -18,7 +18,9 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
+#include "storage/proc.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
@@ -30,6 +32,9 @@ typedef struct HgResidentControl
 	uint64 epoch;
 	Size size;			   /* of the area */
 	pg_atomic_uint64 used; /* bytes that are allocated */
+	pg_atomic_uint64 pinned;
+	int nprocesses;
+	pg_atomic_uint64 pinned_by[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], by number of the PGPROC */
 } HgResidentControl;
 
 static HgResidentControl *control = NULL; /* NULL: no memory was asked for */
@@ -42,11 +47,18 @@ hg_resident_configured_size(void)
 	return mul_size((Size) hg_resident_memory, 1024);
 }
 
+static Size
+hg_resident_control_size(void)
+{
+	return MAXALIGN(add_size(offsetof(HgResidentControl, pinned_by),
+							 mul_size(MaxBackends, sizeof(pg_atomic_uint64))));
+}
+
 /* Where the area begins. */
 static void *
 hg_resident_place(void)
 {
-	return (char *) control + MAXALIGN(sizeof(HgResidentControl));
+	return (char *) control + hg_resident_control_size();
 }
 
 void
@@ -54,8 +66,7 @@ hg_resident_memory_request(void)
 {
 	if (hg_resident_memory == 0)
 		return;
-	RequestAddinShmemSpace(
-		add_size(MAXALIGN(sizeof(HgResidentControl)), hg_resident_configured_size()));
+	RequestAddinShmemSpace(add_size(hg_resident_control_size(), hg_resident_configured_size()));
 	RequestNamedLWLockTranche(HG_RESIDENT_TRANCHE, HG_RESIDENT_LOCKS);
 }
 
@@ -68,7 +79,7 @@ hg_resident_memory_startup(void)
 	if (hg_resident_memory == 0)
 		return;
 	control = ShmemInitStruct("hashgraph resident memory",
-							  add_size(MAXALIGN(sizeof(HgResidentControl)), size), &found);
+							  add_size(hg_resident_control_size(), size), &found);
 	if (found)
 		return;
 	if (!pg_strong_random(&control->epoch, sizeof(control->epoch)))
@@ -76,6 +87,10 @@ hg_resident_memory_startup(void)
 				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random bytes")));
 	control->size = size;
 	pg_atomic_init_u64(&control->used, 0);
+	pg_atomic_init_u64(&control->pinned, 0);
+	control->nprocesses = MaxBackends;
+	for (int i = 0; i < control->nprocesses; i++)
+		pg_atomic_init_u64(&control->pinned_by[i], 0);
 
 	made = dsa_create_in_place(hg_resident_place(), size, hg_resident_tranche(), NULL);
 	dsa_pin(made);
@@ -118,6 +133,47 @@ Size
 hg_resident_memory_used(void)
 {
 	return pg_atomic_read_u64(&control->used);
+}
+
+Size
+hg_resident_memory_pinned(void)
+{
+	return pg_atomic_read_u64(&control->pinned);
+}
+
+void
+hg_resident_memory_pin(Size bytes, bool only)
+{
+	if (only)
+		pg_atomic_fetch_add_u64(&control->pinned, bytes);
+	pg_atomic_fetch_add_u64(&control->pinned_by[MyProc - ProcGlobal->allProcs], bytes);
+}
+
+void
+hg_resident_memory_unpin(Size bytes, bool only)
+{
+	if (only)
+		pg_atomic_fetch_sub_u64(&control->pinned, bytes);
+	pg_atomic_fetch_sub_u64(&control->pinned_by[MyProc - ProcGlobal->allProcs], bytes);
+}
+
+bool
+hg_resident_memory_is_idle(void)
+{
+	Size half = control->size / 2;
+	Size idle = 0;
+
+	/* that is the rule, and looks at no process */
+	if (hg_resident_memory_pinned() <= half)
+		return false;
+	for (int i = 0; i < control->nprocesses; i++)
+	{
+		Size bytes = pg_atomic_read_u64(&control->pinned_by[i]);
+
+		if (bytes > 0 && ProcGlobal->allProcs[i].wait_event_info == WAIT_EVENT_CLIENT_READ)
+			idle += bytes;
+	}
+	return idle > half;
 }
 
 LWLock *
@@ -199,6 +255,17 @@ hg_resident_allocate(HgResidentClaim *claim, Size bytes)
 		claim->count++;
 	}
 	return chunk;
+}
+
+bool
+hg_resident_has_room(Size bytes)
+{
+	dsa_pointer chunk = hg_resident_allocate(NULL, bytes);
+
+	if (!DsaPointerIsValid(chunk))
+		return false;
+	hg_resident_free(chunk, bytes);
+	return true;
 }
 
 void

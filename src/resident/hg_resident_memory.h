@@ -47,7 +47,7 @@ typedef struct HgResidentClaim
 	{
 		dsa_pointer chunk;
 		Size bytes;
-	} *chunks; /* [capacity], count of them used */
+	} * chunks; /* [capacity], count of them used */
 } HgResidentClaim;
 
 /* Locks of this room, by number. */
@@ -55,6 +55,8 @@ typedef enum HgResidentLock
 {
 	HG_RESIDENT_LOCK_CHAINS = 0,
 	HG_RESIDENT_LOCK_LOADERS,
+	HG_RESIDENT_LOCK_LIST,
+	HG_RESIDENT_LOCK_NOTES,
 	HG_RESIDENT_LOCKS /* their number */
 } HgResidentLock;
 
@@ -73,6 +75,21 @@ extern uint64 hg_resident_epoch(void);
 extern Size hg_resident_memory_size(void);
 /* Bytes that are allocated, without what the area needs for itself. */
 extern Size hg_resident_memory_used(void);
+/* Of these, what processes have pinned, each version once (hg_resident_version.h). */
+extern Size hg_resident_memory_pinned(void);
+
+/*
+ * This process has pinned a version of so many bytes, which nobody else has (only), or not any
+ * more.
+ */
+extern void hg_resident_memory_pin(Size bytes, bool only);
+extern void hg_resident_memory_unpin(Size bytes, bool only);
+
+/*
+ * Do processes that wait for their client, as those with an idle cursor do, pin more than half of
+ * the area?  Nobody knows when they will let go of it.
+ */
+extern bool hg_resident_memory_is_idle(void);
 
 extern LWLock *hg_resident_lock(HgResidentLock lock);
 extern int hg_resident_tranche(void);
@@ -92,6 +109,9 @@ extern dsa_pointer hg_resident_allocate(HgResidentClaim *claim, Size bytes);
 
 /* What the claim holds belongs to something that is published: it is forgotten here. */
 extern void hg_resident_claim_keep(HgResidentClaim *claim);
+
+/* Is there room for so many bytes, as it looks now? */
+extern bool hg_resident_has_room(Size bytes);
 
 /* Give back what the claim holds now. */
 extern void hg_resident_claim_release(HgResidentClaim *claim);

@@ -16,11 +16,13 @@
 static void
 hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 generation)
 {
-	const HgSegmentVersion *version;
+	HgSegmentVersion *version;
 	HgBlockBits taken;
 	int resident = 0;
 
 	report->visible += slot->visible;
+	if (slot->refused > 0 && report->reason == HG_REASON_NONE)
+		report->reason = HG_REASON_NO_POSITION;
 	if (!DsaPointerIsValid(slot->version))
 		return;
 	version = hg_segment_version(slot->version);
@@ -33,6 +35,9 @@ hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 genera
 		taken = version->taken;
 		if (generation != 0 && slot->record.position.generation == generation)
 			resident = hg_block_bits_count(&slot->record.blocks, NULL);
+		if (!hg_segment_has_column(version, (int) i))
+			return;
+		report->used_at = Max(report->used_at, hg_segment_used_at(version, (int) i));
 		report->resident += resident;
 		report->stale += hg_block_bits_count(&taken, NULL) - resident;
 		report->bytes += hg_segment_column_bytes(version, i);
@@ -49,13 +54,20 @@ hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentRepor
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
 		HgResidentReport *report = &reports[i];
-		bool declined = columns[i].state == HG_RESIDENT_DECLINED;
 
 		*report = (HgResidentReport){.number = columns[i].number,
-									 .state = declined ? HG_RESIDENT_DECLINED : entry->state,
-									 .reason = declined ? columns[i].reason : entry->reason,
+									 .state = entry->state,
+									 .reason = entry->reason,
 									 .total = entry->nblocks,
+									 .pinned = columns[i].pinned,
 									 .loaded_at = entry->loaded_at};
+		if (columns[i].state == HG_RESIDENT_DECLINED)
+		{
+			report->state = HG_RESIDENT_DECLINED;
+			report->reason = columns[i].reason;
+		}
+		else if (columns[i].evicted && entry->state != HG_RESIDENT_DECLINED)
+			report->state = HG_RESIDENT_EVICTED;
 		for (uint32 k = 0; k < entry->nslots; k++)
 			hg_report_add(report, &slots[k], generation);
 	}
@@ -138,6 +150,8 @@ hg_resident_state_name(HgResidentState state)
 			return "loading";
 		case HG_RESIDENT_READY:
 			return "ready";
+		case HG_RESIDENT_EVICTED:
+			return "evicted";
 		case HG_RESIDENT_DECLINED:
 			break;
 	}
@@ -153,6 +167,11 @@ hg_resident_reason_text(HgResidentReason reason)
 			break;
 		case HG_REASON_NO_MEMORY:
 			return "hashgraph.resident_memory is used up";
+		case HG_REASON_NO_POSITION:
+			return "blocks of it were written without WAL: VACUUM (FREEZE) and "
+				   "hashgraph_resident_refresh() cure that";
+		case HG_REASON_NO_WORKER:
+			return "no background worker could be started: max_worker_processes is used up";
 		case HG_REASON_NOT_HEAP:
 			return "its access method is not heap";
 		case HG_REASON_NOT_PERMANENT:
@@ -167,6 +186,8 @@ hg_resident_reason_text(HgResidentReason reason)
 			return "it is generated when it is read";
 		case HG_REASON_COLUMN_DROPPED:
 			return "it was dropped";
+		case HG_RESIDENT_REASONS:
+			break;
 	}
 	return NULL;
 }

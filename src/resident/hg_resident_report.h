@@ -24,7 +24,9 @@ typedef struct HgResidentReport
 	BlockNumber resident;	 /* blocks that may be served */
 	BlockNumber stale;		 /* blocks that are there, and may not be served any more */
 	Size bytes;				 /* of the column's arrays */
-	TimestampTz loaded_at;	 /* 0: never */
+	bool pinned;
+	TimestampTz used_at;   /* when a scan was served it last; 0: never */
+	TimestampTz loaded_at; /* 0: never */
 } HgResidentReport;
 
 /* Reports of the columns of a table, in CurrentMemoryContext; returns their number. */

@@ -177,6 +177,7 @@
 #include "catalog/pg_class.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_map.h"
@@ -225,24 +226,52 @@ hg_validity_unpin(void *arg)
 		hg_segment_version_release(served->segments[--served->nsegments].pointer);
 }
 
-/* Has a version all of these columns? */
-static bool
-hg_validity_has_columns(const HgSegmentVersion *version, const HgResidentColumn *columns,
-						int ncolumns)
+/* Uses of a column are noted no more often than that, in ms: others' caches hold what is written.
+ */
+#define HG_VALIDITY_USE_MS 1000
+
+/* Note that a version's column is used now. */
+static void
+hg_validity_note_use(HgSegmentVersion *version, int column, TimestampTz now)
 {
-	for (int i = 0; i < ncolumns; i++)
-		if (hg_segment_find_column(version, &columns[i]) < 0)
-			return false;
-	return true;
+	if (TimestampDifferenceExceeds(hg_segment_used_at(version, column), now, HG_VALIDITY_USE_MS))
+		pg_atomic_write_u64(&version->columns[column].used_at, (uint64) now);
 }
 
-/* Take in what the slots of a locked entry have for these bits, and pin it. */
+/* Has a version all of these columns?  If so they are used; else missed[] tells which are not
+ * there. */
+static bool
+hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *columns, int ncolumns,
+						TimestampTz now, bool *missed)
+{
+	bool all = true;
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		int at = hg_segment_find_column(version, &columns[i]);
+
+		if (at >= 0)
+			hg_validity_note_use(version, at, now);
+		else
+			missed[i] = true;
+		all &= at >= 0;
+	}
+	return all;
+}
+
+/*
+ * Take in what the slots of a locked entry have for these bits, and pin it.  What processes have
+ * pinned can't be evicted, and stays beside what has taken its place: where cursors that nobody
+ * reads from hold more than half of the area, nothing is pinned that was not.
+ */
 static void
-hg_validity_take(HgServed *served, const HgDirectoryEntry *entry, uint64 generation,
+hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
 				 const HgBlockBits *bits, uint32 nsegments, const HgResidentColumn *columns,
-				 int ncolumns)
+				 int ncolumns, bool *missed)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	bool may_pin = !hg_resident_memory_is_idle();
+	TimestampTz now = GetCurrentTimestamp();
 
 	for (uint32 i = 0; i < Min(nsegments, entry->nslots); i++)
 	{
@@ -250,6 +279,11 @@ hg_validity_take(HgServed *served, const HgDirectoryEntry *entry, uint64 generat
 		HgSegmentVersion *version;
 		int count;
 
+		if (!DsaPointerIsValid(slots[i].version))
+		{
+			memset(missed, true, ncolumns);
+			continue;
+		}
 		if (slots[i].record.position.generation != generation)
 			continue;
 		segment->blocks = bits[i];
@@ -258,7 +292,8 @@ hg_validity_take(HgServed *served, const HgDirectoryEntry *entry, uint64 generat
 		if (count == 0)
 			continue;
 		version = hg_segment_version(slots[i].version);
-		if (!hg_validity_has_columns(version, columns, ncolumns))
+		if (!hg_validity_use_columns(version, columns, ncolumns, now, missed) ||
+			(!may_pin && !hg_segment_version_is_pinned(version)))
 			continue;
 		hg_segment_version_pin(version);
 		segment->pointer = slots[i].version;
@@ -266,6 +301,9 @@ hg_validity_take(HgServed *served, const HgDirectoryEntry *entry, uint64 generat
 		served->nblocks += count;
 		served->nsegments++;
 	}
+	for (int i = 0; i < ncolumns; i++)
+		if (missed[i])
+			hg_directory_note_missed(entry, columns[i].number, now);
 }
 
 HgServed *
@@ -276,6 +314,7 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	uint32 nsegments = hg_segment_count(nblocks);
 	HgChain *chain = hg_chain_find(key.database);
 	HgBlockBits *bits;
+	bool *missed;
 	HgServed *served;
 	HgDirectoryEntry *entry;
 	uint64 generation;
@@ -293,16 +332,19 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	for (int i = nblocks % HG_SEGMENT_BLOCKS; i > 0 && i < HG_SEGMENT_BLOCKS; i++)
 		hg_block_bits_clear(&bits[nsegments - 1], i);
 
+	missed = palloc0(Max(ncolumns, 1) * sizeof(bool));
+
 	/* then the records */
 	entry = hg_directory_lock(key, false);
 	if (entry != NULL)
 	{
 		generation = hg_chain_generation(chain);
 		if (generation != 0 && hg_resident_file_equal(entry->file, hg_resident_file(rel)))
-			hg_validity_take(served, entry, generation, bits, nsegments, columns, ncolumns);
+			hg_validity_take(served, entry, generation, bits, nsegments, columns, ncolumns, missed);
 		hg_directory_unlock(entry);
 	}
 	pfree(bits);
+	pfree(missed);
 	/* what is not used stays until the context goes: it is registered there */
 	return served->nblocks > 0 ? served : NULL;
 }

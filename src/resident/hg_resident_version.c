@@ -118,6 +118,20 @@ hg_segment_valid_bytes(uint32 nrows)
 	return Max(((Size) nrows + 63) / 64 * sizeof(uint64), sizeof(uint64));
 }
 
+Size
+hg_segment_version_bytes(const HgSegmentData *data)
+{
+	uint32 nrows = data->first_rows[HG_SEGMENT_BLOCKS];
+	uint32 offset_starts[HG_SEGMENT_BLOCKS];
+	uint32 noffsets = hg_segment_find_gaps(data, offset_starts);
+	Size bytes = hg_segment_layout(data->ncolumns, noffsets == 0, noffsets).end;
+
+	for (int i = 0; i < data->ncolumns; i++)
+		bytes += hg_segment_values_bytes(&data->columns[i].column, nrows) +
+				 (data->columns[i].valid != NULL ? hg_segment_valid_bytes(nrows) : 0);
+	return bytes;
+}
+
 dsa_pointer
 hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 {
@@ -133,6 +147,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 	version = hg_segment_version(body);
 	memset(version, 0, sizeof(HgSegmentVersion));
 	pg_atomic_init_u32(&version->users, 1);
+	pg_atomic_init_u32(&version->pins, 0);
 	version->first = data->first;
 	version->nrows = nrows;
 	version->ncolumns = data->ncolumns;
@@ -151,6 +166,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 
 		column->column = from->column;
 		column->valid = InvalidDsaPointer;
+		pg_atomic_init_u64(&column->used_at, 0);
 		if (!hg_segment_copy(claim, from->values, bytes, &column->values))
 			return InvalidDsaPointer;
 		version->bytes += bytes;
@@ -168,24 +184,45 @@ void
 hg_segment_version_pin(HgSegmentVersion *version)
 {
 	pg_atomic_fetch_add_u32(&version->users, 1);
+	hg_resident_memory_pin(version->bytes, pg_atomic_fetch_add_u32(&version->pins, 1) == 0);
 }
 
 void
 hg_segment_version_release(dsa_pointer pointer)
 {
 	HgSegmentVersion *version = hg_segment_version(pointer);
+	/* before it is unpinned, as it may lose columns then */
+	Size bytes = version->bytes;
+
+	hg_resident_memory_unpin(bytes, pg_atomic_sub_fetch_u32(&version->pins, 1) == 0);
+	hg_segment_version_retire(pointer);
+}
+
+void
+hg_segment_version_retire(dsa_pointer pointer)
+{
+	HgSegmentVersion *version = hg_segment_version(pointer);
 
 	if (pg_atomic_sub_fetch_u32(&version->users, 1) > 0)
 		return;
 	for (uint32 i = 0; i < version->ncolumns; i++)
-	{
-		HgSegmentColumn *column = &version->columns[i];
-
-		hg_resident_free(column->values, hg_segment_values_bytes(&column->column, version->nrows));
-		if (DsaPointerIsValid(column->valid))
-			hg_resident_free(column->valid, hg_segment_valid_bytes(version->nrows));
-	}
+		if (hg_segment_has_column(version, (int) i))
+			(void) hg_segment_evict_column(version, (int) i);
 	hg_resident_free(pointer, version->body_bytes);
+}
+
+Size
+hg_segment_evict_column(HgSegmentVersion *version, int i)
+{
+	HgSegmentColumn *column = &version->columns[i];
+	Size bytes = hg_segment_column_bytes(version, i);
+
+	hg_resident_free(column->values, hg_segment_values_bytes(&column->column, version->nrows));
+	if (DsaPointerIsValid(column->valid))
+		hg_resident_free(column->valid, hg_segment_valid_bytes(version->nrows));
+	column->values = column->valid = InvalidDsaPointer;
+	version->bytes -= bytes;
+	return bytes;
 }
 
 HgSegmentRows
@@ -212,7 +249,8 @@ int
 hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column)
 {
 	for (uint32 i = 0; i < version->ncolumns; i++)
-		if (hg_resident_column_equal(&version->columns[i].column, column))
+		if (hg_segment_has_column(version, (int) i) &&
+			hg_resident_column_equal(&version->columns[i].column, column))
 			return (int) i;
 	return -1;
 }

@@ -9,8 +9,11 @@
  * it (hg_resident_validity.h), and that alone changes.
  *
  * USERS.  A version is used by the directory as long as that names it, and by each process that
- * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own can't
- * go meanwhile: under the lock of its entry.
+ * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own use
+ * can't end meanwhile, under the lock of its entry, or where the taker knows of another pin.
+ *
+ * EVICTION takes the arrays of single columns (hg_resident_eviction.h), under the entry's exclusive
+ * lock and of versions that nobody has pinned: whoever has one pinned sees no change of it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,8 +58,9 @@ typedef struct HgSegmentData
 typedef struct HgSegmentColumn
 {
 	HgResidentColumn column;
-	dsa_pointer values; /* [rows x column.length] */
-	dsa_pointer valid;	/* [rows] bits; invalid where no value is NULL */
+	dsa_pointer values;		  /* [rows x column.length]; invalid: evicted */
+	dsa_pointer valid;		  /* [rows] bits; invalid where no value is NULL */
+	pg_atomic_uint64 used_at; /* when a scan was served it last; 0: never */
 } HgSegmentColumn;
 
 /*
@@ -66,7 +70,8 @@ typedef struct HgSegmentColumn
  */
 typedef struct HgSegmentVersion
 {
-	pg_atomic_uint32 users;
+	pg_atomic_uint32 users; /* the directory, and each pin */
+	pg_atomic_uint32 pins;
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;
@@ -109,20 +114,48 @@ hg_segment_version(dsa_pointer version)
 	return hg_resident_address(version);
 }
 
-/* One more user.  The caller knows that there is one who does not go meanwhile. */
+/* What a version of this would take of the area. */
+extern Size hg_segment_version_bytes(const HgSegmentData *data);
+
+/* One more process.  The caller knows that there is a user who does not go meanwhile. */
 extern void hg_segment_version_pin(HgSegmentVersion *version);
 
-/* One user less; the last one frees it.  Does not fail. */
+/* It is gone again; the last user frees the version.  Does not fail. */
 extern void hg_segment_version_release(dsa_pointer version);
+
+/* The maker's use, or the directory's, which that has become, ends. */
+extern void hg_segment_version_retire(dsa_pointer version);
+
+static inline bool
+hg_segment_version_is_pinned(HgSegmentVersion *version)
+{
+	return pg_atomic_read_u32(&version->pins) > 0;
+}
+
+/* Give back a column's arrays; how many bytes they were.  The entry is locked, nobody has a pin. */
+extern Size hg_segment_evict_column(HgSegmentVersion *version, int column);
 
 extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
 
-/* Where a column is; -1: this version does not have it. */
+/* Where a column is; -1: this version does not have it, or not any more. */
 extern int hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column);
 
 extern HgSegmentArray hg_segment_array(const HgSegmentVersion *version, int column);
 
-/* Bytes of a column's arrays. */
+/* When a scan was served a column of it last. */
+static inline TimestampTz
+hg_segment_used_at(HgSegmentVersion *version, int column)
+{
+	return (TimestampTz) pg_atomic_read_u64(&version->columns[column].used_at);
+}
+
+static inline bool
+hg_segment_has_column(const HgSegmentVersion *version, int column)
+{
+	return DsaPointerIsValid(version->columns[column].values);
+}
+
+/* Bytes of the arrays of a column that it has. */
 extern Size hg_segment_column_bytes(const HgSegmentVersion *version, int column);
 
 /* Line pointer of the row that is the i-th of a block. */

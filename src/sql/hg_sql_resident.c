@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_resident.c
- *	  hashgraph_resident_add(), _drop() and _check(), and the view hashgraph_resident.
+ *	  hashgraph_resident_add(), _drop(), _refresh() and _check(), and the views hashgraph_resident
+ *	  and hashgraph_stat_resident.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,15 +26,21 @@
 
 #include "loader/hg_loader_compare.h"
 #include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
+#include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_list.h"
 #include "resident/hg_resident_report.h"
+#include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);
 PG_FUNCTION_INFO_V1(hashgraph_resident_add);
 PG_FUNCTION_INFO_V1(hashgraph_resident_drop);
+PG_FUNCTION_INFO_V1(hashgraph_resident_refresh);
 PG_FUNCTION_INFO_V1(hashgraph_resident_check);
+PG_FUNCTION_INFO_V1(hashgraph_stat_resident);
 
 /* Between two looks at a table that is waited for, in ms. */
 #define HG_RESIDENT_LOOK_MS 10
@@ -51,9 +58,34 @@ typedef enum HgResidentViewColumn
 	RESIDENT_BLOCKS_RESIDENT,
 	RESIDENT_BLOCKS_STALE,
 	RESIDENT_HOST_BYTES,
+	RESIDENT_PINNED,
+	RESIDENT_LAST_USED,
 	RESIDENT_LAST_LOADED,
 	RESIDENT_COLUMNS
 } HgResidentViewColumn;
+
+/* Numbers of the columns of hashgraph_stat_resident(). */
+typedef enum HgStatResidentColumn
+{
+	STAT_RESIDENT_SCANS = 0,
+	STAT_RESIDENT_ROWS_SERVED,
+	STAT_RESIDENT_BLOCKS_SERVED,
+	STAT_RESIDENT_BLOCKS_FROM_HEAP,
+	STAT_RESIDENT_CHAINS_BROKEN,
+	STAT_RESIDENT_BLOCKS_READMITTED,
+	STAT_RESIDENT_LOADS,
+	STAT_RESIDENT_EVICTIONS,
+	STAT_RESIDENT_DECLINES,
+	STAT_RESIDENT_DECLINED_FOR,
+	STAT_RESIDENT_MEMORY,
+	STAT_RESIDENT_MEMORY_USED,
+	STAT_RESIDENT_MEMORY_PINNED,
+	STAT_RESIDENT_STATS_RESET,
+	STAT_RESIDENT_COLUMNS
+} HgStatResidentColumn;
+
+StaticAssertDecl((int) STAT_RESIDENT_DECLINES == (int) HG_COUNT_DECLINES,
+				 "counters are not in the order of the columns");
 
 /* Numbers of the columns of hashgraph_resident_check(). */
 typedef enum HgCheckColumn
@@ -146,11 +178,23 @@ hg_sql_resident_columns(Relation rel, const ArrayType *names)
 	return numbers;
 }
 
-/* Wait until a table is ready; an error where it is declined. */
+/* Why a table is in a state.  Without a launcher there is nobody who would tell. */
+static HgResidentReason
+hg_sql_resident_reason(HgResidentState state, HgResidentReason reason)
+{
+	if (reason == HG_REASON_NONE && state != HG_RESIDENT_DECLINED && !hg_loader_has_launcher())
+		return HG_REASON_NO_WORKER;
+	return reason;
+}
+
+/* How long a table that nobody can take in is waited for, in ms. */
+#define HG_RESIDENT_WORKER_MS 10000
+
+/* Wait until a table is ready; an error where it is declined, or no worker comes to take it in. */
 static void
 hg_sql_resident_wait(HgResidentRelation key, const char *name)
 {
-	for (;;)
+	for (int waited = 0;; waited += HG_RESIDENT_LOOK_MS)
 	{
 		HgDirectoryEntry *entry = hg_directory_lock(key, false);
 		HgResidentState state;
@@ -161,7 +205,7 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name)
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 							errmsg("\"%s\" is not to be resident any more", name)));
 		state = entry->state;
-		reason = entry->reason;
+		reason = hg_sql_resident_reason(state, entry->reason);
 		wanted = entry->wanted;
 		hg_directory_unlock(entry);
 		if (state == HG_RESIDENT_READY && !wanted)
@@ -172,6 +216,16 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name)
 										: ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 							errmsg("\"%s\" could not be taken in", name),
 							errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+		if (reason != HG_REASON_NO_WORKER)
+			waited = 0;
+		else if (waited >= HG_RESIDENT_WORKER_MS)
+			ereport(ERROR,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("\"%s\" could not be taken in so far", name),
+					 errdetail("The reason is that %s.", hg_resident_reason_text(reason)),
+					 errhint("Increase max_worker_processes, and restart the server: \"%s\" stays "
+							 "queued.",
+							 name)));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 HG_RESIDENT_LOOK_MS,
 						 HG_WAIT_EVENT(hg_resident_wait_event, "HashGraphResidentWait"));
@@ -180,71 +234,114 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name)
 	}
 }
 
+/* Have what a partitioned table stands for be taken in, or wait for it. */
+static void
+hg_sql_resident_wait_partitions(HgResidentRelation parent)
+{
+	HgResidentRelation *keys;
+	int nkeys = hg_partitions_list(parent, &keys);
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		const char *name = get_rel_name(keys[i].relation);
+
+		if (name != NULL)
+			hg_sql_resident_wait(keys[i], name);
+	}
+}
+
 Datum
 hashgraph_resident_add(PG_FUNCTION_ARGS)
 {
 	Relation rel;
-	HgResidentRelation key;
-	HgDirectoryEntry *entry;
+	HgDirectoryRequest request = {0};
+	AttrNumber *columns;
 	List *numbers;
 	ListCell *cell;
-	char *name;
-	bool found;
-	bool full = false;
+	bool all;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("neither the table nor \"wait\" may be NULL")));
+						errmsg("neither the table nor \"pinned\" nor \"wait\" may be NULL")));
 	rel = hg_sql_resident_open(PG_GETARG_OID(0));
-	hg_sql_resident_require_table(rel);
+	request.partitioned = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	if (!request.partitioned)
+		hg_sql_resident_require_table(rel);
 	numbers = hg_sql_resident_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1));
 	if (numbers == NIL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("relation \"%s\" has no column that can be resident",
 							   RelationGetRelationName(rel))));
-	key = hg_resident_relation(rel);
-	name = pstrdup(RelationGetRelationName(rel));
-
-	entry = hg_directory_lock_new(key, &found);
+	columns = palloc(list_length(numbers) * sizeof(AttrNumber));
 	foreach (cell, numbers)
-		full |= !hg_directory_add_column(entry, (AttrNumber) lfirst_int(cell));
-	if (full && entry->ncolumns == 0)
-		hg_directory_remove(entry);
-	else
-	{
-		if (!found || entry->state == HG_RESIDENT_DECLINED)
-			entry->state = HG_RESIDENT_QUEUED;
-		entry->wanted = true;
-		hg_directory_unlock(entry);
-	}
-	if (full)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", name),
-			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
+		columns[request.ncolumns++] = (AttrNumber) lfirst_int(cell);
+	request.key = hg_resident_relation(rel);
+	request.name = pstrdup(RelationGetRelationName(rel));
+	request.pinned = PG_GETARG_BOOL(2);
+	request.columns = columns;
+
+	hg_list_load();
+	all = hg_directory_ask(&request) ||
+		  (hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0 &&
+		   hg_directory_ask(&request));
+	if (all && request.partitioned)
+		all = hg_partitions_follow(rel);
 	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
 	relation_close(rel, AccessShareLock);
+	hg_list_write(false);
 	hg_loader_wake();
-	if (PG_GETARG_BOOL(2))
-		hg_sql_resident_wait(key, name);
+	if (!all)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", request.name),
+			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
+	if (PG_GETARG_BOOL(3) && request.partitioned)
+		hg_sql_resident_wait_partitions(request.key);
+	else if (PG_GETARG_BOOL(3))
+		hg_sql_resident_wait(request.key, request.name);
 	PG_RETURN_VOID();
+}
+
+/* The names of columns of a table. */
+static List *
+hg_sql_resident_names(Relation rel, const List *numbers)
+{
+	List *names = NIL;
+	ListCell *cell;
+
+	foreach (cell, numbers)
+		names = lappend(
+			names, NameStr(TupleDescAttr(RelationGetDescr(rel), lfirst_int(cell) - 1)->attname));
+	return names;
 }
 
 Datum
 hashgraph_resident_drop(PG_FUNCTION_ARGS)
 {
 	Relation rel;
+	HgResidentRelation key;
 	HgDirectoryEntry *entry;
 	List *numbers = NIL;
 	ListCell *cell;
+	Oid parent = InvalidOid;
+	bool partitioned = false;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the table is NULL")));
 	rel = hg_sql_resident_open(PG_GETARG_OID(0));
 	if (!PG_ARGISNULL(1))
 		numbers = hg_sql_resident_columns(rel, PG_GETARG_ARRAYTYPE_P(1));
-	entry = hg_directory_lock(hg_resident_relation(rel), true);
+	key = hg_resident_relation(rel);
+	hg_list_load();
+	entry = hg_directory_lock(key, true);
 	if (entry != NULL)
+	{
+		parent = entry->parent;
+		partitioned = entry->partitioned;
+	}
+	if (entry != NULL && OidIsValid(parent))
+		hg_directory_unlock(entry);
+	else if (entry != NULL)
 	{
 		foreach (cell, numbers)
 			(void) hg_directory_remove_column(entry, (AttrNumber) lfirst_int(cell));
@@ -253,10 +350,53 @@ hashgraph_resident_drop(PG_FUNCTION_ARGS)
 		else
 		{
 			/* versions without them take the place of those with them */
-			entry->wanted = true;
+			entry->wanted = !partitioned;
 			hg_directory_unlock(entry);
 		}
 	}
+	if (OidIsValid(parent))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"%s\" is resident as a partition", RelationGetRelationName(rel)),
+						errhint("Drop the partitioned table from the residents, or detach the "
+								"partition.")));
+	if (partitioned)
+		hg_partitions_forget(key, hg_sql_resident_names(rel, numbers));
+	relation_close(rel, AccessShareLock);
+	hg_list_write(false);
+	hg_loader_wake();
+	PG_RETURN_VOID();
+}
+
+/* Have all of a table be wanted; false: it is not resident. */
+static bool
+hg_sql_resident_want(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return false;
+	hg_directory_want_columns(entry);
+	if (!entry->partitioned)
+		hg_directory_want(entry);
+	hg_directory_unlock(entry);
+	return true;
+}
+
+Datum
+hashgraph_resident_refresh(PG_FUNCTION_ARGS)
+{
+	Relation rel = hg_sql_resident_open(PG_GETARG_OID(0));
+	HgResidentRelation *keys;
+	int nkeys;
+
+	hg_list_load();
+	if (!hg_sql_resident_want(hg_resident_relation(rel)))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"%s\" is not resident", RelationGetRelationName(rel)),
+						errhint("hashgraph_resident_add() has a table be taken in.")));
+	nkeys = hg_partitions_list(hg_resident_relation(rel), &keys);
+	for (int i = 0; i < nkeys; i++)
+		(void) hg_sql_resident_want(keys[i]);
 	relation_close(rel, AccessShareLock);
 	hg_loader_wake();
 	PG_RETURN_VOID();
@@ -302,6 +442,7 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (!hg_resident_memory_exists())
 		return (Datum) 0;
+	hg_list_load();
 	nkeys = hg_directory_list(InvalidOid, &keys);
 	for (int i = 0; i < nkeys; i++)
 	{
@@ -311,7 +452,8 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 		for (int k = 0; k < n; k++)
 		{
 			const HgResidentReport *report = &reports[k];
-			const char *reason = hg_resident_reason_text(report->reason);
+			const char *reason =
+				hg_resident_reason_text(hg_sql_resident_reason(report->state, report->reason));
 			HgSqlRow row = hg_sql_row_start(fcinfo, RESIDENT_COLUMNS);
 
 			hg_sql_row_set(&row, RESIDENT_DATABASE, ObjectIdGetDatum(keys[i].database));
@@ -325,10 +467,46 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_RESIDENT, report->resident);
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_STALE, report->stale);
 			hg_sql_row_set_count(&row, RESIDENT_HOST_BYTES, report->bytes);
+			hg_sql_row_set(&row, RESIDENT_PINNED, BoolGetDatum(report->pinned));
+			if (report->used_at != 0)
+				hg_sql_row_set(&row, RESIDENT_LAST_USED, TimestampTzGetDatum(report->used_at));
 			if (report->loaded_at != 0)
 				hg_sql_row_set(&row, RESIDENT_LAST_LOADED, TimestampTzGetDatum(report->loaded_at));
 			tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 		}
 	}
 	return (Datum) 0;
+}
+
+/* Why tables were declined, and how often: "reason: times", in lines. */
+static char *
+hg_sql_resident_declines(const HgResidentStatistics *statistics)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < HG_RESIDENT_REASONS; i++)
+		if (statistics->declines[i] > 0)
+			appendStringInfo(&text, "%s%s: " UINT64_FORMAT, text.len > 0 ? "\n" : "",
+							 hg_resident_reason_text(i), statistics->declines[i]);
+	return text.data;
+}
+
+Datum
+hashgraph_stat_resident(PG_FUNCTION_ARGS)
+{
+	HgSqlRow row = hg_sql_row_start(fcinfo, STAT_RESIDENT_COLUMNS);
+	HgResidentStatistics statistics = hg_resident_statistics();
+	bool exists = hg_resident_memory_exists();
+
+	for (int i = 0; i < HG_RESIDENT_COUNTERS; i++)
+		hg_sql_row_set_count(&row, i, statistics.counters[i]);
+	hg_sql_row_set_text(&row, STAT_RESIDENT_DECLINED_FOR, hg_sql_resident_declines(&statistics));
+	hg_sql_row_set_count(&row, STAT_RESIDENT_MEMORY, exists ? hg_resident_memory_size() : 0);
+	hg_sql_row_set_count(&row, STAT_RESIDENT_MEMORY_USED, exists ? hg_resident_memory_used() : 0);
+	hg_sql_row_set_count(&row, STAT_RESIDENT_MEMORY_PINNED,
+						 exists ? hg_resident_memory_pinned() : 0);
+	if (statistics.reset_at != 0)
+		hg_sql_row_set(&row, STAT_RESIDENT_STATS_RESET, TimestampTzGetDatum(statistics.reset_at));
+	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }

@@ -16,6 +16,7 @@
 #include "utils/tuplestore.h"
 
 #include "backend/hg_stats.h"
+#include "resident/hg_resident_statistics.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_last_joins);
@@ -238,10 +239,12 @@ hashgraph_stat(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }
 
-/* hashgraph_stat_reset(): this database's counters to zero. */
+/* hashgraph_stat_reset(): this database's counters to zero, and those of residents, which are the
+ * server's. */
 Datum
 hashgraph_stat_reset(PG_FUNCTION_ARGS)
 {
+	hg_resident_statistics_reset();
 	hg_sql_stat_check(hg_stats_reset());
 	PG_RETURN_VOID();
 }

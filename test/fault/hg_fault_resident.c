@@ -34,9 +34,12 @@
 #include "utils/guc.h"
 
 #include "hg_fault.h"
+#include "loader/hg_loader_encode.h"
 #include "loader/hg_witness.h"
+#include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
@@ -63,6 +66,7 @@ typedef enum HgPlanted
 } HgPlanted;
 
 HG_WRAPPED(long, hg_witness_period, (void) );
+HG_WRAPPED(long, hg_eviction_rest_ms, (void) );
 HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
@@ -76,7 +80,10 @@ HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 
 static int hg_planted = HG_PLANTED_NONE;
-static int hg_fault_delay = 0; /* ms at most */
+static int hg_fault_delay = 0;				   /* ms at most */
+static int hg_fault_eviction_rest = 60 * 1000; /* ms */
+static bool hg_fault_note_scan = false;
+static bool hg_fault_keep_served = false;
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -124,6 +131,18 @@ hg_fault_resident_init(void)
 							"Sets the longest time that is slept where processes can be held.",
 							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomBoolVariable("hashgraph.fault_note_scan",
+							 "Has who is served all columns of a table count as a scan of these.",
+							 NULL, &hg_fault_note_scan, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL,
+							 NULL, NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.fault_keep_served",
+		"Has a transaction keep what it is served to its end, as a cursor does.", NULL,
+		&hg_fault_keep_served, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
+							"Sets how long what was taken in is not evicted.", NULL,
+							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Rounds are made faster, so that tests need not wait for them. */
@@ -131,6 +150,12 @@ long
 __wrap_hg_witness_period(void)
 {
 	return __real_hg_witness_period() / 10;
+}
+
+long
+__wrap_hg_eviction_rest_ms(void)
+{
+	return hg_fault_eviction_rest;
 }
 
 /*
@@ -191,12 +216,48 @@ __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 		hg_fault_come_by(HG_FAULT_PLACE_SERVE);
 }
 
+/* The columns of a table that can be resident, noted as those of a join's scan; their number. */
+static int
+hg_fault_scan(Relation rel, HgResidentColumn **columns)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+	AttrNumber *numbers = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
+	int n = 0;
+
+	*columns = palloc(Max(desc->natts, 1) * sizeof(HgResidentColumn));
+	for (int i = 0; i < desc->natts; i++)
+		if (hg_encode_may_take_in(TupleDescAttr(desc, i)) == HG_REASON_NONE)
+		{
+			numbers[n] = i + 1;
+			(*columns)[n++] = hg_resident_column(TupleDescAttr(desc, i));
+		}
+	hg_auto_note_scan(rel, numbers, n);
+	return n;
+}
+
 HgServed *
 __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 						 const HgResidentColumn *columns, int ncolumns)
 {
 	HgServed *served;
+	HgResidentColumn *scanned;
 
+	if (hg_fault_note_scan && ncolumns == 0)
+	{
+		ncolumns = hg_fault_scan(rel, &scanned);
+		columns = scanned;
+	}
+
+	if (hg_fault_keep_served)
+	{
+		ResourceOwner owner = CurrentResourceOwner;
+		MemoryContext context = MemoryContextSwitchTo(TopTransactionContext);
+
+		CurrentResourceOwner = TopTransactionResourceOwner;
+		(void) __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
+		CurrentResourceOwner = owner;
+		MemoryContextSwitchTo(context);
+	}
 	serving = true;
 	served = __real_hg_validity_serve(rel, snapshot, nblocks, columns, ncolumns);
 	serving = false;

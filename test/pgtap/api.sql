@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(64);
+SELECT plan(71);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -29,7 +29,7 @@ SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'hashgraph'),
 SELECT is((SELECT count(*)::int FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass
 			AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)),
-	15, 'the extension has no more functions and relations than these');
+	19, 'the extension has no more functions and relations than these');
 
 SELECT has_function('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_join', ARRAY['bigint[]', 'bigint[]']);
@@ -41,10 +41,16 @@ SELECT has_function('hashgraph_stat_reset', ARRAY[]::text[]);
 SELECT has_function('hashgraph_devices', ARRAY[]::text[]);
 SELECT has_function('hashgraph_version', ARRAY[]::text[]);
 SELECT has_function('hashgraph_resident', ARRAY[]::text[]);
-SELECT has_function('hashgraph_resident_add', ARRAY['regclass', 'name[]', 'boolean']);
+SELECT has_function('hashgraph_resident_add', ARRAY['regclass', 'name[]', 'boolean', 'boolean']);
 SELECT has_function('hashgraph_resident_drop', ARRAY['regclass', 'name[]']);
 SELECT has_function('hashgraph_resident_check', ARRAY['regclass']);
+SELECT has_function('hashgraph_resident_refresh', ARRAY['regclass']);
+SELECT has_function('hashgraph_stat_resident', ARRAY[]::text[]);
+SELECT has_function('hashgraph_resident_advise', ARRAY['regclass']);
 SELECT has_view('hashgraph_resident');
+SELECT has_view('hashgraph_stat_resident');
+SELECT col_type_is('hashgraph_stat_resident', 'evictions', 'bigint', 'counters of residents are bigints');
+SELECT col_type_is('hashgraph_stat_resident', 'stats_reset', 'timestamp with time zone', 'their reset is a time');
 SELECT hasnt_function('hashgraph_check_preload');
 SELECT has_view('hashgraph_stat');
 
@@ -100,9 +106,11 @@ SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 
 SELECT is(pg_temp.result_columns('hashgraph_resident()'),
 	'database_id oid, relation_id oid, column_number smallint, state text, reason text, blocks_total bigint, '
 	'blocks_visible bigint, blocks_resident bigint, blocks_stale bigint, host_bytes bigint, '
-	'last_loaded timestamp with time zone', 'columns of hashgraph_resident');
+	'pinned boolean, last_used timestamp with time zone, last_loaded timestamp with time zone', 'columns of hashgraph_resident');
 SELECT is(pg_temp.result_columns('hashgraph_resident_check(regclass)'),
 	'rows_compared bigint, rows_different bigint', 'columns of hashgraph_resident_check');
+SELECT is(pg_temp.result_columns('hashgraph_resident_advise(regclass)'),
+	'column name, type regtype, reason text, host_bytes bigint', 'columns of hashgraph_resident_advise');
 SELECT volatility_is('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name'], 'volatile');
 SELECT is((SELECT bool_and(proisstrict) FROM pg_proc WHERE proname LIKE 'hashgraph\_%'
 		AND pronargdefaults = 0), true, 'no function without optional arguments is called with a NULL');
@@ -111,9 +119,9 @@ SELECT is((SELECT bool_or(prosecdef) FROM pg_proc WHERE proname LIKE 'hashgraph\
 SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY proname, pronargs)
 		FROM pg_proc WHERE proname LIKE 'hashgraph\_%'),
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
-	'hashgraph_last_joins r, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, '
-	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_stat s, hashgraph_stat_reset s, '
-	'hashgraph_version r', 'where functions may run in a parallel query');
+	'hashgraph_last_joins r, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
+	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_resident_refresh u, hashgraph_stat s, '
+	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_version r', 'where functions may run in a parallel query');
 SELECT is((SELECT bool_and(obj_description(oid, 'pg_proc') IS NOT NULL) FROM pg_proc
 		WHERE proname LIKE 'hashgraph\_%'), true, 'every function has a comment');
 SELECT is(obj_description('hashgraph_stat'::regclass, 'pg_class') IS NOT NULL, true,

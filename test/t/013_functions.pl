@@ -93,6 +93,12 @@ like($stderr, qr/statement timeout/, 'a join of tables is cancelled');
 like($stderr, qr/statement timeout/, 'a join of arrays is cancelled');
 is(scalar(temp_files($node)), 0, '... and nothing is left');
 
+# without memory for it nothing is resident
+($status, $stdout, $stderr) = $node->psql('postgres', "select hashgraph_resident_add('l')");
+like($stderr, qr/the server has no memory for resident columns.*HINT.*hashgraph\.resident_memory/s, 'without memory there are no residents');
+is($node->safe_psql('postgres', 'select count(*) from hashgraph_resident'), '0', '... and none to list');
+is($node->safe_psql('postgres', "select count(*) from pg_stat_activity where backend_type ~ 'hashgraph (launcher|witness|loader)'"), '0', '... and no workers');
+
 session_ok($node, 'the server joins on');
 $node->stop;
 done_testing();

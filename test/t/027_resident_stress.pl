@@ -2,6 +2,7 @@
 # resident with the table, and joins that are served with those that read it, again and again: they find no row that differs.
 #
 # HG_STRESS_SECONDS says how long (default: 15).  In a build of HG_DEBUG=1 (HG_DEBUG_BUILD) rounds come ten times as often,
+# tables evict each other,
 # everybody waits for a while at the places of test/fault/hg_fault_resident.c, and rules that are broken on purpose are found to
 # be, within a minute each.  Writers are slow: what is changed all the time is never served.
 
@@ -19,7 +20,7 @@ use Time::HiRes qw(time);
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 my $seconds = $ENV{HG_STRESS_SECONDS} // 15;
-my $node = new_server('resident_stress', conf => "hashgraph.resident_memory = '32MB'\nmax_connections = 40\nhashgraph.force = on\nparallel_setup_cost = 0\nmin_parallel_table_scan_size = 0\nlog_statement = none\nmax_prepared_transactions = 10\n");
+my $node = new_server('resident_stress', conf => "hashgraph.resident_memory = '" . ($ENV{HG_DEBUG_BUILD} ? '1MB' : '32MB') . "'\nmax_connections = 40\nhashgraph.force = on\nparallel_setup_cost = 0\nmin_parallel_table_scan_size = 0\nlog_statement = none\nmax_prepared_transactions = 10\n");
 
 sub sql
 {
@@ -176,13 +177,19 @@ sub run_for
 	return split /\|/, sql('select coalesce(sum(rows), 0), coalesce(sum(different), 0) from found');
 }
 
+my @scripts = keys %scripts;
 my $offset = -s $node->logfile;
 if ($ENV{HG_DEBUG_BUILD})
 {
-	sql('alter system set hashgraph.fault_delay = 1500');
+	append_to_file("$folder/evict.sql", join "vacuum c;\nselect pg_sleep(0.2);\n", map { <<"SQL" } qw(a c b c));
+do \$\$ begin perform hashgraph_resident_add('$_'); exception when out_of_memory then null; end \$\$;
+SQL
+	push @scripts, 'evict';
+	sql('create table c (k int, v int8, w int8); insert into c select i, i, i from generate_series(1, 35000) i');
+	sql('alter system set hashgraph.fault_delay = 1500; alter system set hashgraph.fault_eviction_rest = 0');
 	$node->reload;
 }
-my ($rows, $different) = run_for($seconds, 0, sort keys %scripts);
+my ($rows, $different) = run_for($seconds, 0, sort @scripts);
 is($different, 0, 'no row differs');
 cmp_ok(sql('select coalesce(sum(rows), 0) from found where joined'), '>', 1_000 * $seconds, '... of joins');
 cmp_ok($rows, '>', ($ENV{HG_DEBUG_BUILD} ? 1_000 : 10_000) * $seconds, '... of many that were compared') && note("$rows rows in $seconds s");
@@ -190,6 +197,8 @@ unlike(slurp_file($node->logfile, $offset), qr/TRAP|PANIC|was terminated by sign
 
 if ($ENV{HG_DEBUG_BUILD})
 {
+	cmp_ok(sql('select evictions from hashgraph_stat_resident'), '>', 0, 'tables have evicted each other');
+	sql(q{select hashgraph_resident_drop('c')});
 	foreach my $fault (qw(loader_snapshot record_first joins_early))
 	{
 		sql("alter system set hashgraph.plant_fault = '$fault'");

@@ -1,0 +1,174 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_partitions.c
+ *	  Partitioned tables that are resident stand for their partitions, present and future.
+ *
+ * Partitions are looked up without a lock of theirs: one that goes meanwhile, or is another thing,
+ * the loader finds out.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "nodes/pg_list.h"
+#include "utils/lsyscache.h"
+
+#include "loader/hg_loader_partitions.h"
+
+/* What a partitioned table's entry asks for. */
+typedef struct HgPartitioned
+{
+	bool pinned;
+	int ncolumns;
+	AttrNumber *columns; /* [ncolumns] of the table's own numbers */
+} HgPartitioned;
+
+/* Read it; false: there is no such entry. */
+static bool
+hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
+{
+	HgDirectoryEntry *entry;
+
+	asked->ncolumns = 0;
+	asked->columns = palloc(Max(natts, 1) * sizeof(AttrNumber));
+	entry = hg_directory_lock(parent, false);
+	if (entry == NULL)
+		return false;
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		const HgDirectoryColumn *column = &hg_directory_columns(entry)[i];
+
+		if (column->number > natts)
+			continue;
+		asked->pinned = column->pinned;
+		asked->columns[asked->ncolumns++] = column->number;
+	}
+	hg_directory_unlock(entry);
+	return true;
+}
+
+/* Has a partition's entry all of these columns, and was it made for this table, or another one? */
+static bool
+hg_partitions_is_there(HgResidentRelation key, const AttrNumber *columns, int ncolumns)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	int there = 0;
+
+	if (entry == NULL)
+		return false;
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		for (int k = 0; k < ncolumns; k++)
+			there += hg_directory_columns(entry)[i].number == columns[k];
+	hg_directory_unlock(entry);
+	return there == ncolumns;
+}
+
+/* Have a partition have an entry.  False: no memory. */
+static bool
+hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
+{
+	HgResidentRelation parent = hg_resident_relation(rel);
+	AttrNumber *columns = palloc(Max(asked->ncolumns, 1) * sizeof(AttrNumber));
+	const char *name = get_rel_name(partition);
+	HgDirectoryRequest request = {
+		.key = {.database = parent.database, .relation = partition},
+		.name = name,
+		.parent = parent.relation,
+		.pinned = asked->pinned,
+		.columns = columns,
+	};
+
+	for (int i = 0; i < asked->ncolumns; i++)
+	{
+		const FormData_pg_attribute *attribute =
+			TupleDescAttr(RelationGetDescr(rel), asked->columns[i] - 1);
+		AttrNumber number =
+			attribute->attisdropped ? 0 : get_attnum(partition, NameStr(attribute->attname));
+
+		if (number > 0)
+			columns[request.ncolumns++] = number;
+	}
+	/* it has gone meanwhile, or all columns have */
+	if (name == NULL || request.ncolumns == 0)
+		return true;
+	return hg_partitions_is_there(request.key, columns, request.ncolumns) ||
+		   hg_directory_ask(&request);
+}
+
+int
+hg_partitions_list(HgResidentRelation parent, HgResidentRelation **keys)
+{
+	int nkeys = hg_directory_list(parent.database, keys);
+	int n = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		HgDirectoryEntry *entry = hg_directory_lock((*keys)[i], false);
+
+		if (entry == NULL)
+			continue;
+		if (entry->parent == parent.relation)
+			(*keys)[n++] = (*keys)[i];
+		hg_directory_unlock(entry);
+	}
+	return n;
+}
+
+bool
+hg_partitions_follow(Relation rel)
+{
+	HgResidentRelation parent = hg_resident_relation(rel);
+	HgPartitioned asked = {0};
+	HgResidentRelation *keys;
+	List *partitions;
+	ListCell *cell;
+	bool all = true;
+	int nkeys;
+
+	if (!hg_partitions_read(parent, RelationGetNumberOfAttributes(rel), &asked))
+		return true;
+	partitions = find_all_inheritors(parent.relation, NoLock, NULL);
+	foreach (cell, partitions)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION)
+			all &= hg_partitions_ask(rel, &asked, lfirst_oid(cell));
+	nkeys = hg_partitions_list(parent, &keys);
+	for (int i = 0; i < nkeys; i++)
+		if (!list_member_oid(partitions, keys[i].relation))
+			(void) hg_directory_forget_relation(keys[i]);
+	pfree(keys);
+	return all;
+}
+
+void
+hg_partitions_forget(HgResidentRelation parent, List *columns)
+{
+	HgResidentRelation *keys;
+	int nkeys = hg_partitions_list(parent, &keys);
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		List *numbers = NIL;
+		HgDirectoryEntry *entry;
+		ListCell *cell;
+
+		foreach (cell, columns)
+			numbers = lappend_int(numbers, get_attnum(keys[i].relation, lfirst(cell)));
+		entry = hg_directory_lock(keys[i], true);
+		if (entry == NULL)
+			continue;
+		foreach (cell, numbers)
+			(void) hg_directory_remove_column(entry, (AttrNumber) lfirst_int(cell));
+		if (columns == NIL || entry->ncolumns == 0)
+			hg_directory_remove(entry);
+		else
+		{
+			entry->wanted = true;
+			hg_directory_unlock(entry);
+		}
+	}
+	pfree(keys);
+}

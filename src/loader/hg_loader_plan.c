@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_plan.c
+ *	  What is to be taken in of a table: which columns, which segments.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_plan.h"
+#include "resident/hg_resident_statistics.h"
+#include "resident/hg_resident_validity.h"
+
+/* Say of a table that it is not taken in, or that it is (again). */
+static void
+hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentReason reason)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
+
+	if (entry == NULL)
+		return;
+	entry->state = state;
+	entry->reason = reason;
+	if (state == HG_RESIDENT_DECLINED)
+	{
+		entry->wanted = false;
+		entry->declined_with = hg_resident_memory_used();
+		hg_resident_count_decline(reason);
+	}
+	hg_directory_unlock(entry);
+}
+
+/* What a table's attribute of that number is as a column; false, with a reason: it can't be one. */
+static bool
+hg_loader_column(Relation rel, AttrNumber number, HgResidentColumn *column,
+				 HgResidentReason *reason)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+
+	if (number > desc->natts)
+		*reason = HG_REASON_COLUMN_DROPPED;
+	else
+	{
+		*reason = hg_encode_may_take_in(TupleDescAttr(desc, number - 1));
+		if (*reason == HG_REASON_NONE)
+			*column = hg_resident_column(TupleDescAttr(desc, number - 1));
+	}
+	return *reason == HG_REASON_NONE;
+}
+
+/* The columns of a locked entry that can be taken in, in columns[natts]; it is told of each. */
+static int
+hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *columns)
+{
+	HgDirectoryColumn *asked = hg_directory_columns(entry);
+	int n = 0;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgResidentReason reason;
+
+		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason) && !asked[i].evicted)
+			n++;
+		asked[i].reason = reason;
+		if (reason != HG_REASON_NONE)
+			asked[i].state = HG_RESIDENT_DECLINED;
+		else if (asked[i].state == HG_RESIDENT_DECLINED)
+			asked[i].state = HG_RESIDENT_QUEUED;
+	}
+	return n;
+}
+
+/* Is a column asked for in a locked entry? */
+static bool
+hg_loader_is_asked(const HgDirectoryEntry *entry, AttrNumber number)
+{
+	const HgDirectoryColumn *asked = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (asked[i].number == number)
+			return true;
+	return false;
+}
+
+bool
+hg_loader_has_columns(const HgDirectoryEntry *entry, dsa_pointer pointer, const HgLoaderPlan *plan)
+{
+	const HgSegmentVersion *version = hg_segment_version(pointer);
+
+	for (int i = 0; i < plan->ncolumns; i++)
+		if (hg_segment_find_column(version, &plan->columns[i]) < 0)
+			return false;
+	for (uint32 i = 0; i < version->ncolumns; i++)
+		if (hg_segment_has_column(version, (int) i) &&
+			!hg_loader_is_asked(entry, version->columns[i].column.number))
+			return false;
+	return true;
+}
+
+/* Fill in the segments of a locked entry that are wanted; there is room for all of them. */
+static void
+hg_loader_plan_segments(HgLoaderPlan *plan, HgDirectoryEntry *entry)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (slots[i].wanted || (DsaPointerIsValid(slots[i].version) &&
+								!hg_loader_has_columns(entry, slots[i].version, plan)))
+			plan->segments[plan->nsegments++] = i;
+}
+
+HgLoaderPlan *
+hg_loader_make_plan(Relation rel, MemoryContext context)
+{
+	HgResidentRelation key = hg_resident_relation(rel);
+	HgResidentReason reason = hg_validity_may_take_in(rel);
+	BlockNumber nblocks;
+	HgLoaderPlan *plan;
+	HgDirectoryEntry *entry;
+
+	if (reason != HG_REASON_NONE)
+	{
+		hg_loader_set_state(key, HG_RESIDENT_DECLINED, reason);
+		return NULL;
+	}
+	nblocks = RelationGetNumberOfBlocks(rel);
+	plan = MemoryContextAllocZero(context, sizeof(HgLoaderPlan));
+	plan->key = key;
+	plan->file = hg_resident_file(rel);
+	plan->columns = MemoryContextAlloc(context, Max(RelationGetNumberOfAttributes(rel), 1) *
+													sizeof(HgResidentColumn));
+	plan->segments =
+		MemoryContextAlloc(context, Max(hg_segment_count(nblocks), 1) * sizeof(uint32));
+
+	entry = hg_directory_lock(key, true);
+	if (entry == NULL)
+		return NULL;
+	if (!hg_directory_check_name(entry, RelationGetRelationName(rel)))
+	{
+		hg_directory_remove(entry);
+		return NULL;
+	}
+	entry->nblocks = nblocks;
+	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
+	{
+		hg_directory_unlock(entry);
+		hg_loader_set_state(key, HG_RESIDENT_DECLINED, HG_REASON_NO_MEMORY);
+		return NULL;
+	}
+	plan->ncolumns = hg_loader_plan_columns(rel, entry, plan->columns);
+	if (plan->ncolumns > 0)
+		hg_loader_plan_segments(plan, entry);
+	entry->state = HG_RESIDENT_LOADING;
+	entry->reason = HG_REASON_NONE;
+	entry->wanted = false; /* what comes to be wanted from now on is another plan's */
+	hg_directory_unlock(entry);
+	return plan;
+}
+
+bool
+hg_loader_plan_holds(const HgLoaderPlan *plan, Relation rel)
+{
+	if (!hg_resident_file_equal(plan->file, hg_resident_file(rel)) ||
+		hg_validity_may_take_in(rel) != HG_REASON_NONE)
+		return false;
+	for (int i = 0; i < plan->ncolumns; i++)
+	{
+		HgResidentColumn column;
+		HgResidentReason reason;
+
+		if (!hg_loader_column(rel, plan->columns[i].number, &column, &reason) ||
+			!hg_resident_column_equal(&column, &plan->columns[i]))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_auto.c
+ *	  Columns that joins have scanned twice are taken in without being asked for.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "commands/extension.h"
+#include "common/hashfn.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_auto.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_list.h"
+#include "resident/hg_resident_validity.h"
+
+/* Columns that are remembered. */
+#define HG_AUTO_NOTES 4096
+
+/* As many scans have a column be taken in. */
+#define HG_AUTO_SCANS 2
+
+typedef struct HgAutoNote
+{
+	HgResidentRelation table;
+	AttrNumber number;
+	uint16 scans;
+} HgAutoNote;
+
+static HgAutoNote *notes = NULL; /* [HG_AUTO_NOTES], protected by HG_RESIDENT_LOCK_NOTES */
+
+void
+hg_auto_request(void)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(HG_AUTO_NOTES * sizeof(HgAutoNote));
+}
+
+void
+hg_auto_startup(void)
+{
+	bool found;
+
+	if (hg_resident_memory == 0)
+		return;
+	notes =
+		ShmemInitStruct("hashgraph scans of columns", HG_AUTO_NOTES * sizeof(HgAutoNote), &found);
+	if (!found)
+		memset(notes, 0, HG_AUTO_NOTES * sizeof(HgAutoNote));
+}
+
+/* Note a scan of a column, the lock held.  Is it time to take it in? */
+static bool
+hg_auto_note(HgResidentRelation table, AttrNumber number)
+{
+	uint32 hash =
+		hash_combine(hash_combine(murmurhash32(table.database), murmurhash32(table.relation)),
+					 murmurhash32((uint32) number));
+	HgAutoNote *note = &notes[hash % HG_AUTO_NOTES];
+
+	if (note->table.database != table.database || note->table.relation != table.relation ||
+		note->number != number)
+		*note = (HgAutoNote){.table = table, .number = number};
+	if (++note->scans < HG_AUTO_SCANS)
+		return false;
+	memset(note, 0, sizeof(HgAutoNote));
+	return true;
+}
+
+/* Note a scan of columns that nobody has asked for; those that it is time for are left in the
+ * array. */
+static int
+hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
+{
+	LWLock *lock = hg_resident_lock(HG_RESIDENT_LOCK_NOTES);
+	int due = 0;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	for (int i = 0; i < ncolumns; i++)
+		if (hg_auto_note(table, columns[i]))
+			columns[due++] = columns[i];
+	LWLockRelease(lock);
+	return due;
+}
+
+/*
+ * Ask for columns.  Where the extension was not created nobody could drop them again, and witnesses
+ * would do so at once.  The list is left to the launcher: a query waits for no disk for it.
+ */
+static void
+hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns)
+{
+	HgDirectoryRequest request = {
+		.key = hg_resident_relation(rel),
+		.name = RelationGetRelationName(rel),
+		.ncolumns = ncolumns,
+		.columns = columns,
+	};
+
+	if (!OidIsValid(get_extension_oid("hashgraph", true)))
+		return;
+	hg_list_load();
+	if (!hg_directory_ask(&request) &&
+		hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0)
+		(void) hg_directory_ask(&request);
+}
+
+void
+hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns)
+{
+	HgResidentRelation table = hg_resident_relation(rel);
+	AttrNumber *unnamed;
+	int n;
+
+	if (!hg_resident_auto || !hg_resident_memory_exists() || ncolumns == 0 ||
+		hg_validity_may_take_in(rel) != HG_REASON_NONE || hg_relation_is_new(rel))
+		return;
+	unnamed = palloc(ncolumns * sizeof(AttrNumber));
+	memcpy(unnamed, columns, ncolumns * sizeof(AttrNumber));
+	n = hg_directory_unnamed(table, unnamed, ncolumns);
+	if (n > 0)
+		n = hg_auto_note_all(table, unnamed, n);
+	if (n > 0)
+		hg_auto_ask(rel, unnamed, n);
+	pfree(unnamed);
+}

@@ -1,0 +1,32 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_auto.h
+ *	  Columns that joins have scanned twice are taken in without being asked for.
+ *
+ * What was scanned once is noted in a table of fixed size, where one column may push out another:
+ * a scan that is forgotten has to come a third time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_AUTO_H
+#define HG_RESIDENT_AUTO_H
+
+#include "hg_compat.h"
+
+#include "utils/rel.h"
+
+/* While shared memory is requested, and made. */
+extern void hg_auto_request(void);
+extern void hg_auto_startup(void);
+
+/*
+ * Note that a join scans these columns of a table, once for each execution: in a transaction, the
+ * table locked. Where hashgraph.resident_auto is off, there is no memory, or the table can't be
+ * resident, nothing is noted.  Costs a look at the directory where all of them are resident, or are
+ * to be.
+ */
+extern void hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns);
+
+#endif /* HG_RESIDENT_AUTO_H */

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_eviction.h
+ *	  Making room in the area: what was not used for the longest time goes.
+ *
+ * What goes is a column of a segment: the arrays that it has there.  What is taken in again comes
+ * segment by segment too, so that a table may be resident in parts.  It stays
+ *
+ *	-	what is pinned, by a process that reads it or by hashgraph_resident_add();
+ *	-	what was made less than a minute ago, so that tables do not take turns in the area;
+ *	-	what was used later than whoever wants the room was asked for, and what is of the same
+ *		table: a table that is too large would evict itself.
+ *
+ * A column that has lost a segment is not taken in again before a scan asks for it, or a user.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_EVICTION_H
+#define HG_RESIDENT_EVICTION_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_directory.h"
+
+/*
+ * Make room for so many bytes that a table wants, which somebody asks for now, or was asked for
+ * when its entry says.  How many have been freed: 0 if there is nothing that may go.  No lock of
+ * the directory is held.
+ */
+extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now);
+
+/* How long nothing is evicted that was taken in, in ms. */
+extern long hg_eviction_rest_ms(void);
+
+#endif /* HG_RESIDENT_EVICTION_H */

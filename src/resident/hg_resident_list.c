@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_list.c
+ *	  What is to be resident, in a file that outlives the server: names, never data.
+ *
+ * The file is a header and an item for each table, each with its columns behind it:
+ *
+ *		HgListHeader	what it is, its length, and a checksum of all that follows
+ *		HgListItem, HgListColumn[ncolumns]
+ *		...
+ *
+ * It is written beside, and renamed (durable_rename), so that a crash leaves the one or the other.
+ * One lock keeps those who write apart; it is held over the writing, and by nobody else for
+ * anything.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_list.h"
+
+#define HG_LIST_PATH "hashgraph_resident.list"
+#define HG_LIST_NEW_PATH HG_LIST_PATH ".new"
+
+#define HG_LIST_MAGIC 0x48475231 /* HGR1 */
+
+/* A file that is longer was not written here. */
+#define HG_LIST_MAX_BYTES (256 * 1024 * 1024)
+
+typedef struct HgListHeader
+{
+	uint32 magic;
+	uint32 items;
+	uint32 bytes; /* that follow */
+	pg_crc32c checksum;
+} HgListHeader;
+
+typedef struct HgListItem
+{
+	HgResidentRelation key;
+	Oid parent;
+	uint16 partitioned;
+	uint16 ncolumns;
+	TimestampTz used_at;
+	NameData name;
+} HgListItem;
+
+typedef struct HgListColumn
+{
+	AttrNumber number;
+	uint16 pinned;
+} HgListColumn;
+
+typedef struct HgListShared
+{
+	bool loaded;	/* protected by HG_RESIDENT_LOCK_LIST, as below */
+	uint64 written; /* changes of the directory that the file has */
+} HgListShared;
+
+static HgListShared *shared = NULL;
+
+void
+hg_list_request(void)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(MAXALIGN(sizeof(HgListShared)));
+}
+
+void
+hg_list_startup(void)
+{
+	bool found;
+
+	if (hg_resident_memory == 0)
+		return;
+	shared = ShmemInitStruct("hashgraph resident list", sizeof(HgListShared), &found);
+	if (!found)
+		memset(shared, 0, sizeof(HgListShared));
+}
+
+static pg_crc32c
+hg_list_checksum(const char *data, Size bytes)
+{
+	pg_crc32c checksum;
+
+	INIT_CRC32C(checksum);
+	COMP_CRC32C(checksum, data, bytes);
+	FIN_CRC32C(checksum);
+	return checksum;
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------
+ */
+
+/* All of the file, in the current memory context; NULL: there is none, or it can't be read. */
+static char *
+hg_list_read(Size *bytes)
+{
+	int file = OpenTransientFile(HG_LIST_PATH, O_RDONLY | PG_BINARY);
+	struct stat status;
+	char *data = NULL;
+	Size have = 0;
+
+	if (file < 0)
+	{
+		if (errno != ENOENT)
+			ereport(WARNING, (errcode_for_file_access(),
+							  errmsg("could not open file \"%s\": %m", HG_LIST_PATH)));
+		return NULL;
+	}
+	if (fstat(file, &status) == 0 && status.st_size <= HG_LIST_MAX_BYTES)
+	{
+		ssize_t got = 1;
+
+		data = palloc(status.st_size + 1);
+		while (have < (Size) status.st_size && got > 0)
+		{
+			got = read(file, data + have, status.st_size - have);
+			have += Max(got, 0);
+		}
+	}
+	CloseTransientFile(file);
+	*bytes = have;
+	return data != NULL ? data : pstrdup("");
+}
+
+/* Is the item at a position all there?  Fills it in, and moves the position to its columns. */
+static bool
+hg_list_next(const char *data, Size bytes, Size *at, HgListItem *item)
+{
+	if (bytes - *at < sizeof(HgListItem))
+		return false;
+	memcpy(item, data + *at, sizeof(HgListItem));
+	*at += sizeof(HgListItem);
+	return item->ncolumns > 0 && (bytes - *at) / sizeof(HgListColumn) >= item->ncolumns &&
+		   memchr(NameStr(item->name), '\0', NAMEDATALEN) != NULL;
+}
+
+/* Is this a list as it was written? */
+static bool
+hg_list_is_good(const char *data, Size bytes, HgListHeader *header)
+{
+	Size at = sizeof(HgListHeader);
+
+	if (bytes < sizeof(HgListHeader))
+		return false;
+	memcpy(header, data, sizeof(HgListHeader));
+	if (header->magic != HG_LIST_MAGIC || header->bytes != bytes - sizeof(HgListHeader) ||
+		header->checksum != hg_list_checksum(data + sizeof(HgListHeader), header->bytes))
+		return false;
+	for (uint32 i = 0; i < header->items; i++)
+	{
+		HgListItem item;
+
+		if (!hg_list_next(data, bytes, &at, &item))
+			return false;
+		at += item.ncolumns * sizeof(HgListColumn);
+	}
+	return at == bytes;
+}
+
+/* Make an item's entry.  False: no memory. */
+static bool
+hg_list_take(const HgListItem *item, const char *columns)
+{
+	bool found;
+	bool all = true;
+	HgDirectoryEntry *entry;
+
+	/* an error of the directory's would have nobody know of the rest */
+	if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
+		return false;
+	entry = hg_directory_lock_new(item->key, &found);
+	if (!found)
+	{
+		entry->name = item->name;
+		entry->parent = item->parent;
+		entry->partitioned = item->partitioned;
+		entry->listed = true;
+		entry->state = item->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
+		entry->wanted = !item->partitioned;
+	}
+	for (int i = 0; i < item->ncolumns && all; i++)
+	{
+		HgListColumn column;
+
+		memcpy(&column, columns + i * sizeof(HgListColumn), sizeof(HgListColumn));
+		all = hg_directory_add_column(entry, column.number, column.pinned);
+	}
+	hg_directory_set_asked_at(entry, item->used_at);
+	hg_directory_unlock(entry);
+	return all;
+}
+
+/* Make the entries of a list that is good. */
+static void
+hg_list_take_all(const char *data, Size bytes, uint32 items)
+{
+	Size at = sizeof(HgListHeader);
+
+	for (uint32 i = 0; i < items; i++)
+	{
+		HgListItem item;
+
+		(void) hg_list_next(data, bytes, &at, &item);
+		if (!hg_list_take(&item, data + at))
+		{
+			ereport(WARNING, (errcode(ERRCODE_OUT_OF_MEMORY),
+							  errmsg("%u of %u tables that were resident are not taken in again",
+									 items - i, items),
+							  errhint("Increase hashgraph.resident_memory.")));
+			return;
+		}
+		at += item.ncolumns * sizeof(HgListColumn);
+	}
+}
+
+void
+hg_list_load(void)
+{
+	HgListHeader header;
+	char *data;
+	Size bytes;
+	bool loaded;
+
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_LIST), LW_SHARED);
+	loaded = shared->loaded;
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LIST));
+	if (loaded)
+		return;
+	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_LIST), LW_EXCLUSIVE);
+	if (!shared->loaded)
+	{
+		data = hg_list_read(&bytes);
+		shared->loaded = true;
+		if (data != NULL && hg_list_is_good(data, bytes, &header))
+			hg_list_take_all(data, bytes, header.items);
+		else if (data != NULL)
+			ereport(WARNING,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("list of resident tables \"%s\" is damaged, and ignored", HG_LIST_PATH),
+					 errhint("Name the tables again with hashgraph_resident_add().")));
+		shared->written = hg_directory_changes();
+	}
+	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LIST));
+}
+
+/*
+ * ------------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------------
+ */
+
+/* Add a table's item. */
+static void
+hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	const HgDirectoryColumn *columns;
+	HgListItem item = {.key = key};
+
+	if (entry == NULL)
+		return;
+	columns = hg_directory_columns(entry);
+	item.parent = entry->parent;
+	item.partitioned = entry->partitioned;
+	item.ncolumns = entry->ncolumns;
+	item.used_at = hg_directory_used_at(entry);
+	item.name = entry->name;
+	appendBinaryStringInfo(data, (char *) &item, sizeof(item));
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgListColumn column = {.number = columns[i].number, .pinned = columns[i].pinned};
+
+		appendBinaryStringInfo(data, (char *) &column, sizeof(column));
+	}
+	hg_directory_unlock(entry);
+	(*items)++;
+}
+
+/* Replace the file. */
+static bool
+hg_list_replace(const char *data, Size bytes)
+{
+	int file = OpenTransientFile(HG_LIST_NEW_PATH, O_CREAT | O_TRUNC | O_WRONLY | PG_BINARY);
+	Size done = 0;
+
+	while (file >= 0 && done < bytes)
+	{
+		ssize_t written = write(file, data + done, bytes - done);
+
+		if (written <= 0)
+		{
+			errno = errno != 0 ? errno : ENOSPC;
+			break;
+		}
+		done += written;
+	}
+	if (done < bytes)
+		ereport(WARNING, (errcode_for_file_access(),
+						  errmsg("could not write file \"%s\": %m", HG_LIST_NEW_PATH),
+						  errdetail("What is resident now is not the same after a restart.")));
+	if (file >= 0)
+		CloseTransientFile(file);
+	return done == bytes && durable_rename(HG_LIST_NEW_PATH, HG_LIST_PATH, WARNING) == 0;
+}
+
+void
+hg_list_write(bool always)
+{
+	LWLock *lock = hg_resident_lock(HG_RESIDENT_LOCK_LIST);
+	HgListHeader header = {.magic = HG_LIST_MAGIC};
+	HgResidentRelation *keys;
+	StringInfoData data;
+	uint64 changes;
+	int nkeys;
+
+	hg_list_load();
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	changes = hg_directory_changes();
+	if (!always && shared->written == changes)
+	{
+		LWLockRelease(lock);
+		return;
+	}
+	nkeys = hg_directory_list(InvalidOid, &keys);
+	initStringInfo(&data);
+	appendBinaryStringInfo(&data, (char *) &header, sizeof(header));
+	for (int i = 0; i < nkeys; i++)
+		hg_list_add(&data, keys[i], &header.items);
+	header.bytes = data.len - sizeof(header);
+	header.checksum = hg_list_checksum(data.data + sizeof(header), header.bytes);
+	memcpy(data.data, &header, sizeof(header));
+	if (hg_list_replace(data.data, data.len))
+		shared->written = changes;
+	LWLockRelease(lock);
+	pfree(data.data);
+	pfree(keys);
+}

@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_statistics.c
+ *	  What has been done with residents since the server started, or since somebody reset it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "port/atomics.h"
+#include "storage/shmem.h"
+#include "utils/timestamp.h"
+
+#include "hg_guc.h"
+#include "resident/hg_resident_statistics.h"
+
+typedef struct HgSharedStatistics
+{
+	pg_atomic_uint64 counters[HG_RESIDENT_COUNTERS];
+	pg_atomic_uint64 declines[HG_RESIDENT_REASONS];
+	pg_atomic_uint64 reset_at;
+} HgSharedStatistics;
+
+static HgSharedStatistics *statistics = NULL;
+
+void
+hg_resident_statistics_request(void)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(sizeof(HgSharedStatistics));
+}
+
+/* Have all of them be 0. */
+static void
+hg_resident_statistics_clear(void (*set)(volatile pg_atomic_uint64 *, uint64))
+{
+	for (int i = 0; i < HG_RESIDENT_COUNTERS; i++)
+		set(&statistics->counters[i], 0);
+	for (int i = 0; i < HG_RESIDENT_REASONS; i++)
+		set(&statistics->declines[i], 0);
+}
+
+void
+hg_resident_statistics_startup(void)
+{
+	bool found;
+
+	if (hg_resident_memory == 0)
+		return;
+	statistics =
+		ShmemInitStruct("hashgraph resident statistics", sizeof(HgSharedStatistics), &found);
+	if (found)
+		return;
+	hg_resident_statistics_clear(pg_atomic_init_u64);
+	pg_atomic_init_u64(&statistics->reset_at, 0);
+}
+
+void
+hg_resident_count(HgResidentCounter counter, uint64 n)
+{
+	pg_atomic_fetch_add_u64(&statistics->counters[counter], (int64) n);
+}
+
+void
+hg_resident_count_decline(HgResidentReason reason)
+{
+	hg_resident_count(HG_COUNT_DECLINES, 1);
+	pg_atomic_fetch_add_u64(&statistics->declines[reason], 1);
+}
+
+HgResidentStatistics
+hg_resident_statistics(void)
+{
+	HgResidentStatistics result = {0};
+
+	if (statistics == NULL)
+		return result;
+	for (int i = 0; i < HG_RESIDENT_COUNTERS; i++)
+		result.counters[i] = pg_atomic_read_u64(&statistics->counters[i]);
+	for (int i = 0; i < HG_RESIDENT_REASONS; i++)
+		result.declines[i] = pg_atomic_read_u64(&statistics->declines[i]);
+	result.reset_at = (TimestampTz) pg_atomic_read_u64(&statistics->reset_at);
+	return result;
+}
+
+void
+hg_resident_statistics_reset(void)
+{
+	if (statistics == NULL)
+		return;
+	hg_resident_statistics_clear(pg_atomic_write_u64);
+	pg_atomic_write_u64(&statistics->reset_at, (uint64) GetCurrentTimestamp());
+}

@@ -1,0 +1,171 @@
+# What is to be resident outlives the server, on a primary and on a standby, whatever the server's end was; a
+# partitioned table stands for its partitions; and what is dropped is forgotten.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+my $node = new_server('list', conf => "hashgraph.resident_memory = '4MB'\n", init => [ allows_streaming => 1 ]);
+my $file = $node->data_dir . '/hashgraph_resident.list';
+my $main;
+
+# Run statements, each by itself, which must succeed; what the last one returns.
+sub sql
+{
+	my ($statements) = @_;
+	my $result;
+
+	$main //= RawSession->new($node);
+	foreach my $statement (grep { /\S/ } split /;/, $statements)
+	{
+		$result = $main->query($statement);
+		die "$statement: $main->{error}" if defined $main->{error};
+	}
+	return $result;
+}
+
+# What the view tells of all tables: name, state, pinned, each as often as it has columns.
+my $all = q{select string_agg(distinct relation::text || ' ' || state || case when pinned then ' pinned' else '' end, ', '
+	order by relation::text || ' ' || state || case when pinned then ' pinned' else '' end) from hashgraph_resident};
+
+# A test: after some time that is what there is.
+sub becomes
+{
+	my ($expected, $name) = @_;
+	my $found = '';
+
+	wait_for(sub { ($found = sql($all) // '') eq $expected }, 20);
+	return is($found, $expected, $name);
+}
+
+# Stop the server in a way, do something to the list, and start it again.
+sub restart
+{
+	my ($mode, $change) = @_;
+
+	$node->stop($mode);
+	$change->() if defined $change;
+	$node->start;
+	$main = undef;
+	return;
+}
+
+# ---------------------------------------------------------------- partitions
+
+sql(<<'SQL');
+create table a as select i as k, i as v from generate_series(1, 5000) i;
+create table b as select i as k, i as v from generate_series(1, 5000) i;
+create table p (gone int, k int, v int) partition by range (k);
+alter table p drop column gone;
+create table p1 partition of p for values from (0) to (5000);
+create table p2 (v int, k int);
+insert into p2 select i, i from generate_series(5000, 9999) i;
+alter table p attach partition p2 for values from (5000) to (10000);
+insert into p select i, i from generate_series(1, 4999) i;
+vacuum a; vacuum b; vacuum p1; vacuum p2;
+select hashgraph_resident_add('a', array['k'], pinned => true, wait => true);
+select hashgraph_resident_add('p', array['v'], wait => true);
+SQL
+is(sql($all), 'a ready pinned, p ready, p1 ready, p2 ready', 'a partitioned table stands for its partitions');
+is(sql(q{select string_agg(distinct "column", ',') from hashgraph_resident where relation in ('p1'::regclass, 'p2'::regclass)}), 'v', '... and their columns of these names');
+is(sql(q{select * from hashgraph_resident_check('p2')}), '5000|0', '... which are there');
+sql('create table p3 partition of p for values from (10000) to (20000); insert into p select i, i from generate_series(10000, 14999) i');
+becomes('a ready pinned, p ready, p1 ready, p2 ready, p3 ready', 'a partition that comes is resident');
+sql('alter table p detach partition p1');
+becomes('a ready pinned, p ready, p2 ready, p3 ready', '... one that is detached is not any more');
+sql('drop table p3');
+becomes('a ready pinned, p ready, p2 ready', '... nor one that is dropped');
+my (undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_drop('p2')});
+like($error, qr/"p2" is resident as a partition.*HINT/s, 'a partition is not dropped alone');
+
+# ---------------------------------------------------------------- restarts
+
+sql(q{select hashgraph_resident_add('b', wait => true)});
+restart('immediate');
+becomes('a ready pinned, b ready, p ready, p2 ready', 'after an immediate shutdown what was resident is taken in again');
+is(sql(q{select * from hashgraph_resident_check('a')}), '5000|0', '... as it was');
+is(sql(q{select (select min(last_loaded) from hashgraph_resident where relation = 'b'::regclass) < (select min(last_loaded) from hashgraph_resident where relation = 'a'::regclass)}), 't', '... what was asked for last first');
+restart('fast');
+becomes('a ready pinned, b ready, p ready, p2 ready', '... and after one in good order');
+sql('alter table b rename to c');
+my $before = slurp_file($file);
+becomes('a ready pinned, c ready, p ready, p2 ready', 'a table is renamed');
+ok(wait_for(sub { slurp_file($file) ne $before }, 10), '... which the list is told');
+restart('immediate');
+becomes('a ready pinned, c ready, p ready, p2 ready', '... and it is taken in again');
+sql('drop table c');
+becomes('a ready pinned, p ready, p2 ready', 'a table that is dropped is forgotten');
+restart('immediate', sub {
+	open my $out, '>:raw', $file or die $!;
+	print $out $before;
+	close $out;
+});
+becomes('a ready pinned, p ready, p2 ready', 'what the list names and is not there is forgotten');
+sql('alter table a rename to z');
+restart('fast', sub {
+	open my $out, '>:raw', $file or die $!;
+	print $out $before;
+	close $out;
+});
+becomes('p ready, p2 ready', '... and so is a number that is of a table of another name');
+sql(q{select hashgraph_resident_drop('p')});
+becomes('', 'a partitioned table is dropped with all that it stands for');
+sql(q{alter table z rename to a; select hashgraph_resident_add('a')});
+
+# ---------------------------------------------------------------- damage
+
+my $good = slurp_file($file);
+my %damaged = (
+	'a byte that has changed' => substr($good, 0, 40) . chr(ord(substr($good, 40, 1)) ^ 1) . substr($good, 41),
+	'a list that is cut off' => substr($good, 0, length($good) - 1),
+	'an empty list' => '');
+foreach my $what (sort keys %damaged)
+{
+	my $offset = -s $node->logfile;
+
+	restart('immediate', sub {
+		open my $out, '>:raw', $file or die $!;
+		print $out $damaged{$what};
+		close $out;
+	});
+	is(sql('select count(*) from hashgraph_resident'), '0', "$what: nothing is resident");
+	like(slurp_file($node->logfile, $offset), qr/list of resident tables "hashgraph_resident.list" is damaged, and ignored.*HINT: .*hashgraph_resident_add/s, '... and that is reported');
+}
+sql(q{select hashgraph_resident_add('a', wait => true)});
+restart('immediate');
+becomes('a ready', 'what is added then is in the list');
+
+# ---------------------------------------------------------------- a standby
+
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$node->backup('copy');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+my $other = RawSession->new($standby);
+ok(wait_for(sub { $other->query($all) eq 'a ready' }, 20), 'a standby takes in what its copy of the list names');
+is($other->query(q{select * from hashgraph_resident_check('a')}), '5000|0', '... as it is');
+$other->query(q{select hashgraph_resident_drop('a')});
+$other->query(q{select hashgraph_resident_add('p')});
+$standby->stop('immediate');
+$standby->start;
+$other = RawSession->new($standby);
+ok(wait_for(sub { $other->query($all) eq 'p ready, p2 ready' }, 20), '... and has a list of its own');
+is(sql($all), 'a ready', '... which is none of the primary\'s');
+
+# ---------------------------------------------------------------- what is dropped
+
+sql('drop extension hashgraph');
+ok(wait_for(sub { -s $file == 16 }, 10), 'with the extension what was resident goes, and is taken from the list');
+$standby->stop;
+$node->stop;
+done_testing();
