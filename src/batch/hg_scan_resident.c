@@ -17,12 +17,15 @@
  */
 #include "hg_compat.h"
 
+#include "access/parallel.h"
 #include "access/tupmacs.h"
 
 #include "batch/hg_heap_page.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_values.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_auto.h"
+#include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
 /* So many blocks are looked at for the next one that the heap has to give. */
@@ -80,6 +83,8 @@ hg_resident_scan_create(TableScanDesc scan, int nattnos, const AttrNumber *attno
 
 	if (!hg_resident || !hg_validity_may_serve(rel, scan->rs_snapshot, &why_not))
 		return NULL;
+	if (!IsParallelWorker())
+		hg_auto_note_scan(rel, attnos, nattnos);
 	columns = palloc(Max(nattnos, 1) * sizeof(HgResidentColumn));
 	for (int i = 0; i < nattnos; i++)
 		columns[i] = hg_resident_column(TupleDescAttr(RelationGetDescr(rel), attnos[i] - 1));
@@ -90,6 +95,7 @@ hg_resident_scan_create(TableScanDesc scan, int nattnos, const AttrNumber *attno
 		return NULL;
 	}
 
+	hg_resident_count(HG_COUNT_SCANS, 1);
 	resident = palloc0(sizeof(HgResidentScan));
 	resident->served = served;
 	resident->nsegments = hg_segment_count(nblocks);
@@ -160,6 +166,8 @@ hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServe
 	resident->pending = next;
 	resident->first = rows.first_rows[first];
 	resident->nrows = rows.first_rows[end] - rows.first_rows[first];
+	hg_resident_count(HG_COUNT_BLOCKS_SERVED, end - first);
+	hg_resident_count(HG_COUNT_ROWS_SERVED, resident->nrows);
 	return end - first;
 }
 
@@ -216,7 +224,10 @@ hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows)
 	resident->first += nrows;
 	resident->nrows -= nrows;
 	if (nrows == 0)
+	{
+		hg_resident_count(HG_COUNT_BLOCKS_FROM_HEAP, 1);
 		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+	}
 }
 
 /* ---------------------------------------------------------------------

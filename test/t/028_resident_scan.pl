@@ -496,6 +496,23 @@ $standby->promote;
 is(on_standby('on'), on_standby('off'), '... when it is promoted');
 $standby->stop('fast');
 
+# what joins have scanned twice is taken in, and what is served is counted
+sql('create table twice_a as select i as k, i as v, i::text as t from generate_series(1, 20000) i; create table twice_b as select i as k, i as w from generate_series(1, 20000) i');
+sql('vacuum (analyze) twice_a, twice_b');
+my $twice = 'select count(*), sum(v), sum(w) from twice_a join twice_b using (k)';
+my $taken = q{select string_agg(relation::text || '.' || "column", ' ' order by relation::text, "column") from hashgraph_resident where relation::text ~ 'twice' and state = 'ready'};
+my $counted = q{select format('%s %s %s', scans, rows_served, blocks_served) from hashgraph_stat_resident};
+my $right = sql("set hashgraph.enabled = off; $twice");
+sql("set hashgraph.resident = off; $twice; $twice");
+is(sql($twice), $right, 'a first join of tables that are not resident');
+is(sql(q{select count(*) from hashgraph_resident where relation::text ~ 'twice'}), 0, '... has nothing taken in, nor do those of sessions that use no residents');
+is(sql($twice), $right, 'a second one');
+ok(wait_for(sub { sql($taken) eq 'twice_a.k twice_a.v twice_b.k twice_b.w' }, 20), '... has what it scans taken in') or diag(sql('select * from hashgraph_resident'));
+ok(wait_for(sub { sql("select served from counted('$twice')") > 150 }, 20), '... which serves the next one');
+my ($scans, $served_rows, $served_blocks) = split / /, sql($counted);
+is(sql("set max_parallel_workers_per_gather = 0; $twice"), $right, '... with the same rows');
+is(sql($counted), join(' ', $scans + 2, $served_rows + 40000, $served_blocks + sql("select sum(pg_relation_size(c)) / 8192 from unnest('{twice_a,twice_b}'::regclass[]) c")), '... and is counted');
+
 in_session($session, 'set hashgraph.resident = off');
 like(in_session($session, 'explain (analyze, costs off) select count(*) from kinds x join few f on x.b = f.k'), qr/Outer Resident Blocks: 0\n/, 'hashgraph.resident = off: the table is read');
 $node->stop('fast');
