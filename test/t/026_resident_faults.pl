@@ -104,16 +104,23 @@ sub change
 	return;
 }
 
-# A test: an interleaving serves wrong rows with a rule broken, and none without.
+# A test: an interleaving serves wrong rows with a rule broken, and none without.  On a machine that is slow the chain may break
+# by itself meanwhile, and hide them: then once more.
 sub holds_against
 {
 	my ($fault, $name, $interleave) = @_;
 
 	foreach my $planted ($fault, 'none')
 	{
+		my $different = 0;
+
 		plant($planted);
-		restore();
-		my $different = $interleave->($planted);
+		foreach my $try (1 .. $planted eq 'none' ? 1 : 3)
+		{
+			restore();
+			$different = $interleave->($planted);
+			last if $different > 0;
+		}
 		if ($planted eq 'none') { is($different, 0, $name); }
 		else { cmp_ok($different, '>', 0, "... with $planted it is"); }
 		plant('none');
