@@ -47,6 +47,19 @@ hg_loader_start_worker(const HgLoaderTask *task)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
+/* A database's limits of time are for its sessions: a witness' transaction lasts two periods. */
+static void
+hg_loader_lift_limits(void)
+{
+	static const char *const limits[] = {"statement_timeout", "lock_timeout",
+										 "idle_in_transaction_session_timeout",
+										 "transaction_timeout"};
+
+	for (int i = 0; i < lengthof(limits); i++)
+		if (GetConfigOption(limits[i], true, false) != NULL)
+			SetConfigOption(limits[i], "0", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 HgLoaderTask
 hg_loader_worker_begin(void)
 {
@@ -57,6 +70,7 @@ hg_loader_worker_begin(void)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
+	hg_loader_lift_limits();
 	if (!hg_post_take(task.post, task.database, task.place))
 		proc_exit(0);
 	pgstat_report_appname(MyBgworkerEntry->bgw_type);
