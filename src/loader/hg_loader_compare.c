@@ -37,7 +37,19 @@ hg_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, ui
 	return memcmp(served, bytes, array->width) == 0;
 }
 
-/* Are all columns of a row as the heap has them? */
+/* Is a version's column there, and one of the table's?  One that was dropped is served to nobody. */
+static bool
+hg_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
+{
+	const HgResidentColumn *column = &version->columns[i].column;
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), column->number - 1);
+	HgResidentColumn now = hg_resident_column(attribute);
+
+	return hg_segment_has_column(version, i) && !attribute->attisdropped &&
+		   hg_resident_column_equal(&now, column);
+}
+
+/* Are all columns of a row as the heap has them?  Those without an array are not looked at. */
 static bool
 hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, uint32 row,
 			   TupleTableSlot *slot)
@@ -48,7 +60,7 @@ hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, ui
 		const HgResidentColumn *column = &version->columns[i].column;
 		int number = column->number - 1;
 
-		if (hg_segment_has_column(version, (int) i) &&
+		if (arrays[i].values != NULL &&
 			!hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
 							  slot->tts_isnull[number]))
 			return false;
@@ -62,14 +74,14 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
-	HgSegmentArray *arrays = palloc(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
+	HgSegmentArray *arrays = palloc0(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
 	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* rows of each block */
 	ItemPointerData first;
 	ItemPointerData last;
 	TableScanDesc scan;
 
 	for (uint32 i = 0; i < version->ncolumns; i++)
-		if (hg_segment_has_column(version, (int) i))
+		if (hg_compare_has_column(rel, version, (int) i))
 			arrays[i] = hg_segment_array(version, (int) i);
 	ItemPointerSet(&first, version->first, FirstOffsetNumber);
 	ItemPointerSet(&last, version->first + HG_SEGMENT_BLOCKS - 1, MaxOffsetNumber);

@@ -496,6 +496,16 @@ $standby->promote;
 is(on_standby('on'), on_standby('off'), '... when it is promoted');
 $standby->stop('fast');
 
+# a column that is dropped is served to nobody, and is none to be compared
+sql('create table shed as select i as k, i as v from generate_series(1, 5000) i');
+sql('alter table shed add x int default 5');
+sql('vacuum shed');
+sql(q{select hashgraph_resident_add('shed', wait => true)});
+my $shed = q{select * from hashgraph_resident_check('shed')};
+ok(wait_for(sub { sql('vacuum shed'); sql($shed) eq '5000|0' }, 20), 'a column with a default that no row has');
+sql('alter table shed drop column x');
+is(sql($shed), '5000|0', '... which is dropped, is compared with nothing');
+
 # what joins have scanned twice is taken in, and what is served is counted
 sql('create table twice_a as select i as k, i as v, i::text as t from generate_series(1, 20000) i; create table twice_b as select i as k, i as w from generate_series(1, 20000) i');
 sql('vacuum (analyze) twice_a, twice_b');
