@@ -10,8 +10,9 @@
  *		...
  *
  * It is written beside, and renamed (durable_rename), so that a crash leaves the one or the other.
- * One lock keeps those who write apart; it is held over the writing, and by nobody else for
- * anything.
+ * One lock keeps those who write apart, and the one who reads: it is held over both, and whoever
+ * finds that the file has been read does without.  What there is to be warned of is said when it is
+ * released: whoever asks for it can't be cancelled, and a client may not read.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,9 +69,19 @@ typedef struct HgListColumn
 
 typedef struct HgListShared
 {
-	bool loaded;	/* protected by HG_RESIDENT_LOCK_LIST, as below */
-	uint64 written; /* changes of the directory that the file has */
+	pg_atomic_uint32 loaded; /* becomes 1 under HG_RESIDENT_LOCK_LIST, which protects the others */
+	bool kept;				 /* the file names what the directory has no room for */
+	uint64 written;			 /* changes of the directory that the file has */
 } HgListShared;
+
+/* What is wrong with a list. */
+typedef enum HgListProblem
+{
+	HG_LIST_FINE = 0,
+	HG_LIST_UNREADABLE, /* as errno says */
+	HG_LIST_DAMAGED,
+	HG_LIST_TOO_LONG /* for the memory there is */
+} HgListProblem;
 
 static HgListShared *shared = NULL;
 
@@ -89,8 +100,10 @@ hg_list_startup(void)
 	if (hg_resident_memory == 0)
 		return;
 	shared = ShmemInitStruct("hashgraph resident list", sizeof(HgListShared), &found);
-	if (!found)
-		memset(shared, 0, sizeof(HgListShared));
+	if (found)
+		return;
+	memset(shared, 0, sizeof(HgListShared));
+	pg_atomic_init_u32(&shared->loaded, 0);
 }
 
 static pg_crc32c
@@ -110,9 +123,9 @@ hg_list_checksum(const char *data, Size bytes)
  * ------------------------------------------------------------------------
  */
 
-/* All of the file, in the current memory context; NULL: there is none, or it can't be read. */
+/* All of the file, in the current memory context; NULL: there is none, or it can't be opened. */
 static char *
-hg_list_read(Size *bytes)
+hg_list_read(Size *bytes, HgListProblem *problem)
 {
 	int file = OpenTransientFile(HG_LIST_PATH, O_RDONLY | PG_BINARY);
 	struct stat status;
@@ -122,8 +135,7 @@ hg_list_read(Size *bytes)
 	if (file < 0)
 	{
 		if (errno != ENOENT)
-			ereport(WARNING, (errcode_for_file_access(),
-							  errmsg("could not open file \"%s\": %m", HG_LIST_PATH)));
+			*problem = HG_LIST_UNREADABLE;
 		return NULL;
 	}
 	if (fstat(file, &status) == 0 && status.st_size <= HG_LIST_MAX_BYTES)
@@ -172,7 +184,14 @@ hg_list_is_good(const char *data, Size bytes, HgListHeader *header)
 
 		if (!hg_list_next(data, bytes, &at, &item))
 			return false;
-		at += item.ncolumns * sizeof(HgListColumn);
+		for (int c = 0; c < item.ncolumns; c++, at += sizeof(HgListColumn))
+		{
+			HgListColumn column;
+
+			memcpy(&column, data + at, sizeof(HgListColumn));
+			if (column.number <= 0)
+				return false;
+		}
 	}
 	return at == bytes;
 }
@@ -205,13 +224,18 @@ hg_list_take(const HgListItem *item, const char *columns)
 		memcpy(&column, columns + i * sizeof(HgListColumn), sizeof(HgListColumn));
 		all = hg_directory_add_column(entry, column.number, column.pinned);
 	}
+	if (entry->ncolumns == 0)
+	{
+		hg_directory_remove(entry);
+		return false;
+	}
 	hg_directory_set_asked_at(entry, item->used_at);
 	hg_directory_unlock(entry);
 	return all;
 }
 
-/* Make the entries of a list that is good. */
-static void
+/* Make the entries of a list that is good.  How many there is no memory for. */
+static uint32
 hg_list_take_all(const char *data, Size bytes, uint32 items)
 {
 	Size at = sizeof(HgListHeader);
@@ -222,45 +246,74 @@ hg_list_take_all(const char *data, Size bytes, uint32 items)
 
 		(void) hg_list_next(data, bytes, &at, &item);
 		if (!hg_list_take(&item, data + at))
-		{
-			ereport(WARNING, (errcode(ERRCODE_OUT_OF_MEMORY),
-							  errmsg("%u of %u tables that were resident are not taken in again",
-									 items - i, items),
-							  errhint("Increase hashgraph.resident_memory.")));
-			return;
-		}
+			return items - i;
 		at += item.ncolumns * sizeof(HgListColumn);
+	}
+	return 0;
+}
+
+/* Warn of a list; errno is that of its problem. */
+static void
+hg_list_warn(HgListProblem problem, uint32 left, uint32 items)
+{
+	switch (problem)
+	{
+		case HG_LIST_FINE:
+			break;
+		case HG_LIST_UNREADABLE:
+			ereport(WARNING,
+					(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", HG_LIST_PATH),
+					 errdetail("What was resident is not taken in again.")));
+			break;
+		case HG_LIST_DAMAGED:
+			ereport(WARNING,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("list of resident tables \"%s\" is damaged, and ignored", HG_LIST_PATH),
+					 errhint("Name the tables again with hashgraph_resident_add().")));
+			break;
+		case HG_LIST_TOO_LONG:
+			ereport(WARNING,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("%u of %u tables that were resident are not taken in again", left, items),
+					 errdetail("File \"%s\" names them until tables are added or dropped.",
+							   HG_LIST_PATH),
+					 errhint("Increase hashgraph.resident_memory.")));
+			break;
 	}
 }
 
 void
 hg_list_load(void)
 {
-	HgListHeader header;
-	char *data;
-	Size bytes;
-	bool loaded;
+	LWLock *lock = hg_resident_lock(HG_RESIDENT_LOCK_LIST);
+	HgListProblem problem = HG_LIST_FINE;
+	HgListHeader header = {0};
+	uint32 left = 0;
+	int error = 0;
 
-	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_LIST), LW_SHARED);
-	loaded = shared->loaded;
-	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LIST));
-	if (loaded)
+	if (pg_atomic_read_u32(&shared->loaded) != 0)
 		return;
-	LWLockAcquire(hg_resident_lock(HG_RESIDENT_LOCK_LIST), LW_EXCLUSIVE);
-	if (!shared->loaded)
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	if (pg_atomic_read_u32(&shared->loaded) == 0)
 	{
-		data = hg_list_read(&bytes);
-		shared->loaded = true;
+		Size bytes;
+		char *data = hg_list_read(&bytes, &problem);
+
+		error = errno;
 		if (data != NULL && hg_list_is_good(data, bytes, &header))
-			hg_list_take_all(data, bytes, header.items);
+			left = hg_list_take_all(data, bytes, header.items);
 		else if (data != NULL)
-			ereport(WARNING,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("list of resident tables \"%s\" is damaged, and ignored", HG_LIST_PATH),
-					 errhint("Name the tables again with hashgraph_resident_add().")));
+			problem = HG_LIST_DAMAGED;
+		if (left > 0)
+			problem = HG_LIST_TOO_LONG;
+		shared->kept = problem == HG_LIST_TOO_LONG || problem == HG_LIST_UNREADABLE;
 		shared->written = hg_directory_changes();
+		pg_write_barrier();
+		pg_atomic_write_u32(&shared->loaded, 1);
 	}
-	LWLockRelease(hg_resident_lock(HG_RESIDENT_LOCK_LIST));
+	LWLockRelease(lock);
+	errno = error;
+	hg_list_warn(problem, left, header.items);
 }
 
 /*
@@ -279,6 +332,11 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 
 	if (entry == NULL)
 		return;
+	if (entry->ncolumns == 0)
+	{
+		hg_directory_unlock(entry);
+		return;
+	}
 	columns = hg_directory_columns(entry);
 	item.parent = entry->parent;
 	item.partitioned = entry->partitioned;
@@ -296,7 +354,7 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 	(*items)++;
 }
 
-/* Replace the file. */
+/* Replace the file.  False: it could not be done, as errno says. */
 static bool
 hg_list_replace(const char *data, Size bytes)
 {
@@ -314,13 +372,14 @@ hg_list_replace(const char *data, Size bytes)
 		}
 		done += written;
 	}
-	if (done < bytes)
-		ereport(WARNING, (errcode_for_file_access(),
-						  errmsg("could not write file \"%s\": %m", HG_LIST_NEW_PATH),
-						  errdetail("What is resident now is not the same after a restart.")));
 	if (file >= 0)
+	{
+		int error = errno;
+
 		CloseTransientFile(file);
-	return done == bytes && durable_rename(HG_LIST_NEW_PATH, HG_LIST_PATH, WARNING) == 0;
+		errno = error;
+	}
+	return done == bytes && durable_rename(HG_LIST_NEW_PATH, HG_LIST_PATH, LOG) == 0;
 }
 
 void
@@ -331,12 +390,14 @@ hg_list_write(bool always)
 	HgResidentRelation *keys;
 	StringInfoData data;
 	uint64 changes;
+	bool done;
+	int error;
 	int nkeys;
 
 	hg_list_load();
 	LWLockAcquire(lock, LW_EXCLUSIVE);
 	changes = hg_directory_changes();
-	if (!always && shared->written == changes)
+	if (shared->written == changes && (!always || shared->kept))
 	{
 		LWLockRelease(lock);
 		return;
@@ -349,9 +410,19 @@ hg_list_write(bool always)
 	header.bytes = data.len - sizeof(header);
 	header.checksum = hg_list_checksum(data.data + sizeof(header), header.bytes);
 	memcpy(data.data, &header, sizeof(header));
-	if (hg_list_replace(data.data, data.len))
+	done = hg_list_replace(data.data, data.len);
+	error = errno;
+	if (done)
+	{
 		shared->written = changes;
+		shared->kept = false;
+	}
 	LWLockRelease(lock);
+	errno = error;
+	if (!done)
+		ereport(WARNING, (errcode_for_file_access(),
+						  errmsg("could not write file \"%s\": %m", HG_LIST_PATH),
+						  errdetail("What is resident now is not the same after a restart.")));
 	pfree(data.data);
 	pfree(keys);
 }

@@ -32,7 +32,8 @@ extern void hg_list_load(void);
 
 /*
  * Have the file say what the directory has, durably, where that has changed since it was written,
- * or always.  What can't be written is warned of.
+ * or always, but for a file that names more than there was memory for.  What can't be written is
+ * warned of.
  */
 extern void hg_list_write(bool always);
 

@@ -145,6 +145,29 @@ sql(q{select hashgraph_resident_add('a', wait => true)});
 restart('immediate');
 becomes('a ready', 'what is added then is in the list');
 
+# a list that can't be read is not replaced
+my $offset = -s $node->logfile;
+my $list = slurp_file($file);
+restart('fast', sub { chmod 0, $file or die $! });
+is(sql('select count(*) from hashgraph_resident'), '0', 'a list that cannot be read: nothing is resident');
+like(slurp_file($node->logfile, $offset), qr/could not open file "hashgraph_resident.list"/, '... and that is reported');
+restart('fast', sub { chmod 0600, $file or die $! });
+becomes('a ready', '... and it is there when it can be read again');
+
+# ---------------------------------------------------------------- limits of time
+
+# are for sessions: a transaction of a witness lasts two seconds
+if ($node->pg_version >= 17)
+{
+	sql(q{alter database postgres set transaction_timeout = '500ms'});
+	restart('fast');
+	sql('set transaction_timeout = 0');
+	ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('a')}) eq '5000|0' }, 20), 'transaction_timeout: residents are served');
+	sql(q{select pg_sleep(3)});
+	is(sql(q{select c.*, s.chains_broken from hashgraph_resident_check('a') c, hashgraph_stat_resident s}), '5000|0|0', '... and witnesses go on');
+	sql('alter database postgres reset transaction_timeout');
+}
+
 # ---------------------------------------------------------------- a standby
 
 my $standby = PostgreSQL::Test::Cluster->new('standby');
