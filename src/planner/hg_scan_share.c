@@ -3,8 +3,8 @@
  * hg_scan_share.c
  *	  What share of a table's blocks a scan would be served from resident columns.
  *
- * The directory is asked once for each relation of a query, when its paths are made: that takes
- * some microseconds for a large table.  The answer is looked for with each path of a join, and is
+ * The directory is asked once for each relation of a query, when its paths are made: that looks
+ * at each of its segments, of 8 MB.  The answer is looked for with each path of a join, and is
  * found by the address of the relation, which is its own as long as the memory that it lies in; a
  * note lies there too, and is taken out when that goes.  There are notes of tables alone of which
  * something is resident.

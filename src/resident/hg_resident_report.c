@@ -99,7 +99,7 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 	}
 }
 
-/* Has a version columns of all these numbers? */
+/* Has a version columns of all these numbers, none of them evicted? */
 static bool
 hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrNumber *numbers)
 {
@@ -107,7 +107,8 @@ hg_report_has_numbers(const HgSegmentVersion *version, int nnumbers, const AttrN
 	{
 		uint32 c = 0;
 
-		while (c < version->ncolumns && version->columns[c].column.number != numbers[i])
+		while (c < version->ncolumns && (version->columns[c].column.number != numbers[i] ||
+										 !hg_segment_has_column(version, (int) c)))
 			c++;
 		if (c == version->ncolumns)
 			return false;
