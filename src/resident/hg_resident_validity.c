@@ -306,6 +306,24 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
 			hg_directory_note_missed(entry, columns[i].number, now);
 }
 
+/*
+ * Can anything be served of a table's file?  That is a hint, which spares others the copy of its
+ * bits: what is decided here is decided again behind that.
+ */
+static bool
+hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *chain)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	bool found;
+
+	if (entry == NULL)
+		return false;
+	found = entry->nslots > 0 && hg_chain_generation(chain) != 0 &&
+			hg_resident_file_equal(entry->file, hg_resident_file(rel));
+	hg_directory_unlock(entry);
+	return found;
+}
+
 HgServed *
 hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 				  const HgResidentColumn *columns, int ncolumns)
@@ -320,7 +338,7 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	uint64 generation;
 
 	Assert(snapshot->regd_count > 0 || snapshot->active_count > 0);
-	if (chain == NULL || nsegments == 0)
+	if (chain == NULL || nsegments == 0 || !hg_validity_has_versions(rel, key, chain))
 		return NULL;
 	served = palloc0(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
 	hg_cleanup_register(&served->cleanup, CurrentMemoryContext, hg_validity_unpin, served);
