@@ -71,6 +71,13 @@ typedef struct HgRun
 /* No run is longer: a consumer looks at its budget between two. */
 #define HG_RUN_MOST 8192
 
+/* Where blocks of tables came from, or would come from. */
+typedef struct HgScanBlocks
+{
+	uint64 resident; /* served from resident columns */
+	uint64 heap;	 /* read from the table */
+} HgScanBlocks;
+
 /*
  * A stream of batches.  next fills a batch, whose columns are those that the source was made
  * for, from row 0 on, and sets nrows and has_nulls.  It returns false at the end, and never an
@@ -86,12 +93,6 @@ typedef struct HgRun
  * Between two batches the consumer may change the check.  A batch whose rows have all passed it is
  * marked as checked; the consumer clears that mark.
  */
-typedef struct HgScanBlocks
-{
-	uint64 resident; /* served from resident columns */
-	uint64 heap;	 /* read from the table */
-} HgScanBlocks;
-
 typedef struct HgBatchSource HgBatchSource;
 struct HgBatchSource
 {

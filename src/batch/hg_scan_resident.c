@@ -51,6 +51,12 @@ struct HgResidentScan
 	uint32 first;
 	uint32 nrows;
 
+	/* not yet counted for all: others' caches hold those counters */
+	uint64 rows_served;
+	uint64 blocks_served;
+	uint64 blocks_from_heap;
+	MemoryContextCallback at_end;
+
 	int nsources;
 	HgResidentSource *sources; /* [nsources] by the attributes of the scan */
 	uint32 loaded;			   /* segment whose arrays they have; PG_UINT32_MAX: none */
@@ -69,6 +75,18 @@ hg_resident_is_aligned(const HgResidentColumn *column)
 {
 	return column->by_value ||
 		   att_align_nominal(column->length, column->align) == (Size) column->length;
+}
+
+/* Count what was served and what was not. */
+static void
+hg_resident_scan_count(void *arg)
+{
+	HgResidentScan *resident = arg;
+
+	hg_resident_count(HG_COUNT_ROWS_SERVED, resident->rows_served);
+	hg_resident_count(HG_COUNT_BLOCKS_SERVED, resident->blocks_served);
+	hg_resident_count(HG_COUNT_BLOCKS_FROM_HEAP, resident->blocks_from_heap);
+	resident->rows_served = resident->blocks_served = resident->blocks_from_heap = 0;
 }
 
 HgResidentScan *
@@ -97,6 +115,9 @@ hg_resident_scan_create(TableScanDesc scan, int nattnos, const AttrNumber *attno
 
 	hg_resident_count(HG_COUNT_SCANS, 1);
 	resident = palloc0(sizeof(HgResidentScan));
+	resident->at_end.func = hg_resident_scan_count;
+	resident->at_end.arg = resident;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &resident->at_end);
 	resident->served = served;
 	resident->nsegments = hg_segment_count(nblocks);
 	resident->segments = palloc0(resident->nsegments * sizeof(HgServedSegment *));
@@ -166,8 +187,8 @@ hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServe
 	resident->pending = next;
 	resident->first = rows.first_rows[first];
 	resident->nrows = rows.first_rows[end] - rows.first_rows[first];
-	hg_resident_count(HG_COUNT_BLOCKS_SERVED, end - first);
-	hg_resident_count(HG_COUNT_ROWS_SERVED, resident->nrows);
+	resident->blocks_served += end - first;
+	resident->rows_served += resident->nrows;
 	return end - first;
 }
 
@@ -225,7 +246,7 @@ hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows)
 	resident->nrows -= nrows;
 	if (nrows == 0)
 	{
-		hg_resident_count(HG_COUNT_BLOCKS_FROM_HEAP, 1);
+		resident->blocks_from_heap++;
 		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 	}
 }
