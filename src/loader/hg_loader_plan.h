@@ -26,6 +26,12 @@ typedef struct HgLoaderPlan
 } HgLoaderPlan;
 
 /*
+ * May an open table be resident?  If not, its entry is told why, and keeps nothing of it: nobody
+ * observes it any more.
+ */
+extern bool hg_loader_check_table(Relation rel);
+
+/*
  * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
  * the table is not to be taken in, which its entry is told, or has none.
  */

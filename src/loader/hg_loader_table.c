@@ -347,6 +347,9 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 		return;
 	entry->loads += plan->nsegments;
 	entry->loaded_at = GetCurrentTimestamp();
+	/* another file has taken the place of this one: nothing is known of that */
+	if (!hg_resident_file_equal(entry->file, plan->file))
+		attempt = HG_ATTEMPT_CHANGED;
 	if (attempt == HG_ATTEMPT_DONE)
 	{
 		entry->state = HG_RESIDENT_READY;
