@@ -14,9 +14,8 @@
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
-/* Say of a locked entry that its table is not taken in. */
-static void
-hg_loader_decline_entry(HgDirectoryEntry *entry, HgResidentReason reason)
+void
+hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason)
 {
 	if (entry->state != HG_RESIDENT_DECLINED || entry->reason != reason)
 		hg_resident_count_decline(reason);
@@ -38,7 +37,7 @@ hg_loader_check_table(Relation rel)
 	if (entry != NULL)
 	{
 		hg_directory_cut(entry, 0);
-		hg_loader_decline_entry(entry, reason);
+		hg_loader_decline(entry, reason);
 		hg_directory_unlock(entry);
 	}
 	return false;
@@ -153,7 +152,7 @@ hg_loader_make_plan(Relation rel, MemoryContext context)
 	entry->nblocks = nblocks;
 	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
 	{
-		hg_loader_decline_entry(entry, HG_REASON_NO_MEMORY);
+		hg_loader_decline(entry, HG_REASON_NO_MEMORY);
 		hg_directory_unlock(entry);
 		return NULL;
 	}

@@ -25,6 +25,9 @@ typedef struct HgLoaderPlan
 	uint32 *segments; /* [nsegments] that are wanted, ascending */
 } HgLoaderPlan;
 
+/* Say of a locked entry that its table is not taken in, and why. */
+extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
+
 /*
  * May an open table be resident?  If not, its entry is told why, and keeps nothing of it: nobody
  * observes it any more.

@@ -30,7 +30,7 @@
  */
 #define HG_RESTED_ROUNDS 2
 
-/* Blocks that were refused are tried again after so long, in ms. */
+/* Blocks that were refused, and tables that failed, are tried again after so long, in ms. */
 #define HG_REFUSED_MS (10 * 60 * 1000)
 
 /* A table that there was no memory for is tried again when this part of the area is free again. */
@@ -276,9 +276,15 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 static void
 hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 {
+	bool over = entry->reason != HG_REASON_FAILED ||
+				TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+
 	if (!hg_resident_file_equal(entry->file, file))
+	{
 		hg_directory_replace_file(entry, file);
-	if (entry->state == HG_RESIDENT_DECLINED && entry->reason != HG_REASON_NO_MEMORY)
+		over = true;
+	}
+	if (entry->state == HG_RESIDENT_DECLINED && entry->reason != HG_REASON_NO_MEMORY && over)
 		hg_directory_want(entry);
 }
 

@@ -49,6 +49,7 @@ typedef enum HgResidentReason
 	HG_REASON_NO_MEMORY,
 	HG_REASON_NO_POSITION, /* of blocks, the rest of which is there */
 	HG_REASON_NO_WORKER,   /* it is queued on */
+	HG_REASON_FAILED,	   /* an error, which the log has */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,

@@ -145,6 +145,30 @@ sql(q{select hashgraph_resident_add('a', wait => true)});
 restart('immediate');
 becomes('a ready', 'what is added then is in the list');
 
+# a page of a table, the last one that was added, which is the first to be taken in again
+sql('create table broken as select i as k from generate_series(1, 5000) i');
+wait_for(sub { sql(q{vacuum broken; select relallvisible = relpages from pg_class where relname = 'broken'}) eq 't' or not usleep(100_000) }, 20);
+sql(q{select hashgraph_resident_add('broken', wait => true)});
+my $path = $node->data_dir . '/' . sql(q{select pg_relation_filepath('broken')});
+my $before_damage = -s $node->logfile;
+restart('fast', sub {
+	open my $out, '+<:raw', $path or die $!;
+	seek $out, 3 * 8192, 0;
+	print $out 'x' x 8192;
+	close $out;
+});
+becomes('a ready, broken declined', 'a table that cannot be read is declined, and others are taken in');
+is(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident where relation = 'broken'::regclass}), "it could not be read, as the server's log tells", '... with the reason');
+usleep(1_500_000);
+my $errors = () = slurp_file($node->logfile, $before_damage) =~ /ERROR: .*invalid page in block 3/g;
+is($errors, 1, '... and not tried again and again');
+(undef, undef, $error) = $node->psql('postgres', q{set statement_timeout = '20s'; select hashgraph_resident_add('broken', wait => true)});
+like($error, qr/"broken" could not be taken in.*could not be read/s, '... which who waits for it is told');
+sql('truncate broken; insert into broken select i from generate_series(1, 5000) i');
+becomes('a ready, broken ready', '... and is taken in when it is another file');
+sql('drop table broken');
+becomes('a ready', '... or forgotten');
+
 # ---------------------------------------------------------------- a standby
 
 my $standby = PostgreSQL::Test::Cluster->new('standby');
