@@ -137,14 +137,22 @@ hg_launcher_list(HgLauncherDatabase **databases)
 	return n;
 }
 
-/*
- * Is there still a database?  Shared catalogs can be read without a connection to any, as the
- * launcher of logical replication does.
- */
-static bool
-hg_launcher_database_exists(Oid database)
+/* What the catalog says of a database. */
+typedef enum HgDatabaseState
 {
-	bool exists = false;
+	HG_DATABASE_GONE,
+	HG_DATABASE_CLOSED, /* nobody can connect to it */
+	HG_DATABASE_OPEN
+} HgDatabaseState;
+
+/*
+ * Is there still a database, and can workers connect to it?  Shared catalogs can be read without a
+ * connection to any, as the launcher of logical replication does.
+ */
+static HgDatabaseState
+hg_launcher_look_for_database(Oid database)
+{
+	HgDatabaseState state = HG_DATABASE_GONE;
 	Relation rel;
 	TableScanDesc scan;
 	TupleTableSlot *slot;
@@ -154,17 +162,24 @@ hg_launcher_database_exists(Oid database)
 	rel = table_open(DatabaseRelationId, AccessShareLock);
 	slot = table_slot_create(rel, NULL);
 	scan = table_beginscan_catalog(rel, 0, NULL);
-	while (!exists && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	while (state == HG_DATABASE_GONE && table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		bool isnull;
 
-		exists = DatumGetObjectId(slot_getattr(slot, Anum_pg_database_oid, &isnull)) == database;
+		if (DatumGetObjectId(slot_getattr(slot, Anum_pg_database_oid, &isnull)) != database)
+			continue;
+		/* a limit below -1, which is none, is that of a DROP DATABASE that was interrupted */
+		state =
+			DatumGetBool(slot_getattr(slot, Anum_pg_database_datallowconn, &isnull)) &&
+					DatumGetInt32(slot_getattr(slot, Anum_pg_database_datconnlimit, &isnull)) >= -1
+				? HG_DATABASE_OPEN
+				: HG_DATABASE_CLOSED;
 	}
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(rel, AccessShareLock);
 	CommitTransactionCommand();
-	return exists;
+	return state;
 }
 
 /* Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
@@ -188,11 +203,15 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
 		return true;
 	/* one that has not come up: a standby replays DROP DATABASE without a word to anybody */
-	if (before->started_at != 0 && post->taken[place] == before->taken &&
-		!hg_launcher_database_exists(post->database))
+	if (before->started_at != 0 && post->taken[place] == before->taken)
 	{
-		(void) hg_directory_forget_database(post->database);
-		return true;
+		HgDatabaseState state = hg_launcher_look_for_database(post->database);
+
+		if (state == HG_DATABASE_GONE)
+			(void) hg_directory_forget_database(post->database);
+		/* what is resident of a closed one waits until it is open again */
+		if (state != HG_DATABASE_OPEN)
+			return true;
 	}
 	if (!hg_loader_start_worker(&task))
 		return false;

@@ -14,23 +14,33 @@
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
-/* Say of a table that it is not taken in, or that it is (again). */
-static void
-hg_loader_set_state(HgResidentRelation key, HgResidentState state, HgResidentReason reason)
+void
+hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason)
 {
-	HgDirectoryEntry *entry = hg_directory_lock(key, true);
-
-	if (entry == NULL)
-		return;
-	entry->state = state;
-	entry->reason = reason;
-	if (state == HG_RESIDENT_DECLINED)
-	{
-		entry->wanted = false;
-		entry->declined_with = hg_resident_memory_used();
+	if (entry->state != HG_RESIDENT_DECLINED || entry->reason != reason)
 		hg_resident_count_decline(reason);
+	entry->state = HG_RESIDENT_DECLINED;
+	entry->reason = reason;
+	entry->wanted = false;
+	entry->declined_with = hg_resident_memory_used();
+}
+
+bool
+hg_loader_check_table(Relation rel)
+{
+	HgResidentReason reason = hg_validity_may_take_in(rel);
+	HgDirectoryEntry *entry;
+
+	if (reason == HG_REASON_NONE)
+		return true;
+	entry = hg_directory_lock(hg_resident_relation(rel), true);
+	if (entry != NULL)
+	{
+		hg_directory_cut(entry, 0);
+		hg_loader_decline(entry, reason);
+		hg_directory_unlock(entry);
 	}
-	hg_directory_unlock(entry);
+	return false;
 }
 
 /* What a table's attribute of that number is as a column; false, with a reason: it can't be one. */
@@ -116,16 +126,12 @@ HgLoaderPlan *
 hg_loader_make_plan(Relation rel, MemoryContext context)
 {
 	HgResidentRelation key = hg_resident_relation(rel);
-	HgResidentReason reason = hg_validity_may_take_in(rel);
 	BlockNumber nblocks;
 	HgLoaderPlan *plan;
 	HgDirectoryEntry *entry;
 
-	if (reason != HG_REASON_NONE)
-	{
-		hg_loader_set_state(key, HG_RESIDENT_DECLINED, reason);
+	if (!hg_loader_check_table(rel))
 		return NULL;
-	}
 	nblocks = RelationGetNumberOfBlocks(rel);
 	plan = MemoryContextAllocZero(context, sizeof(HgLoaderPlan));
 	plan->key = key;
@@ -146,8 +152,8 @@ hg_loader_make_plan(Relation rel, MemoryContext context)
 	entry->nblocks = nblocks;
 	if (!hg_directory_set_file(entry, plan->file, hg_segment_count(nblocks)))
 	{
+		hg_loader_decline(entry, HG_REASON_NO_MEMORY);
 		hg_directory_unlock(entry);
-		hg_loader_set_state(key, HG_RESIDENT_DECLINED, HG_REASON_NO_MEMORY);
 		return NULL;
 	}
 	plan->ncolumns = hg_loader_plan_columns(rel, entry, plan->columns);

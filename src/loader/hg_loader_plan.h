@@ -25,6 +25,15 @@ typedef struct HgLoaderPlan
 	uint32 *segments; /* [nsegments] that are wanted, ascending */
 } HgLoaderPlan;
 
+/* Say of a locked entry that its table is not taken in, and why. */
+extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
+
+/*
+ * May an open table be resident?  If not, its entry is told why, and keeps nothing of it: nobody
+ * observes it any more.
+ */
+extern bool hg_loader_check_table(Relation rel);
+
 /*
  * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
  * the table is not to be taken in, which its entry is told, or has none.

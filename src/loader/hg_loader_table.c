@@ -17,13 +17,19 @@
  * does not wait: it tries for five seconds, every 50 ms, and gives up if it does not get the lock
  * (lazy_truncate_heap).  So every two seconds no lock is held for longer than that.
  *
+ * FAILING.  A page that can't be read would end one loader after the other, and other tables would
+ * have none.  So an error ends the table's transaction, and not the loader: the table is declined,
+ * and tried again after a while (hg_resident_chain.c), or when it is another file.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_compat.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 #include "storage/procarray.h"
 #include "utils/timestamp.h"
 
@@ -347,6 +353,9 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 		return;
 	entry->loads += plan->nsegments;
 	entry->loaded_at = GetCurrentTimestamp();
+	/* another file has taken the place of this one: nothing is known of that */
+	if (!hg_resident_file_equal(entry->file, plan->file))
+		attempt = HG_ATTEMPT_CHANGED;
 	if (attempt == HG_ATTEMPT_DONE)
 	{
 		entry->state = HG_RESIDENT_READY;
@@ -357,13 +366,7 @@ hg_loader_finish(const HgLoaderPlan *plan, HgAttempt attempt)
 					columns[i].state = HG_RESIDENT_READY;
 	}
 	else if (attempt == HG_ATTEMPT_NO_MEMORY)
-	{
-		entry->state = HG_RESIDENT_DECLINED;
-		entry->reason = HG_REASON_NO_MEMORY;
-		entry->declined_with = hg_resident_memory_used();
-		hg_resident_count_decline(HG_REASON_NO_MEMORY);
-		entry->wanted = false;
-	}
+		hg_loader_decline(entry, HG_REASON_NO_MEMORY);
 	else
 		entry->wanted = true;
 	hg_directory_unlock(entry);
@@ -444,14 +447,57 @@ hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryC
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
 }
 
+/* May an error be gone the next time?  It came from somebody else, and not from the table. */
+static bool
+hg_loader_may_pass(int sqlstate)
+{
+	return sqlstate == ERRCODE_QUERY_CANCELED ||
+		   ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TRANSACTION_ROLLBACK;
+}
+
+/* After an error, which is reported: end what it has left, and tell the table's entry. */
+static bool
+hg_loader_recover(HgResidentRelation key, MemoryContext context)
+{
+	bool again = hg_loader_may_pass(geterrcode());
+	HgDirectoryEntry *entry;
+
+	HOLD_INTERRUPTS();
+	EmitErrorReport();
+	/* one of the directory's may be held outside of a transaction */
+	LWLockReleaseAll();
+	AbortOutOfAnyTransaction();
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+	RESUME_INTERRUPTS();
+	entry = hg_directory_lock(key, true);
+	if (entry == NULL)
+		return !again;
+	entry->loaded_at = GetCurrentTimestamp();
+	if (again)
+		entry->wanted = true;
+	else
+		hg_loader_decline(entry, HG_REASON_FAILED);
+	hg_directory_unlock(entry);
+	return !again;
+}
+
 bool
 hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
-	bool done;
+	volatile bool done = false;
 
 	if (!hg_loader_claim(key))
 		return false;
-	done = hg_loader_take_in_claimed(key, is_left, context);
+	PG_TRY();
+	{
+		done = hg_loader_take_in_claimed(key, is_left, context);
+	}
+	PG_CATCH();
+	{
+		done = hg_loader_recover(key, context);
+	}
+	PG_END_TRY();
 	hg_loader_unclaim(key);
 	return done;
 }

@@ -37,10 +37,10 @@
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_partitions.h"
+#include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_worker.h"
 #include "loader/hg_witness.h"
 #include "resident/hg_resident_chain.h"
-#include "resident/hg_resident_validity.h"
 
 /* So many periods after its round a successor is no longer waited for. */
 #define HG_WITNESS_PATIENCE 3
@@ -77,9 +77,7 @@ hg_witness_observe_table(Relation rel)
 		(void) hg_partitions_follow(rel);
 		return hg_directory_changes() != changes;
 	}
-	if (hg_validity_may_take_in(rel) != HG_REASON_NONE)
-		return false;
-	return hg_chain_observe(held_generation, held_round, rel);
+	return hg_loader_check_table(rel) && hg_chain_observe(held_generation, held_round, rel);
 }
 
 /* Observe the tables of the database.  Is there something to take in? */

@@ -177,8 +177,11 @@ hg_capture_go_on(HgCapture *capture, Relation rel)
 	XLogRecPtr lsn;
 
 	capture->rel = rel;
-	/* what was seen at first holds on, but for blocks that are peeked at from now on */
-	return hg_map_look(rel, capture->segment, &bits, &lsn, &capture->map);
+	if (!hg_map_look(rel, capture->segment, &bits, &lsn, &capture->map))
+		return false;
+	/* what was seen at first holds on, but for what has gone: VACUUM may have cut the file */
+	hg_block_bits_and(&capture->wanted, &bits);
+	return true;
 }
 
 void

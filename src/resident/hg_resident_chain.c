@@ -30,7 +30,7 @@
  */
 #define HG_RESTED_ROUNDS 2
 
-/* Blocks that were refused are tried again after so long, in ms. */
+/* Blocks that were refused, and tables that failed, are tried again after so long, in ms. */
 #define HG_REFUSED_MS (10 * 60 * 1000)
 
 /* A table that there was no memory for is tried again when this part of the area is free again. */
@@ -269,6 +269,25 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 	return true;
 }
 
+/*
+ * Have a locked entry follow its table, which may be resident: what it has of another file goes,
+ * and what it was declined for may be over.
+ */
+static void
+hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
+{
+	bool over = entry->reason != HG_REASON_FAILED ||
+				TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+
+	if (!hg_resident_file_equal(entry->file, file))
+	{
+		hg_directory_replace_file(entry, file);
+		over = true;
+	}
+	if (entry->state == HG_RESIDENT_DECLINED && entry->reason != HG_REASON_NO_MEMORY && over)
+		hg_directory_want(entry);
+}
+
 /* Observe a segment's slot.  Is there something to take in? */
 static bool
 hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation, uint64 round)
@@ -321,19 +340,17 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 	entry = hg_directory_lock(key, true);
 	if (entry != NULL)
 	{
-		HgSegmentSlot *slots = hg_directory_slots(entry);
+		HgSegmentSlot *slots;
 
 		entry->nblocks = nblocks;
 		/* one that is another table's the loader takes out */
 		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
-		wanted = hg_chain_observe_asked(entry);
-		if (!hg_resident_file_equal(entry->file, hg_resident_file(rel)) ||
-			entry->nslots != nsegments)
-			wanted = true;
-		/* records of another file, or of segments that are cut off, are left to the strike */
-		if (hg_resident_file_equal(entry->file, hg_resident_file(rel)))
-			for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)
-				wanted |= hg_chain_observe_slot(&slots[i], &bits[i], generation, round);
+		hg_chain_observe_file(entry, hg_resident_file(rel));
+		wanted = hg_chain_observe_asked(entry) || entry->nslots != nsegments;
+		/* records of segments that are cut off are left to the strike */
+		slots = hg_directory_slots(entry);
+		for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)
+			wanted |= hg_chain_observe_slot(&slots[i], &bits[i], generation, round);
 		if (entry->state == HG_RESIDENT_DECLINED || !hg_directory_takes_in(entry))
 			wanted = false;
 		entry->wanted |= wanted;

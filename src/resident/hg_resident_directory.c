@@ -165,8 +165,7 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 	return true;
 }
 
-/* Take the versions of the slots from the n-th on. */
-static void
+void
 hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
 {
 	HgSegmentSlot *slots = hg_directory_slots(entry);
@@ -195,6 +194,20 @@ hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslot
 		slots[entry->nslots].wanted = true;
 	}
 	return true;
+}
+
+void
+hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	bool takes_in = hg_directory_takes_in(entry);
+	bool full = entry->state == HG_RESIDENT_DECLINED && entry->reason == HG_REASON_NO_MEMORY;
+
+	hg_directory_cut(entry, 0);
+	entry->file = file;
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (!takes_in || (full && !columns[i].evicted))
+			columns[i].asked = true;
 }
 
 bool

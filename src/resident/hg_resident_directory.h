@@ -49,6 +49,7 @@ typedef enum HgResidentReason
 	HG_REASON_NO_MEMORY,
 	HG_REASON_NO_POSITION, /* of blocks, the rest of which is there */
 	HG_REASON_NO_WORKER,   /* it is queued on */
+	HG_REASON_FAILED,	   /* an error, which the log has */
 	HG_REASON_NOT_HEAP,
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,
@@ -141,6 +142,16 @@ extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
  * False: no memory.
  */
 extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
+
+/*
+ * Have a locked entry speak of a file that has taken the place of another one, which nothing is
+ * kept of.  Where nothing was to be taken in of that for want of memory, this one counts as missed:
+ * it may be smaller, and no scan misses what has no slots.
+ */
+extern void hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file);
+
+/* Take the slots of a locked entry from the n-th on, with their versions. */
+extern void hg_directory_cut(HgDirectoryEntry *entry, uint32 n);
 
 /* What somebody asks for: a table with columns. */
 typedef struct HgDirectoryRequest

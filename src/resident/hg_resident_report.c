@@ -173,6 +173,8 @@ hg_resident_reason_text(HgResidentReason reason)
 				   "hashgraph_resident_refresh() cure that";
 		case HG_REASON_NO_WORKER:
 			return "no background worker could be started: max_worker_processes is used up";
+		case HG_REASON_FAILED:
+			return "it could not be read, as the server's log tells";
 		case HG_REASON_NOT_HEAP:
 			return "its access method is not heap";
 		case HG_REASON_NOT_PERMANENT:

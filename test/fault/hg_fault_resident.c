@@ -35,6 +35,7 @@
 
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_worker.h"
 #include "loader/hg_witness.h"
 #include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_capture.h"
@@ -51,7 +52,8 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_CAPTURE = 1, /* between the look at the map and the first page */
 	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
 	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
-	HG_FAULT_PLACE_END_ROUND	/* between the last observation and the round's end */
+	HG_FAULT_PLACE_END_ROUND,	/* between the last observation and the round's end */
+	HG_FAULT_PLACE_GIVE_WAY		/* where a loader lets others at the table between two pages */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -69,6 +71,8 @@ HG_WRAPPED(long, hg_witness_period, (void) );
 HG_WRAPPED(long, hg_eviction_rest_ms, (void) );
 HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
+HG_WRAPPED(void, hg_capture_let_go, (HgCapture * capture));
+HG_WRAPPED(Relation, hg_loader_open, (Oid relation, bool *gone));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
 HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits *bits));
 HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
@@ -99,7 +103,7 @@ hg_fault_come_by(HgFaultPlace place)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
-	if (hg_fault_delay > 0 && place != HG_FAULT_PLACE_END_ROUND)
+	if (hg_fault_delay > 0 && place < HG_FAULT_PLACE_END_ROUND)
 	{
 		int left = (int) (random() % hg_fault_delay);
 
@@ -172,6 +176,25 @@ __wrap_hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment,
 
 	hg_fault_come_by(HG_FAULT_PLACE_CAPTURE);
 	return begun;
+}
+
+/* From here until the table is opened again the loader holds nothing of it. */
+static bool giving_way = false;
+
+void
+__wrap_hg_capture_let_go(HgCapture *capture)
+{
+	__real_hg_capture_let_go(capture);
+	giving_way = true;
+}
+
+Relation
+__wrap_hg_loader_open(Oid relation, bool *gone)
+{
+	if (giving_way)
+		hg_fault_come_by(HG_FAULT_PLACE_GIVE_WAY);
+	giving_way = false;
+	return __real_hg_loader_open(relation, gone);
 }
 
 bool

@@ -369,6 +369,30 @@ $node->start;
 $main = RawSession->new($node);
 check_becomes('t', 20000, 'after a crash what was resident is taken in again');
 
+# ---------------------------------------------------------------- a database that nobody can connect to
+
+sql('create database closed');
+$node->safe_psql('closed', 'create extension hashgraph; create table c as select i as k from generate_series(1, 1000) i');
+$node->safe_psql('closed', q{select hashgraph_resident_add('c', wait => true)});
+sql('alter database closed allow_connections false');
+my $closed_from = -s $node->logfile;
+$node->restart;
+$main = RawSession->new($node);
+
+# How often a worker has tried to connect.
+sub refusals
+{
+	my $refused = () = slurp_file($node->logfile, $closed_from) =~ /FATAL: .*"closed" is not currently accepting connections/g;
+	return $refused;
+}
+# two witnesses, and a loader
+ok(wait_for(sub { refusals() == 3 }, 10), 'workers find out that nobody can connect to a database');
+usleep(2_000_000);
+is(refusals(), 3, '... and do not try again');
+sql('alter database closed allow_connections true');
+ok(wait_for(sub { sql(q{select string_agg(distinct state, ',') from hashgraph_resident where database = 'closed'}) eq 'ready' }, 20), '... until it is open again');
+sql('drop database closed');
+
 # ---------------------------------------------------------------- no workers
 
 $node->append_conf('postgresql.conf', "max_worker_processes = 2\n");

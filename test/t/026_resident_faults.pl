@@ -18,7 +18,7 @@ use Time::HiRes qw(usleep);
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
 # The places.
-use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4 };
+use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5 };
 
 my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
 my $holder = RawSession->new($node);
@@ -293,6 +293,20 @@ let_go(JOIN);
 $writer->finish;
 is($writer->{error}, undef, 'DROP TABLE waits for the loader of one segment at most');
 ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation_id not in (select oid from pg_class)}) eq '0' }, 20), '... and the table is forgotten');
+
+# VACUUM cuts off all-visible blocks that are still to be read
+sql('create table cut as select i as k from generate_series(1, 20000) i; delete from cut where k > 5000');
+my $blocks = sql(q{select pg_relation_size('cut') / 8192});
+wait_for(sub { sql('vacuum (truncate off) cut'); sql(q{select relallvisible = relpages from pg_class where relname = 'cut'}) eq 't' }, 20);
+my $offset = -s $node->logfile;
+hold(GIVE_WAY);
+sql(q{select hashgraph_resident_add('cut')});
+wait_at(GIVE_WAY);
+wait_for(sub { sql('vacuum cut'); sql(q{select pg_relation_size('cut') / 8192}) < $blocks }, 20);
+let_go(GIVE_WAY);
+ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('cut')}) eq '5000|0' }, 20), 'a table is cut off while it is taken in');
+unlike(slurp_file($node->logfile, $offset), qr/could not read block/, '... and nothing is read beyond its end');
+sql(q{select hashgraph_resident_drop('cut')});
 
 # ---------------------------------------------------------------- a standby
 

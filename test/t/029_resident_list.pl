@@ -147,7 +147,6 @@ becomes('a ready', 'what is added then is in the list');
 
 # a list that can't be read is not replaced
 my $offset = -s $node->logfile;
-my $list = slurp_file($file);
 restart('fast', sub { chmod 0, $file or die $! });
 is(sql('select count(*) from hashgraph_resident'), '0', 'a list that cannot be read: nothing is resident');
 like(slurp_file($node->logfile, $offset), qr/could not open file "hashgraph_resident.list"/, '... and that is reported');
@@ -167,6 +166,32 @@ if ($node->pg_version >= 17)
 	is(sql(q{select c.*, s.chains_broken from hashgraph_resident_check('a') c, hashgraph_stat_resident s}), '5000|0|0', '... and witnesses go on');
 	sql('alter database postgres reset transaction_timeout');
 }
+
+# ---------------------------------------------------------------- what can't be read
+
+# a page of a table, the last one that was added, which is the first to be taken in again
+sql('create table broken as select i as k from generate_series(1, 5000) i');
+wait_for(sub { sql(q{vacuum broken; select relallvisible = relpages from pg_class where relname = 'broken'}) eq 't' or not usleep(100_000) }, 20);
+sql(q{select hashgraph_resident_add('broken', wait => true)});
+my $path = $node->data_dir . '/' . sql(q{select pg_relation_filepath('broken')});
+my $before_damage = -s $node->logfile;
+restart('fast', sub {
+	open my $out, '+<:raw', $path or die $!;
+	seek $out, 3 * 8192, 0;
+	print $out 'x' x 8192;
+	close $out;
+});
+becomes('a ready, broken declined', 'a table that cannot be read is declined, and others are taken in');
+is(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident where relation = 'broken'::regclass}), "it could not be read, as the server's log tells", '... with the reason');
+usleep(1_500_000);
+my $errors = () = slurp_file($node->logfile, $before_damage) =~ /ERROR: .*invalid page in block 3/g;
+is($errors, 1, '... and not tried again and again');
+(undef, undef, $error) = $node->psql('postgres', q{set statement_timeout = '20s'; select hashgraph_resident_add('broken', wait => true)});
+like($error, qr/"broken" could not be taken in.*could not be read/s, '... which who waits for it is told');
+sql('truncate broken; insert into broken select i from generate_series(1, 5000) i');
+becomes('a ready, broken ready', '... and is taken in when it is another file');
+sql('drop table broken');
+becomes('a ready', '... or forgotten');
 
 # ---------------------------------------------------------------- a standby
 

@@ -216,6 +216,39 @@ sql(q{select hashgraph_resident_add('large', wait => true)});
 is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', 'what scans have used before others were asked for is evicted');
 ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('small')}) eq '10000|0' }, 10), '... and comes back when a scan misses it');
 
+# ---------------------------------------------------------------- what other files bring back
+
+# Wait until all columns of a table are in a state; a test.
+sub state_becomes
+{
+	my ($table, $expected, $name) = @_;
+	my $state = "select string_agg(distinct state, ',') from hashgraph_resident where relation = '$table'::regclass";
+
+	wait_for(sub { sql($state) eq $expected }, 20);
+	return is(sql($state), $expected, $name);
+}
+
+# no scan asks for any of it
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
+sql('create table idle as select i as k, i::int8 as v from generate_series(1, 10000) i');
+wait_for(sub { sql('vacuum idle; select relallvisible = relpages from pg_class where relname = \'idle\'') eq 't' }, 10);
+sql(q{select hashgraph_resident_add('idle', wait => true); select hashgraph_resident_add('large', pinned => true, wait => true)});
+(undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+state_becomes('other', 'declined', 'a table that finds no room is declined');
+state_becomes('idle', 'evicted', '... when it has had all of another one evicted');
+sql('truncate other; insert into other select i, i from generate_series(1, 1000) i');
+state_becomes('other', 'ready', 'what was declined is tried again when it is another file');
+sql('vacuum full idle');
+state_becomes('idle', 'ready', '... and so is what was evicted');
+ok(wait_for(sub { sql(q{vacuum idle; select * from hashgraph_resident_check('idle')}) eq '10000|0' }, 10), '... all of it');
+sql('alter table other set unlogged');
+state_becomes('other', 'declined', 'a table that becomes unlogged is declined');
+like(sql(q{select string_agg(distinct reason, ',') from hashgraph_resident where relation = 'other'::regclass}), qr/^it is temporary, unlogged/, '... which the view tells');
+is(sql(q{select sum(host_bytes) from hashgraph_resident where relation = 'other'::regclass}), '0', '... with nothing of it in memory');
+sql('alter table other set logged');
+state_becomes('other', 'ready', '... and taken in again when it is logged');
+ok(wait_for(sub { sql(q{vacuum other; select * from hashgraph_resident_check('other')}) eq '1000|0' }, 10), '... all of it');
+
 # ---------------------------------------------------------------- loaders at a time
 
 sql('create database elsewhere');
