@@ -105,7 +105,8 @@ sub change
 }
 
 # A test: an interleaving serves wrong rows with a rule broken, and none without.  On a machine that is slow the chain may break
-# by itself meanwhile, and hide them: then once more.
+# by itself meanwhile, and hide them: then again.
+my $TRIES = 25;
 sub holds_against
 {
 	my ($fault, $name, $interleave) = @_;
@@ -115,7 +116,7 @@ sub holds_against
 		my $different = 0;
 
 		plant($planted);
-		foreach my $try (1 .. $planted eq 'none' ? 1 : 3)
+		foreach my $try (1 .. ($planted eq 'none' ? 1 : $TRIES))
 		{
 			restore();
 			$different = $interleave->($planted);
@@ -366,11 +367,10 @@ sub wait_at_on_standby
 
 # an insert that is replayed between the look at the map and the page, and has ended and been vacuumed when the version is
 # published
-foreach my $case ([ 'rollback', 'no_peek' ], [ 'rollback', 'none' ], [ 'commit', 'none' ])
+sub served_while_replayed
 {
-	my ($end, $fault) = @$case;
+	my ($end) = @_;
 
-	plant($fault, $standby);
 	$standby->safe_psql('postgres', q{select hashgraph_resident_drop('t')});
 	hold_standby(CAPTURE);
 	hold_standby(JOIN);
@@ -388,7 +388,20 @@ foreach my $case ([ 'rollback', 'no_peek' ], [ 'rollback', 'none' ], [ 'commit',
 	catch_up() if $end eq 'rollback';
 	let_standby_go(JOIN);
 	wait_for(sub { $standby->safe_psql('postgres', q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
-	my ($served, $different) = standby_check();
+	return (standby_check())[1];
+}
+
+foreach my $case ([ 'rollback', 'no_peek' ], [ 'rollback', 'none' ], [ 'commit', 'none' ])
+{
+	my ($end, $fault) = @$case;
+	my $different = 0;
+
+	plant($fault, $standby);
+	foreach my $try (1 .. ($fault eq 'none' ? 1 : $TRIES))
+	{
+		$different = served_while_replayed($end);
+		last if $different > 0;
+	}
 	if ($fault eq 'none') { is($different, 0, "a standby serves no row that was replayed while it was taken in ($end)"); }
 	else { cmp_ok($different, '>', 0, "... with $fault it does"); }
 	plant('none', $standby);
