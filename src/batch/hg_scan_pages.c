@@ -30,6 +30,9 @@
  * scan's slot, which is given the columns that are there.  These are all that the plan and its qual
  * need, or the block is read from the heap.
  *
+ * Both kinds of block stand in this one file, which makes it long, because they share the qual, the
+ * check and what is counted of them, and are read in turns.
+ *
  * The pin on the page of the last batch is that of the scan's slot, which core drops when it
  * stores the next row there, at a rescan, and at the end of the query.
  *
@@ -708,8 +711,7 @@ hg_pages_fits(const HgPages *pages, const HgBatch *batch)
 		   (!pages->layout->by_reference && batch->nrows + MaxHeapTuplesPerPage <= HG_BATCH_ROWS);
 }
 
-/* Fill a batch from resident columns, and from the heap what they do not serve; false at the end.
- */
+/* Fill a batch from resident columns, and else from the heap; false at the end. */
 static bool
 hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowCheck *check)
 {

@@ -93,7 +93,7 @@ hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
 
 /*
  * Ask for columns.  Where the extension was not created nobody could drop them again, and witnesses
- * would do so at once.  The list is left to the launcher: a query waits for no disk for it.
+ * would do so at once.  The launcher writes the list: a query waits for no disk that is written.
  */
 static void
 hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns)

@@ -226,8 +226,7 @@ hg_validity_unpin(void *arg)
 		hg_segment_version_release(served->segments[--served->nsegments].pointer);
 }
 
-/* Uses of a column are noted no more often than that, in ms: others' caches hold what is written.
- */
+/* Uses of a column are noted no more often, in ms: others' caches hold what is written. */
 #define HG_VALIDITY_USE_MS 1000
 
 /* Note that a version's column is used now. */
@@ -238,8 +237,7 @@ hg_validity_note_use(HgSegmentVersion *version, int column, TimestampTz now)
 		pg_atomic_write_u64(&version->columns[column].used_at, (uint64) now);
 }
 
-/* Has a version all of these columns?  If so they are used; else missed[] tells which are not
- * there. */
+/* Has a version all of these columns?  They are used; missed[] tells which are not there. */
 static bool
 hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *columns, int ncolumns,
 						TimestampTz now, bool *missed)
