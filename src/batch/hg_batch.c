@@ -20,6 +20,10 @@ hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted)
 	batch->values = palloc0(Max(ncolumns, 1) * sizeof(Datum *));
 	batch->nulls = palloc0(Max(ncolumns, 1) * sizeof(bool *));
 	batch->has_nulls = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	batch->takes_units = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	batch->scales = palloc(Max(ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < ncolumns; c++)
+		batch->scales[c] = -1;
 	for (int i = 0; i < nwanted; i++)
 	{
 		batch->values[wanted[i]] = palloc(HG_BATCH_ROWS * sizeof(Datum));

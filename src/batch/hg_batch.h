@@ -41,6 +41,14 @@ typedef struct HgBatch
 	bool **nulls;	 /* [ncolumns][HG_BATCH_ROWS], valid where has_nulls only */
 	bool *has_nulls; /* [ncolumns]: some row may be NULL; its value is then undefined */
 	bool checked;	 /* the rows have passed the source's check */
+
+	/*
+	 * Numerics as integers: where the consumer has set takes_units[c], a source may give the values
+	 * of a column of numerics as int64s in units of 10^-scales[c], which is each value's display
+	 * scale too.  scales[c] is negative where it gives numerics, as it does if it sets nothing.
+	 */
+	bool *takes_units; /* [ncolumns] */
+	int *scales;	   /* [ncolumns] */
 } HgBatch;
 
 /*
