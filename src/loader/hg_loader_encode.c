@@ -12,22 +12,14 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
-#include "access/tupmacs.h"
 #include "executor/tuptable.h"
 #include "utils/memutils.h"
 
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
 #define HG_ENCODE_ROWS 32768
-
-typedef struct HgEncodedColumn
-{
-	HgResidentColumn column;
-	char *values;  /* [capacity x width] */
-	uint64 *valid; /* [capacity] bits */
-	bool has_nulls;
-} HgEncodedColumn;
 
 struct HgEncoder
 {
@@ -55,17 +47,10 @@ hg_encode_may_take_in(Form_pg_attribute attribute)
 		return HG_REASON_COLUMN_DROPPED;
 	if (hg_attribute_is_virtual(attribute))
 		return HG_REASON_COLUMN_VIRTUAL;
-	if (attribute->attlen <= 0 || attribute->attlen > HG_ENCODE_MAX_WIDTH)
-		return HG_REASON_COLUMN_WIDTH;
+	/* nothing is stored as such a string in practice */
+	if (attribute->attlen == -2)
+		return HG_REASON_COLUMN_STRING;
 	return HG_REASON_NONE;
-}
-
-static void *
-hg_encoder_enlarge(HgEncoder *encoder, void *array, Size bytes)
-{
-	if (array == NULL)
-		return MemoryContextAllocHuge(encoder->context, bytes);
-	return repalloc_huge(array, bytes);
 }
 
 /* Make room for a page's rows. */
@@ -78,15 +63,11 @@ hg_encoder_reserve(HgEncoder *encoder)
 		return;
 	capacity = Max(HG_ENCODE_ROWS, 2 * capacity);
 	encoder->offsets =
-		hg_encoder_enlarge(encoder, encoder->offsets, capacity * sizeof(OffsetNumber));
+		encoder->offsets == NULL
+			? MemoryContextAllocHuge(encoder->context, capacity * sizeof(OffsetNumber))
+			: repalloc_huge(encoder->offsets, capacity * sizeof(OffsetNumber));
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		HgEncodedColumn *column = &encoder->columns[i];
-
-		column->values =
-			hg_encoder_enlarge(encoder, column->values, (Size) capacity * column->column.length);
-		column->valid = hg_encoder_enlarge(encoder, column->valid, capacity / 8);
-	}
+		hg_encoded_column_reserve(&encoder->columns[i], capacity);
 	encoder->capacity = capacity;
 }
 
@@ -105,7 +86,7 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 	encoder->columns = palloc0(Max(ncolumns, 1) * sizeof(HgEncodedColumn));
 	for (int i = 0; i < ncolumns; i++)
 	{
-		encoder->columns[i].column = columns[i];
+		hg_encoded_column_begin(&encoder->columns[i], context, columns[i]);
 		encoder->last = Max(encoder->last, columns[i].number);
 	}
 	encoder->data.first = segment * HG_SEGMENT_BLOCKS;
@@ -114,34 +95,12 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 	return encoder;
 }
 
-/* Append a value to a column, as the row of that number. */
-static void
-hg_encoder_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull)
-{
-	int width = column->column.length;
-	char *place = column->values + (Size) row * width;
-	uint64 bit = UINT64CONST(1) << (row % 64);
-
-	if (row % 64 == 0)
-		column->valid[row / 64] = 0;
-	if (isnull)
-	{
-		memset(place, 0, width);
-		column->has_nulls = true;
-		return;
-	}
-	column->valid[row / 64] |= bit;
-	if (column->column.by_value)
-		store_att_byval(place, value, width);
-	else
-		memcpy(place, DatumGetPointer(value), width);
-}
-
 /* Take the row of a page that has this line pointer. */
 static void
 hg_encoder_add_row(HgEncoder *encoder, Page page, BlockNumber block, OffsetNumber offset)
 {
 	ItemId item = PageGetItemId(page, offset);
+	int natts;
 
 	encoder->tuple.t_len = ItemIdGetLength(item);
 	encoder->tuple.t_tableOid = encoder->relation;
@@ -149,12 +108,14 @@ hg_encoder_add_row(HgEncoder *encoder, Page page, BlockNumber block, OffsetNumbe
 	ItemPointerSet(&encoder->tuple.t_self, block, offset);
 	ExecStoreHeapTuple(&encoder->tuple, encoder->slot, false);
 	slot_getsomeattrs(encoder->slot, encoder->last);
+	natts = HeapTupleHeaderGetNatts(encoder->tuple.t_data);
 	for (int i = 0; i < encoder->ncolumns; i++)
 	{
 		int number = encoder->columns[i].column.number - 1;
 
-		hg_encoder_append(&encoder->columns[i], encoder->nrows, encoder->slot->tts_values[number],
-						  encoder->slot->tts_isnull[number]);
+		hg_encoded_column_append(&encoder->columns[i], encoder->nrows,
+								 encoder->slot->tts_values[number],
+								 encoder->slot->tts_isnull[number], number >= natts);
 	}
 	encoder->offsets[encoder->nrows++] = offset;
 }
@@ -193,11 +154,7 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 
 	hg_encoder_advance(encoder, HG_SEGMENT_BLOCKS);
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		columns[i].column = encoder->columns[i].column;
-		columns[i].values = encoder->columns[i].values;
-		columns[i].valid = encoder->columns[i].has_nulls ? encoder->columns[i].valid : NULL;
-	}
+		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, &columns[i]);
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;
