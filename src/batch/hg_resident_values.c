@@ -89,6 +89,31 @@ hg_resident_fetch_packed(const HgSegmentArray *array, int length, bool regular, 
 	}
 }
 
+static pg_attribute_always_inline void
+hg_resident_fetch_codes_width(int width, const HgSegmentArray *array, uint32 first,
+							  const uint16 *which, int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+		uint32 code = width == 1 ? ((const uint8 *) array->values)[row]
+								 : ((const uint16 *) array->values)[row];
+
+		values[i] = PointerGetDatum(hg_segment_code_value(array, code));
+	}
+}
+
+/* DICTIONARY: values of codes. */
+static void
+hg_resident_fetch_codes(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
+						Datum *values)
+{
+	if (array->width == 1)
+		hg_resident_fetch_codes_width(1, array, first, which, n, values);
+	else
+		hg_resident_fetch_codes_width(2, array, first, which, n, values);
+}
+
 void
 hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *array, char *room,
 						 uint32 first, const uint16 *which, int n, Datum *values)
@@ -102,6 +127,8 @@ hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *a
 		else
 			hg_resident_fetch_packed(array, array->length, regular, first, which, n, values);
 	}
+	else if (array->form.encoding == HG_ENCODING_DICTIONARY)
+		hg_resident_fetch_codes(array, first, which, n, values);
 	else if (!column->by_value)
 		hg_resident_fetch_fixed(array, room, first, which, n, values);
 	else if (which == NULL)
@@ -120,6 +147,8 @@ hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *a
 
 	if (array->form.encoding == HG_ENCODING_FIXED)
 		return column->by_value ? 0 : (Size) n * column->length;
+	if (array->form.encoding == HG_ENCODING_DICTIONARY)
+		return (Size) n * array->form.widest;
 	bytes = array->starts[end] - array->starts[first / HG_GROUP_ROWS];
 	if (array->missing != NULL)
 		bytes += n * hg_segment_value_bytes(array->length, array->bytes + array->form.missing_at);

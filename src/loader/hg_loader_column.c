@@ -3,8 +3,9 @@
  * hg_loader_column.c
  *	  The values of a segment's column, as rows come, to the arrays that are kept.
  *
- * What is not FIXED is PACKED: its bytes are copied from the page.  They are no more than the pages
- * have, and the default of missing rows once, whatever the table is.
+ * What is not FIXED is PACKED first: its bytes are copied from the page.  They are no more than the
+ * pages have, and the default of missing rows once, whatever the table is.  When all are there it
+ * is tried what takes less: a dictionary of the packed values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "loader/hg_loader_column.h"
+#include "loader/hg_loader_dictionary.h"
 
 /* Room for packed values at first. */
 #define HG_PACKED_ROOM ((Size) 64 * 1024)
@@ -130,25 +132,67 @@ hg_encoded_column_part(HgSegmentColumnData *data, HgSegmentPart part, const void
 	data->parts[part].bytes = array != NULL ? bytes : 0;
 }
 
-void
-hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+static void
+hg_encoded_column_finish_fixed(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_FIXED, .width = column->column.length};
+	hg_encoded_column_part(data, HG_PART_VALUES, column->values,
+						   (Size) nrows * column->column.length);
+}
+
+static void
+hg_encoded_column_finish_packed(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
 {
 	uint32 ngroups = (nrows + HG_GROUP_ROWS - 1) / HG_GROUP_ROWS;
 
-	*data = (HgSegmentColumnData){.column = column->column, .form.encoding = column->encoding};
-	hg_encoded_column_part(data, HG_PART_VALID, column->has_nulls ? column->valid : NULL,
-						   hg_segment_bits_bytes(nrows));
-	if (column->encoding == HG_ENCODING_FIXED)
-	{
-		data->form.width = column->column.length;
-		hg_encoded_column_part(data, HG_PART_VALUES, column->values,
-							   (Size) nrows * column->column.length);
-		return;
-	}
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_PACKED};
 	column->starts[ngroups] = (uint32) column->nbytes;
 	if (column->missing != NULL)
 		data->form.missing_at = (uint32) hg_encoded_column_pack(column, column->missing_value);
 	hg_encoded_column_part(data, HG_PART_STARTS, column->starts, (ngroups + 1) * sizeof(uint32));
 	hg_encoded_column_part(data, HG_PART_MISSING, column->missing, hg_segment_bits_bytes(nrows));
 	hg_encoded_column_part(data, HG_PART_BYTES, column->bytes, column->nbytes);
+}
+
+/* Have a dictionary in place of the packed values, where that takes less. */
+static void
+hg_encoded_column_try_dictionary(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	HgSegmentArray packed = {.form = data->form,
+							 .length = column->column.length,
+							 .alignby = column->alignby,
+							 .valid = column->has_nulls ? column->valid : NULL,
+							 .starts = column->starts,
+							 .missing = column->missing,
+							 .bytes = column->bytes};
+	Size taken = data->parts[HG_PART_STARTS].bytes + data->parts[HG_PART_MISSING].bytes +
+				 data->parts[HG_PART_BYTES].bytes;
+	HgDictionary dictionary;
+
+	if (!hg_dictionary_make(column->context, &packed, nrows, taken, &dictionary))
+		return;
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_DICTIONARY,
+								 .width = dictionary.width,
+								 .ncodes = dictionary.ncodes,
+								 .widest = dictionary.widest};
+	hg_encoded_column_part(data, HG_PART_VALUES, dictionary.codes, (Size) nrows * dictionary.width);
+	hg_encoded_column_part(data, HG_PART_STARTS, dictionary.starts,
+						   dictionary.ncodes * sizeof(uint32));
+	hg_encoded_column_part(data, HG_PART_MISSING, NULL, 0);
+	hg_encoded_column_part(data, HG_PART_BYTES, dictionary.bytes, dictionary.nbytes);
+}
+
+void
+hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	*data = (HgSegmentColumnData){.column = column->column};
+	hg_encoded_column_part(data, HG_PART_VALID, column->has_nulls ? column->valid : NULL,
+						   hg_segment_bits_bytes(nrows));
+	if (column->encoding == HG_ENCODING_FIXED)
+		hg_encoded_column_finish_fixed(column, nrows, data);
+	else
+	{
+		hg_encoded_column_finish_packed(column, nrows, data);
+		hg_encoded_column_try_dictionary(column, nrows, data);
+	}
 }

@@ -66,6 +66,7 @@ typedef struct HgSegmentForm
 	int width;		   /* of FIXED values, of codes: 1 or 2, or of units: 1, 2, 4 or 8 */
 	int scale;		   /* of UNITS */
 	uint32 ncodes;	   /* of a DICTIONARY */
+	uint32 widest;	   /* DICTIONARY: bytes of the widest value */
 	uint32 missing_at; /* PACKED: where the value of missing rows begins */
 } HgSegmentForm;
 

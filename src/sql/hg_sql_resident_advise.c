@@ -53,12 +53,13 @@ typedef struct HgAdviseSize
 /* What is known of the values of a table's column. */
 typedef struct HgAdviseValues
 {
-	double width;	/* of one that is not NULL */
-	double present; /* the part of the rows that have such a one */
+	double width;	 /* of one that is not NULL */
+	double present;	 /* the part of the rows that have such a one */
+	double distinct; /* how many differ; 0: nobody knows */
 } HgAdviseValues;
 
 static HgAdviseValues
-hg_advise_values(Relation rel, Form_pg_attribute attribute)
+hg_advise_values(Relation rel, Form_pg_attribute attribute, double rows)
 {
 	HgAdviseValues values = {.present = 1};
 	HeapTuple tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)),
@@ -70,6 +71,8 @@ hg_advise_values(Relation rel, Form_pg_attribute attribute)
 
 		values.width = statistic->stawidth;
 		values.present = 1 - statistic->stanullfrac;
+		values.distinct =
+			statistic->stadistinct < 0 ? -statistic->stadistinct * rows : statistic->stadistinct;
 		ReleaseSysCache(tuple);
 	}
 	if (attribute->attlen > 0)
@@ -79,7 +82,25 @@ hg_advise_values(Relation rel, Form_pg_attribute attribute)
 	return values;
 }
 
-/* Add what a table's column takes, at most: where a value may be NULL a bit tells whether it is. */
+/* What values of any length take in so many rows and segments: packed, or by a dictionary of each.
+ */
+static double
+hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks)
+{
+	double segments = hg_segment_count(blocks);
+	/* old rows' default of a column that was added later is kept once, and lies in no block */
+	double packed = Min(rows * values->present * values->width,
+						(double) blocks * BLCKSZ + segments * values->width) +
+					rows * sizeof(uint32) / HG_GROUP_ROWS;
+	double codes = Min(values->distinct, rows / Max(segments, 1));
+
+	if (codes == 0 || codes > HG_MOST_CODES)
+		return packed;
+	return Min(packed,
+			   rows * (codes > 256 ? 2 : 1) + segments * codes * (values->width + sizeof(uint32)));
+}
+
+/* Add what a table's column takes: where a value may be NULL a bit tells whether it is. */
 static void
 hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber blocks,
 					 double *bytes)
@@ -90,14 +111,11 @@ hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber b
 	if (number == InvalidAttrNumber)
 		return;
 	attribute = TupleDescAttr(RelationGetDescr(rel), number - 1);
-	values = hg_advise_values(rel, attribute);
+	values = hg_advise_values(rel, attribute, rows);
 	if (attribute->attlen > 0 && attribute->attlen <= HG_FIXED_WIDTH)
 		*bytes += rows * values.width;
 	else
-		/* old rows' default of a column that was added later is kept once, and in no block */
-		*bytes += Min(rows * values.present * values.width,
-					  (double) blocks * BLCKSZ + hg_segment_count(blocks) * values.width) +
-				  rows * sizeof(uint32) / HG_GROUP_ROWS;
+		*bytes += hg_advise_variable(&values, rows, blocks);
 	if (!attribute->attnotnull)
 		*bytes += rows / BITS_PER_BYTE;
 }

@@ -145,7 +145,7 @@ like($error, qr/"kinds" is not resident/, '... nor refreshed');
 sql(<<'SQL');
 create table strings (k int, t text, v varchar(20), c char(10), b bytea, n numeric, m numeric(12,2), j jsonb, a int8[], s name, p text, x text, e text);
 alter table strings alter x set storage external, alter p set storage plain;
-insert into strings select i, case when i % 3 > 0 then repeat('t', i % 200) end, 'v' || i % 7, 'c' || i, decode(md5(i::text), 'hex'), i / 7.0, case when i % 5 > 0 then i / 100.0 end,
+insert into strings select i, case when i % 3 > 0 then repeat('t', i % 200) end, 'v' || i % 7, 'c' || i % 300, decode(md5(i::text), 'hex'), i / 7.0, case when i % 5 > 0 then i / 100.0 end,
   jsonb_build_object('a', i, 'b', repeat('x', i % 300)), array[i, i + 1, null], 'name ' || i, case when i % 100 = 0 then repeat('p', 3000) else 'p' end,
   case when i % 50 = 0 then repeat(md5(i::text), 200) end, case when i % 40 = 0 then repeat('e', 50000) else '' end from generate_series(1, 3000) i;
 alter table strings add column q text default repeat('q', 300000), add column r int default 5, add column o name default 'o';
@@ -156,6 +156,13 @@ sql(q{vacuum strings; select hashgraph_resident_add('strings', wait => true)});
 check_becomes('strings', 4002, 'values of variable length, NULLs, values that are compressed and out of line, and large defaults');
 is(sql(q{select count(*) filter (where state <> 'ready') from hashgraph_resident where relation = 'strings'::regclass}), '0', '... in columns that are all there');
 cmp_ok(sql(q{select sum(host_bytes) from hashgraph_resident where relation = 'strings'::regclass and "column" = 'q'}), '<', 700_000, '... of which each segment keeps a default once');
+# of the advice a table without wide values, which are no column's own
+sql(q{create table words as select 'v' || i % 7 as v, 'c' || i % 300 as c, 'word ' || i as w, case when i % 4 = 0 then 'n' || i end as n from generate_series(1, 20000) i; vacuum analyze words; select hashgraph_resident_add('words', wait => true)});
+check_becomes('words', 20000, 'few values that differ');
+is(sql(q{select string_agg(format('%s %s', "column", case when host_bytes < 20000 * 1.1 then 1 when host_bytes < 20000 * 2.5 then 2 when host_bytes < 20000 * 5 then 4 else 11 end), ', ' order by "column") from hashgraph_resident where relation = 'words'::regclass}),
+	'c 2, n 2, v 1, w 11', '... take one byte a row, or two');
+is(sql(q{select count(*) from hashgraph_resident r, hashgraph_resident_advise('words') a where r.relation = 'words'::regclass and a."column" = r."column" and a.host_bytes between 0.8 * r.host_bytes and 1.2 * r.host_bytes + 3000}), '4', '... as the advice tells');
+sql(q{select hashgraph_resident_drop('words'); drop table words});
 sql(q{update strings set t = t || 'y', x = 'short', n = null where k % 100 = 7; delete from strings where k % 100 = 8; vacuum strings});
 check_becomes('strings', all_rows('strings'), '... after changes');
 sql(q{alter table strings drop column c, alter column v type text});
