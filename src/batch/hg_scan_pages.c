@@ -748,6 +748,8 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowChe
 				hg_resident_columns_run(pages->resident, pages->batch_columns, run.first,
 										pages->run_values))
 				break;
+			if (!hg_resident_columns_join(pages->resident, pages->batch_columns, batch))
+				break;
 			hg_resident_scan_skip(pages->resident, hg_served_add(pages, &run, batch, check, &room));
 		}
 		else if (!hg_pages_fits(pages, batch))
