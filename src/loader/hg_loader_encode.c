@@ -3,7 +3,9 @@
  * hg_loader_encode.c
  *	  Rows of a table's pages to the arrays of a segment version.
  *
- * The arrays grow as rows come: a segment has up to 297,111 of them, and seldom as many.
+ * The rows of a page are taken apart at once, column by column, as a scan does it
+ * (batch/hg_scan_tuples.h), and appended a column at a time.  The arrays grow as rows come: a
+ * segment has up to 297,111 of them, and seldom as many.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,9 +15,10 @@
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
-#include "executor/tuptable.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_scan_tuples.h"
+#include "batch/hg_values.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
@@ -29,13 +32,14 @@ typedef struct HgEncodedColumn
 	bool has_nulls;
 } HgEncodedColumn;
 
+StaticAssertDecl(MaxHeapTuplesPerPage <= HG_BATCH_ROWS, "a page has more rows than a batch");
+
 struct HgEncoder
 {
 	MemoryContext context;
-	Oid relation;
-	TupleTableSlot *slot;
-	HeapTupleData tuple; /* that the slot has */
-	int last;			 /* attribute that is needed */
+	HgTupleLayout *layout;
+	HgBatch *batch; /* rows of a page, in the order of columns */
+	HeapTupleHeader tuples[MaxHeapTuplesPerPage];
 	uint32 nrows;
 	uint32 capacity;
 	int nblocks; /* whose first row is known */
@@ -97,21 +101,42 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph segment", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
 	HgEncoder *encoder = palloc0(sizeof(HgEncoder));
+	AttrNumber *numbers = palloc(Max(ncolumns, 1) * sizeof(AttrNumber));
 
 	encoder->context = context;
-	encoder->relation = RelationGetRelid(rel);
-	encoder->slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 	encoder->ncolumns = ncolumns;
 	encoder->columns = palloc0(Max(ncolumns, 1) * sizeof(HgEncodedColumn));
 	for (int i = 0; i < ncolumns; i++)
 	{
 		encoder->columns[i].column = columns[i];
-		encoder->last = Max(encoder->last, columns[i].number);
+		numbers[i] = columns[i].number;
 	}
+	/* the relation is closed and opened again meanwhile: what older rows have is to stay */
+	encoder->layout =
+		hg_tuple_layout_create(CreateTupleDescCopyConstr(RelationGetDescr(rel)), ncolumns, numbers);
+	encoder->batch = hg_batch_create(ncolumns);
 	encoder->data.first = segment * HG_SEGMENT_BLOCKS;
 	hg_encoder_reserve(encoder);
 	MemoryContextSwitchTo(before);
 	return encoder;
+}
+
+/* Note n rows from this one on as having a value. */
+static void
+hg_encoder_set_valid(uint64 *valid, uint32 row, int n)
+{
+	uint32 end = row + n;
+
+	while (row < end)
+	{
+		int bit = row % 64;
+		int take = Min(64 - bit, (int) (end - row));
+
+		if (bit == 0)
+			valid[row / 64] = 0;
+		valid[row / 64] |= PG_UINT64_MAX >> (64 - take) << bit;
+		row += take;
+	}
 }
 
 /* Append a value to a column, as the row of that number. */
@@ -137,26 +162,24 @@ hg_encoder_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull)
 		memcpy(place, DatumGetPointer(value), width);
 }
 
-/* Take the row of a page that has this line pointer. */
+/* Append the rows of the batch to column i. */
 static void
-hg_encoder_add_row(HgEncoder *encoder, Page page, BlockNumber block, OffsetNumber offset)
+hg_encoder_append_batch(HgEncoder *encoder, int i)
 {
-	ItemId item = PageGetItemId(page, offset);
+	const HgBatch *batch = encoder->batch;
+	HgEncodedColumn *column = &encoder->columns[i];
+	int width = column->column.length;
 
-	encoder->tuple.t_len = ItemIdGetLength(item);
-	encoder->tuple.t_tableOid = encoder->relation;
-	encoder->tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	ItemPointerSet(&encoder->tuple.t_self, block, offset);
-	ExecStoreHeapTuple(&encoder->tuple, encoder->slot, false);
-	slot_getsomeattrs(encoder->slot, encoder->last);
-	for (int i = 0; i < encoder->ncolumns; i++)
+	if (column->column.by_value && !batch->has_nulls[i])
 	{
-		int number = encoder->columns[i].column.number - 1;
-
-		hg_encoder_append(&encoder->columns[i], encoder->nrows, encoder->slot->tts_values[number],
-						  encoder->slot->tts_isnull[number]);
+		hg_values_store(width, column->values + (Size) encoder->nrows * width, batch->values[i],
+						NULL, batch->nrows);
+		hg_encoder_set_valid(column->valid, encoder->nrows, batch->nrows);
+		return;
 	}
-	encoder->offsets[encoder->nrows++] = offset;
+	for (int row = 0; row < batch->nrows; row++)
+		hg_encoder_append(column, encoder->nrows + row, batch->values[i][row],
+						  hg_batch_is_null(batch, i, row));
 }
 
 /* Blocks before this one that did not come have no rows. */
@@ -173,13 +196,25 @@ hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *captu
 	Page page = (Page) captured->content.data;
 	OffsetNumber noffsets = PageGetMaxOffsetNumber(page);
 	int number = block % HG_SEGMENT_BLOCKS;
+	int ntuples = 0;
 
 	hg_encoder_advance(encoder, number);
 	hg_encoder_reserve(encoder);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= noffsets; offset++)
-		if (ItemIdIsNormal(PageGetItemId(page, offset)))
-			hg_encoder_add_row(encoder, page, block, offset);
-	ExecClearTuple(encoder->slot);
+	{
+		ItemId item = PageGetItemId(page, offset);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		encoder->offsets[encoder->nrows + ntuples] = offset;
+		encoder->tuples[ntuples++] = (HeapTupleHeader) PageGetItem(page, item);
+	}
+	encoder->batch->nrows = 0;
+	memset(encoder->batch->has_nulls, 0, encoder->ncolumns * sizeof(bool));
+	hg_tuple_layout_add(encoder->layout, ntuples, encoder->tuples, encoder->batch);
+	for (int i = 0; i < encoder->ncolumns; i++)
+		hg_encoder_append_batch(encoder, i);
+	encoder->nrows += ntuples;
 	hg_block_bits_set(&encoder->data.taken, number);
 	encoder->lsns[number] = captured->lsn;
 	encoder->buffers[number] = captured->buffer;
@@ -211,6 +246,5 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 void
 hg_encoder_end(HgEncoder *encoder)
 {
-	ExecDropSingleTupleTableSlot(encoder->slot);
 	MemoryContextDelete(encoder->context);
 }

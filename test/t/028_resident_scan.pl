@@ -126,6 +126,7 @@ insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 
   ('(' || i || ',7)')::tid
   from generate_series(1, 30000) i;
 alter table kinds add column q int8 default 42;
+alter table kinds add column r uuid default 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
 insert into kinds (a, l, q) select i, i, case when i % 2 = 0 then i end from generate_series(200001, 203000) i;
 delete from kinds where l::int8 % 4 = 1;
 create table few as select i as k, i % 7 as v, md5(i::text)::uuid as u, date '2020-01-01' + i as d from generate_series(1, 1000) i;
@@ -136,7 +137,7 @@ sql('vacuum words');
 sql(q{select hashgraph_resident_add('words', array['k'], wait => true)});
 
 same_is('select kinds.* from (select a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q from kinds) kinds join few on b = few.k', '[0-9]{5} rows, all served', 'values of every fixed width, NULLs, line pointers with gaps');
-same_is("select f.k, x.$_ from (select l, $_ from kinds) x join few f on f.k = x.l::int8", '[0-9]+ rows, all served', "... $_ alone") foreach qw(a c d e f g k m o p q);
+same_is("select f.k, x.$_ from (select l, $_ from kinds) x join few f on f.k = x.l::int8", '[0-9]+ rows, all served', "... $_ alone") foreach qw(a c d e f g k m o p q r);
 same_is('select x.l from kinds x join few f on h = u', '[0-9]+ rows, all served', 'a key that is hashed, by reference');
 same_is('select x.l from kinds x join kinds y on x.m = y.m where y.l::int8 < 300', '[0-9]+ rows, all served', 'a key that is exact, by reference');
 same_is('select x.l, y.l from kinds x join kinds y on x.o = y.o and x.a is not distinct from y.a and x.b = y.b', '[0-9]+ rows, all served', 'several keys, with NULLs');
