@@ -679,13 +679,21 @@ hg_served_filter(HgPages *pages, HgServedRows *rows)
 	hg_pages_count_qual(pages, seen, rows->n);
 }
 
-/* Add the next rows of a run that are not left out to a batch.  Returns how many were looked at. */
+/*
+ * Add the next rows of a run that are not left out to a batch, for which it has room bytes.
+ * Returns how many were looked at.
+ */
 static int
-hg_served_add(HgPages *pages, const HgResidentRun *run, HgBatch *batch, HgRowCheck *check)
+hg_served_add(HgPages *pages, const HgResidentRun *run, HgBatch *batch, HgRowCheck *check,
+			  Size *room)
 {
 	HgServedRows rows = {.first = run->first, .n = Min(run->nrows, HG_BATCH_ROWS - batch->nrows)};
-	int taken = rows.n;
+	int taken;
 
+	if (pages->layout->by_reference)
+		rows.n = hg_resident_columns_fit(pages->resident, pages->batch_columns, rows.first, rows.n,
+										 room);
+	taken = rows.n;
 	hg_heap_count_rows(pages->node->ss.ss_currentRelation, taken);
 	if (pages->check_leads)
 	{
@@ -713,14 +721,18 @@ hg_pages_fits(const HgPages *pages, const HgBatch *batch)
 
 /* Fill a batch from resident columns, and else from the heap; false at the end. */
 static bool
-hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowCheck *check)
+hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowCheck *check,
+					Size max_bytes)
 {
 	TupleTableSlot *slot = pages->node->ss.ss_ScanTupleSlot;
+	Size room = 0; /* for values by reference, in bytes */
 	HgResidentRun run;
 
-	while (batch->nrows < HG_BATCH_ROWS)
+	while (batch->nrows < HG_BATCH_ROWS && (room > 0 || batch->nrows == 0))
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (batch->nrows == 0)
+			room = max_bytes > 0 ? max_bytes : SIZE_MAX;
 		if (!hg_resident_scan_next(pages->resident, scan, &run, &pages->source->blocks.resident))
 		{
 			/* values by reference need the page until the next call */
@@ -736,17 +748,22 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, HgRowChe
 				hg_resident_columns_run(pages->resident, pages->batch_columns, run.first,
 										pages->run_values))
 				break;
-			hg_resident_scan_skip(pages->resident, scan, hg_served_add(pages, &run, batch, check));
+			hg_resident_scan_skip(pages->resident, hg_served_add(pages, &run, batch, check, &room));
 		}
 		else if (!hg_pages_fits(pages, batch))
 			break;
 		else
 		{
-			hg_heap_page_read(&pages->page, scan, run.block, slot);
+			bool all = hg_heap_page_read(&pages->page, scan, run.block, run.taken,
+										 hg_pages_room(pages, batch, max_bytes), slot);
+
 			pages->page.following = run.following;
-			pages->source->blocks.heap++;
-			hg_resident_scan_skip(pages->resident, scan, 0);
+			pages->source->blocks.heap += run.taken == 0;
+			hg_resident_scan_skip_block(pages->resident, scan, pages->page.ntuples, all);
 			hg_pages_add(pages, batch, check);
+			/* what the page has is a batch for itself where its values are by reference */
+			if (pages->layout->by_reference)
+				room = 0;
 		}
 	}
 	return true;
@@ -779,7 +796,7 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	pages->check_leads = batch->checked = hg_pages_check_pays(pages, check);
 	if (pages->resident != NULL)
 	{
-		bool more = hg_pages_read_mixed(pages, scan, batch, check);
+		bool more = hg_pages_read_mixed(pages, scan, batch, check, max_bytes);
 
 		pages->takes_runs = false;
 		return more;
@@ -817,7 +834,7 @@ hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
 		return false;
 	run->nrows = Min(rows.nrows, max_rows);
 	hg_heap_count_rows(pages->node->ss.ss_currentRelation, run->nrows);
-	hg_resident_scan_skip(pages->resident, scan, run->nrows);
+	hg_resident_scan_skip(pages->resident, run->nrows);
 	return true;
 }
 

@@ -14,23 +14,14 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
-#include "access/tupmacs.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_scan_tuples.h"
-#include "batch/hg_values.h"
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
 #define HG_ENCODE_ROWS 32768
-
-typedef struct HgEncodedColumn
-{
-	HgResidentColumn column;
-	char *values;  /* [capacity x width] */
-	uint64 *valid; /* [capacity] bits */
-	bool has_nulls;
-} HgEncodedColumn;
 
 StaticAssertDecl(MaxHeapTuplesPerPage <= HG_BATCH_ROWS, "a page has more rows than a batch");
 
@@ -59,17 +50,10 @@ hg_encode_may_take_in(Form_pg_attribute attribute)
 		return HG_REASON_COLUMN_DROPPED;
 	if (hg_attribute_is_virtual(attribute))
 		return HG_REASON_COLUMN_VIRTUAL;
-	if (attribute->attlen <= 0 || attribute->attlen > HG_ENCODE_MAX_WIDTH)
-		return HG_REASON_COLUMN_WIDTH;
+	/* nothing is stored as such a string in practice */
+	if (attribute->attlen == -2)
+		return HG_REASON_COLUMN_STRING;
 	return HG_REASON_NONE;
-}
-
-static void *
-hg_encoder_enlarge(HgEncoder *encoder, void *array, Size bytes)
-{
-	if (array == NULL)
-		return MemoryContextAllocHuge(encoder->context, bytes);
-	return repalloc_huge(array, bytes);
 }
 
 /* Make room for a page's rows. */
@@ -82,15 +66,11 @@ hg_encoder_reserve(HgEncoder *encoder)
 		return;
 	capacity = Max(HG_ENCODE_ROWS, 2 * capacity);
 	encoder->offsets =
-		hg_encoder_enlarge(encoder, encoder->offsets, capacity * sizeof(OffsetNumber));
+		encoder->offsets == NULL
+			? MemoryContextAllocHuge(encoder->context, capacity * sizeof(OffsetNumber))
+			: repalloc_huge(encoder->offsets, capacity * sizeof(OffsetNumber));
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		HgEncodedColumn *column = &encoder->columns[i];
-
-		column->values =
-			hg_encoder_enlarge(encoder, column->values, (Size) capacity * column->column.length);
-		column->valid = hg_encoder_enlarge(encoder, column->valid, capacity / 8);
-	}
+		hg_encoded_column_reserve(&encoder->columns[i], capacity);
 	encoder->capacity = capacity;
 }
 
@@ -108,7 +88,7 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 	encoder->columns = palloc0(Max(ncolumns, 1) * sizeof(HgEncodedColumn));
 	for (int i = 0; i < ncolumns; i++)
 	{
-		encoder->columns[i].column = columns[i];
+		hg_encoded_column_begin(&encoder->columns[i], context, columns[i]);
 		numbers[i] = columns[i].number;
 	}
 	/* the relation is closed and opened again meanwhile: what older rows have is to stay */
@@ -121,65 +101,23 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 	return encoder;
 }
 
-/* Note n rows from this one on as having a value. */
-static void
-hg_encoder_set_valid(uint64 *valid, uint32 row, int n)
-{
-	uint32 end = row + n;
-
-	while (row < end)
-	{
-		int bit = row % 64;
-		int take = Min(64 - bit, (int) (end - row));
-
-		if (bit == 0)
-			valid[row / 64] = 0;
-		valid[row / 64] |= PG_UINT64_MAX >> (64 - take) << bit;
-		row += take;
-	}
-}
-
-/* Append a value to a column, as the row of that number. */
-static void
-hg_encoder_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull)
-{
-	int width = column->column.length;
-	char *place = column->values + (Size) row * width;
-	uint64 bit = UINT64CONST(1) << (row % 64);
-
-	if (row % 64 == 0)
-		column->valid[row / 64] = 0;
-	if (isnull)
-	{
-		memset(place, 0, width);
-		column->has_nulls = true;
-		return;
-	}
-	column->valid[row / 64] |= bit;
-	if (column->column.by_value)
-		store_att_byval(place, value, width);
-	else
-		memcpy(place, DatumGetPointer(value), width);
-}
-
 /* Append the rows of the batch to column i. */
 static void
 hg_encoder_append_batch(HgEncoder *encoder, int i)
 {
 	const HgBatch *batch = encoder->batch;
 	HgEncodedColumn *column = &encoder->columns[i];
-	int width = column->column.length;
+	AttrNumber number = column->column.number;
 
-	if (column->column.by_value && !batch->has_nulls[i])
+	if (column->encoding == HG_ENCODING_FIXED && column->column.by_value && !batch->has_nulls[i])
 	{
-		hg_values_store(width, column->values + (Size) encoder->nrows * width, batch->values[i],
-						NULL, batch->nrows);
-		hg_encoder_set_valid(column->valid, encoder->nrows, batch->nrows);
+		hg_encoded_column_append_values(column, encoder->nrows, batch->values[i], batch->nrows);
 		return;
 	}
 	for (int row = 0; row < batch->nrows; row++)
-		hg_encoder_append(column, encoder->nrows + row, batch->values[i][row],
-						  hg_batch_is_null(batch, i, row));
+		hg_encoded_column_append(column, encoder->nrows + row, batch->values[i][row],
+								 hg_batch_is_null(batch, i, row),
+								 number > HeapTupleHeaderGetNatts(encoder->tuples[row]));
 }
 
 /* Blocks before this one that did not come have no rows. */
@@ -228,11 +166,7 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 
 	hg_encoder_advance(encoder, HG_SEGMENT_BLOCKS);
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		columns[i].column = encoder->columns[i].column;
-		columns[i].values = encoder->columns[i].values;
-		columns[i].valid = encoder->columns[i].has_nulls ? encoder->columns[i].valid : NULL;
-	}
+		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, &columns[i]);
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;

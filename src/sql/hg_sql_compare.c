@@ -26,15 +26,19 @@ static bool
 hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
 					 Datum value, bool isnull)
 {
-	const char *served = array->values + (Size) row * array->width;
+	const char *served;
 	char bytes[sizeof(Datum)];
+	Size size;
 
 	if (isnull || hg_segment_is_null(array, row))
 		return isnull && hg_segment_is_null(array, row);
+	served = hg_segment_place(array, row);
+	size = hg_segment_value_bytes(column->length, served);
 	if (!column->by_value)
-		return memcmp(served, DatumGetPointer(value), array->width) == 0;
-	store_att_byval(bytes, value, array->width);
-	return memcmp(served, bytes, array->width) == 0;
+		return hg_segment_value_bytes(column->length, DatumGetPointer(value)) == size &&
+			   memcmp(served, DatumGetPointer(value), size) == 0;
+	store_att_byval(bytes, value, column->length);
+	return memcmp(served, bytes, size) == 0;
 }
 
 /*
@@ -51,10 +55,10 @@ hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 		   hg_resident_column_equal(&now, column);
 }
 
-/* Are all columns of a row as the heap has them?  Those without an array are not looked at. */
+/* Are those columns of a row that are to be compared as the heap has them? */
 static bool
-hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, uint32 row,
-				   TupleTableSlot *slot)
+hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays,
+				   const bool *compared, uint32 row, TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
 	for (uint32 i = 0; i < version->ncolumns; i++)
@@ -62,9 +66,8 @@ hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays
 		const HgResidentColumn *column = &version->columns[i].column;
 		int number = column->number - 1;
 
-		if (arrays[i].values != NULL &&
-			!hg_sql_compare_value(column, &arrays[i], row, slot->tts_values[number],
-								  slot->tts_isnull[number]))
+		if (compared[i] && !hg_sql_compare_value(column, &arrays[i], row, slot->tts_values[number],
+												 slot->tts_isnull[number]))
 			return false;
 	}
 	return true;
@@ -77,14 +80,18 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
 	HgSegmentArray *arrays = palloc0(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
+	bool *has = palloc0(Max(version->ncolumns, 1) * sizeof(bool));
 	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* rows of each block */
 	ItemPointerData first;
 	ItemPointerData last;
 	TableScanDesc scan;
 
 	for (uint32 i = 0; i < version->ncolumns; i++)
-		if (hg_sql_compare_has_column(rel, version, (int) i))
+	{
+		has[i] = hg_sql_compare_has_column(rel, version, (int) i);
+		if (has[i])
 			arrays[i] = hg_segment_array(version, (int) i);
+	}
 	ItemPointerSet(&first, version->first, FirstOffsetNumber);
 	ItemPointerSet(&last, version->first + HG_SEGMENT_BLOCKS - 1, MaxOffsetNumber);
 	scan = hg_beginscan_tidrange(rel, snapshot, &first, &last);
@@ -101,7 +108,7 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 		if (i >= served ||
 			hg_segment_offset(&rows, block, (int) i) !=
 				ItemPointerGetOffsetNumber(&slot->tts_tid) ||
-			!hg_sql_compare_row(version, arrays, rows.first_rows[block] + i, slot))
+			!hg_sql_compare_row(version, arrays, has, rows.first_rows[block] + i, slot))
 			compared->different++;
 	}
 	table_endscan(scan);
@@ -117,6 +124,7 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 			compared->different += served - found[block];
 	}
 	pfree(arrays);
+	pfree(has);
 	pfree(found);
 }
 
