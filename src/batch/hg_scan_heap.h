@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_heap.h
+ *	  Rows of a table scan that are read from the table, a page at a time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SCAN_HEAP_H
+#define HG_SCAN_HEAP_H
+
+#include "access/relscan.h"
+
+#include "batch/hg_scan_select.h"
+
+typedef struct HgScanHeap HgScanHeap;
+
+/* A reader of the table's attributes attnos[nattnos], in CurrentMemoryContext. */
+extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
+
+/*
+ * Add rows of the scan that are not left out to a batch, as hg_pages_fill() does, and count blocks;
+ * false at the end.
+ */
+extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, Size max_bytes,
+							  uint64 *blocks);
+
+/* The same of one block, which fits; following is the next one that will be read so, or invalid. */
+extern void hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, BlockNumber block,
+								   BlockNumber following, HgBatch *batch);
+
+/* May a block go to a batch, behind the rows that are there? */
+extern bool hg_scan_heap_fits(const HgScanHeap *heap, const HgBatch *batch);
+
+/* Do rows that are in a batch need the page that they were read from last? */
+extern bool hg_scan_heap_holds(const HgScanHeap *heap, const HgBatch *batch);
+
+#endif /* HG_SCAN_HEAP_H */
