@@ -71,19 +71,18 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	TupleTableSlot *slot = select->node->ss.ss_ScanTupleSlot;
 	HgHeapPage *page = &heap->page;
 	bool in_order = hg_scan_select_waits(select);
-	ExprState *row_qual = in_order ? select->node->ss.ps.qual : select->row_qual;
-	uint16 which[HG_BATCH_ROWS];
 	int ntuples = page->ntuples;
+	HgRowsLeft left;
 
-	if (select->range_qual != NULL)
+	left.any_undecided = false;
+	if (select->column_qual != NULL)
 	{
-		int nwhich =
-			hg_range_qual_filter(select->range_qual, in_order, ntuples, page->tuples, which);
-
-		hg_heap_page_keep(page, nwhich, which);
+		hg_column_qual_filter(select->column_qual, in_order, ntuples, page->tuples, &left);
+		hg_heap_page_keep(page, left.n, left.which);
 	}
-	if (row_qual != NULL)
+	if (hg_scan_select_has_rest(select, in_order, &left))
 	{
+		uint16 which[HG_BATCH_ROWS];
 		int nwhich = 0;
 
 		select->node->ss.ps.ps_ExprContext->ecxt_scantuple = slot;
@@ -91,7 +90,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 		{
 			CHECK_FOR_INTERRUPTS();
 			hg_heap_page_store(page, i, slot);
-			if (hg_scan_select_row(select, row_qual))
+			if (hg_scan_select_rest(select, in_order, &left, i))
 				which[nwhich++] = i;
 		}
 		hg_heap_page_keep(page, nwhich, which);

@@ -25,7 +25,7 @@ struct HgScanRuns
 	HgResidentScan *resident;
 	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
 	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
-	HgResidentColumns *range_columns; /* ... the qual's part over columns ... */
+	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
 	HgResidentColumns *row_columns;	  /* ... and all of it; NULL where there is no such thing */
 	HgBatch *row_batch;
 	const AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
@@ -63,12 +63,12 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	runs->resident = resident;
 	runs->values = palloc0(Max(nattnos, 1) * sizeof(void *));
 	runs->batch_columns = hg_resident_columns_create(resident, nattnos, attnos);
-	if (select->range_qual != NULL)
+	if (select->column_qual != NULL)
 	{
-		const AttrNumber *range_attnos;
-		int n = hg_range_qual_attributes(select->range_qual, &range_attnos);
+		const AttrNumber *looked_at;
+		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
 
-		runs->range_columns = hg_resident_columns_create(resident, n, range_attnos);
+		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
 	}
 	if (select->node->ss.ps.qual != NULL)
 	{
@@ -99,9 +99,10 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 	hg_run_rows_keep(rows, hg_scan_select_check(select, which), which);
 }
 
-/* Which rows of a run does a part of the qual hold for? */
+/* Which rows of a run that are left does the rest of the qual hold for? */
 static int
-hg_scan_runs_check_rows(HgScanRuns *runs, ExprState *qual, const HgRunRows *rows, uint16 *which)
+hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
+						const HgRunRows *rows, uint16 *which)
 {
 	HgScanSelect *select = runs->select;
 	TupleTableSlot *slot = select->node->ss.ss_ScanTupleSlot;
@@ -128,7 +129,7 @@ hg_scan_runs_check_rows(HgScanRuns *runs, ExprState *qual, const HgRunRows *rows
 			slot->tts_values[a] = batch->values[c][i];
 			slot->tts_isnull[a] = hg_batch_is_null(batch, c, i);
 		}
-		if (hg_scan_select_row(select, qual))
+		if (hg_scan_select_rest(select, in_order, left, i))
 			which[nwhich++] = i;
 	}
 	/* the slot has a row of no page */
@@ -142,20 +143,25 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 {
 	HgScanSelect *select = runs->select;
 	bool in_order = hg_scan_select_waits(select);
-	ExprState *row_qual = in_order ? select->node->ss.ps.qual : select->row_qual;
-	uint16 which[HG_BATCH_ROWS];
 	int seen = rows->n;
+	HgRowsLeft left;
 
-	if (select->range_qual != NULL)
+	left.any_undecided = false;
+	if (select->column_qual != NULL)
 	{
-		HgBatch *batch = hg_range_qual_batch(select->range_qual);
+		HgBatch *batch = hg_column_qual_batch(select->column_qual);
 
-		hg_resident_columns_add(runs->resident, runs->range_columns, rows->first, rows->which,
+		hg_resident_columns_add(runs->resident, runs->qual_columns, rows->first, rows->which,
 								rows->n, batch);
-		hg_run_rows_keep(rows, hg_range_qual_decide(select->range_qual, in_order, which), which);
+		hg_column_qual_decide(select->column_qual, in_order, &left);
+		hg_run_rows_keep(rows, left.n, left.which);
 	}
-	if (row_qual != NULL && rows->n > 0)
-		hg_run_rows_keep(rows, hg_scan_runs_check_rows(runs, row_qual, rows, which), which);
+	if (rows->n > 0 && hg_scan_select_has_rest(select, in_order, &left))
+	{
+		uint16 which[HG_BATCH_ROWS];
+
+		hg_run_rows_keep(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
+	}
 	hg_scan_select_count(select, seen, rows->n);
 }
 

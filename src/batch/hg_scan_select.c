@@ -3,7 +3,7 @@
  * hg_scan_select.c
  *	  Which rows of a table scan are left: the plan's qual, and the consumer's check.
  *
- * The plan's qual is evaluated before anything is extracted: clauses of the simplest kind
+ * The plan's qual is evaluated before anything is extracted: the clauses that can be
  * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.
  *
  * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
@@ -57,9 +57,9 @@ hg_select_weigh(HgScanSelect *select)
 
 	select->qual_volatile = contain_volatile_functions(qual);
 	hg_select_collect_params(qual, &select->qual_params);
-	if (select->range_qual != NULL)
+	if (select->column_qual != NULL)
 		select->qual_cost +=
-			hg_range_qual_is_fixed(select->range_qual) ? HG_FIXED_COST : HG_WALK_COST;
+			hg_column_qual_is_fixed(select->column_qual) ? HG_FIXED_COST : HG_WALK_COST;
 	if (select->row_qual != NULL)
 		select->qual_cost += HG_ROW_QUAL_COST;
 }
@@ -97,9 +97,9 @@ hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 	select->row_qual = plan->qual;
 	/* a subplan belongs to the expression that it was found in */
 	if (!contain_subplans((Node *) plan->plan->qual))
-		select->range_qual = hg_range_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
-												  plan->plan->qual, &rest);
-	if (select->range_qual != NULL)
+		select->column_qual = hg_column_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
+													plan->plan->qual, &rest);
+	if (select->column_qual != NULL)
 		select->row_qual = ExecInitQual(rest, plan);
 	hg_select_weigh(select);
 	return select;
@@ -157,12 +157,13 @@ hg_scan_select_check(HgScanSelect *select, uint16 *which)
 }
 
 bool
-hg_scan_select_row(HgScanSelect *select, ExprState *qual)
+hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i)
 {
 	ExprContext *econtext = select->node->ss.ps.ps_ExprContext;
+	bool whole = in_order || (left->any_undecided && left->undecided[i]);
 
 	ResetExprContext(econtext);
-	return ExecQual(qual, econtext);
+	return ExecQual(whole ? select->node->ss.ps.qual : select->row_qual, econtext);
 }
 
 void

@@ -23,15 +23,15 @@ typedef struct HgScanSelect
 {
 	SeqScanState *node;
 	int nattnos;
-	const AttrNumber *attnos; /* [nattnos] of the table: the consumer's columns */
-	HgRangeQual *range_qual;  /* what is one of the plan's qual; or NULL */
-	ExprState *row_qual;	  /* the rest of it; or NULL: there is none */
-	double qual_cost;		  /* of the plan's qual, for each row */
-	Bitmapset *qual_params;	  /* PARAM_EXECs of the plan's qual */
-	bool qual_volatile;		  /* which calls volatile functions */
-	uint64 seen;			  /* rows that the qual has been evaluated for, without a check */
-	uint64 passed;			  /* ... and holds for */
-	HgRowCheck *check;		  /* that is asked ahead of the qual, for this batch; or NULL */
+	const AttrNumber *attnos;  /* [nattnos] of the table: the consumer's columns */
+	HgColumnQual *column_qual; /* what of the plan's qual is decided over columns; or NULL */
+	ExprState *row_qual;	   /* the rest of it; or NULL: there is none */
+	double qual_cost;		   /* of the plan's qual, for each row */
+	Bitmapset *qual_params;	   /* PARAM_EXECs of the plan's qual */
+	bool qual_volatile;		   /* which calls volatile functions */
+	uint64 seen;			   /* rows that the qual has been evaluated for, without a check */
+	uint64 passed;			   /* ... and holds for */
+	HgRowCheck *check;		   /* that is asked ahead of the qual, for this batch; or NULL */
 	int ncheck_attnos;
 	AttrNumber *check_attnos; /* [ncheck_attnos] of the table: the check's; NULL: none was asked */
 	HgBatch *check_batch;
@@ -57,12 +57,19 @@ extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 /*
  * Does the qual wait for the result of a plan, which a row that comes so far has run?  For that of
  * a plan that is run for each row it always does.  Then all of it is evaluated row by row, behind
- * the part of range_qual that stands ahead of what waits (hg_scan_qual.h).
+ * the part of column_qual that stands ahead of what waits (hg_scan_qual.h).
  */
 extern bool hg_scan_select_waits(const HgScanSelect *select);
 
-/* Does a part of the qual hold for the row in the scan's slot, which is the one of the context? */
-extern bool hg_scan_select_row(HgScanSelect *select, ExprState *qual);
+/* Is there anything left of the qual, or for some rows, behind what column_qual has decided? */
+static inline bool
+hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsLeft *left)
+{
+	return in_order || select->row_qual != NULL || left->any_undecided;
+}
+
+/* Does that hold for row i of those, which is in the scan's slot, and this in its context? */
+extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i);
 
 /* So many rows have come to the qual, and passed it. */
 extern void hg_scan_select_count(HgScanSelect *select, int seen, int passed);
