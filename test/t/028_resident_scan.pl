@@ -188,7 +188,7 @@ SQL
 my @filters = (
 	'a > 100', 'a between 100 and 20000 and b <> 7', 'a is not null', 'a is null', 'c < 0 and c is not null', 'b = 5 or b = 6', "i >= '2021-01-01' and i < '2022-01-01'",
 	"j < '2020-01-02'", 'd', 'not d', 'a % 3 = 1 and b < 100', 'k > interval \'1 year\'', 'a in (1, 2, 3, 10000, 11111)', 'a = b', 'h > \'80000000-0000-0000-0000-000000000000\' and m < \'08:00:2b:01:02:80\'',
-	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select min(v) from few)', 'b in (select v from few where k < 5)',
+	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select v from few order by v limit 1)', 'b in (select v from few where k < 5)',
 	'b < 20 and b = any (select v from few where few.k = kinds.b)', 'case when a > 5 then b < 7 else d end', 'b > 290');
 foreach my $filter (@filters)
 {

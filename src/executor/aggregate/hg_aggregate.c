@@ -284,6 +284,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	state->batch = hg_batch_create(state->ncolumns);
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
 							state->attnos);
+	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);
+	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
 
 	/* places that nothing is put into stay NULL in the scan slot */
@@ -324,10 +326,16 @@ hg_aggregate_read(HgAggregateState *state)
 			hg_function_count(&state->functions[i], group, rows);
 	}
 	else
-		while (state->source->next(state->source, batch))
+		for (;;)
 		{
 			CHECK_FOR_INTERRUPTS();
-			hg_aggregate_take(state, batch);
+			if (state->takes_arrays &&
+				state->source->next_run(state->source, PG_INT32_MAX, &state->run))
+				hg_aggregate_take_arrays(state, &state->run);
+			else if (state->source->next(state->source, batch))
+				hg_aggregate_take(state, batch);
+			else
+				break;
 		}
 	if (!state->grouped && groups->count == 0)
 		hg_groups_add(groups, NULL, 0, 0);

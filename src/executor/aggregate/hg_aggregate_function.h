@@ -64,6 +64,13 @@ extern void hg_function_advance(const HgFunction *function, HgSelection selectio
 								const Datum *values, const bool *nulls, HgGroup *const *groups,
 								HgGroup *group);
 
+/* Can it take rows of which none is NULL as they lie in arrays (HgRun)? */
+extern bool hg_function_takes_arrays(const HgFunction *function);
+
+/* Take nrows rows for one group: the array of the argument, or NULL where rows are counted. */
+extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
+									  HgGroup *group);
+
 /* The result for a group, in CurrentMemoryContext or in the group. */
 extern Datum hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull);
 

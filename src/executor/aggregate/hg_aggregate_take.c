@@ -15,6 +15,9 @@
  *				again.  Where there are groups, functions whose states a batch with long
  *				values may make large take it by runs of one row, too.
  *
+ * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there are
+ * neither groups nor filters.
+ *
  * MEMORY.  States may be as large as arguments are, and there are as many as there are groups.
  * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
  * have made are unmade, and rows of groups that are not in memory go to files from there on.  So
@@ -342,6 +345,40 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 	return count;
 }
 
+/* The group of all rows, where nothing is grouped by. */
+static HgGroup *
+hg_aggregate_only_group(HgAggregateState *state, const HgBatch *batch)
+{
+	return state->groups->count > 0 ? hg_groups_get(state->groups, 0)
+									: hg_groups_add(state->groups, batch, 0, 0);
+}
+
+bool
+hg_aggregate_takes_arrays(const HgAggregateState *state)
+{
+	if (state->groups->nkeys > 0 || state->groups->nvalues > 0)
+		return false;
+	for (int i = 0; i < state->nfunctions; i++)
+		if (!hg_function_takes_arrays(&state->functions[i]))
+			return false;
+	return true;
+}
+
+void
+hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run)
+{
+	HgGroup *group = hg_aggregate_only_group(state, NULL);
+
+	for (int i = 0; i < state->nfunctions; i++)
+	{
+		const HgFunction *function = &state->functions[i];
+
+		hg_function_advance_array(
+			function, run->nrows,
+			function->column >= 0 ? run->values[function->column] : NULL, group);
+	}
+}
+
 void
 hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 {
@@ -362,8 +399,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		all = hg_aggregate_find_groups(state, batch, &keys, found, rows);
 	}
 	else
-		group = state->groups->count > 0 ? hg_groups_get(state->groups, 0)
-										 : hg_groups_add(state->groups, batch, 0, 0);
+		group = hg_aggregate_only_group(state, batch);
 
 	for (int f = 0; f < taking->nfilters; f++)
 	{

@@ -43,6 +43,12 @@ typedef struct HgAggregateTaking
 extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions,
 									  HgFunction *functions);
 
+/* Can the functions take rows as they lie in arrays?  They are set up. */
+extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
+
+/* Take such rows. */
+extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
+
 /* Take the rows of a batch: into groups in memory, or those that are not there to disk. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
 
