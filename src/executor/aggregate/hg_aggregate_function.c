@@ -322,10 +322,10 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 }
 
 /* Choose the loop for the type of words. */
-#define HG_FOR_WORD(function, call)                                                                \
+#define HG_FOR_WORD(word, call)                                                                    \
 	do                                                                                             \
 	{                                                                                              \
-		switch ((function)->word)                                                                  \
+		switch (word)                                                                              \
 		{                                                                                          \
 			case HG_WORD_INT2:                                                                     \
 				call(HG_WORD_INT2);                                                                \
@@ -344,7 +344,7 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 
 static pg_attribute_always_inline void
 hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
-				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+				  HgWordType word, HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
 #define HG_CALL_SUM(type)                                                                          \
 	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
@@ -360,7 +360,7 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			break;
 		case HG_AGGREGATE_SUM_INT:
 		case HG_AGGREGATE_AVG_INT:
-			HG_FOR_WORD(function, HG_CALL_SUM);
+			HG_FOR_WORD(word, HG_CALL_SUM);
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
@@ -371,10 +371,10 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			hg_advance_numeric(function, selection, values, groups, group, plain, all);
 			break;
 		case HG_AGGREGATE_MIN:
-			HG_FOR_WORD(function, HG_CALL_MIN);
+			HG_FOR_WORD(word, HG_CALL_MIN);
 			break;
 		case HG_AGGREGATE_MAX:
-			HG_FOR_WORD(function, HG_CALL_MAX);
+			HG_FOR_WORD(word, HG_CALL_MAX);
 			break;
 		default:
 			Assert(false);
@@ -383,6 +383,22 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 #undef HG_CALL_SUM
 #undef HG_CALL_MIN
 #undef HG_CALL_MAX
+}
+
+/* Rows of a selection that are not NULL (or nulls is NULL: none is), put into rows if need be. */
+static inline HgSelection
+hg_selection_without(HgSelection selection, const bool *nulls, uint16 *rows)
+{
+	int count = 0;
+
+	if (nulls == NULL)
+		return selection;
+	for (int i = 0; i < selection.count; i++)
+	{
+		rows[count] = selection.rows != NULL ? selection.rows[i] : i;
+		count += nulls[rows[count]] ? 0 : 1;
+	}
+	return (HgSelection){rows, count};
 }
 
 void
@@ -407,26 +423,90 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 	}
 
 	/* all others leave NULLs out */
-	if (nulls != NULL)
-	{
-		int count = 0;
-
-		for (int i = 0; i < selection.count; i++)
-		{
-			rows[count] = selection.rows != NULL ? selection.rows[i] : i;
-			count += nulls[rows[count]] ? 0 : 1;
-		}
-		selection.rows = rows;
-		selection.count = count;
-	}
+	selection = hg_selection_without(selection, nulls, rows);
 	if (groups == NULL && selection.rows == NULL)
-		hg_advance_inline(function, selection, values, groups, group, true, true);
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, true);
 	else if (groups == NULL)
-		hg_advance_inline(function, selection, values, groups, group, true, false);
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, false);
 	else if (selection.rows == NULL)
-		hg_advance_inline(function, selection, values, groups, group, false, true);
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, true);
 	else
-		hg_advance_inline(function, selection, values, groups, group, false, false);
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, false);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking numbers
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_function_takes_numbers(const HgFunction *function)
+{
+	return function->kind != HG_AGGREGATE_TRANSITION;
+}
+
+/* Add a numeric to a state's sum, or to the rest. */
+static inline void
+hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 units, int scale)
+{
+	state->count++;
+	if (!hg_numeric_add(state, 1, units, scale))
+		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale),
+							  false);
+}
+
+/* hg_advance_numeric() for units of 10^-scale. */
+static pg_attribute_always_inline void
+hg_advance_units(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
+				 HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, 0);
+		int128 sum = 0;
+
+		HG_EACH_ROW(row)
+		sum += values[row];
+		if (hg_numeric_add(state, selection.count, sum, scale))
+		{
+			state->count += selection.count;
+			return;
+		}
+	}
+	HG_EACH_ROW(row)
+	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
+}
+
+static pg_attribute_always_inline void
+hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNumbers *numbers,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
+		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
+						 all);
+	else
+		hg_advance_inline(function, selection, (const Datum *) numbers->values, HG_WORD_INT8,
+						  groups, group, plain, all);
+}
+
+void
+hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
+							const HgNumbers *numbers, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	selection = hg_selection_without(selection, numbers->nulls, rows);
+	/* the scale is that of no value then */
+	if (selection.count == 0)
+		return;
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, false, true);
+	else
+		hg_advance_numbers(function, selection, numbers, groups, group, false, false);
 }
 
 /* ---------------------------------------------------------------------
@@ -527,17 +607,17 @@ hg_function_advance_array(const HgFunction *function, int nrows, const void *arr
 			break;
 		case HG_AGGREGATE_SUM_INT:
 		case HG_AGGREGATE_AVG_INT:
-			HG_FOR_WORD(function, HG_CALL_SUM);
+			HG_FOR_WORD(function->word, HG_CALL_SUM);
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
 			hg_array_big_sum(state, nrows, array);
 			break;
 		case HG_AGGREGATE_MIN:
-			HG_FOR_WORD(function, HG_CALL_MIN);
+			HG_FOR_WORD(function->word, HG_CALL_MIN);
 			break;
 		case HG_AGGREGATE_MAX:
-			HG_FOR_WORD(function, HG_CALL_MAX);
+			HG_FOR_WORD(function->word, HG_CALL_MAX);
 			break;
 		default:
 			Assert(false);

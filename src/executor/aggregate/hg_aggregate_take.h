@@ -23,6 +23,7 @@ typedef struct HgAggregateTaking
 	ExprState **filters; /* [nfilters] those that functions have, each once */
 	int ncolumns;		 /* columns of a batch that filters and arguments use */
 	int *columns;		 /* [ncolumns] */
+	HgArithmetic *arithmetic; /* arguments that can be computed column by column */
 
 	/* the batch */
 	HgSelection *filtered; /* [nfilters] what passes ... */
@@ -34,6 +35,7 @@ typedef struct HgAggregateTaking
 	int *by_run;		   /* [nby_run] ... are these ... */
 	int nby_column;		   /* ... and all others, which take it by columns, */
 	int *by_column;		   /* [nby_column] these */
+	const HgNumbers **numbers; /* [functions] the arguments, where they could be computed; or NULL */
 } HgAggregateTaking;
 
 /*
