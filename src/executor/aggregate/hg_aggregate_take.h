@@ -23,6 +23,7 @@ typedef struct HgAggregateTaking
 	ExprState **filters; /* [nfilters] those that functions have, each once */
 	int ncolumns;		 /* columns of a batch that filters and arguments use */
 	int *columns;		 /* [ncolumns] */
+	HgArithmetic *arithmetic; /* arguments that can be computed column by column */
 
 	/* the batch */
 	HgSelection *filtered; /* [nfilters] what passes ... */
@@ -34,6 +35,7 @@ typedef struct HgAggregateTaking
 	int *by_run;		   /* [nby_run] ... are these ... */
 	int nby_column;		   /* ... and all others, which take it by columns, */
 	int *by_column;		   /* [nby_column] these */
+	const HgNumbers **numbers; /* [functions] the arguments, where they could be computed; or NULL */
 } HgAggregateTaking;
 
 /*
@@ -42,6 +44,12 @@ typedef struct HgAggregateTaking
  */
 extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions,
 									  HgFunction *functions);
+
+/* Can the functions take rows as they lie in arrays?  They are set up. */
+extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
+
+/* Take such rows. */
+extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
 
 /* Take the rows of a batch: into groups in memory, or those that are not there to disk. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
