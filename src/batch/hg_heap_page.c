@@ -196,10 +196,12 @@ hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
 #endif
 }
 
-void
-hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, TupleTableSlot *slot)
+bool
+hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken, int room,
+				  TupleTableSlot *slot)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
+	const OffsetNumber *visible = heap->rs_vistuples + taken;
 	Page content;
 
 	/* its pin on the page before */
@@ -213,19 +215,22 @@ hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, Tuple
 	page->following = InvalidBlockNumber;
 	page->buffer = heap->rs_cbuf;
 	page->stored = InvalidOffsetNumber;
-	page->ntuples = (int) heap->rs_ntuples;
+	/* what a snapshot sees of a page stays the same, under the same line pointers */
+	Assert(taken <= (int) heap->rs_ntuples);
+	page->ntuples = Min(room, (int) heap->rs_ntuples - taken);
 	Assert(page->ntuples <= HG_BATCH_ROWS);
 	content = BufferGetPage(heap->rs_cbuf);
 	for (int i = 0; i < page->ntuples; i++)
 	{
-		page->offsets[i] = heap->rs_vistuples[i];
+		page->offsets[i] = visible[i];
 		page->tuples[i] =
-			(HeapTupleHeader) PageGetItem(content, PageGetItemId(content, heap->rs_vistuples[i]));
+			(HeapTupleHeader) PageGetItem(content, PageGetItemId(content, visible[i]));
 		HG_PREFETCH(page->tuples[i]);
 	}
 	hg_heap_count_rows(scan->rs_rd, page->ntuples);
 	if (page->ntuples > 0)
 		hg_heap_page_store(page, 0, slot);
+	return taken + page->ntuples == (int) heap->rs_ntuples;
 }
 
 void

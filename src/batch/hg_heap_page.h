@@ -80,12 +80,13 @@ extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
 extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan);
 
 /*
- * Take all rows of a block that the scan's snapshot sees, and count them.  The slot, which is to
- * be the scan's own, has the first of them, where there is one; the page is pinned until the next
- * call, a rescan, or the end of the scan.
+ * Take rows of a block that the scan's snapshot sees, up to room of those behind the first ones
+ * that have been taken, and count them.  Have these been all?  The slot, which is to be the scan's
+ * own, has the first of them, where there is one; the page is pinned until the next call, a rescan,
+ * or the end of the scan.
  */
-extern void hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
-							  TupleTableSlot *slot);
+extern bool hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken,
+							  int room, TupleTableSlot *slot);
 
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);

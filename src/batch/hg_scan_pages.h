@@ -34,9 +34,9 @@ extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
  * not be called again then until the plan is rescanned; there may be new rows even so.  While it
  * returns true there are.  Values by reference point into a page that is pinned until the next
- * call, or are those that old rows have of new columns: these are bounded by max_bytes as
- * hg_batch.h says.  The check (or NULL) is asked if that pays, and the batch, which is to be empty
- * then, marked.
+ * call, or into resident columns, or are those that old rows have of new columns: these two are
+ * bounded by max_bytes as hg_batch.h says.  The check (or NULL) is asked if that pays, and the
+ * batch, which is to be empty then, marked.
  */
 extern bool hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes);
 

@@ -18,11 +18,10 @@
 #include "hg_compat.h"
 
 #include "access/parallel.h"
-#include "access/tupmacs.h"
 
 #include "batch/hg_heap_page.h"
+#include "batch/hg_resident_values.h"
 #include "batch/hg_scan_resident.h"
-#include "batch/hg_values.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_statistics.h"
@@ -50,6 +49,7 @@ struct HgResidentScan
 	uint32 segment;
 	uint32 first;
 	uint32 nrows;
+	int taken; /* rows of the block that comes next, which the heap gives */
 
 	/* not yet counted for all: others' caches hold those counters */
 	uint64 rows_served;
@@ -65,17 +65,9 @@ struct HgResidentScan
 struct HgResidentColumns
 {
 	int ncolumns;
-	int *sources;	/* [ncolumns] */
-	char **aligned; /* [ncolumns][HG_BATCH_ROWS] values that arrays have not aligned; or NULL */
+	int *sources; /* [ncolumns] */
+	char **rooms; /* [ncolumns] for values that do not lie in arrays as they are; or NULL */
 };
-
-/* Do values by reference lie in an array as they would in a row? */
-static bool
-hg_resident_is_aligned(const HgResidentColumn *column)
-{
-	return column->by_value ||
-		   att_align_nominal(column->length, column->align) == (Size) column->length;
-}
 
 /* Count what was served and what was not. */
 static void
@@ -212,6 +204,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		hg_heap_blocks_begin(&resident->blocks, scan);
 		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 		resident->nrows = 0;
+		resident->taken = 0;
 	}
 	if (resident->nrows > 0 && resident->served->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a scan");
@@ -228,6 +221,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		{
 			run->nrows = 0;
 			run->block = block;
+			run->taken = resident->taken;
 			run->following = hg_resident_scan_following(resident, block);
 			return true;
 		}
@@ -239,16 +233,23 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 }
 
 void
-hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows)
+hg_resident_scan_skip(HgResidentScan *resident, int nrows)
 {
 	Assert(nrows <= (int) resident->nrows);
 	resident->first += nrows;
 	resident->nrows -= nrows;
-	if (nrows == 0)
-	{
-		resident->blocks_from_heap++;
-		resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
-	}
+}
+
+void
+hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows, bool all)
+{
+	Assert(resident->nrows == 0);
+	resident->taken += nrows;
+	if (!all)
+		return;
+	resident->taken = 0;
+	resident->blocks_from_heap++;
+	resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 }
 
 /* ---------------------------------------------------------------------
@@ -277,38 +278,17 @@ hg_resident_columns_create(const HgResidentScan *resident, int ncolumns, const A
 
 	columns->ncolumns = ncolumns;
 	columns->sources = palloc(Max(ncolumns, 1) * sizeof(int));
-	columns->aligned = palloc0(Max(ncolumns, 1) * sizeof(char *));
+	columns->rooms = palloc0(Max(ncolumns, 1) * sizeof(char *));
 	for (int c = 0; c < ncolumns; c++)
 	{
-		const HgResidentColumn *column;
+		Size room;
 
 		columns->sources[c] = hg_resident_scan_source(resident, attnos[c]);
-		column = &resident->sources[columns->sources[c]].column;
-		if (!hg_resident_is_aligned(column))
-			columns->aligned[c] = palloc(HG_BATCH_ROWS * MAXALIGN(column->length));
+		room = hg_resident_values_room(&resident->sources[columns->sources[c]].column);
+		if (room > 0)
+			columns->rooms[c] = palloc(room);
 	}
 	return columns;
-}
-
-/* Add values by reference behind those of a batch's column. */
-static void
-hg_resident_add_references(const HgSegmentArray *array, char *aligned, uint32 first,
-						   const uint16 *which, int n, int start, Datum *values)
-{
-	for (int i = 0; i < n; i++)
-	{
-		uint32 row = first + (which != NULL ? which[i] : i);
-		char *place = unconstify(char *, array->values) + (Size) row * array->width;
-
-		if (aligned != NULL)
-		{
-			char *copy = aligned + (Size) (start + i) * MAXALIGN(array->width);
-
-			memcpy(copy, place, array->width);
-			place = copy;
-		}
-		values[start + i] = PointerGetDatum(place);
-	}
 }
 
 /* Add the flags of NULLs behind those of a batch's column; has_nulls is set where there may be. */
@@ -345,18 +325,37 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 	{
 		const HgResidentSource *source = &resident->sources[columns->sources[c]];
 		const HgSegmentArray *array = &source->array;
-		const char *values = array->values + (Size) first * array->width;
+		Size used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
 
 		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
-		if (!source->column.by_value)
-			hg_resident_add_references(array, columns->aligned[c], first, which, n, start,
-									   batch->values[c]);
-		else if (which == NULL)
-			hg_values_load(array->width, values, n, batch->values[c] + start);
-		else
-			hg_values_gather(array->width, values, which, n, batch->values[c] + start);
+		hg_resident_values_fetch(&source->column, array,
+								 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL, first,
+								 which, n, batch->values[c] + start);
 	}
 	batch->nrows += n;
+}
+
+int
+hg_resident_columns_fit(const HgResidentScan *resident, const HgResidentColumns *columns,
+						uint32 first, int n, Size *room)
+{
+	for (;;)
+	{
+		Size bytes = 0;
+
+		for (int c = 0; c < columns->ncolumns; c++)
+		{
+			const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+			bytes += hg_resident_values_bytes(&source->column, &source->array, first, (uint32) n);
+		}
+		if (bytes <= *room || n == 1)
+		{
+			*room -= Min(bytes, *room);
+			return n;
+		}
+		n /= 2;
+	}
 }
 
 bool

@@ -37,20 +37,27 @@ typedef struct HgResidentRun
 	/* rows that are served: the next ones of the run; nrows is 0 where the block is not served */
 	int nrows;
 	uint32 first;
-	/* a block to be read from the heap, where nrows is 0; and the next such one, or invalid */
+	/* a block to be read from the heap, where nrows is 0, so many rows of which have been taken ...
+	 */
 	BlockNumber block;
+	int taken;
+	/* ... and the next such one, or invalid */
 	BlockNumber following;
 } HgResidentRun;
 
 /*
- * What comes next; false at the end.  It stays what comes next until hg_resident_scan_skip() has
- * taken all rows of the run, or the block.  *blocks grows by what of it is served.
+ * What comes next; false at the end.  It stays what comes next until all rows of the run, or of
+ * the block, have been taken.  *blocks grows by what of it is served.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);
 
-/* The first rows of a run have been taken; or the block, with 0. */
-extern void hg_resident_scan_skip(HgResidentScan *resident, TableScanDesc scan, int nrows);
+/* The first rows of a run have been taken. */
+extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
+
+/* The next rows of a block have been taken from the heap, or all that were left. */
+extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows,
+										bool all);
 
 /* Columns of a batch that are taken from arrays. */
 typedef struct HgResidentColumns HgResidentColumns;
@@ -68,8 +75,15 @@ extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentCo
 									uint32 first, const uint16 *which, int n, HgBatch *batch);
 
 /*
- * The same of rows that lie in the arrays one behind the other: where.  False where some column has
- * NULLs, or is by reference.
+ * How many of the next n rows of the current run a batch may take, at least one, for their values
+ * by reference to come to no more than *room bytes, which becomes what is left of it.
+ */
+extern int hg_resident_columns_fit(const HgResidentScan *resident, const HgResidentColumns *columns,
+								   uint32 first, int n, Size *room);
+
+/*
+ * Rows of the current run that lie in the arrays one behind the other: where.  False where some
+ * column has NULLs, or is by reference.
  */
 extern bool hg_resident_columns_run(const HgResidentScan *resident,
 									const HgResidentColumns *columns, uint32 first,

@@ -3,7 +3,9 @@
  * hg_loader_encode.c
  *	  Rows of a table's pages to the arrays of a segment version.
  *
- * The arrays grow as rows come: a segment has up to 297,111 of them, and seldom as many.
+ * The rows of a page are taken apart at once, column by column, as a scan does it
+ * (batch/hg_scan_tuples.h), and appended a column at a time.  The arrays grow as rows come: a
+ * segment has up to 297,111 of them, and seldom as many.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,30 +14,23 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
-#include "access/tupmacs.h"
-#include "executor/tuptable.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_scan_tuples.h"
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
 #define HG_ENCODE_ROWS 32768
 
-typedef struct HgEncodedColumn
-{
-	HgResidentColumn column;
-	char *values;  /* [capacity x width] */
-	uint64 *valid; /* [capacity] bits */
-	bool has_nulls;
-} HgEncodedColumn;
+StaticAssertDecl(MaxHeapTuplesPerPage <= HG_BATCH_ROWS, "a page has more rows than a batch");
 
 struct HgEncoder
 {
 	MemoryContext context;
-	Oid relation;
-	TupleTableSlot *slot;
-	HeapTupleData tuple; /* that the slot has */
-	int last;			 /* attribute that is needed */
+	HgTupleLayout *layout;
+	HgBatch *batch; /* rows of a page, in the order of columns */
+	HeapTupleHeader tuples[MaxHeapTuplesPerPage];
 	uint32 nrows;
 	uint32 capacity;
 	int nblocks; /* whose first row is known */
@@ -55,17 +50,10 @@ hg_encode_may_take_in(Form_pg_attribute attribute)
 		return HG_REASON_COLUMN_DROPPED;
 	if (hg_attribute_is_virtual(attribute))
 		return HG_REASON_COLUMN_VIRTUAL;
-	if (attribute->attlen <= 0 || attribute->attlen > HG_ENCODE_MAX_WIDTH)
-		return HG_REASON_COLUMN_WIDTH;
+	/* nothing is stored as such a string in practice */
+	if (attribute->attlen == -2)
+		return HG_REASON_COLUMN_STRING;
 	return HG_REASON_NONE;
-}
-
-static void *
-hg_encoder_enlarge(HgEncoder *encoder, void *array, Size bytes)
-{
-	if (array == NULL)
-		return MemoryContextAllocHuge(encoder->context, bytes);
-	return repalloc_huge(array, bytes);
 }
 
 /* Make room for a page's rows. */
@@ -78,15 +66,11 @@ hg_encoder_reserve(HgEncoder *encoder)
 		return;
 	capacity = Max(HG_ENCODE_ROWS, 2 * capacity);
 	encoder->offsets =
-		hg_encoder_enlarge(encoder, encoder->offsets, capacity * sizeof(OffsetNumber));
+		encoder->offsets == NULL
+			? MemoryContextAllocHuge(encoder->context, capacity * sizeof(OffsetNumber))
+			: repalloc_huge(encoder->offsets, capacity * sizeof(OffsetNumber));
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		HgEncodedColumn *column = &encoder->columns[i];
-
-		column->values =
-			hg_encoder_enlarge(encoder, column->values, (Size) capacity * column->column.length);
-		column->valid = hg_encoder_enlarge(encoder, column->valid, capacity / 8);
-	}
+		hg_encoded_column_reserve(&encoder->columns[i], capacity);
 	encoder->capacity = capacity;
 }
 
@@ -97,66 +81,43 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph segment", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
 	HgEncoder *encoder = palloc0(sizeof(HgEncoder));
+	AttrNumber *numbers = palloc(Max(ncolumns, 1) * sizeof(AttrNumber));
 
 	encoder->context = context;
-	encoder->relation = RelationGetRelid(rel);
-	encoder->slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 	encoder->ncolumns = ncolumns;
 	encoder->columns = palloc0(Max(ncolumns, 1) * sizeof(HgEncodedColumn));
 	for (int i = 0; i < ncolumns; i++)
 	{
-		encoder->columns[i].column = columns[i];
-		encoder->last = Max(encoder->last, columns[i].number);
+		hg_encoded_column_begin(&encoder->columns[i], context, columns[i]);
+		numbers[i] = columns[i].number;
 	}
+	/* the relation is closed and opened again meanwhile: what older rows have is to stay */
+	encoder->layout =
+		hg_tuple_layout_create(CreateTupleDescCopyConstr(RelationGetDescr(rel)), ncolumns, numbers);
+	encoder->batch = hg_batch_create(ncolumns);
 	encoder->data.first = segment * HG_SEGMENT_BLOCKS;
 	hg_encoder_reserve(encoder);
 	MemoryContextSwitchTo(before);
 	return encoder;
 }
 
-/* Append a value to a column, as the row of that number. */
+/* Append the rows of the batch to column i. */
 static void
-hg_encoder_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull)
+hg_encoder_append_batch(HgEncoder *encoder, int i)
 {
-	int width = column->column.length;
-	char *place = column->values + (Size) row * width;
-	uint64 bit = UINT64CONST(1) << (row % 64);
+	const HgBatch *batch = encoder->batch;
+	HgEncodedColumn *column = &encoder->columns[i];
+	AttrNumber number = column->column.number;
 
-	if (row % 64 == 0)
-		column->valid[row / 64] = 0;
-	if (isnull)
+	if (column->encoding == HG_ENCODING_FIXED && column->column.by_value && !batch->has_nulls[i])
 	{
-		memset(place, 0, width);
-		column->has_nulls = true;
+		hg_encoded_column_append_values(column, encoder->nrows, batch->values[i], batch->nrows);
 		return;
 	}
-	column->valid[row / 64] |= bit;
-	if (column->column.by_value)
-		store_att_byval(place, value, width);
-	else
-		memcpy(place, DatumGetPointer(value), width);
-}
-
-/* Take the row of a page that has this line pointer. */
-static void
-hg_encoder_add_row(HgEncoder *encoder, Page page, BlockNumber block, OffsetNumber offset)
-{
-	ItemId item = PageGetItemId(page, offset);
-
-	encoder->tuple.t_len = ItemIdGetLength(item);
-	encoder->tuple.t_tableOid = encoder->relation;
-	encoder->tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	ItemPointerSet(&encoder->tuple.t_self, block, offset);
-	ExecStoreHeapTuple(&encoder->tuple, encoder->slot, false);
-	slot_getsomeattrs(encoder->slot, encoder->last);
-	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		int number = encoder->columns[i].column.number - 1;
-
-		hg_encoder_append(&encoder->columns[i], encoder->nrows, encoder->slot->tts_values[number],
-						  encoder->slot->tts_isnull[number]);
-	}
-	encoder->offsets[encoder->nrows++] = offset;
+	for (int row = 0; row < batch->nrows; row++)
+		hg_encoded_column_append(column, encoder->nrows + row, batch->values[i][row],
+								 hg_batch_is_null(batch, i, row),
+								 number > HeapTupleHeaderGetNatts(encoder->tuples[row]));
 }
 
 /* Blocks before this one that did not come have no rows. */
@@ -173,13 +134,25 @@ hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *captu
 	Page page = (Page) captured->content.data;
 	OffsetNumber noffsets = PageGetMaxOffsetNumber(page);
 	int number = block % HG_SEGMENT_BLOCKS;
+	int ntuples = 0;
 
 	hg_encoder_advance(encoder, number);
 	hg_encoder_reserve(encoder);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= noffsets; offset++)
-		if (ItemIdIsNormal(PageGetItemId(page, offset)))
-			hg_encoder_add_row(encoder, page, block, offset);
-	ExecClearTuple(encoder->slot);
+	{
+		ItemId item = PageGetItemId(page, offset);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		encoder->offsets[encoder->nrows + ntuples] = offset;
+		encoder->tuples[ntuples++] = (HeapTupleHeader) PageGetItem(page, item);
+	}
+	encoder->batch->nrows = 0;
+	memset(encoder->batch->has_nulls, 0, encoder->ncolumns * sizeof(bool));
+	hg_tuple_layout_add(encoder->layout, ntuples, encoder->tuples, encoder->batch);
+	for (int i = 0; i < encoder->ncolumns; i++)
+		hg_encoder_append_batch(encoder, i);
+	encoder->nrows += ntuples;
 	hg_block_bits_set(&encoder->data.taken, number);
 	encoder->lsns[number] = captured->lsn;
 	encoder->buffers[number] = captured->buffer;
@@ -193,11 +166,7 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 
 	hg_encoder_advance(encoder, HG_SEGMENT_BLOCKS);
 	for (int i = 0; i < encoder->ncolumns; i++)
-	{
-		columns[i].column = encoder->columns[i].column;
-		columns[i].values = encoder->columns[i].values;
-		columns[i].valid = encoder->columns[i].has_nulls ? encoder->columns[i].valid : NULL;
-	}
+		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, &columns[i]);
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;
@@ -211,6 +180,5 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 void
 hg_encoder_end(HgEncoder *encoder)
 {
-	ExecDropSingleTupleTableSlot(encoder->slot);
 	MemoryContextDelete(encoder->context);
 }

@@ -3,7 +3,7 @@
  * hg_loader_encode.h
  *	  Rows of a table's pages to the arrays of a segment version.
  *
- * Values of fixed width are kept as the heap has them, byte for byte, in arrays of their own width.
+ * What the arrays of a column are is decided on column by column (hg_loader_column.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,9 +16,6 @@
 
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_version.h"
-
-/* Widest values that are kept as arrays. */
-#define HG_ENCODE_MAX_WIDTH 16
 
 /* May a column be resident?  HG_REASON_NONE if so. */
 extern HgResidentReason hg_encode_may_take_in(Form_pg_attribute attribute);

@@ -170,7 +170,7 @@ hg_scan_saving(const Path *path)
 	{
 		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (hg_range_qual_takes((Node *) rinfo->clause))
+		if (hg_column_qual_takes((Node *) rinfo->clause))
 			row += HG_QUAL_SAVED * cpu_operator_cost;
 	}
 	return row * hg_scan_rows(path) + hg_resident_saving(path);

@@ -54,7 +54,7 @@ typedef enum HgResidentReason
 	HG_REASON_NOT_PERMANENT,
 	HG_REASON_NOT_TABLE,
 	HG_REASON_OLD_SNAPSHOTS,
-	HG_REASON_COLUMN_WIDTH,
+	HG_REASON_COLUMN_STRING,
 	HG_REASON_COLUMN_VIRTUAL,
 	HG_REASON_COLUMN_DROPPED,
 	HG_RESIDENT_REASONS /* their number */
@@ -168,7 +168,8 @@ typedef struct HgDirectoryRequest
 /* What a new entry may take of the area, with what its table of entries may have to grow by. */
 #define HG_DIRECTORY_ROOM (64 * 1024)
 
-/* Which of these columns nobody has asked for: their number, of which these are moved to the front.
+/*
+ * Which of these columns nobody has asked for: their number, of which these are moved to the front.
  */
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 

@@ -183,8 +183,8 @@ hg_resident_reason_text(HgResidentReason reason)
 			return "it is neither a table nor a materialized view, or belongs to the system";
 		case HG_REASON_OLD_SNAPSHOTS:
 			return "old_snapshot_threshold is set";
-		case HG_REASON_COLUMN_WIDTH:
-			return "its type is not of a fixed width of at most 16 bytes";
+		case HG_REASON_COLUMN_STRING:
+			return "values of its type are strings that a zero byte ends";
 		case HG_REASON_COLUMN_VIRTUAL:
 			return "it is generated when it is read";
 		case HG_REASON_COLUMN_DROPPED:

@@ -3,9 +3,10 @@
  * hg_resident_version.c
  *	  Segment versions: rows of a segment's blocks as columns, immutable once they are published.
  *
- * A version is a chunk for itself and all that speaks of blocks and rows, and a chunk for each
- * array of a column.  Blocks whose line pointers have no gaps, which is how a table is loaded and
- * how it stays where nobody deletes, need none of them: 16 bytes a block are all that they take.
+ * A version is a chunk for itself and all that speaks of blocks and rows, and a chunk for the
+ * arrays of each column.  Blocks whose line pointers have no gaps, which is how a table is loaded
+ * and how it stays where nobody deletes, need none of them: 16 bytes a block are all that they
+ * take.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -94,41 +95,57 @@ hg_segment_fill_body(HgSegmentVersion *version, const HgSegmentData *data,
 	}
 }
 
-/* Copy an array to shared memory; false where there is no room. */
+/* Where an array lies in a column's chunk, or with HG_PARTS where that ends. */
+static Size
+hg_segment_part_start(const uint32 *bytes, int part)
+{
+	Size start = 0;
+
+	for (int i = 0; i < part; i++)
+		start += MAXALIGN(bytes[i]);
+	return start;
+}
+
+/* What a column's chunk takes: none is empty. */
+static Size
+hg_segment_chunk_bytes(const uint32 *bytes)
+{
+	return Max(hg_segment_part_start(bytes, HG_PARTS), 1);
+}
+
+/* Copy a column to shared memory; false where there is no room. */
 static bool
-hg_segment_copy(HgResidentClaim *claim, const void *array, Size bytes, dsa_pointer *chunk)
+hg_segment_make_column(HgResidentClaim *claim, const HgSegmentColumnData *from,
+					   HgSegmentColumn *column)
 {
-	*chunk = hg_resident_allocate(claim, bytes);
-	if (!DsaPointerIsValid(*chunk))
+	char *chunk;
+
+	column->column = from->column;
+	column->form = from->form;
+	pg_atomic_init_u64(&column->used_at, 0);
+	for (int part = 0; part < HG_PARTS; part++)
+		column->bytes[part] = (uint32) from->parts[part].bytes;
+	column->arrays = hg_resident_allocate(claim, hg_segment_chunk_bytes(column->bytes));
+	if (!DsaPointerIsValid(column->arrays))
 		return false;
-	memcpy(hg_resident_address(*chunk), array, bytes);
+	chunk = hg_resident_address(column->arrays);
+	for (int part = 0; part < HG_PARTS; part++)
+		if (column->bytes[part] > 0)
+			memcpy(chunk + hg_segment_part_start(column->bytes, part), from->parts[part].array,
+				   column->bytes[part]);
 	return true;
-}
-
-static Size
-hg_segment_values_bytes(const HgResidentColumn *column, uint32 nrows)
-{
-	/* no chunk is empty */
-	return Max((Size) column->length * nrows, 1);
-}
-
-static Size
-hg_segment_valid_bytes(uint32 nrows)
-{
-	return Max(((Size) nrows + 63) / 64 * sizeof(uint64), sizeof(uint64));
 }
 
 Size
 hg_segment_version_bytes(const HgSegmentData *data)
 {
-	uint32 nrows = data->first_rows[HG_SEGMENT_BLOCKS];
 	uint32 offset_starts[HG_SEGMENT_BLOCKS];
 	uint32 noffsets = hg_segment_find_gaps(data, offset_starts);
 	Size bytes = hg_segment_layout(data->ncolumns, noffsets == 0, noffsets).end;
 
 	for (int i = 0; i < data->ncolumns; i++)
-		bytes += hg_segment_values_bytes(&data->columns[i].column, nrows) +
-				 (data->columns[i].valid != NULL ? hg_segment_valid_bytes(nrows) : 0);
+		for (int part = 0; part < HG_PARTS; part++)
+			bytes += MAXALIGN(data->columns[i].parts[part].bytes);
 	return bytes;
 }
 
@@ -160,22 +177,9 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 
 	for (int i = 0; i < data->ncolumns; i++)
 	{
-		const HgSegmentColumnData *from = &data->columns[i];
-		HgSegmentColumn *column = &version->columns[i];
-		Size bytes = hg_segment_values_bytes(&from->column, nrows);
-
-		column->column = from->column;
-		column->valid = InvalidDsaPointer;
-		pg_atomic_init_u64(&column->used_at, 0);
-		if (!hg_segment_copy(claim, from->values, bytes, &column->values))
+		if (!hg_segment_make_column(claim, &data->columns[i], &version->columns[i]))
 			return InvalidDsaPointer;
-		version->bytes += bytes;
-		if (from->valid == NULL)
-			continue;
-		bytes = hg_segment_valid_bytes(nrows);
-		if (!hg_segment_copy(claim, from->valid, bytes, &column->valid))
-			return InvalidDsaPointer;
-		version->bytes += bytes;
+		version->bytes += hg_segment_column_bytes(version, i);
 	}
 	return body;
 }
@@ -217,10 +221,8 @@ hg_segment_evict_column(HgSegmentVersion *version, int i)
 	HgSegmentColumn *column = &version->columns[i];
 	Size bytes = hg_segment_column_bytes(version, i);
 
-	hg_resident_free(column->values, hg_segment_values_bytes(&column->column, version->nrows));
-	if (DsaPointerIsValid(column->valid))
-		hg_resident_free(column->valid, hg_segment_valid_bytes(version->nrows));
-	column->values = column->valid = InvalidDsaPointer;
+	hg_resident_free(column->arrays, bytes);
+	column->arrays = InvalidDsaPointer;
 	version->bytes -= bytes;
 	return bytes;
 }
@@ -255,23 +257,34 @@ hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *
 	return -1;
 }
 
+/* An array of a column's chunk; NULL: there is none. */
+static const void *
+hg_segment_part(const HgSegmentColumn *column, const char *chunk, HgSegmentPart part)
+{
+	return column->bytes[part] > 0 ? chunk + hg_segment_part_start(column->bytes, part) : NULL;
+}
+
 HgSegmentArray
 hg_segment_array(const HgSegmentVersion *version, int column)
 {
 	const HgSegmentColumn *from = &version->columns[column];
+	const char *chunk = hg_resident_address(from->arrays);
 
 	return (HgSegmentArray){
-		.width = from->column.length,
-		.values = hg_resident_address(from->values),
-		.valid = DsaPointerIsValid(from->valid) ? hg_resident_address(from->valid) : NULL,
+		.form = from->form,
+		.width = from->form.width,
+		.length = from->column.length,
+		.alignby = (int) att_align_nominal(1, from->column.align),
+		.values = hg_segment_part(from, chunk, HG_PART_VALUES),
+		.valid = hg_segment_part(from, chunk, HG_PART_VALID),
+		.starts = hg_segment_part(from, chunk, HG_PART_STARTS),
+		.missing = hg_segment_part(from, chunk, HG_PART_MISSING),
+		.bytes = hg_segment_part(from, chunk, HG_PART_BYTES),
 	};
 }
 
 Size
 hg_segment_column_bytes(const HgSegmentVersion *version, int column)
 {
-	const HgSegmentColumn *of = &version->columns[column];
-
-	return hg_segment_values_bytes(&of->column, version->nrows) +
-		   (DsaPointerIsValid(of->valid) ? hg_segment_valid_bytes(version->nrows) : 0);
+	return hg_segment_chunk_bytes(version->columns[column].bytes);
 }

@@ -30,6 +30,7 @@
 #include "storage/buf.h"
 #include "storage/off.h"
 
+#include "resident/hg_resident_array.h"
 #include "resident/hg_resident_key.h"
 #include "resident/hg_resident_memory.h"
 
@@ -37,8 +38,12 @@
 typedef struct HgSegmentColumnData
 {
 	HgResidentColumn column;
-	const char *values;	 /* [rows x column.length]; what is NULL has zeroes */
-	const uint64 *valid; /* [rows] bits, NULL where no value is NULL */
+	HgSegmentForm form;
+	struct HgSegmentPartData
+	{
+		const void *array;
+		Size bytes; /* 0: there is none */
+	} parts[HG_PARTS];
 } HgSegmentColumnData;
 
 /* All that a version is made of. */
@@ -58,8 +63,9 @@ typedef struct HgSegmentData
 typedef struct HgSegmentColumn
 {
 	HgResidentColumn column;
-	dsa_pointer values;		  /* [rows x column.length]; invalid: evicted */
-	dsa_pointer valid;		  /* [rows] bits; invalid where no value is NULL */
+	HgSegmentForm form;
+	dsa_pointer arrays;		  /* one behind the other, each aligned to 8 bytes; invalid: evicted */
+	uint32 bytes[HG_PARTS];	  /* of each; 0: there is none */
 	pg_atomic_uint64 used_at; /* when a scan was served it last; 0: never */
 } HgSegmentColumn;
 
@@ -97,13 +103,6 @@ typedef struct HgSegmentRows
 		*offset_starts; /* NULL: all dense; else where a block's begin, or HG_OFFSETS_DENSE */
 	const OffsetNumber *offsets;
 } HgSegmentRows;
-
-typedef struct HgSegmentArray
-{
-	int width;			 /* of a value */
-	const char *values;	 /* [rows x width] */
-	const uint64 *valid; /* [rows] bits; NULL: no value is NULL */
-} HgSegmentArray;
 
 /* Make a version with one user, its maker.  InvalidDsaPointer where there is no room. */
 extern dsa_pointer hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data);
@@ -152,7 +151,7 @@ hg_segment_used_at(HgSegmentVersion *version, int column)
 static inline bool
 hg_segment_has_column(const HgSegmentVersion *version, int column)
 {
-	return DsaPointerIsValid(version->columns[column].values);
+	return DsaPointerIsValid(version->columns[column].arrays);
 }
 
 /* Bytes of the arrays of a column that it has. */
@@ -165,12 +164,6 @@ hg_segment_offset(const HgSegmentRows *rows, int block, int i)
 	if (rows->offset_starts == NULL || rows->offset_starts[block] == HG_OFFSETS_DENSE)
 		return (OffsetNumber) (i + 1);
 	return rows->offsets[rows->offset_starts[block] + i];
-}
-
-static inline bool
-hg_segment_is_null(const HgSegmentArray *array, uint32 row)
-{
-	return array->valid != NULL && (array->valid[row / 64] >> (row % 64) & 1) == 0;
 }
 
 #endif /* HG_RESIDENT_VERSION_H */

@@ -3,7 +3,8 @@
  * hg_sql_resident_advise.c
  *	  hashgraph_resident_advise(): what taking a table's columns in would need.
  *
- * An estimate, as the planner makes it, of rows; what each of them takes is known.
+ * An estimate, as the planner makes it, of rows; what each of them takes is known of a type of
+ * fixed width, and else what ANALYZE has found, or the planner takes for granted.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,11 +15,13 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "optimizer/plancat.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "loader/hg_loader_encode.h"
@@ -42,12 +45,84 @@ typedef enum HgAdviseColumn
 /* How large a table is, or all partitions of one. */
 typedef struct HgAdviseSize
 {
+	int natts; /* of the table that was asked for */
 	BlockNumber blocks;
-	double rows;
+	double *bytes; /* [natts] */
 } HgAdviseSize;
 
+/* What is known of the values of a table's column. */
+typedef struct HgAdviseValues
+{
+	double width;	 /* of one that is not NULL */
+	double present;	 /* the part of the rows that have such a one */
+	double distinct; /* how many differ; 0: nobody knows */
+} HgAdviseValues;
+
+static HgAdviseValues
+hg_advise_values(Relation rel, Form_pg_attribute attribute, double rows)
+{
+	HgAdviseValues values = {.present = 1};
+	HeapTuple tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)),
+									  Int16GetDatum(attribute->attnum), BoolGetDatum(false));
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(tuple);
+
+		values.width = statistic->stawidth;
+		values.present = 1 - statistic->stanullfrac;
+		values.distinct =
+			statistic->stadistinct < 0 ? -statistic->stadistinct * rows : statistic->stadistinct;
+		ReleaseSysCache(tuple);
+	}
+	if (attribute->attlen > 0)
+		values.width = attribute->attlen;
+	else if (values.width <= 0)
+		values.width = get_typavgwidth(attribute->atttypid, attribute->atttypmod);
+	return values;
+}
+
+/* What values of any length take in so many rows and segments: packed, or by a dictionary of each.
+ */
+static double
+hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks)
+{
+	double segments = hg_segment_count(blocks);
+	/* old rows' default of a column that was added later is kept once, and lies in no block */
+	double packed = Min(rows * values->present * values->width,
+						(double) blocks * BLCKSZ + segments * values->width) +
+					rows * sizeof(uint32) / HG_GROUP_ROWS;
+	double codes = Min(values->distinct, rows / Max(segments, 1));
+
+	if (codes == 0 || codes > HG_MOST_CODES)
+		return packed;
+	return Min(packed,
+			   rows * (codes > 256 ? 2 : 1) + segments * codes * (values->width + sizeof(uint32)));
+}
+
+/* Add what a table's column takes: where a value may be NULL a bit tells whether it is. */
 static void
-hg_advise_add(Relation rel, HgAdviseSize *size)
+hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber blocks,
+					 double *bytes)
+{
+	Form_pg_attribute attribute;
+	HgAdviseValues values;
+
+	if (number == InvalidAttrNumber)
+		return;
+	attribute = TupleDescAttr(RelationGetDescr(rel), number - 1);
+	values = hg_advise_values(rel, attribute, rows);
+	if (attribute->attlen > 0 && attribute->attlen <= HG_FIXED_WIDTH)
+		*bytes += rows * values.width;
+	else
+		*bytes += hg_advise_variable(&values, rows, blocks);
+	if (!attribute->attnotnull)
+		*bytes += rows / BITS_PER_BYTE;
+}
+
+/* Add a table, which is the one that was asked for or a partition, with columns of its own. */
+static void
+hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 {
 	BlockNumber blocks;
 	double rows;
@@ -57,19 +132,30 @@ hg_advise_add(Relation rel, HgAdviseSize *size)
 		return;
 	estimate_rel_size(rel, NULL, &blocks, &rows, &visible);
 	size->blocks += blocks;
-	size->rows += rows;
+	for (int i = 0; i < size->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(asked), i);
+
+		if (!attribute->attisdropped)
+			hg_advise_add_column(
+				rel,
+				rel == asked ? i + 1
+							 : get_attnum(RelationGetRelid(rel), NameStr(attribute->attname)),
+				rows, blocks, &size->bytes[i]);
+	}
 }
 
 static HgAdviseSize
 hg_advise_size(Relation rel)
 {
-	HgAdviseSize size = {0};
+	HgAdviseSize size = {.natts = RelationGetNumberOfAttributes(rel)};
 	List *partitions;
 	ListCell *cell;
 
+	size.bytes = palloc0(Max(size.natts, 1) * sizeof(double));
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 	{
-		hg_advise_add(rel, &size);
+		hg_advise_add(rel, rel, &size);
 		return size;
 	}
 	partitions = find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL);
@@ -77,17 +163,10 @@ hg_advise_size(Relation rel)
 	{
 		Relation partition = relation_open(lfirst_oid(cell), NoLock);
 
-		hg_advise_add(partition, &size);
+		hg_advise_add(partition, rel, &size);
 		relation_close(partition, AccessShareLock);
 	}
 	return size;
-}
-
-/* Bytes that a column takes at most: where a value may be NULL a bit tells whether it is. */
-static double
-hg_advise_column_bytes(Form_pg_attribute attribute, HgAdviseSize size)
-{
-	return size.rows * attribute->attlen + (attribute->attnotnull ? 0 : size.rows / BITS_PER_BYTE);
 }
 
 /* Bytes that segments take beside their columns. */
@@ -144,7 +223,7 @@ hashgraph_resident_advise(PG_FUNCTION_ARGS)
 
 		if (!attribute->attisdropped)
 			hg_advise_put(fcinfo, attribute, whole != HG_REASON_NONE ? whole : reason,
-						  hg_advise_column_bytes(attribute, size));
+						  size.bytes[i]);
 	}
 	relation_close(rel, AccessShareLock);
 	return (Datum) 0;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_loader_compare.c
+ * hg_sql_compare.c
  *	  Is what would be served what the heap has?
  *
  * Each segment is decided on for itself, as a scan of it would, with all the columns that its
@@ -19,27 +19,33 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "loader/hg_loader_compare.h"
+#include "sql/hg_sql_compare.h"
 
 /* Is a value of the heap's the one that is served as this row? */
 static bool
-hg_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
-				 Datum value, bool isnull)
+hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
+					 Datum value, bool isnull)
 {
-	const char *served = array->values + (Size) row * array->width;
+	const char *served;
 	char bytes[sizeof(Datum)];
+	Size size;
 
 	if (isnull || hg_segment_is_null(array, row))
 		return isnull && hg_segment_is_null(array, row);
+	served = hg_segment_place(array, row);
+	size = hg_segment_value_bytes(column->length, served);
 	if (!column->by_value)
-		return memcmp(served, DatumGetPointer(value), array->width) == 0;
-	store_att_byval(bytes, value, array->width);
-	return memcmp(served, bytes, array->width) == 0;
+		return hg_segment_value_bytes(column->length, DatumGetPointer(value)) == size &&
+			   memcmp(served, DatumGetPointer(value), size) == 0;
+	store_att_byval(bytes, value, column->length);
+	return memcmp(served, bytes, size) == 0;
 }
 
-/* Is a version's column there, and one of the table's?  One that was dropped is served to nobody. */
+/*
+ * Is a version's column there, and one of the table's? One that was dropped is served to nobody.
+ */
 static bool
-hg_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
+hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 {
 	const HgResidentColumn *column = &version->columns[i].column;
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), column->number - 1);
@@ -49,10 +55,10 @@ hg_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 		   hg_resident_column_equal(&now, column);
 }
 
-/* Are all columns of a row as the heap has them?  Those without an array are not looked at. */
+/* Are those columns of a row that are to be compared as the heap has them? */
 static bool
-hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, uint32 row,
-			   TupleTableSlot *slot)
+hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays,
+				   const bool *compared, uint32 row, TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
 	for (uint32 i = 0; i < version->ncolumns; i++)
@@ -60,29 +66,32 @@ hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, ui
 		const HgResidentColumn *column = &version->columns[i].column;
 		int number = column->number - 1;
 
-		if (arrays[i].values != NULL &&
-			!hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
-							  slot->tts_isnull[number]))
+		if (compared[i] && !hg_sql_compare_value(column, &arrays[i], row, slot->tts_values[number],
+												 slot->tts_isnull[number]))
 			return false;
 	}
 	return true;
 }
 
 static void
-hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
-				   TupleTableSlot *slot, HgCompared *compared)
+hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
+					   TupleTableSlot *slot, HgCompared *compared)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
 	HgSegmentArray *arrays = palloc0(Max(version->ncolumns, 1) * sizeof(HgSegmentArray));
+	bool *has = palloc0(Max(version->ncolumns, 1) * sizeof(bool));
 	uint16 *found = palloc0(HG_SEGMENT_BLOCKS * sizeof(uint16)); /* rows of each block */
 	ItemPointerData first;
 	ItemPointerData last;
 	TableScanDesc scan;
 
 	for (uint32 i = 0; i < version->ncolumns; i++)
-		if (hg_compare_has_column(rel, version, (int) i))
+	{
+		has[i] = hg_sql_compare_has_column(rel, version, (int) i);
+		if (has[i])
 			arrays[i] = hg_segment_array(version, (int) i);
+	}
 	ItemPointerSet(&first, version->first, FirstOffsetNumber);
 	ItemPointerSet(&last, version->first + HG_SEGMENT_BLOCKS - 1, MaxOffsetNumber);
 	scan = hg_beginscan_tidrange(rel, snapshot, &first, &last);
@@ -99,7 +108,7 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 		if (i >= served ||
 			hg_segment_offset(&rows, block, (int) i) !=
 				ItemPointerGetOffsetNumber(&slot->tts_tid) ||
-			!hg_compare_row(version, arrays, rows.first_rows[block] + i, slot))
+			!hg_sql_compare_row(version, arrays, has, rows.first_rows[block] + i, slot))
 			compared->different++;
 	}
 	table_endscan(scan);
@@ -115,11 +124,12 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 			compared->different += served - found[block];
 	}
 	pfree(arrays);
+	pfree(has);
 	pfree(found);
 }
 
 HgCompared
-hg_compare_served(Relation rel, Snapshot snapshot)
+hg_sql_compare_served(Relation rel, Snapshot snapshot)
 {
 	HgCompared compared = {0};
 	HgServed *served = hg_validity_serve(rel, snapshot, RelationGetNumberOfBlocks(rel), NULL, 0);
@@ -129,7 +139,7 @@ hg_compare_served(Relation rel, Snapshot snapshot)
 		return compared;
 	slot = table_slot_create(rel, NULL);
 	for (int i = 0; i < served->nsegments; i++)
-		hg_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
+		hg_sql_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
 	ExecDropSingleTupleTableSlot(slot);
 	hg_validity_release(served);
 	return compared;

@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_values.c
+ *	  Values of a segment's column as Datums.
+ *
+ * A loop for each encoding (resident/hg_resident_array.h).  Packed values are walked from one to
+ * the next: that waits for each length in turn, but only within a group of rows, and the processor
+ * is at work in several groups at a time.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_batch.h"
+#include "batch/hg_resident_values.h"
+#include "batch/hg_values.h"
+
+/* Do FIXED values by reference lie in an array as they would in a row? */
+static bool
+hg_resident_is_aligned(const HgResidentColumn *column)
+{
+	return column->by_value ||
+		   att_align_nominal(column->length, column->align) == (Size) column->length;
+}
+
+Size
+hg_resident_values_room(const HgResidentColumn *column)
+{
+	if (column->length > 0 && column->length <= HG_FIXED_WIDTH && !hg_resident_is_aligned(column))
+		return HG_BATCH_ROWS * MAXALIGN(column->length);
+	return 0;
+}
+
+/* FIXED values by reference, copied to room where the array has not aligned them. */
+static void
+hg_resident_fetch_fixed(const HgSegmentArray *array, char *room, uint32 first, const uint16 *which,
+						int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+		char *place = unconstify(char *, array->values) + (Size) row * array->width;
+
+		if (room != NULL)
+		{
+			char *copy = room + (Size) i * MAXALIGN(array->width);
+
+			memcpy(copy, place, array->width);
+			place = copy;
+		}
+		values[i] = PointerGetDatum(place);
+	}
+}
+
+/* PACKED values; regular: all rows have one there. */
+static pg_attribute_always_inline void
+hg_resident_fetch_packed(const HgSegmentArray *array, int length, bool regular, uint32 first,
+						 const uint16 *which, int n, Datum *values)
+{
+	const char *place = NULL;
+	uint32 at = PG_UINT32_MAX; /* the row whose value would begin there */
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+
+		if (row % HG_GROUP_ROWS == 0 || row / HG_GROUP_ROWS != at / HG_GROUP_ROWS)
+		{
+			at = row - row % HG_GROUP_ROWS;
+			place = hg_segment_group(array, row);
+		}
+		for (; at < row; at++)
+			if (regular || (!hg_segment_is_null(array, at) && !hg_segment_is_missing(array, at)))
+			{
+				place = hg_segment_align(length, array->alignby, place);
+				place += hg_segment_value_bytes(length, place);
+			}
+		if (!regular && hg_segment_is_missing(array, row))
+			values[i] = PointerGetDatum(array->bytes + array->form.missing_at);
+		else if (regular || !hg_segment_is_null(array, row))
+		{
+			place = hg_segment_align(length, array->alignby, place);
+			values[i] = PointerGetDatum(place);
+			place += hg_segment_value_bytes(length, place);
+			at = row + 1;
+		}
+	}
+}
+
+static pg_attribute_always_inline void
+hg_resident_fetch_codes_width(int width, const HgSegmentArray *array, uint32 first,
+							  const uint16 *which, int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+		uint32 code = width == 1 ? ((const uint8 *) array->values)[row]
+								 : ((const uint16 *) array->values)[row];
+
+		values[i] = PointerGetDatum(hg_segment_code_value(array, code));
+	}
+}
+
+/* DICTIONARY: values of codes. */
+static void
+hg_resident_fetch_codes(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
+						Datum *values)
+{
+	if (array->width == 1)
+		hg_resident_fetch_codes_width(1, array, first, which, n, values);
+	else
+		hg_resident_fetch_codes_width(2, array, first, which, n, values);
+}
+
+void
+hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *array, char *room,
+						 uint32 first, const uint16 *which, int n, Datum *values)
+{
+	bool regular = array->valid == NULL && array->missing == NULL;
+
+	if (array->form.encoding == HG_ENCODING_PACKED)
+	{
+		if (regular && array->length == -1)
+			hg_resident_fetch_packed(array, -1, true, first, which, n, values);
+		else
+			hg_resident_fetch_packed(array, array->length, regular, first, which, n, values);
+	}
+	else if (array->form.encoding == HG_ENCODING_DICTIONARY)
+		hg_resident_fetch_codes(array, first, which, n, values);
+	else if (!column->by_value)
+		hg_resident_fetch_fixed(array, room, first, which, n, values);
+	else if (which == NULL)
+		hg_values_load(array->width, array->values + (Size) first * array->width, n, values);
+	else
+		hg_values_gather(array->width, array->values + (Size) first * array->width, which, n,
+						 values);
+}
+
+Size
+hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array, uint32 first,
+						 uint32 n)
+{
+	uint32 end = (first + n + HG_GROUP_ROWS - 1) / HG_GROUP_ROWS;
+	Size bytes;
+
+	if (array->form.encoding == HG_ENCODING_FIXED)
+		return column->by_value ? 0 : (Size) n * column->length;
+	if (array->form.encoding == HG_ENCODING_DICTIONARY)
+		return (Size) n * array->form.widest;
+	bytes = array->starts[end] - array->starts[first / HG_GROUP_ROWS];
+	if (array->missing != NULL)
+		bytes += n * hg_segment_value_bytes(array->length, array->bytes + array->form.missing_at);
+	return bytes;
+}

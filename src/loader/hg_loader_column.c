@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_column.c
+ *	  The values of a segment's column, as rows come, to the arrays that are kept.
+ *
+ * What is not FIXED is PACKED first: its bytes are copied from the page.  They are no more than the
+ * pages have, and the default of missing rows once, whatever the table is.  When all are there it
+ * is tried what takes less: a dictionary of the packed values.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/tupmacs.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_values.h"
+#include "loader/hg_loader_column.h"
+#include "loader/hg_loader_dictionary.h"
+
+/* Room for packed values at first. */
+#define HG_PACKED_ROOM ((Size) 64 * 1024)
+
+static void *
+hg_encoded_enlarge(MemoryContext context, void *array, Size bytes)
+{
+	if (array == NULL)
+		return MemoryContextAllocHuge(context, bytes);
+	return repalloc_huge(array, bytes);
+}
+
+void
+hg_encoded_column_begin(HgEncodedColumn *column, MemoryContext context, HgResidentColumn of)
+{
+	bool fixed = of.length > 0 && of.length <= HG_FIXED_WIDTH;
+
+	*column = (HgEncodedColumn){.context = context,
+								.column = of,
+								.encoding = fixed ? HG_ENCODING_FIXED : HG_ENCODING_PACKED,
+								.alignby = (int) att_align_nominal(1, of.align)};
+}
+
+void
+hg_encoded_column_reserve(HgEncodedColumn *column, uint32 capacity)
+{
+	column->valid =
+		hg_encoded_enlarge(column->context, column->valid, hg_segment_bits_bytes(capacity));
+	if (column->encoding == HG_ENCODING_FIXED)
+		column->values = hg_encoded_enlarge(column->context, column->values,
+											(Size) capacity * column->column.length);
+	else
+		column->starts = hg_encoded_enlarge(column->context, column->starts,
+											(capacity / HG_GROUP_ROWS + 1) * sizeof(uint32));
+	if (column->missing != NULL)
+	{
+		Size before = hg_segment_bits_bytes(column->capacity);
+
+		column->missing = repalloc_huge(column->missing, hg_segment_bits_bytes(capacity));
+		memset((char *) column->missing + before, 0, hg_segment_bits_bytes(capacity) - before);
+	}
+	column->capacity = capacity;
+}
+
+/* Copy a value behind those that are packed; returns where it begins. */
+static Size
+hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
+{
+	int length = column->column.length;
+	Size size = hg_segment_value_bytes(length, value);
+	Size start = column->nbytes;
+
+	/* a first byte of a longer header may be zero too, which is why the value is asked here */
+	if (length != -1 || !VARATT_IS_1B(value))
+		start = TYPEALIGN(column->alignby, start);
+	if (start + size > column->room)
+	{
+		column->room = Max(Max(2 * column->room, HG_PACKED_ROOM), start + size);
+		column->bytes = hg_encoded_enlarge(column->context, column->bytes, column->room);
+	}
+	memset(column->bytes + column->nbytes, 0, start - column->nbytes);
+	memcpy(column->bytes + start, value, size);
+	column->nbytes = start + size;
+	return start;
+}
+
+/* Note that a row is missing, and has this value. */
+static void
+hg_encoded_column_miss(HgEncodedColumn *column, uint32 row, const char *value)
+{
+	Assert(column->missing == NULL || column->missing_value == value);
+	column->missing_value = value;
+	if (column->missing == NULL)
+		column->missing =
+			MemoryContextAllocZero(column->context, hg_segment_bits_bytes(column->capacity));
+	column->missing[row / 64] |= UINT64CONST(1) << (row % 64);
+}
+
+void
+hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull,
+						 bool missing)
+{
+	int width = column->column.length;
+	bool fixed = column->encoding == HG_ENCODING_FIXED;
+
+	if (row % 64 == 0)
+		column->valid[row / 64] = 0;
+	if (!fixed && row % HG_GROUP_ROWS == 0)
+		column->starts[row / HG_GROUP_ROWS] = (uint32) column->nbytes;
+	if (isnull)
+	{
+		if (fixed)
+			memset(column->values + (Size) row * width, 0, width);
+		column->has_nulls = true;
+		return;
+	}
+	column->valid[row / 64] |= UINT64CONST(1) << (row % 64);
+	if (fixed && column->column.by_value)
+		store_att_byval(column->values + (Size) row * width, value, width);
+	else if (fixed)
+		memcpy(column->values + (Size) row * width, DatumGetPointer(value), width);
+	else if (missing)
+		hg_encoded_column_miss(column, row, DatumGetPointer(value));
+	else
+		hg_encoded_column_pack(column, DatumGetPointer(value));
+}
+
+/* Note n rows from this one on as having a value. */
+static void
+hg_encoded_column_set_valid(HgEncodedColumn *column, uint32 row, int n)
+{
+	uint32 end = row + n;
+
+	while (row < end)
+	{
+		int bit = row % 64;
+		int take = Min(64 - bit, (int) (end - row));
+
+		if (bit == 0)
+			column->valid[row / 64] = 0;
+		column->valid[row / 64] |= PG_UINT64_MAX >> (64 - take) << bit;
+		row += take;
+	}
+}
+
+void
+hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row, const Datum *values, int n)
+{
+	int width = column->column.length;
+
+	hg_values_store(width, column->values + (Size) row * width, values, NULL, n);
+	hg_encoded_column_set_valid(column, row, n);
+}
+
+static void
+hg_encoded_column_part(HgSegmentColumnData *data, HgSegmentPart part, const void *array, Size bytes)
+{
+	data->parts[part].array = array;
+	data->parts[part].bytes = array != NULL ? bytes : 0;
+}
+
+static void
+hg_encoded_column_finish_fixed(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_FIXED, .width = column->column.length};
+	hg_encoded_column_part(data, HG_PART_VALUES, column->values,
+						   (Size) nrows * column->column.length);
+}
+
+static void
+hg_encoded_column_finish_packed(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	uint32 ngroups = (nrows + HG_GROUP_ROWS - 1) / HG_GROUP_ROWS;
+
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_PACKED};
+	column->starts[ngroups] = (uint32) column->nbytes;
+	if (column->missing != NULL)
+		data->form.missing_at = (uint32) hg_encoded_column_pack(column, column->missing_value);
+	hg_encoded_column_part(data, HG_PART_STARTS, column->starts, (ngroups + 1) * sizeof(uint32));
+	hg_encoded_column_part(data, HG_PART_MISSING, column->missing, hg_segment_bits_bytes(nrows));
+	hg_encoded_column_part(data, HG_PART_BYTES, column->bytes, column->nbytes);
+}
+
+/* Have a dictionary in place of the packed values, where that takes less. */
+static void
+hg_encoded_column_try_dictionary(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	HgSegmentArray packed = {.form = data->form,
+							 .length = column->column.length,
+							 .alignby = column->alignby,
+							 .valid = column->has_nulls ? column->valid : NULL,
+							 .starts = column->starts,
+							 .missing = column->missing,
+							 .bytes = column->bytes};
+	Size taken = data->parts[HG_PART_STARTS].bytes + data->parts[HG_PART_MISSING].bytes +
+				 data->parts[HG_PART_BYTES].bytes;
+	HgDictionary dictionary;
+
+	if (!hg_dictionary_make(column->context, &packed, nrows, taken, &dictionary))
+		return;
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_DICTIONARY,
+								 .width = dictionary.width,
+								 .ncodes = dictionary.ncodes,
+								 .widest = dictionary.widest};
+	hg_encoded_column_part(data, HG_PART_VALUES, dictionary.codes, (Size) nrows * dictionary.width);
+	hg_encoded_column_part(data, HG_PART_STARTS, dictionary.starts,
+						   dictionary.ncodes * sizeof(uint32));
+	hg_encoded_column_part(data, HG_PART_MISSING, NULL, 0);
+	hg_encoded_column_part(data, HG_PART_BYTES, dictionary.bytes, dictionary.nbytes);
+}
+
+void
+hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	*data = (HgSegmentColumnData){.column = column->column};
+	hg_encoded_column_part(data, HG_PART_VALID, column->has_nulls ? column->valid : NULL,
+						   hg_segment_bits_bytes(nrows));
+	if (column->encoding == HG_ENCODING_FIXED)
+		hg_encoded_column_finish_fixed(column, nrows, data);
+	else
+	{
+		hg_encoded_column_finish_packed(column, nrows, data);
+		hg_encoded_column_try_dictionary(column, nrows, data);
+	}
+}
