@@ -58,7 +58,7 @@ hg_predicate_scaled(const HgIntervals *set, int scale)
 	int128 unit = 1;
 	HgIntervals *result;
 
-	for (int i = scale; i < HG_NUMERIC_SCALE; i++)
+	for (int i = scale; i < HG_PREDICATE_SCALE; i++)
 		unit *= 10;
 	for (int i = 0; i < set->n; i++)
 	{
@@ -105,7 +105,7 @@ static void
 hg_predicate_set(HgPredicate *predicate, HgIntervals *set)
 {
 	predicate->set = set;
-	hg_predicate_prepare(predicate, HG_NUMERIC_SCALE);
+	hg_predicate_prepare(predicate, HG_PREDICATE_SCALE);
 }
 
 HgPredicate *
@@ -402,6 +402,17 @@ hg_predicate_apply_integers(const HgPredicate *predicate, const HgBatch *batch, 
 		hg_predicate_drop_nulls(batch, predicate->other, holds);
 }
 
+bool
+hg_predicate_units(Datum value, int128 *units)
+{
+	int scale;
+
+	/* far from the ends of 128 bits, so that a set may have the next one too */
+	return hg_numeric_decode(value, units, &scale) && scale <= HG_PREDICATE_SCALE &&
+		   hg_numeric_scale_up(units, HG_PREDICATE_SCALE - scale) &&
+		   *units < ((int128) 1 << 126) && *units > -((int128) 1 << 126);
+}
+
 static bool
 hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							bool *undecided)
@@ -412,7 +423,7 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 
 	if (scale >= 0)
 	{
-		Assert(scale <= HG_NUMERIC_SCALE);
+		Assert(scale <= HG_PREDICATE_SCALE);
 		if (scale != predicate->scale)
 			hg_predicate_prepare(predicate, scale);
 		hg_predicate_test_integers(predicate, batch->nrows, (const int64 *) values, holds);
@@ -425,7 +436,7 @@ hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *
 
 		if (hg_batch_is_null(batch, predicate->column, i))
 			holds[i] = false;
-		else if (hg_numeric_decode(values[i], &units, &scale))
+		else if (hg_predicate_units(values[i], &units))
 			holds[i] = hg_intervals_contain(predicate->set, units);
 		else
 		{

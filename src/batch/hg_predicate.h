@@ -34,12 +34,15 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_IS_NULL,  /* the column is NULL */
 	HG_PREDICATE_NOT_NULL, /* ... is not */
 	HG_PREDICATE_INTEGER,  /* its integer is in a set, and not NULL */
-	HG_PREDICATE_NUMERIC,  /* the same of a numeric's units of 10^-HG_NUMERIC_SCALE */
+	HG_PREDICATE_NUMERIC,  /* the same of a numeric's units of 10^-HG_PREDICATE_SCALE */
 	HG_PREDICATE_ORDER,	   /* the integer -1, 0 or 1 that tells its order to another column is */
 	HG_PREDICATE_BYTES,	   /* its bytes compare so with a constant's, and it is not NULL */
 	HG_PREDICATE_EQUAL,	   /* its bytes are one of some constants', or of none, and not NULL */
 	HG_PREDICATE_PREFIX,   /* its bytes begin with a constant's, or don't, and it is not NULL */
 } HgPredicateKind;
+
+/* Decimal digits behind the point in which numerics are compared. */
+#define HG_PREDICATE_SCALE 16
 
 typedef struct HgBytes
 {
@@ -121,6 +124,12 @@ extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
 /* The bytes of a value that is neither compressed nor out of line. */
 extern HgBytes hg_predicate_value(HgValueOrder order, Datum value);
+
+/*
+ * The units of 10^-HG_PREDICATE_SCALE of a numeric; false where it is none of so many or out of
+ * reach.
+ */
+extern bool hg_predicate_units(Datum value, int128 *units);
 
 /*
  * ------------------------------------------------------------------------

@@ -35,7 +35,6 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "batch/hg_numeric.h"
 #include "batch/hg_predicate_clause.h"
 
 /* "column operator constant", or its negation. */
@@ -133,11 +132,9 @@ hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid o
 static bool
 hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *value, bool *between)
 {
-	int scale;
-
 	*between = false;
 	if (comparison->order == HG_ORDER_NUMERIC)
-		return hg_numeric_decode(constant, value, &scale);
+		return hg_predicate_units(constant, value);
 	if (comparison->type == DATEOID && comparison->other_type == TIMESTAMPOID)
 	{
 		Timestamp timestamp = DatumGetTimestamp(constant);
