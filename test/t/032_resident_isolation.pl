@@ -56,8 +56,7 @@ begin
     exit when served >= wanted or clock_timestamp() > deadline;
     perform pg_sleep(0.02);
   end loop;
-  return format('%s, %s of %s blocks', theirs, served, (select sum(pg_relation_size(relid))::int8 / 8192 from (
-    select relid from pg_partition_tree(t) where isleaf union select t) leaves));
+  return format('%s, blocks served: %s', theirs, served);
 end
 $$;
 create function rest_of(c refcursor) returns text language plpgsql as $$
