@@ -314,6 +314,23 @@ hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *w
 	*has_nulls = true;
 }
 
+bool
+hg_resident_columns_join(const HgResidentScan *resident, const HgResidentColumns *columns,
+						 const HgBatch *batch)
+{
+	if (batch->nrows == 0)
+		return true;
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgSegmentForm *form = &resident->sources[columns->sources[c]].array.form;
+		int scale = form->encoding == HG_ENCODING_UNITS ? form->scale : -1;
+
+		if (batch->takes_units[c] && batch->scales[c] != scale)
+			return false;
+	}
+	return true;
+}
+
 void
 hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns, uint32 first,
 						const uint16 *which, int n, HgBatch *batch)
@@ -321,6 +338,8 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 	int start = batch->nrows;
 
 	Assert(start + n <= HG_BATCH_ROWS);
+	if (n == 0)
+		return;
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
 		const HgResidentSource *source = &resident->sources[columns->sources[c]];
@@ -328,9 +347,15 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 		Size used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
 
 		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
-		hg_resident_values_fetch(&source->column, array,
-								 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL, first,
-								 which, n, batch->values[c] + start);
+		if (batch->takes_units[c] && array->form.encoding == HG_ENCODING_UNITS)
+		{
+			batch->scales[c] = array->form.scale;
+			hg_resident_values_units(array, first, which, n, batch->values[c] + start);
+		}
+		else
+			hg_resident_values_fetch(&source->column, array,
+									 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL,
+									 first, which, n, batch->values[c] + start);
 	}
 	batch->nrows += n;
 }

@@ -190,6 +190,12 @@ hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Siz
 }
 
 bool
+hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch)
+{
+	return hg_resident_columns_join(runs->resident, runs->batch_columns, batch);
+}
+
+bool
 hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run, const void **values)
 {
 	return hg_resident_columns_run(runs->resident, runs->batch_columns, run->first, values);

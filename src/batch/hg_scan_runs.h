@@ -31,6 +31,9 @@ extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *res
  */
 extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room);
 
+/* May rows of a run go behind those of a batch? */
+extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
+
 /* Where the next rows of a run lie, as HgRun has it; false where they don't lie so. */
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
 								const void **values);

@@ -192,6 +192,24 @@ foreach my $filter ("t like 'tt%'", "t = 'ttttt'", "t is null", "c = 'c5'", "v i
 sql("update strings set p = p || 'u' where k % 1000 = 9; alter table strings alter v type text");
 same_is("select f.v, s.k, s.$_, pg_column_size(s.$_) from strings s join few f using (k)", '[0-9]+ rows, some served', "strings.$_ where blocks have changed") foreach qw(t n m p x o);
 same_is('select f.v, s.k, md5(s.q), s.v from strings s join few f using (k)', '[0-9]+ rows, some served', '... and of another type');
+# numerics, which are integers where they can be, with another scale in each segment, none in the last, and pages between that have changed
+sql(<<'SQL');
+create table amounts (k int, n numeric, m numeric(15, 2), p numeric(6, 2), q numeric(20, 10), pad text);
+insert into amounts select i, round(case when i % 3 = 0 then -i else i end / 8.0, i / 7000), case when i % 5 > 0 then i * 1000003.25 end, i % 1000 / 4.0, i / 10000000000.0, repeat('x', 1100) from generate_series(1, 21000) i;
+insert into amounts select i, i, i, i / 4.0, 'NaN', repeat('x', 1100) from generate_series(21001, 24000) i;
+SQL
+resident('amounts');
+is(sql(q{select * from hashgraph_resident_check('amounts')}), '24000|0', 'numerics');
+same_is("select x.$_, pg_column_size(x.$_), y.v from amounts x join few y on y.k = x.k % 3000", '[0-9]+ rows, all served', "amounts.$_") foreach qw(n m p q);
+same_is("select x.k, y.k as l from amounts x join amounts y on x.$_ = y.$_ where x.k % 50 = 7 and y.k < 15000", '[0-9]+ rows, all served', "key $_") foreach qw(n m p q);
+same_is("select x.k, x.n, x.m from (select * from amounts where $_) x join few y on y.k = x.k % 3000", '[0-9]+ rows, all served', "filter $_") foreach 'n > 100.25 and n < 2000', 'm between 1000 and 5e9', 'p = 12.5', 'q is not null and n < 0 and k % 2 = 1';
+my $sums = 'select y.v, count(*), sum(x.n), sum(x.m), avg(x.p), max(x.n), min(x.m), sum(x.q) filter (where x.k <= 21000), sum(x.n * x.p), sum(x.m * (1 - x.p) + x.n) from amounts x join few y on y.k = x.k % 500 group by y.v';
+same_is($sums, '7 rows, all served', 'sums');
+sql(q{update amounts set p = p + 1 where k % 500 = 3});
+same_is($sums, '7 rows, some served', '... and where blocks have changed');
+# all rows at once, where nothing says that a batch ends with a segment
+same_is('select sum(n), sum(m), avg(p), sum(n * p), sum(m * (1 - p) + n), count(n) from amounts where k <= 21000', '1 rows, (none|some) served', '... of one table');
+sql(q{select hashgraph_resident_drop('amounts'); drop table amounts});
 # as many different values as a dictionary may have, in a segment, and one more
 sql(q{create table many as select i as k, 'value number ' || case when i <= 65536 then i else 1 + i % 100 end as a, 'value number ' || case when i <= 65537 then i else 1 + i % 100 end as b from generate_series(1, 140000) i});
 resident('many');
