@@ -249,7 +249,9 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 			if (batch->nrows > 0 && pages->takes_runs && hg_scan_runs_lie(pages->runs, &run))
 				break;
 			hg_resident_scan_skip(pages->resident, scan,
-								  hg_scan_runs_add(pages->runs, &run, batch));
+								  hg_scan_runs_rule_out(pages->runs, &run)
+									  ? run.nrows
+									  : hg_scan_runs_add(pages->runs, &run, batch));
 		}
 		else if (!hg_scan_heap_fits(pages->heap, batch))
 			break;

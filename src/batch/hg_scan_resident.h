@@ -21,6 +21,7 @@
 #include "access/relscan.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_predicate.h"
 
 typedef struct HgResidentScan HgResidentScan;
 
@@ -37,6 +38,7 @@ typedef struct HgResidentRun
 	/* rows that are served: the next ones of the run; nrows is 0 where the block is not served */
 	int nrows;
 	uint32 first;
+	uint32 segment; /* that they are of */
 	/* a block to be read from the heap, where nrows is 0; and the next such one, or invalid */
 	BlockNumber block;
 	BlockNumber following;
@@ -66,6 +68,10 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
  */
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
 									uint32 first, const uint16 *which, int n, HgBatch *batch);
+
+/* What is known of all rows of the segment that the current run is of, by column. */
+extern void hg_resident_columns_bounds(const HgResidentScan *resident,
+									   const HgResidentColumns *columns, HgValueBounds *bounds);
 
 /*
  * The same of rows that lie in the arrays one behind the other: where.  False where some column has

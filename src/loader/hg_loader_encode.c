@@ -16,6 +16,7 @@
 #include "executor/tuptable.h"
 #include "utils/memutils.h"
 
+#include "loader/hg_loader_bounds.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
@@ -197,6 +198,8 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 		columns[i].column = encoder->columns[i].column;
 		columns[i].values = encoder->columns[i].values;
 		columns[i].valid = encoder->columns[i].has_nulls ? encoder->columns[i].valid : NULL;
+		columns[i].bounds =
+			hg_bounds_create(&columns[i].column, columns[i].values, columns[i].valid, encoder->nrows);
 	}
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;

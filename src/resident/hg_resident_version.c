@@ -165,6 +165,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 		Size bytes = hg_segment_values_bytes(&from->column, nrows);
 
 		column->column = from->column;
+		column->bounds = from->bounds;
 		column->valid = InvalidDsaPointer;
 		pg_atomic_init_u64(&column->used_at, 0);
 		if (!hg_segment_copy(claim, from->values, bytes, &column->values))
