@@ -281,6 +281,21 @@ foreach my $filter (@filters)
 {
 	same_is("select x.a, x.b, f.v from (select * from kinds where $filter) x join few f on f.k = x.b", '[0-9]+ rows, (all|some) served', "filter $filter");
 }
+# Segments are ruled out, or in, by the least and the greatest value of a column: at the edges of what they have, with columns that are all NULL in one.
+sql(<<'SQL');
+create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", filler char(1900));
+alter table spread alter filler set storage plain;
+insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '2000-01-01' + i else '-infinity' end, (i::int8 * 400000)::oid, case when i < 4084 then '-0' when i < 8168 then i / 8 else 'nan'::float8 end,
+  case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char", '' from generate_series(0, 10499) i;
+SQL
+resident('spread');
+is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
+foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
+	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'",
+	'a > (select min(v) from few) + 5000', 'a < 0 and a > (select max(v) from few)', 'a < 0 and fails(a)')
+{
+	same_is("select x.a, f.v from (select * from spread where $filter) x right join few f on f.k % 500 = x.a % 500", '[0-9]+ rows, all served', "... filter $filter");
+}
 same_is('select count(*) from (select a from kinds where counted_call(b) and a > 100 offset 0) x join few f on f.k = x.a', '1 rows, all served', 'a volatile filter');
 my @calls = map { sql("set hashgraph.resident = $_; select setval('calls', 1); select count(*) from (select b from kinds where counted_call(b) and a > 100) x join few f on f.k = x.b; select last_value from calls") =~ s/.*\n//sr } qw(on off);
 is($calls[0], $calls[1], '... is called as often as without residents');
