@@ -32,6 +32,7 @@
 #include "storage/bufmgr.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
@@ -223,6 +224,27 @@ hg_may_maintain(Oid relation)
 	return pg_class_ownercheck(relation, GetUserId());
 #endif
 }
+
+/*
+ * Vacuum an open table, and say how large the catalog takes it to be: for test/fault, which
+ * includes commands/vacuum.h.  19 is given the parameters themselves; 18 counts frozen pages too.
+ */
+#if PG_VERSION_NUM >= 190000
+#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, *(params), NULL)
+#else
+#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, params, NULL)
+#endif
+#if PG_VERSION_NUM >= 180000
+#define hg_set_table_size(rel, form)                                                               \
+	vac_update_relstats(rel, (form)->relpages, (form)->reltuples, (form)->relallvisible,           \
+						(form)->relallfrozen, (form)->relhasindex, InvalidTransactionId,           \
+						InvalidMultiXactId, NULL, NULL, true)
+#else
+#define hg_set_table_size(rel, form)                                                               \
+	vac_update_relstats(rel, (form)->relpages, (form)->reltuples, (form)->relallvisible,           \
+						(form)->relhasindex, InvalidTransactionId, InvalidMultiXactId, NULL, NULL, \
+						true)
+#endif
 
 /* Does the current user own a database? */
 static inline bool
@@ -475,6 +497,17 @@ hg_attribute_is_virtual(Form_pg_attribute attribute)
 #else
 	(void) attribute;
 	return false;
+#endif
+}
+
+/* Are texts ordered by their bytes under a collation? */
+static inline bool
+hg_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
 #endif
 }
 

@@ -212,7 +212,7 @@ hg_guc_declare_resident(void)
 							&hg_resident_memory, 0, 0, MAX_KILOBYTES, server_start, GUC_UNIT_KB,
 							hg_guc_check_resident_memory, NULL, NULL);
 	DefineCustomBoolVariable("hashgraph.resident", "Enables the use of resident columns.",
-							 "Where it is off, joins read all rows from their tables.",
+							 "Where it is off, joins and aggregates read all rows from their tables.",
 							 &hg_resident, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"hashgraph.resident_auto",

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_numeric.c
- *	  Numerics as integers of 128 bits, for sums.
+ *	  Numerics as integers of 64 and 128 bits.
  *
  * The layout of a stored numeric is told at the head of PostgreSQL's numeric.c: a header of
  * one or two 16-bit words with sign, display scale and weight, then digits to the base of 10000,
@@ -20,10 +20,7 @@
 #include "batch/hg_numeric.h"
 
 #define HG_DIGIT_BASE 10000
-
-/* Digits to the base behind the point, and before it, that are taken. */
-#define HG_FRACTION_DIGITS (HG_NUMERIC_SCALE / 4)
-#define HG_WHOLE_DIGITS 4
+#define HG_DIGIT_DECIMALS 4
 
 /* The first word of the header. */
 #define HG_NUMERIC_SPECIAL 0xC000
@@ -36,32 +33,65 @@
 #define HG_LONG_NEGATIVE 0x4000
 #define HG_LONG_SCALE 0x3FFF
 
-static const uint64 hg_powers[] = {UINT64CONST(1), UINT64CONST(10000), UINT64CONST(100000000),
-								   UINT64CONST(1000000000000), UINT64CONST(10000000000000000)};
+/* Powers of ten that 64 bits hold, and 128. */
+#define HG_MOST_TENS 18
+#define HG_MOST_BIG_TENS (2 * HG_MOST_TENS)
 
-bool
-hg_numeric_decode(Datum value, int128 *units, int *scale)
+/* So many digits fit 64 bits whatever they are, and 128. */
+#define HG_SMALL_DIGITS 4
+#define HG_BIG_DIGITS 9
+
+static const int64 hg_tens[HG_MOST_TENS + 1] = {INT64CONST(1),
+												INT64CONST(10),
+												INT64CONST(100),
+												INT64CONST(1000),
+												INT64CONST(10000),
+												INT64CONST(100000),
+												INT64CONST(1000000),
+												INT64CONST(10000000),
+												INT64CONST(100000000),
+												INT64CONST(1000000000),
+												INT64CONST(10000000000),
+												INT64CONST(100000000000),
+												INT64CONST(1000000000000),
+												INT64CONST(10000000000000),
+												INT64CONST(100000000000000),
+												INT64CONST(1000000000000000),
+												INT64CONST(10000000000000000),
+												INT64CONST(100000000000000000),
+												INT64CONST(1000000000000000000)};
+
+/* A stored numeric: its digits count units of 10^-scale, times 10^power. */
+typedef struct HgStored
+{
+	bool negative;
+	int scale;
+	int ndigits;
+	const char *digits; /* of 16 bits each */
+	int power;			/* at least -(HG_DIGIT_DECIMALS - 1) */
+} HgStored;
+
+/* Take a numeric's header apart; false where it is no number, or not at hand. */
+static pg_attribute_always_inline bool
+hg_numeric_parse(Datum value, HgStored *stored)
 {
 	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
 	const char *at;
-	int words, weight, missing;
 	uint16 header;
-	uint64 digits = 0;
-	int128 result;
-	bool negative;
+	int weight;
 
 	if (VARATT_IS_EXTENDED(varlena) && !VARATT_IS_SHORT(varlena))
 		return false;
 	at = VARDATA_ANY(varlena);
-	words = (int) (VARSIZE_ANY_EXHDR(varlena) / sizeof(uint16)) - 1;
+	stored->ndigits = (int) (VARSIZE_ANY_EXHDR(varlena) / sizeof(uint16)) - 1;
 	memcpy(&header, at, sizeof(header));
 	at += sizeof(header);
 	if ((header & HG_NUMERIC_SPECIAL) == HG_NUMERIC_SPECIAL)
 		return false;
 	if (header & HG_NUMERIC_SHORT)
 	{
-		negative = (header & HG_SHORT_NEGATIVE) != 0;
-		*scale = (header & HG_SHORT_SCALE) >> HG_SHORT_SCALE_SHIFT;
+		stored->negative = (header & HG_SHORT_NEGATIVE) != 0;
+		stored->scale = (header & HG_SHORT_SCALE) >> HG_SHORT_SCALE_SHIFT;
 		weight = header & HG_SHORT_WEIGHT;
 		if (header & HG_SHORT_WEIGHT_SIGN)
 			weight |= ~HG_SHORT_WEIGHT;
@@ -72,44 +102,115 @@ hg_numeric_decode(Datum value, int128 *units, int *scale)
 
 		memcpy(&word, at, sizeof(word));
 		at += sizeof(word);
-		words--;
-		negative = (header & HG_LONG_NEGATIVE) != 0;
-		*scale = header & HG_LONG_SCALE;
+		stored->ndigits--;
+		stored->negative = (header & HG_LONG_NEGATIVE) != 0;
+		stored->scale = header & HG_LONG_SCALE;
 		weight = word;
 	}
-	/* so many digits of zero follow those that are stored */
-	missing = HG_FRACTION_DIGITS + weight + 1 - words;
-	if (words == 0)
-		missing = 0;
-	else if (weight >= HG_WHOLE_DIGITS || missing < 0)
+	stored->digits = at;
+	stored->power = stored->scale - HG_DIGIT_DECIMALS * (stored->ndigits - 1 - weight);
+	return stored->power > -HG_DIGIT_DECIMALS || stored->ndigits == 0;
+}
+
+static inline uint16
+hg_stored_digit(const HgStored *stored, int i)
+{
+	uint16 digit;
+
+	memcpy(&digit, stored->digits + i * sizeof(digit), sizeof(digit));
+	return digit;
+}
+
+/* The units of a numeric that has few digits; false for others. */
+static pg_attribute_always_inline bool
+hg_stored_small(const HgStored *stored, int64 *units)
+{
+	int64 digits = 0;
+
+	if (stored->ndigits > HG_SMALL_DIGITS)
 		return false;
-	if (*scale > HG_NUMERIC_SCALE)
-		return false;
-
-	/* the first four fit 64 bits */
-	for (int i = 0; i < Min(words, 4); i++, at += sizeof(uint16))
+	for (int i = 0; i < stored->ndigits; i++)
+		digits = digits * HG_DIGIT_BASE + hg_stored_digit(stored, i);
+	if (digits == 0)
+		*units = 0;
+	else if (stored->power >= 0)
 	{
-		uint16 digit;
-
-		memcpy(&digit, at, sizeof(digit));
-		digits = digits * HG_DIGIT_BASE + digit;
+		if (stored->power > HG_MOST_TENS ||
+			__builtin_mul_overflow(digits, hg_tens[stored->power], &digits))
+			return false;
+		*units = stored->negative ? -digits : digits;
 	}
-	result = digits;
-	for (int i = 4; i < words; i++, at += sizeof(uint16))
+	else
 	{
-		uint16 digit;
-
-		memcpy(&digit, at, sizeof(digit));
-		result = result * HG_DIGIT_BASE + digit;
+		/* constants, by which division is cheap; what is behind the last decimal is zero */
+		digits /= stored->power == -1 ? 10 : stored->power == -2 ? 100 : 1000;
+		*units = stored->negative ? -digits : digits;
 	}
-	if (missing > HG_FRACTION_DIGITS)
-	{
-		result *= hg_powers[HG_FRACTION_DIGITS];
-		missing -= HG_FRACTION_DIGITS;
-	}
-	result *= hg_powers[missing];
-	*units = negative ? -result : result;
 	return true;
+}
+
+bool
+hg_numeric_decode(Datum value, int128 *units, int *scale)
+{
+	HgStored stored;
+	int64 small;
+	int128 digits = 0;
+
+	if (!hg_numeric_parse(value, &stored) || stored.ndigits > HG_BIG_DIGITS)
+		return false;
+	*scale = stored.scale;
+	if (hg_stored_small(&stored, &small))
+	{
+		*units = small;
+		return true;
+	}
+	for (int i = 0; i < stored.ndigits; i++)
+		digits = digits * HG_DIGIT_BASE + hg_stored_digit(&stored, i);
+	if (stored.power < 0)
+		digits /= hg_tens[-stored.power];
+	else if (!hg_numeric_scale_up(&digits, stored.power))
+		return false;
+	*units = stored.negative ? -digits : digits;
+	return true;
+}
+
+bool
+hg_numeric_decode_column(const Datum *values, const bool *nulls, int n, int64 *units, int *scale)
+{
+	int first = 0;
+	HgStored stored;
+
+	*scale = 0;
+	while (nulls != NULL && first < n && nulls[first])
+		units[first++] = 0;
+	for (int i = first; i < n; i++)
+	{
+		if (nulls != NULL && nulls[i])
+		{
+			units[i] = 0;
+			continue;
+		}
+		if (!hg_numeric_parse(values[i], &stored))
+			return false;
+		if (i == first)
+			*scale = stored.scale;
+		if (stored.scale != *scale || !hg_stored_small(&stored, &units[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+hg_numeric_scale_up(int128 *units, int decimals)
+{
+	int128 factor;
+
+	if (decimals > HG_MOST_BIG_TENS)
+		return *units == 0;
+	factor = hg_tens[Min(decimals, HG_MOST_TENS)];
+	if (decimals > HG_MOST_TENS)
+		factor *= hg_tens[decimals - HG_MOST_TENS];
+	return !__builtin_mul_overflow(*units, factor, units);
 }
 
 Datum
@@ -134,11 +235,6 @@ hg_numeric_integer(int128 value)
 Datum
 hg_numeric_make(int128 units, int scale)
 {
-	int64 divisor = 1;
-
-	for (int i = scale; i < HG_NUMERIC_SCALE; i++)
-		divisor *= 10;
-	units /= divisor;
 	if (units >= PG_INT64_MIN && units <= PG_INT64_MAX)
 		return NumericGetDatum(int64_div_fast_to_numeric((int64) units, scale));
 	return DirectFunctionCall2(numeric_mul, hg_numeric_integer(units),

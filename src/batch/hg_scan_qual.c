@@ -1,31 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_qual.c
- *	  Quals of a table scan that are comparisons of columns with constants or columns.
+ *	  The part of a table scan's qual that is decided over columns.
  *
- * A comparison with a constant holds for a range of values, or for all but a range; one of two
- * columns holds for a range of their order, which is -1, 0 or 1.  It is evaluated for all
- * rows of a page in one loop over the columns' values.
+ * Clauses that are predicates (hg_predicate_clause.h) are evaluated for all rows of a batch, one
+ * clause after the other.  Where one can't decide about a row, the row is left to the whole qual,
+ * in core's order; one that another clause does not hold for is not.
  *
  * ORDER.  Core evaluates the clauses of a qual in their order, and none behind one that does not
- * hold.  The comparisons go ahead of other clauses all the same.  To which rows they are applied
+ * hold.  The predicates go ahead of other clauses all the same.  To which rows they are applied
  * does not matter, since none can fail or tell anything about a value; those other clauses are
  * then evaluated for fewer rows, which must not be seen:
  *
  *	-	A clause that calls volatile functions is evaluated for the rows that core evaluates it for:
- *		a comparison behind it stays there.
+ *		a predicate behind it stays there.
  *	-	A parameter may be the result of a plan that is run when it is needed first, if ever.  Until
- *		then a comparison behind it stays there too (in_order).
- *	-	Of a clause that is neither, its errors alone are seen, and those that a row with a false
- *		comparison would raise are not.  Core has that freedom too: it orders a qual's clauses by
- *		cost, and lets a cheap one that is leakproof overtake even the quals of a security
- *		barrier.  The comparisons of a date with a timestamp are not marked as leakproof, but are
- *		those of two dates here, which are.
+ *		then a predicate behind it stays there too (in_order).
+ *	-	Of a clause that is neither, its errors alone are seen, and those of a row that is left out
+ *		are not.  Core has that freedom too: it orders a qual's clauses by cost, and lets a cheap
+ *		one that is leakproof overtake even the quals of a security barrier.  Not all operators
+ *		here are marked as leakproof: those of a date with a timestamp, and LIKE, are not.  But
+ *		comparisons of integers and of bytes are, and that is what becomes of them.
  *
- * The regression topic page_scan counts the calls.
- *
- *
- * A date is compared with a timestamp as the day that begins with it, or after it.
+ * The regression topic page_scan counts the calls, and scan_filters compares the rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,331 +30,225 @@
  */
 #include "hg_compat.h"
 
-#include "access/stratnum.h"
-#include "access/transam.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/primnodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
-#include "utils/typcache.h"
 
+#include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
-#include "batch/hg_values.h"
 
-/*
- * A clause: its column, or the order of its column and the other one, is not NULL and in
- * [low, high], or is not in there.
- */
-typedef struct HgRange
-{
-	AttrNumber attno;
-	AttrNumber other_attno; /* 0: none */
-	int column;
-	int other;
-	int16 attlen;
-	int16 other_attlen;
-	bool negated;
-	bool not_null; /* any value will do */
-	int64 low;
-	int64 high;
-} HgRange;
+/* Clauses that stand ahead of a parameter, and those behind one. */
+#define HG_QUAL_PARTS 2
 
-struct HgRangeQual
+struct HgColumnQual
 {
-	int nranges;
-	int nfirst; /* of them stand ahead of the first clause with a parameter */
-	HgRange *ranges;
+	int nfirst; /* of the predicates stand ahead of the first clause with a parameter */
+	int npredicates;
+	HgPredicate **predicates; /* [npredicates], ANDed */
 	int nattnos;
-	AttrNumber *attnos;	   /* [nattnos] of the columns that are compared */
+	AttrNumber *attnos;	   /* [nattnos] of the columns that are looked at */
 	HgTupleLayout *layout; /* of these */
 	HgBatch *batch;
 };
 
-static bool
-hg_range_is_integer(Oid type)
+struct HgQualShares
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-/* Are values of both types compared as the integers that they are inside? */
-static bool
-hg_range_comparable(Oid type, Oid other)
-{
-	if (hg_range_is_integer(type))
-		return hg_range_is_integer(other);
-	return type == other && (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID);
-}
-
-/*
- * The range for which "column operator value" holds, where with between the value is somewhere
- * between this integer and the next; false if the family lacks the operator.
- */
-static bool
-hg_range_set(HgRange *range, Oid opno, Oid family, int64 value, bool between)
-{
-	int strategy = get_op_opfamily_strategy(opno, family);
-
-	if (strategy == InvalidStrategy)
-	{
-		Oid negator = get_negator(opno);
-
-		if (!OidIsValid(negator) ||
-			get_op_opfamily_strategy(negator, family) != BTEqualStrategyNumber)
-			return false;
-		strategy = BTEqualStrategyNumber;
-		range->negated = true;
-	}
-	range->low = range->high = value;
-	/* from the next integer on it is above the value, and no integer equals it */
-	if (between)
-	{
-		if (strategy == BTLessStrategyNumber || strategy == BTGreaterEqualStrategyNumber)
-			range->low++;
-		else if (strategy == BTEqualStrategyNumber)
-			range->high--;
-	}
-	switch (strategy)
-	{
-		case BTLessStrategyNumber: /* not >= */
-			range->high = PG_INT64_MAX;
-			range->negated = true;
-			break;
-		case BTLessEqualStrategyNumber:
-			range->low = PG_INT64_MIN;
-			break;
-		case BTGreaterEqualStrategyNumber:
-			range->high = PG_INT64_MAX;
-			break;
-		case BTGreaterStrategyNumber: /* not <= */
-			range->low = PG_INT64_MIN;
-			range->negated = true;
-			break;
-		default:
-			break;
-	}
-	return true;
-}
-
-/* A clause as a range; false where it is none. */
-static bool
-hg_range_from_clause(HgRange *range, Node *clause)
-{
-	OpExpr *op;
-	Node *left;
-	Node *right;
-	Oid opno;
-	Oid type;
-	Oid family;
-	int64 value;
-	bool between_days = false;
-
-	if (IsA(clause, NullTest))
-	{
-		NullTest *test = (NullTest *) clause;
-
-		if (test->nulltesttype != IS_NOT_NULL || test->argisrow || !IsA(test->arg, Var))
-			return false;
-		range->attno = ((Var *) test->arg)->varattno;
-		range->not_null = true;
-		return range->attno > 0;
-	}
-	if (!IsA(clause, OpExpr) || list_length(((OpExpr *) clause)->args) != 2)
-		return false;
-	op = (OpExpr *) clause;
-	opno = op->opno;
-	left = linitial(op->args);
-	right = lsecond(op->args);
-	if (IsA(left, Const))
-	{
-		Node *swap = left;
-
-		left = right;
-		right = swap;
-		opno = get_commutator(opno);
-	}
-	if (!IsA(left, Var) || !OidIsValid(opno) || opno >= FirstGenbkiObjectId ||
-		((Var *) left)->varattno <= 0)
-		return false;
-	type = ((Var *) left)->vartype;
-	range->attno = ((Var *) left)->varattno;
-	if (IsA(right, Var))
-	{
-		range->other_attno = ((Var *) right)->varattno;
-		if (range->other_attno <= 0 || !hg_range_comparable(type, ((Var *) right)->vartype))
-			return false;
-		value = 0;
-	}
-	else if (!IsA(right, Const) || ((Const *) right)->constisnull)
-		return false;
-	else if (hg_range_comparable(type, ((Const *) right)->consttype))
-		value = hg_value_integer(((Const *) right)->constlen, ((Const *) right)->constvalue);
-	else if (type == DATEOID && ((Const *) right)->consttype == TIMESTAMPOID)
-	{
-		Timestamp timestamp = DatumGetTimestamp(((Const *) right)->constvalue);
-
-		if (TIMESTAMP_NOT_FINITE(timestamp))
-			return false;
-		value = timestamp / USECS_PER_DAY - (timestamp % USECS_PER_DAY < 0);
-		between_days = timestamp % USECS_PER_DAY != 0;
-	}
-	else
-		return false;
-	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	return hg_range_set(range, opno, family, value, between_days);
-}
+	int npredicates;
+	HgPredicateShare shares[FLEXIBLE_ARRAY_MEMBER]; /* [npredicates] */
+};
 
 bool
-hg_range_qual_takes(Node *clause)
+hg_column_qual_takes(Node *clause)
 {
-	HgRange range = {0};
-
-	return hg_range_from_clause(&range, clause);
-}
-
-/* The column of an attribute, which is added to those that are compared. */
-static int
-hg_range_column(AttrNumber attno, AttrNumber *attnos, int *nattnos)
-{
-	int column = 0;
-
-	while (column < *nattnos && attnos[column] != attno)
-		column++;
-	if (column == *nattnos)
-		attnos[(*nattnos)++] = attno;
-	return column;
+	return hg_predicate_from_clause(clause, true) != NULL;
 }
 
 /* Is the result of a plan, or what a plan above computes, among what a clause needs? */
 static bool
-hg_range_find_param(Node *node, void *context)
+hg_column_qual_find_param(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
 		return true;
-	return expression_tree_walker(node, hg_range_find_param, context);
+	return expression_tree_walker(node, hg_column_qual_find_param, context);
 }
 
-HgRangeQual *
-hg_range_qual_create(TupleDesc desc, List *qual, List **rest)
+/* Add predicates, those of one column together. */
+static void
+hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 {
-	HgRangeQual *ranges = palloc0(sizeof(HgRangeQual));
-	AttrNumber *attnos = palloc(Max(list_length(qual), 1) * 2 * sizeof(AttrNumber));
-	int nattnos = 0;
+	HgPredicate *all;
+
+	if (n == 0)
+		return;
+	all = hg_predicate_combine(HG_PREDICATE_AND, n, predicates);
+	if (all->kind != HG_PREDICATE_AND)
+		qual->predicates[qual->npredicates++] = all;
+	else
+		for (int i = 0; i < all->nargs; i++)
+			qual->predicates[qual->npredicates++] = all->args[i];
+}
+
+/* The predicates of a qual, by the part that they are in, and the other clauses. */
+static void
+hg_column_qual_take(List *qual, HgPredicate **parts[HG_QUAL_PARTS], int n[HG_QUAL_PARTS],
+					List **rest)
+{
 	bool param_ahead = false;
 	bool volatile_ahead = false;
 	ListCell *lc;
 
-	*rest = NIL;
-	ranges->ranges = palloc(Max(list_length(qual), 1) * sizeof(HgRange));
 	foreach (lc, qual)
 	{
-		HgRange *range = &ranges->ranges[ranges->nranges];
+		HgPredicate *predicate = volatile_ahead ? NULL : hg_predicate_from_clause(lfirst(lc), true);
 
-		memset(range, 0, sizeof(HgRange));
-		if (volatile_ahead || !hg_range_from_clause(range, lfirst(lc)))
+		if (predicate != NULL)
+			parts[param_ahead][n[param_ahead]++] = predicate;
+		else
 		{
 			*rest = lappend(*rest, lfirst(lc));
-			param_ahead = param_ahead || hg_range_find_param(lfirst(lc), NULL);
+			param_ahead = param_ahead || hg_column_qual_find_param(lfirst(lc), NULL);
 			volatile_ahead = volatile_ahead || contain_volatile_functions(lfirst(lc));
-			continue;
-		}
-		ranges->nranges++;
-		ranges->nfirst += !param_ahead;
-		range->attlen = TupleDescAttr(desc, range->attno - 1)->attlen;
-		range->column = hg_range_column(range->attno, attnos, &nattnos);
-		if (range->other_attno != 0)
-		{
-			range->other_attlen = TupleDescAttr(desc, range->other_attno - 1)->attlen;
-			range->other = hg_range_column(range->other_attno, attnos, &nattnos);
 		}
 	}
-	if (ranges->nranges == 0)
-		return NULL;
-	ranges->nattnos = nattnos;
-	ranges->attnos = attnos;
-	ranges->layout = hg_tuple_layout_create(desc, nattnos, attnos);
-	ranges->batch = hg_batch_create(nattnos);
-	return ranges;
 }
 
-/* Clear keep[i] where a clause does not hold for row i. */
-static void
-hg_range_apply(const HgRange *range, const HgBatch *batch, bool *keep)
+HgColumnQual *
+hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 {
-	int64 integers[HG_BATCH_ROWS];
-	int64 low = range->low;
-	int64 high = range->high;
-	bool negated = range->negated;
+	HgColumnQual *columns;
+	HgPredicate **parts[HG_QUAL_PARTS];
+	int n[HG_QUAL_PARTS] = {0};
 
-	if (batch->has_nulls[range->column])
-		for (int i = 0; i < batch->nrows; i++)
-			keep[i] &= !batch->nulls[range->column][i];
-	if (range->not_null)
-		return;
-	hg_values_integers(range->attlen, batch->values[range->column], batch->nrows, integers);
-	if (range->other_attno != 0)
-	{
-		int64 others[HG_BATCH_ROWS];
-
-		if (batch->has_nulls[range->other])
-			for (int i = 0; i < batch->nrows; i++)
-				keep[i] &= !batch->nulls[range->other][i];
-		hg_values_integers(range->other_attlen, batch->values[range->other], batch->nrows, others);
-		for (int i = 0; i < batch->nrows; i++)
-			integers[i] = (integers[i] > others[i]) - (integers[i] < others[i]);
-	}
-	for (int i = 0; i < batch->nrows; i++)
-		keep[i] &= ((integers[i] >= low) & (integers[i] <= high)) != negated;
+	*rest = NIL;
+	for (int p = 0; p < HG_QUAL_PARTS; p++)
+		parts[p] = palloc(Max(list_length(qual), 1) * sizeof(HgPredicate *));
+	hg_column_qual_take(qual, parts, n, rest);
+	if (n[0] + n[1] == 0)
+		return NULL;
+	columns = palloc0(sizeof(HgColumnQual));
+	columns->predicates = palloc(list_length(qual) * sizeof(HgPredicate *));
+	hg_column_qual_add(columns, n[0], parts[0]);
+	columns->nfirst = columns->npredicates;
+	hg_column_qual_add(columns, n[1], parts[1]);
+	columns->attnos = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
+	for (int i = 0; i < columns->npredicates; i++)
+		hg_predicate_bind(columns->predicates[i], desc, columns->attnos, &columns->nattnos);
+	columns->layout = hg_tuple_layout_create(desc, columns->nattnos, columns->attnos);
+	columns->batch = hg_batch_create(columns->nattnos);
+	for (int c = 0; c < columns->nattnos; c++)
+		columns->batch->takes_units[c] = true;
+	return columns;
 }
 
 bool
-hg_range_qual_is_fixed(const HgRangeQual *qual)
+hg_column_qual_is_fixed(const HgColumnQual *qual)
 {
 	return hg_tuple_layout_is_fixed(qual->layout);
 }
 
 int
-hg_range_qual_attributes(const HgRangeQual *qual, const AttrNumber **attnos)
+hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos)
 {
 	*attnos = qual->attnos;
 	return qual->nattnos;
 }
 
 HgBatch *
-hg_range_qual_batch(HgRangeQual *qual)
+hg_column_qual_batch(HgColumnQual *qual)
 {
-	qual->batch->nrows = 0;
-	memset(qual->batch->has_nulls, 0, qual->batch->ncolumns * sizeof(bool));
-	return qual->batch;
+	HgBatch *batch = qual->batch;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	for (int c = 0; c < batch->ncolumns; c++)
+		batch->scales[c] = -1;
+	return batch;
 }
 
-int
-hg_range_qual_decide(HgRangeQual *qual, bool in_order, uint16 *which)
+HgQualShares *
+hg_column_qual_shares_create(const HgColumnQual *qual)
 {
-	int nranges = in_order ? qual->nfirst : qual->nranges;
+	Size bytes = offsetof(HgQualShares, shares) + qual->npredicates * sizeof(HgPredicateShare);
+	HgQualShares *shares = palloc0(bytes);
+
+	shares->npredicates = qual->npredicates;
+	return shares;
+}
+
+void
+hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds, HgQualShares *shares)
+{
+	for (int p = 0; p < shares->npredicates; p++)
+		shares->shares[p] = hg_predicate_judge(qual->predicates[p], bounds);
+}
+
+HgPredicateShare
+hg_column_qual_share(const HgColumnQual *qual, bool in_order, const HgQualShares *shares)
+{
+	int npredicates = in_order ? qual->nfirst : shares->npredicates;
+	HgPredicateShare share = HG_SHARE_ALL;
+
+	for (int p = 0; p < npredicates; p++)
+		share = Min(share, shares->shares[p]);
+	return share;
+}
+
+/* keep[i] &= does a predicate hold for row i?  Or it is unknown, which is set then. */
+static bool
+hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, bool *unknown)
+{
+	bool holds[HG_BATCH_ROWS];
+	bool undecided[HG_BATCH_ROWS];
+	bool any;
+
+	memset(undecided, false, batch->nrows * sizeof(bool));
+	any = hg_predicate_apply(predicate, batch, holds, undecided);
+	for (int i = 0; any && i < batch->nrows; i++)
+	{
+		holds[i] |= undecided[i];
+		unknown[i] |= undecided[i];
+	}
+	for (int i = 0; i < batch->nrows; i++)
+		keep[i] &= holds[i];
+	return any;
+}
+
+void
+hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
+					  HgRowsLeft *left)
+{
+	int npredicates = in_order ? qual->nfirst : qual->npredicates;
 	int nrows = qual->batch->nrows;
 	bool keep[HG_BATCH_ROWS];
+	bool unknown[HG_BATCH_ROWS];
 	int kept = 0;
 
 	memset(keep, true, nrows * sizeof(bool));
-	for (int r = 0; r < nranges; r++)
-		hg_range_apply(&qual->ranges[r], qual->batch, keep);
+	memset(unknown, false, nrows * sizeof(bool));
+	left->any_undecided = false;
+	for (int p = 0; p < npredicates; p++)
+	{
+		if (known != NULL && known->shares[p] == HG_SHARE_ALL)
+			continue;
+		left->any_undecided |=
+			hg_column_qual_apply(qual->predicates[p], qual->batch, keep, unknown);
+	}
 	for (int i = 0; i < nrows; i++)
 	{
 		/* without a branch, which would be one in two that is not foreseen */
-		which[kept] = i;
+		left->which[kept] = i;
 		kept += keep[i];
 	}
-	return kept;
+	left->n = kept;
+	for (int k = 0; left->any_undecided && k < kept; k++)
+		left->undecided[k] = unknown[left->which[k]];
 }
 
-int
-hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
-					 uint16 *which)
+void
+hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
+					  HgRowsLeft *left)
 {
-	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_range_qual_batch(qual));
-	return hg_range_qual_decide(qual, in_order, which);
+	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_column_qual_batch(qual));
+	hg_column_qual_decide(qual, in_order, NULL, left);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_qual.h
- *	  Quals of a table scan that are comparisons of columns with constants.
+ *	  The part of a table scan's qual that is decided over columns.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,38 +12,64 @@
 
 #include "nodes/pg_list.h"
 
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_tuples.h"
 
-typedef struct HgRangeQual HgRangeQual;
+typedef struct HgColumnQual HgColumnQual;
 
-/* Is a clause one of those of the simplest kind? */
-extern bool hg_range_qual_takes(Node *clause);
+/* The rows of a batch that are left, in their order. */
+typedef struct HgRowsLeft
+{
+	int n;
+	uint16 which[HG_BATCH_ROWS];   /* [n] */
+	bool any_undecided;			   /* and then ... */
+	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one that the whole qual must tell of?
+									*/
+} HgRowsLeft;
 
-/*
- * Of the qual of a plan over rows of desc, an implicitly ANDed list, the comparisons of integers,
- * dates and timestamps with constants or with one another, and IS NOT NULL, in
- * CurrentMemoryContext; NULL where there is none.  Those behind a clause that calls volatile
- * functions are left out.  *rest is a list of the other clauses, in their order.
- */
-extern HgRangeQual *hg_range_qual_create(TupleDesc desc, List *qual, List **rest);
-
-/* The attributes that are compared, each once; returns their number. */
-extern int hg_range_qual_attributes(const HgRangeQual *qual, const AttrNumber **attnos);
-
-/* Are all columns that are compared at the same place in each row without NULLs? */
-extern bool hg_range_qual_is_fixed(const HgRangeQual *qual);
+/* Is a clause one of those that are decided over columns (hg_predicate_clause.h)? */
+extern bool hg_column_qual_takes(Node *clause);
 
 /*
- * Which of tuples[ntuples], in their order, it holds for: their places are left in which[ntuples];
- * returns their number.  With in_order those of its clauses alone are evaluated that no clause
- * with a parameter stands ahead of, in the whole qual.
+ * Of the qual of a plan over rows of desc, an implicitly ANDed list, the clauses that are decided
+ * over columns, in CurrentMemoryContext; NULL where there is none.  Those behind a clause that
+ * calls volatile functions are left out.  *rest is a list of the other clauses, in their order.
  */
-extern int hg_range_qual_filter(HgRangeQual *qual, bool in_order, int ntuples,
-								const HeapTupleHeader *tuples, uint16 *which);
+extern HgColumnQual *hg_column_qual_create(TupleDesc desc, List *qual, List **rest);
 
-/* The same for rows that are columns elsewhere: put the attributes above into this empty batch... */
-extern HgBatch *hg_range_qual_batch(HgRangeQual *qual);
-/* ... and have its rows decided on. */
-extern int hg_range_qual_decide(HgRangeQual *qual, bool in_order, uint16 *which);
+/* The attributes that are looked at, each once; returns their number. */
+extern int hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos);
+
+/* Are all these columns at the same place in each row without NULLs? */
+extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
+
+/* What of the rows of a segment is left by each of the clauses, as far as it is known. */
+typedef struct HgQualShares HgQualShares;
+
+/* In CurrentMemoryContext. */
+extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
+
+/* A segment's, of whose columns this is known, in the order of the attributes. */
+extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
+								 HgQualShares *shares);
+
+/* ... and of all clauses, or with in_order of those ahead of a parameter. */
+extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
+											 const HgQualShares *shares);
+
+/* Have an empty batch for columns of these attributes... */
+extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
+
+/*
+ * ... and its rows decided on.  With in_order those of the clauses alone are evaluated that no
+ * clause with a parameter stands ahead of, in the whole qual.  What is known of the rows' segment
+ * spares evaluating some; NULL: nothing is.
+ */
+extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
+								  HgRowsLeft *left);
+
+/* The same for tuples[ntuples]. */
+extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
+								  const HeapTupleHeader *tuples, HgRowsLeft *left);
 
 #endif /* HG_SCAN_QUAL_H */

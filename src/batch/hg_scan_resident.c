@@ -35,6 +35,7 @@ typedef struct HgResidentSource
 {
 	HgResidentColumn column;
 	HgSegmentArray array;
+	const HgSegmentBounds *bounds;
 } HgResidentSource;
 
 struct HgResidentScan
@@ -152,6 +153,7 @@ hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
 
 		Assert(column >= 0);
 		source->array = hg_segment_array(segment->version, column);
+		source->bounds = hg_segment_bounds(segment->version, column);
 	}
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
@@ -229,6 +231,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 	}
 	run->nrows = (int) resident->nrows;
 	run->first = resident->first;
+	run->segment = resident->loaded;
 	return true;
 }
 
@@ -396,4 +399,20 @@ hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns 
 		values[c] = source->array.values + (Size) first * source->array.width;
 	}
 	return true;
+}
+
+void
+hg_resident_columns_bounds(const HgResidentScan *resident, const HgResidentColumns *columns,
+						   HgValueBounds *bounds)
+{
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+		bounds[c].all_nulls = source->bounds->all_nulls;
+		bounds[c].has_nulls = source->array.valid != NULL;
+		bounds[c].known = source->bounds->known;
+		bounds[c].low = source->bounds->least;
+		bounds[c].high = source->bounds->greatest;
+	}
 }

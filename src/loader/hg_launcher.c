@@ -182,7 +182,8 @@ hg_launcher_look_for_database(Oid database)
 	return state;
 }
 
-/* Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
+/*
+ * Start a worker where the place is empty, and the pause is over.  False: there is no slot for it.
  */
 static bool
 hg_launcher_fill(int number, const HgPost *post, HgPlace place)

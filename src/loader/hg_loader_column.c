@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_numeric_units.h"
+#include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_dictionary.h"
 
@@ -126,6 +127,33 @@ hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool 
 		hg_encoded_column_miss(column, row, DatumGetPointer(value));
 	else
 		hg_encoded_column_pack(column, DatumGetPointer(value));
+}
+
+/* Note n rows from this one on as having a value. */
+static void
+hg_encoded_column_set_valid(HgEncodedColumn *column, uint32 row, int n)
+{
+	uint32 end = row + n;
+
+	while (row < end)
+	{
+		int bit = row % 64;
+		int take = Min(64 - bit, (int) (end - row));
+
+		if (bit == 0)
+			column->valid[row / 64] = 0;
+		column->valid[row / 64] |= PG_UINT64_MAX >> (64 - take) << bit;
+		row += take;
+	}
+}
+
+void
+hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row, const Datum *values, int n)
+{
+	int width = column->column.length;
+
+	hg_values_store(width, column->values + (Size) row * width, values, NULL, n);
+	hg_encoded_column_set_valid(column, row, n);
 }
 
 static void

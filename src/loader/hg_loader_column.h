@@ -50,6 +50,10 @@ extern void hg_encoded_column_reserve(HgEncodedColumn *column, uint32 capacity);
 extern void hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool isnull,
 									 bool missing);
 
+/* The same for n rows from this one on, none of them NULL, of a FIXED column by value. */
+extern void hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row,
+											const Datum *values, int n);
+
 /* The arrays of so many rows, as long as the context is there; no value comes after this. */
 extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);

@@ -3,7 +3,9 @@
  * hg_loader_encode.c
  *	  Rows of a table's pages to the arrays of a segment version.
  *
- * The arrays grow as rows come: a segment has up to 297,111 of them, and seldom as many.
+ * The rows of a page are taken apart at once, column by column, as a scan does it
+ * (batch/hg_scan_tuples.h), and appended a column at a time.  The arrays grow as rows come: a
+ * segment has up to 297,111 of them, and seldom as many.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,22 +14,24 @@
 #include "hg_compat.h"
 
 #include "access/htup_details.h"
-#include "executor/tuptable.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_scan_tuples.h"
+#include "loader/hg_loader_bounds.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
 /* Room for so many rows at first. */
 #define HG_ENCODE_ROWS 32768
 
+StaticAssertDecl(MaxHeapTuplesPerPage <= HG_BATCH_ROWS, "a page has more rows than a batch");
+
 struct HgEncoder
 {
 	MemoryContext context;
-	Oid relation;
-	TupleTableSlot *slot;
-	HeapTupleData tuple; /* that the slot has */
-	int last;			 /* attribute that is needed */
+	HgTupleLayout *layout;
+	HgBatch *batch; /* rows of a page, in the order of columns */
+	HeapTupleHeader tuples[MaxHeapTuplesPerPage];
 	uint32 nrows;
 	uint32 capacity;
 	int nblocks; /* whose first row is known */
@@ -78,46 +82,43 @@ hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns, 
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph segment", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
 	HgEncoder *encoder = palloc0(sizeof(HgEncoder));
+	AttrNumber *numbers = palloc(Max(ncolumns, 1) * sizeof(AttrNumber));
 
 	encoder->context = context;
-	encoder->relation = RelationGetRelid(rel);
-	encoder->slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 	encoder->ncolumns = ncolumns;
 	encoder->columns = palloc0(Max(ncolumns, 1) * sizeof(HgEncodedColumn));
 	for (int i = 0; i < ncolumns; i++)
 	{
 		hg_encoded_column_begin(&encoder->columns[i], context, columns[i]);
-		encoder->last = Max(encoder->last, columns[i].number);
+		numbers[i] = columns[i].number;
 	}
+	/* the relation is closed and opened again meanwhile: what older rows have is to stay */
+	encoder->layout =
+		hg_tuple_layout_create(CreateTupleDescCopyConstr(RelationGetDescr(rel)), ncolumns, numbers);
+	encoder->batch = hg_batch_create(ncolumns);
 	encoder->data.first = segment * HG_SEGMENT_BLOCKS;
 	hg_encoder_reserve(encoder);
 	MemoryContextSwitchTo(before);
 	return encoder;
 }
 
-/* Take the row of a page that has this line pointer. */
+/* Append the rows of the batch to column i. */
 static void
-hg_encoder_add_row(HgEncoder *encoder, Page page, BlockNumber block, OffsetNumber offset)
+hg_encoder_append_batch(HgEncoder *encoder, int i)
 {
-	ItemId item = PageGetItemId(page, offset);
-	int natts;
+	const HgBatch *batch = encoder->batch;
+	HgEncodedColumn *column = &encoder->columns[i];
+	AttrNumber number = column->column.number;
 
-	encoder->tuple.t_len = ItemIdGetLength(item);
-	encoder->tuple.t_tableOid = encoder->relation;
-	encoder->tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-	ItemPointerSet(&encoder->tuple.t_self, block, offset);
-	ExecStoreHeapTuple(&encoder->tuple, encoder->slot, false);
-	slot_getsomeattrs(encoder->slot, encoder->last);
-	natts = HeapTupleHeaderGetNatts(encoder->tuple.t_data);
-	for (int i = 0; i < encoder->ncolumns; i++)
+	if (column->encoding == HG_ENCODING_FIXED && column->column.by_value && !batch->has_nulls[i])
 	{
-		int number = encoder->columns[i].column.number - 1;
-
-		hg_encoded_column_append(&encoder->columns[i], encoder->nrows,
-								 encoder->slot->tts_values[number],
-								 encoder->slot->tts_isnull[number], number >= natts);
+		hg_encoded_column_append_values(column, encoder->nrows, batch->values[i], batch->nrows);
+		return;
 	}
-	encoder->offsets[encoder->nrows++] = offset;
+	for (int row = 0; row < batch->nrows; row++)
+		hg_encoded_column_append(column, encoder->nrows + row, batch->values[i][row],
+								 hg_batch_is_null(batch, i, row),
+								 number > HeapTupleHeaderGetNatts(encoder->tuples[row]));
 }
 
 /* Blocks before this one that did not come have no rows. */
@@ -134,13 +135,25 @@ hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *captu
 	Page page = (Page) captured->content.data;
 	OffsetNumber noffsets = PageGetMaxOffsetNumber(page);
 	int number = block % HG_SEGMENT_BLOCKS;
+	int ntuples = 0;
 
 	hg_encoder_advance(encoder, number);
 	hg_encoder_reserve(encoder);
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= noffsets; offset++)
-		if (ItemIdIsNormal(PageGetItemId(page, offset)))
-			hg_encoder_add_row(encoder, page, block, offset);
-	ExecClearTuple(encoder->slot);
+	{
+		ItemId item = PageGetItemId(page, offset);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		encoder->offsets[encoder->nrows + ntuples] = offset;
+		encoder->tuples[ntuples++] = (HeapTupleHeader) PageGetItem(page, item);
+	}
+	encoder->batch->nrows = 0;
+	memset(encoder->batch->has_nulls, 0, encoder->ncolumns * sizeof(bool));
+	hg_tuple_layout_add(encoder->layout, ntuples, encoder->tuples, encoder->batch);
+	for (int i = 0; i < encoder->ncolumns; i++)
+		hg_encoder_append_batch(encoder, i);
+	encoder->nrows += ntuples;
 	hg_block_bits_set(&encoder->data.taken, number);
 	encoder->lsns[number] = captured->lsn;
 	encoder->buffers[number] = captured->buffer;
@@ -154,7 +167,13 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 
 	hg_encoder_advance(encoder, HG_SEGMENT_BLOCKS);
 	for (int i = 0; i < encoder->ncolumns; i++)
-		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, &columns[i]);
+	{
+		HgSegmentColumnData *column = &columns[i];
+
+		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, column);
+		column->bounds = hg_bounds_create(&column->column, column->parts[HG_PART_VALUES].array,
+										  column->parts[HG_PART_VALID].array, encoder->nrows);
+	}
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;
@@ -168,6 +187,5 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 void
 hg_encoder_end(HgEncoder *encoder)
 {
-	ExecDropSingleTupleTableSlot(encoder->slot);
 	MemoryContextDelete(encoder->context);
 }

@@ -9,6 +9,10 @@
  */
 #include "hg_compat.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -24,6 +28,9 @@
  */
 #define HG_LOADER_CHAIN_MS 5000
 #define HG_LOADER_LOOK_MS 20
+
+/* What it keeps of memory that it has freed, which the arrays of most segments fit. */
+#define HG_LOADER_KEEP_BYTES (32 * 1024 * 1024)
 
 PGDLLEXPORT void hg_loader_main(Datum arg);
 
@@ -104,6 +111,20 @@ hg_loader_pass(MemoryContext context)
 	return done;
 }
 
+/*
+ * The arrays of a segment are allocated and freed for each of them: keep the C library from giving
+ * them back to the kernel in between, which would have each page of them be touched for the first
+ * time again.  A loader ends when there is nothing more to load.
+ */
+static void
+hg_loader_keep_memory(void)
+{
+#ifdef __GLIBC__
+	(void) mallopt(M_MMAP_THRESHOLD, HG_LOADER_KEEP_BYTES);
+	(void) mallopt(M_TRIM_THRESHOLD, HG_LOADER_KEEP_BYTES);
+#endif
+}
+
 void
 hg_loader_main(Datum arg pg_attribute_unused())
 {
@@ -111,6 +132,7 @@ hg_loader_main(Datum arg pg_attribute_unused())
 	int done;
 
 	task = hg_loader_worker_begin();
+	hg_loader_keep_memory();
 	context = AllocSetContextCreate(TopMemoryContext, "hashgraph loader", ALLOCSET_DEFAULT_SIZES);
 	if (hg_loader_wait_for_chain())
 		do

@@ -24,7 +24,8 @@
  */
 extern bool hg_partitions_follow(Relation rel);
 
-/* Take out all that was taken in for a partitioned table, or of these the columns of these names.
+/*
+ * Take out all that was taken in for a partitioned table, or of these the columns of these names.
  */
 extern void hg_partitions_forget(HgResidentRelation parent, List *columns);
 

@@ -15,7 +15,6 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 
-#include "hg_guc.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_memory.h"
 
@@ -61,26 +60,20 @@ hg_loader_shmem_request(void)
 {
 	if (previous_shmem_request)
 		previous_shmem_request();
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(hg_loader_shared_size());
+	hg_resident_shared_request(hg_loader_shared_size());
 }
 
 static void
 hg_loader_shmem_startup(void)
 {
-	bool found;
+	bool is_new;
 
 	if (previous_shmem_startup)
 		previous_shmem_startup();
-	if (hg_resident_memory == 0)
-		return;
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	shared = ShmemInitStruct("hashgraph loaders", hg_loader_shared_size(), &found);
-	if (!found)
-	{
-		memset(shared, 0, hg_loader_shared_size());
+	shared = hg_resident_shared_startup("hashgraph loaders", hg_loader_shared_size(), &is_new);
+	if (is_new)
 		shared->count = hg_loader_posts();
-	}
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -189,7 +189,8 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 	return attempt;
 }
 
-/* Make a version of what was read, with room that others may have to make for it, and publish it.
+/*
+ * Make a version of what was read, with room that others may have to make for it, and publish it.
  */
 static HgAttempt
 hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)

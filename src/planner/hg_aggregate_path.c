@@ -6,19 +6,19 @@
  * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates.
  * The node is offered where all aggregates are among those that the executor knows
  * (hg_aggregate_kind) and used plainly: no DISTINCT, no ORDER BY; group columns can be hashed;
- * and the input is a HashGraph join, or a table that is read by pages for a subquery whose
- * groups are joined.  All else is left to core, which aggregates rows; so is what has nothing to
- * do with a join.
+ * and the input is a HashGraph join, a table that is read by pages for a subquery whose
+ * groups are joined, or one of which something is resident, with its partitions.  All else is left
+ * to core, which aggregates rows; so is what has nothing to do with a join or a resident column.
  *
  * COSTS.  For N rows of the input, G groups, k group columns and a aggregates, over the cost of
  * the input:
  *
  *	rows		hg_path_saving(): the input has been charged for rows that are not formed, where
- *				it can hand over columns
+ *				it can hand over columns; and hg_columns_saving()
  *	keys		N * k * cpu_operator_cost / 2
  *				hash, find, compare
  *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
- *				plain columns
+ *				plain columns; nothing where rows of a resident table are only counted
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
  *
@@ -51,6 +51,7 @@
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_scan_share.h"
 
 /* Costs for each row, in units of cpu_operator_cost. */
 #define HG_KEY_COST 0.5
@@ -132,6 +133,22 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
+/* Do all of these do nothing but count rows? */
+static bool
+hg_aggrefs_count(const List *aggrefs)
+{
+	ListCell *lc;
+
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (!hg_aggref_counts_rows(aggref) || aggref->aggfilter != NULL)
+			return false;
+	}
+	return true;
+}
+
 /* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
 static void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
@@ -140,6 +157,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	const Path *input = linitial(path->custom.custom_paths);
 	int nkeys = list_length(path->group_clause);
 	int naggs = list_length(path->aggrefs);
+	bool counted =
+		path->group_clause == NIL && hg_path_is_served(input) && hg_aggrefs_count(path->aggrefs);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
@@ -159,7 +178,10 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 		return;
 	}
 
-	startup += input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
+	startup = Max(startup - hg_columns_saving(input, counted), 0);
+	if (!counted)
+		startup +=
+			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
@@ -220,18 +242,17 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 }
 
 /*
- * A scan by pages of a table whose groups are to be joined, by one process or by each of some
- * workers; or NULL.
+ * A scan by pages of a table of which something is resident, or whose groups are to be joined, by
+ * one process or by each of some workers; or NULL.
  */
 static Path *
 hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
 {
 	const PlannerInfo *above = root->parent_root;
+	bool joined = above != NULL && bms_membership(above->all_baserels) == BMS_MULTIPLE;
 	Path *scan;
 
-	if (above == NULL || bms_membership(above->all_baserels) != BMS_MULTIPLE)
-		return NULL;
-	if (rel->reloptkind != RELOPT_BASEREL || (rel->tuples < hg_min_rows && !hg_force) ||
+	if (!IS_SIMPLE_REL(rel) || (!joined && hg_scan_share(rel) == 0) ||
 		hg_scan_path_find(rel) == NULL)
 		return NULL;
 	/* its own target, which aggregates are computed of, and may be of several processes */
@@ -240,14 +261,28 @@ hg_find_scan(PlannerInfo *root, RelOptInfo *rel, int workers)
 }
 
 /*
+ * The scan of the one table that is aggregated: as above; or the cheapest path, where that is one
+ * of partitions of which something is resident; or NULL.
+ */
+static Path *
+hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
+{
+	if (rel->tuples < hg_min_rows && !hg_force)
+		return NULL;
+	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_served(cheapest))
+		return cheapest;
+	return hg_find_scan(root, rel, cheapest->parallel_workers);
+}
+
+/*
  * The inputs to consider among the paths of a relation, whose cheapest is known: the best join of
  * ours that there is, and the one that would do what core's best path does.  Rows
  * may be too dear to be had from the latter, but none will be formed.
  */
 static List *
-hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, const Path *cheapest)
+hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapest)
 {
-	Path *scan = hg_find_scan(root, rel, cheapest->parallel_workers);
+	Path *scan = hg_find_table(root, rel, cheapest);
 	Path *join = hg_find_join_path(pathlist);
 	List *inputs = join != NULL ? list_make1(join) : NIL;
 

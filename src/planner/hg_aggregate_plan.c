@@ -23,19 +23,26 @@
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
 
+bool
+hg_aggref_counts_rows(const Aggref *aggref)
+{
+	const Expr *argument;
+
+	if (hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT)
+		return false;
+	if (aggref->args == NIL)
+		return true;
+	argument = linitial_node(TargetEntry, aggref->args)->expr;
+	return IsA(argument, Const) && !((const Const *) argument)->constisnull;
+}
+
 /* The argument of an aggregate; NULL where it counts rows. */
 static Expr *
 hg_aggref_argument(const Aggref *aggref)
 {
-	Expr *argument;
-
-	if (aggref->args == NIL)
+	if (hg_aggref_counts_rows(aggref))
 		return NULL;
-	argument = linitial_node(TargetEntry, aggref->args)->expr;
-	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_COUNT && IsA(argument, Const) &&
-		!((Const *) argument)->constisnull)
-		return NULL;
-	return copyObject(argument);
+	return copyObject(linitial_node(TargetEntry, aggref->args)->expr);
 }
 
 Plan *

@@ -23,6 +23,9 @@ typedef struct HgAggregatePath
 	List *having;
 } HgAggregatePath;
 
+/* Does it count rows, whatever is in them? */
+extern bool hg_aggref_counts_rows(const Aggref *aggref);
+
 /* Turn a path of the aggregate node into a plan: the PlanCustomPath method. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);

@@ -24,6 +24,18 @@ extern double hg_parallel_divisor(const Path *path);
 extern Cost hg_path_saving(const Path *path);
 
 /*
+ * Would a path that is a sequential scan, or an Append of some, be served from resident columns,
+ * as a whole or in part?
+ */
+extern bool hg_path_is_served(const Path *path);
+
+/*
+ * What reading such a path costs less beyond hg_path_saving() where its columns are aggregated as
+ * they are; or where its rows are only counted.
+ */
+extern Cost hg_columns_saving(const Path *path, bool counted);
+
+/*
  * What a sequential scan costs less at most where a join of ours reads it: what it saves, and what
  * its pages do where they are asked for ahead and the join returns many rows.
  */

@@ -29,6 +29,7 @@
 #include "planner/hg_join_cost.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_scan_share.h"
+#include "resident/hg_resident_memory.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
@@ -85,6 +86,17 @@ hg_rel_is_joined(const PlannerInfo *root)
 			bms_membership(root->parent_root->all_baserels) == BMS_MULTIPLE);
 }
 
+/*
+ * Is a relation to be aggregated, where what is resident of it would serve that?  A query without
+ * aggregates and groups, and a server without residents, are told by the first look.
+ */
+static inline bool
+hg_rel_is_aggregated(const PlannerInfo *root)
+{
+	return (root->parse->hasAggs || root->parse->groupClause != NIL) && hg_resident &&
+		   hg_resident_memory_exists();
+}
+
 /* Put a path among those of a relation, where add_path() would. */
 static List *
 hg_insert_path(List *paths, Path *path)
@@ -105,44 +117,54 @@ hg_insert_path(List *paths, Path *path)
 	return list_insert_nth(paths, place, path);
 }
 
-/* Add a sequential scan to paths of a relation where it may be the best for a node. */
+/*
+ * Add a sequential scan to paths of a relation where it may be the best for a node.  What an
+ * aggregation would gain by it is known to the aggregation alone.
+ */
 static List *
-hg_keep_scan(const List *paths, Path *scan)
+hg_keep_scan(const List *paths, Path *scan, bool joined)
 {
 	const Path *cheapest = hg_cheapest_index_path(paths);
 	List *kept = (List *) paths;
 
 	if (cheapest != NULL &&
-		(hg_force || scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
+		(!joined || hg_force || scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
 		kept = hg_insert_path(kept, scan);
 	return kept;
 }
 
 /* Have sequential scans among the paths of a relation where they may be the best for a node. */
 static void
-hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel)
+hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel, bool joined)
 {
 	int workers;
 
 	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids))
 		return;
 	if (hg_cheapest_index_path(rel->pathlist) != NULL)
-		rel->pathlist = hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0));
+		rel->pathlist =
+			hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0), joined);
 	if (!rel->consider_parallel || hg_cheapest_index_path(rel->partial_pathlist) == NULL)
 		return;
 	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
 	if (workers > 0)
-		rel->partial_pathlist =
-			hg_keep_scan(rel->partial_pathlist, create_seqscan_path(root, rel, NULL, workers));
+		rel->partial_pathlist = hg_keep_scan(rel->partial_pathlist,
+											 create_seqscan_path(root, rel, NULL, workers), joined);
 }
 
 static void
 hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	if (hg_enabled && rte->rtekind == RTE_RELATION && hg_rel_is_joined(root))
+	if (hg_enabled && rte->rtekind == RTE_RELATION)
 	{
-		hg_scan_share_note(rel, rte->relid);
-		hg_scan_path_keep(root, rel);
+		bool joined = hg_rel_is_joined(root);
+
+		if (joined || hg_rel_is_aggregated(root))
+		{
+			hg_scan_share_note(rel, rte->relid);
+			if (joined || hg_scan_share(rel) > 0)
+				hg_scan_path_keep(root, rel, joined);
+		}
 	}
 	if (hg_prev_set_rel_pathlist_hook != NULL)
 		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);

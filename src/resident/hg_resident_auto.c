@@ -11,9 +11,7 @@
 
 #include "commands/extension.h"
 #include "common/hashfn.h"
-#include "storage/ipc.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 
 #include "hg_guc.h"
 #include "resident/hg_resident_auto.h"
@@ -40,21 +38,16 @@ static HgAutoNote *notes = NULL; /* [HG_AUTO_NOTES], protected by HG_RESIDENT_LO
 void
 hg_auto_request(void)
 {
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(HG_AUTO_NOTES * sizeof(HgAutoNote));
+	hg_resident_shared_request(HG_AUTO_NOTES * sizeof(HgAutoNote));
 }
 
 void
 hg_auto_startup(void)
 {
-	bool found;
+	bool is_new;
 
-	if (hg_resident_memory == 0)
-		return;
-	notes =
-		ShmemInitStruct("hashgraph scans of columns", HG_AUTO_NOTES * sizeof(HgAutoNote), &found);
-	if (!found)
-		memset(notes, 0, HG_AUTO_NOTES * sizeof(HgAutoNote));
+	notes = hg_resident_shared_startup("hashgraph scans of columns",
+									   HG_AUTO_NOTES * sizeof(HgAutoNote), &is_new);
 }
 
 /* Note a scan of a column, the lock held.  Is it time to take it in? */
@@ -75,8 +68,10 @@ hg_auto_note(HgResidentRelation table, AttrNumber number)
 	return true;
 }
 
-/* Note a scan of columns that nobody has asked for; those that it is time for are left in the
- * array. */
+/*
+ * Note a scan of columns that nobody has asked for; those that it is time for are left in the
+ * array.
+ */
 static int
 hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
 {

@@ -15,7 +15,6 @@
 #include "storage/bufmgr.h"
 #include "utils/timestamp.h"
 
-#include "hg_guc.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_map.h"
@@ -71,21 +70,17 @@ hg_chain_size(void)
 void
 hg_chain_request(void)
 {
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(hg_chain_size());
+	hg_resident_shared_request(hg_chain_size());
 }
 
 void
 hg_chain_startup(void)
 {
-	bool found;
+	bool is_new;
 
-	if (!hg_resident_memory_exists())
+	chains = hg_resident_shared_startup("hashgraph resident chains", hg_chain_size(), &is_new);
+	if (!is_new)
 		return;
-	chains = ShmemInitStruct("hashgraph resident chains", hg_chain_size(), &found);
-	if (found)
-		return;
-	memset(chains, 0, hg_chain_size());
 	pg_atomic_init_u64(&chains->generations, 0);
 	chains->count = hg_chain_count();
 	for (int i = 0; i < chains->count; i++)

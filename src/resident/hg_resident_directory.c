@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "hg_guc.h"
 #include "resident/hg_resident_directory.h"
 
 typedef struct HgDirectoryShared
@@ -43,8 +42,7 @@ hg_directory_parameters(void)
 void
 hg_directory_request(void)
 {
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(MAXALIGN(sizeof(HgDirectoryShared)));
+	hg_resident_shared_request(sizeof(HgDirectoryShared));
 }
 
 void
@@ -52,12 +50,11 @@ hg_directory_startup(void)
 {
 	dshash_parameters parameters;
 	dshash_table *table;
-	bool found;
+	bool is_new;
 
-	if (!hg_resident_memory_exists())
-		return;
-	shared = ShmemInitStruct("hashgraph resident directory", sizeof(HgDirectoryShared), &found);
-	if (found)
+	shared = hg_resident_shared_startup("hashgraph resident directory", sizeof(HgDirectoryShared),
+										&is_new);
+	if (!is_new)
 		return;
 	parameters = hg_directory_parameters();
 	table = dshash_create(hg_resident_startup_area(), &parameters, NULL);

@@ -70,6 +70,7 @@ typedef struct HgDirectoryColumn
 	bool evicted;		  /* is not taken in (again) until it is asked for */
 	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
 	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
+	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
 } HgDirectoryColumn;
 
 /* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */
@@ -168,7 +169,8 @@ typedef struct HgDirectoryRequest
 /* What a new entry may take of the area, with what its table of entries may have to grow by. */
 #define HG_DIRECTORY_ROOM (64 * 1024)
 
-/* Which of these columns nobody has asked for: their number, of which these are moved to the front.
+/*
+ * Which of these columns nobody has asked for: their number, of which these are moved to the front.
  */
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 

@@ -28,10 +28,7 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "storage/fd.h"
-#include "storage/ipc.h"
-#include "storage/shmem.h"
 
-#include "hg_guc.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
 
@@ -88,22 +85,17 @@ static HgListShared *shared = NULL;
 void
 hg_list_request(void)
 {
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(MAXALIGN(sizeof(HgListShared)));
+	hg_resident_shared_request(sizeof(HgListShared));
 }
 
 void
 hg_list_startup(void)
 {
-	bool found;
+	bool is_new;
 
-	if (hg_resident_memory == 0)
-		return;
-	shared = ShmemInitStruct("hashgraph resident list", sizeof(HgListShared), &found);
-	if (found)
-		return;
-	memset(shared, 0, sizeof(HgListShared));
-	pg_atomic_init_u32(&shared->loaded, 0);
+	shared = hg_resident_shared_startup("hashgraph resident list", sizeof(HgListShared), &is_new);
+	if (is_new)
+		pg_atomic_init_u32(&shared->loaded, 0);
 }
 
 static pg_crc32c

@@ -97,6 +97,29 @@ hg_resident_memory_startup(void)
 	dsa_set_size_limit(made, size);
 }
 
+void
+hg_resident_shared_request(Size bytes)
+{
+	if (hg_resident_memory > 0)
+		RequestAddinShmemSpace(MAXALIGN(bytes));
+}
+
+void *
+hg_resident_shared_startup(const char *name, Size bytes, bool *is_new)
+{
+	void *shared;
+	bool found;
+
+	*is_new = false;
+	if (hg_resident_memory == 0)
+		return NULL;
+	shared = ShmemInitStruct(name, bytes, &found);
+	if (!found)
+		memset(shared, 0, bytes);
+	*is_new = !found;
+	return shared;
+}
+
 dsa_area *
 hg_resident_startup_area(void)
 {

@@ -64,6 +64,14 @@ typedef enum HgResidentLock
 extern void hg_resident_memory_request(void);
 extern void hg_resident_memory_startup(void);
 
+/*
+ * Shared memory of a part of this room or above, beside the area: ask for it, and have it when it
+ * is made.  Then it is zeroed, and is_new, but where another process has made it.  Without memory
+ * for residents nothing is asked for, and NULL is what there is.
+ */
+extern void hg_resident_shared_request(Size bytes);
+extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
+
 /* The area while shared memory is made by the postmaster, which is not attached; NULL otherwise. */
 extern dsa_area *hg_resident_startup_area(void);
 extern void hg_resident_memory_startup_end(void);

@@ -32,7 +32,8 @@ typedef struct HgResidentReport
 /* Reports of the columns of a table, in CurrentMemoryContext; returns their number. */
 extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports);
 
-/* What share of a table's blocks may be served in all of these columns, by their numbers: 0 to 1.
+/*
+ * What share of a table's blocks may be served in all of these columns, by their numbers: 0 to 1.
  */
 extern double hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers);
 

@@ -10,10 +10,9 @@
 #include "hg_compat.h"
 
 #include "port/atomics.h"
-#include "storage/shmem.h"
 #include "utils/timestamp.h"
 
-#include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
 
 typedef struct HgSharedStatistics
@@ -28,8 +27,7 @@ static HgSharedStatistics *statistics = NULL;
 void
 hg_resident_statistics_request(void)
 {
-	if (hg_resident_memory > 0)
-		RequestAddinShmemSpace(sizeof(HgSharedStatistics));
+	hg_resident_shared_request(sizeof(HgSharedStatistics));
 }
 
 /* Have all of them be 0. */
@@ -45,13 +43,11 @@ hg_resident_statistics_clear(void (*set)(volatile pg_atomic_uint64 *, uint64))
 void
 hg_resident_statistics_startup(void)
 {
-	bool found;
+	bool is_new;
 
-	if (hg_resident_memory == 0)
-		return;
-	statistics =
-		ShmemInitStruct("hashgraph resident statistics", sizeof(HgSharedStatistics), &found);
-	if (found)
+	statistics = hg_resident_shared_startup("hashgraph resident statistics",
+											sizeof(HgSharedStatistics), &is_new);
+	if (!is_new)
 		return;
 	hg_resident_statistics_clear(pg_atomic_init_u64);
 	pg_atomic_init_u64(&statistics->reset_at, 0);

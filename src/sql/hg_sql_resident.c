@@ -24,7 +24,6 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "loader/hg_loader_compare.h"
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
@@ -33,6 +32,7 @@
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
+#include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);
@@ -415,7 +415,7 @@ hashgraph_resident_check(PG_FUNCTION_ARGS)
 								RelationGetRelationName(rel)),
 						 errdetail("The reason is that %s.", why_not)));
 	else
-		compared = hg_compare_served(rel, GetActiveSnapshot());
+		compared = hg_sql_compare_served(rel, GetActiveSnapshot());
 	hg_sql_row_set_count(&row, CHECK_COMPARED, compared.rows);
 	hg_sql_row_set_count(&row, CHECK_DIFFERENT, compared.different);
 	relation_close(rel, AccessShareLock);

@@ -148,7 +148,7 @@ sub table_sql
 	my @definitions;
 
 	push @definitions, join(' ', splice @columns, 0, 2) . ' not null' while @columns;
-	return "create unlogged table $name (" . join(', ', @definitions) . ");\n"
+	return "create table $name (" . join(', ', @definitions) . ");\n"
 	  . "insert into $name " . $tables{$name}[1]->(@size) . ";\nvacuum (analyze) $name;\n";
 }
 

@@ -59,7 +59,7 @@ sub tables_sql
 		my $factor = int($keys * 0.618) | 1;
 		$factor++ until common_divisor($factor, $keys) == 1;
 		push @parts, "drop table if exists $table->{name};\n"
-		  . "create unlogged table $table->{name} (k int not null, k8 bigint not null, u uuid not null, t text not null,"
+		  . "create table $table->{name} (k int not null, k8 bigint not null, u uuid not null, t text not null,"
 		  . " v int not null, w int not null, g int not null);\n"
 		  . "insert into $table->{name} select k, k * 1000003::bigint, lpad(to_hex(k), 32, '0')::uuid, 'key ' || k, k % $V, k % $W, k % $G"
 		  . " from (select (i * $factor % $keys + 1)::int as k from generate_series(0::bigint, $table->{rows} - 1) i) s;\n"

@@ -16,6 +16,7 @@ use File::Basename qw(dirname);
 use IPC::Open3 qw(open3);
 use JSON::PP ();
 use POSIX qw(strftime uname);
+use Time::HiRes qw(sleep);
 
 our @EXPORT_OK = qw(directory median read_file write_json write_file);
 
@@ -29,14 +30,16 @@ sub directory
 }
 
 # The bench's database on the server; made where it is not there yet.  Options: settings for every
-# session, as a hash; keep, to leave the database.
+# session, as a hash; keep, to leave the database; residents, to have joins served from resident columns, which the
+# server must have memory for.  Without that they read tables, whatever else the server has been told.
 sub new
 {
 	my ($class, %options) = @_;
 	my $self = bless {%options}, $class;
 
-	$self->{settings} = { 'client_min_messages' => 'error', 'jit' => 'off', 'synchronize_seqscans' => 'off',
-		%{ $options{settings} // {} } };
+	# VACUUM can do nothing yet with rows whose commit is not flushed
+	$self->{settings} = { 'client_min_messages' => 'error', 'jit' => 'off', 'synchronize_seqscans' => 'off', 'synchronous_commit' => 'on',
+		'hashgraph.resident' => $options{residents} ? 'on' : 'off', %{ $options{settings} // {} } };
 	$self->{made} = 0;
 	if ($self->query("select 1 from pg_database where datname = '$database'", on => 'postgres') eq '')
 	{
@@ -49,7 +52,41 @@ sub new
 	die "the server does not preload hashgraph: put shared_preload_libraries = 'hashgraph' into postgresql.conf, or set "
 	  . "PGOPTIONS='-c session_preload_libraries=hashgraph'\n"
 	  if $self->query("select count(*) from pg_settings where name = 'hashgraph.enabled'") eq '0';
+	die "the server has no memory for resident columns: put hashgraph.resident_memory into postgresql.conf, beside "
+	  . "shared_preload_libraries = 'hashgraph'\n"
+	  if $options{residents} && $self->query('select memory from hashgraph_stat_resident') eq '0';
 	return $self;
+}
+
+# Have all columns of tables be resident that can be, in all their blocks, and wait for it.  VACUUM must have been there, and
+# can't have been while a witness's snapshot was older than the rows.
+sub make_resident
+{
+	my ($self, @tables) = @_;
+
+	foreach my $table (map { literal($_) } @tables)
+	{
+		$self->wait_until("vacuum of $table", "select relallvisible = relpages from pg_class where oid = $table\::regclass",
+			"select format('vacuum %s', $table\::regclass) \\gexec\n");
+		$self->query("select hashgraph_resident_add($table, wait => true)");
+		$self->wait_until("residents of $table", 'select bool_and(blocks_resident = blocks_total) from hashgraph_resident '
+			  . "where relation = $table\::regclass and database = current_database()");
+	}
+	return;
+}
+
+# Try something until a query says that it is so; an error after half a minute.
+sub wait_until
+{
+	my ($self, $what, $query, $try) = @_;
+
+	foreach (1 .. 100)
+	{
+		return if $self->query($query) eq 't';
+		$self->query($try) if defined $try;
+		sleep 0.3;
+	}
+	die "$what does not come to an end\n";
 }
 
 # Drop the database, unless it is to be kept.
@@ -112,8 +149,8 @@ sub escaped
 	return $value;
 }
 
-# A query in variants, each a list of settings, one against the other (see race.sql).  Returns a hash: ms, costs, nodes
-# (a list each, by variant), times (a list of lists, by variant), result.
+# A query in variants, each a list of settings, one against the other (see race.sql).  Returns a hash: ms, costs, nodes,
+# served (a list each, by variant), times (a list of lists, by variant), result.
 sub race
 {
 	my ($self, $query, $variants, $runs, %options) = @_;
@@ -126,6 +163,29 @@ sub race
 	$answer->{times} = \@times;
 	$answer->{nodes} = [ map { $_ ? 1 : 0 } @{ $answer->{nodes} } ];
 	return $answer;
+}
+
+# The same with variants in sessions of their own: all turns of a variant in one, or where fresh is said each turn.
+sub race_in_sessions
+{
+	my ($self, $query, $variants, $runs, %options) = @_;
+	my ($turns, $of_turn) = $options{fresh} ? ($runs, 1) : (1, $runs);
+	my %all = map { $_ => [] } qw(costs nodes served times);
+
+	foreach (1 .. $turns)
+	{
+		foreach my $index (0 .. $#$variants)
+		{
+			my $race = $self->race($query, [ $variants->[$index] ], $of_turn, %options);
+
+			$all{result} //= $race->{result};
+			die "variant $variants->[$index] returns $race->{result}, not $all{result}, for: $query\n" if $race->{result} ne $all{result};
+			push @{ $all{times}[$index] }, @{ $race->{times}[0] };
+			$all{$_}[$index] = $race->{$_}[0] foreach qw(costs nodes served);
+		}
+	}
+	$all{ms} = [ map { median(@$_) } @{ $all{times} } ];
+	return \%all;
 }
 
 # Text as an SQL literal.

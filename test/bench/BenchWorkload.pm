@@ -16,7 +16,7 @@ use Time::HiRes ();
 
 use BenchServer qw(directory read_file);
 
-our @EXPORT_OK = qw(is_workload load_workload workload_queries);
+our @EXPORT_OK = qw(is_workload load_workload workload_queries workload_tables);
 
 my @workloads = ('tpch', 'film');
 
@@ -53,6 +53,14 @@ sub load_workload
 	return 0 if $server->query("select obj_description(to_regnamespace('$name'))") eq "scale $scale";
 	$server->query("\\set workload $name\n\\set scale $scale\n$begin" . read_file(directory() . "/${name}_load.sql") . $end);
 	return Time::HiRes::time - $started;
+}
+
+# The tables of a workload.
+sub workload_tables
+{
+	my ($server, $name) = @_;
+
+	return split /\n/, $server->query("select oid::regclass from pg_class where relnamespace = '$name'::regnamespace and relkind = 'r'");
 }
 
 # The queries of a workload for a scale: name and sql, in order.

@@ -90,7 +90,7 @@ insert into fact_type select n, name
       'born as', 'prize']) with ordinality u (name, n);
 
 -- Five of 100 titles are series, 45 their episodes; the first series have most of them.
-create unlogged table title (id int not null, name text not null, kind_id int not null, made int not null,
+create table title (id int not null, name text not null, kind_id int not null, made int not null,
   country text not null, language text not null, series_id int, season int, episode int);
 insert into title
   select i,
@@ -110,13 +110,13 @@ insert into title
     offset 0) kinds;
 alter table title add primary key (id);
 
-create unlogged table company (id int not null, name text not null, country text not null);
+create table company (id int not null, name text not null, country text not null);
 insert into company
   select i, initcap(noun(i, 20)) || ' ' || (array['Pictures', 'Film', 'Studios', 'Television', 'Media',
       'Brothers', 'Distribution', 'Works'])[1 + draw(i, 21, 8)] || ' ' || i / 200, country((i - 1) % 24)
   from generate_series(1, :companies) i;
 
-create unlogged table title_company (title_id int not null, company_id int not null, role_id int not null, note text);
+create table title_company (title_id int not null, company_id int not null, role_id int not null, note text);
 insert into title_company
   select id, company, role, (array['television', 'cinema', 'disc', 'all media'])[1 + draw(id, 25 + role, 12)]
   from (
@@ -128,7 +128,7 @@ insert into title_company
   order by id, company, role;
 
 -- The people of a country are 24 numbers apart, and so the first of each country are the busy ones.
-create unlogged table person (id int not null, name text not null, gender char(1) not null, country text not null, born int);
+create table person (id int not null, name text not null, gender char(1) not null, country text not null, born int);
 insert into person
   select i, surname(i, 61) || ', ' || case when is_woman(i)
       then (array['Ada', 'Bea', 'Clara', 'Dora', 'Emma', 'Freya', 'Greta', 'Hanna', 'Irma', 'Julia', 'Karin', 'Lena',
@@ -139,7 +139,7 @@ insert into person
     case when draw(i, 65, 10) < 7 then 2002 - rank_of(i, 66, 120, 1.3) end
   from generate_series(1, :people) i;
 
-create unlogged table figure (id int not null, name text not null);
+create table figure (id int not null, name text not null);
 insert into figure
   select i, case when i <= 12 then (array['herself', 'himself', 'narrator', 'police officer', 'doctor', 'nurse', 'waiter',
       'student', 'reporter', 'soldier', 'mother', 'priest'])[i]
@@ -148,7 +148,7 @@ insert into figure
   from generate_series(1, :figures) i;
 
 -- The first three of a title are its director, writer and producer, and most of the others play a figure.
-create unlogged table credit (id int not null, title_id int not null, person_id int not null, job_id int not null,
+create table credit (id int not null, title_id int not null, person_id int not null, job_id int not null,
   figure_id int, place int not null, note text);
 insert into credit
   select row_number() over (), title, person, job, case when job <= 2 and draw(i, 83, 5) > 0 then 1 + rank_of(i, 84, :figures, 3) end,
@@ -164,7 +164,7 @@ insert into credit
       offset 0) people
     offset 0) jobs;
 
-create unlogged table keyword (id int not null, word text not null);
+create table keyword (id int not null, word text not null);
 insert into keyword
   select i, coalesce((array['revenge', 'friendship', 'wedding', 'harbour', 'orphan', 'train', 'winter', 'betrayal', 'island',
       'detective', 'school', 'ghost', 'lighthouse', 'robbery', 'circus', 'dance', 'robot', 'forest', 'letter', 'king', 'prison',
@@ -174,14 +174,14 @@ insert into keyword
   from generate_series(1, :keywords) i;
 
 -- A fifth of the keywords depends on the title's kind.
-create unlogged table title_keyword (title_id int not null, keyword_id int not null);
+create table title_keyword (title_id int not null, keyword_id int not null);
 insert into title_keyword
   select distinct id, 1 + (rank_of(i, 92, :keywords, 3) + case when draw(i, 93, 5) = 0 then 6 * kind_id else 0 end) % :keywords
     as keyword
   from title, generate_series(1, floor(36 * fame(id))::int) n, lateral (select id::bigint * 64 + n) numbered (i)
   order by keyword, id;
 
-create unlogged table title_fact (id int not null, title_id int not null, type_id int not null, value text not null);
+create table title_fact (id int not null, title_id int not null, type_id int not null, value text not null);
 insert into title_fact
   select row_number() over (order by type, title, n), title, type, value
   from (
@@ -211,7 +211,7 @@ insert into title_fact
     union all
     select id, 8, 0, 'no ' || noun(id, 114) || ' is ' || adjective(id, 115) from title where fame(id) > 0.4) facts;
 
-create unlogged table person_fact (id int not null, person_id int not null, type_id int not null, value text not null);
+create table person_fact (id int not null, person_id int not null, type_id int not null, value text not null);
 insert into person_fact
   select row_number() over (order by type, person, n), person, type, value
   from (
@@ -227,7 +227,7 @@ insert into person_fact
     from person, generate_series(1, 1 + draw(id, 131, 5)::int) n where id <= :people / 20) facts;
 
 -- What is referred to is famous more often than not.
-create unlogged table title_link (id int not null, title_id int not null, linked_id int not null, type_id int not null);
+create table title_link (id int not null, title_id int not null, linked_id int not null, type_id int not null);
 insert into title_link
   select row_number() over (), id, case when draw(i, 140, 5) < 3 then 100 * rank_of(i, 141, :titles / 100, 2) + 14
       else 1 + draw(i, 142, :titles) end, 1 + rank_of(i, 143, 6, 2)

@@ -42,7 +42,7 @@ select (10000 * :scale)::bigint as suppliers, (150000 * :scale)::bigint as custo
   (200000 * :scale)::bigint as parts, (1500000 * :scale)::bigint as orders,
   greatest((1000 * :scale)::bigint, 1) as clerks \gset
 
-create unlogged table supplier (s_suppkey int not null, s_name char(25) not null, s_address varchar(40) not null,
+create table supplier (s_suppkey int not null, s_name char(25) not null, s_address varchar(40) not null,
   s_nationkey int not null, s_phone char(15) not null, s_acctbal numeric(15, 2) not null, s_comment varchar(101) not null);
 insert into supplier
   select i, 'Supplier#' || lpad(i::text, 9, '0'), phrase(i, 20) || draw(i, 21, 1000), draw(i, 22, 25),
@@ -51,7 +51,7 @@ insert into supplier
       else ' ' end || phrase(i, 26) || ' ' || phrase(i, 27)
   from generate_series(1, :suppliers) i;
 
-create unlogged table customer (c_custkey int not null, c_name varchar(25) not null, c_address varchar(40) not null,
+create table customer (c_custkey int not null, c_name varchar(25) not null, c_address varchar(40) not null,
   c_nationkey int not null, c_phone char(15) not null, c_acctbal numeric(15, 2) not null,
   c_mktsegment char(10) not null, c_comment varchar(117) not null);
 insert into customer
@@ -61,7 +61,7 @@ insert into customer
     phrase(i, 35) || ' ' || phrase(i, 36) || ' ' || phrase(i, 37) || ' ' || phrase(i, 38) || ' ' || phrase(i, 39)
   from generate_series(1, :customers) i;
 
-create unlogged table part (p_partkey int not null, p_name varchar(55) not null, p_mfgr char(25) not null,
+create table part (p_partkey int not null, p_name varchar(55) not null, p_mfgr char(25) not null,
   p_brand char(10) not null, p_type varchar(25) not null, p_size int not null, p_container char(10) not null,
   p_retailprice numeric(15, 2) not null, p_comment varchar(23) not null);
 insert into part
@@ -84,7 +84,7 @@ insert into part
       'sandy seashell sienna sky slate smoke snow spring steel tan thistle tomato turquoise violet wheat white '
       'yellow', ' ') colours;
 
-create unlogged table partsupp (ps_partkey int not null, ps_suppkey int not null, ps_availqty int not null,
+create table partsupp (ps_partkey int not null, ps_suppkey int not null, ps_availqty int not null,
   ps_supplycost numeric(15, 2) not null, ps_comment varchar(199) not null);
 insert into partsupp
   select i, supplier_of(i, n, :suppliers), 1 + draw(i * 4 + n, 60, 9999), (100 + draw(i * 4 + n, 61, 99901)) * 0.01,
@@ -92,7 +92,7 @@ insert into partsupp
   from generate_series(1, :parts) i, generate_series(0, 3) n;
 
 -- Orders have 1 to 7 lines; eight of 32 keys are used.  What an order sums up comes from its lines.
-create unlogged table lineitem (l_orderkey bigint not null, l_partkey int not null, l_suppkey int not null,
+create table lineitem (l_orderkey bigint not null, l_partkey int not null, l_suppkey int not null,
   l_linenumber int not null, l_quantity numeric(15, 2) not null, l_extendedprice numeric(15, 2) not null,
   l_discount numeric(15, 2) not null, l_tax numeric(15, 2) not null, l_returnflag char(1) not null,
   l_linestatus char(1) not null, l_shipdate date not null, l_commitdate date not null, l_receiptdate date not null,
@@ -120,7 +120,7 @@ insert into lineitem
     offset 0) receipts;
 analyze lineitem;
 
-create unlogged table orders (o_orderkey bigint not null, o_custkey int not null, o_orderstatus char(1) not null,
+create table orders (o_orderkey bigint not null, o_custkey int not null, o_orderstatus char(1) not null,
   o_totalprice numeric(15, 2) not null, o_orderdate date not null, o_orderpriority char(15) not null,
   o_clerk char(15) not null, o_shippriority int not null, o_comment varchar(79) not null);
 insert into orders

@@ -14,7 +14,7 @@ use Test::More;
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 my $bench = "$FindBin::Bin/../bench";
-my $node = new_server('bench', conf => "fsync = off\n");
+my $node = new_server('bench', conf => "fsync = off\nhashgraph.resident_memory = 64MB\n");
 my $out = PostgreSQL::Test::Utils::tempdir();
 
 local $ENV{PGHOST} = $node->host;
@@ -81,9 +81,18 @@ is_deeply([ map { $_->{name} } grep { !defined $_->{result} } @{ $report->{tpch}
 	[], '... none of which finds nothing');
 ok($report->{machine}{cpu} && $report->{machine}{cores} && $report->{machine}{memory_kb} && $report->{versions}{postgresql}
 	  && $report->{settings}{work_mem} eq '2GB', 'machine, versions and settings are told');
-my $some = bench_ok('run', "$bench/run", qw(--rows 2000 --runs 1 --duckdb no --phases --query count@1 --query dimension@0), '--json', "$out/some.json");
-like($some, qr/^count\@1 .*\n +cpu .* scan [\d.]+, .* match [\d.]+, rest .*\ndimension\@0 .*\n +cpu .*$/m, 'chosen queries show phases');
-is(join(' ', map { "$_->{name} $_->{workers}" } @{ json_of("$out/some.json")->{queries} }), 'count@1 1 dimension@0 0', '... with the workers asked for');
+my @some = (qw(--rows 2000 --runs 1 --duckdb no --residents), '--json', "$out/some.json");
+my $some = bench_ok('run', "$bench/run", @some, qw(--phases --query count@1 --query dimension@0));
+my $phases = qr/ +cpu .* scan [\d.]+, .* match [\d.]+, rest .*\n/;
+like($some, qr/^count\@1 .*\n$phases${phases}dimension\@0 .*\n$phases$phases/m, 'chosen queries show phases');
+my @chosen = @{ json_of("$out/some.json")->{queries} };
+is(join(' ', map { "$_->{name} $_->{workers}" } @chosen), 'count@1 1 dimension@0 0', '... with the workers asked for');
+is_deeply([ map { map { $_ // 'none' } map { $_->{served} } @{ $_->{times} }{qw(postgresql cpu cpu_resident)} } @chosen ],
+	[ ('none', 'none', 1) x 2 ], '... from tables, and from resident columns');
+unlike($some, qr/served/, '... all of whose blocks are served');
+$some = bench_ok('run as PostgreSQL comes', "$bench/run", @some, qw(--stock --query count --settings hashgraph.min_rows=0;enable_mergejoin=off));
+like($some, qr/^count +\d+ +\d+ +[\d.]+x +[\d.]+\* +\d+ +[\d.]+x +[\d.]+\*$/m, '... takes what the planner chooses');
+is(json_of("$out/some.json")->{settings}{work_mem}, '4MB', '... with the server\'s own settings');
 my (undef, $unknown) = run_command([ "$bench/run", qw(--query cuont) ]);
 like($unknown, qr/there is no query named cuont/, 'a query that there is not is an error');
 ok(well_formed(slurp_file($_)), "$_ is well-formed") foreach "$out/rows-over-size.svg", "$out/rows-over-multiplicity.svg";
@@ -92,24 +101,25 @@ is($node->safe_psql('postgres', q{select count(*) from pg_database where datname
 
 # ------------------------------------------------------------------ the cost model
 
-$printed = bench_ok('grid', "$bench/grid", qw(--max-rows 100 --runs 1 --bound 100000), '--json', "$out/grid.json", '--svg', "$out/grid.svg");
+$printed = bench_ok('grid', "$bench/grid", qw(--max-rows 100 --runs 1 --bound 100000 --residents), '--json', "$out/grid.json", '--svg', "$out/grid.svg");
 my $grid = json_of("$out/grid.json");
 ok($grid, 'the grid is JSON');
 is_deeply(
-	[ grep { my $point = $_; grep { !($point->{$_}{median_ms} > 0 && $point->{$_}{cost} > 0) } qw(off node auto) } @{ $grid->{points} } ],
+	[ grep { my $point = $_; grep { !($point->{$_}{median_ms} > 0 && $point->{$_}{cost} > 0) } qw(off pages node auto) } @{ $grid->{points} } ],
 	[], 'each point has times and costs');
+is_deeply([ grep { defined $_->{pages}{served} || $_->{node}{served} != 1 } @{ $grid->{points} } ], [], '... from tables and from resident columns');
 cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
 ok(well_formed(slurp_file("$out/grid.svg")), 'its plot is well-formed');
 
-$printed = bench_ok('regret', "$bench/regret", qw(--scale 0.01 --runs 1 --query Q3,Q6 --under stock,alone --bound 100000),
+$printed = bench_ok('regret', "$bench/regret", qw(--scale 0.01 --runs 1 --query Q3,Q6 --under stock,alone --bound 100000 --residents),
 	'--json', "$out/regret.json");
 my $regret = json_of("$out/regret.json");
-like($printed, qr/^Q3 +[\d.]+ +[\d.]+ +[\d.]+  \w+ .*\nQ6 +[\d.]+ +[\d.]+ +-  off .*\nsum /m, 'choices are printed, and that a query without joins has none');
+like($printed, qr/^Q3( +[\d.]+){4}  \w+ .*\nQ6( +[\d.]+){3} +-  off .*\nsum /m, 'choices are printed, and that a query without joins has none');
 foreach my $under (map { $regret->{under}{$_} } qw(stock alone))
 {
 	my ($joins) = @{ $under->{queries} };
 
-	cmp_ok($joins->{best_ms}, '==', (sort { $a <=> $b } @{ $joins->{ms} }{qw(off on forced)})[0], 'the best of the three is told');
+	cmp_ok($joins->{best_ms}, '==', (sort { $a <=> $b } @{ $joins->{ms} }{qw(off pages on forced)})[0], 'the best of them is told');
 	cmp_ok(abs($joins->{regret} - $joins->{ms}{on} / $joins->{best_ms}), '<', 1e-6, '... and the regret');
 }
 is($regret->{under}{stock}{settings}{work_mem}, '4MB', '... and the settings');
@@ -152,6 +162,12 @@ $node->safe_psql('postgres', 'drop database hashgraph_bench');
 (undef, $why) = run_command([ "$bench/bystander", qw(--scale 1 --turns 1 --seconds 1) ]);
 like($why, qr/the server preloads hashgraph itself/, 'a server without the library is wanted to compare with');
 my $bare = new_server('bare', preload => '', conf => "fsync = off\n");
+{
+	local @ENV{qw(PGHOST PGPORT)} = ($bare->host, $bare->port);
+	local $ENV{PGOPTIONS} = '-c session_preload_libraries=hashgraph';
+	(undef, $why) = run_command([ "$bench/run", qw(--residents --rows 1000 --query count) ]);
+	like($why, qr/the server has no memory for resident columns: /, 'memory for residents is wanted to measure them');
+}
 {
 	local @ENV{qw(PGHOST PGPORT)} = ($bare->host, $bare->port);
 	$printed = bench_ok('bystander', "$bench/bystander", qw(--scale 1 --turns 1 --seconds 1 --scripts select-only --clients 2 --bar 99),

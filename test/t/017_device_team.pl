@@ -312,7 +312,7 @@ close $streaming->{socket};
 	$session->query('set hashgraph.backend = cuda');
 	# one must be found and stopped before the device is there, and the others must still read then: both take longer
 	# each time
-	for my $round (1 .. 5)
+	for my $round (1 .. 8)
 	{
 		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_START_DELAY_MS => 500 * $round);
 		my $first = device_process($node);

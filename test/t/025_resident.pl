@@ -20,18 +20,9 @@ plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 my $node = new_server('resident', conf => "hashgraph.resident_memory = '4MB'\nmax_prepared_transactions = 2\nwal_level = replica\n");
 my $main = RawSession->new($node);
 
-# Run statements, each by itself, which must succeed; what the last one returns.
 sub sql
 {
-	my ($statements) = @_;
-	my $result;
-
-	foreach my $statement (grep { /\S/ } split /;/, $statements)
-	{
-		$result = $main->query($statement);
-		die "$statement: $main->{error}" if defined $main->{error};
-	}
-	return $result;
+	return $main->run_each(shift);
 }
 
 # Rows that would be served of a table, and those of them that are not the table's.

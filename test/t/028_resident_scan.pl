@@ -122,14 +122,15 @@ create function zero_in(cstring) returns zero language internal immutable strict
 create function zero_out(zero) returns cstring language internal immutable strict as 'cstring_out';
 create type zero (input = zero_in, output = zero_out, like = cstring);
 create table kinds (a int, b int2, c int8, d bool, e "char", f float4, g float8, h uuid, i date, j timestamptz, k interval, l oid, gone int8,
-  w zero, m macaddr, o timetz, p tid);
+  w zero, m macaddr, o timetz, p tid, x text);
 alter table kinds drop column gone;
 insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 5 > 0 then -i::int8 << 20 end, i % 2 = 0, chr(65 + i % 20)::"char",
   i / 7.0, case when i % 11 > 0 then -i / 3.0 end, md5(i::text)::uuid, date '2020-01-01' + i % 1000, timestamptz '2020-01-01' + i * interval '1 s',
   i * interval '1 month 2 s', i, repeat('w', i % 50)::zero, ('08:00:2b:01:02:' || to_hex(i % 256))::macaddr, case when i % 7 > 0 then '10:00+02'::timetz + i * interval '1 s' end,
-  ('(' || i || ',7)')::tid
+  ('(' || i || ',7)')::tid, repeat('w', i % 50)
   from generate_series(1, 30000) i;
 alter table kinds add column q int8 default 42;
+alter table kinds add column r uuid default 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
 insert into kinds (a, l, q) select i, i, case when i % 2 = 0 then i end from generate_series(200001, 203000) i;
 delete from kinds where l::int8 % 4 = 1;
 create table few as select i as k, i % 7 as v, md5(i::text)::uuid as u, date '2020-01-01' + i as d from generate_series(1, 1000) i;
@@ -140,7 +141,7 @@ sql('vacuum words');
 sql(q{select hashgraph_resident_add('words', array['k'], wait => true)});
 
 same_is('select kinds.* from (select a, b, c, d, e, f, g, h, i, j, k, l, m, o, p, q from kinds) kinds join few on b = few.k', '[0-9]{5} rows, all served', 'values of every fixed width, NULLs, line pointers with gaps');
-same_is("select f.k, x.$_ from (select l, $_ from kinds) x join few f on f.k = x.l::int8", '[0-9]+ rows, all served', "... $_ alone") foreach qw(a c d e f g k m o p q);
+same_is("select f.k, x.$_ from (select l, $_ from kinds) x join few f on f.k = x.l::int8", '[0-9]+ rows, all served', "... $_ alone") foreach qw(a c d e f g k m o p q r);
 same_is('select x.l from kinds x join few f on h = u', '[0-9]+ rows, all served', 'a key that is hashed, by reference');
 same_is('select x.l from kinds x join kinds y on x.m = y.m where y.l::int8 < 300', '[0-9]+ rows, all served', 'a key that is exact, by reference');
 same_is('select x.l, y.l from kinds x join kinds y on x.o = y.o and x.a is not distinct from y.a and x.b = y.b', '[0-9]+ rows, all served', 'several keys, with NULLs');
@@ -281,11 +282,28 @@ SQL
 my @filters = (
 	'a > 100', 'a between 100 and 20000 and b <> 7', 'a is not null', 'a is null', 'c < 0 and c is not null', 'b = 5 or b = 6', "i >= '2021-01-01' and i < '2022-01-01'",
 	"j < '2020-01-02'", 'd', 'not d', 'a % 3 = 1 and b < 100', 'k > interval \'1 year\'', 'a in (1, 2, 3, 10000, 11111)', 'a = b', 'h > \'80000000-0000-0000-0000-000000000000\' and m < \'08:00:2b:01:02:80\'',
-	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select min(v) from few)', 'b in (select v from few where k < 5)',
-	'b < 20 and b = any (select v from few where few.k = kinds.b)', 'case when a > 5 then b < 7 else d end', 'b > 290');
+	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select v from few order by v limit 1)', 'b in (select v from few where k < 5)',
+	'b < 20 and b = any (select v from few where few.k = kinds.b)', '(a > 25000 or c is null) and not d', 'not (a < 100 or b in (1, 2, 300))', 'd is not true or b < 20', '(a < b) is unknown',
+	'a not in (5, 7, null) or b = 3', 'b <> all (array[5, 7])', 'f between 3 and 7.5', "g < '-0' or g = 'nan'", 'a is distinct from 100', "e in ('A', 'B') and l < 5000", "h between '10000000-0000-0000-0000-000000000000' and '20000000-0000-0000-0000-000000000000'",
+	"i = date 'infinity' or i < date '2020-02-02'", "x like 'ww%' and b < 100", "x = 'www' or a = 7", "q is null and not (a % 2 = 0) or b = 4", "(b < 50 and b > 10 or b = 299) and c::text like '%1%'", 'case when a > 5 then b < 7 else d end', 'b > 290');
 foreach my $filter (@filters)
 {
 	same_is("select x.a, x.b, f.v from (select * from kinds where $filter) x join few f on f.k = x.b", '[0-9]+ rows, (all|some) served', "filter $filter");
+}
+# Segments are ruled out, or in, by the least and the greatest value of a column: at the edges of what they have, with columns that are all NULL in one.
+sql(<<'SQL');
+create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", filler char(1900));
+alter table spread alter filler set storage plain;
+insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '2000-01-01' + i else '-infinity' end, (i::int8 * 400000)::oid, case when i < 4084 then '-0' when i < 8168 then i / 8 else 'nan'::float8 end,
+  case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char", '' from generate_series(0, 10499) i;
+SQL
+resident('spread');
+is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
+foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
+	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'",
+	'a > (select min(v) from few) + 5000', 'a < 0 and a > (select max(v) from few)', 'a < 0 and fails(a)')
+{
+	same_is("select x.a, f.v from (select * from spread where $filter) x right join few f on f.k % 500 = x.a % 500", '[0-9]+ rows, all served', "... filter $filter");
 }
 same_is('select count(*) from (select a from kinds where counted_call(b) and a > 100 offset 0) x join few f on f.k = x.a', '1 rows, all served', 'a volatile filter');
 my @calls = map { sql("set hashgraph.resident = $_; select setval('calls', 1); select count(*) from (select b from kinds where counted_call(b) and a > 100) x join few f on f.k = x.b; select last_value from calls") =~ s/.*\n//sr } qw(on off);

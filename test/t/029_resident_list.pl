@@ -19,19 +19,10 @@ my $node = new_server('list', conf => "hashgraph.resident_memory = '4MB'\n", ini
 my $file = $node->data_dir . '/hashgraph_resident.list';
 my $main;
 
-# Run statements, each by itself, which must succeed; what the last one returns.
 sub sql
 {
-	my ($statements) = @_;
-	my $result;
-
 	$main //= RawSession->new($node);
-	foreach my $statement (grep { /\S/ } split /;/, $statements)
-	{
-		$result = $main->query($statement);
-		die "$statement: $main->{error}" if defined $main->{error};
-	}
-	return $result;
+	return $main->run_each(shift);
 }
 
 # What the view tells of all tables: name, state, pinned, each as often as it has columns.

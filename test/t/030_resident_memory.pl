@@ -24,18 +24,9 @@ use constant TABLES => 100;
 my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n", init => [ no_data_checksums => 1 ]);
 my $main = RawSession->new($node);
 
-# Run statements, each by itself, which must succeed; what the last one returns.
 sub sql
 {
-	my ($statements) = @_;
-	my $result;
-
-	foreach my $statement (grep { /\S/ } split /;/, $statements)
-	{
-		$result = $main->query($statement);
-		die "$statement: $main->{error}" if defined $main->{error};
-	}
-	return $result;
+	return $main->run_each(shift);
 }
 
 # Have what was taken in stay for so long, in ms.

@@ -4,6 +4,7 @@
 #
 #	random_tables($seed)	SQL that creates the tables; the same for the same seed
 #	random_join($kind)		a query that has a join of that kind
+#	random_aggregation()	a query that aggregates one table
 #	random_settings($version)	SET commands for what may not change a result, in that
 #							major version of PostgreSQL
 #	join_kinds()			the kinds; a hash of what EXPLAIN may call the joins of each
@@ -30,7 +31,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(random_tables random_join random_settings join_kinds);
+our @EXPORT = qw(random_tables random_join random_aggregation random_settings join_kinds);
 
 my $hour = q{interval '1 hour'};
 
@@ -347,6 +348,8 @@ sub random_subquery
 		"(select *, 7 as tag from $table)",
 		# what the planner may not take apart
 		"(select *, n % 5 as tag from $table where n % 4 <> 1 offset 0)",
+		# ... and what is filtered below it
+		"(select f.*, 7 as tag from $table f where " . random_filter('f', 2) . ')',
 		"(select distinct on (n) *, n as tag from $table order by n)",
 		"(select *, n as tag from $table order by n limit 150)",
 		"(select *, (row_number() over (partition by i4 order by n))::int as tag from $table)");
@@ -375,6 +378,46 @@ sub random_source
 		"(select * from $table where i4 in (select i4 from $other union select i8 % 40 from t3))",
 		"(select * from $table where i4 not in (select i4 from $other where i4 is not null))",
 		"(select * from $table tablesample bernoulli (40) repeatable (3))");
+}
+
+# A filter of one alias, of those that a scan decides over columns, and of some that it does not.  The values are such that tables
+# have, or lie between them.
+my %constants = (
+	i2 => [ qw(-5 0 7 20 150 2000) ], i4 => [ qw(-2147483648 -4 7 20 150 2147483647 1e3::int8) ],
+	i8 => [ qw(-9223372036854775808 -4 7 20::int2 150 9223372036854775807) ], oi => [ qw(0 7 40 4294967295) ],
+	bo => [ qw(true false) ], ch => [ map { "'$_'::\"char\"" } qw(A z) ],
+	tx => [ map { "'$_'" } '', qw(v2 v11 v20 v150) ], vc => [ map { "'$_'" } qw(v1 v2 v20) ], bp => [ map { "'$_'" } 'v2', 'v11  ', 'v20     ' ],
+	nu => [ qw('NaN'::numeric 1.25 1.250000 5 37.5 1e-20 100) ],
+	f4 => [ qw('-0'::float4 'NaN'::float4 7 150) ], f8 => [ qw('-0'::float8 'NaN'::float8 7 150::float4) ],
+	da => [ map { "date '$_'" } qw(infinity 2000-01-03 2000-02-01) ],
+	ts => [ qw('2000-01-01'::date), map { "timestamp '$_'" } '-infinity', '2000-01-01 20:00', '2000-01-07' ],
+	tz => [ map { "timestamptz '$_'" } 'infinity', '2000-01-01 20:00 UTC', '2000-01-07 UTC' ],
+	ti => [ map { "time '$_'" } qw(00:00 00:12 01:00) ], uu => [ map { "md5('$_')::uuid" } 2, 7, 20 ],
+	by => [ map { "decode(md5('$_'), 'hex')" } 1, 3, 10 ], ad => [ qw(3 7 20) ], n => [ qw(1 20 100 400) ],
+	ci => [ map { "'$_'" } qw(V2 v11) ], wide => [ map { "'$_'" } qw(w2 w20) ], pk => [ map { "'$_'" } qw(p2 p20) ],
+	lt => [ "'2'", "'long 10'" ]);
+
+sub random_filter
+{
+	my ($a, $depth) = @_;
+	my $column = pick(sort keys %constants);
+	my $constant = sub { return pick(@{ $constants{$column} }) };
+	my $operator = pick('=', '<>', '<', '<=', '>', '>=', '<>', '>');
+	my $not = pick('', 'not ');
+
+	return pick(
+		sub { '(' . random_filter($a, $depth - 1) . ' or ' . random_filter($a, $depth - 1) . ')' },
+		sub { '(' . random_filter($a, $depth - 1) . ' and ' . random_filter($a, $depth - 1) . ')' },
+		sub { 'not (' . random_filter($a, $depth - 1) . ')' },
+		sub { '(' . random_filter($a, $depth - 1) . ') is ' . pick('not ', '') . pick('true', 'false', 'unknown') })->()
+	  if $depth > 0 && chance(55);
+	return "$a.$column ${not}like " . pick("'v%'", "'v1%'", "'long%'", "'w%'", "'p%'", "'v2'", "'%1'", "'v_1'")
+	  if $column =~ /^(tx|vc|bp|lt|wide|pk)$/ && chance(40);
+	return pick("$a.$column $operator " . $constant->(), $constant->() . " $operator $a.$column",
+		"$a.$column ${not}between " . $constant->() . ' and ' . $constant->(),
+		"$a.$column ${not}in (" . join(', ', map { $constant->() } 1 .. 3) . pick('', '', ', null') . ')',
+		"$a.$column is ${not}null", "$a.$column is ${not}distinct from " . $constant->(),
+		pick("$a.bo", "not $a.bo", "$a.bo is not true"), "$a.i2 $operator $a.i8", "$a.f4 $operator $a.f8");
 }
 
 # One equality of a column of the left side and one of the right.
@@ -448,7 +491,7 @@ sub random_exists
 	{
 		my ($operator, @family) = @{ pick(grep { $_->[0] eq '=' } @families) };
 		my ($l, $r) = map { name_of($_) . '.' . pick(@family) } $left, $right;
-		my $where = chance(30) ? ' where ' . name_of($right) . '.n % 3 <> 0' : '';
+		my $where = chance(30) ? ' where ' . pick(name_of($right) . '.n % 3 <> 0', random_filter(name_of($right), 1)) : '';
 
 		if (chance(30))
 		{
@@ -529,6 +572,9 @@ sub random_aggregate
 		"sum($number)", "avg($number)", "stddev($number)",
 		pick('min', 'max') . '(' . $column->(qw(n i2 i4 i8 oi da ts tz ti tx uu::text ad ls)) . ')',
 		'sum(' . $column->('i4') . '::int8 * ' . $column->('n') . ')',
+		pick('sum', 'avg', 'count') . '(' . pick('', '-') . $column->(qw(nu n i2)) . pick(' * (1 - 0.05 * ', ' - (', ' + 1.250 * (2 + ')
+		  . $column->(qw(n i2 i8 dn nu)) . '::numeric))',
+		pick('sum', 'min') . '(' . $column->(qw(n i2 ad)) . pick(' + ', ' - ') . $column->(qw(n i2)) . ' * 2::int8)',
 		'sum(case when ' . $column->('n') . " > 50 then $number end)",
 		'max(length(' . $column->('tx', 'wide') . '))',
 		'bool_or(' . $column->('bo') . ')', 'bit_xor(' . $column->('i8') . ')',
@@ -584,6 +630,7 @@ sub random_from
 	push @where, name_of($left)
 	  . pick('.n % 5 <> 0', '.n < 150', '.tx is not null', '.i4 > 20', '.wide is not null')
 	  if $kind ne 'full' && chance(35);
+	push @where, random_filter(name_of(pick($left, $kind eq 'inner' ? $right : $left)), 2) if $kind ne 'full' && chance(25);
 	push @where, name_of($left) . pick('.i4', '.i8') . ' not in (select i4 from '
 	  . pick('t2', 't3 where n < 7', 't3 where i4 is not null', 't4 where false') . ')'
 	  if $kind ne 'full' && chance(4);
@@ -710,6 +757,23 @@ sub random_join
 			"select o.n, (select case when o.n % $_ = 0 then count(*) else sum(m) end
 			from ($rows limit case when o.n % $_ = 0 then $limit end) s) as c from $table o"
 		} 2, 2, 3, 4));
+}
+
+# Aggregates over one table, or what a subquery has of it.
+sub random_aggregation
+{
+	$aliases = 0;
+	$lateral = '';
+	my $alias = new_alias(table => 1);
+	my $table = 't' . pick(@any_table);
+	my ($list, $groups) = random_grouping($alias);
+	my $where = chance(50) ? ' where ' . random_filter($alias->{name}, 2) : '';
+
+	return above("select $list from $table $alias->{name}$where$groups") if chance(85);
+	# once for each row outside
+	return pick(
+		"select o.n, (select count(*) from (select $list from $table $alias->{name} where $alias->{name}.n % 5 = o.n % 5$groups) s) as c from t2 o",
+		"select o.n, s.* from t2 o left join lateral (select $list from $table $alias->{name} where $alias->{name}.n > o.n * 50$groups) s on true");
 }
 
 sub random_settings

@@ -106,6 +106,20 @@ sub query
 	return join("\n", @{ $self->{rows} });
 }
 
+# Run statements, each by itself, which must succeed; what the last one returns.
+sub run_each
+{
+	my ($self, $statements) = @_;
+	my $result;
+
+	foreach my $statement (grep { /\S/ } split /;/, $statements)
+	{
+		$result = $self->query($statement);
+		die "$statement: $self->{error}" if defined $self->{error};
+	}
+	return $result;
+}
+
 # Have no statement_timeout any more.  A short one may hit the statement that resets it, too.
 sub end_timeout
 {

@@ -130,7 +130,7 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 {
 	Expr *bare = argument;
 
-	function->column = -1;
+	function->column = function->number = -1;
 	function->argument = NULL;
 	function->argument_byval = true;
 	if (argument == NULL)
@@ -140,11 +140,14 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 	while (IsA(bare, RelabelType))
 		bare = ((RelabelType *) bare)->arg;
 	if (IsA(bare, Var))
-	{
 		function->column = hg_aggregate_column(state, ((Var *) bare)->varattno - 1);
-		return;
-	}
-	function->argument = ExecInitExpr(argument, &state->css.ss.ps);
+	else
+		function->argument = ExecInitExpr(argument, &state->css.ss.ps);
+	/* integers are taken from a column as they lie there, and counted without a look at them */
+	if (hg_function_takes_numbers(function) &&
+		(function->column < 0 ||
+		 (!function->argument_byval && function->kind != HG_AGGREGATE_COUNT)))
+		function->number = hg_arithmetic_add(state->taking.arithmetic, argument);
 }
 
 /* The number of a filter, which aggregates share where they have the same. */
@@ -177,6 +180,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	state->nfunctions = list_length(cscan->custom_scan_tlist) - state->first_result;
 	state->functions = palloc0(Max(state->nfunctions, 1) * sizeof(HgFunction));
 	state->taking.filters = palloc0(Max(state->nfunctions, 1) * sizeof(ExprState *));
+	state->taking.arithmetic = hg_arithmetic_create(state->ncolumns, state->attnos);
 	state->counts = !state->grouped && state->ncolumns == 0;
 	for (int i = 0; i < state->nfunctions; i++)
 	{
@@ -222,6 +226,25 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 						 state->states, state->row_context, &state->budget);
 	for (int i = 0; i < state->nfunctions; i++)
 		state->functions[i].offset += state->groups->states_offset;
+}
+
+/*
+ * Take numerics as integers where arguments that are computed column by column are made of them,
+ * and nobody else looks at what lies there: groups that have them do, and other functions.
+ */
+static void
+hg_aggregate_begin_units(HgAggregateState *state)
+{
+	bool *takes_units = state->batch->takes_units;
+
+	for (int c = 0; c < state->ncolumns; c++)
+		takes_units[c] = hg_arithmetic_uses_numeric(state->taking.arithmetic, c);
+	for (int i = 0; i < state->groups->nvalues; i++)
+		takes_units[state->groups->columns[i]] = false;
+	for (int i = 0; i < state->nfunctions; i++)
+		if (state->functions[i].column >= 0 && state->functions[i].number < 0 &&
+			state->functions[i].kind != HG_AGGREGATE_COUNT)
+			takes_units[state->functions[i].column] = false;
 }
 
 static void
@@ -282,8 +305,12 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		if (!state->groups->byvals[i])
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
+	hg_aggregate_begin_finding(state);
+	hg_aggregate_begin_units(state);
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
 							state->attnos);
+	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);
+	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
 
 	/* places that nothing is put into stay NULL in the scan slot */
@@ -324,10 +351,16 @@ hg_aggregate_read(HgAggregateState *state)
 			hg_function_count(&state->functions[i], group, rows);
 	}
 	else
-		while (state->source->next(state->source, batch))
+		for (;;)
 		{
 			CHECK_FOR_INTERRUPTS();
-			hg_aggregate_take(state, batch);
+			if (state->takes_arrays &&
+				state->source->next_run(state->source, PG_INT32_MAX, &state->run))
+				hg_aggregate_take_arrays(state, &state->run);
+			else if (state->source->next(state->source, batch))
+				hg_aggregate_take(state, batch);
+			else
+				break;
 		}
 	if (!state->grouped && groups->count == 0)
 		hg_groups_add(groups, NULL, 0, 0);

@@ -16,6 +16,8 @@
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_explain.h"
 
+static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks"};
+
 /* Show the group columns as core does. */
 static void
 hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
@@ -46,8 +48,14 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	HgAggregateRecord record = hg_aggregate_current_record(state);
 
 	hg_explain_keys(node, ancestors, es);
-	if (!es->analyze || record.processes == 0)
+	if (!es->analyze)
+	{
+		hg_explain_expected_blocks(state->source, &hg_aggregate_block_labels, es);
 		return;
+	}
+	if (record.processes == 0)
+		return;
+	hg_explain_blocks(&hg_aggregate_block_labels, record.blocks, es);
 	if (record.reduced_rows > 0)
 		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
 	if (!state->grouped)

@@ -9,15 +9,17 @@
  *
  *	sum(int2), sum(int4)	an int8, which wraps where PostgreSQL's does
  *	sum(int8)				a numeric, of a sum of 128 bits
- *	sum(numeric)			a numeric, of a sum of 128 bits (hg_numeric.h) and, for values that are
- *							too large for it, of what its own transition function has of them
+ *	sum(numeric)			a numeric, of a sum of 128 bits in units of the greatest display scale
+ *							(hg_numeric.h) and, for values that are too large for it, of what its
+ *							own transition function has of them
  *	avg						numeric_div of the sum by the count, as PostgreSQL does
  *
  * All other aggregates run their own transition function for each value
  * (hg_aggregate_transition.c): what is saved is the row, not the arithmetic.
  *
  * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
- * combines: they are in the form that the aggregates' own combine functions take.
+ * combines: they are in the form that the aggregates' own combine functions take, and made by
+ * their own functions where nobody else knows it.
  *
  * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
  * of transition functions, whose values by reference live in the groups' memory context.
@@ -54,9 +56,10 @@ typedef struct HgBigSumState
 typedef struct HgNumericState
 {
 	int64 count;
-	uint64 low; /* of the sum in units of 10^-HG_NUMERIC_SCALE, as above */
+	int64 summed; /* values that are in the sum ... */
+	uint64 low;	  /* ... in units of 10^-scale, as above */
 	int64 high;
-	int scale;				/* the greatest display scale in that sum */
+	int scale;				/* the greatest display scale of these values */
 	HgTransitionState rest; /* of values that are not in it */
 } HgNumericState;
 
@@ -99,18 +102,10 @@ void
 hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
 				 MemoryContext temporary)
 {
-	bool combined;
-
 	hg_privilege_check_aggregate(aggref);
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 	function->offset = *offset;
-	combined = function->partial && (function->kind == HG_AGGREGATE_SUM_BIGINT ||
-									 function->kind == HG_AGGREGATE_AVG_BIGINT);
-	/* their states are known to their own functions alone */
-	if (combined || (function->partial && (function->kind == HG_AGGREGATE_SUM_NUMERIC ||
-										   function->kind == HG_AGGREGATE_AVG_NUMERIC)))
-		function->kind = HG_AGGREGATE_TRANSITION;
 	switch (function->kind)
 	{
 		case HG_AGGREGATE_COUNT:
@@ -118,10 +113,14 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			break;
 		case HG_AGGREGATE_SUM_INT:
 		case HG_AGGREGATE_AVG_INT:
+			function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
 			*offset += sizeof(HgSumState);
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
+			function->word = HG_WORD_INT8;
+			if (function->partial)
+				function->transition = hg_transition_create(aggref, states, temporary);
 			*offset += sizeof(HgBigSumState);
 			break;
 		case HG_AGGREGATE_SUM_NUMERIC:
@@ -131,20 +130,21 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			break;
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
+			function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
 			*offset += sizeof(HgExtremeState);
 			break;
 		default:
 			/* the setting may be off again: the plan decides */
 			function->kind = HG_AGGREGATE_TRANSITION;
 			function->transition = hg_transition_create(aggref, states, temporary);
-			if (combined)
-				hg_transition_find_combine(function->transition, aggref);
 			*offset += sizeof(HgTransitionState);
 			break;
 	}
 	*offset = MAXALIGN(*offset);
-	if (function->kind != HG_AGGREGATE_COUNT && function->transition == NULL)
-		function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
+	/* what is returned of these sums are states that their own functions alone know */
+	if (function->partial && function->kind != HG_AGGREGATE_TRANSITION &&
+		function->transition != NULL)
+		hg_transition_find_combine(function->transition, aggref);
 }
 
 /* ---------------------------------------------------------------------
@@ -183,6 +183,34 @@ hg_big_sum_add(HgBigSumState *state, int64 value)
 {
 	state->low += (uint64) value;
 	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
+}
+
+static inline int128
+hg_numeric_sum_of(const HgNumericState *state)
+{
+	return (int128) state->high << 64 | state->low;
+}
+
+/*
+ * Add the sum of count values of a display scale, in units of 10^-scale, to a state's sum; false,
+ * and nothing is done, where 128 bits do not hold it.
+ */
+static inline bool
+hg_numeric_add(HgNumericState *state, int64 count, int128 units, int scale)
+{
+	int128 sum = hg_numeric_sum_of(state);
+
+	if (unlikely(scale != state->scale) &&
+		!(scale > state->scale ? hg_numeric_scale_up(&sum, scale - state->scale)
+							   : hg_numeric_scale_up(&units, state->scale - scale)))
+		return false;
+	if (__builtin_add_overflow(sum, units, &sum))
+		return false;
+	state->summed += count;
+	state->low = (uint64) sum;
+	state->high = (int64) (sum >> 64);
+	state->scale = Max(state->scale, scale);
+	return true;
 }
 
 static pg_attribute_always_inline void
@@ -283,28 +311,21 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 	HG_EACH_ROW(row)
 	{
 		HgNumericState *state = HG_STATE(HgNumericState, row);
-		int128 sum = (int128) state->high << 64 | state->low;
 		int128 units;
 		int scale;
 
 		state->count++;
-		if (hg_numeric_decode(values[row], &units, &scale) &&
-			!__builtin_add_overflow(sum, units, &sum))
-		{
-			state->low = (uint64) sum;
-			state->high = (int64) (sum >> 64);
-			state->scale = Max(state->scale, scale);
-		}
-		else
+		if (!hg_numeric_decode(values[row], &units, &scale) ||
+			!hg_numeric_add(state, 1, units, scale))
 			hg_transition_advance(function->transition, &state->rest, values[row], false);
 	}
 }
 
 /* Choose the loop for the type of words. */
-#define HG_FOR_WORD(function, call)                                                                \
+#define HG_FOR_WORD(word, call)                                                                    \
 	do                                                                                             \
 	{                                                                                              \
-		switch ((function)->word)                                                                  \
+		switch (word)                                                                              \
 		{                                                                                          \
 			case HG_WORD_INT2:                                                                     \
 				call(HG_WORD_INT2);                                                                \
@@ -323,7 +344,7 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 
 static pg_attribute_always_inline void
 hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
-				  HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+				  HgWordType word, HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
 #define HG_CALL_SUM(type)                                                                          \
 	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
@@ -339,7 +360,7 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			break;
 		case HG_AGGREGATE_SUM_INT:
 		case HG_AGGREGATE_AVG_INT:
-			HG_FOR_WORD(function, HG_CALL_SUM);
+			HG_FOR_WORD(word, HG_CALL_SUM);
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
@@ -350,10 +371,10 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			hg_advance_numeric(function, selection, values, groups, group, plain, all);
 			break;
 		case HG_AGGREGATE_MIN:
-			HG_FOR_WORD(function, HG_CALL_MIN);
+			HG_FOR_WORD(word, HG_CALL_MIN);
 			break;
 		case HG_AGGREGATE_MAX:
-			HG_FOR_WORD(function, HG_CALL_MAX);
+			HG_FOR_WORD(word, HG_CALL_MAX);
 			break;
 		default:
 			Assert(false);
@@ -362,6 +383,22 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 #undef HG_CALL_SUM
 #undef HG_CALL_MIN
 #undef HG_CALL_MAX
+}
+
+/* Rows of a selection that are not NULL (or nulls is NULL: none is), put into rows if need be. */
+static inline HgSelection
+hg_selection_without(HgSelection selection, const bool *nulls, uint16 *rows)
+{
+	int count = 0;
+
+	if (nulls == NULL)
+		return selection;
+	for (int i = 0; i < selection.count; i++)
+	{
+		rows[count] = selection.rows != NULL ? selection.rows[i] : i;
+		count += nulls[rows[count]] ? 0 : 1;
+	}
+	return (HgSelection){rows, count};
 }
 
 void
@@ -386,26 +423,209 @@ hg_function_advance(const HgFunction *function, HgSelection selection, const Dat
 	}
 
 	/* all others leave NULLs out */
-	if (nulls != NULL)
-	{
-		int count = 0;
-
-		for (int i = 0; i < selection.count; i++)
-		{
-			rows[count] = selection.rows != NULL ? selection.rows[i] : i;
-			count += nulls[rows[count]] ? 0 : 1;
-		}
-		selection.rows = rows;
-		selection.count = count;
-	}
+	selection = hg_selection_without(selection, nulls, rows);
 	if (groups == NULL && selection.rows == NULL)
-		hg_advance_inline(function, selection, values, groups, group, true, true);
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, true);
 	else if (groups == NULL)
-		hg_advance_inline(function, selection, values, groups, group, true, false);
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, false);
 	else if (selection.rows == NULL)
-		hg_advance_inline(function, selection, values, groups, group, false, true);
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, true);
 	else
-		hg_advance_inline(function, selection, values, groups, group, false, false);
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, false);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking numbers
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_function_takes_numbers(const HgFunction *function)
+{
+	return function->kind != HG_AGGREGATE_TRANSITION;
+}
+
+/* Add a numeric to a state's sum, or to the rest. */
+static inline void
+hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 units, int scale)
+{
+	state->count++;
+	if (!hg_numeric_add(state, 1, units, scale))
+		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale),
+							  false);
+}
+
+/* hg_advance_numeric() for units of 10^-scale. */
+static pg_attribute_always_inline void
+hg_advance_units(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
+				 HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, 0);
+		int128 sum = 0;
+
+		HG_EACH_ROW(row)
+		sum += values[row];
+		if (hg_numeric_add(state, selection.count, sum, scale))
+		{
+			state->count += selection.count;
+			return;
+		}
+	}
+	HG_EACH_ROW(row)
+	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
+}
+
+static pg_attribute_always_inline void
+hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNumbers *numbers,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
+		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
+						 all);
+	else
+		hg_advance_inline(function, selection, (const Datum *) numbers->values, HG_WORD_INT8,
+						  groups, group, plain, all);
+}
+
+void
+hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
+							const HgNumbers *numbers, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	selection = hg_selection_without(selection, numbers->nulls, rows);
+	/* the scale is that of no value then */
+	if (selection.count == 0)
+		return;
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, false, true);
+	else
+		hg_advance_numbers(function, selection, numbers, groups, group, false, false);
+}
+
+/* ---------------------------------------------------------------------
+ * Taking arrays
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_function_takes_arrays(const HgFunction *function)
+{
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			/* of rows, or of a column */
+			return function->filter < 0 && function->argument == NULL;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			return function->filter < 0 && function->column >= 0;
+		default:
+			return false;
+	}
+}
+
+/* Element i of an array of words. */
+static pg_attribute_always_inline int64
+hg_array_word(const void *array, int i, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return ((const int16 *) array)[i];
+		case HG_WORD_INT4:
+			return ((const int32 *) array)[i];
+		case HG_WORD_UINT4:
+			return ((const uint32 *) array)[i];
+		case HG_WORD_INT8:
+			break;
+	}
+	return ((const int64 *) array)[i];
+}
+
+static pg_attribute_always_inline void
+hg_array_sum(HgSumState *state, int nrows, const void *array, HgWordType type)
+{
+	uint64 sum = 0;
+
+	for (int i = 0; i < nrows; i++)
+		sum += (uint64) hg_array_word(array, i, type);
+	state->count += nrows;
+	state->sum = (int64) ((uint64) state->sum + sum);
+}
+
+static void
+hg_array_big_sum(HgBigSumState *state, int nrows, const int64 *array)
+{
+	HgBigSumState sum = *state;
+
+	for (int i = 0; i < nrows; i++)
+		hg_big_sum_add(&sum, array[i]);
+	sum.count += nrows;
+	*state = sum;
+}
+
+static pg_attribute_always_inline void
+hg_array_extreme(HgExtremeState *state, int nrows, const void *array, HgWordType type,
+				 bool greatest)
+{
+	int64 extreme = state->any ? state->value : hg_array_word(array, 0, type);
+
+	for (int i = 0; i < nrows; i++)
+	{
+		int64 value = hg_array_word(array, i, type);
+
+		extreme = greatest ? Max(extreme, value) : Min(extreme, value);
+	}
+	state->value = extreme;
+	state->any = true;
+}
+
+void
+hg_function_advance_array(const HgFunction *function, int nrows, const void *array, HgGroup *group)
+{
+	void *state = (char *) group + function->offset;
+
+#define HG_CALL_SUM(type) hg_array_sum(state, nrows, array, type)
+#define HG_CALL_MIN(type) hg_array_extreme(state, nrows, array, type, false)
+#define HG_CALL_MAX(type) hg_array_extreme(state, nrows, array, type, true)
+
+	Assert(nrows > 0);
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*(int64 *) state += nrows;
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(function->word, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_array_big_sum(state, nrows, array);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(function->word, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(function->word, HG_CALL_MAX);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
 }
 
 /* ---------------------------------------------------------------------
@@ -452,9 +672,7 @@ hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const
 			extreme->any = true;
 			break;
 		default:
-			if (item[0] > 0)
-				hg_transition_merge_sum(function->transition, at, item[0],
-										(int128) item[2] << 64 | item[1]);
+			Assert(false);
 			break;
 	}
 }
@@ -471,17 +689,23 @@ hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
  * ---------------------------------------------------------------------
  */
 
+static inline int128
+hg_big_sum_of(const HgBigSumState *state)
+{
+	return (int128) state->high << 64 | state->low;
+}
+
 /* A sum of 128 bits, and that of numerics, as numerics. */
 static Datum
 hg_big_sum(const HgBigSumState *state)
 {
-	return hg_numeric_integer((int128) state->high << 64 | state->low);
+	return hg_numeric_integer(hg_big_sum_of(state));
 }
 
 static Datum
 hg_numeric_total(const HgNumericState *state)
 {
-	Datum sum = hg_numeric_make((int128) state->high << 64 | state->low, state->scale);
+	Datum sum = hg_numeric_make(hg_numeric_sum_of(state), state->scale);
 
 	if (!state->rest.started)
 		return sum;
@@ -532,6 +756,24 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 	const HgNumericState *numeric = at;
 	const HgExtremeState *extreme = at;
 
+	if (function->partial)
+		switch (function->kind)
+		{
+			case HG_AGGREGATE_AVG_INT:
+				*isnull = false;
+				return hg_average_state(sum);
+			case HG_AGGREGATE_SUM_BIGINT:
+			case HG_AGGREGATE_AVG_BIGINT:
+				return hg_transition_finish_sum(function->transition, big->count,
+												hg_big_sum_of(big), -1, NULL, isnull);
+			case HG_AGGREGATE_SUM_NUMERIC:
+			case HG_AGGREGATE_AVG_NUMERIC:
+				return hg_transition_finish_sum(function->transition, numeric->summed,
+												hg_numeric_sum_of(numeric), numeric->scale,
+												&numeric->rest, isnull);
+			default:
+				break;
+		}
 	switch (function->kind)
 	{
 		case HG_AGGREGATE_COUNT:
@@ -541,11 +783,6 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 			*isnull = sum->count == 0;
 			return Int64GetDatum(sum->sum);
 		case HG_AGGREGATE_AVG_INT:
-			if (function->partial)
-			{
-				*isnull = false;
-				return hg_average_state(sum);
-			}
 			*isnull = sum->count == 0;
 			return *isnull ? (Datum) 0
 						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);

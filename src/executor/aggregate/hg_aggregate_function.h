@@ -12,6 +12,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "executor/aggregate/hg_aggregate_transition.h"
@@ -35,6 +36,7 @@ typedef struct HgFunction
 	int filter;				  /* of the node's, or -1 */
 	int column;				  /* of the batch: its argument; or -1 */
 	ExprState *argument;	  /* where it is no column; NULL with column -1: rows are counted */
+	int number;				  /* ... by which the node's arithmetic knows it, or -1 */
 	int16 argument_len;		  /* of the argument's type */
 	bool argument_byval;
 	Datum *results;		/* [HG_BATCH_ROWS] of a computed argument over the current batch */
@@ -63,6 +65,21 @@ extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *o
 extern void hg_function_advance(const HgFunction *function, HgSelection selection,
 								const Datum *values, const bool *nulls, HgGroup *const *groups,
 								HgGroup *group);
+
+/* The same of an argument that is numbers. */
+extern void hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
+										const HgNumbers *numbers, HgGroup *const *groups,
+										HgGroup *group);
+
+/* Can it take numbers, whatever they are made of? */
+extern bool hg_function_takes_numbers(const HgFunction *function);
+
+/* Can it take rows of which none is NULL as they lie in arrays (HgRun)? */
+extern bool hg_function_takes_arrays(const HgFunction *function);
+
+/* Take nrows rows for one group: the array of the argument, or NULL where rows are counted. */
+extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
+									  HgGroup *group);
 
 /* The result for a group, in CurrentMemoryContext or in the group. */
 extern Datum hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull);

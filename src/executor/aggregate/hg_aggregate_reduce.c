@@ -29,23 +29,12 @@
 /* What a group takes in the table of their numbers, which is a quarter full at least. */
 #define HG_GROUP_SLOT_BYTES (4 * sizeof(HgGroupSlot))
 
-/*
- * What PostgreSQL's own state of a sum of int8s takes in memory of its own: two numbers of 128
- * bits, the values' number and a flag, as a chunk of a memory context.
- */
-#define HG_SUM_STATE_BYTES 80
-
 /* What one more group takes, and its record while it is merged. */
 static uint64
 hg_aggregate_group_bytes(const HgAggregateState *state)
 {
-	uint64 bytes = state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
-				   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
-
-	for (int f = 0; f < state->nfunctions; f++)
-		if (state->functions[f].transition != NULL)
-			bytes += HG_SUM_STATE_BYTES;
-	return bytes;
+	return state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
+		   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
 }
 
 /* HgReducer.room */
@@ -170,9 +159,6 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 		case HG_AGGREGATE_MAX:
 			*kind = HG_REDUCE_MAX;
 			return true;
-		case HG_AGGREGATE_TRANSITION:
-			*kind = HG_REDUCE_SUM;
-			return OidIsValid(function->transition->combine.fn_oid);
 		default:
 			return false;
 	}

@@ -23,6 +23,8 @@ hg_aggregate_add_record(HgAggregateRecord *sum, const HgAggregateRecord *record)
 	sum->spilled_bytes += record->spilled_bytes;
 	sum->partitions += record->partitions;
 	sum->reduced_rows += record->reduced_rows;
+	sum->blocks.resident += record->blocks.resident;
+	sum->blocks.heap += record->blocks.heap;
 }
 
 /* What this process did. */
@@ -32,6 +34,7 @@ hg_aggregate_own_record(const HgAggregateState *state)
 	HgAggregateRecord record = state->record;
 
 	record.memory_bytes = state->budget.peak;
+	record.blocks = state->source->blocks;
 	return record;
 }
 
@@ -84,6 +87,8 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 	state->team.shared = coordinate;
 	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
 	state->team.shared->nprocesses = pcxt->nworkers + 1;
+	state->team.shared->may_serve =
+		state->source->may_share != NULL && state->source->may_share(state->source);
 }
 
 void
@@ -104,6 +109,7 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 
 	state->team.shared = coordinate;
 	state->team.process = ParallelWorkerNumber + 1;
+	state->source->may_serve = state->team.shared->may_serve;
 }
 
 void

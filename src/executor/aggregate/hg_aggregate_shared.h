@@ -13,6 +13,8 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 
+#include "batch/hg_batch.h"
+
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
 /* What was done, over all executions, for EXPLAIN. */
@@ -24,12 +26,14 @@ typedef struct HgAggregateRecord
 	uint64 spilled_bytes;
 	uint64 partitions;
 	uint64 reduced_rows; /* that came in groups from a device */
+	HgScanBlocks blocks; /* of the table that was scanned; none where rows were joined */
 } HgAggregateRecord;
 
 /* In the query's DSM: no pointers. */
 typedef struct HgAggregateShared
 {
 	int nprocesses;
+	bool may_serve; /* workers' scans from resident columns; set by the leader */
 	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], the leader's is unused */
 } HgAggregateShared;
 

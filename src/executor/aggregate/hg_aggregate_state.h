@@ -49,6 +49,8 @@ struct HgAggregateState
 	int *attnos;  /* [ncolumns] their attributes in the input's rows, from 1 */
 	HgBatchSource *source;
 	HgBatch *batch;
+	HgRun run;		   /* rows that lie in arrays ... */
+	bool takes_arrays; /* ... and are taken from there */
 
 	/* what is made of it */
 	HgBudget budget;		   /* of groups, and of buffers of files */

@@ -6,14 +6,23 @@
  * The groups of all rows are found or made first, and filters are asked.  Then functions take the
  * rows in one of two ways:
  *
- *	by column	By a loop over all rows for each function.  An argument that is computed is
- *				evaluated for all of them before, which leaves nothing but Datums; of one that
- *				is only counted nothing is looked at but whether it is NULL.
- *	by runs		Where an argument is computed and by reference.  Its values are as large as a
- *				query makes them.  They lie in the memory that they were computed in until
- *				they take HG_RUN_BYTES, are taken without a copy, and that memory is used
+ *	by column	By a loop over all rows for each function.  An argument that is no column has been
+ *				computed for all of them by loops over columns (hg_aggregate_arithmetic.h); of one
+ *				that is only counted nothing is looked at but whether it is NULL.
+ *	by runs		Where arguments are to be evaluated row by row: for each row those of all functions,
+ *				so that what fails first is what would have in PostgreSQL.  Values by reference are
+ *				as large as a query makes them.  They lie in the memory that they were computed
+ *				in until they take HG_RUN_BYTES, are taken without a copy, and that memory is used
  *				again.  Where there are groups, functions whose states a batch with long
  *				values may make large take it by runs of one row, too.
+ *
+ * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there
+ * are neither groups nor filters.  Where a batch has rows of few groups, those of each are taken
+ * together (hg_aggregate_alike.h), by functions without a filter.
+ *
+ * NUMERICS may come as integers (HgBatch.takes_units) where the arguments that they are in are
+ * computed column by column.  They are made numerics again for what evaluates expressions row by
+ * row, and for files.
  *
  * MEMORY.  States may be as large as arguments are, and there are as many as there are groups.
  * After each run the budget is looked at.  When it is full, the groups that later rows of the batch
@@ -30,6 +39,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
 /* Computed arguments of rows that are taken together, without those of the last row. */
@@ -52,6 +62,7 @@ hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction 
 		taking->every_row[row] = row;
 	taking->by_run = palloc(Max(nfunctions, 1) * sizeof(int));
 	taking->by_column = palloc(Max(nfunctions, 1) * sizeof(int));
+	taking->numbers = palloc0(Max(nfunctions, 1) * sizeof(HgNumbers *));
 	for (int i = 0; i < nfunctions; i++)
 	{
 		HgFunction *function = &functions[i];
@@ -61,6 +72,13 @@ hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction 
 		function->results = palloc(HG_BATCH_ROWS * sizeof(Datum));
 		function->results_null = palloc(HG_BATCH_ROWS * sizeof(bool));
 	}
+}
+
+void
+hg_aggregate_begin_finding(HgAggregateState *state)
+{
+	state->taking.kinds =
+		hg_batch_create_partial(state->ncolumns, state->groups->nvalues, state->groups->columns);
 }
 
 /* Has a column of variable length long values, or some that may be when they are fetched? */
@@ -81,16 +99,17 @@ hg_batch_has_long_values(const HgBatch *batch, int column)
 	return false;
 }
 
-/* May the values of a batch, or what a function makes of them, be too much at a time? */
+/*
+ * Is the argument to be computed row by row, or may the values of a batch, or what a function makes
+ * of them, be too much at a time?
+ */
 static bool
 hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool grouped)
 {
-	if (function->argument_byval || function->kind == HG_AGGREGATE_COUNT)
-		return false;
 	if (function->argument != NULL)
 		return true;
-	return grouped && function->argument_len == -1 &&
-		   hg_batch_has_long_values(batch, function->column);
+	return grouped && !function->argument_byval && function->kind != HG_AGGREGATE_COUNT &&
+		   function->argument_len == -1 && hg_batch_has_long_values(batch, function->column);
 }
 
 /* Decide which way the functions take a batch. */
@@ -100,11 +119,63 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 	HgAggregateTaking *taking = &state->taking;
 
 	taking->nby_run = taking->nby_column = 0;
+	hg_arithmetic_begin_batch(taking->arithmetic, batch);
 	for (int i = 0; i < state->nfunctions; i++)
-		if (hg_function_is_by_run(&state->functions[i], batch, state->groups->nkeys > 0))
+	{
+		const HgFunction *function = &state->functions[i];
+
+		taking->numbers[i] = function->number >= 0
+								 ? hg_arithmetic_evaluate(taking->arithmetic, function->number)
+								 : NULL;
+		if (taking->numbers[i] == NULL &&
+			hg_function_is_by_run(function, batch, state->groups->nkeys > 0))
 			taking->by_run[taking->nby_run++] = i;
 		else
 			taking->by_column[taking->nby_column++] = i;
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Numerics that come as integers
+ * ---------------------------------------------------------------------
+ */
+
+/* A value of a column that is not NULL; a numeric that came as an integer in current memory. */
+static inline Datum
+hg_batch_value(const HgBatch *batch, int column, int row)
+{
+	Datum value = batch->values[column][row];
+
+	return batch->scales[column] < 0 ? value
+									 : hg_numeric_make(DatumGetInt64(value), batch->scales[column]);
+}
+
+/*
+ * Write rows of a batch to files, where numerics are numerics; those to come are not to be
+ * anything else.
+ */
+static void
+hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
+				   const uint16 *which, int nrows)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->row_context);
+	HgBatch plain = *batch;
+
+	plain.values = palloc(Max(batch->ncolumns, 1) * sizeof(Datum *));
+	for (int c = 0; c < batch->ncolumns; c++)
+	{
+		plain.values[c] = batch->values[c];
+		state->batch->takes_units[c] = false;
+		if (batch->scales[c] < 0)
+			continue;
+		plain.values[c] = palloc(HG_BATCH_ROWS * sizeof(Datum));
+		for (int i = 0; i < nrows; i++)
+			if (!hg_batch_is_null(batch, c, which[i]))
+				plain.values[c][which[i]] = hg_batch_value(batch, c, which[i]);
+	}
+	MemoryContextSwitchTo(old);
+	hg_aggregate_spill_write(&state->spill, keys, &plain, which, nrows);
+	MemoryContextReset(state->row_context);
 }
 
 /* ---------------------------------------------------------------------
@@ -152,8 +223,39 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 		else
 			missing[nmissing++] = row;
 	if (nmissing > 0)
-		hg_aggregate_spill_write(&state->spill, keys, batch, missing, nmissing);
+		hg_aggregate_write(state, batch, keys, missing, nmissing);
 	return selection;
+}
+
+/* Find or make the groups of a batch's rows, by their kinds. */
+static void
+hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *hashes,
+						HgGroup **found)
+{
+	HgAggregateTaking *taking = &state->taking;
+	const HgAlike *alike = &taking->alike;
+	HgBatch *kinds = taking->kinds;
+	uint64 kind_hashes[HG_BATCH_ROWS];
+
+	kinds->nrows = alike->nkinds;
+	for (int i = 0; i < state->groups->nvalues; i++)
+	{
+		int column = state->groups->columns[i];
+
+		kinds->has_nulls[column] = batch->has_nulls[column];
+		for (int kind = 0; kind < alike->nkinds; kind++)
+		{
+			kinds->values[column][kind] = batch->values[column][alike->first[kind]];
+			kinds->nulls[column][kind] = hg_batch_is_null(batch, column, alike->first[kind]);
+		}
+	}
+	hg_groups_hash(state->groups, kinds, kind_hashes);
+	hg_groups_find(state->groups, kinds, kind_hashes, true, taking->kind_groups);
+	for (int row = 0; row < batch->nrows; row++)
+	{
+		hashes[row] = kind_hashes[alike->kinds[row]];
+		found[row] = taking->kind_groups[alike->kinds[row]];
+	}
 }
 
 /* Find the groups of a batch's rows; returns the rows whose groups are in memory. */
@@ -164,6 +266,14 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 	if (hg_aggregate_must_spill(state))
 		hg_aggregate_start_spill(state);
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
+	state->taking.few =
+		state->spill.writing == NULL &&
+		hg_alike_find(&state->taking.alike, batch, state->groups->nkeys, state->groups->columns);
+	if (state->taking.few)
+	{
+		hg_aggregate_find_kinds(state, batch, keys->words, found);
+		return (HgSelection){NULL, batch->nrows};
+	}
 	hg_groups_hash(state->groups, batch, keys->words);
 	if (state->spill.writing != NULL)
 		return hg_aggregate_find_known(state, batch, keys, found, rows);
@@ -188,6 +298,7 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 		if (known < groups->count && found[row] == hg_groups_get(groups, known))
 			known++;
 	hg_groups_truncate(groups, known);
+	taking->few = false;
 	hg_aggregate_start_spill(state);
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
 	for (int f = 0; f < taking->nfilters; f++)
@@ -216,6 +327,7 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 	const HgAggregateTaking *taking = &state->taking;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 	/* what is evaluated of a row may take any time */
 	CHECK_FOR_INTERRUPTS();
@@ -226,8 +338,10 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 		int place = state->attnos[column] - 1;
 
 		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
-		slot->tts_values[place] = slot->tts_isnull[place] ? (Datum) 0 : batch->values[column][row];
+		slot->tts_values[place] =
+			slot->tts_isnull[place] ? (Datum) 0 : hg_batch_value(batch, column, row);
 	}
+	MemoryContextSwitchTo(old);
 	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 }
 
@@ -276,12 +390,17 @@ hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
  * ---------------------------------------------------------------------
  */
 
-/* Have a function take selected rows; an argument that is computed has been, for these. */
+/*
+ * Have a function take selected rows; an argument that is computed has been, for these: as numbers,
+ * or (NULL) row by row.
+ */
 static inline void
-hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
-					 HgGroup *const *groups, HgGroup *group)
+hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, const HgNumbers *numbers,
+					 HgSelection selection, HgGroup *const *groups, HgGroup *group)
 {
-	if (function->column >= 0)
+	if (numbers != NULL)
+		hg_function_advance_numbers(function, selection, numbers, groups, group);
+	else if (function->column >= 0)
 		hg_function_advance(function, selection, batch->values[function->column],
 							batch->has_nulls[function->column] ? batch->nulls[function->column]
 															   : NULL,
@@ -337,16 +456,70 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 		if (f >= 0)
 			selection = (HgSelection){taking->filtered[f].rows + taking->filter_first[f],
 									  taking->filter_next[f] - taking->filter_first[f]};
-		hg_aggregate_advance(function, batch, selection, groups, group);
+		hg_aggregate_advance(function, batch, NULL, selection, groups, group);
 	}
 	return count;
+}
+
+/* Have a function take a batch by columns: those rows that are left, or that pass its filter. */
+static void
+hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, HgSelection all,
+						 HgGroup *const *groups, HgGroup *group)
+{
+	const HgAggregateTaking *taking = &state->taking;
+	const HgFunction *function = &state->functions[i];
+
+	if (function->filter >= 0)
+		hg_aggregate_advance(function, batch, taking->numbers[i],
+							 taking->filtered[function->filter], groups, group);
+	else if (!taking->few)
+		hg_aggregate_advance(function, batch, taking->numbers[i], all, groups, group);
+	else
+		for (int kind = 0; kind < taking->alike.nkinds; kind++)
+			hg_aggregate_advance(
+				function, batch, taking->numbers[i],
+				(HgSelection){taking->alike.members[kind], taking->alike.counts[kind]}, NULL,
+				taking->kind_groups[kind]);
+}
+
+/* The group of all rows, where nothing is grouped by. */
+static HgGroup *
+hg_aggregate_only_group(HgAggregateState *state, const HgBatch *batch)
+{
+	return state->groups->count > 0 ? hg_groups_get(state->groups, 0)
+									: hg_groups_add(state->groups, batch, 0, 0);
+}
+
+bool
+hg_aggregate_takes_arrays(const HgAggregateState *state)
+{
+	if (state->groups->nkeys > 0 || state->groups->nvalues > 0)
+		return false;
+	for (int i = 0; i < state->nfunctions; i++)
+		if (!hg_function_takes_arrays(&state->functions[i]))
+			return false;
+	return true;
+}
+
+void
+hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run)
+{
+	HgGroup *group = hg_aggregate_only_group(state, NULL);
+
+	for (int i = 0; i < state->nfunctions; i++)
+	{
+		const HgFunction *function = &state->functions[i];
+
+		hg_function_advance_array(function, run->nrows,
+								  function->column >= 0 ? run->values[function->column] : NULL,
+								  group);
+	}
 }
 
 void
 hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 {
 	HgAggregateTaking *taking = &state->taking;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	HgGroup *found[HG_BATCH_ROWS];
 	HgGroup **groups = NULL;
 	HgGroup *group = NULL;
@@ -355,6 +528,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 	uint32 known = state->groups->count;
 	HgSelection all = {NULL, batch->nrows};
 
+	taking->few = false;
 	hg_aggregate_choose_ways(state, batch);
 	if (state->groups->nkeys > 0)
 	{
@@ -362,8 +536,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		all = hg_aggregate_find_groups(state, batch, &keys, found, rows);
 	}
 	else
-		group = state->groups->count > 0 ? hg_groups_get(state->groups, 0)
-										 : hg_groups_add(state->groups, batch, 0, 0);
+		group = hg_aggregate_only_group(state, batch);
 
 	for (int f = 0; f < taking->nfilters; f++)
 	{
@@ -384,20 +557,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 			all = hg_aggregate_unmake_groups(state, batch, &keys, known, taken, found, rows);
 	}
 	for (int i = 0; i < taking->nby_column; i++)
-	{
-		HgFunction *function = &state->functions[taking->by_column[i]];
-		HgSelection selection = function->filter >= 0 ? taking->filtered[function->filter] : all;
-
-		for (int k = 0; function->argument != NULL && k < selection.count; k++)
-		{
-			int row = selection.rows != NULL ? selection.rows[k] : k;
-
-			ResetExprContext(econtext);
-			hg_aggregate_load_row(state, batch, row);
-			hg_aggregate_evaluate(function, econtext, row);
-		}
-		hg_aggregate_advance(function, batch, selection, groups, group);
-	}
+		hg_aggregate_take_column(state, taking->by_column[i], batch, all, groups, group);
 	/* states may have grown: the next batch asks for room, and EXPLAIN what there was */
 	hg_groups_charge(state->groups);
 }

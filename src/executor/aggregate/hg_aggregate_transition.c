@@ -27,6 +27,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_transition.h"
 
 /* ---------------------------------------------------------------------
@@ -174,80 +175,6 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 }
 
 /* ---------------------------------------------------------------------
- * Taking sums of values
- * ---------------------------------------------------------------------
- */
-
-/* Add a state of a transition function to another, which may be none; in context's memory. */
-static Datum
-hg_transition_combine(HgTransition *transition, Node *context, Datum to, Datum state)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-
-	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation, context,
-							 NULL);
-	fcinfo->args[0].value = to;
-	fcinfo->args[0].isnull = to == (Datum) 0;
-	fcinfo->args[1].value = state;
-	fcinfo->args[1].isnull = state == (Datum) 0;
-	return FunctionCallInvoke(fcinfo);
-}
-
-/* The state that has seen a value so many times, in temporary memory. */
-static Datum
-hg_transition_repeat(HgTransition *transition, int64 value, uint64 times)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-	Datum once;
-	Datum state = (Datum) 0;
-
-	if (times == 0)
-		return state;
-	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
-							 transition->temp_context, NULL);
-	fcinfo->args[0].value = (Datum) 0;
-	fcinfo->args[0].isnull = true;
-	fcinfo->args[1].value = Int64GetDatum(value);
-	fcinfo->args[1].isnull = false;
-	once = FunctionCallInvoke(fcinfo);
-	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
-	{
-		/* a copy: no state is added to itself */
-		Datum same = hg_transition_combine(transition, transition->temp_context, (Datum) 0, state);
-
-		state = hg_transition_combine(transition, transition->temp_context, state, same);
-		if ((times >> bit & 1) != 0)
-			state = hg_transition_combine(transition, transition->temp_context, state, once);
-	}
-	return state;
-}
-
-void
-hg_transition_merge_sum(HgTransition *transition, HgTransitionState *state, uint64 count,
-						int128 sum)
-{
-	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
-	int128 value = sum / (int128) count;
-	uint64 rest;
-	Datum low;
-	Datum high;
-
-	if (value * (int128) count > sum)
-		value--;
-	rest = (uint64) (sum - value * (int128) count);
-	low = hg_transition_repeat(transition, (int64) value, count - rest);
-	high = rest > 0 ? hg_transition_repeat(transition, (int64) (value + 1), rest) : (Datum) 0;
-
-	state->value = hg_transition_combine(transition, transition->agg_context,
-										 state->started ? state->value : (Datum) 0, low);
-	state->value = hg_transition_combine(transition, transition->agg_context, state->value, high);
-	state->null = false;
-	state->started = true;
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(transition->temporary);
-}
-
-/* ---------------------------------------------------------------------
  * Results
  * ---------------------------------------------------------------------
  */
@@ -267,5 +194,99 @@ hg_transition_finish(HgTransition *transition, const HgTransitionState *state, b
 							 transition->agg_context, NULL);
 	result = FunctionCallInvoke(fcinfo);
 	*isnull = fcinfo->isnull;
+	return result;
+}
+
+/* ---------------------------------------------------------------------
+ * Results of sums
+ * ---------------------------------------------------------------------
+ */
+
+/* Add a state of a transition function to another, which may be none; in temporary memory. */
+static Datum
+hg_transition_combine(HgTransition *transition, Datum to, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = to;
+	fcinfo->args[0].isnull = to == (Datum) 0;
+	fcinfo->args[1].value = state;
+	fcinfo->args[1].isnull = state == (Datum) 0;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* The state that has seen a value so many times, in temporary memory. */
+static Datum
+hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum once;
+	Datum state = (Datum) 0;
+
+	if (times == 0)
+		return state;
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = (Datum) 0;
+	fcinfo->args[0].isnull = true;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = false;
+	once = FunctionCallInvoke(fcinfo);
+	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
+	{
+		/* a copy: no state is added to itself */
+		Datum same = hg_transition_combine(transition, (Datum) 0, state);
+
+		state = hg_transition_combine(transition, state, same);
+		if ((times >> bit & 1) != 0)
+			state = hg_transition_combine(transition, state, once);
+	}
+	return state;
+}
+
+/* A value that is summed, of so many units. */
+static Datum
+hg_transition_summand(int128 units, int scale)
+{
+	return scale >= 0 ? hg_numeric_make(units, scale) : Int64GetDatum((int64) units);
+}
+
+/* The state that has seen count values, at least one, of such a sum. */
+static Datum
+hg_transition_sum(HgTransition *transition, uint64 count, int128 sum, int scale)
+{
+	int128 value = sum / (int128) count;
+	uint64 greater;
+	Datum low;
+
+	if (value * (int128) count > sum)
+		value--;
+	greater = (uint64) (sum - value * (int128) count);
+	low = hg_transition_repeat(transition, hg_transition_summand(value, scale), count - greater);
+	if (greater == 0)
+		return low;
+	return hg_transition_combine(
+		transition, low,
+		hg_transition_repeat(transition, hg_transition_summand(value + 1, scale), greater));
+}
+
+Datum
+hg_transition_finish_sum(HgTransition *transition, uint64 count, int128 sum, int scale,
+						 const HgTransitionState *rest, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+	HgTransitionState state = {.null = true, .started = true};
+	Datum result;
+
+	if (count > 0)
+		state.value = hg_transition_sum(transition, count, sum, scale);
+	if (rest != NULL && rest->started)
+		state.value = hg_transition_combine(transition, state.value, rest->value);
+	state.null = state.value == (Datum) 0;
+	MemoryContextSwitchTo(old);
+	result = hg_transition_finish(transition, &state, isnull);
+	MemoryContextReset(transition->temporary);
 	return result;
 }

@@ -18,7 +18,7 @@ typedef struct HgTransition
 {
 	FmgrInfo advance;
 	FmgrInfo finish;  /* or serialize; fn_oid invalid where the value itself is the result */
-	FmgrInfo combine; /* of partial sums of int8; else fn_oid is invalid */
+	FmgrInfo combine; /* of partial sums; else fn_oid is invalid */
 	Oid collation;
 	Node *agg_context;	/* tells the functions where states live */
 	Node *temp_context; /* ... and where those that are to be combined do */
@@ -45,23 +45,24 @@ typedef struct HgTransitionState
 extern HgTransition *hg_transition_create(const Aggref *aggref, MemoryContext states,
 										  MemoryContext temporary);
 
-/* Have its states be combined too: for hg_transition_merge_sum(). */
+/* Have its states be combined too: for hg_transition_finish_sum(). */
 extern void hg_transition_find_combine(HgTransition *transition, const Aggref *aggref);
 
 /* Call the transition function for one value. */
 extern void hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value,
 								  bool null);
 
-/*
- * Add the sum of count int8s, at least one, to the state of a function that sums them.  How that
- * looks inside is the function's affair: the state is made of as many values that have this
- * sum, two neighbours, and doubled as often as takes it there.
- */
-extern void hg_transition_merge_sum(HgTransition *transition, HgTransitionState *state,
-									uint64 count, int128 sum);
-
 /* The result of a state, or what its serialize function makes of it where that is wanted. */
 extern Datum hg_transition_finish(HgTransition *transition, const HgTransitionState *state,
 								  bool *isnull);
+
+/*
+ * The same of a sum of count values, and of those that a state (or NULL: none) has taken beside
+ * them.  They are int8s, or where scale is not negative numerics with that display scale, whose sum
+ * is in units of 10^-scale.  How a state looks inside is the function's affair: it is made of as
+ * many values that have this sum, two neighbours, and doubled as often as takes it there.
+ */
+extern Datum hg_transition_finish_sum(HgTransition *transition, uint64 count, int128 sum, int scale,
+									  const HgTransitionState *rest, bool *isnull);
 
 #endif /* HG_AGGREGATE_TRANSITION_H */

@@ -52,16 +52,30 @@ hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 	ExplainPropertyFloat("CPU Estimate", "ms", cpu_ms, 3, es);
 }
 
-/* Where the blocks of a side's tables come from, where they could come from resident columns. */
-static void
-hg_explain_blocks(HgSide side, uint64 resident, uint64 heap, ExplainState *es)
+static const HgBlockLabels hg_side_labels[2] = {
+	[HG_OUTER] = {"Outer Resident Blocks", "Outer Heap Blocks"},
+	[HG_INNER] = {"Inner Resident Blocks", "Inner Heap Blocks"}};
+
+void
+hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es)
 {
-	if (!hg_resident_memory_exists() || resident + heap == 0)
+	if (!hg_resident_memory_exists() || blocks.resident + blocks.heap == 0)
 		return;
-	ExplainPropertyUInteger(side == HG_OUTER ? "Outer Resident Blocks" : "Inner Resident Blocks",
-							NULL, resident, es);
-	ExplainPropertyUInteger(side == HG_OUTER ? "Outer Heap Blocks" : "Inner Heap Blocks", NULL,
-							heap, es);
+	ExplainPropertyUInteger(labels->resident, NULL, blocks.resident, es);
+	ExplainPropertyUInteger(labels->heap, NULL, blocks.heap, es);
+}
+
+void
+hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *labels,
+						   ExplainState *es)
+{
+	HgScanBlocks blocks;
+
+	if (!es->costs || !hg_resident_memory_exists() || source->expect == NULL)
+		return;
+	blocks = source->expect(source);
+	if (blocks.resident > 0)
+		hg_explain_blocks(labels, blocks, es);
 }
 
 /* What the node did, over all its executions. */
@@ -87,7 +101,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_explain_blocks((HgSide) side, record->resident_blocks[side], record->heap_blocks[side],
+		hg_explain_blocks(&hg_side_labels[side],
+						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
@@ -147,25 +162,6 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 	hg_explain_estimates(estimate.device_ms, estimate.cpu_ms, es);
 }
 
-/* What of the tables would be served as things stand, where anything would be. */
-static void
-hg_explain_expected_blocks(const HgJoinState *state, ExplainState *es)
-{
-	if (!es->costs || !hg_resident_memory_exists())
-		return;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgBatchSource *source = state->inputs[side]->child;
-		HgScanBlocks blocks;
-
-		if (source->expect == NULL)
-			continue;
-		blocks = source->expect(source);
-		if (blocks.resident > 0)
-			hg_explain_blocks((HgSide) side, blocks.resident, blocks.heap, es);
-	}
-}
-
 void
 hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -184,7 +180,8 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (!es->analyze)
 	{
-		hg_explain_expected_blocks(state, es);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_explain_expected_blocks(state->inputs[side]->child, &hg_side_labels[side], es);
 		hg_explain_expected(state, es);
 		return;
 	}

@@ -12,8 +12,24 @@
 
 #include "nodes/execnodes.h"
 
+#include "batch/hg_batch.h"
+
 /* The executor callback of that name. */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/* What blocks from either place are called. */
+typedef struct HgBlockLabels
+{
+	const char *resident;
+	const char *heap;
+} HgBlockLabels;
+
+/* Show where blocks of tables came from, where they could have come from resident columns. */
+extern void hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es);
+
+/* Show what of a source's tables would be served as things stand, where anything would be. */
+extern void hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *labels,
+									   ExplainState *es);
 
 /* Show bytes as kilobytes, rounded up. */
 extern void hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es);

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * hg_loader_compare.h
+ * hg_sql_compare.h
  *	  Is what would be served what the heap has?
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_LOADER_COMPARE_H
-#define HG_LOADER_COMPARE_H
+#ifndef HG_SQL_COMPARE_H
+#define HG_SQL_COMPARE_H
 
 #include "hg_compat.h"
 
@@ -24,6 +24,6 @@ typedef struct HgCompared
  * Compare all that a scan under this snapshot would be served of a table with what it reads from
  * the heap.
  */
-extern HgCompared hg_compare_served(Relation rel, Snapshot snapshot);
+extern HgCompared hg_sql_compare_served(Relation rel, Snapshot snapshot);
 
-#endif /* HG_LOADER_COMPARE_H */
+#endif /* HG_SQL_COMPARE_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_loader_compare.c
+ * hg_sql_compare.c
  *	  Is what would be served what the heap has?
  *
  * Each segment is decided on for itself, as a scan of it would, with all the columns that its
@@ -20,12 +20,12 @@
 #include "storage/bufmgr.h"
 
 #include "batch/hg_numeric_units.h"
-#include "loader/hg_loader_compare.h"
+#include "sql/hg_sql_compare.h"
 
 /* Is a value of the heap's the one that is served as this row? */
 static bool
-hg_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
-				 Datum value, bool isnull)
+hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, uint32 row,
+					 Datum value, bool isnull)
 {
 	const char *served;
 	char bytes[HG_UNITS_BYTES];
@@ -50,10 +50,11 @@ hg_compare_value(const HgResidentColumn *column, const HgSegmentArray *array, ui
 	return memcmp(served, bytes, size) == 0;
 }
 
-/* Is a version's column there, and one of the table's?  One that was dropped is served to nobody.
+/*
+ * Is a version's column there, and one of the table's? One that was dropped is served to nobody.
  */
 static bool
-hg_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
+hg_sql_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 {
 	const HgResidentColumn *column = &version->columns[i].column;
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), column->number - 1);
@@ -65,8 +66,8 @@ hg_compare_has_column(Relation rel, const HgSegmentVersion *version, int i)
 
 /* Are those columns of a row that are to be compared as the heap has them? */
 static bool
-hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, const bool *compared,
-			   uint32 row, TupleTableSlot *slot)
+hg_sql_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays,
+				   const bool *compared, uint32 row, TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
 	for (uint32 i = 0; i < version->ncolumns; i++)
@@ -74,16 +75,16 @@ hg_compare_row(const HgSegmentVersion *version, const HgSegmentArray *arrays, co
 		const HgResidentColumn *column = &version->columns[i].column;
 		int number = column->number - 1;
 
-		if (compared[i] && !hg_compare_value(column, &arrays[i], row, slot->tts_values[number],
-											 slot->tts_isnull[number]))
+		if (compared[i] && !hg_sql_compare_value(column, &arrays[i], row, slot->tts_values[number],
+												 slot->tts_isnull[number]))
 			return false;
 	}
 	return true;
 }
 
 static void
-hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
-				   TupleTableSlot *slot, HgCompared *compared)
+hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segment,
+					   TupleTableSlot *slot, HgCompared *compared)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -96,7 +97,7 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 
 	for (uint32 i = 0; i < version->ncolumns; i++)
 	{
-		has[i] = hg_compare_has_column(rel, version, (int) i);
+		has[i] = hg_sql_compare_has_column(rel, version, (int) i);
 		if (has[i])
 			arrays[i] = hg_segment_array(version, (int) i);
 	}
@@ -116,7 +117,7 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 		if (i >= served ||
 			hg_segment_offset(&rows, block, (int) i) !=
 				ItemPointerGetOffsetNumber(&slot->tts_tid) ||
-			!hg_compare_row(version, arrays, has, rows.first_rows[block] + i, slot))
+			!hg_sql_compare_row(version, arrays, has, rows.first_rows[block] + i, slot))
 			compared->different++;
 	}
 	table_endscan(scan);
@@ -137,7 +138,7 @@ hg_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *segme
 }
 
 HgCompared
-hg_compare_served(Relation rel, Snapshot snapshot)
+hg_sql_compare_served(Relation rel, Snapshot snapshot)
 {
 	HgCompared compared = {0};
 	HgServed *served = hg_validity_serve(rel, snapshot, RelationGetNumberOfBlocks(rel), NULL, 0);
@@ -147,7 +148,7 @@ hg_compare_served(Relation rel, Snapshot snapshot)
 		return compared;
 	slot = table_slot_create(rel, NULL);
 	for (int i = 0; i < served->nsegments; i++)
-		hg_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
+		hg_sql_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
 	ExecDropSingleTupleTableSlot(slot);
 	hg_validity_release(served);
 	return compared;

@@ -1,0 +1,238 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_runs.c
+ *	  Rows of a table scan that are served from resident columns.
+ *
+ * The rows are taken from arrays; those of a segment that a clause rules out, by what is known of
+ * its values, are only counted, and a clause that holds for all of them is not evaluated.  Clauses
+ * that can be are evaluated over columns, and the others over the scan's slot, which is given the
+ * columns that are there.  These are all that the plan and its qual need, or the block is read from
+ * the heap.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "batch/hg_heap_page.h"
+#include "batch/hg_scan_runs.h"
+
+struct HgScanRuns
+{
+	HgScanSelect *select;
+	HgResidentScan *resident;
+	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
+	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
+	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
+	HgValueBounds *bounds;			  /* of these, in a segment ... */
+	HgQualShares *shares;			  /* ... and what follows for its rows; ... */
+	uint32 judged;					  /* ... this one; PG_UINT32_MAX: none */
+	HgResidentColumns *row_columns;	  /* ... and all of it; NULL where there is no such thing */
+	HgBatch *row_batch;
+	const AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
+	const void **values;		  /* [nattnos] of a run that is only looked at */
+	bool by_reference;			  /* some of the batch's columns are */
+};
+
+/* Some rows of a run: all of those behind the first, or such of them as are left. */
+typedef struct HgRunRows
+{
+	uint32 first;
+	int n;
+	const uint16 *which; /* [n] which[i] behind the first; NULL: i */
+	uint16 kept[HG_BATCH_ROWS];
+} HgRunRows;
+
+/* Keep of the rows those which[nwhich], which ascend. */
+static void
+hg_run_rows_keep(HgRunRows *rows, int nwhich, const uint16 *which)
+{
+	if (rows->which == NULL && nwhich == rows->n)
+		return;
+	for (int i = 0; i < nwhich; i++)
+		rows->kept[i] = rows->which != NULL ? rows->which[which[i]] : which[i];
+	rows->n = nwhich;
+	rows->which = rows->kept;
+}
+
+HgScanRuns *
+hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
+					const AttrNumber *attnos, int nqual, const AttrNumber *qual_attnos)
+{
+	TupleDesc desc = RelationGetDescr(select->node->ss.ss_currentRelation);
+	HgScanRuns *runs = palloc0(sizeof(HgScanRuns));
+
+	runs->select = select;
+	runs->resident = resident;
+	runs->values = palloc0(Max(nattnos, 1) * sizeof(void *));
+	runs->batch_columns = hg_resident_columns_create(resident, nattnos, attnos);
+	for (int c = 0; c < nattnos; c++)
+		runs->by_reference |= !TupleDescAttr(desc, attnos[c] - 1)->attbyval;
+	if (select->column_qual != NULL)
+	{
+		const AttrNumber *looked_at;
+		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
+
+		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
+		runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
+		runs->shares = hg_column_qual_shares_create(select->column_qual);
+		runs->judged = PG_UINT32_MAX;
+	}
+	if (select->node->ss.ps.qual != NULL)
+	{
+		runs->row_attnos = qual_attnos;
+		runs->row_columns = hg_resident_columns_create(resident, nqual, qual_attnos);
+		runs->row_batch = hg_batch_create(nqual);
+	}
+	return runs;
+}
+
+bool
+hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
+{
+	HgScanSelect *select = runs->select;
+
+	if (select->column_qual == NULL)
+		return false;
+	if (runs->judged != run->segment)
+	{
+		hg_resident_columns_bounds(runs->resident, runs->qual_columns, runs->bounds);
+		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
+		runs->judged = run->segment;
+	}
+	if (hg_column_qual_share(select->column_qual, hg_scan_select_waits(select), runs->shares) !=
+		HG_SHARE_NONE)
+		return false;
+	hg_heap_count_rows(select->node->ss.ss_currentRelation, run->nrows);
+	hg_scan_select_count(select, run->nrows, 0);
+	return true;
+}
+
+/* Leave out what the check does not keep. */
+static void
+hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
+{
+	HgScanSelect *select = runs->select;
+	uint16 which[HG_BATCH_ROWS];
+
+	if (runs->check_columns == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(runs));
+
+		runs->check_columns =
+			hg_resident_columns_create(runs->resident, select->ncheck_attnos, select->check_attnos);
+		MemoryContextSwitchTo(old);
+	}
+	hg_resident_columns_add(runs->resident, runs->check_columns, rows->first, rows->which, rows->n,
+							hg_scan_select_check_batch(select));
+	hg_run_rows_keep(rows, hg_scan_select_check(select, which), which);
+}
+
+/* Which rows of a run that are left does the rest of the qual hold for? */
+static int
+hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
+						const HgRunRows *rows, uint16 *which)
+{
+	HgScanSelect *select = runs->select;
+	TupleTableSlot *slot = select->node->ss.ss_ScanTupleSlot;
+	HgBatch *batch = runs->row_batch;
+	int nwhich = 0;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	hg_resident_columns_add(runs->resident, runs->row_columns, rows->first, rows->which, rows->n,
+							batch);
+	/* columns that the qual does not need stay NULL */
+	ExecClearTuple(slot);
+	memset(slot->tts_values, 0, slot->tts_tupleDescriptor->natts * sizeof(Datum));
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	select->node->ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+	for (int i = 0; i < rows->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int c = 0; c < batch->ncolumns; c++)
+		{
+			int a = runs->row_attnos[c] - 1;
+
+			slot->tts_values[a] = batch->values[c][i];
+			slot->tts_isnull[a] = hg_batch_is_null(batch, c, i);
+		}
+		if (hg_scan_select_rest(select, in_order, left, i))
+			which[nwhich++] = i;
+	}
+	/* the slot has a row of no page */
+	ExecClearTuple(slot);
+	return nwhich;
+}
+
+/* Leave out what the plan's qual does not hold for. */
+static void
+hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
+{
+	HgScanSelect *select = runs->select;
+	bool in_order = hg_scan_select_waits(select);
+	int seen = rows->n;
+	HgRowsLeft left;
+
+	left.any_undecided = false;
+	if (select->column_qual != NULL &&
+		hg_column_qual_share(select->column_qual, in_order, runs->shares) != HG_SHARE_ALL)
+	{
+		HgBatch *batch = hg_column_qual_batch(select->column_qual);
+
+		hg_resident_columns_add(runs->resident, runs->qual_columns, rows->first, rows->which,
+								rows->n, batch);
+		hg_column_qual_decide(select->column_qual, in_order, runs->shares, &left);
+		hg_run_rows_keep(rows, left.n, left.which);
+	}
+	if (rows->n > 0 && hg_scan_select_has_rest(select, in_order, &left))
+	{
+		uint16 which[HG_BATCH_ROWS];
+
+		hg_run_rows_keep(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
+	}
+	hg_scan_select_count(select, seen, rows->n);
+}
+
+int
+hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room)
+{
+	HgRunRows rows = {.first = run->first, .n = Min(run->nrows, HG_BATCH_ROWS - batch->nrows)};
+	int taken;
+
+	if (runs->by_reference)
+		rows.n =
+			hg_resident_columns_fit(runs->resident, runs->batch_columns, rows.first, rows.n, room);
+	taken = rows.n;
+	hg_heap_count_rows(runs->select->node->ss.ss_currentRelation, taken);
+	if (runs->select->check != NULL)
+		hg_scan_runs_check(runs, &rows);
+	if (runs->select->node->ss.ps.qual != NULL && rows.n > 0)
+		hg_scan_runs_filter(runs, &rows);
+	hg_resident_columns_add(runs->resident, runs->batch_columns, rows.first, rows.which, rows.n,
+							batch);
+	return taken;
+}
+
+bool
+hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch)
+{
+	return hg_resident_columns_join(runs->resident, runs->batch_columns, batch);
+}
+
+bool
+hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run, const void **values)
+{
+	return hg_resident_columns_run(runs->resident, runs->batch_columns, run->first, values);
+}
+
+bool
+hg_scan_runs_lie(const HgScanRuns *runs, const HgResidentRun *run)
+{
+	return hg_scan_runs_values(runs, run, runs->values);
+}

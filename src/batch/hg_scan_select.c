@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_select.c
+ *	  Which rows of a table scan are left: the plan's qual, and the consumer's check.
+ *
+ * The plan's qual is evaluated before anything is extracted: the clauses that can be
+ * (hg_scan_qual.h) over columns, and those that are left row by row, over the scan's own slot.
+ *
+ * The consumer's check goes ahead of the qual where it seems to leave out more rows for what it
+ * costs.  It has no effects and can't fail, so that the qual's clauses are evaluated in their
+ * order, but for fewer rows: unless that can be seen, because a clause calls volatile functions, or
+ * because no row has come yet to a clause that waits for the result of a plan.  A hashed subplan
+ * and an initial plan are run for the first row that needs them; a plan that is run for each row
+ * is waited for to the end.
+ *
+ * The plan node's counters are raised as core would have raised them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "executor/instrument.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+
+#include "batch/hg_scan_select.h"
+
+/*
+ * What it takes to decide about a row, in ns: by columns at a fixed place, or behind some of
+ * variable length, and by clauses that are evaluated row by row.
+ */
+#define HG_CHECK_COST 8.0
+#define HG_FIXED_COST 4.0
+#define HG_WALK_COST 16.0
+#define HG_ROW_QUAL_COST 50.0
+
+/* Collect the PARAM_EXEC parameters that an expression uses. */
+static bool
+hg_select_collect_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_select_collect_params, params);
+}
+
+/* Find out what the qual costs, and what shows which rows it is evaluated for. */
+static void
+hg_select_weigh(HgScanSelect *select)
+{
+	Node *qual = (Node *) select->node->ss.ps.plan->qual;
+
+	select->qual_volatile = contain_volatile_functions(qual);
+	hg_select_collect_params(qual, &select->qual_params);
+	if (select->column_qual != NULL)
+		select->qual_cost +=
+			hg_column_qual_is_fixed(select->column_qual) ? HG_FIXED_COST : HG_WALK_COST;
+	if (select->row_qual != NULL)
+		select->qual_cost += HG_ROW_QUAL_COST;
+}
+
+bool
+hg_scan_select_waits(const HgScanSelect *select)
+{
+	const PlanState *plan = &select->node->ss.ps;
+	int param = -1;
+	ListCell *lc;
+
+	while ((param = bms_next_member(select->qual_params, param)) >= 0)
+		if (plan->state->es_param_exec_vals[param].execPlan != NULL)
+			return true;
+	foreach (lc, plan->subPlan)
+	{
+		const SubPlanState *subplan = lfirst_node(SubPlanState, lc);
+
+		if (subplan->hashtable == NULL || subplan->planstate->chgParam != NULL)
+			return true;
+	}
+	return false;
+}
+
+HgScanSelect *
+hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
+{
+	HgScanSelect *select = palloc0(sizeof(HgScanSelect));
+	PlanState *plan = &node->ss.ps;
+	List *rest;
+
+	select->node = node;
+	select->nattnos = nattnos;
+	select->attnos = attnos;
+	select->row_qual = plan->qual;
+	/* a subplan belongs to the expression that it was found in */
+	if (!contain_subplans((Node *) plan->plan->qual))
+		select->column_qual = hg_column_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
+													plan->plan->qual, &rest);
+	if (select->column_qual != NULL)
+		select->row_qual = ExecInitQual(rest, plan);
+	hg_select_weigh(select);
+	return select;
+}
+
+/* Is a check to be asked ahead of the qual, and of everything else? */
+static bool
+hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
+{
+	double dropped;
+
+	if (check == NULL || select->qual_volatile || hg_scan_select_waits(select))
+		return false;
+	if (select->qual_cost == 0)
+		return check->ncolumns < select->nattnos;
+	/* the qual would have to drop more rows for what it costs */
+	dropped = select->seen > 0 ? 1 - (double) select->passed / select->seen : 0;
+	return (1 - check->kept) * select->qual_cost > dropped * HG_CHECK_COST;
+}
+
+bool
+hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check)
+{
+	select->check = hg_select_check_pays(select, check) ? check : NULL;
+	if (select->check == NULL)
+		return false;
+	if (select->check_attnos == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(select));
+
+		select->ncheck_attnos = check->ncolumns;
+		select->check_attnos = palloc(Max(check->ncolumns, 1) * sizeof(AttrNumber));
+		for (int i = 0; i < check->ncolumns; i++)
+			select->check_attnos[i] = select->attnos[check->columns[i]];
+		select->check_batch = hg_batch_create(check->ncolumns);
+		MemoryContextSwitchTo(old);
+	}
+	return true;
+}
+
+HgBatch *
+hg_scan_select_check_batch(HgScanSelect *select)
+{
+	HgBatch *batch = select->check_batch;
+
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	return batch;
+}
+
+int
+hg_scan_select_check(HgScanSelect *select, uint16 *which)
+{
+	return select->check->apply(select->check, select->check_batch, which);
+}
+
+bool
+hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i)
+{
+	ExprContext *econtext = select->node->ss.ps.ps_ExprContext;
+	bool whole = in_order || (left->any_undecided && left->undecided[i]);
+
+	ResetExprContext(econtext);
+	return ExecQual(whole ? select->node->ss.ps.qual : select->row_qual, econtext);
+}
+
+void
+hg_scan_select_count(HgScanSelect *select, int seen, int passed)
+{
+	InstrCountFiltered1(select->node, seen - passed);
+	if (select->check == NULL)
+	{
+		select->seen += seen;
+		select->passed += passed;
+	}
+}
