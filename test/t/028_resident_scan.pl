@@ -38,7 +38,7 @@ create function blocks_of(node json, kind text) returns bigint language sql as $
     coalesce((select sum(blocks_of(child, kind)) from json_array_elements(node->'Plans') child), 0)::bigint
 $$;
 create function nodes_of(node json) returns setof text language sql as $$
-  select format('%s %s: %s rows, %s removed, %s loops', node->>'Node Type', node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
+  select format('%s %s: %s rows, %s removed, %s loops', case node->>'Custom Plan Provider' when 'HashGraphAggregate' then 'Aggregate' else node->>'Node Type' end, node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
     node->>'Rows Removed by Filter', node->>'Actual Loops')
   union all select nodes_of(child) from json_array_elements(node->'Plans') child
 $$;
