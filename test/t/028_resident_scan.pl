@@ -234,7 +234,16 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 	same_is('select w.k, md5(w.p), md5(w.q), f.v from wide w join few f using (k)', '400 rows, some served', '... and where blocks have changed');
 	sql(q{update wide set k = k where k % 20 = 5});
 	same_is('select w.k, md5(w.p), md5(w.q), f.v from wide w join few f using (k)', '400 rows, some served', '... more and more');
-	sql('drop table wide; drop table strings; drop table keys');
+	# of a page's rows too, where none of them has a large default that all of them have
+	sql(q{create table thin as select i as k from generate_series(1, 1500) i; alter table thin add column q text default repeat('q', 40000)});
+	resident('thin');
+	sql(q{update thin set k = k where k % 500 = 5});
+	my $plan = sql("set work_mem = '64kB'; set hashgraph.min_rows = 0; explain (analyze, costs off, timing off) select length(w.q), f.v from thin w left join few f using (k)");
+	my ($memory) = $plan =~ /Memory Usage: (\d+)/;
+	like($plan, qr/(Outer|Inner) Resident Blocks: [1-9]\d*\n +(Outer|Inner) Heap Blocks: [34]\n/, 'thin.q is served of some blocks');
+	cmp_ok($memory, '<', 1500, '... and bounded');
+	same_is('select w.k, md5(w.q), f.v from thin w left join few f using (k) where w.k % 3 = 1', '500 rows, some served', '... with the right rows');
+	sql('drop table thin; drop table wide; drop table strings; drop table keys');
 }
 
 # ---------------------------------------------------------------- plans
@@ -611,7 +620,7 @@ is(sql($shed), '5000|0', '... which is dropped, is compared with nothing');
 # what joins have scanned twice is taken in, and what is served is counted
 sql('create table twice_a as select i as k, i as v, i::text as t from generate_series(1, 20000) i; create table twice_b as select i as k, i as w from generate_series(1, 20000) i');
 sql('vacuum (analyze) twice_a, twice_b');
-my $twice = 'select count(*), sum(v), sum(w) from twice_a join twice_b using (k)';
+my $twice = 'select count(*), sum(v), sum(w), max(t) from twice_a join twice_b using (k)';
 my $taken = q{select string_agg(relation::text || '.' || "column", ' ' order by relation::text, "column") from hashgraph_resident where relation::text ~ 'twice' and state = 'ready'};
 my $counted = q{select format('%s %s %s', scans, rows_served, blocks_served) from hashgraph_stat_resident};
 my $right = sql("set hashgraph.enabled = off; $twice");
@@ -619,7 +628,7 @@ sql("set hashgraph.resident = off; $twice; $twice");
 is(sql($twice), $right, 'a first join of tables that are not resident');
 is(sql(q{select count(*) from hashgraph_resident where relation::text ~ 'twice'}), 0, '... has nothing taken in, nor do those of sessions that use no residents');
 is(sql($twice), $right, 'a second one');
-ok(wait_for(sub { sql($taken) eq 'twice_a.k twice_a.v twice_b.k twice_b.w' }, 20), '... has what it scans taken in') or diag(sql('select * from hashgraph_resident'));
+ok(wait_for(sub { sql($taken) eq 'twice_a.k twice_a.t twice_a.v twice_b.k twice_b.w' }, 20), '... has what it scans taken in') or diag(sql('select * from hashgraph_resident'));
 # no vacuum can do it while a witness may have seen the tables being filled
 ok(wait_for(sub { sql('vacuum twice_a, twice_b'); sql("select served from counted('$twice')") > 150 }, 20), '... which serves the next one');
 my ($scans, $served_rows, $served_blocks) = split / /, sql($counted);
