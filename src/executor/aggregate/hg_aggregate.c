@@ -3,11 +3,11 @@
  * hg_aggregate.c
  *	  The aggregate node: Custom Scan (HashGraphAggregate).
  *
- * The node stands above a join of ours and aggregates its batches: no row is formed between
- * the two.  It is a node of its own, and not a mode of the join, because the two look at
- * different things: the join's quals and keys at the columns of its inputs, this node's targets at
- * groups and results.  Each has one scan slot for what it looks at, EXPLAIN shows both, and joins
- * of any number below are the join's own affair (hg_join_source.c).
+ * The node stands above a join of ours, or the scan of a table or its partitions, and aggregates
+ * its batches: no row is formed between the two.  It is a node of its own, and not a mode of the
+ * join, because the two look at different things: the join's quals and keys at the columns of its
+ * inputs, this node's targets at groups and results.  Each has one scan slot for what it looks at,
+ * EXPLAIN shows both, and joins of any number below are the join's own affair (hg_join_source.c).
  *
  *	READ			All batches are taken: the groups of their rows are found or made
  *					(hg_aggregate_groups.c) and each aggregate's state is advanced by a loop over
@@ -19,7 +19,8 @@
  * Where a device joins, it may make groups of the join's rows itself: hg_aggregate_reduce.c.
  *
  * Without GROUP BY there is one group, even for no rows.  Where only rows are counted the join
- * gives their number, and matches are not even looked at.
+ * gives their number, and matches are not even looked at; nor is what is resident of a table, of
+ * which the blocks tell how many rows they have.
  *
  * MEMORY.  The groups may take work memory.  When they have, no more groups are made:
  * rows of groups that are there go on to be aggregated, all others go to temporary files,
