@@ -4,7 +4,8 @@
 # hashgraph.enabled off, and the two results are compared as multisets of rows, by
 # their text: what comes out must be the very values that went in.
 #
-# Every other table is resident, as far as its columns can be.
+# Every other table is resident, as far as its columns can be; in a build of HG_DEBUG=1 (HG_DEBUG_BUILD)
+# each that a query scans is (test/fault/hg_fault_at_once.c).
 #
 # HG_SEED chooses the tables and the queries (the same seed means the same ones),
 # HG_QUERIES how many for each backend (750), in rounds of at most 1000 with tables of
@@ -120,12 +121,13 @@ $$;
 SQL
 
 # inputs are read in parallel wherever that is allowed
-my $node = new_server('random', conf => <<'CONF');
+my $node = new_server('random', conf => ($ENV{HG_DEBUG_BUILD} ? "hashgraph.fault_resident_at_once = on\n" : '') . <<'CONF');
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 hashgraph.resident_memory = '64MB'
 max_worker_processes = 40
+wal_level = replica
 CONF
 my $version = int($node->safe_psql('postgres', 'show server_version_num') / 10000);
 
