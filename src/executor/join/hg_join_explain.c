@@ -78,9 +78,24 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 		hg_explain_blocks(labels, blocks, es);
 }
 
+/* Why a side's table is not served, where it has resident columns. */
+static void
+hg_explain_why_not(const HgJoinState *state, ExplainState *es)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgBatchSource *source = state->inputs[side]->child;
+		const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
+
+		if (why_not != NULL)
+			ExplainPropertyText(side == HG_OUTER ? "Outer Not Served" : "Inner Not Served", why_not,
+								es);
+	}
+}
+
 /* What the node did, over all its executions. */
 static void
-hg_explain_record(const HgJoinRecord *record, ExplainState *es)
+hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
 {
 	const HgJobStats *job = &record->report.job;
 
@@ -104,6 +119,7 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		hg_explain_blocks(&hg_side_labels[side],
 						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
+	hg_explain_why_not(state, es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
@@ -191,5 +207,5 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);
 	hg_join_current_record(state, &record);
 	if (record.executions > 0)
-		hg_explain_record(&record, es);
+		hg_explain_record(state, &record, es);
 }
