@@ -225,6 +225,27 @@ hg_may_maintain(Oid relation)
 #endif
 }
 
+/*
+ * Vacuum an open table, and say how large the catalog takes it to be: for test/fault, which
+ * includes commands/vacuum.h.  19 is given the parameters themselves; 18 counts frozen pages too.
+ */
+#if PG_VERSION_NUM >= 190000
+#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, *(params), NULL)
+#else
+#define hg_vacuum_table(rel, params) table_relation_vacuum(rel, params, NULL)
+#endif
+#if PG_VERSION_NUM >= 180000
+#define hg_set_table_size(rel, form)                                                               \
+	vac_update_relstats(rel, (form)->relpages, (form)->reltuples, (form)->relallvisible,           \
+						(form)->relallfrozen, (form)->relhasindex, InvalidTransactionId,           \
+						InvalidMultiXactId, NULL, NULL, true)
+#else
+#define hg_set_table_size(rel, form)                                                               \
+	vac_update_relstats(rel, (form)->relpages, (form)->reltuples, (form)->relallvisible,           \
+						(form)->relhasindex, InvalidTransactionId, InvalidMultiXactId, NULL, NULL, \
+						true)
+#endif
+
 /* Does the current user own a database? */
 static inline bool
 hg_owns_database(Oid database)

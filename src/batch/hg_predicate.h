@@ -89,7 +89,7 @@ typedef struct HgValueBounds
 	int64 high;
 } HgValueBounds;
 
-/* Of all rows, are none in a predicate, or all; and if that is not known, some. */
+/* Of all rows, are none in a predicate, or all; and if that is not known, some.  They ascend. */
 typedef enum HgPredicateShare
 {
 	HG_SHARE_NONE,

@@ -30,6 +30,10 @@ extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSeg
 									 char *room, uint32 first, const uint16 *which, int n,
 									 Datum *values);
 
+/* The same of UNITS: values[i] = Int64GetDatum() of the units. */
+extern void hg_resident_values_units(const HgSegmentArray *array, uint32 first, const uint16 *which,
+									 int n, Datum *values);
+
 /* Bytes that the values of n rows from first on come to at most, those by reference. */
 extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
 									 uint32 first, uint32 n);

@@ -265,6 +265,8 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	for (int c = 0; c < batch->ncolumns; c++)
+		batch->scales[c] = -1;
 
 	/* plans expect to run there: what they begin lasts */
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);

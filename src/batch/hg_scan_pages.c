@@ -251,6 +251,13 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch, Size max
 			/* rows that the consumer can have as they are do not go behind those of the heap */
 			if (batch->nrows > 0 && pages->takes_runs && hg_scan_runs_lie(pages->runs, &run))
 				break;
+			if (hg_scan_runs_rule_out(pages->runs, &run))
+			{
+				hg_resident_scan_skip(pages->resident, run.nrows);
+				continue;
+			}
+			if (!hg_scan_runs_join(pages->runs, batch))
+				break;
 			hg_resident_scan_skip(pages->resident,
 								  hg_scan_runs_add(pages->runs, &run, batch, &room));
 		}

@@ -50,6 +50,12 @@ struct HgColumnQual
 	HgBatch *batch;
 };
 
+struct HgQualShares
+{
+	int npredicates;
+	HgPredicateShare shares[FLEXIBLE_ARRAY_MEMBER]; /* [npredicates] */
+};
+
 bool
 hg_column_qual_takes(Node *clause)
 {
@@ -160,6 +166,34 @@ hg_column_qual_batch(HgColumnQual *qual)
 	return batch;
 }
 
+HgQualShares *
+hg_column_qual_shares_create(const HgColumnQual *qual)
+{
+	Size bytes = offsetof(HgQualShares, shares) + qual->npredicates * sizeof(HgPredicateShare);
+	HgQualShares *shares = palloc0(bytes);
+
+	shares->npredicates = qual->npredicates;
+	return shares;
+}
+
+void
+hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds, HgQualShares *shares)
+{
+	for (int p = 0; p < shares->npredicates; p++)
+		shares->shares[p] = hg_predicate_judge(qual->predicates[p], bounds);
+}
+
+HgPredicateShare
+hg_column_qual_share(const HgColumnQual *qual, bool in_order, const HgQualShares *shares)
+{
+	int npredicates = in_order ? qual->nfirst : shares->npredicates;
+	HgPredicateShare share = HG_SHARE_ALL;
+
+	for (int p = 0; p < npredicates; p++)
+		share = Min(share, shares->shares[p]);
+	return share;
+}
+
 /* keep[i] &= does a predicate hold for row i?  Or it is unknown, which is set then. */
 static bool
 hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, bool *unknown)
@@ -181,7 +215,8 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, b
 }
 
 void
-hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
+hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
+					  HgRowsLeft *left)
 {
 	int npredicates = in_order ? qual->nfirst : qual->npredicates;
 	int nrows = qual->batch->nrows;
@@ -193,8 +228,12 @@ hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 	memset(unknown, false, nrows * sizeof(bool));
 	left->any_undecided = false;
 	for (int p = 0; p < npredicates; p++)
+	{
+		if (known != NULL && known->shares[p] == HG_SHARE_ALL)
+			continue;
 		left->any_undecided |=
 			hg_column_qual_apply(qual->predicates[p], qual->batch, keep, unknown);
+	}
 	for (int i = 0; i < nrows; i++)
 	{
 		/* without a branch, which would be one in two that is not foreseen */
@@ -211,5 +250,5 @@ hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples, const Heap
 					  HgRowsLeft *left)
 {
 	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_column_qual_batch(qual));
-	hg_column_qual_decide(qual, in_order, left);
+	hg_column_qual_decide(qual, in_order, NULL, left);
 }

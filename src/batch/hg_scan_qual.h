@@ -12,6 +12,7 @@
 
 #include "nodes/pg_list.h"
 
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_tuples.h"
 
 typedef struct HgColumnQual HgColumnQual;
@@ -42,14 +43,30 @@ extern int hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber 
 /* Are all these columns at the same place in each row without NULLs? */
 extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
 
+/* What of the rows of a segment is left by each of the clauses, as far as it is known. */
+typedef struct HgQualShares HgQualShares;
+
+/* In CurrentMemoryContext. */
+extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
+
+/* A segment's, of whose columns this is known, in the order of the attributes. */
+extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
+								 HgQualShares *shares);
+
+/* ... and of all clauses, or with in_order of those ahead of a parameter. */
+extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
+											 const HgQualShares *shares);
+
 /* Have an empty batch for columns of these attributes... */
 extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 
 /*
  * ... and its rows decided on.  With in_order those of the clauses alone are evaluated that no
- * clause with a parameter stands ahead of, in the whole qual.
+ * clause with a parameter stands ahead of, in the whole qual.  What is known of the rows' segment
+ * spares evaluating some; NULL: nothing is.
  */
-extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left);
+extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
+								  HgRowsLeft *left);
 
 /* The same for tuples[ntuples]. */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,

@@ -35,6 +35,7 @@ typedef struct HgResidentSource
 {
 	HgResidentColumn column;
 	HgSegmentArray array;
+	const HgSegmentBounds *bounds;
 } HgResidentSource;
 
 struct HgResidentScan
@@ -152,6 +153,7 @@ hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
 
 		Assert(column >= 0);
 		source->array = hg_segment_array(segment->version, column);
+		source->bounds = hg_segment_bounds(segment->version, column);
 	}
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
@@ -229,6 +231,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 	}
 	run->nrows = (int) resident->nrows;
 	run->first = resident->first;
+	run->segment = resident->loaded;
 	return true;
 }
 
@@ -314,6 +317,23 @@ hg_resident_add_nulls(const HgSegmentArray *array, uint32 first, const uint16 *w
 	*has_nulls = true;
 }
 
+bool
+hg_resident_columns_join(const HgResidentScan *resident, const HgResidentColumns *columns,
+						 const HgBatch *batch)
+{
+	if (batch->nrows == 0)
+		return true;
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgSegmentForm *form = &resident->sources[columns->sources[c]].array.form;
+		int scale = form->encoding == HG_ENCODING_UNITS ? form->scale : -1;
+
+		if (batch->takes_units[c] && batch->scales[c] != scale)
+			return false;
+	}
+	return true;
+}
+
 void
 hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns, uint32 first,
 						const uint16 *which, int n, HgBatch *batch)
@@ -321,6 +341,8 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 	int start = batch->nrows;
 
 	Assert(start + n <= HG_BATCH_ROWS);
+	if (n == 0)
+		return;
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
 		const HgResidentSource *source = &resident->sources[columns->sources[c]];
@@ -328,9 +350,15 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 		Size used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
 
 		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
-		hg_resident_values_fetch(&source->column, array,
-								 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL, first,
-								 which, n, batch->values[c] + start);
+		if (batch->takes_units[c] && array->form.encoding == HG_ENCODING_UNITS)
+		{
+			batch->scales[c] = array->form.scale;
+			hg_resident_values_units(array, first, which, n, batch->values[c] + start);
+		}
+		else
+			hg_resident_values_fetch(&source->column, array,
+									 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL,
+									 first, which, n, batch->values[c] + start);
 	}
 	batch->nrows += n;
 }
@@ -371,4 +399,20 @@ hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns 
 		values[c] = source->array.values + (Size) first * source->array.width;
 	}
 	return true;
+}
+
+void
+hg_resident_columns_bounds(const HgResidentScan *resident, const HgResidentColumns *columns,
+						   HgValueBounds *bounds)
+{
+	for (int c = 0; c < columns->ncolumns; c++)
+	{
+		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+
+		bounds[c].all_nulls = source->bounds->all_nulls;
+		bounds[c].has_nulls = source->array.valid != NULL;
+		bounds[c].known = source->bounds->known;
+		bounds[c].low = source->bounds->least;
+		bounds[c].high = source->bounds->greatest;
+	}
 }

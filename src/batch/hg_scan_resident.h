@@ -21,6 +21,7 @@
 #include "access/relscan.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_predicate.h"
 
 typedef struct HgResidentScan HgResidentScan;
 
@@ -37,6 +38,7 @@ typedef struct HgResidentRun
 	/* rows that are served: the next ones of the run; nrows is 0 where the block is not served */
 	int nrows;
 	uint32 first;
+	uint32 segment; /* that they are of */
 	/* a block to be read from the heap, where nrows is 0, so many rows of which have been taken ...
 	 */
 	BlockNumber block;
@@ -68,11 +70,20 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 
 /*
  * Add rows of the current run behind those of a batch, which has room for them: row first +
- * which[i], or first + i where which is NULL, for i < n.  What is by reference points into the
+ * which[i], or first + i where which is NULL, for i < n.  Numerics are units where the batch takes
+ * them (hg_batch.h) and the segment has them.  What is by reference points into the
  * arrays, which stay as long as the scan does, or into memory that is used again with the batch.
  */
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
 									uint32 first, const uint16 *which, int n, HgBatch *batch);
+
+/* May rows of the current run stand in a batch with those that it has, as numerics or as units? */
+extern bool hg_resident_columns_join(const HgResidentScan *resident,
+									 const HgResidentColumns *columns, const HgBatch *batch);
+
+/* What is known of all rows of the segment that the current run is of, by column. */
+extern void hg_resident_columns_bounds(const HgResidentScan *resident,
+									   const HgResidentColumns *columns, HgValueBounds *bounds);
 
 /*
  * How many of the next n rows of the current run a batch may take, at least one, for their values

@@ -3,9 +3,11 @@
  * hg_scan_runs.c
  *	  Rows of a table scan that are served from resident columns.
  *
- * The rows are taken from arrays.  Clauses of the simplest kind are evaluated over columns, and the
- * others over the scan's slot, which is given the columns that are there.  These are all that the
- * plan and its qual need, or the block is read from the heap.
+ * The rows are taken from arrays; those of a segment that a clause rules out, by what is known of
+ * its values, are only counted, and a clause that holds for all of them is not evaluated.  Clauses
+ * that can be are evaluated over columns, and the others over the scan's slot, which is given the
+ * columns that are there.  These are all that the plan and its qual need, or the block is read from
+ * the heap.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,6 +28,9 @@ struct HgScanRuns
 	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
 	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
 	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
+	HgValueBounds *bounds;			  /* of these, in a segment ... */
+	HgQualShares *shares;			  /* ... and what follows for its rows; ... */
+	uint32 judged;					  /* ... this one; PG_UINT32_MAX: none */
 	HgResidentColumns *row_columns;	  /* ... and all of it; NULL where there is no such thing */
 	HgBatch *row_batch;
 	const AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
@@ -73,6 +78,9 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
 
 		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
+		runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
+		runs->shares = hg_column_qual_shares_create(select->column_qual);
+		runs->judged = PG_UINT32_MAX;
 	}
 	if (select->node->ss.ps.qual != NULL)
 	{
@@ -81,6 +89,27 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 		runs->row_batch = hg_batch_create(nqual);
 	}
 	return runs;
+}
+
+bool
+hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
+{
+	HgScanSelect *select = runs->select;
+
+	if (select->column_qual == NULL)
+		return false;
+	if (runs->judged != run->segment)
+	{
+		hg_resident_columns_bounds(runs->resident, runs->qual_columns, runs->bounds);
+		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
+		runs->judged = run->segment;
+	}
+	if (hg_column_qual_share(select->column_qual, hg_scan_select_waits(select), runs->shares) !=
+		HG_SHARE_NONE)
+		return false;
+	hg_heap_count_rows(select->node->ss.ss_currentRelation, run->nrows);
+	hg_scan_select_count(select, run->nrows, 0);
+	return true;
 }
 
 /* Leave out what the check does not keep. */
@@ -151,13 +180,14 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	HgRowsLeft left;
 
 	left.any_undecided = false;
-	if (select->column_qual != NULL)
+	if (select->column_qual != NULL &&
+		hg_column_qual_share(select->column_qual, in_order, runs->shares) != HG_SHARE_ALL)
 	{
 		HgBatch *batch = hg_column_qual_batch(select->column_qual);
 
 		hg_resident_columns_add(runs->resident, runs->qual_columns, rows->first, rows->which,
 								rows->n, batch);
-		hg_column_qual_decide(select->column_qual, in_order, &left);
+		hg_column_qual_decide(select->column_qual, in_order, runs->shares, &left);
 		hg_run_rows_keep(rows, left.n, left.which);
 	}
 	if (rows->n > 0 && hg_scan_select_has_rest(select, in_order, &left))
@@ -187,6 +217,12 @@ hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Siz
 	hg_resident_columns_add(runs->resident, runs->batch_columns, rows.first, rows.which, rows.n,
 							batch);
 	return taken;
+}
+
+bool
+hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch)
+{
+	return hg_resident_columns_join(runs->resident, runs->batch_columns, batch);
 }
 
 bool

@@ -24,12 +24,21 @@ extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *res
 									   const AttrNumber *qual_attnos);
 
 /*
+ * Is it known of a run's segment that the qual leaves none of its rows?  Then they are counted as
+ * rows that were returned by the scan, and left out by the qual.
+ */
+extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
+
+/*
  * Add the next rows of a run that are not left out to a batch, as many as their values by
  * reference, of which *room bytes may be added, allow; *room becomes what is left.  Returns how
  * many were looked at, which are counted as returned by the scan.  The scan's slot may have been
  * used, and is empty then.
  */
 extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room);
+
+/* May rows of a run go behind those of a batch? */
+extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 
 /* Where the next rows of a run lie, as HgRun has it; false where they don't lie so. */
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,

@@ -5,7 +5,8 @@
  *
  * What is not FIXED is PACKED first: its bytes are copied from the page.  They are no more than the
  * pages have, and the default of missing rows once, whatever the table is.  When all are there it
- * is tried what takes less: a dictionary of the packed values.
+ * is tried what else they can be: numerics integers, and all others, where that takes less, a
+ * dictionary of the packed values.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -14,8 +15,10 @@
 #include "hg_compat.h"
 
 #include "access/tupmacs.h"
+#include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_numeric_units.h"
 #include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_dictionary.h"
@@ -72,7 +75,7 @@ hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
 	Size start = column->nbytes;
 
 	/* a first byte of a longer header may be zero too, which is why the value is asked here */
-	if (length != -1 || !VARATT_IS_1B(value))
+	if (length != -1 || !VARATT_IS_SHORT(value))
 		start = TYPEALIGN(column->alignby, start);
 	if (start + size > column->room)
 	{
@@ -182,17 +185,119 @@ hg_encoded_column_finish_packed(HgEncodedColumn *column, uint32 nrows, HgSegment
 	hg_encoded_column_part(data, HG_PART_BYTES, column->bytes, column->nbytes);
 }
 
+/* The packed values, as they will be read. */
+static HgSegmentArray
+hg_encoded_column_packed(const HgEncodedColumn *column, const HgSegmentColumnData *data)
+{
+	return (HgSegmentArray){.form = data->form,
+							.length = column->column.length,
+							.alignby = column->alignby,
+							.valid = column->has_nulls ? column->valid : NULL,
+							.starts = column->starts,
+							.missing = column->missing,
+							.bytes = column->bytes};
+}
+
+/* Bytes that an integer between these two takes. */
+static int
+hg_encoded_width(int64 least, int64 greatest)
+{
+	if (least >= PG_INT8_MIN && greatest <= PG_INT8_MAX)
+		return sizeof(int8);
+	if (least >= PG_INT16_MIN && greatest <= PG_INT16_MAX)
+		return sizeof(int16);
+	if (least >= PG_INT32_MIN && greatest <= PG_INT32_MAX)
+		return sizeof(int32);
+	return sizeof(int64);
+}
+
+/* Make integers as narrow as that, where they lie. */
+static void
+hg_encoded_narrow(int64 *units, uint32 n, int width)
+{
+	for (uint32 i = 0; i < n; i++)
+		switch (width)
+		{
+			case sizeof(int8):
+				((int8 *) units)[i] = (int8) units[i];
+				break;
+			case sizeof(int16):
+				((int16 *) units)[i] = (int16) units[i];
+				break;
+			case sizeof(int32):
+				((int32 *) units)[i] = (int32) units[i];
+				break;
+			default:
+				return;
+		}
+}
+
+/*
+ * The units of packed numerics, and what bounds them.  Returns their scale; -1: some of them have
+ * no units or another scale, or all are NULL.
+ */
+static int
+hg_encoded_units(const HgSegmentArray *packed, uint32 nrows, int64 *units, int64 *least,
+				 int64 *greatest)
+{
+	const char *place = packed->bytes;
+	int common = -1;
+
+	*least = PG_INT64_MAX;
+	*greatest = PG_INT64_MIN;
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		int scale;
+
+		units[row] = 0;
+		if (hg_segment_is_null(packed, row))
+			continue;
+		place = hg_segment_align(packed->length, packed->alignby, place);
+		if (!hg_units_load(place, &units[row], &scale) || (common >= 0 && scale != common))
+			return -1;
+		common = scale;
+		*least = Min(*least, units[row]);
+		*greatest = Max(*greatest, units[row]);
+		place += hg_segment_value_bytes(packed->length, place);
+	}
+	return common;
+}
+
+/* Have integers in place of packed numerics; false where these can't be. */
+static bool
+hg_encoded_column_try_units(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
+{
+	HgSegmentArray packed = hg_encoded_column_packed(column, data);
+	int64 *units;
+	int64 least;
+	int64 greatest;
+	int scale;
+	int width;
+
+	/* a default that lies in no row has another header than a value that does */
+	if (column->column.type != NUMERICOID || column->missing != NULL || nrows == 0)
+		return false;
+	units = MemoryContextAllocHuge(column->context, nrows * sizeof(int64));
+	scale = hg_encoded_units(&packed, nrows, units, &least, &greatest);
+	if (scale < 0)
+	{
+		pfree(units);
+		return false;
+	}
+	width = hg_encoded_width(least, greatest);
+	hg_encoded_narrow(units, nrows, width);
+	data->form = (HgSegmentForm){.encoding = HG_ENCODING_UNITS, .width = width, .scale = scale};
+	hg_encoded_column_part(data, HG_PART_VALUES, units, (Size) nrows * width);
+	hg_encoded_column_part(data, HG_PART_STARTS, NULL, 0);
+	hg_encoded_column_part(data, HG_PART_BYTES, NULL, 0);
+	return true;
+}
+
 /* Have a dictionary in place of the packed values, where that takes less. */
 static void
 hg_encoded_column_try_dictionary(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnData *data)
 {
-	HgSegmentArray packed = {.form = data->form,
-							 .length = column->column.length,
-							 .alignby = column->alignby,
-							 .valid = column->has_nulls ? column->valid : NULL,
-							 .starts = column->starts,
-							 .missing = column->missing,
-							 .bytes = column->bytes};
+	HgSegmentArray packed = hg_encoded_column_packed(column, data);
 	Size taken = data->parts[HG_PART_STARTS].bytes + data->parts[HG_PART_MISSING].bytes +
 				 data->parts[HG_PART_BYTES].bytes;
 	HgDictionary dictionary;
@@ -221,6 +326,7 @@ hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows, HgSegmentColumnD
 	else
 	{
 		hg_encoded_column_finish_packed(column, nrows, data);
-		hg_encoded_column_try_dictionary(column, nrows, data);
+		if (!hg_encoded_column_try_units(column, nrows, data))
+			hg_encoded_column_try_dictionary(column, nrows, data);
 	}
 }

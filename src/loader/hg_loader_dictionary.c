@@ -59,7 +59,7 @@ hg_codes_create(const HgSegmentArray *packed, uint32 most)
 static Size
 hg_codes_start(const HgSegmentArray *packed, const char *value, Size end)
 {
-	if (packed->length == -1 && VARATT_IS_1B(value))
+	if (packed->length == -1 && VARATT_IS_SHORT(value))
 		return end;
 	return TYPEALIGN(packed->alignby, end);
 }

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_scan_tuples.h"
+#include "loader/hg_loader_bounds.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 
@@ -166,7 +167,13 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 
 	hg_encoder_advance(encoder, HG_SEGMENT_BLOCKS);
 	for (int i = 0; i < encoder->ncolumns; i++)
-		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, &columns[i]);
+	{
+		HgSegmentColumnData *column = &columns[i];
+
+		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, column);
+		column->bounds = hg_bounds_create(&column->column, column->parts[HG_PART_VALUES].array,
+										  column->parts[HG_PART_VALID].array, encoder->nrows);
+	}
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;

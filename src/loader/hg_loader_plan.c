@@ -70,17 +70,42 @@ hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
+		HgResidentColumn column;
 		HgResidentReason reason;
 
-		if (hg_loader_column(rel, asked[i].number, &columns[n], &reason) && !asked[i].evicted)
-			n++;
+		if (hg_loader_column(rel, asked[i].number, &column, &reason) && !asked[i].evicted)
+			columns[n++] = column;
 		asked[i].reason = reason;
+		asked[i].planned =
+			reason == HG_REASON_NONE ? column : (HgResidentColumn){.number = InvalidAttrNumber};
 		if (reason != HG_REASON_NONE)
 			asked[i].state = HG_RESIDENT_DECLINED;
 		else if (asked[i].state == HG_RESIDENT_DECLINED)
 			asked[i].state = HG_RESIDENT_QUEUED;
 	}
 	return n;
+}
+
+void
+hg_loader_check_columns(Relation rel)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(rel), true);
+	const HgDirectoryColumn *asked;
+
+	if (entry == NULL)
+		return;
+	asked = hg_directory_columns(entry);
+	for (uint32 i = 0; i < entry->ncolumns && entry->state == HG_RESIDENT_READY; i++)
+	{
+		HgResidentColumn column;
+		HgResidentReason reason;
+
+		if (hg_loader_column(rel, asked[i].number, &column, &reason)
+				? !hg_resident_column_equal(&column, &asked[i].planned)
+				: asked[i].planned.number != InvalidAttrNumber)
+			entry->wanted = true;
+	}
+	hg_directory_unlock(entry);
 }
 
 /* Is a column asked for in a locked entry? */

@@ -35,6 +35,12 @@ extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
 extern bool hg_loader_check_table(Relation rel);
 
 /*
+ * Have a table be wanted whose columns are not any more what they were taken in as: a type that
+ * changes to one of the same bytes leaves the file as it is.
+ */
+extern void hg_loader_check_columns(Relation rel);
+
+/*
  * Make the plan for an open table, in a memory context that lives beyond the transaction.  NULL:
  * the table is not to be taken in, which its entry is told, or has none.
  */

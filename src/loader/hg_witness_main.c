@@ -77,7 +77,10 @@ hg_witness_observe_table(Relation rel)
 		(void) hg_partitions_follow(rel);
 		return hg_directory_changes() != changes;
 	}
-	return hg_loader_check_table(rel) && hg_chain_observe(held_generation, held_round, rel);
+	if (!hg_loader_check_table(rel))
+		return false;
+	hg_loader_check_columns(rel);
+	return hg_chain_observe(held_generation, held_round, rel);
 }
 
 /* Observe the tables of the database.  Is there something to take in? */

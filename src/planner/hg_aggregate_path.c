@@ -157,8 +157,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	const Path *input = linitial(path->custom.custom_paths);
 	int nkeys = list_length(path->group_clause);
 	int naggs = list_length(path->aggrefs);
-	bool counted = path->group_clause == NIL && hg_path_is_served(input) &&
-				   hg_aggrefs_count(path->aggrefs);
+	bool counted =
+		path->group_clause == NIL && hg_path_is_served(input) && hg_aggrefs_count(path->aggrefs);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;

@@ -127,8 +127,8 @@ hg_keep_scan(const List *paths, Path *scan, bool joined)
 	const Path *cheapest = hg_cheapest_index_path(paths);
 	List *kept = (List *) paths;
 
-	if (cheapest != NULL && (!joined || hg_force ||
-							 scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
+	if (cheapest != NULL &&
+		(!joined || hg_force || scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
 		kept = hg_insert_path(kept, scan);
 	return kept;
 }
@@ -142,13 +142,14 @@ hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel, bool joined)
 	if (!hg_seqscan_enabled(rel) || !bms_is_empty(rel->lateral_relids))
 		return;
 	if (hg_cheapest_index_path(rel->pathlist) != NULL)
-		rel->pathlist = hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0), joined);
+		rel->pathlist =
+			hg_keep_scan(rel->pathlist, create_seqscan_path(root, rel, NULL, 0), joined);
 	if (!rel->consider_parallel || hg_cheapest_index_path(rel->partial_pathlist) == NULL)
 		return;
 	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
 	if (workers > 0)
-		rel->partial_pathlist = hg_keep_scan(
-			rel->partial_pathlist, create_seqscan_path(root, rel, NULL, workers), joined);
+		rel->partial_pathlist = hg_keep_scan(rel->partial_pathlist,
+											 create_seqscan_path(root, rel, NULL, workers), joined);
 }
 
 static void

@@ -176,20 +176,20 @@ hg_segment_code_value(const HgSegmentArray *array, uint32 code)
 	return array->bytes + array->starts[code];
 }
 
-/* The units of a row that is not NULL. */
-static inline int64
-hg_segment_units(const HgSegmentArray *array, uint32 row)
+/* The units of a row in an array of that width; inlined where this is a constant. */
+static pg_attribute_always_inline int64
+hg_segment_unit(int width, const char *values, uint32 row)
 {
-	switch (array->width)
+	switch (width)
 	{
 		case 1:
-			return ((const int8 *) array->values)[row];
+			return ((const int8 *) values)[row];
 		case 2:
-			return ((const int16 *) array->values)[row];
+			return ((const int16 *) values)[row];
 		case 4:
-			return ((const int32 *) array->values)[row];
+			return ((const int32 *) values)[row];
 		default:
-			return ((const int64 *) array->values)[row];
+			return ((const int64 *) values)[row];
 	}
 }
 

@@ -70,6 +70,7 @@ typedef struct HgDirectoryColumn
 	bool evicted;		  /* is not taken in (again) until it is asked for */
 	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
 	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
+	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
 } HgDirectoryColumn;
 
 /* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */

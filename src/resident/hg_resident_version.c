@@ -128,6 +128,7 @@ hg_segment_make_column(HgResidentClaim *claim, const HgSegmentColumnData *from,
 
 	column->column = from->column;
 	column->form = from->form;
+	column->bounds = from->bounds;
 	pg_atomic_init_u64(&column->used_at, 0);
 	for (int part = 0; part < HG_PARTS; part++)
 		column->bytes[part] = (uint32) from->parts[part].bytes;

@@ -34,6 +34,15 @@
 #include "resident/hg_resident_key.h"
 #include "resident/hg_resident_memory.h"
 
+/* What is known of the values of a column. */
+typedef struct HgSegmentBounds
+{
+	bool all_nulls;
+	bool known;	 /* of those that are not NULL: */
+	int64 least; /* the integer that it is compared as (hg_value_order.h) */
+	int64 greatest;
+} HgSegmentBounds;
+
 /* A column of a version that is to be made: arrays of the maker's. */
 typedef struct HgSegmentColumnData
 {
@@ -44,6 +53,7 @@ typedef struct HgSegmentColumnData
 		const void *array;
 		Size bytes; /* 0: there is none */
 	} parts[HG_PARTS];
+	HgSegmentBounds bounds;
 } HgSegmentColumnData;
 
 /* All that a version is made of. */
@@ -67,6 +77,7 @@ typedef struct HgSegmentColumn
 	dsa_pointer arrays;		  /* one behind the other, each aligned to 8 bytes; invalid: evicted */
 	uint32 bytes[HG_PARTS];	  /* of each; 0: there is none */
 	pg_atomic_uint64 used_at; /* when a scan was served it last; 0: never */
+	HgSegmentBounds bounds;
 } HgSegmentColumn;
 
 /*
@@ -160,6 +171,13 @@ extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
 extern int hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column);
 
 extern HgSegmentArray hg_segment_array(const HgSegmentVersion *version, int column);
+
+/* What is known of a column's values, without a look at them. */
+static inline const HgSegmentBounds *
+hg_segment_bounds(const HgSegmentVersion *version, int column)
+{
+	return &version->columns[column].bounds;
+}
 
 /* When a scan was served a column of it last. */
 static inline TimestampTz

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
+#include "batch/hg_numeric_units.h"
 #include "sql/hg_sql_compare.h"
 
 /* Is a value of the heap's the one that is served as this row? */
@@ -27,12 +28,20 @@ hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array
 					 Datum value, bool isnull)
 {
 	const char *served;
-	char bytes[sizeof(Datum)];
+	char bytes[HG_UNITS_BYTES];
 	Size size;
 
 	if (isnull || hg_segment_is_null(array, row))
 		return isnull && hg_segment_is_null(array, row);
-	served = hg_segment_place(array, row);
+	if (array->form.encoding == HG_ENCODING_UNITS)
+	{
+		HgUnitsFormat format = hg_units_format(array->form.scale);
+
+		hg_units_store(&format, hg_segment_unit(array->width, array->values, row), bytes);
+		served = bytes;
+	}
+	else
+		served = hg_segment_place(array, row);
 	size = hg_segment_value_bytes(column->length, served);
 	if (!column->by_value)
 		return hg_segment_value_bytes(column->length, DatumGetPointer(value)) == size &&

@@ -11,6 +11,8 @@
  *	hg_fault.c			what is due, and the C library
  *	hg_fault_server.c	PostgreSQL, and the setting hashgraph.inject_fault
  *	hg_fault_cuda.c		the CUDA runtime
+ *	hg_fault_resident.c	what keeps tables resident: places to be held at, rules to be broken
+ *	hg_fault_at_once.c	no fault, but everything resident
  *	hg_watch.c			no fault, but how long a session computes without a look at interrupts
  *
  * THE SETTING is 'KIND:N' or 'device_KIND:N': the N-th event of that kind in the session
@@ -113,5 +115,8 @@ extern HgFaultKind hg_fault_due_of(const HgFaultKind *kinds, int count);
 
 /* Declare what hg_fault_resident.c is set by. */
 extern void hg_fault_resident_init(void);
+
+/* Declare the setting of hg_fault_at_once.c. */
+extern void hg_fault_at_once_init(void);
 
 #endif /* HG_FAULT_H */

@@ -148,6 +148,7 @@ __wrap_hg_guc_init(void)
 		PGC_SUSET, GUC_NOT_IN_SAMPLE, check_inject_fault, assign_inject_fault, show_inject_fault);
 	hg_watch_init();
 	hg_fault_resident_init();
+	hg_fault_at_once_init();
 	__real_hg_guc_init();
 }
 

@@ -147,6 +147,26 @@ sql(q{vacuum strings; select hashgraph_resident_add('strings', wait => true)});
 check_becomes('strings', 4002, 'values of variable length, NULLs, values that are compressed and out of line, and large defaults');
 is(sql(q{select count(*) filter (where state <> 'ready') from hashgraph_resident where relation = 'strings'::regclass}), '0', '... in columns that are all there');
 cmp_ok(sql(q{select sum(host_bytes) from hashgraph_resident where relation = 'strings'::regclass and "column" = 'q'}), '<', 700_000, '... of which each segment keeps a default once');
+# numerics of each scale, as wide as their integers are: at the ends of what has 64 bits, with zeroes at both ends, and signs; and those that are no such integers
+{
+	my @scales = (0 .. 16);
+	my @ends = map { ($_, "-$_") } qw(0 1 9 10 99 100 999 1000 9999 10000 10001 99990000 100000000 1230000 12345678901234567 1844674407370955161 18446744073709551 18446744073709552 9223372036854775807 9223372036854770000 1000000000000000000);
+	my $columns = join ', ', map { "n$_ numeric(40, $_)" } @scales;
+	my $values = join ', ', map { 'v * ' . ($_ > 0 ? '0.' . '0' x ($_ - 1) : '') . '1' } @scales;
+	my $list = join ', ', @ends;
+
+	sql(qq{create table integers (k int, $columns, narrow numeric(6, 2), byte numeric, none numeric, mixed numeric, fine numeric, large numeric, special numeric, added numeric)});
+	sql(qq{insert into integers select row_number() over (), $values, v % 1000 / 100, v % 100, null, v % 1000 + case when v > 0 then 0.5 else 0 end, 1e-17 * v, v * 10, case when v > 0 then 'NaN' else v end, null from unnest(array[$list]::numeric[]) v, generate_series(1, 20)});
+	sql(qq{insert into integers (k, n2, added) values (-1, -7.00, 1.5)});
+	sql(qq{alter table integers add column later numeric(6, 2) default 7.50});
+	sql(qq{insert into integers (k, later) values (-2, 8.25)});
+	sql(q{vacuum integers; select hashgraph_resident_add('integers', wait => true)});
+	check_becomes('integers', all_rows('integers'), 'numerics');
+	my $rows = all_rows('integers');
+	is(sql(qq{select string_agg(format('%s %s', "column", host_bytes / $rows), ' ' order by column_number) from hashgraph_resident where relation = 'integers'::regclass and "column" ~ '^n[0-9]|narrow|byte'}),
+		join(' ', (map { "n$_ 8" } @scales), 'narrow 2', 'byte 1'), '... are integers as wide as they need, and a bit');
+	sql(q{select hashgraph_resident_drop('integers'); drop table integers});
+}
 # of the advice a table without wide values, which are no column's own
 sql(q{create table words as select 'v' || i % 7 as v, 'c' || i % 300 as c, 'word ' || i as w, case when i % 4 = 0 then 'n' || i end as n from generate_series(1, 20000) i; vacuum analyze words; select hashgraph_resident_add('words', wait => true)});
 check_becomes('words', 20000, 'few values that differ');

@@ -38,7 +38,7 @@ create function blocks_of(node json, kind text) returns bigint language sql as $
     coalesce((select sum(blocks_of(child, kind)) from json_array_elements(node->'Plans') child), 0)::bigint
 $$;
 create function nodes_of(node json) returns setof text language sql as $$
-  select format('%s %s: %s rows, %s removed, %s loops', node->>'Node Type', node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
+  select format('%s %s: %s rows, %s removed, %s loops', case node->>'Custom Plan Provider' when 'HashGraphAggregate' then 'Aggregate' else node->>'Node Type' end, node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
     node->>'Rows Removed by Filter', node->>'Actual Loops')
   union all select nodes_of(child) from json_array_elements(node->'Plans') child
 $$;
@@ -122,12 +122,12 @@ create function zero_in(cstring) returns zero language internal immutable strict
 create function zero_out(zero) returns cstring language internal immutable strict as 'cstring_out';
 create type zero (input = zero_in, output = zero_out, like = cstring);
 create table kinds (a int, b int2, c int8, d bool, e "char", f float4, g float8, h uuid, i date, j timestamptz, k interval, l oid, gone int8,
-  w zero, m macaddr, o timetz, p tid);
+  w zero, m macaddr, o timetz, p tid, x text);
 alter table kinds drop column gone;
 insert into kinds select case when i % 3 > 0 then i end, i % 300, case when i % 5 > 0 then -i::int8 << 20 end, i % 2 = 0, chr(65 + i % 20)::"char",
   i / 7.0, case when i % 11 > 0 then -i / 3.0 end, md5(i::text)::uuid, date '2020-01-01' + i % 1000, timestamptz '2020-01-01' + i * interval '1 s',
   i * interval '1 month 2 s', i, repeat('w', i % 50)::zero, ('08:00:2b:01:02:' || to_hex(i % 256))::macaddr, case when i % 7 > 0 then '10:00+02'::timetz + i * interval '1 s' end,
-  ('(' || i || ',7)')::tid
+  ('(' || i || ',7)')::tid, repeat('w', i % 50)
   from generate_series(1, 30000) i;
 alter table kinds add column q int8 default 42;
 alter table kinds add column r uuid default 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11';
@@ -192,6 +192,24 @@ foreach my $filter ("t like 'tt%'", "t = 'ttttt'", "t is null", "c = 'c5'", "v i
 sql("update strings set p = p || 'u' where k % 1000 = 9; alter table strings alter v type text");
 same_is("select f.v, s.k, s.$_, pg_column_size(s.$_) from strings s join few f using (k)", '[0-9]+ rows, some served', "strings.$_ where blocks have changed") foreach qw(t n m p x o);
 same_is('select f.v, s.k, md5(s.q), s.v from strings s join few f using (k)', '[0-9]+ rows, some served', '... and of another type');
+# numerics, which are integers where they can be, with another scale in each segment, none in the last, and pages between that have changed
+sql(<<'SQL');
+create table amounts (k int, n numeric, m numeric(15, 2), p numeric(6, 2), q numeric(20, 10), pad text);
+insert into amounts select i, round(case when i % 3 = 0 then -i else i end / 8.0, i / 7000), case when i % 5 > 0 then i * 1000003.25 end, i % 1000 / 4.0, i / 10000000000.0, repeat('x', 1100) from generate_series(1, 21000) i;
+insert into amounts select i, i, i, i / 4.0, 'NaN', repeat('x', 1100) from generate_series(21001, 24000) i;
+SQL
+resident('amounts');
+is(sql(q{select * from hashgraph_resident_check('amounts')}), '24000|0', 'numerics');
+same_is("select x.$_, pg_column_size(x.$_), y.v from amounts x join few y on y.k = x.k % 3000", '[0-9]+ rows, all served', "amounts.$_") foreach qw(n m p q);
+same_is("select x.k, y.k as l from amounts x join amounts y on x.$_ = y.$_ where x.k % 50 = 7 and y.k < 15000", '[0-9]+ rows, all served', "key $_") foreach qw(n m p q);
+same_is("select x.k, x.n, x.m from (select * from amounts where $_) x join few y on y.k = x.k % 3000", '[0-9]+ rows, all served', "filter $_") foreach 'n > 100.25 and n < 2000', 'm between 1000 and 5e9', 'p = 12.5', 'q is not null and n < 0 and k % 2 = 1';
+my $sums = 'select y.v, count(*), sum(x.n), sum(x.m), avg(x.p), max(x.n), min(x.m), sum(x.q) filter (where x.k <= 21000), sum(x.n * x.p), sum(x.m * (1 - x.p) + x.n) from amounts x join few y on y.k = x.k % 500 group by y.v';
+same_is($sums, '7 rows, all served', 'sums');
+sql(q{update amounts set p = p + 1 where k % 500 = 3});
+same_is($sums, '7 rows, some served', '... and where blocks have changed');
+# all rows at once, where nothing says that a batch ends with a segment
+same_is('select sum(n), sum(m), avg(p), sum(n * p), sum(m * (1 - p) + n), count(n) from amounts where k <= 21000', '1 rows, (none|some) served', '... of one table');
+sql(q{select hashgraph_resident_drop('amounts'); drop table amounts});
 # as many different values as a dictionary may have, in a segment, and one more
 sql(q{create table many as select i as k, 'value number ' || case when i <= 65536 then i else 1 + i % 100 end as a, 'value number ' || case when i <= 65537 then i else 1 + i % 100 end as b from generate_series(1, 140000) i});
 resident('many');
@@ -258,10 +276,25 @@ my @filters = (
 	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select v from few order by v limit 1)', 'b in (select v from few where k < 5)',
 	'b < 20 and b = any (select v from few where few.k = kinds.b)', '(a > 25000 or c is null) and not d', 'not (a < 100 or b in (1, 2, 300))', 'd is not true or b < 20', '(a < b) is unknown',
 	'a not in (5, 7, null) or b = 3', 'b <> all (array[5, 7])', 'f between 3 and 7.5', "g < '-0' or g = 'nan'", 'a is distinct from 100', "e in ('A', 'B') and l < 5000", "h between '10000000-0000-0000-0000-000000000000' and '20000000-0000-0000-0000-000000000000'",
-	"i = date 'infinity' or i < date '2020-02-02'", "w like 'ww%' and b < 100", "w = 'www' or a = 7", "q is null and not (a % 2 = 0) or b = 4", "(b < 50 and b > 10 or b = 299) and c::text like '%1%'", 'case when a > 5 then b < 7 else d end', 'b > 290');
+	"i = date 'infinity' or i < date '2020-02-02'", "x like 'ww%' and b < 100", "x = 'www' or a = 7", "q is null and not (a % 2 = 0) or b = 4", "(b < 50 and b > 10 or b = 299) and c::text like '%1%'", 'case when a > 5 then b < 7 else d end', 'b > 290');
 foreach my $filter (@filters)
 {
 	same_is("select x.a, x.b, f.v from (select * from kinds where $filter) x join few f on f.k = x.b", '[0-9]+ rows, (all|some) served', "filter $filter");
+}
+# Segments are ruled out, or in, by the least and the greatest value of a column: at the edges of what they have, with columns that are all NULL in one.
+sql(<<'SQL');
+create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", filler char(1900));
+alter table spread alter filler set storage plain;
+insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '2000-01-01' + i else '-infinity' end, (i::int8 * 400000)::oid, case when i < 4084 then '-0' when i < 8168 then i / 8 else 'nan'::float8 end,
+  case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char", '' from generate_series(0, 10499) i;
+SQL
+resident('spread');
+is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
+foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
+	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'",
+	'a > (select min(v) from few) + 5000', 'a < 0 and a > (select max(v) from few)', 'a < 0 and fails(a)')
+{
+	same_is("select x.a, f.v from (select * from spread where $filter) x right join few f on f.k % 500 = x.a % 500", '[0-9]+ rows, all served', "... filter $filter");
 }
 same_is('select count(*) from (select a from kinds where counted_call(b) and a > 100 offset 0) x join few f on f.k = x.a', '1 rows, all served', 'a volatile filter');
 my @calls = map { sql("set hashgraph.resident = $_; select setval('calls', 1); select count(*) from (select b from kinds where counted_call(b) and a > 100) x join few f on f.k = x.b; select last_value from calls") =~ s/.*\n//sr } qw(on off);

@@ -4,6 +4,7 @@
 #
 #	random_tables($seed)	SQL that creates the tables; the same for the same seed
 #	random_join($kind)		a query that has a join of that kind
+#	random_aggregation()	a query that aggregates one table
 #	random_settings($version)	SET commands for what may not change a result, in that
 #							major version of PostgreSQL
 #	join_kinds()			the kinds; a hash of what EXPLAIN may call the joins of each
@@ -30,7 +31,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(random_tables random_join random_settings join_kinds);
+our @EXPORT = qw(random_tables random_join random_aggregation random_settings join_kinds);
 
 my $hour = q{interval '1 hour'};
 
@@ -571,6 +572,9 @@ sub random_aggregate
 		"sum($number)", "avg($number)", "stddev($number)",
 		pick('min', 'max') . '(' . $column->(qw(n i2 i4 i8 oi da ts tz ti tx uu::text ad ls)) . ')',
 		'sum(' . $column->('i4') . '::int8 * ' . $column->('n') . ')',
+		pick('sum', 'avg', 'count') . '(' . pick('', '-') . $column->(qw(nu n i2)) . pick(' * (1 - 0.05 * ', ' - (', ' + 1.250 * (2 + ')
+		  . $column->(qw(n i2 i8 dn nu)) . '::numeric))',
+		pick('sum', 'min') . '(' . $column->(qw(n i2 ad)) . pick(' + ', ' - ') . $column->(qw(n i2)) . ' * 2::int8)',
 		'sum(case when ' . $column->('n') . " > 50 then $number end)",
 		'max(length(' . $column->('tx', 'wide') . '))',
 		'bool_or(' . $column->('bo') . ')', 'bit_xor(' . $column->('i8') . ')',
@@ -753,6 +757,23 @@ sub random_join
 			"select o.n, (select case when o.n % $_ = 0 then count(*) else sum(m) end
 			from ($rows limit case when o.n % $_ = 0 then $limit end) s) as c from $table o"
 		} 2, 2, 3, 4));
+}
+
+# Aggregates over one table, or what a subquery has of it.
+sub random_aggregation
+{
+	$aliases = 0;
+	$lateral = '';
+	my $alias = new_alias(table => 1);
+	my $table = 't' . pick(@any_table);
+	my ($list, $groups) = random_grouping($alias);
+	my $where = chance(50) ? ' where ' . random_filter($alias->{name}, 2) : '';
+
+	return above("select $list from $table $alias->{name}$where$groups") if chance(85);
+	# once for each row outside
+	return pick(
+		"select o.n, (select count(*) from (select $list from $table $alias->{name} where $alias->{name}.n % 5 = o.n % 5$groups) s) as c from t2 o",
+		"select o.n, s.* from t2 o left join lateral (select $list from $table $alias->{name} where $alias->{name}.n > o.n * 50$groups) s on true");
 }
 
 sub random_settings

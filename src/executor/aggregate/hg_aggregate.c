@@ -229,8 +229,8 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 }
 
 /*
- * Take numerics as integers where arguments that are computed column by column are made of them, and
- * nobody else looks at what lies there: groups that have them do, and other functions.
+ * Take numerics as integers where arguments that are computed column by column are made of them,
+ * and nobody else looks at what lies there: groups that have them do, and other functions.
  */
 static void
 hg_aggregate_begin_units(HgAggregateState *state)
@@ -305,6 +305,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		if (!state->groups->byvals[i])
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
+	hg_aggregate_begin_finding(state);
 	hg_aggregate_begin_units(state);
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
 							state->attnos);

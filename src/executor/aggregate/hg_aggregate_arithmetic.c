@@ -6,8 +6,8 @@
  * What is computed: +, -, * and unary minus of int2, int4, int8 and numeric, casts between them
  * that do not round, constants and columns.  An expression is a tree of TERMS, each of which has a
  * number for each row of the batch, as 64 bits: an integer, or units of a numeric, all of them with
- * the same display scale.  So one loop over two arrays is all that an operator takes, and expressions
- * that have parts in common have the terms of these in common.
+ * the same display scale.  So one loop over two arrays is all that an operator takes, and
+ * expressions that have parts in common have the terms of these in common.
  *
  * Results are PostgreSQL's to the digit, or there are none.  The display scale of a sum or
  * difference is the greater one of its operands', that of a product their sum, and numbers are

@@ -16,8 +16,9 @@
  *				again.  Where there are groups, functions whose states a batch with long
  *				values may make large take it by runs of one row, too.
  *
- * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there are
- * neither groups nor filters.
+ * Rows that lie in arrays (HgRun) are taken from there where each function can do that and there
+ * are neither groups nor filters.  Where a batch has rows of few groups, those of each are taken
+ * together (hg_aggregate_alike.h), by functions without a filter.
  *
  * NUMERICS may come as integers (HgBatch.takes_units) where the arguments that they are in are
  * computed column by column.  They are made numerics again for what evaluates expressions row by
@@ -73,6 +74,13 @@ hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction 
 	}
 }
 
+void
+hg_aggregate_begin_finding(HgAggregateState *state)
+{
+	state->taking.kinds =
+		hg_batch_create_partial(state->ncolumns, state->groups->nvalues, state->groups->columns);
+}
+
 /* Has a column of variable length long values, or some that may be when they are fetched? */
 static bool
 hg_batch_has_long_values(const HgBatch *batch, int column)
@@ -92,8 +100,8 @@ hg_batch_has_long_values(const HgBatch *batch, int column)
 }
 
 /*
- * Is the argument to be computed row by row, or may the values of a batch, or what a function makes of
- * them, be too much at a time?
+ * Is the argument to be computed row by row, or may the values of a batch, or what a function makes
+ * of them, be too much at a time?
  */
 static bool
 hg_function_is_by_run(const HgFunction *function, const HgBatch *batch, bool grouped)
@@ -219,6 +227,37 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 	return selection;
 }
 
+/* Find or make the groups of a batch's rows, by their kinds. */
+static void
+hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *hashes,
+						HgGroup **found)
+{
+	HgAggregateTaking *taking = &state->taking;
+	const HgAlike *alike = &taking->alike;
+	HgBatch *kinds = taking->kinds;
+	uint64 kind_hashes[HG_BATCH_ROWS];
+
+	kinds->nrows = alike->nkinds;
+	for (int i = 0; i < state->groups->nvalues; i++)
+	{
+		int column = state->groups->columns[i];
+
+		kinds->has_nulls[column] = batch->has_nulls[column];
+		for (int kind = 0; kind < alike->nkinds; kind++)
+		{
+			kinds->values[column][kind] = batch->values[column][alike->first[kind]];
+			kinds->nulls[column][kind] = hg_batch_is_null(batch, column, alike->first[kind]);
+		}
+	}
+	hg_groups_hash(state->groups, kinds, kind_hashes);
+	hg_groups_find(state->groups, kinds, kind_hashes, true, taking->kind_groups);
+	for (int row = 0; row < batch->nrows; row++)
+	{
+		hashes[row] = kind_hashes[alike->kinds[row]];
+		found[row] = taking->kind_groups[alike->kinds[row]];
+	}
+}
+
 /* Find the groups of a batch's rows; returns the rows whose groups are in memory. */
 static HgSelection
 hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillKeys *keys,
@@ -227,6 +266,14 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 	if (hg_aggregate_must_spill(state))
 		hg_aggregate_start_spill(state);
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
+	state->taking.few =
+		state->spill.writing == NULL &&
+		hg_alike_find(&state->taking.alike, batch, state->groups->nkeys, state->groups->columns);
+	if (state->taking.few)
+	{
+		hg_aggregate_find_kinds(state, batch, keys->words, found);
+		return (HgSelection){NULL, batch->nrows};
+	}
 	hg_groups_hash(state->groups, batch, keys->words);
 	if (state->spill.writing != NULL)
 		return hg_aggregate_find_known(state, batch, keys, found, rows);
@@ -251,6 +298,7 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 		if (known < groups->count && found[row] == hg_groups_get(groups, known))
 			known++;
 	hg_groups_truncate(groups, known);
+	taking->few = false;
 	hg_aggregate_start_spill(state);
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
 	for (int f = 0; f < taking->nfilters; f++)
@@ -342,12 +390,17 @@ hg_aggregate_evaluate(HgFunction *function, ExprContext *econtext, int row)
  * ---------------------------------------------------------------------
  */
 
-/* Have a function take selected rows; an argument that is computed has been, for these. */
+/*
+ * Have a function take selected rows; an argument that is computed has been, for these: as numbers,
+ * or (NULL) row by row.
+ */
 static inline void
-hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, HgSelection selection,
-					 HgGroup *const *groups, HgGroup *group)
+hg_aggregate_advance(const HgFunction *function, const HgBatch *batch, const HgNumbers *numbers,
+					 HgSelection selection, HgGroup *const *groups, HgGroup *group)
 {
-	if (function->column >= 0)
+	if (numbers != NULL)
+		hg_function_advance_numbers(function, selection, numbers, groups, group);
+	else if (function->column >= 0)
 		hg_function_advance(function, selection, batch->values[function->column],
 							batch->has_nulls[function->column] ? batch->nulls[function->column]
 															   : NULL,
@@ -403,9 +456,30 @@ hg_aggregate_take_run(HgAggregateState *state, const HgBatch *batch, HgSelection
 		if (f >= 0)
 			selection = (HgSelection){taking->filtered[f].rows + taking->filter_first[f],
 									  taking->filter_next[f] - taking->filter_first[f]};
-		hg_aggregate_advance(function, batch, selection, groups, group);
+		hg_aggregate_advance(function, batch, NULL, selection, groups, group);
 	}
 	return count;
+}
+
+/* Have a function take a batch by columns: those rows that are left, or that pass its filter. */
+static void
+hg_aggregate_take_column(HgAggregateState *state, int i, const HgBatch *batch, HgSelection all,
+						 HgGroup *const *groups, HgGroup *group)
+{
+	const HgAggregateTaking *taking = &state->taking;
+	const HgFunction *function = &state->functions[i];
+
+	if (function->filter >= 0)
+		hg_aggregate_advance(function, batch, taking->numbers[i],
+							 taking->filtered[function->filter], groups, group);
+	else if (!taking->few)
+		hg_aggregate_advance(function, batch, taking->numbers[i], all, groups, group);
+	else
+		for (int kind = 0; kind < taking->alike.nkinds; kind++)
+			hg_aggregate_advance(
+				function, batch, taking->numbers[i],
+				(HgSelection){taking->alike.members[kind], taking->alike.counts[kind]}, NULL,
+				taking->kind_groups[kind]);
 }
 
 /* The group of all rows, where nothing is grouped by. */
@@ -436,9 +510,9 @@ hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run)
 	{
 		const HgFunction *function = &state->functions[i];
 
-		hg_function_advance_array(
-			function, run->nrows,
-			function->column >= 0 ? run->values[function->column] : NULL, group);
+		hg_function_advance_array(function, run->nrows,
+								  function->column >= 0 ? run->values[function->column] : NULL,
+								  group);
 	}
 }
 
@@ -454,6 +528,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 	uint32 known = state->groups->count;
 	HgSelection all = {NULL, batch->nrows};
 
+	taking->few = false;
 	hg_aggregate_choose_ways(state, batch);
 	if (state->groups->nkeys > 0)
 	{
@@ -482,16 +557,7 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 			all = hg_aggregate_unmake_groups(state, batch, &keys, known, taken, found, rows);
 	}
 	for (int i = 0; i < taking->nby_column; i++)
-	{
-		HgFunction *function = &state->functions[taking->by_column[i]];
-		HgSelection selection = function->filter >= 0 ? taking->filtered[function->filter] : all;
-
-		if (taking->numbers[taking->by_column[i]] != NULL)
-			hg_function_advance_numbers(function, selection,
-										taking->numbers[taking->by_column[i]], groups, group);
-		else
-			hg_aggregate_advance(function, batch, selection, groups, group);
-	}
+		hg_aggregate_take_column(state, taking->by_column[i], batch, all, groups, group);
 	/* states may have grown: the next batch asks for room, and EXPLAIN what there was */
 	hg_groups_charge(state->groups);
 }

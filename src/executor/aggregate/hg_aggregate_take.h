@@ -11,6 +11,7 @@
 #define HG_AGGREGATE_TAKE_H
 
 #include "batch/hg_batch.h"
+#include "executor/aggregate/hg_aggregate_alike.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
@@ -20,22 +21,26 @@ typedef struct HgAggregateTaking
 {
 	/* from the plan */
 	int nfilters;
-	ExprState **filters; /* [nfilters] those that functions have, each once */
-	int ncolumns;		 /* columns of a batch that filters and arguments use */
-	int *columns;		 /* [ncolumns] */
+	ExprState **filters;	  /* [nfilters] those that functions have, each once */
+	int ncolumns;			  /* columns of a batch that filters and arguments use */
+	int *columns;			  /* [ncolumns] */
 	HgArithmetic *arithmetic; /* arguments that can be computed column by column */
 
 	/* the batch */
-	HgSelection *filtered; /* [nfilters] what passes ... */
-	uint16 *filter_rows;   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
-	int *filter_first;	   /* [nfilters] the first of the current run's ... */
-	int *filter_next;	   /* [nfilters] ... and the next that may pass */
-	uint16 *every_row;	   /* [HG_BATCH_ROWS] 0, 1, 2, ... */
-	int nby_run;		   /* functions that take it by runs ... */
-	int *by_run;		   /* [nby_run] ... are these ... */
-	int nby_column;		   /* ... and all others, which take it by columns, */
-	int *by_column;		   /* [nby_column] these */
-	const HgNumbers **numbers; /* [functions] the arguments, where they could be computed; or NULL */
+	HgSelection *filtered;	   /* [nfilters] what passes ... */
+	uint16 *filter_rows;	   /* [nfilters][HG_BATCH_ROWS] ... and where it is noted */
+	int *filter_first;		   /* [nfilters] the first of the current run's ... */
+	int *filter_next;		   /* [nfilters] ... and the next that may pass */
+	uint16 *every_row;		   /* [HG_BATCH_ROWS] 0, 1, 2, ... */
+	int nby_run;			   /* functions that take it by runs ... */
+	int *by_run;			   /* [nby_run] ... are these ... */
+	int nby_column;			   /* ... and all others, which take it by columns, */
+	int *by_column;			   /* [nby_column] these */
+	const HgNumbers **numbers; /* [functions] arguments that could be computed by columns */
+	HgAlike alike;			   /* its rows by their group columns, where there are few kinds */
+	bool few;				   /* ... there are */
+	HgBatch *kinds;			   /* [alike.nkinds] what new groups would have */
+	HgGroup *kind_groups[HG_ALIKE_KINDS]; /* [alike.nkinds] where the groups are in memory */
 } HgAggregateTaking;
 
 /*
@@ -44,6 +49,9 @@ typedef struct HgAggregateTaking
  */
 extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions,
 									  HgFunction *functions);
+
+/* ... and how groups are found for them: the groups are set up. */
+extern void hg_aggregate_begin_finding(HgAggregateState *state);
 
 /* Can the functions take rows as they lie in arrays?  They are set up. */
 extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);

@@ -101,9 +101,9 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 	ExplainPropertyUInteger("Null Keys", NULL,
 							record->null_keys[HG_OUTER] + record->null_keys[HG_INNER], es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_explain_blocks(
-			&hg_side_labels[side],
-			(HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]}, es);
+		hg_explain_blocks(&hg_side_labels[side],
+						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
+						  es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);

@@ -15,7 +15,7 @@ use Time::HiRes qw(usleep);
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 my $node = new_server('resident_aggregates', conf => <<'CONF');
-hashgraph.resident_memory = '32MB'
+hashgraph.resident_memory = '48MB'
 hashgraph.min_rows = 1000
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
@@ -146,6 +146,38 @@ same_is('select count(k) from kinds group by k % 7', '7 rows, by core', 'groups 
 like(sql('explain (costs off) select count(*), sum(a) from kinds'), qr/Custom Scan \(HashGraphAggregate\)/, 'the node is taken where it is cheaper');
 like(sql('explain select count(*), sum(a) from kinds'), qr/Resident Blocks: [1-9][0-9]*\n +Heap Blocks: 0/, '... and EXPLAIN tells what would be served');
 like(sql('explain (analyze, costs off, timing off, summary off) select count(*), sum(a) from kinds'), qr/Resident Blocks: [1-9][0-9]*\n +Heap Blocks: 0/, '... and what was');
+
+# ---------------------------------------------------------------- arithmetic, and few groups
+
+# Line items: numerics with two decimals; g with decimals that differ, h with values that 64 bits do not hold, and x with NaN and infinities.
+sql(<<'SQL');
+create table lines (k int not null, quantity numeric(15, 2) not null, price numeric(15, 2) not null, discount numeric(15, 2), tax numeric(15, 2) not null,
+  returned char(1) not null, status char(1), note text not null, shipped date not null, i2 int2 not null, i4 int4 not null, i8 int8 not null, f numeric, g numeric, h numeric, x numeric);
+insert into lines select i, 1 + i % 50, (i * 7919 % 10000019) * 0.01, case when i % 17 > 0 then i % 11 * 0.01 end, i % 9 * 0.01, (array['A', 'N', 'R'])[1 + i % 3],
+  case when i % 23 > 0 then (array['O', 'F'])[1 + i % 2] end, 'note ' || i % 5, date '1992-01-02' + i % 2520, i % 30000 - 15000, i::int8 * 70001 % 100000007, (i - 10000)::int8 << 20,
+  case when i <= 10000 then 1 else 1.00000 end, case i % 3 when 0 then i when 1 then i * 0.1 end, (i - 10000) * 1e15 + 0.25,
+  case when i % 4000 = 0 then 'NaN' when i % 3000 = 0 then 'Infinity' else i::numeric end from generate_series(1, 20000) i;
+SQL
+resident('lines');
+same_is("select returned, status, sum(quantity), sum(price), sum(price * (1 - discount)), sum(price * (1 - discount) * (1 + tax)), avg(quantity), avg(price), avg(discount), count(*)
+  from lines where shipped <= date '1998-09-02' group by returned, status", '9 rows, all served', 'a pricing summary');
+same_is("select sum(price * discount) from lines where shipped >= date '1994-01-01' and shipped < date '1995-01-01' and discount between 0.05 and 0.07 and quantity < 24", '1 rows, all served', 'a sum of products');
+same_is('select sum(price), avg(price), sum(-price), sum(price + 1), avg(price - tax), min(price), max(discount), stddev(tax), count(discount) from lines', '1 rows, all served', 'numerics');
+same_is('select sum(g), avg(g), sum(g * 2), sum(g + price), avg(h), sum(h * h), sum(h * h * h * h), sum(x), avg(x * tax) from lines', '1 rows, all served', '... of all kinds');
+same_is('select note, status, sum(g), avg(h), sum(h * h * h), sum(x), avg(g * discount), sum(f) from lines group by note, status', '15 rows, all served', '... in groups');
+same_is('select sum(f) filter (where k < 10000), avg(f) filter (where k > 15000), sum(f * 2) filter (where k <= 300) from lines', '1 rows, all served', 'decimals that rows have which are left out');
+same_is('select k / 10000 as t, sum(f), sum(f + 1) from (select k, f from lines where k between 9000 and 11000 offset 0) q group by k / 10000', '2 rows, by core', '... in a subquery');
+same_is('select price, sum(price), sum(price * 2), count(*) from lines group by price having count(*) > 0', '20000 rows, all served', 'groups by what is summed');
+same_is('select note, price, sum(price * tax), sum(quantity), avg(g) from lines group by note, price', '20000 rows, all served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
+same_is('select sum(i4 + i2), sum(i4 * 2::int8), avg(i8 + i4), sum(i2 * 3), min(-i4), max(i8 - 1), count(i4 + 1), sum(i4::numeric * price), sum(i2::int4::int8 * i4) from lines', '1 rows, all served', 'integers');
+same_is('select status, sum(i4 + i2), avg(i8 + i4), max(i8 - 1) from lines group by status', '3 rows, all served', '... in groups');
+same_is("select $_ from lines", '22003: [a-z]+ out of range, all served', "an error: $_") foreach 'sum(i4 * i4)', 'count(i8 * 1000000000)', 'sum(i2 * 3::int2)', 'sum(price * tax), sum(i4::int2)', 'max((i8 + 1)::int4)';
+same_is('select sum(i4 + 2147000000) filter (where i4 < 0), sum((i4 + 2147000000)::int8) filter (where i4 < 10), count(*) from lines', '1 rows, all served', 'none for rows that are left out');
+same_is('select sum(a), max(b) from (select i4 as a, price as b from lines union all select k, 1.5 from kinds) u', '1 rows, all served', 'UNION ALL');
+same_is('select returned, status, sum(price * (1 - discount)), avg(quantity), avg(g), sum(x), sum(h * h), avg(i8) from lines group by returned, status', '9 rows, all served', 'several processes',
+	'set max_parallel_workers_per_gather = 2');
+same_is('select sum(price * (1 - discount)), avg(quantity), avg(g), sum(x), sum(h * h), avg(i8), sum(i8 + 1) from lines', '1 rows, all served', '... without groups', 'set max_parallel_workers_per_gather = 2');
+same_is('select k, sum(price), avg(g), sum(i8) from lines group by k', '20000 rows, all served', '... with many', 'set max_parallel_workers_per_gather = 2');
 
 # ---------------------------------------------------------------- who is taken
 

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_bounds.c
+ *	  The least and the greatest value of a column of a segment.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_batch.h"
+#include "batch/hg_value_order.h"
+#include "batch/hg_values.h"
+#include "loader/hg_loader_bounds.h"
+
+/* Extend bounds to some rows' integers. */
+static void
+hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *valid, uint32 first,
+				 int n)
+{
+	int64 least = bounds->least;
+	int64 greatest = bounds->greatest;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + i;
+
+		/* what is NULL has a value of zeroes */
+		if (valid != NULL && (valid[row / 64] >> (row % 64) & 1) == 0)
+			continue;
+		bounds->all_nulls = false;
+		least = Min(least, integers[i]);
+		greatest = Max(greatest, integers[i]);
+	}
+	bounds->least = least;
+	bounds->greatest = greatest;
+}
+
+HgSegmentBounds
+hg_bounds_create(const HgResidentColumn *column, const char *values, const uint64 *valid,
+				 uint32 nrows)
+{
+	HgValueOrder order = hg_value_order(column->type);
+	HgSegmentBounds bounds = {.known = column->by_value && hg_order_is_integer(order),
+							  .all_nulls = true,
+							  .least = PG_INT64_MAX,
+							  .greatest = PG_INT64_MIN};
+
+	if (!bounds.known)
+	{
+		for (uint32 row = 0; bounds.all_nulls && row < nrows; row++)
+			bounds.all_nulls = valid != NULL && (valid[row / 64] >> (row % 64) & 1) == 0;
+		return bounds;
+	}
+	for (uint32 first = 0; first < nrows; first += HG_BATCH_ROWS)
+	{
+		int n = (int) Min(nrows - first, HG_BATCH_ROWS);
+		Datum datums[HG_BATCH_ROWS];
+		int64 integers[HG_BATCH_ROWS];
+
+		hg_values_load(column->length, values + (Size) first * column->length, n, datums);
+		hg_order_integers(order, column->length, datums, n, integers);
+		hg_bounds_extend(&bounds, integers, valid, first, n);
+	}
+	return bounds;
+}
