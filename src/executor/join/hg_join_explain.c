@@ -53,8 +53,8 @@ hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 }
 
 static const HgBlockLabels hg_side_labels[2] = {
-	[HG_OUTER] = {"Outer Resident Blocks", "Outer Heap Blocks"},
-	[HG_INNER] = {"Inner Resident Blocks", "Inner Heap Blocks"}};
+	[HG_OUTER] = {"Outer Resident Blocks", "Outer Heap Blocks", "Outer Not Served"},
+	[HG_INNER] = {"Inner Resident Blocks", "Inner Heap Blocks", "Inner Not Served"}};
 
 void
 hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es)
@@ -78,19 +78,13 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 		hg_explain_blocks(labels, blocks, es);
 }
 
-/* Why a side's table is not served, where it has resident columns. */
-static void
-hg_explain_why_not(const HgJoinState *state, ExplainState *es)
+void
+hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels, ExplainState *es)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const HgBatchSource *source = state->inputs[side]->child;
-		const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
+	const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
 
-		if (why_not != NULL)
-			ExplainPropertyText(side == HG_OUTER ? "Outer Not Served" : "Inner Not Served", why_not,
-								es);
-	}
+	if (why_not != NULL)
+		ExplainPropertyText(labels->not_served, why_not, es);
 }
 
 /* What the node did, over all its executions. */
@@ -119,7 +113,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 		hg_explain_blocks(&hg_side_labels[side],
 						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
-	hg_explain_why_not(state, es);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_explain_not_served(state->inputs[side]->child, &hg_side_labels[side], es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
