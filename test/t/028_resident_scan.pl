@@ -38,7 +38,7 @@ create function blocks_of(node json, kind text) returns bigint language sql as $
     coalesce((select sum(blocks_of(child, kind)) from json_array_elements(node->'Plans') child), 0)::bigint
 $$;
 create function nodes_of(node json) returns setof text language sql as $$
-  select format('%s %s: %s rows, %s removed, %s loops', node->>'Node Type', node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
+  select format('%s %s: %s rows, %s removed, %s loops', case node->>'Custom Plan Provider' when 'HashGraphAggregate' then 'Aggregate' else node->>'Node Type' end, node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
     node->>'Rows Removed by Filter', node->>'Actual Loops')
   union all select nodes_of(child) from json_array_elements(node->'Plans') child
 $$;
@@ -413,6 +413,26 @@ resident('few');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, all served', '... until it is resident');
 sql('alter table few drop column d');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, (all|some) served', 'other columns when one was dropped');
+
+# EXPLAIN (ANALYZE) tells why a table with residents is not served, and of others nothing
+sub not_served
+{
+	my ($statements, $query) = @_;
+	in_session($session, $_) foreach 'begin', split /;\s*/, $statements;
+	my $plan = in_session($session, "explain (analyze, costs off, timing off) $query");
+	in_session($session, 'rollback');
+	return join('; ', $plan =~ /(?:Outer|Inner) Not Served: (.*)/g);
+}
+{
+	my $kinds = 'select count(*) from kinds x join words y on x.l = y.k::oid';
+	is(not_served('select 1', $kinds), '', 'EXPLAIN says nothing of what is served');
+	is(not_served('set local hashgraph.resident = off', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... but why a table is not: the setting');
+	is(not_served('set transaction isolation level serializable', $kinds), join('; ', ('the transaction is serializable') x 2), '... the transaction');
+	is(not_served('select 1', "$kinds where y.w <> ''"), 'not all columns are resident', '... columns that are not there');
+	is(not_served('select 1', "$kinds where x.tableoid > 0"), 'the filter asks for system columns', '... or never will be');
+	is(not_served('create table nobody as select 1 as k', 'select count(*) from kinds x join nobody y on x.l = y.k::oid'), '', '... and nothing of a table without residents');
+	is(not_served('set local hashgraph.resident = off; set local max_parallel_workers_per_gather = 2', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... the same of several processes');
+}
 
 # an older snapshot
 in_session($session, 'begin isolation level repeatable read');

@@ -163,6 +163,8 @@ same_is("select returned, status, sum(quantity), sum(price), sum(price * (1 - di
   from lines where shipped <= date '1998-09-02' group by returned, status", '9 rows, all served', 'a pricing summary');
 same_is("select sum(price * discount) from lines where shipped >= date '1994-01-01' and shipped < date '1995-01-01' and discount between 0.05 and 0.07 and quantity < 24", '1 rows, all served', 'a sum of products');
 same_is('select sum(price), avg(price), sum(-price), sum(price + 1), avg(price - tax), min(price), max(discount), stddev(tax), count(discount) from lines', '1 rows, all served', 'numerics');
+same_is('select sum(quantity) filter (where price > 50000.5), sum(price), avg(price) filter (where discount is null), count(*) filter (where tax * 2 > 0.1) from lines', '1 rows, all served', '... and filters by them');
+same_is('select status, sum(price / 3), sum(price * 2), max(round(price * discount, 1)), sum(abs(tax)), min(price) from lines group by status', '3 rows, all served', '... and what is computed row by row');
 same_is('select sum(g), avg(g), sum(g * 2), sum(g + price), avg(h), sum(h * h), sum(h * h * h * h), sum(x), avg(x * tax) from lines', '1 rows, all served', '... of all kinds');
 same_is('select note, status, sum(g), avg(h), sum(h * h * h), sum(x), avg(g * discount), sum(f) from lines group by note, status', '15 rows, all served', '... in groups');
 same_is('select sum(f) filter (where k < 10000), avg(f) filter (where k > 15000), sum(f * 2) filter (where k <= 300) from lines', '1 rows, all served', 'decimals that rows have which are left out');
@@ -178,6 +180,12 @@ same_is('select returned, status, sum(price * (1 - discount)), avg(quantity), av
 	'set max_parallel_workers_per_gather = 2');
 same_is('select sum(price * (1 - discount)), avg(quantity), avg(g), sum(x), sum(h * h), avg(i8), sum(i8 + 1) from lines', '1 rows, all served', '... without groups', 'set max_parallel_workers_per_gather = 2');
 same_is('select k, sum(price), avg(g), sum(i8) from lines group by k', '20000 rows, all served', '... with many', 'set max_parallel_workers_per_gather = 2');
+sql('update lines set price = price + 0.01, f = 0.125 where k % 1000 = 3; delete from lines where k between 5000 and 5100');
+same_is($_, '[0-9]+ rows, some served', "rows have changed: $_") foreach
+  'select returned, status, sum(quantity), sum(price * (1 - discount)), avg(price), sum(f), avg(h), sum(x) from lines group by returned, status',
+  'select sum(price * discount), avg(price), sum(quantity) filter (where price > 100), sum(f), avg(f), sum(g), sum(i8 * 2) from lines',
+  'select i2, sum(price), sum(f), avg(tax) from lines group by i2';
+same_is('select k, sum(price), sum(f * tax), avg(h) from lines group by k', '19899 rows, some served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 
 # ---------------------------------------------------------------- who is taken
 

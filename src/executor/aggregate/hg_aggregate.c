@@ -3,11 +3,11 @@
  * hg_aggregate.c
  *	  The aggregate node: Custom Scan (HashGraphAggregate).
  *
- * The node stands above a join of ours and aggregates its batches: no row is formed between
- * the two.  It is a node of its own, and not a mode of the join, because the two look at
- * different things: the join's quals and keys at the columns of its inputs, this node's targets at
- * groups and results.  Each has one scan slot for what it looks at, EXPLAIN shows both, and joins
- * of any number below are the join's own affair (hg_join_source.c).
+ * The node stands above a join of ours, or the scan of a table or its partitions, and aggregates
+ * its batches: no row is formed between the two.  It is a node of its own, and not a mode of the
+ * join, because the two look at different things: the join's quals and keys at the columns of its
+ * inputs, this node's targets at groups and results.  Each has one scan slot for what it looks at,
+ * EXPLAIN shows both, and joins of any number below are the join's own affair (hg_join_source.c).
  *
  *	READ			All batches are taken: the groups of their rows are found or made
  *					(hg_aggregate_groups.c) and each aggregate's state is advanced by a loop over
@@ -19,7 +19,8 @@
  * Where a device joins, it may make groups of the join's rows itself: hg_aggregate_reduce.c.
  *
  * Without GROUP BY there is one group, even for no rows.  Where only rows are counted the join
- * gives their number, and matches are not even looked at.
+ * gives their number, and matches are not even looked at; nor is what is resident of a table, of
+ * which the blocks tell how many rows they have.
  *
  * MEMORY.  The groups may take work memory.  When they have, no more groups are made:
  * rows of groups that are there go on to be aggregated, all others go to temporary files,
@@ -167,6 +168,32 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 	return taking->nfilters++;
 }
 
+/*
+ * What an aggregate returns, by the function that takes its rows: one that has the same argument,
+ * filter and state, of those that are set up, whose arguments are known; or a new one, whose state
+ * is at *offset.
+ */
+static HgResult
+hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, List **arguments,
+							Expr *argument, int filter, Size *offset)
+{
+	HgFunction *function = &state->functions[state->nfunctions];
+	Size end = *offset;
+
+	memset(function, 0, sizeof(HgFunction));
+	hg_function_init(function, aggref, &end, state->states, state->row_context);
+	for (int i = 0; i < state->nfunctions; i++)
+		if (state->functions[i].filter == filter && equal(list_nth(*arguments, i), argument) &&
+			hg_function_has_state_of(&state->functions[i], function->kind))
+			return (HgResult){&state->functions[i], function->kind};
+	function->filter = filter;
+	hg_aggregate_begin_argument(state, function, argument);
+	*arguments = lappend(*arguments, argument);
+	*offset = end;
+	state->nfunctions++;
+	return (HgResult){function, function->kind};
+}
+
 /* Set up the functions; returns the size of their states. */
 static Size
 hg_aggregate_begin_functions(HgAggregateState *state)
@@ -174,24 +201,28 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
 	List *arguments = list_nth(cscan->custom_exprs, HG_AGGREGATE_ARGUMENTS);
 	List *filters = list_nth(cscan->custom_exprs, HG_AGGREGATE_FILTERS);
-	List *known = NIL;
+	int nresults = list_length(cscan->custom_scan_tlist) - state->first_result;
+	List *known_arguments = NIL;
+	List *known_filters = NIL;
 	Size offset = 0;
 
-	state->nfunctions = list_length(cscan->custom_scan_tlist) - state->first_result;
-	state->functions = palloc0(Max(state->nfunctions, 1) * sizeof(HgFunction));
-	state->taking.filters = palloc0(Max(state->nfunctions, 1) * sizeof(ExprState *));
+	state->nresults = nresults;
+	state->results = palloc(Max(nresults, 1) * sizeof(HgResult));
+	state->functions = palloc0(Max(nresults, 1) * sizeof(HgFunction));
+	state->taking.filters = palloc0(Max(nresults, 1) * sizeof(ExprState *));
 	state->taking.arithmetic = hg_arithmetic_create(state->ncolumns, state->attnos);
 	state->counts = !state->grouped && state->ncolumns == 0;
-	for (int i = 0; i < state->nfunctions; i++)
+	for (int i = 0; i < nresults; i++)
 	{
-		HgFunction *function = &state->functions[i];
 		TargetEntry *tle =
 			list_nth_node(TargetEntry, cscan->custom_scan_tlist, state->first_result + i);
+		int filter = hg_aggregate_filter(state, &known_filters, list_nth(filters, i));
+		const HgFunction *function;
 
-		hg_function_init(function, castNode(Aggref, tle->expr), &offset, state->states,
-						 state->row_context);
-		function->filter = hg_aggregate_filter(state, &known, list_nth(filters, i));
-		hg_aggregate_begin_argument(state, function, list_nth(arguments, i));
+		state->results[i] =
+			hg_aggregate_begin_function(state, castNode(Aggref, tle->expr), &known_arguments,
+										list_nth(arguments, i), filter, &offset);
+		function = state->results[i].function;
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
 	}
@@ -408,12 +439,13 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 		slot->tts_values[place] = group->values[i];
 		slot->tts_isnull[place] = nulls[i];
 	}
-	for (int i = 0; i < state->nfunctions; i++)
+	for (int i = 0; i < state->nresults; i++)
 	{
+		const HgResult *result = &state->results[i];
 		int place = state->first_result + i;
 
 		slot->tts_values[place] =
-			hg_function_finish(&state->functions[i], group, &slot->tts_isnull[place]);
+			hg_function_finish(result->function, result->kind, group, &slot->tts_isnull[place]);
 	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);

@@ -747,8 +747,32 @@ hg_word_datum(int64 value, HgWordType type)
 	return Int64GetDatum(value);
 }
 
+/* The kind whose states those of a kind are. */
+static HgAggregateKind
+hg_function_state_kind(HgAggregateKind kind)
+{
+	switch (kind)
+	{
+		case HG_AGGREGATE_AVG_INT:
+			return HG_AGGREGATE_SUM_INT;
+		case HG_AGGREGATE_AVG_BIGINT:
+			return HG_AGGREGATE_SUM_BIGINT;
+		case HG_AGGREGATE_AVG_NUMERIC:
+			return HG_AGGREGATE_SUM_NUMERIC;
+		default:
+			return kind;
+	}
+}
+
+bool
+hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
+{
+	return kind != HG_AGGREGATE_TRANSITION &&
+		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
+}
+
 Datum
-hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
+hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group, bool *isnull)
 {
 	const void *at = (char *) group + function->offset;
 	const HgSumState *sum = at;
@@ -757,7 +781,7 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 	const HgExtremeState *extreme = at;
 
 	if (function->partial)
-		switch (function->kind)
+		switch (kind)
 		{
 			case HG_AGGREGATE_AVG_INT:
 				*isnull = false;
@@ -774,7 +798,7 @@ hg_function_finish(const HgFunction *function, HgGroup *group, bool *isnull)
 			default:
 				break;
 		}
-	switch (function->kind)
+	switch (kind)
 	{
 		case HG_AGGREGATE_COUNT:
 			*isnull = false;

@@ -32,6 +32,13 @@ typedef enum HgAggregatePhase
 	HG_AGGREGATE_DONE
 } HgAggregatePhase;
 
+/* What an aggregate returns: functions that sum and average the same have one state. */
+typedef struct HgResult
+{
+	const HgFunction *function;
+	HgAggregateKind kind;
+} HgResult;
+
 struct HgAggregateState
 {
 	CustomScanState css; /* must be first */
@@ -40,7 +47,9 @@ struct HgAggregateState
 	bool grouped;
 	bool counts; /* nothing but the number of rows is needed */
 	int nfunctions;
-	HgFunction *functions;
+	HgFunction *functions; /* [nfunctions] that take rows */
+	int nresults;
+	HgResult *results; /* [nresults] of the aggregates */
 	Bitmapset *params; /* PARAM_EXECs that filters and arguments use */
 	int first_result;  /* place of the first aggregate in the scan slot */
 

@@ -235,7 +235,7 @@ hg_aggregate_find_kinds(HgAggregateState *state, const HgBatch *batch, uint64 *h
 	HgAggregateTaking *taking = &state->taking;
 	const HgAlike *alike = &taking->alike;
 	HgBatch *kinds = taking->kinds;
-	uint64 kind_hashes[HG_BATCH_ROWS];
+	uint64 kind_hashes[HG_ALIKE_KINDS];
 
 	kinds->nrows = alike->nkinds;
 	for (int i = 0; i < state->groups->nvalues; i++)
