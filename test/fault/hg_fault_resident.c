@@ -293,7 +293,7 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		HgBlockBits bits;
 
 		__real_hg_map_copy(rel, segment->version->first / HG_SEGMENT_BLOCKS, 1, &bits);
-		hg_block_bits_and(&segment->blocks, &bits);
+		hg_block_bits_and(unconstify(HgBlockBits *, segment->blocks), &bits);
 	}
 	return served;
 }
