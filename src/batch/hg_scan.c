@@ -345,6 +345,18 @@ hg_scan_expect(const HgBatchSource *source)
 	return blocks;
 }
 
+static const char *
+hg_scan_why_not(const HgBatchSource *source)
+{
+	const HgScan *scan = (const HgScan *) source;
+	const char *why_not = NULL;
+
+	for (int i = 0; i < scan->nreaders && why_not == NULL; i++)
+		if (scan->readers[i].pages != NULL)
+			why_not = hg_pages_why_not(scan->readers[i].pages);
+	return why_not;
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -356,6 +368,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->source.expect = hg_scan_expect;
+	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;
 	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;

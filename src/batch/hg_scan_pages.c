@@ -46,6 +46,7 @@ struct HgPages
 	HgScanSelect *select;
 	HgScanHeap *heap;
 	Bitmapset *qual_needs;	  /* attributes of the table that the qual is made of */
+	bool qual_is_odd;		  /* ... and of what can't be resident */
 	bool decided;			  /* what is served */
 	HgResidentScan *resident; /* NULL: nothing */
 	HgScanRuns *runs;		  /* of that; or NULL */
@@ -141,7 +142,8 @@ hg_pages_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSource *
 	pages->table_attnos = table_attnos;
 	pages->nattnos = nattnos;
 	pages->source = source;
-	pages->decided = !hg_resident_memory_exists() || !hg_pages_collect_attributes(pages);
+	pages->qual_is_odd = !hg_pages_collect_attributes(pages);
+	pages->decided = !hg_resident_memory_exists() || pages->qual_is_odd;
 	return pages;
 }
 
@@ -197,6 +199,32 @@ hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks)
 		pfree(attnos);
 	}
 	blocks->heap += nblocks;
+}
+
+const char *
+hg_pages_why_not(const HgPages *pages)
+{
+	Relation rel = pages->node->ss.ss_currentRelation;
+	AttrNumber *attnos;
+	const char *why_not;
+	int n;
+
+	/* a scan that was not begun was not asked for rows */
+	if (!hg_resident_memory_exists() || pages->resident != NULL ||
+		pages->node->ss.ss_currentScanDesc == NULL ||
+		hg_resident_share(hg_resident_relation(rel), 0, NULL) == 0)
+		return NULL;
+	if (!hg_resident)
+		return "hashgraph.resident is off";
+	if (!hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not))
+		return why_not;
+	if (pages->qual_is_odd)
+		return "the filter asks for system columns";
+	n = hg_pages_needed(pages, &attnos);
+	if (hg_resident_share(hg_resident_relation(rel), n, attnos) == 0)
+		why_not = "not all columns are resident";
+	pfree(attnos);
+	return why_not;
 }
 
 /* Decide what of a scan that has just been begun is served. */

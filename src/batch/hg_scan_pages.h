@@ -30,6 +30,9 @@ extern bool hg_pages_is_new(const HgPages *pages);
 /* Add the blocks of the table: those that a scan would be served as things stand, and others. */
 extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
 
+/* Why the table, which has resident columns, is not served where it was scanned; or NULL. */
+extern const char *hg_pages_why_not(const HgPages *pages);
+
 /*
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
  * not be called again then until the plan is rescanned; there may be new rows even so.  While it

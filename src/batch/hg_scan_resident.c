@@ -137,7 +137,7 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 	if (resident->served->nsegments == 0 || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
 		return NULL;
 	segment = resident->segments[block / HG_SEGMENT_BLOCKS];
-	if (segment == NULL || !hg_block_bits_test(&segment->blocks, block % HG_SEGMENT_BLOCKS))
+	if (segment == NULL || !hg_block_bits_test(segment->blocks, block % HG_SEGMENT_BLOCKS))
 		return NULL;
 	return segment;
 }
@@ -174,7 +174,7 @@ hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServe
 	{
 		next = hg_heap_blocks_next(&resident->blocks, scan);
 		if (next != segment->version->first + end || end == HG_SEGMENT_BLOCKS ||
-			!hg_block_bits_test(&segment->blocks, end))
+			!hg_block_bits_test(segment->blocks, end))
 			break;
 		end++;
 	}

@@ -166,6 +166,14 @@ typedef struct HgDirectoryRequest
 	const AttrNumber *columns; /* [ncolumns] */
 } HgDirectoryRequest;
 
+/* Have what the i-th slot and its followers have in memory be at hand when it is their turn. */
+static inline void
+hg_directory_prefetch(const HgSegmentSlot *slots, uint32 nslots, uint32 i)
+{
+	if (i + HG_VERSIONS_AHEAD < nslots && DsaPointerIsValid(slots[i + HG_VERSIONS_AHEAD].version))
+		hg_segment_version_prefetch(slots[i + HG_VERSIONS_AHEAD].version);
+}
+
 /* What a new entry may take of the area, with what its table of entries may have to grow by. */
 #define HG_DIRECTORY_ROOM (64 * 1024)
 

@@ -162,7 +162,7 @@ hg_eviction_take(const HgVictim *victim, TimestampTz now)
 		hg_resident_count(HG_COUNT_EVICTIONS, 1);
 	if (empty)
 	{
-		freed += version->body_bytes;
+		freed += version->bytes;
 		hg_directory_set_version(slot, InvalidDsaPointer);
 		slot->evicted = true;
 	}

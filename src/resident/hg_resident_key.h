@@ -24,6 +24,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_attribute.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "storage/block.h"
 #include "storage/bufpage.h"
 #include "utils/rel.h"
@@ -77,7 +78,8 @@ typedef struct HgBlockBits
 static inline HgResidentRelation
 hg_resident_relation(Relation rel)
 {
-	/* a partitioned table has no file that would tell the database; shared tables are no residents */
+	/* a partitioned table has no file that would tell the database; shared tables are no residents
+	 */
 	return (HgResidentRelation){.database = MyDatabaseId, .relation = RelationGetRelid(rel)};
 }
 
@@ -151,11 +153,13 @@ hg_block_bits_and(HgBlockBits *bits, const HgBlockBits *others)
 static inline int
 hg_block_bits_count(const HgBlockBits *a, const HgBlockBits *b)
 {
-	int count = 0;
+	HgBlockBits rest;
 
+	if (b == NULL)
+		return (int) pg_popcount((const char *) a->words, sizeof(a->words));
 	for (int i = 0; i < HG_BLOCK_WORDS; i++)
-		count += __builtin_popcountll(a->words[i] & ~(b != NULL ? b->words[i] : 0));
-	return count;
+		rest.words[i] = a->words[i] & ~b->words[i];
+	return (int) pg_popcount((const char *) rest.words, sizeof(rest.words));
 }
 
 #endif /* HG_RESIDENT_KEY_H */

@@ -4,7 +4,7 @@
  *	  Looks at the visibility map, which extend and change nothing.
  *
  * The map has two bits a block, the lower one of which says that the block is all-visible; a
- * segment's bits begin anywhere in a byte that a block's may.  They are taken 32 blocks at a time
+ * segment's bits begin anywhere in a byte that a block's may.  They are taken 64 blocks at a time
  * from a copy of the page.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -21,6 +21,9 @@
 
 #define HG_MAP_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define HG_MAP_BLOCKS (HG_SEGMENTS_PER_MAP_PAGE * HG_SEGMENT_BLOCKS)
+
+/* The lower bits of 32 pairs. */
+#define HG_MAP_ALL_VISIBLE UINT64CONST(0x5555555555555555)
 
 StaticAssertDecl(BITS_PER_HEAPBLOCK == 2 && VISIBILITYMAP_ALL_VISIBLE == 1,
 				 "the visibility map is laid out in another way");
@@ -47,7 +50,7 @@ hg_map_load(const unsigned char *bytes)
 static inline uint32
 hg_map_all_visible(uint64 pairs)
 {
-	pairs &= UINT64CONST(0x5555555555555555);
+	pairs &= HG_MAP_ALL_VISIBLE;
 	pairs = (pairs | pairs >> 1) & UINT64CONST(0x3333333333333333);
 	pairs = (pairs | pairs >> 2) & UINT64CONST(0x0f0f0f0f0f0f0f0f);
 	pairs = (pairs | pairs >> 4) & UINT64CONST(0x00ff00ff00ff00ff);
@@ -60,17 +63,24 @@ static void
 hg_map_take(const HgMapPage *page, uint32 i, HgBlockBits *bits)
 {
 	uint32 first = i * HG_SEGMENT_BLOCKS * 2;
+	const unsigned char *bytes = page->bytes + first / 8;
+	int shift = first % 8;
 
-	memset(bits, 0, sizeof(HgBlockBits));
-	for (int block = 0; block < HG_SEGMENT_BLOCKS; block += 32)
+	for (int word = 0; word < HG_BLOCK_WORDS; word++, bytes += 2 * sizeof(uint64))
 	{
-		uint32 bit = first + block * 2;
-		const unsigned char *bytes = page->bytes + bit / 8;
-		uint64 pairs = hg_map_load(bytes) >> (bit % 8);
+		uint64 low = hg_map_load(bytes);
+		uint64 high = hg_map_load(bytes + sizeof(uint64));
 
-		if (bit % 8 != 0)
-			pairs |= (uint64) bytes[8] << (64 - bit % 8);
-		bits->words[block / 64] |= (uint64) hg_map_all_visible(pairs) << (block % 64);
+		if (shift != 0)
+		{
+			low = low >> shift | high << (64 - shift);
+			high = high >> shift | (uint64) bytes[2 * sizeof(uint64)] << (64 - shift);
+		}
+		/* as most of them are */
+		if ((low & high & HG_MAP_ALL_VISIBLE) == HG_MAP_ALL_VISIBLE)
+			bits->words[word] = PG_UINT64_MAX;
+		else
+			bits->words[word] = hg_map_all_visible(low) | (uint64) hg_map_all_visible(high) << 32;
 	}
 	/* the last word has bits of the next segment too */
 	bits->words[HG_BLOCK_WORDS - 1] &= PG_UINT64_MAX >> (HG_BLOCK_WORDS * 64 - HG_SEGMENT_BLOCKS);

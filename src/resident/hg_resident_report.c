@@ -132,9 +132,12 @@ hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *number
 		return 0;
 	slots = hg_directory_slots(entry);
 	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		hg_directory_prefetch(slots, entry->nslots, i);
 		if (slots[i].record.position.generation == generation &&
 			hg_report_has_numbers(hg_segment_version(slots[i].version), nnumbers, numbers))
 			blocks += hg_block_bits_count(&slots[i].record.blocks, NULL);
+	}
 	blocks /= Max(entry->nblocks, 1);
 	hg_directory_unlock(unconstify(HgDirectoryEntry *, entry));
 	return Min(blocks, 1);

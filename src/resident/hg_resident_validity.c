@@ -223,7 +223,12 @@ hg_validity_unpin(void *arg)
 	HgServed *served = arg;
 
 	while (served->nsegments > 0)
+	{
+		if (served->nsegments > HG_VERSIONS_AHEAD)
+			hg_segment_version_prefetch(
+				served->segments[served->nsegments - 1 - HG_VERSIONS_AHEAD].pointer);
 		hg_segment_version_release(served->segments[--served->nsegments].pointer);
+	}
 }
 
 /* Uses of a column are noted no more often, in ms: others' caches hold what is written. */
@@ -258,25 +263,27 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 }
 
 /*
- * Take in what the slots of a locked entry have for these bits, and pin it.  What processes have
+ * Take in what the slots of a locked entry have for these bits, of which those that are served are
+ * left, and pin it.  What processes have
  * pinned can't be evicted, and stays beside what has taken its place: where cursors that nobody
  * reads from hold more than half of the area, nothing is pinned that was not.
  */
 static void
-hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
-				 const HgBlockBits *bits, uint32 nsegments, const HgResidentColumn *columns,
-				 int ncolumns, bool *missed)
+hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation, HgBlockBits *bits,
+				 uint32 nsegments, const HgResidentColumn *columns, int ncolumns, bool *missed)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 	bool may_pin = !hg_resident_memory_is_idle();
 	TimestampTz now = GetCurrentTimestamp();
 
-	for (uint32 i = 0; i < Min(nsegments, entry->nslots); i++)
+	nsegments = Min(nsegments, entry->nslots);
+	for (uint32 i = 0; i < nsegments; i++)
 	{
 		HgServedSegment *segment = &served->segments[served->nsegments];
 		HgSegmentVersion *version;
 		int count;
 
+		hg_directory_prefetch(slots, nsegments, i);
 		if (!DsaPointerIsValid(slots[i].version))
 		{
 			memset(missed, true, ncolumns);
@@ -284,9 +291,8 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
 		}
 		if (slots[i].record.position.generation != generation)
 			continue;
-		segment->blocks = bits[i];
-		hg_block_bits_and(&segment->blocks, &slots[i].record.blocks);
-		count = hg_block_bits_count(&segment->blocks, NULL);
+		hg_block_bits_and(&bits[i], &slots[i].record.blocks);
+		count = hg_block_bits_count(&bits[i], NULL);
 		if (count == 0)
 			continue;
 		version = hg_segment_version(slots[i].version);
@@ -296,6 +302,7 @@ hg_validity_take(HgServed *served, HgDirectoryEntry *entry, uint64 generation,
 		hg_segment_version_pin(version);
 		segment->pointer = slots[i].version;
 		segment->version = version;
+		segment->blocks = &bits[i];
 		served->nblocks += count;
 		served->nsegments++;
 	}
@@ -338,10 +345,12 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	Assert(snapshot->regd_count > 0 || snapshot->active_count > 0);
 	if (chain == NULL || nsegments == 0 || !hg_validity_has_versions(rel, key, chain))
 		return NULL;
-	served = palloc0(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
+	served = palloc(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
+	served->nsegments = 0;
+	served->nblocks = 0;
 	hg_cleanup_register(&served->cleanup, CurrentMemoryContext, hg_validity_unpin, served);
 
-	/* the bits first */
+	/* the bits first, which stay with what is served */
 	bits = palloc(nsegments * sizeof(HgBlockBits));
 	hg_map_copy(rel, 0, nsegments, bits);
 	/* a scan reads no block that was added since it began */
@@ -359,7 +368,6 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 			hg_validity_take(served, entry, generation, bits, nsegments, columns, ncolumns, missed);
 		hg_directory_unlock(entry);
 	}
-	pfree(bits);
 	pfree(missed);
 	/* what is not used stays until the context goes: it is registered there */
 	return served->nblocks > 0 ? served : NULL;

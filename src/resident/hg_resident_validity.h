@@ -24,7 +24,7 @@ typedef struct HgServedSegment
 {
 	dsa_pointer pointer;
 	const HgSegmentVersion *version;
-	HgBlockBits blocks; /* of the segment, that are served */
+	const HgBlockBits *blocks; /* of the segment, that are served */
 } HgServedSegment;
 
 /* What a scan is served, pinned. */

@@ -3,7 +3,7 @@
  * hg_resident_version.c
  *	  Segment versions: rows of a segment's blocks as columns, immutable once they are published.
  *
- * A version is a chunk for itself and all that speaks of blocks and rows, and a chunk for the
+ * A version is a chunk for itself, one for all that speaks of blocks and rows, and one for the
  * arrays of each column.  Blocks whose line pointers have no gaps, which is how a table is loaded
  * and how it stays where nobody deletes, need none of them: 16 bytes a block are all that they
  * take.
@@ -18,6 +18,13 @@
 
 #include "resident/hg_resident_version.h"
 
+/* Bytes of a version itself. */
+static Size
+hg_segment_own_bytes(int ncolumns)
+{
+	return offsetof(HgSegmentVersion, columns) + ncolumns * sizeof(HgSegmentColumn);
+}
+
 /* Where the arrays of the body begin, and where it ends. */
 typedef struct HgSegmentLayout
 {
@@ -30,12 +37,11 @@ typedef struct HgSegmentLayout
 } HgSegmentLayout;
 
 static HgSegmentLayout
-hg_segment_layout(int ncolumns, bool dense, uint32 noffsets)
+hg_segment_layout(bool dense, uint32 noffsets)
 {
 	HgSegmentLayout layout;
 
-	layout.lsns =
-		MAXALIGN(offsetof(HgSegmentVersion, columns) + ncolumns * sizeof(HgSegmentColumn));
+	layout.lsns = 0;
 	layout.first_rows = layout.lsns + HG_SEGMENT_BLOCKS * sizeof(XLogRecPtr);
 	layout.buffers = layout.first_rows + MAXALIGN((HG_SEGMENT_BLOCKS + 1) * sizeof(uint32));
 	layout.offset_starts = layout.buffers + MAXALIGN(HG_SEGMENT_BLOCKS * sizeof(Buffer));
@@ -76,7 +82,7 @@ static void
 hg_segment_fill_body(HgSegmentVersion *version, const HgSegmentData *data,
 					 const HgSegmentLayout *layout, const uint32 *offset_starts)
 {
-	char *body = (char *) version;
+	char *body = hg_resident_address(version->body);
 
 	memcpy(body + layout->lsns, data->lsns, HG_SEGMENT_BLOCKS * sizeof(XLogRecPtr));
 	memcpy(body + layout->first_rows, data->first_rows, (HG_SEGMENT_BLOCKS + 1) * sizeof(uint32));
@@ -142,7 +148,8 @@ hg_segment_version_bytes(const HgSegmentData *data)
 {
 	uint32 offset_starts[HG_SEGMENT_BLOCKS];
 	uint32 noffsets = hg_segment_find_gaps(data, offset_starts);
-	Size bytes = hg_segment_layout(data->ncolumns, noffsets == 0, noffsets).end;
+	Size bytes =
+		hg_segment_own_bytes(data->ncolumns) + hg_segment_layout(noffsets == 0, noffsets).end;
 
 	for (int i = 0; i < data->ncolumns; i++)
 		for (int part = 0; part < HG_PARTS; part++)
@@ -156,20 +163,24 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 	uint32 nrows = data->first_rows[HG_SEGMENT_BLOCKS];
 	uint32 offset_starts[HG_SEGMENT_BLOCKS];
 	uint32 noffsets = hg_segment_find_gaps(data, offset_starts);
-	HgSegmentLayout layout = hg_segment_layout(data->ncolumns, noffsets == 0, noffsets);
+	HgSegmentLayout layout = hg_segment_layout(noffsets == 0, noffsets);
+	Size own_bytes = hg_segment_own_bytes(data->ncolumns);
+	dsa_pointer pointer = hg_resident_allocate(claim, own_bytes);
 	dsa_pointer body = hg_resident_allocate(claim, layout.end);
 	HgSegmentVersion *version;
 
-	if (!DsaPointerIsValid(body))
+	if (!DsaPointerIsValid(pointer) || !DsaPointerIsValid(body))
 		return InvalidDsaPointer;
-	version = hg_segment_version(body);
+	version = hg_segment_version(pointer);
 	memset(version, 0, sizeof(HgSegmentVersion));
+	version->body = body;
 	pg_atomic_init_u32(&version->users, 1);
 	pg_atomic_init_u32(&version->pins, 0);
 	version->first = data->first;
 	version->nrows = nrows;
 	version->ncolumns = data->ncolumns;
-	version->body_bytes = version->bytes = layout.end;
+	version->body_bytes = layout.end;
+	version->bytes = own_bytes + layout.end;
 	version->taken_at = GetCurrentTimestamp();
 	version->map_lsn = data->map_lsn;
 	version->taken = data->taken;
@@ -182,7 +193,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 			return InvalidDsaPointer;
 		version->bytes += hg_segment_column_bytes(version, i);
 	}
-	return body;
+	return pointer;
 }
 
 void
@@ -213,7 +224,8 @@ hg_segment_version_retire(dsa_pointer pointer)
 	for (uint32 i = 0; i < version->ncolumns; i++)
 		if (hg_segment_has_column(version, (int) i))
 			(void) hg_segment_evict_column(version, (int) i);
-	hg_resident_free(pointer, version->body_bytes);
+	hg_resident_free(version->body, version->body_bytes);
+	hg_resident_free(pointer, hg_segment_own_bytes((int) version->ncolumns));
 }
 
 Size
@@ -232,8 +244,8 @@ HgSegmentRows
 hg_segment_rows(const HgSegmentVersion *version)
 {
 	/* how many offsets there are matters to the end alone */
-	HgSegmentLayout layout = hg_segment_layout(version->ncolumns, version->dense, 0);
-	const char *body = (const char *) version;
+	HgSegmentLayout layout = hg_segment_layout(version->dense, 0);
+	const char *body = hg_resident_address(version->body);
 	HgSegmentRows rows = {
 		.lsns = (const XLogRecPtr *) (body + layout.lsns),
 		.first_rows = (const uint32 *) (body + layout.first_rows),

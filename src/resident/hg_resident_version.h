@@ -81,22 +81,24 @@ typedef struct HgSegmentColumn
 } HgSegmentColumn;
 
 /*
- * A version, in shared memory.  Behind the columns lie, in this order, each aligned to 8 bytes:
+ * A version, in shared memory.  In a chunk of its own lie, in this order, each aligned to 8 bytes:
  * lsns[HG_SEGMENT_BLOCKS], first_rows[HG_SEGMENT_BLOCKS + 1], buffers[HG_SEGMENT_BLOCKS], and where
- * the line pointers of some block have gaps, offset_starts[HG_SEGMENT_BLOCKS] and the offsets.
+ * the line pointers of some block have gaps, offset_starts[HG_SEGMENT_BLOCKS] and the offsets.  So
+ * versions are small, and those of a table lie side by side: deciding on a scan looks at each.
  */
 typedef struct HgSegmentVersion
 {
+	HgBlockBits taken;
+	dsa_pointer body;
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;
-	Size body_bytes;	  /* of this chunk */
-	Size bytes;			  /* of all of them */
+	Size body_bytes;	  /* of that chunk */
+	Size bytes;			  /* of all of them, and this */
 	TimestampTz taken_at; /* when it was made */
 	XLogRecPtr map_lsn;
-	HgBlockBits taken;
 	bool dense; /* line pointers of each block are 1, 2, 3, ... */
 	HgSegmentColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } HgSegmentVersion;
@@ -123,6 +125,24 @@ hg_segment_version(dsa_pointer version)
 {
 	return hg_resident_address(version);
 }
+
+/*
+ * Ask for the cache lines of what tells of a version's users and its first columns: whoever goes
+ * over the versions of a table asks for those that are further on, so as not to wait for memory at
+ * each of them.
+ */
+static inline void
+hg_segment_version_prefetch(dsa_pointer version)
+{
+	const char *start = hg_resident_address(version);
+
+	__builtin_prefetch(start + offsetof(HgSegmentVersion, users));
+	__builtin_prefetch(start + offsetof(HgSegmentVersion, columns));
+	__builtin_prefetch(start + offsetof(HgSegmentVersion, columns) + sizeof(HgSegmentColumn));
+}
+
+/* So many versions further on. */
+#define HG_VERSIONS_AHEAD 8
 
 /* What a version of this would take of the area. */
 extern Size hg_segment_version_bytes(const HgSegmentData *data);

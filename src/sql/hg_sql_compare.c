@@ -111,7 +111,7 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 		uint32 i = found[block];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!hg_block_bits_test(&segment->blocks, block))
+		if (!hg_block_bits_test(segment->blocks, block))
 			continue;
 		found[block]++;
 		if (i >= served ||
@@ -126,7 +126,7 @@ hg_sql_compare_segment(Relation rel, Snapshot snapshot, const HgServedSegment *s
 	{
 		uint32 served = rows.first_rows[block + 1] - rows.first_rows[block];
 
-		if (!hg_block_bits_test(&segment->blocks, block))
+		if (!hg_block_bits_test(segment->blocks, block))
 			continue;
 		compared->rows += served;
 		if (found[block] < served)

@@ -32,8 +32,10 @@ sql(<<'SQL');
 create function compare_join(out compared int8, out differing int8) language plpgsql stable as $$
 declare
   joins constant text[] := array['select a.k as x, a.v as y, b.v as z from a join b using (k)', 'select a.k as x, a.v as y, b.k as z from a full join b on a.k = b.k and a.v <> 3 where a.v is null or a.v >= 0',
-    'select a.v as x, count(*) as y, sum(b.v) as z from a join b using (k) where a.v % 2 = 1 group by a.v', 'select a.k as x, a.w as y, b.v as z from a join b using (k) where b.v > 0'];
-  query text := joins[1 + (random() * 1000)::int % 4];
+    'select a.v as x, count(*) as y, sum(b.v) as z from a join b using (k) where a.v % 2 = 1 group by a.v', 'select a.k as x, a.w as y, b.v as z from a join b using (k) where b.v > 0',
+    'select a.t as x, a.n as y, b.w as z from a join b on a.t = b.t and a.k % 4 = b.k % 4', 'select a.k as x, md5(b.x) as y, b.n as z from a join b on a.n = b.n and a.k = b.k where b.w like ''bb%'' or b.x is not null',
+    'select b.w as x, sum(a.n) as y, count(b.x) as z from a join b using (k) where a.n > 100.5 group by b.w'];
+  query text := joins[1 + (random() * 1000)::int % 7];
   ours text[];
   theirs text[];
 begin
@@ -47,11 +49,12 @@ begin
     (select count(*) from ((select unnest(ours) except all select unnest(theirs)) union all (select unnest(theirs) except all select unnest(ours))) d) + 1 else 0 end;
 end
 $$;
-create table a (k int primary key, v int, w text) with (fillfactor = 60);
-create table b (k int primary key, v int8, w text);
+create table a (k int primary key, v int, w text, t text, n numeric(10, 2)) with (fillfactor = 60);
+create table b (k int primary key, v int8, w text, t varchar(20), n numeric, x text);
+alter table b alter x set storage external;
 create table found (rows int8, different int8, joined bool default false);
-insert into a select i, i, repeat('a', i % 60) from generate_series(1, 8000) i;
-insert into b select i, i, repeat('b', i % 200) from generate_series(1, 8000) i;
+insert into a select i, i, repeat('a', i % 60), 't' || i % 4000, i / 4.0 from generate_series(1, 8000) i;
+insert into b select i, i, repeat('b', i % 200), 't' || i % 4000, (i / 4.0)::numeric(10, 2), case when i % 50 = 0 then repeat(md5(i::text), 100) end from generate_series(1, 8000) i;
 select hashgraph_resident_add('a');
 select hashgraph_resident_add('b');
 SQL
@@ -61,9 +64,9 @@ my %scripts = (
 	update => '\set k random(1, 8000)
 \set t random(0, 1)
 \if :t
-update a set v = v + 1 where k = :k;
+update a set v = v + 1, n = n + 0.25 where k = :k;
 \else
-update b set v = -v, w = w || \'x\' where k = :k;
+update b set v = -v, w = w || \'x\', n = n + 0.25, x = x || \'y\' where k = :k;
 \endif
 ',
 	move => '\set k random(1, 8000)
@@ -76,7 +79,7 @@ insert into b values (:k, 0, null) on conflict (k) do update set v = 7;
 ',
 	abort => '\set k random(1, 8000)
 begin;
-update a set v = 0 where k between :k and :k + 20;
+update a set v = 0, n = 0.5, t = v::text where k between :k and :k + 20;
 insert into b select 100000 + i, 0, null from generate_series(1, 20) i;
 rollback;
 begin;

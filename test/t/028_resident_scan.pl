@@ -38,7 +38,7 @@ create function blocks_of(node json, kind text) returns bigint language sql as $
     coalesce((select sum(blocks_of(child, kind)) from json_array_elements(node->'Plans') child), 0)::bigint
 $$;
 create function nodes_of(node json) returns setof text language sql as $$
-  select format('%s %s: %s rows, %s removed, %s loops', node->>'Node Type', node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
+  select format('%s %s: %s rows, %s removed, %s loops', case node->>'Custom Plan Provider' when 'HashGraphAggregate' then 'Aggregate' else node->>'Node Type' end, node->>'Alias', (node->>'Actual Rows')::numeric * (node->>'Actual Loops')::numeric,
     node->>'Rows Removed by Filter', node->>'Actual Loops')
   union all select nodes_of(child) from json_array_elements(node->'Plans') child
 $$;
@@ -234,7 +234,16 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 	same_is('select w.k, md5(w.p), md5(w.q), f.v from wide w join few f using (k)', '400 rows, some served', '... and where blocks have changed');
 	sql(q{update wide set k = k where k % 20 = 5});
 	same_is('select w.k, md5(w.p), md5(w.q), f.v from wide w join few f using (k)', '400 rows, some served', '... more and more');
-	sql('drop table wide; drop table strings; drop table keys');
+	# of a page's rows too, where none of them has a large default that all of them have
+	sql(q{create table thin as select i as k from generate_series(1, 1500) i; alter table thin add column q text default repeat('q', 40000)});
+	resident('thin');
+	sql(q{update thin set k = k where k % 500 = 5});
+	my $plan = sql("set work_mem = '64kB'; set hashgraph.min_rows = 0; explain (analyze, costs off, timing off) select length(w.q), f.v from thin w left join few f using (k)");
+	my ($memory) = $plan =~ /Memory Usage: (\d+)/;
+	like($plan, qr/(Outer|Inner) Resident Blocks: [1-9]\d*\n +(Outer|Inner) Heap Blocks: [34]\n/, 'thin.q is served of some blocks');
+	cmp_ok($memory, '<', 1500, '... and bounded');
+	same_is('select w.k, md5(w.q), f.v from thin w left join few f using (k) where w.k % 3 = 1', '500 rows, some served', '... with the right rows');
+	sql('drop table thin; drop table wide; drop table strings; drop table keys');
 }
 
 # ---------------------------------------------------------------- plans
@@ -402,6 +411,26 @@ resident('few');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, all served', '... until it is resident');
 sql('alter table few drop column d');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, (all|some) served', 'other columns when one was dropped');
+
+# EXPLAIN (ANALYZE) tells why a table with residents is not served, and of others nothing
+sub not_served
+{
+	my ($statements, $query) = @_;
+	in_session($session, $_) foreach 'begin', split /;\s*/, $statements;
+	my $plan = in_session($session, "explain (analyze, costs off, timing off) $query");
+	in_session($session, 'rollback');
+	return join('; ', $plan =~ /(?:Outer|Inner) Not Served: (.*)/g);
+}
+{
+	my $kinds = 'select count(*) from kinds x join words y on x.l = y.k::oid';
+	is(not_served('select 1', $kinds), '', 'EXPLAIN says nothing of what is served');
+	is(not_served('set local hashgraph.resident = off', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... but why a table is not: the setting');
+	is(not_served('set transaction isolation level serializable', $kinds), join('; ', ('the transaction is serializable') x 2), '... the transaction');
+	is(not_served('select 1', "$kinds where y.w::text <> ''"), 'not all columns are resident', '... columns that are not there');
+	is(not_served('select 1', "$kinds where x.tableoid > 0"), 'the filter asks for system columns', '... or never will be');
+	is(not_served('create table nobody as select 1 as k', 'select count(*) from kinds x join nobody y on x.l = y.k::oid'), '', '... and nothing of a table without residents');
+	is(not_served('set local hashgraph.resident = off; set local max_parallel_workers_per_gather = 2', $kinds), join('; ', ('hashgraph.resident is off') x 2), '... the same of several processes');
+}
 
 # an older snapshot
 in_session($session, 'begin isolation level repeatable read');
@@ -611,7 +640,7 @@ is(sql($shed), '5000|0', '... which is dropped, is compared with nothing');
 # what joins have scanned twice is taken in, and what is served is counted
 sql('create table twice_a as select i as k, i as v, i::text as t from generate_series(1, 20000) i; create table twice_b as select i as k, i as w from generate_series(1, 20000) i');
 sql('vacuum (analyze) twice_a, twice_b');
-my $twice = 'select count(*), sum(v), sum(w) from twice_a join twice_b using (k)';
+my $twice = 'select count(*), sum(v), sum(w), max(t) from twice_a join twice_b using (k)';
 my $taken = q{select string_agg(relation::text || '.' || "column", ' ' order by relation::text, "column") from hashgraph_resident where relation::text ~ 'twice' and state = 'ready'};
 my $counted = q{select format('%s %s %s', scans, rows_served, blocks_served) from hashgraph_stat_resident};
 my $right = sql("set hashgraph.enabled = off; $twice");
@@ -619,7 +648,7 @@ sql("set hashgraph.resident = off; $twice; $twice");
 is(sql($twice), $right, 'a first join of tables that are not resident');
 is(sql(q{select count(*) from hashgraph_resident where relation::text ~ 'twice'}), 0, '... has nothing taken in, nor do those of sessions that use no residents');
 is(sql($twice), $right, 'a second one');
-ok(wait_for(sub { sql($taken) eq 'twice_a.k twice_a.v twice_b.k twice_b.w' }, 20), '... has what it scans taken in') or diag(sql('select * from hashgraph_resident'));
+ok(wait_for(sub { sql($taken) eq 'twice_a.k twice_a.t twice_a.v twice_b.k twice_b.w' }, 20), '... has what it scans taken in') or diag(sql('select * from hashgraph_resident'));
 # no vacuum can do it while a witness may have seen the tables being filled
 ok(wait_for(sub { sql('vacuum twice_a, twice_b'); sql("select served from counted('$twice')") > 150 }, 20), '... which serves the next one');
 my ($scans, $served_rows, $served_blocks) = split / /, sql($counted);

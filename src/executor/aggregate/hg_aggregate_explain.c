@@ -16,7 +16,8 @@
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_explain.h"
 
-static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks"};
+static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks",
+														"Not Served"};
 
 /* Show the group columns as core does. */
 static void
@@ -56,6 +57,7 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (record.processes == 0)
 		return;
 	hg_explain_blocks(&hg_aggregate_block_labels, record.blocks, es);
+	hg_explain_not_served(state->source, &hg_aggregate_block_labels, es);
 	if (record.reduced_rows > 0)
 		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
 	if (!state->grouped)

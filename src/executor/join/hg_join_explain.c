@@ -53,8 +53,8 @@ hg_explain_estimates(double device_ms, double cpu_ms, ExplainState *es)
 }
 
 static const HgBlockLabels hg_side_labels[2] = {
-	[HG_OUTER] = {"Outer Resident Blocks", "Outer Heap Blocks"},
-	[HG_INNER] = {"Inner Resident Blocks", "Inner Heap Blocks"}};
+	[HG_OUTER] = {"Outer Resident Blocks", "Outer Heap Blocks", "Outer Not Served"},
+	[HG_INNER] = {"Inner Resident Blocks", "Inner Heap Blocks", "Inner Not Served"}};
 
 void
 hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, ExplainState *es)
@@ -78,9 +78,18 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 		hg_explain_blocks(labels, blocks, es);
 }
 
+void
+hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels, ExplainState *es)
+{
+	const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
+
+	if (why_not != NULL)
+		ExplainPropertyText(labels->not_served, why_not, es);
+}
+
 /* What the node did, over all its executions. */
 static void
-hg_explain_record(const HgJoinRecord *record, ExplainState *es)
+hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
 {
 	const HgJobStats *job = &record->report.job;
 
@@ -104,6 +113,8 @@ hg_explain_record(const HgJoinRecord *record, ExplainState *es)
 		hg_explain_blocks(&hg_side_labels[side],
 						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_explain_not_served(state->inputs[side]->child, &hg_side_labels[side], es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
@@ -191,5 +202,5 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 			node->ss.ps.instrument->nfiltered2 / Max(node->ss.ps.instrument->nloops, 1), 0, es);
 	hg_join_current_record(state, &record);
 	if (record.executions > 0)
-		hg_explain_record(&record, es);
+		hg_explain_record(state, &record, es);
 }

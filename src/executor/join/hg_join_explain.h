@@ -22,6 +22,7 @@ typedef struct HgBlockLabels
 {
 	const char *resident;
 	const char *heap;
+	const char *not_served; /* why none of them came from resident columns */
 } HgBlockLabels;
 
 /* Show where blocks of tables came from, where they could have come from resident columns. */
@@ -30,6 +31,10 @@ extern void hg_explain_blocks(const HgBlockLabels *labels, HgScanBlocks blocks, 
 /* Show what of a source's tables would be served as things stand, where anything would be. */
 extern void hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *labels,
 									   ExplainState *es);
+
+/* Show why a source's tables were not served, where they have resident columns. */
+extern void hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels,
+								  ExplainState *es);
 
 /* Show bytes as kilobytes, rounded up. */
 extern void hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es);
