@@ -19,7 +19,7 @@
  *				hash, find, compare
  *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
  *				plain columns; nothing where rows of a resident table are only counted, and a tenth
- *				for arguments of its rows that are computed column by column
+ *				for arguments and filters of its rows that are computed column by column
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
  *
@@ -44,6 +44,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
+#include "batch/hg_scan_qual.h"
 #include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
@@ -59,8 +60,8 @@
 #define HG_KEY_COST 0.5
 #define HG_AGGREGATE_COST 0.25
 
-/* What is left of the price of an argument that is computed column by column. */
-#define HG_ARITHMETIC_SHARE 0.1
+/* What is left of the price of arguments and filters that are computed column by column. */
+#define HG_BY_COLUMN_SHARE 0.1
 
 /* What a forced aggregate costs, the whole of it. */
 #define HG_FORCED_COST 0.001
@@ -202,9 +203,11 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
 		if (served && hg_aggref_is_arithmetic(aggref))
-			inside.per_tuple *= HG_ARITHMETIC_SHARE;
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
+		if (served && aggref->aggfilter != NULL && hg_column_qual_takes((Node *) aggref->aggfilter))
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
 
