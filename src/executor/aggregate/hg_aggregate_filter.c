@@ -3,9 +3,9 @@
  * hg_aggregate_filter.c
  *	  FILTER clauses that are decided over the columns of a batch.
  *
- * They are predicates (hg_predicate.h) over the batch's own arrays, as those of a table scan are over
- * a scan's.  Whether their functions may be called has been checked where the expression was set up,
- * which the rows that stay undecided need.
+ * They are predicates (hg_predicate.h) over the batch's own arrays, as those of a table scan are
+ * over a scan's.  Whether their functions may be called has been checked where the expression was
+ * set up, which the rows that stay undecided need.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
