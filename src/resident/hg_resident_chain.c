@@ -269,6 +269,28 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 	return true;
 }
 
+/* May what a locked entry was declined for be over? */
+static bool
+hg_chain_is_over(const HgDirectoryEntry *entry)
+{
+	return entry->reason != HG_REASON_FAILED ||
+		   TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+}
+
+bool
+hg_chain_may_observe(Relation rel)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(rel), false);
+	bool may;
+
+	if (entry == NULL)
+		return false;
+	may = entry->state != HG_RESIDENT_DECLINED || entry->nslots > 0 ||
+		  !hg_resident_file_equal(entry->file, hg_resident_file(rel)) || hg_chain_is_over(entry);
+	hg_directory_unlock(entry);
+	return may;
+}
+
 /*
  * Have a locked entry follow its table, which may be resident: what it has of another file goes,
  * and what it was declined for may be over.
@@ -276,8 +298,7 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 static void
 hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 {
-	bool over = entry->reason != HG_REASON_FAILED ||
-				TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+	bool over = hg_chain_is_over(entry);
 
 	if (!hg_resident_file_equal(entry->file, file))
 	{

@@ -5,9 +5,9 @@
  *
  * With hashgraph.fault_resident_at_once a query whose plan has a node of ours waits, before its
  * first row, until its tables are resident, all columns of them that can be: so test suites that
- *know nothing of residents are served from there.  The tables are vacuumed for it, in the query's
- *own transaction, since nobody else would in between; what the catalog says of their sizes is left
- *as it was, so that plans stay the same.
+ * know nothing of residents are served from there.  The tables are vacuumed for it, in the query's
+ * own transaction, since nobody else would in between; what the catalog says of their sizes is left
+ * as it was, so that plans stay the same.
  *
  * That is done where it can be: a transaction that has written something may have changed the table
  * itself, and is served what is there.

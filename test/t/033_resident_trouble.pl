@@ -310,6 +310,30 @@ foreach my $evicting (0, 1)
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', 'what is there is right');
 cmp_ok(memory_of_nothing(), '<=', $nothing + 64 * 1024, '... and no memory is lost');
 
+# ---------------------------------------------------------------- a table that is broken
+
+sql('alter system reset hashgraph.fault_delay; create table broken as select * from a; create table broken_too as select * from a');
+take_in('a', 'b', 'broken', 'broken_too');
+my @files = map { $node->data_dir . '/' . sql("select pg_relation_filepath('$_')") } 'broken', 'broken_too';
+$node->stop;
+rename $_, "$_.away" or die "$_: $!" foreach @files;
+$node->start;
+$main = RawSession->new($node);
+ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('a')}) eq '3000|0' }, 20), 'tables whose files are missing keep no other from being served');
+is(sql(q{select string_agg(distinct state || ': ' || reason, ',') from hashgraph_resident where relation::text ~ 'broken'}), "declined: it could not be read, as the server's log tells", '... and are declined');
+# by a loader, and by a witness
+usleep(500_000);
+my $offset = -s $node->logfile;
+usleep(2_000_000);
+unlike(slurp_file($node->logfile, $offset), qr/could not open file/, '... and not tried again and again');
+is($main->query($join), $right, '... and the join is right');
+is(sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and backend_start < now() - interval '2 s'}), '2', 'no witness has ended for it');
+$node->stop;
+rename "$_.away", $_ foreach @files;
+$node->start;
+$main = RawSession->new($node);
+ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('broken')}) eq '3000|0' }, 20), 'with its file a table is resident again');
+
 my $log = slurp_file($node->logfile);
 unlike($log, qr/PANIC|TRAP:|reference leak|resource was not closed|AbortTransaction while/, 'the server has nothing to complain of');
 unlike($log, qr/terminated by signal (?!9)/, '... and no process has died of itself');
