@@ -216,6 +216,19 @@ sql(q{select hashgraph_resident_add('large', wait => true)});
 is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', 'what scans have used before others were asked for is evicted');
 ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('small')}) eq '10000|0' }, 10), '... and comes back when a scan misses it');
 
+# ... and does not where the last scan that missed it came before it was there
+sql(q{select hashgraph_resident_drop('small')});
+sql('select pg_advisory_lock(26727, ' . JOIN . ')');
+sql(q{select hashgraph_resident_add('small')});
+wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+is(sql(q{select * from hashgraph_resident_check('small')}), '0|0', 'a scan comes before a table is there');
+sql('select pg_advisory_unlock(26727, ' . JOIN . ')');
+wait_for_loaders();
+sql(q{select hashgraph_resident_add('large', wait => true)});
+(undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+usleep(1_000_000);
+is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', '... and does not bring it back when it has been evicted');
+
 # ---------------------------------------------------------------- what other files bring back
 
 # Wait until all columns of a table are in a state; a test.
