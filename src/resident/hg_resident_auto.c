@@ -106,6 +106,7 @@ hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns)
 	HgDirectoryRequest request = {
 		.key = hg_resident_relation(rel),
 		.name = RelationGetRelationName(rel),
+		.automatic = true,
 		.ncolumns = ncolumns,
 		.columns = columns,
 	};

@@ -346,6 +346,15 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	return slot->wanted;
 }
 
+/* Has a locked entry been of no use to anybody for long?  Scans may ask for it again. */
+static bool
+hg_chain_is_forgotten(const HgDirectoryEntry *entry)
+{
+	return entry->automatic && !hg_directory_takes_in(entry) && hg_directory_is_empty(entry) &&
+		   TimestampDifferenceExceeds(hg_directory_used_at(entry), GetCurrentTimestamp(),
+									  hg_eviction_forget_ms());
+}
+
 bool
 hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 {
@@ -368,6 +377,12 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
 		hg_chain_observe_file(entry, hg_resident_file(rel));
 		wanted = hg_chain_observe_asked(entry) || entry->nslots != nsegments;
+		if (hg_chain_is_forgotten(entry))
+		{
+			hg_directory_remove(entry);
+			pfree(bits);
+			return false;
+		}
 		/* records of segments that are cut off are left to the strike */
 		slots = hg_directory_slots(entry);
 		for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)

@@ -74,6 +74,7 @@ typedef enum HgPlanted
 
 HG_WRAPPED(long, hg_witness_period, (void) );
 HG_WRAPPED(long, hg_eviction_rest_ms, (void) );
+HG_WRAPPED(long, hg_eviction_forget_ms, (void) );
 HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
 HG_WRAPPED(void, hg_capture_let_go, (HgCapture * capture));
@@ -97,6 +98,7 @@ HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 static int hg_planted = HG_PLANTED_NONE;
 static int hg_fault_delay = 0;				   /* ms at most */
 static int hg_fault_eviction_rest = 60 * 1000; /* ms */
+static int hg_fault_forget = 60 * 60 * 1000;   /* ms */
 static bool hg_fault_note_scan = false;
 static bool hg_fault_keep_served = false;
 
@@ -162,6 +164,10 @@ hg_fault_resident_init(void)
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_forget",
+							"Sets how long what was evicted is remembered for scans.", NULL,
+							&hg_fault_forget, 60 * 60 * 1000, 0, 60 * 60 * 1000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Rounds are made faster, so that tests need not wait for them. */
@@ -169,6 +175,12 @@ long
 __wrap_hg_witness_period(void)
 {
 	return __real_hg_witness_period() / 10;
+}
+
+long
+__wrap_hg_eviction_forget_ms(void)
+{
+	return hg_fault_forget;
 }
 
 long
