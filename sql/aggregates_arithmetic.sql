@@ -76,6 +76,12 @@ select arithmetic('select sum(n), avg(n * p), sum(i4 + w), min(-i4), count(n * p
 select arithmetic('select sum(n), avg(n * p), sum(i8 * w), count(n * p), sum(f + n) from ar join br using (k) where n is null');
 -- expressions that are not computed so, beside those that are
 select arithmetic('select sum(n / 3), sum(n * (1 - p)), sum(abs(i4)), sum(round(n * p, 1)), sum(n::numeric(6, 1) * 2), sum(i8 / 7 + w), max(s || w) from ar join br using (k) where g = 1 and n <> ''NaN''');
+-- filters that are decided over columns, and rows of which they are not
+select arithmetic('select count(*) filter (where i4 > 0), sum(i4) filter (where i2 between -50 and 50 and w < 9), avg(n) filter (where p = 0.05), sum(n) filter (where p <> 0.05 or p is null), count(*) filter (where not (i8 > 0)), max(w) filter (where g in (1, 3)) from ar join br using (k)');
+select arithmetic('select g, count(*) filter (where s like ''text 1%''), sum(n * p) filter (where n > 50000.125), count(*) filter (where f > 100), count(*) filter (where x <= 2), sum(i8) filter (where i4 is null), count(*) filter (where h < 1e17), min(s collate "C") filter (where s >= ''text 5'' collate "C" and p is not null) from ar join br using (k) group by g');
+select arithmetic('select w, count(*) filter (where i4 > w), sum(n) filter (where i4 > 1000 and i2 % 2 = 0), count(*) filter (where null), sum(i4 + 1) filter (where true) from ar join br using (k) group by w');
+update ar set s = repeat(s, 2000) where k % 50 = 7;
+select arithmetic('select count(*) filter (where s like ''text 1%''), count(*) filter (where s > ''text 5'' collate "C"), count(*) filter (where s = ''text 9'' or i4 > 0) from ar join br using (k)');
 -- HAVING, and groups by columns that are summed too
 select arithmetic('select n, sum(n), sum(n * 2), count(*) from ar join br using (k) where w = 1 and g = 1 group by n having sum(n * 2) > 190000');
 -- a subquery's aggregates that are joined

@@ -18,7 +18,8 @@
  *	keys		N * k * cpu_operator_cost / 2
  *				hash, find, compare
  *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
- *				plain columns; nothing where rows of a resident table are only counted
+ *				plain columns; nothing where rows of a resident table are only counted, and a tenth
+ *				for arguments and filters of its rows that are computed column by column
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
  *	disk		rows whose groups exceed work memory are written and read once
  *
@@ -43,6 +44,8 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
+#include "batch/hg_scan_qual.h"
+#include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_path.h"
@@ -56,6 +59,9 @@
 /* Costs for each row, in units of cpu_operator_cost. */
 #define HG_KEY_COST 0.5
 #define HG_AGGREGATE_COST 0.25
+
+/* What is left of the price of arguments and filters that are computed column by column. */
+#define HG_BY_COLUMN_SHARE 0.1
 
 /* What a forced aggregate costs, the whole of it. */
 #define HG_FORCED_COST 0.001
@@ -133,6 +139,14 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
+/* Is an aggregate's argument computed column by column? */
+static bool
+hg_aggref_is_arithmetic(const Aggref *aggref)
+{
+	return aggref->args != NIL &&
+		   hg_arithmetic_takes(linitial_node(TargetEntry, aggref->args)->expr);
+}
+
 /* Do all of these do nothing but count rows? */
 static bool
 hg_aggrefs_count(const List *aggrefs)
@@ -157,8 +171,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	const Path *input = linitial(path->custom.custom_paths);
 	int nkeys = list_length(path->group_clause);
 	int naggs = list_length(path->aggrefs);
-	bool counted =
-		path->group_clause == NIL && hg_path_is_served(input) && hg_aggrefs_count(path->aggrefs);
+	bool served = hg_path_is_served(input);
+	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
@@ -188,8 +202,12 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 		QualCost inside;
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
+		if (served && hg_aggref_is_arithmetic(aggref))
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
+		if (served && aggref->aggfilter != NULL && hg_column_qual_takes((Node *) aggref->aggfilter))
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
 

@@ -256,6 +256,16 @@ resident('kinds');
 same_is('select count(*), sum(a), max(k), avg(c) from kinds', '1 rows, all served', 'all is served again after a vacuum');
 is(sql('begin; create table made as select * from kinds; select count(*), sum(a) from made; rollback'), sql('set hashgraph.enabled = off; select count(*), sum(a) from kinds'), 'a table of this transaction');
 
+# A row that another transaction has changed meanwhile is looked at again, with the subquery that depends on it.
+my @sessions = map { $node->background_psql('postgres') } 1, 2;
+$_->query_safe('set hashgraph.force = on') foreach @sessions;
+$sessions[0]->query_safe('begin; update none_resident set v = 100 where k = 1');
+$sessions[1]->query_until(qr/started/, "\\echo started\nupdate none_resident set v = v + (select count(*) from kinds where b < v) where k = 1 and (select count(*) from kinds where b > v) > 0;\n");
+ok(wait_for(sub { sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") == 1 }, 20), 'an update waits for another one');
+$sessions[0]->query_safe('commit');
+is($sessions[1]->query_safe('select v from none_resident where k = 1'), sql('set hashgraph.enabled = off; select 100 + count(*) from kinds where b < 100'), '... and counts what is resident again, for the row as it is now');
+$_->quit foreach @sessions;
+
 # ---------------------------------------------------------------- several processes
 
 my $parallel = 'set max_parallel_workers_per_gather = 2; set parallel_leader_participation = off';

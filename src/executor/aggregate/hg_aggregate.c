@@ -165,6 +165,9 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 			return foreach_current_index(lc);
 	*filters = lappend(*filters, filter);
 	taking->filters[taking->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
+	taking->column_filters[taking->nfilters] =
+		hg_column_filter_create(filter, state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+								state->ncolumns, state->attnos);
 	return taking->nfilters++;
 }
 
@@ -210,6 +213,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	state->results = palloc(Max(nresults, 1) * sizeof(HgResult));
 	state->functions = palloc0(Max(nresults, 1) * sizeof(HgFunction));
 	state->taking.filters = palloc0(Max(nresults, 1) * sizeof(ExprState *));
+	state->taking.column_filters = palloc0(Max(nresults, 1) * sizeof(HgColumnFilter *));
 	state->taking.arithmetic = hg_arithmetic_create(state->ncolumns, state->attnos);
 	state->counts = !state->grouped && state->ncolumns == 0;
 	for (int i = 0; i < nresults; i++)
@@ -260,8 +264,8 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 }
 
 /*
- * Take numerics as integers where arguments that are computed column by column are made of them,
- * and nobody else looks at what lies there: groups that have them do, and other functions.
+ * Take numerics as integers where arguments and filters that are computed column by column are made
+ * of them, and nobody else looks at what lies there: groups that have them do, and other functions.
  */
 static void
 hg_aggregate_begin_units(HgAggregateState *state)
@@ -270,6 +274,9 @@ hg_aggregate_begin_units(HgAggregateState *state)
 
 	for (int c = 0; c < state->ncolumns; c++)
 		takes_units[c] = hg_arithmetic_uses_numeric(state->taking.arithmetic, c);
+	for (int f = 0; f < state->taking.nfilters; f++)
+		if (state->taking.column_filters[f] != NULL)
+			hg_column_filter_take_units(state->taking.column_filters[f], takes_units);
 	for (int i = 0; i < state->groups->nvalues; i++)
 		takes_units[state->groups->columns[i]] = false;
 	for (int i = 0; i < state->nfunctions; i++)

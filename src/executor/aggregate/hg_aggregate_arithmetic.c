@@ -189,6 +189,42 @@ hg_term_kind(Oid function, HgTermKind *kind)
 	}
 }
 
+bool
+hg_arithmetic_takes(const Expr *expr)
+{
+	List *arguments;
+	HgTermKind kind;
+	Oid function;
+	ListCell *lc;
+
+	if (hg_number_width(exprType((const Node *) expr)) < 0)
+		return false;
+	switch (nodeTag(expr))
+	{
+		case T_Var:
+		case T_Const:
+			return true;
+		case T_RelabelType:
+			return hg_arithmetic_takes(((const RelabelType *) expr)->arg);
+		case T_OpExpr:
+			function = ((const OpExpr *) expr)->opfuncid;
+			arguments = ((const OpExpr *) expr)->args;
+			break;
+		case T_FuncExpr:
+			function = ((const FuncExpr *) expr)->funcid;
+			arguments = ((const FuncExpr *) expr)->args;
+			break;
+		default:
+			return false;
+	}
+	if (!hg_term_kind(function, &kind))
+		return false;
+	foreach (lc, arguments)
+		if (!hg_arithmetic_takes(lfirst(lc)))
+			return false;
+	return true;
+}
+
 /* The number of a constant that is not NULL; false where it does not fit. */
 static bool
 hg_term_begin_constant(HgTerm *term, const Const *constant)

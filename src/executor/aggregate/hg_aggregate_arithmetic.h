@@ -25,6 +25,9 @@ typedef struct HgNumbers
 /* Expressions over the columns of batches, each part of them that they share once. */
 typedef struct HgArithmetic HgArithmetic;
 
+/* Is an expression one that is made of columns by what is computed here? */
+extern bool hg_arithmetic_takes(const Expr *expr);
+
 /*
  * None so far, in CurrentMemoryContext.  A Var with attribute attnos[c] is column c of a batch, of
  * ncolumns.

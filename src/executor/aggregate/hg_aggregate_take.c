@@ -3,8 +3,8 @@
  * hg_aggregate_take.c
  *	  The aggregate node's way from a batch of rows to the states of groups.
  *
- * The groups of all rows are found or made first, and filters are asked.  Then functions take the
- * rows in one of two ways:
+ * The groups of all rows are found or made first, and filters are asked, over columns
+ * (hg_aggregate_filter.h) where that can be done.  Then functions take the rows in one of two ways:
  *
  *	by column	By a loop over all rows for each function.  An argument that is no column has been
  *				computed for all of them by loops over columns (hg_aggregate_arithmetic.h); of one
@@ -353,12 +353,23 @@ hg_aggregate_select(HgAggregateState *state, int filter, const HgBatch *batch,
 	HgAggregateTaking *taking = &state->taking;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	uint16 *rows = taking->filter_rows + filter * HG_BATCH_ROWS;
+	HgColumnFilter *columns = taking->column_filters[filter];
+	bool passes[HG_BATCH_ROWS];
+	bool undecided[HG_BATCH_ROWS];
 	int count = 0;
 
+	if (columns != NULL)
+		hg_column_filter_decide(columns, batch, passes, undecided);
 	for (int i = 0; i < selection.count; i++)
 	{
 		int row = selection.rows != NULL ? selection.rows[i] : i;
 
+		if (columns != NULL && !undecided[row])
+		{
+			rows[count] = row;
+			count += passes[row];
+			continue;
+		}
 		ResetExprContext(econtext);
 		hg_aggregate_load_row(state, batch, row);
 		if (ExecQual(taking->filters[filter], econtext))

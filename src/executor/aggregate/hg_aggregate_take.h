@@ -12,6 +12,7 @@
 
 #include "batch/hg_batch.h"
 #include "executor/aggregate/hg_aggregate_alike.h"
+#include "executor/aggregate/hg_aggregate_filter.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
@@ -21,10 +22,11 @@ typedef struct HgAggregateTaking
 {
 	/* from the plan */
 	int nfilters;
-	ExprState **filters;	  /* [nfilters] those that functions have, each once */
-	int ncolumns;			  /* columns of a batch that filters and arguments use */
-	int *columns;			  /* [ncolumns] */
-	HgArithmetic *arithmetic; /* arguments that can be computed column by column */
+	ExprState **filters;			 /* [nfilters] those that functions have, each once */
+	HgColumnFilter **column_filters; /* [nfilters] the same over columns, or NULL */
+	int ncolumns;					 /* columns of a batch that filters and arguments use */
+	int *columns;					 /* [ncolumns] */
+	HgArithmetic *arithmetic;		 /* arguments that can be computed column by column */
 
 	/* the batch */
 	HgSelection *filtered;	   /* [nfilters] what passes ... */

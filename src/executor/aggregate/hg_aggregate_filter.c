@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_filter.c
+ *	  FILTER clauses that are decided over the columns of a batch.
+ *
+ * They are predicates (hg_predicate.h) over the batch's own arrays, as those of a table scan are
+ * over a scan's.  Whether their functions may be called has been checked where the expression was
+ * set up, which the rows that stay undecided need.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_predicate_clause.h"
+#include "executor/aggregate/hg_aggregate_filter.h"
+
+struct HgColumnFilter
+{
+	HgPredicate *predicate;
+	int *columns;  /* [view->ncolumns] of the batch */
+	HgBatch *view; /* of these */
+};
+
+HgColumnFilter *
+hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns, const int *attnos)
+{
+	HgPredicate *predicate =
+		hg_predicate_from_clause(unconstify(Node *, (const Node *) filter), true);
+	AttrNumber *used = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
+	HgColumnFilter *columns;
+	int nused = 0;
+
+	if (predicate == NULL)
+		return NULL;
+	hg_predicate_bind(predicate, desc, used, &nused);
+	columns = palloc(sizeof(HgColumnFilter));
+	columns->predicate = predicate;
+	columns->columns = palloc0(Max(nused, 1) * sizeof(int));
+	columns->view = hg_batch_create_partial(nused, 0, NULL);
+	for (int i = 0; i < nused; i++)
+		while (attnos[columns->columns[i]] != used[i])
+		{
+			columns->columns[i]++;
+			Assert(columns->columns[i] < ncolumns);
+		}
+	pfree(used);
+	return columns;
+}
+
+void
+hg_column_filter_take_units(const HgColumnFilter *filter, bool *takes_units)
+{
+	for (int i = 0; i < filter->view->ncolumns; i++)
+		takes_units[filter->columns[i]] = true;
+}
+
+void
+hg_column_filter_decide(HgColumnFilter *filter, const HgBatch *batch, bool *passes, bool *undecided)
+{
+	HgBatch *view = filter->view;
+
+	view->nrows = batch->nrows;
+	for (int i = 0; i < view->ncolumns; i++)
+	{
+		int column = filter->columns[i];
+
+		view->values[i] = batch->values[column];
+		view->nulls[i] = batch->nulls[column];
+		view->has_nulls[i] = batch->has_nulls[column];
+		view->scales[i] = batch->scales[column];
+	}
+	memset(undecided, false, batch->nrows * sizeof(bool));
+	(void) hg_predicate_apply(filter->predicate, view, passes, undecided);
+}
