@@ -563,6 +563,7 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 				   : column->has_nulls ? HG_SHARE_SOME
 									   : HG_SHARE_ALL;
 		case HG_PREDICATE_INTEGER:
+		case HG_PREDICATE_NUMERIC:
 			if (column->all_nulls)
 				return HG_SHARE_NONE;
 			if (!column->known)
@@ -576,7 +577,6 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 		case HG_PREDICATE_ORDER:
 			return column->all_nulls || bounds[predicate->other].all_nulls ? HG_SHARE_NONE
 																		   : HG_SHARE_SOME;
-		case HG_PREDICATE_NUMERIC:
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_PREFIX:

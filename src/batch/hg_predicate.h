@@ -84,9 +84,10 @@ typedef struct HgValueBounds
 {
 	bool has_nulls; /* some may be */
 	bool all_nulls;
-	bool known; /* the integers of those that are not NULL are from low to high */
-	int64 low;
-	int64 high;
+	/* the integers of those that are not NULL, or the units of NUMERIC, are from low to high */
+	bool known;
+	int128 low;
+	int128 high;
 } HgValueBounds;
 
 /* Of all rows, are none in a predicate, or all; and if that is not known, some.  They ascend. */

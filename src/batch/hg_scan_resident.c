@@ -408,11 +408,16 @@ hg_resident_columns_bounds(const HgResidentScan *resident, const HgResidentColum
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
 		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+		const HgSegmentForm *form = &source->array.form;
+		int128 unit = 1;
 
+		if (form->encoding == HG_ENCODING_UNITS)
+			for (int i = form->scale; i < HG_PREDICATE_SCALE; i++)
+				unit *= 10;
 		bounds[c].all_nulls = source->bounds->all_nulls;
 		bounds[c].has_nulls = source->array.valid != NULL;
 		bounds[c].known = source->bounds->known;
-		bounds[c].low = source->bounds->least;
-		bounds[c].high = source->bounds->greatest;
+		bounds[c].low = source->bounds->least * unit;
+		bounds[c].high = source->bounds->greatest * unit;
 	}
 }

@@ -37,12 +37,31 @@ hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *v
 	bounds->greatest = greatest;
 }
 
-HgSegmentBounds
-hg_bounds_create(const HgResidentColumn *column, const char *values, const uint64 *valid,
-				 uint32 nrows)
+/* The integers of some rows: what they are compared as, or units. */
+static void
+hg_bounds_integers(const HgSegmentColumnData *column, HgValueOrder order, uint32 first, int n,
+				   int64 *integers)
 {
-	HgValueOrder order = hg_value_order(column->type);
-	HgSegmentBounds bounds = {.known = column->by_value && hg_order_is_integer(order),
+	const char *values = column->parts[HG_PART_VALUES].array;
+	Datum datums[HG_BATCH_ROWS];
+
+	if (column->form.encoding == HG_ENCODING_UNITS)
+	{
+		for (int i = 0; i < n; i++)
+			integers[i] = hg_segment_unit(column->form.width, values, first + i);
+		return;
+	}
+	hg_values_load(column->form.width, values + (Size) first * column->form.width, n, datums);
+	hg_order_integers(order, column->form.width, datums, n, integers);
+}
+
+HgSegmentBounds
+hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows)
+{
+	const uint64 *valid = column->parts[HG_PART_VALID].array;
+	HgValueOrder order = hg_value_order(column->column.type);
+	HgSegmentBounds bounds = {.known = column->form.encoding == HG_ENCODING_UNITS ||
+									   (column->column.by_value && hg_order_is_integer(order)),
 							  .all_nulls = true,
 							  .least = PG_INT64_MAX,
 							  .greatest = PG_INT64_MIN};
@@ -50,17 +69,15 @@ hg_bounds_create(const HgResidentColumn *column, const char *values, const uint6
 	if (!bounds.known)
 	{
 		for (uint32 row = 0; bounds.all_nulls && row < nrows; row++)
-			bounds.all_nulls = valid != NULL && (valid[row / 64] >> (row % 64) & 1) == 0;
+			bounds.all_nulls = valid != NULL && !hg_segment_bit(valid, row);
 		return bounds;
 	}
 	for (uint32 first = 0; first < nrows; first += HG_BATCH_ROWS)
 	{
 		int n = (int) Min(nrows - first, HG_BATCH_ROWS);
-		Datum datums[HG_BATCH_ROWS];
 		int64 integers[HG_BATCH_ROWS];
 
-		hg_values_load(column->length, values + (Size) first * column->length, n, datums);
-		hg_order_integers(order, column->length, datums, n, integers);
+		hg_bounds_integers(column, order, first, n, integers);
 		hg_bounds_extend(&bounds, integers, valid, first, n);
 	}
 	return bounds;

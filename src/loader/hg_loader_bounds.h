@@ -13,10 +13,9 @@
 #include "resident/hg_resident_version.h"
 
 /*
- * The bounds of values[nrows], of the column's width; valid[nrows] is NULL where no value is.  Of
- * types that are not compared as integers it is known whether all are NULL, and no more.
+ * The bounds of a column of so many rows.  Of values that are not compared as integers, and are no
+ * units, it is known whether all are NULL, and no more.
  */
-extern HgSegmentBounds hg_bounds_create(const HgResidentColumn *column, const char *values,
-										const uint64 *valid, uint32 nrows);
+extern HgSegmentBounds hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows);
 
 #endif /* HG_LOADER_BOUNDS_H */

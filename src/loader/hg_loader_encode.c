@@ -171,8 +171,7 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 		HgSegmentColumnData *column = &columns[i];
 
 		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, column);
-		column->bounds = hg_bounds_create(&column->column, column->parts[HG_PART_VALUES].array,
-										  column->parts[HG_PART_VALID].array, encoder->nrows);
+		column->bounds = hg_bounds_create(column, encoder->nrows);
 	}
 	encoder->data.map_lsn = map_lsn;
 	encoder->data.first_rows = encoder->first_rows;

@@ -16,8 +16,11 @@
  * the transactions that could see older rows (CREATE INDEX CONCURRENTLY).  A witness whose
  * successor does not come breaks the chain and goes on: whoever is first begins another one.
  *
- * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is given up.  An error is not
- * caught anywhere on the way: a background worker's ends in proc_exit(), as a termination does,
+ * A TABLE THAT CAN'T BE OBSERVED, because its file is missing or damaged, keeps no other from
+ * being: each has a subtransaction, whose error ends that alone. The table is declined.
+ *
+ * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is given up.  Any other error is not
+ * caught on the way: a background worker's ends in proc_exit(), as a termination does,
  * and the callbacks of before_shmem_exit come before everything else, that which was registered
  * last first.  hg_witness_at_exit is registered after InitPostgres() has registered
  * ShutdownPostgres, which aborts the transaction.  (A callback for the transaction's abort, or its
@@ -29,11 +32,13 @@
  */
 #include "hg_compat.h"
 
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_partitions.h"
@@ -77,10 +82,65 @@ hg_witness_observe_table(Relation rel)
 		(void) hg_partitions_follow(rel);
 		return hg_directory_changes() != changes;
 	}
-	if (!hg_loader_check_table(rel))
+	if (!hg_loader_check_table(rel) || !hg_chain_may_observe(rel))
 		return false;
 	hg_loader_check_columns(rel);
 	return hg_chain_observe(held_generation, held_round, rel);
+}
+
+/* Is an error a table's own?  What somebody else has sent, or lacks, is not. */
+static bool
+hg_witness_is_of_table(int sqlstate)
+{
+	return sqlstate != ERRCODE_QUERY_CANCELED &&
+		   ERRCODE_TO_CATEGORY(sqlstate) != ERRCODE_TRANSACTION_ROLLBACK &&
+		   ERRCODE_TO_CATEGORY(sqlstate) != ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+/* Decline a table that could not be observed: nothing of it is served any more. */
+static void
+hg_witness_decline(Relation rel)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(rel), true);
+
+	if (entry == NULL)
+		return;
+	hg_directory_cut(entry, 0);
+	entry->file = hg_resident_file(rel);
+	entry->loaded_at = GetCurrentTimestamp();
+	hg_loader_decline(entry, HG_REASON_FAILED);
+	hg_directory_unlock(entry);
+}
+
+/* Observe a table in a subtransaction of its own. */
+static bool
+hg_witness_try_table(Relation rel)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool wanted = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		wanted = hg_witness_observe_table(rel);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		if (!hg_witness_is_of_table(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		hg_witness_decline(rel);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return wanted;
 }
 
 /* Observe the tables of the database.  Is there something to take in? */
@@ -106,7 +166,7 @@ hg_witness_observe(void)
 		}
 		if (rel == NULL)
 			continue; /* it is not observed, and its records are struck */
-		wanted |= hg_witness_observe_table(rel);
+		wanted |= hg_witness_try_table(rel);
 		hg_loader_close(rel);
 		CHECK_FOR_INTERRUPTS();
 	}

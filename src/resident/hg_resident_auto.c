@@ -89,23 +89,41 @@ hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
 /*
  * Ask for columns.  Where the extension was not created nobody could drop them again, and witnesses
  * would do so at once.  The launcher writes the list: a query waits for no disk that is written.
+ *
+ * Whether there is room is looked at before (hg_directory_ask), but others may take it meanwhile,
+ * and then the directory raises an error, which is not the query's.  It leaves nothing but locks of
+ * the directory's, and who begins a scan holds no others.
  */
 static void
 hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns)
 {
+	MemoryContext context = CurrentMemoryContext;
 	HgDirectoryRequest request = {
 		.key = hg_resident_relation(rel),
 		.name = RelationGetRelationName(rel),
+		.automatic = true,
 		.ncolumns = ncolumns,
 		.columns = columns,
 	};
 
 	if (!OidIsValid(get_extension_oid("hashgraph", true)))
 		return;
-	hg_list_load();
-	if (!hg_directory_ask(&request) &&
-		hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0)
-		(void) hg_directory_ask(&request);
+	PG_TRY();
+	{
+		hg_list_load();
+		if (!hg_directory_ask(&request) &&
+			hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0)
+			(void) hg_directory_ask(&request);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_OUT_OF_MEMORY)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		LWLockReleaseAll();
+	}
+	PG_END_TRY();
 }
 
 void

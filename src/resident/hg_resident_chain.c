@@ -264,6 +264,28 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 	return true;
 }
 
+/* May what a locked entry was declined for be over? */
+static bool
+hg_chain_is_over(const HgDirectoryEntry *entry)
+{
+	return entry->reason != HG_REASON_FAILED ||
+		   TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+}
+
+bool
+hg_chain_may_observe(Relation rel)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(hg_resident_relation(rel), false);
+	bool may;
+
+	if (entry == NULL)
+		return false;
+	may = entry->state != HG_RESIDENT_DECLINED || entry->nslots > 0 ||
+		  !hg_resident_file_equal(entry->file, hg_resident_file(rel)) || hg_chain_is_over(entry);
+	hg_directory_unlock(entry);
+	return may;
+}
+
 /*
  * Have a locked entry follow its table, which may be resident: what it has of another file goes,
  * and what it was declined for may be over.
@@ -271,8 +293,7 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 static void
 hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 {
-	bool over = entry->reason != HG_REASON_FAILED ||
-				TimestampDifferenceExceeds(entry->loaded_at, GetCurrentTimestamp(), HG_REFUSED_MS);
+	bool over = hg_chain_is_over(entry);
 
 	if (!hg_resident_file_equal(entry->file, file))
 	{
@@ -320,6 +341,15 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	return slot->wanted;
 }
 
+/* Has a locked entry been of no use to anybody for long?  Scans may ask for it again. */
+static bool
+hg_chain_is_forgotten(const HgDirectoryEntry *entry)
+{
+	return entry->automatic && !hg_directory_takes_in(entry) && hg_directory_is_empty(entry) &&
+		   TimestampDifferenceExceeds(hg_directory_used_at(entry), GetCurrentTimestamp(),
+									  hg_eviction_forget_ms());
+}
+
 bool
 hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 {
@@ -342,6 +372,12 @@ hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
 		hg_chain_observe_file(entry, hg_resident_file(rel));
 		wanted = hg_chain_observe_asked(entry) || entry->nslots != nsegments;
+		if (hg_chain_is_forgotten(entry))
+		{
+			hg_directory_remove(entry);
+			pfree(bits);
+			return false;
+		}
 		/* records of segments that are cut off are left to the strike */
 		slots = hg_directory_slots(entry);
 		for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)

@@ -81,6 +81,12 @@ extern uint64 hg_chain_start(HgChain *chain, uint64 *round);
 extern uint64 hg_chain_begin_round(HgChain *chain, uint64 generation);
 
 /*
+ * Is a table to be observed?  One that could not be, of which nothing is there, is left alone for a
+ * while, unless it has another file.
+ */
+extern bool hg_chain_may_observe(Relation rel);
+
+/*
  * Observe a table, on which the caller has a lock: take from its records what has lost its bit
  * since.  Tells whether there is something for a loader to do.
  */

@@ -278,10 +278,16 @@ hg_directory_ask(const HgDirectoryRequest *request)
 	{
 		entry->parent = request->parent;
 		entry->partitioned = request->partitioned;
+		entry->automatic = request->automatic;
 		entry->state = request->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
 	}
 	namestrcpy(&entry->name, request->name);
 	entry->listed = false;
+	if (entry->automatic && !request->automatic)
+	{
+		entry->automatic = false;
+		hg_directory_note_change();
+	}
 	for (int i = 0; i < request->ncolumns && all; i++)
 		all = hg_directory_add_column(entry, request->columns[i], request->pinned);
 	if (entry->ncolumns == 0)
@@ -391,6 +397,17 @@ hg_directory_takes_in(const HgDirectoryEntry *entry)
 		if (!columns[i].evicted)
 			return true;
 	return false;
+}
+
+bool
+hg_directory_is_empty(const HgDirectoryEntry *entry)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+		if (DsaPointerIsValid(slots[i].version))
+			return false;
+	return true;
 }
 
 void

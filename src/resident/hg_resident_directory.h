@@ -106,6 +106,7 @@ typedef struct HgDirectoryEntry
 	NameData name; /* of the table */
 	bool listed;   /* from the list, and nobody has seen the table since: it may be another one */
 	bool partitioned; /* stands for its partitions, which have entries of their own */
+	bool automatic;	  /* scans have asked for it, and nobody else */
 	Oid parent;		  /* the partitioned table that it was taken in for, or invalid */
 	HgResidentFile file;
 	BlockNumber nblocks; /* of the table, when it was last looked at */
@@ -162,6 +163,7 @@ typedef struct HgDirectoryRequest
 	bool partitioned;
 	Oid parent; /* of an entry that is there it stays what it was */
 	bool pinned;
+	bool automatic; /* a scan asks, and not a user */
 	int ncolumns;
 	const AttrNumber *columns; /* [ncolumns] */
 } HgDirectoryRequest;
@@ -216,6 +218,9 @@ extern void hg_directory_want_evicted(HgDirectoryEntry *entry);
 
 /* Is anything of a locked entry to be taken in where it is not there? */
 extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
+
+/* Has a locked entry nothing in memory? */
+extern bool hg_directory_is_empty(const HgDirectoryEntry *entry);
 
 /* Have all segments be wanted in a locked entry, as far as they are not there or stale. */
 extern void hg_directory_want(HgDirectoryEntry *entry);

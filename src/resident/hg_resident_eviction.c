@@ -156,8 +156,12 @@ hg_eviction_take(const HgVictim *victim, TimestampTz now)
 		empty &= !hg_segment_has_column(version, (int) i);
 	}
 	asked = hg_eviction_find_column(entry, victim->number);
+	/* a scan that has missed it before it was there does not bring it back */
 	if (asked != NULL && freed > 0)
+	{
 		asked->evicted = true;
+		asked->asked = false;
+	}
 	if (freed > 0)
 		hg_resident_count(HG_COUNT_EVICTIONS, 1);
 	if (empty)

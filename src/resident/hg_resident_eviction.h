@@ -34,4 +34,10 @@ extern Size hg_eviction_make_room(HgResidentRelation table, Size wanted, bool no
 /* How long nothing is evicted that was taken in, in ms. */
 extern long hg_eviction_rest_ms(void);
 
+/*
+ * How long what scans have asked for, and nobody else, is remembered when all of it has been
+ * evicted and no scan has missed it, in ms.
+ */
+extern long hg_eviction_forget_ms(void);
+
 #endif /* HG_RESIDENT_EVICTION_H */

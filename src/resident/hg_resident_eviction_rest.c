@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_eviction_rest.c
- *	  How long nothing is evicted that was taken in.
+ *	  How long nothing is evicted that was taken in, and how long is remembered what was.
  *
  * A file of its own, so that tests can stand in front of it (test/fault).
  *
@@ -15,4 +15,10 @@ long
 hg_eviction_rest_ms(void)
 {
 	return 60 * 1000;
+}
+
+long
+hg_eviction_forget_ms(void)
+{
+	return 60 * 60 * 1000;
 }

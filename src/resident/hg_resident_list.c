@@ -48,11 +48,15 @@ typedef struct HgListHeader
 	pg_crc32c checksum;
 } HgListHeader;
 
+/* Flags of an item. */
+#define HG_LIST_PARTITIONED 1
+#define HG_LIST_AUTOMATIC 2
+
 typedef struct HgListItem
 {
 	HgResidentRelation key;
 	Oid parent;
-	uint16 partitioned;
+	uint16 flags; /* HG_LIST_... */
 	uint16 ncolumns;
 	TimestampTz used_at;
 	NameData name;
@@ -204,10 +208,11 @@ hg_list_take(const HgListItem *item, const char *columns)
 	{
 		entry->name = item->name;
 		entry->parent = item->parent;
-		entry->partitioned = item->partitioned;
+		entry->partitioned = (item->flags & HG_LIST_PARTITIONED) != 0;
+		entry->automatic = (item->flags & HG_LIST_AUTOMATIC) != 0;
 		entry->listed = true;
-		entry->state = item->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
-		entry->wanted = !item->partitioned;
+		entry->state = entry->partitioned ? HG_RESIDENT_READY : HG_RESIDENT_QUEUED;
+		entry->wanted = !entry->partitioned;
 	}
 	for (int i = 0; i < item->ncolumns && all; i++)
 	{
@@ -331,7 +336,8 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 	}
 	columns = hg_directory_columns(entry);
 	item.parent = entry->parent;
-	item.partitioned = entry->partitioned;
+	item.flags = (entry->partitioned ? HG_LIST_PARTITIONED : 0) |
+				 (entry->automatic ? HG_LIST_AUTOMATIC : 0);
 	item.ncolumns = entry->ncolumns;
 	item.used_at = hg_directory_used_at(entry);
 	item.name = entry->name;

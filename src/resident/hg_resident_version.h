@@ -39,7 +39,7 @@ typedef struct HgSegmentBounds
 {
 	bool all_nulls;
 	bool known;	 /* of those that are not NULL: */
-	int64 least; /* the integer that it is compared as (hg_value_order.h) */
+	int64 least; /* the integer that it is compared as (hg_value_order.h), or of UNITS these */
 	int64 greatest;
 } HgSegmentBounds;
 

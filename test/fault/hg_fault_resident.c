@@ -20,6 +20,7 @@
  *	missed_round		what a round has not observed is served on
  *	no_peek				a loader does not look at the bit under the page's lock
  *	joins_early			a loader does not copy the bits again when it publishes
+ *	joins_late			a loader does not look whether a strike has passed since
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,7 +54,10 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
 	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
 	HG_FAULT_PLACE_END_ROUND,	/* between the last observation and the round's end */
-	HG_FAULT_PLACE_GIVE_WAY		/* where a loader lets others at the table between two pages */
+	HG_FAULT_PLACE_GIVE_WAY,	/* where a loader lets others at the table between two pages */
+	HG_FAULT_PLACE_RECORD,		/* between a loader's second copy of the bits and the record */
+	HG_FAULT_PLACE_OBSERVE,		/* between a witness's copy of a table's bits and the records */
+	HG_FAULT_PLACE_EVICT		/* between the list of what may be evicted and the first of it */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -64,16 +68,24 @@ typedef enum HgPlanted
 	HG_PLANTED_LATE_BREAK,
 	HG_PLANTED_MISSED_ROUND,
 	HG_PLANTED_NO_PEEK,
-	HG_PLANTED_JOINS_EARLY
+	HG_PLANTED_JOINS_EARLY,
+	HG_PLANTED_JOINS_LATE
 } HgPlanted;
 
 HG_WRAPPED(long, hg_witness_period, (void) );
 HG_WRAPPED(long, hg_eviction_rest_ms, (void) );
+HG_WRAPPED(long, hg_eviction_forget_ms, (void) );
 HG_WRAPPED(bool, hg_capture_begin,
 		   (HgCapture * capture, Relation rel, uint32 segment, BufferAccessStrategy strategy));
 HG_WRAPPED(void, hg_capture_let_go, (HgCapture * capture));
 HG_WRAPPED(Relation, hg_loader_open, (Oid relation, bool *gone));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
+HG_WRAPPED(int, hg_capture_readmit, (HgCapture * capture));
+HG_WRAPPED(bool, hg_chain_may_join, (const HgChain *chain, HgChainPosition position));
+HG_WRAPPED(bool, hg_chain_observe, (uint64 generation, uint64 round, Relation rel));
+HG_WRAPPED(Size, hg_eviction_make_room, (HgResidentRelation table, Size wanted, bool now));
+HG_WRAPPED(void, pg_qsort,
+		   (void *base, size_t n, size_t width, int (*compare)(const void *, const void *)));
 HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits *bits));
 HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
 HG_WRAPPED(HgServed *, hg_validity_serve,
@@ -86,13 +98,17 @@ HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 static int hg_planted = HG_PLANTED_NONE;
 static int hg_fault_delay = 0;				   /* ms at most */
 static int hg_fault_eviction_rest = 60 * 1000; /* ms */
+static int hg_fault_forget = 60 * 60 * 1000;   /* ms */
 static bool hg_fault_note_scan = false;
 static bool hg_fault_keep_served = false;
 
 /* Whose copies of bits these are. */
 static bool serving = false;
 static bool joining = false;
+static bool observing = false;
 static bool ending = false;
+
+static bool evicting = false;
 
 static void
 hg_fault_come_by(HgFaultPlace place)
@@ -103,7 +119,7 @@ hg_fault_come_by(HgFaultPlace place)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
-	if (hg_fault_delay > 0 && place < HG_FAULT_PLACE_END_ROUND)
+	if (hg_fault_delay > 0 && place != HG_FAULT_PLACE_END_ROUND && place != HG_FAULT_PLACE_OBSERVE)
 	{
 		int left = (int) (random() % hg_fault_delay);
 
@@ -126,6 +142,7 @@ hg_fault_resident_init(void)
 		{"missed_round", HG_PLANTED_MISSED_ROUND, false},
 		{"no_peek", HG_PLANTED_NO_PEEK, false},
 		{"joins_early", HG_PLANTED_JOINS_EARLY, false},
+		{"joins_late", HG_PLANTED_JOINS_LATE, false},
 		{NULL, 0, false}};
 
 	DefineCustomEnumVariable("hashgraph.plant_fault", "Breaks a rule that resident columns obey.",
@@ -147,6 +164,10 @@ hg_fault_resident_init(void)
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("hashgraph.fault_forget",
+							"Sets how long what was evicted is remembered for scans.", NULL,
+							&hg_fault_forget, 60 * 60 * 1000, 0, 60 * 60 * 1000, PGC_SIGHUP,
+							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Rounds are made faster, so that tests need not wait for them. */
@@ -154,6 +175,12 @@ long
 __wrap_hg_witness_period(void)
 {
 	return __real_hg_witness_period() / 10;
+}
+
+long
+__wrap_hg_eviction_forget_ms(void)
+{
+	return hg_fault_forget;
 }
 
 long
@@ -216,6 +243,44 @@ __wrap_hg_capture_join(HgCapture *capture, dsa_pointer version)
 	return joined;
 }
 
+int
+__wrap_hg_capture_readmit(HgCapture *capture)
+{
+	int count;
+
+	joining = true;
+	count = __real_hg_capture_readmit(capture);
+	joining = false;
+	return count;
+}
+
+bool
+__wrap_hg_chain_may_join(const HgChain *chain, HgChainPosition position)
+{
+	return (hg_planted == HG_PLANTED_JOINS_LATE && position.generation != 0) ||
+		   __real_hg_chain_may_join(chain, position);
+}
+
+Size
+__wrap_hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
+{
+	Size freed;
+
+	evicting = true;
+	freed = __real_hg_eviction_make_room(table, wanted, now);
+	evicting = false;
+	return freed;
+}
+
+/* What may go is sorted. */
+void
+__wrap_pg_qsort(void *base, size_t n, size_t width, int (*compare)(const void *, const void *))
+{
+	__real_pg_qsort(base, n, width, compare);
+	if (evicting)
+		hg_fault_come_by(HG_FAULT_PLACE_EVICT);
+}
+
 bool
 __wrap_hg_map_peek(Buffer map, BlockNumber block)
 {
@@ -235,8 +300,10 @@ __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 	if ((serving && hg_planted == HG_PLANTED_RECORD_FIRST) ||
 		(joining && hg_planted == HG_PLANTED_JOINS_EARLY))
 		memset(bits, 0xff, n * sizeof(HgBlockBits));
-	else if (serving)
-		hg_fault_come_by(HG_FAULT_PLACE_SERVE);
+	else if (serving || joining || observing)
+		hg_fault_come_by(serving   ? HG_FAULT_PLACE_SERVE
+						 : joining ? HG_FAULT_PLACE_RECORD
+								   : HG_FAULT_PLACE_OBSERVE);
 }
 
 /* The columns of a table that can be resident, noted as those of a join's scan; their number. */
@@ -293,7 +360,7 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		HgBlockBits bits;
 
 		__real_hg_map_copy(rel, segment->version->first / HG_SEGMENT_BLOCKS, 1, &bits);
-		hg_block_bits_and(&segment->blocks, &bits);
+		hg_block_bits_and(unconstify(HgBlockBits *, segment->blocks), &bits);
 	}
 	return served;
 }
@@ -303,6 +370,17 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
  * The chain
  * ------------------------------------------------------------------------
  */
+
+bool
+__wrap_hg_chain_observe(uint64 generation, uint64 round, Relation rel)
+{
+	bool wanted;
+
+	observing = true;
+	wanted = __real_hg_chain_observe(generation, round, rel);
+	observing = false;
+	return wanted;
+}
 
 void
 __wrap_hg_chain_end_round(HgChain *chain, uint64 round)

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "access/tupdesc.h"
+#include "lib/dshash.h"
 #include "miscadmin.h"
 #include "storage/buffile.h"
 #include "storage/fd.h"
@@ -54,6 +55,8 @@ HG_WRAPPED_IN_SOME(size_t, BufFileReadMaybeEOF,
 HG_WRAPPED(BufFile *, BufFileOpenFileSet,
 		   (FileSet * files, const char *name, int mode, bool missing_ok));
 HG_WRAPPED(dsa_pointer, dsa_allocate_extended, (dsa_area * area, size_t size, int flags));
+HG_WRAPPED_IN_SOME(void *, dshash_find_or_insert,
+				   (dshash_table * table, const void *key, bool *found));
 HG_WRAPPED(void, tuplestore_putvalues,
 		   (Tuplestorestate * state, TupleDesc desc, const Datum *values, const bool *nulls));
 
@@ -373,4 +376,14 @@ __wrap_dsa_allocate_extended(dsa_area *area, size_t size, int flags)
 	else if (hg_fault_due(HG_FAULT_ALLOC))
 		return InvalidDsaPointer;
 	return __real_dsa_allocate_extended(area, size, flags);
+}
+
+/* A new entry may find no room either: that is always an error. */
+void *
+__wrap_dshash_find_or_insert(dshash_table *table, const void *key, bool *found)
+{
+	if (hg_fault_due(HG_FAULT_ALLOC))
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+						errmsg("out of memory for a shared hash table, on purpose")));
+	return __real_dshash_find_or_insert(table, key, found);
 }

@@ -18,7 +18,7 @@ use Time::HiRes qw(usleep);
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
 # The places.
-use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5 };
+use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5, RECORD => 6, OBSERVE => 7, EVICT => 8 };
 
 my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
 my $holder = RawSession->new($node);
@@ -154,7 +154,7 @@ sub hold_loader
 # Wait until the loader that was held has published.
 sub wait_published
 {
-	let_go(JOIN);
+	let_go(shift // JOIN);
 	wait_for(sub { sql(q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
 	return;
 }
@@ -175,6 +175,23 @@ holds_against('joins_early', '... nor one that is vacuumed between the publicati
 	hold(END_ROUND);
 	wait_at(END_ROUND);
 	wait_published();
+	sql('vacuum t');
+	my ($served, $different) = check();
+	let_go(END_ROUND);
+	return $different;
+});
+
+holds_against('joins_late', '... nor one that is changed and observed between the second copy of the bits and the publication', sub {
+	sql(q{select hashgraph_resident_drop('t')});
+	hold(RECORD);
+	sql(q{select hashgraph_resident_add('t')});
+	wait_at(RECORD);
+	change();
+	wait_for_rounds(4);
+	# no round observes what is published, before the bit is set again
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	wait_published(RECORD);
 	sql('vacuum t');
 	my ($served, $different) = check();
 	let_go(END_ROUND);
@@ -253,6 +270,19 @@ $writer->query('rollback');
 is((check())[1], 0, 'rows of an insert that is aborted after they might have been captured are not served');
 restore();
 is((check())[1], 0, '... nor after a vacuum');
+
+# a change between a witness's copy of the bits and the records
+hold(OBSERVE);
+wait_at(OBSERVE);
+change();
+sql('vacuum t');
+my ($observed) = check();
+is((check())[1], 0, 'a block that is changed while a witness observes it is not served');
+let_go(OBSERVE);
+wait_for_rounds(2);
+is((check())[1], 0, '... nor when it has been observed');
+cmp_ok($observed, '<', 5000, '... which was seen in time');
+restore();
 
 # the loader ends between the capture and the publication
 sql(q{select hashgraph_resident_drop('t')});

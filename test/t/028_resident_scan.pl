@@ -208,7 +208,7 @@ same_is($sums, '7 rows, all served', 'sums');
 sql(q{update amounts set p = p + 1 where k % 500 = 3});
 same_is($sums, '7 rows, some served', '... and where blocks have changed');
 # all rows at once, where nothing says that a batch ends with a segment
-same_is('select sum(n), sum(m), avg(p), sum(n * p), sum(m * (1 - p) + n), count(n) from amounts where k <= 21000', '1 rows, (none|some) served', '... of one table');
+like(sql(q{select same('select sum(n), sum(m), avg(p), sum(n * p), sum(m * (1 - p) + n), count(n) from amounts where k <= 21000', false)}), qr/^1 rows, (none|some) served$/, '... of one table');
 sql(q{select hashgraph_resident_drop('amounts'); drop table amounts});
 # as many different values as a dictionary may have, in a segment, and one more
 sql(q{create table many as select i as k, 'value number ' || case when i <= 65536 then i else 1 + i % 100 end as a, 'value number ' || case when i <= 65537 then i else 1 + i % 100 end as b from generate_series(1, 140000) i});
@@ -292,15 +292,17 @@ foreach my $filter (@filters)
 }
 # Segments are ruled out, or in, by the least and the greatest value of a column: at the edges of what they have, with columns that are all NULL in one.
 sql(<<'SQL');
-create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", filler char(1900));
+create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", m numeric(10, 2), u numeric, filler char(1900));
 alter table spread alter filler set storage plain;
 insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '2000-01-01' + i else '-infinity' end, (i::int8 * 400000)::oid, case when i < 4084 then '-0' when i < 8168 then i / 8 else 'nan'::float8 end,
-  case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char", '' from generate_series(0, 10499) i;
+  case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char",
+  (i - 4084) / 4.0, case when i = 9000 then 'NaN' when i % 10 > 0 then round(i / 8.0, i / 4084) end, '' from generate_series(0, 10499) i;
 SQL
 resident('spread');
 is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
 foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
-	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'",
+	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'", 'm < -0.25', 'm <= -1021', 'm >= 0', 'm between -0.001 and 0.001', 'm > 1603.5', 'm = 1020.999', 'm = 1020.75', "m < 'NaN'", 'm in (1, 1.25, 1e30)', 'm > -1e18', 'not (m < 0)',
+	'u > 510.5', 'u < 510', 'u is null or u > 1021', 'u >= 511 and u < 1021.125', "u = 'NaN'", 'u <> 0.0',
 	'a > (select min(v) from few) + 5000', 'a < 0 and a > (select max(v) from few)', 'a < 0 and fails(a)')
 {
 	same_is("select x.a, f.v from (select * from spread where $filter) x right join few f on f.k % 500 = x.a % 500", '[0-9]+ rows, all served', "... filter $filter");

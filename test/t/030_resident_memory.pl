@@ -207,6 +207,36 @@ sql(q{select hashgraph_resident_add('large', wait => true)});
 is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', 'what scans have used before others were asked for is evicted');
 ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('small')}) eq '10000|0' }, 10), '... and comes back when a scan misses it');
 
+# ... and does not where the last scan that missed it came before it was there
+sql(q{select hashgraph_resident_drop('small')});
+sql('select pg_advisory_lock(26727, ' . JOIN . ')');
+sql(q{select hashgraph_resident_add('small')});
+wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+is(sql(q{select * from hashgraph_resident_check('small')}), '0|0', 'a scan comes before a table is there');
+sql('select pg_advisory_unlock(26727, ' . JOIN . ')');
+wait_for_loaders();
+sql(q{select hashgraph_resident_add('large', wait => true)});
+(undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+usleep(1_000_000);
+is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where relation = 'small'::regclass}), 'evicted', '... and does not bring it back when it has been evicted');
+
+# what only scans have asked for is forgotten when it has long been evicted, and nothing else is
+sql(q{select hashgraph_resident_drop('small')});
+sql('alter system set hashgraph.resident_auto = on; select pg_reload_conf()');
+wait_for(sub { sql('show hashgraph.resident_auto') eq 'on' }, 10);
+sql(q{set hashgraph.fault_note_scan = on; select * from hashgraph_resident_check('small'); select * from hashgraph_resident_check('small')});
+wait_for_loaders();
+sql('create table named as select i as k from generate_series(1, 10000) i');
+wait_for(sub { sql(q{vacuum named; select hashgraph_resident_add('named', wait => true); select * from hashgraph_resident_check('named')}) eq '10000|0' }, 10);
+sql('alter system set hashgraph.resident_auto = off; select pg_reload_conf()');
+sql(q{select hashgraph_resident_add('large', wait => true)});
+(undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
+my $evicted_tables = q{select string_agg(distinct relation::text, ',') from hashgraph_resident where relation in ('small'::regclass, 'named'::regclass) and state = 'evicted'};
+ok(wait_for(sub { (sql($evicted_tables) // '') eq 'named,small' }, 10), 'what a user has named and what scans have asked for are evicted');
+sql('alter system set hashgraph.fault_forget = 0; select pg_reload_conf()');
+ok(wait_for(sub { (sql($evicted_tables) // '') eq 'named' }, 10), '... and that is forgotten after some time, which nobody has named');
+sql(q{select hashgraph_resident_drop('named')});
+
 # ---------------------------------------------------------------- what other files bring back
 
 # Wait until all columns of a table are in a state; a test.
