@@ -293,6 +293,9 @@ same_is('select v, count(*), sum(w), min(k) from parts group by v', '100 rows, s
 same_is('select v, count(*), sum(w) from parts where k between 1 and 15000 group by v', '100 rows, all served', '... pruned');
 same_is('select v, count(*), sum(w) from parts group by v', '100 rows, some served', '... below a Gather', $parallel);
 same_is('select k, count(*), sum(w) from parts group by k', '30000 rows, some served', '... aggregated one by one', 'set enable_partitionwise_aggregate = on');
+same_is('select v, count(*), avg(w) from parts group by v having count(*) > 10', '100 rows, (some served|by core)', '... in part', "set enable_partitionwise_aggregate = on; $_") foreach 'set max_parallel_workers_per_gather = 0', $parallel;
+same_is('select k, count(*), avg(w) from parts group by k having sum(v) > 50', '[0-9]+ rows, some served', '... one by one below a Gather', "set enable_partitionwise_aggregate = on; $parallel");
+same_is('select count(*), s from (select k, sum(v) as s from parts group by k) p join none_resident using (k) group by s', '[0-9]+ rows, (some|all|none) served', '... and joined', 'set enable_partitionwise_aggregate = on');
 
 # ---------------------------------------------------------------- who may see what
 

@@ -119,23 +119,27 @@ hg_alike_number_any(HgAlike *alike, const HgBatch *batch, int ncolumns, const in
 bool
 hg_alike_find(HgAlike *alike, const HgBatch *batch, int ncolumns, const int *columns)
 {
+	uint16 *next[HG_ALIKE_KINDS];
+	int counts[HG_ALIKE_KINDS] = {0};
 	uint16 *end = alike->rows;
 
 	if (ncolumns > HG_ALIKE_COLUMNS || !hg_alike_number_any(alike, batch, ncolumns, columns))
 		return false;
+	if (alike->nkinds == 1)
+	{
+		alike->members[0] = NULL;
+		alike->counts[0] = batch->nrows;
+		return true;
+	}
+	for (int row = 0; row < batch->nrows; row++)
+		counts[alike->kinds[row]]++;
 	for (int kind = 0; kind < alike->nkinds; kind++)
 	{
-		uint16 *next = end;
-
-		/* a pass for each kind: they are few, and nothing in it waits for anything */
-		for (int row = 0; row < batch->nrows; row++)
-		{
-			*next = (uint16) row;
-			next += alike->kinds[row] == kind;
-		}
-		alike->members[kind] = end;
-		alike->counts[kind] = (int) (next - end);
-		end = next;
+		alike->members[kind] = next[kind] = end;
+		alike->counts[kind] = counts[kind];
+		end += counts[kind];
 	}
+	for (int row = 0; row < batch->nrows; row++)
+		*next[alike->kinds[row]]++ = (uint16) row;
 	return true;
 }

@@ -21,8 +21,8 @@ typedef struct HgAlike
 	int nkinds;
 	uint16 first[HG_ALIKE_KINDS];	 /* [nkinds] the first row of each kind */
 	int counts[HG_ALIKE_KINDS];		 /* [nkinds] how many there are ... */
-	uint16 *members[HG_ALIKE_KINDS]; /* [nkinds] ... and which, in order: they lie in rows */
-	uint16 rows[HG_BATCH_ROWS + 1];
+	uint16 *members[HG_ALIKE_KINDS]; /* [nkinds] ... and which, in order; NULL: all */
+	uint16 rows[HG_BATCH_ROWS];
 	uint8 kinds[HG_BATCH_ROWS]; /* of each row */
 } HgAlike;
 

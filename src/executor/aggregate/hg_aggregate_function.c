@@ -178,6 +178,45 @@ hg_word(Datum value, HgWordType type)
 	return DatumGetInt64(value);
 }
 
+/*
+ * A sum of up to 2^31 values, in halves of 32 bits: neither overflows, and neither waits for a
+ * carry of the other.
+ */
+typedef struct HgHalves
+{
+	int64 high;
+	uint64 low;
+} HgHalves;
+
+static inline void
+hg_halves_add(HgHalves *sum, int64 value)
+{
+	sum->high += value >> 32;
+	sum->low += (uint32) value;
+}
+
+static inline int128
+hg_halves_total(const HgHalves *sum)
+{
+	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
+}
+
+static inline int128
+hg_big_sum_of(const HgBigSumState *state)
+{
+	return (int128) state->high << 64 | state->low;
+}
+
+/* Add the sum of some values. */
+static inline void
+hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
+{
+	sum += hg_big_sum_of(state);
+	state->count += count;
+	state->low = (uint64) sum;
+	state->high = (int64) (sum >> 64);
+}
+
 static inline void
 hg_big_sum_add(HgBigSumState *state, int64 value)
 {
@@ -256,12 +295,11 @@ hg_advance_big_sum(const HgFunction *function, HgSelection selection, const Datu
 {
 	if (plain)
 	{
-		HgBigSumState sum = *HG_STATE(HgBigSumState, 0);
+		HgHalves sum = {0};
 
 		HG_EACH_ROW(row)
-		hg_big_sum_add(&sum, DatumGetInt64(values[row]));
-		sum.count += selection.count;
-		*HG_STATE(HgBigSumState, 0) = sum;
+		hg_halves_add(&sum, DatumGetInt64(values[row]));
+		hg_big_sum_take(HG_STATE(HgBigSumState, 0), selection.count, hg_halves_total(&sum));
 		return;
 	}
 	HG_EACH_ROW(row)
@@ -463,11 +501,11 @@ hg_advance_units(const HgFunction *function, HgSelection selection, const int64 
 	if (plain)
 	{
 		HgNumericState *state = HG_STATE(HgNumericState, 0);
-		int128 sum = 0;
+		HgHalves sum = {0};
 
 		HG_EACH_ROW(row)
-		sum += values[row];
-		if (hg_numeric_add(state, selection.count, sum, scale))
+		hg_halves_add(&sum, values[row]);
+		if (hg_numeric_add(state, selection.count, hg_halves_total(&sum), scale))
 		{
 			state->count += selection.count;
 			return;
@@ -566,12 +604,11 @@ hg_array_sum(HgSumState *state, int nrows, const void *array, HgWordType type)
 static void
 hg_array_big_sum(HgBigSumState *state, int nrows, const int64 *array)
 {
-	HgBigSumState sum = *state;
+	HgHalves sum = {0};
 
 	for (int i = 0; i < nrows; i++)
-		hg_big_sum_add(&sum, array[i]);
-	sum.count += nrows;
-	*state = sum;
+		hg_halves_add(&sum, array[i]);
+	hg_big_sum_take(state, nrows, hg_halves_total(&sum));
 }
 
 static pg_attribute_always_inline void
@@ -641,7 +678,6 @@ hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const
 	HgBigSumState *big = at;
 	HgExtremeState *extreme = at;
 	int64 value;
-	int128 total;
 
 	switch (function->kind)
 	{
@@ -655,11 +691,7 @@ hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
-			total = (int128) big->high << 64 | big->low;
-			total += (int128) item[2] << 64 | item[1];
-			big->count += (int64) item[0];
-			big->low = (uint64) total;
-			big->high = (int64) (total >> 64);
+			hg_big_sum_take(big, (int64) item[0], (int128) item[2] << 64 | item[1]);
 			break;
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
@@ -688,12 +720,6 @@ hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
  * Results
  * ---------------------------------------------------------------------
  */
-
-static inline int128
-hg_big_sum_of(const HgBigSumState *state)
-{
-	return (int128) state->high << 64 | state->low;
-}
 
 /* A sum of 128 bits, and that of numerics, as numerics. */
 static Datum
