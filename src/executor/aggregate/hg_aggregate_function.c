@@ -12,6 +12,8 @@
  *	sum(numeric)			a numeric, of a sum of 128 bits in units of the greatest display scale
  *							(hg_numeric.h) and, for values that are too large for it, of what its
  *							own transition function has of them
+ *	min, max(numeric)		that of units with the display scale that came first, and, for other
+ *							values, of what its own transition function has of them
  *	avg						numeric_div of the sum by the count, as PostgreSQL does
  *
  * All other aggregates run their own transition function for each value
@@ -69,6 +71,14 @@ typedef struct HgExtremeState
 	bool any;
 } HgExtremeState;
 
+typedef struct HgNumericExtremeState
+{
+	int64 units; /* of 10^-scale */
+	int scale;
+	bool any;				/* ... there are */
+	HgTransitionState rest; /* of values with other scales, and of such as came as numerics */
+} HgNumericExtremeState;
+
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
@@ -95,6 +105,24 @@ hg_word_type(Oid type)
 			return HG_WORD_INT8;
 		default:
 			elog(ERROR, "unexpected type %u of an aggregate's argument", type);
+	}
+}
+
+/* Is a kind one of sums and averages? */
+static bool
+hg_function_sums(HgAggregateKind kind)
+{
+	switch (kind)
+	{
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			return true;
+		default:
+			return false;
 	}
 }
 
@@ -133,6 +161,11 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
 			*offset += sizeof(HgExtremeState);
 			break;
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			function->transition = hg_transition_create(aggref, states, temporary);
+			*offset += sizeof(HgNumericExtremeState);
+			break;
 		default:
 			/* the setting may be off again: the plan decides */
 			function->kind = HG_AGGREGATE_TRANSITION;
@@ -142,8 +175,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	}
 	*offset = MAXALIGN(*offset);
 	/* what is returned of these sums are states that their own functions alone know */
-	if (function->partial && function->kind != HG_AGGREGATE_TRANSITION &&
-		function->transition != NULL)
+	if (function->partial && hg_function_sums(function->kind) && function->transition != NULL)
 		hg_transition_find_combine(function->transition, aggref);
 }
 
@@ -359,6 +391,16 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 	}
 }
 
+/* Extremes of numerics as they are: by their own function. */
+static pg_attribute_always_inline void
+hg_advance_rest(const HgFunction *function, HgSelection selection, const Datum *values,
+				HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	hg_transition_advance(function->transition, &HG_STATE(HgNumericExtremeState, row)->rest,
+						  values[row], false);
+}
+
 /* Choose the loop for the type of words. */
 #define HG_FOR_WORD(word, call)                                                                    \
 	do                                                                                             \
@@ -413,6 +455,10 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			break;
 		case HG_AGGREGATE_MAX:
 			HG_FOR_WORD(word, HG_CALL_MAX);
+			break;
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			hg_advance_rest(function, selection, values, groups, group, plain, all);
 			break;
 		default:
 			Assert(false);
@@ -515,10 +561,46 @@ hg_advance_units(const HgFunction *function, HgSelection selection, const int64 
 	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
 }
 
+/* The same for extremes. */
+static pg_attribute_always_inline void
+hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, const int64 *values,
+						   int scale, HgGroup *const *groups, HgGroup *group, bool plain, bool all,
+						   bool greatest)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericExtremeState *state = HG_STATE(HgNumericExtremeState, row);
+		int64 value = values[row];
+
+		if (unlikely(state->any && state->scale != scale))
+		{
+			hg_transition_advance(function->transition, &state->rest, hg_numeric_make(value, scale),
+								  false);
+			continue;
+		}
+		if (!state->any || (greatest ? value > state->units : value < state->units))
+			state->units = value;
+		state->scale = scale;
+		state->any = true;
+	}
+}
+
 static pg_attribute_always_inline void
 hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNumbers *numbers,
 				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
+	if (function->kind == HG_AGGREGATE_MIN_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, false);
+		return;
+	}
+	if (function->kind == HG_AGGREGATE_MAX_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, true);
+		return;
+	}
 	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
 		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
 						 all);
@@ -797,10 +879,20 @@ hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
 		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
 }
 
+/* The extreme of units and of the rest, which may take the former more than once. */
+static Datum
+hg_numeric_extreme(const HgFunction *function, HgNumericExtremeState *state, bool *isnull)
+{
+	if (state->any)
+		hg_transition_advance(function->transition, &state->rest,
+							  hg_numeric_make(state->units, state->scale), false);
+	return hg_transition_finish(function->transition, &state->rest, isnull);
+}
+
 Datum
 hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group, bool *isnull)
 {
-	const void *at = (char *) group + function->offset;
+	void *at = (char *) group + function->offset;
 	const HgSumState *sum = at;
 	const HgBigSumState *big = at;
 	const HgNumericState *numeric = at;
@@ -852,6 +944,9 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 		case HG_AGGREGATE_MAX:
 			*isnull = !extreme->any;
 			return hg_word_datum(extreme->value, function->word);
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			return hg_numeric_extreme(function, at, isnull);
 		default:
 			return hg_transition_finish(function->transition, at, isnull);
 	}
