@@ -266,7 +266,7 @@ hg_predicate_value(HgValueOrder order, Datum value)
 
 /* Is a value neither compressed nor out of line? */
 static inline bool
-hg_predicate_is_plain(HgValueOrder order, Datum value)
+hg_predicate_is_inline(HgValueOrder order, Datum value)
 {
 	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
 
@@ -311,6 +311,16 @@ hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
 	return predicate->allows[(order > 0) - (order < 0) + 1];
 }
 
+bool
+hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
+{
+	bool known = hg_predicate_is_inline(predicate->order, value);
+
+	*holds =
+		known && hg_predicate_test_bytes(predicate, hg_predicate_value(predicate->order, value));
+	return known;
+}
+
 static bool
 hg_predicate_apply_bytes(const HgPredicate *predicate, const HgBatch *batch, bool *holds,
 						 bool *undecided)
@@ -322,14 +332,8 @@ hg_predicate_apply_bytes(const HgPredicate *predicate, const HgBatch *batch, boo
 	{
 		if (hg_batch_is_null(batch, predicate->column, i))
 			holds[i] = false;
-		else if (hg_predicate_is_plain(predicate->order, values[i]))
-			holds[i] =
-				hg_predicate_test_bytes(predicate, hg_predicate_value(predicate->order, values[i]));
-		else
-		{
-			holds[i] = false;
+		else if (!hg_predicate_apply_value(predicate, values[i], &holds[i]))
 			undecided[i] = any = true;
-		}
 	}
 	return any;
 }
@@ -371,6 +375,57 @@ hg_predicate_test_integers(const HgPredicate *predicate, int n, const int64 *int
 			holds[i] = hg_predicate_find(predicate, integers[i]) != negated;
 }
 
+/*
+ * holds[i] = values[i] is from least to greatest, and not so if negated.  One comparison tells it,
+ * of the distance to the least in the unsigned type.
+ */
+#define HG_TEST_VALUES(type, unsigned_type)                                                        \
+	do                                                                                             \
+	{                                                                                              \
+		const type *array = values;                                                                \
+		unsigned_type from = (unsigned_type) least;                                                \
+		unsigned_type range = (unsigned_type) ((unsigned_type) greatest - from);                   \
+                                                                                                   \
+		for (int i = 0; i < n; i++)                                                                \
+			holds[i] = ((unsigned_type) ((unsigned_type) array[i] - from) <= range) != negated;    \
+	} while (0)
+
+void
+hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n, bool *holds)
+{
+	bool negated = predicate->fast_negated;
+	int64 most = PG_INT64_MAX >> (64 - predicate->attlen * BITS_PER_BYTE);
+	int64 least = 1;
+	int64 greatest = 0;
+
+	Assert(hg_predicate_is_plain(predicate));
+	if (predicate->nfast > 0)
+	{
+		least = Max(predicate->fast_lows[0], -most - 1);
+		greatest = Min(predicate->fast_highs[0], most);
+	}
+	if (least > greatest)
+	{
+		memset(holds, negated, n * sizeof(bool));
+		return;
+	}
+	switch (predicate->attlen)
+	{
+		case 1:
+			HG_TEST_VALUES(int8, uint8);
+			break;
+		case 2:
+			HG_TEST_VALUES(int16, uint16);
+			break;
+		case 4:
+			HG_TEST_VALUES(int32, uint32);
+			break;
+		default:
+			HG_TEST_VALUES(int64, uint64);
+			break;
+	}
+}
+
 /* No row whose column is NULL holds. */
 static inline void
 hg_predicate_drop_nulls(const HgBatch *batch, int column, bool *holds)
@@ -409,8 +464,8 @@ hg_predicate_units(Datum value, int128 *units)
 
 	/* far from the ends of 128 bits, so that a set may have the next one too */
 	return hg_numeric_decode(value, units, &scale) && scale <= HG_PREDICATE_SCALE &&
-		   hg_numeric_scale_up(units, HG_PREDICATE_SCALE - scale) &&
-		   *units < ((int128) 1 << 126) && *units > -((int128) 1 << 126);
+		   hg_numeric_scale_up(units, HG_PREDICATE_SCALE - scale) && *units < ((int128) 1 << 126) &&
+		   *units > -((int128) 1 << 126);
 }
 
 static bool
@@ -583,6 +638,17 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 			return column->all_nulls ? HG_SHARE_NONE : HG_SHARE_SOME;
 	}
 	pg_unreachable();
+}
+
+void
+hg_predicate_mark(const HgPredicate *predicate, bool *used)
+{
+	for (int a = 0; a < predicate->nargs; a++)
+		hg_predicate_mark(predicate->args[a], used);
+	if (predicate->attno > 0)
+		used[predicate->column] = true;
+	if (predicate->other_attno > 0)
+		used[predicate->other] = true;
 }
 
 /* The column of an attribute, which is added to those that are there. */

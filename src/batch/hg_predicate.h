@@ -145,12 +145,38 @@ extern bool hg_predicate_units(Datum value, int128 *units);
 extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber *attnos,
 							  int *nattnos);
 
+/* Set used[column] for the columns of a batch that it looks at. */
+extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
+
 /*
  * holds[i] = is row i of a batch in it?  undecided[i] is set where that is not known, and left
  * alone elsewhere.  Returns whether it has set one.
  */
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *undecided);
+
+/* Is it told by the integers that are inside the values of one column alone? */
+static inline bool
+hg_predicate_is_plain(const HgPredicate *predicate)
+{
+	return predicate->kind == HG_PREDICATE_INTEGER && predicate->order == HG_ORDER_SIGNED &&
+		   predicate->nfast <= 1;
+}
+
+/* Then: the same of values[n] that lie one behind the other, none of them NULL. */
+extern void hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n,
+									 bool *holds);
+
+/* Is it told by the bytes of the values of one column alone? */
+static inline bool
+hg_predicate_is_bytes(const HgPredicate *predicate)
+{
+	return predicate->kind == HG_PREDICATE_BYTES || predicate->kind == HG_PREDICATE_EQUAL ||
+		   predicate->kind == HG_PREDICATE_PREFIX;
+}
+
+/* Then: does it hold for a value that is not NULL?  False where that is not known. */
+extern bool hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds);
 
 /* What of rows is in a predicate of whose columns this is known, by columns of the batch. */
 extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,

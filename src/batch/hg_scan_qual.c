@@ -194,6 +194,77 @@ hg_column_qual_share(const HgColumnQual *qual, bool in_order, const HgQualShares
 	return share;
 }
 
+HgPredicateShare
+hg_column_qual_share_of(const HgQualShares *shares, int number)
+{
+	return shares->shares[number];
+}
+
+int
+hg_column_qual_count(const HgColumnQual *qual, bool in_order)
+{
+	return in_order ? qual->nfirst : qual->npredicates;
+}
+
+HgPredicate *
+hg_column_qual_predicate(const HgColumnQual *qual, int number)
+{
+	return qual->predicates[number];
+}
+
+void
+hg_rows_left_init(HgRowsLeft *left, int n)
+{
+	left->n = n;
+	left->any_undecided = false;
+}
+
+/* The places of those of n rows that are kept; returns their number. */
+static int
+hg_rows_left_find(const bool *keep, int n, uint16 *which)
+{
+	const int step = sizeof(uint64);
+	int kept = 0;
+
+	for (int first = 0; first < n; first += step)
+	{
+		int end = Min(first + step, n);
+		uint64 any = 1;
+
+		/* few are kept, mostly */
+		if (end - first == step)
+			memcpy(&any, keep + first, step);
+		if (any == 0)
+			continue;
+		for (int i = first; i < end; i++)
+		{
+			/* without a branch, which would be one in two that is not foreseen */
+			which[kept] = i;
+			kept += keep[i];
+		}
+	}
+	return kept;
+}
+
+void
+hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *undecided)
+{
+	bool keep[HG_BATCH_ROWS];
+
+	if (undecided != NULL)
+	{
+		for (int i = 0; i < left->n; i++)
+			keep[i] = holds[i] | undecided[i];
+		if (!left->any_undecided)
+			memset(left->undecided, false, sizeof(left->undecided));
+		left->any_undecided = true;
+	}
+	left->n = hg_rows_left_find(undecided != NULL ? keep : holds, left->n, left->which);
+	for (int k = 0; left->any_undecided && k < left->n; k++)
+		left->undecided[k] =
+			left->undecided[left->which[k]] | (undecided != NULL && undecided[left->which[k]]);
+}
+
 /* keep[i] &= does a predicate hold for row i?  Or it is unknown, which is set then. */
 static bool
 hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, bool *unknown)
@@ -215,34 +286,23 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, b
 }
 
 void
-hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
-					  HgRowsLeft *left)
+hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 {
-	int npredicates = in_order ? qual->nfirst : qual->npredicates;
+	int npredicates = hg_column_qual_count(qual, in_order);
 	int nrows = qual->batch->nrows;
 	bool keep[HG_BATCH_ROWS];
 	bool unknown[HG_BATCH_ROWS];
-	int kept = 0;
+	bool any = false;
 
 	memset(keep, true, nrows * sizeof(bool));
 	memset(unknown, false, nrows * sizeof(bool));
-	left->any_undecided = false;
 	for (int p = 0; p < npredicates; p++)
-	{
-		if (known != NULL && known->shares[p] == HG_SHARE_ALL)
-			continue;
-		left->any_undecided |=
-			hg_column_qual_apply(qual->predicates[p], qual->batch, keep, unknown);
-	}
-	for (int i = 0; i < nrows; i++)
-	{
-		/* without a branch, which would be one in two that is not foreseen */
-		left->which[kept] = i;
-		kept += keep[i];
-	}
-	left->n = kept;
-	for (int k = 0; left->any_undecided && k < kept; k++)
-		left->undecided[k] = unknown[left->which[k]];
+		any |= hg_column_qual_apply(qual->predicates[p], qual->batch, keep, unknown);
+	/* what one does not know another may have left out */
+	for (int i = 0; any && i < nrows; i++)
+		unknown[i] &= keep[i];
+	hg_rows_left_init(left, nrows);
+	hg_rows_left_keep(left, keep, any ? unknown : NULL);
 }
 
 void
@@ -250,5 +310,5 @@ hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples, const Heap
 					  HgRowsLeft *left)
 {
 	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_column_qual_batch(qual));
-	hg_column_qual_decide(qual, in_order, NULL, left);
+	hg_column_qual_decide(qual, in_order, left);
 }

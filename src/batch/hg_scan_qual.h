@@ -17,11 +17,11 @@
 
 typedef struct HgColumnQual HgColumnQual;
 
-/* The rows of a batch that are left, in their order. */
+/* The rows that are left of some, in their order. */
 typedef struct HgRowsLeft
 {
 	int n;
-	uint16 which[HG_BATCH_ROWS];   /* [n] */
+	uint16 which[HG_BATCH_ROWS];   /* [n] places of them among those that were left before */
 	bool any_undecided;			   /* and then ... */
 	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one that the whole qual must tell of?
 									*/
@@ -53,7 +53,10 @@ extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
 extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
 								 HgQualShares *shares);
 
-/* ... and of all clauses, or with in_order of those ahead of a parameter. */
+/* ... by one of the clauses, ... */
+extern HgPredicateShare hg_column_qual_share_of(const HgQualShares *shares, int number);
+
+/* ... and by all of them, or with in_order of those ahead of a parameter. */
 extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
 											 const HgQualShares *shares);
 
@@ -62,14 +65,27 @@ extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 
 /*
  * ... and its rows decided on.  With in_order those of the clauses alone are evaluated that no
- * clause with a parameter stands ahead of, in the whole qual.  What is known of the rows' segment
- * spares evaluating some; NULL: nothing is.
+ * clause with a parameter stands ahead of, in the whole qual.
  */
-extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, const HgQualShares *known,
-								  HgRowsLeft *left);
+extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left);
 
 /* The same for tuples[ntuples]. */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
 								  const HeapTupleHeader *tuples, HgRowsLeft *left);
+
+/*
+ * Clause by clause, for who has the columns elsewhere: the predicates that are evaluated, from 0
+ * on, whose columns are those of the attributes above.
+ */
+extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
+extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int number);
+
+/* All of n rows are left ... */
+extern void hg_rows_left_init(HgRowsLeft *left, int n);
+/*
+ * ... and then such of those that are left as a predicate holds for, or is undecided for, by their
+ * place among them.  undecided is NULL where it is for none.
+ */
+extern void hg_rows_left_keep(HgRowsLeft *left, const bool *holds, const bool *undecided);
 
 #endif /* HG_SCAN_QUAL_H */

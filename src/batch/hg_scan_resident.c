@@ -66,7 +66,7 @@ struct HgResidentScan
 struct HgResidentColumns
 {
 	int ncolumns;
-	int *sources; /* [ncolumns] */
+	int *sources; /* [ncolumns]; -1: it is left alone */
 	char **rooms; /* [ncolumns] for values that do not lie in arrays as they are; or NULL */
 };
 
@@ -286,6 +286,9 @@ hg_resident_columns_create(const HgResidentScan *resident, int ncolumns, const A
 	{
 		Size room;
 
+		columns->sources[c] = -1;
+		if (attnos[c] == 0)
+			continue;
 		columns->sources[c] = hg_resident_scan_source(resident, attnos[c]);
 		room = hg_resident_values_room(&resident->sources[columns->sources[c]].column);
 		if (room > 0)
@@ -345,10 +348,15 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 		return;
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
-		const HgResidentSource *source = &resident->sources[columns->sources[c]];
-		const HgSegmentArray *array = &source->array;
-		Size used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
+		const HgResidentSource *source;
+		const HgSegmentArray *array;
+		Size used;
 
+		if (columns->sources[c] < 0)
+			continue;
+		source = &resident->sources[columns->sources[c]];
+		array = &source->array;
+		used = hg_resident_values_room(&source->column) / HG_BATCH_ROWS * start;
 		hg_resident_add_nulls(array, first, which, n, start, batch->nulls[c], &batch->has_nulls[c]);
 		if (batch->takes_units[c] && array->form.encoding == HG_ENCODING_UNITS)
 		{
@@ -392,13 +400,23 @@ hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns 
 {
 	for (int c = 0; c < columns->ncolumns; c++)
 	{
-		const HgResidentSource *source = &resident->sources[columns->sources[c]];
+		const HgResidentSource *source;
 
+		if (columns->sources[c] < 0)
+			continue;
+		source = &resident->sources[columns->sources[c]];
 		if (!source->column.by_value || source->array.valid != NULL)
 			return false;
 		values[c] = source->array.values + (Size) first * source->array.width;
 	}
 	return true;
+}
+
+const HgSegmentArray *
+hg_resident_columns_array(const HgResidentScan *resident, const HgResidentColumns *columns,
+						  int column)
+{
+	return &resident->sources[columns->sources[column]].array;
 }
 
 void

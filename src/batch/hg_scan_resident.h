@@ -22,6 +22,7 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_predicate.h"
+#include "resident/hg_resident_array.h"
 
 typedef struct HgResidentScan HgResidentScan;
 
@@ -64,7 +65,10 @@ extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc 
 /* Columns of a batch that are taken from arrays. */
 typedef struct HgResidentColumns HgResidentColumns;
 
-/* Column c is attnos[c], which is one of the scan's.  In CurrentMemoryContext. */
+/*
+ * Column c is attnos[c], which is one of the scan's, or with 0 one that is left alone.  In
+ * CurrentMemoryContext.
+ */
 extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resident, int ncolumns,
 													 const AttrNumber *attnos);
 
@@ -80,6 +84,11 @@ extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentCo
 /* May rows of the current run stand in a batch with those that it has, as numerics or as units? */
 extern bool hg_resident_columns_join(const HgResidentScan *resident,
 									 const HgResidentColumns *columns, const HgBatch *batch);
+
+/* The arrays of a column in the segment that the current run is of. */
+extern const HgSegmentArray *hg_resident_columns_array(const HgResidentScan *resident,
+													   const HgResidentColumns *columns,
+													   int column);
 
 /* What is known of all rows of the segment that the current run is of, by column. */
 extern void hg_resident_columns_bounds(const HgResidentScan *resident,

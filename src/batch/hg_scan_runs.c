@@ -21,6 +21,25 @@
 #include "batch/hg_heap_page.h"
 #include "batch/hg_scan_runs.h"
 
+/* Does a clause hold for a value? */
+typedef enum HgVerdict
+{
+	HG_VERDICT_NO,
+	HG_VERDICT_YES,
+	HG_VERDICT_UNDECIDED,
+	HG_VERDICT_MISSING, /* nobody has asked yet */
+} HgVerdict;
+
+/* A clause of the qual that is decided over columns. */
+typedef struct HgRunClause
+{
+	HgPredicate *predicate;
+	HgResidentColumns *columns; /* of the qual's, those that it looks at */
+	uint8 *verdicts;			/* [ncodes] HgVerdict of the value of a code ... */
+	uint32 ncodes;
+	uint32 segment; /* ... in this segment; PG_UINT32_MAX: none */
+} HgRunClause;
+
 struct HgScanRuns
 {
 	HgScanSelect *select;
@@ -28,7 +47,9 @@ struct HgScanRuns
 	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
 	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
 	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
-	HgValueBounds *bounds;			  /* of these, in a segment ... */
+	HgRunClause *clauses;			  /* ... by which it is evaluated ... */
+	const void **qual_values;		  /* ... where their values lie; ... */
+	HgValueBounds *bounds;			  /* ... what is known of them in a segment ... */
 	HgQualShares *shares;			  /* ... and what follows for its rows; ... */
 	uint32 judged;					  /* ... this one; PG_UINT32_MAX: none */
 	HgResidentColumns *row_columns;	  /* ... and all of it; NULL where there is no such thing */
@@ -59,6 +80,32 @@ hg_run_rows_keep(HgRunRows *rows, int nwhich, const uint16 *which)
 	rows->which = rows->kept;
 }
 
+/* Have what each clause that is decided over columns is evaluated by. */
+static void
+hg_scan_runs_create_clauses(HgScanRuns *runs, int nattnos, const AttrNumber *attnos)
+{
+	const HgColumnQual *qual = runs->select->column_qual;
+	int nclauses = hg_column_qual_count(qual, false);
+	AttrNumber *wanted = palloc(Max(nattnos, 1) * sizeof(AttrNumber));
+	bool *used = palloc(Max(nattnos, 1) * sizeof(bool));
+
+	runs->clauses = palloc0(nclauses * sizeof(HgRunClause));
+	for (int i = 0; i < nclauses; i++)
+	{
+		HgRunClause *clause = &runs->clauses[i];
+
+		clause->predicate = hg_column_qual_predicate(qual, i);
+		memset(used, false, nattnos * sizeof(bool));
+		hg_predicate_mark(clause->predicate, used);
+		for (int c = 0; c < nattnos; c++)
+			wanted[c] = used[c] ? attnos[c] : 0;
+		clause->columns = hg_resident_columns_create(runs->resident, nattnos, wanted);
+		clause->segment = PG_UINT32_MAX;
+	}
+	pfree(wanted);
+	pfree(used);
+}
+
 HgScanRuns *
 hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 					const AttrNumber *attnos, int nqual, const AttrNumber *qual_attnos)
@@ -78,6 +125,8 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
 
 		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
+		hg_scan_runs_create_clauses(runs, n, looked_at);
+		runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
 		runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
 		runs->shares = hg_column_qual_shares_create(select->column_qual);
 		runs->judged = PG_UINT32_MAX;
@@ -170,6 +219,106 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 	return nwhich;
 }
 
+/* What a clause says of the value of a code, which it is asked once for. */
+static inline HgVerdict
+hg_run_clause_verdict(HgRunClause *clause, const HgSegmentArray *array, uint32 code)
+{
+	if (clause->verdicts[code] == HG_VERDICT_MISSING)
+	{
+		Datum value = PointerGetDatum(hg_segment_code_value(array, code));
+		bool holds;
+
+		if (!hg_predicate_apply_value(clause->predicate, value, &holds))
+			clause->verdicts[code] = HG_VERDICT_UNDECIDED;
+		else
+			clause->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
+	}
+	return (HgVerdict) clause->verdicts[code];
+}
+
+/* hg_predicate_apply() for rows that are codes of a dictionary. */
+static bool
+hg_run_clause_apply_codes(HgRunClause *clause, const HgSegmentArray *array, uint32 segment,
+						  const HgRunRows *rows, bool *holds, bool *undecided)
+{
+	bool any = false;
+
+	if (clause->segment != segment)
+	{
+		if (clause->ncodes < array->form.ncodes)
+		{
+			if (clause->verdicts != NULL)
+				pfree(clause->verdicts);
+			clause->verdicts =
+				MemoryContextAlloc(GetMemoryChunkContext(clause->columns), array->form.ncodes);
+			clause->ncodes = array->form.ncodes;
+		}
+		memset(clause->verdicts, HG_VERDICT_MISSING, array->form.ncodes);
+		clause->segment = segment;
+	}
+	for (int i = 0; i < rows->n; i++)
+	{
+		uint32 row = rows->first + (rows->which != NULL ? rows->which[i] : i);
+		HgVerdict verdict = HG_VERDICT_NO;
+
+		if (!hg_segment_is_null(array, row))
+			verdict = hg_run_clause_verdict(clause, array, hg_segment_code(array, row));
+		holds[i] = verdict == HG_VERDICT_YES;
+		undecided[i] = verdict == HG_VERDICT_UNDECIDED;
+		any |= undecided[i];
+	}
+	return any;
+}
+
+/* hg_predicate_apply() for rows of a run: over its arrays, where that can be, else over a batch. */
+static bool
+hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows, bool *holds,
+				   bool *undecided)
+{
+	const HgPredicate *predicate = clause->predicate;
+	HgBatch *batch;
+
+	if (rows->which == NULL && hg_predicate_is_plain(predicate) &&
+		hg_resident_columns_run(runs->resident, clause->columns, rows->first, runs->qual_values))
+	{
+		hg_predicate_apply_plain(predicate, runs->qual_values[predicate->column], rows->n, holds);
+		return false;
+	}
+	if (hg_predicate_is_bytes(predicate))
+	{
+		const HgSegmentArray *array =
+			hg_resident_columns_array(runs->resident, clause->columns, predicate->column);
+
+		if (array->form.encoding == HG_ENCODING_DICTIONARY)
+			return hg_run_clause_apply_codes(clause, array, runs->judged, rows, holds, undecided);
+	}
+	batch = hg_column_qual_batch(runs->select->column_qual);
+	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,
+							batch);
+	memset(undecided, false, rows->n * sizeof(bool));
+	return hg_predicate_apply(clause->predicate, batch, holds, undecided);
+}
+
+/* Leave out what clauses that are decided over columns do not hold for, one after the other. */
+static void
+hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft *left)
+{
+	int nclauses = hg_column_qual_count(runs->select->column_qual, in_order);
+
+	for (int i = 0; i < nclauses && rows->n > 0; i++)
+	{
+		bool holds[HG_BATCH_ROWS];
+		bool undecided[HG_BATCH_ROWS];
+		bool any;
+
+		if (hg_column_qual_share_of(runs->shares, i) == HG_SHARE_ALL)
+			continue;
+		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, holds, undecided);
+		hg_rows_left_keep(left, holds, any ? undecided : NULL);
+		hg_run_rows_keep(rows, left->n, left->which);
+	}
+}
+
 /* Leave out what the plan's qual does not hold for. */
 static void
 hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
@@ -179,17 +328,9 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 	int seen = rows->n;
 	HgRowsLeft left;
 
-	left.any_undecided = false;
-	if (select->column_qual != NULL &&
-		hg_column_qual_share(select->column_qual, in_order, runs->shares) != HG_SHARE_ALL)
-	{
-		HgBatch *batch = hg_column_qual_batch(select->column_qual);
-
-		hg_resident_columns_add(runs->resident, runs->qual_columns, rows->first, rows->which,
-								rows->n, batch);
-		hg_column_qual_decide(select->column_qual, in_order, runs->shares, &left);
-		hg_run_rows_keep(rows, left.n, left.which);
-	}
+	hg_rows_left_init(&left, rows->n);
+	if (select->column_qual != NULL)
+		hg_scan_runs_decide(runs, in_order, rows, &left);
 	if (rows->n > 0 && hg_scan_select_has_rest(select, in_order, &left))
 	{
 		uint16 which[HG_BATCH_ROWS];

@@ -17,7 +17,7 @@
  * successor does not come breaks the chain and goes on: whoever is first begins another one.
  *
  * A TABLE THAT CAN'T BE OBSERVED, because its file is missing or damaged, keeps no other from
- * being: each has a subtransaction, whose error ends that alone. The table is declined.
+ * being: each has a subtransaction, whose error ends that alone.  The table is declined.
  *
  * WHATEVER ENDS A WITNESS breaks the chain before its snapshot is given up.  Any other error is not
  * caught on the way: a background worker's ends in proc_exit(), as a termination does,

@@ -290,18 +290,34 @@ foreach my $filter (@filters)
 {
 	same_is("select x.a, x.b, f.v from (select * from kinds where $filter) x join few f on f.k = x.b", '[0-9]+ rows, (all|some) served', "filter $filter");
 }
+# Values of variable length: few that come again, many that don't, compressed ones and such as are out of line, numerics of one scale and of several.
+sql(<<'SQL');
+create table varied (a int, few text, many text collate "C", b char(6), c bytea, long text, away text, n numeric, m numeric(10, 2));
+alter table varied alter away set storage external;
+insert into varied select i, case when i % 9 > 0 then (array['', ' ', 'a', 'ab', 'abc', 'b', 'ä', 'äb', repeat('ab', 3000)])[i % 8 + 1] end, case when i % 11 > 0 then 'many ' || i end, (array['', 'a', 'ab '])[i % 3 + 1],
+  decode(lpad(to_hex(i % 300), 4, '0'), 'hex'), case when i % 50 = 0 then repeat('long ' || i, 900) else 'short ' || i end, case when i % 40 = 0 then repeat(md5(i::text), 100) else md5(i::text) end,
+  case i % 10 when 0 then null when 1 then 'nan' when 2 then 1e30 else round(i / 7.0, i % 4) end, i / 100.0 from generate_series(-3000, 3000) i;
+SQL
+resident('varied');
+foreach my $filter ("few = 'ab'", "few <> 'ab'", "few in ('', 'b', 'none')", "few like 'a%'", "few not like 'ä%'", "few like 'ab' or few is null", "few > 'a' and few = 'abc'", "many < 'many 2'", "many >= 'many 1' and many like 'many 1%' and few = 'a'", 'many is null', "many = 'many 700'",
+	"b = 'a'", "b like 'ab%'", "b in ('', 'ab')", "c > '\\x0010' and c <= '\\x0100'", "c = '\\x0102'", "long like 'long%'", "long like 'short 1%' or long like 'long -%'", "long <> 'short 17'", "away like 'a%'", "away = repeat(md5('40'), 100)",
+	'n > 100.5', 'n between 10 and 20.25', 'n = 1e30', "n = 'nan'", 'n <> 5', 'n in (1, 2.00, 3.5)', 'm < 0.005', 'm = 17.5', 'm > 0.01 and m < 0.021', 'm not in (1, 2)', 'not (m < 10 or few = \'a\')', "(few = 'a' or n > 3) is not true and m >= 29.995",
+	"few = 'a' and m = 1.02 or many = 'many 5'", "few like 'ab%' and counted_call(a)")
+{
+	same_is("select x.a, f.v from (select * from varied where $filter) x right join few f on f.k = abs(x.a)", '[0-9]+ rows, all served', "filter $filter");
+}
 # Segments are ruled out, or in, by the least and the greatest value of a column: at the edges of what they have, with columns that are all NULL in one.
 sql(<<'SQL');
-create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", m numeric(10, 2), u numeric, filler char(1900));
+create table spread (a int, b bool, d date, o oid, f float8, n int, c "char", m numeric(10, 2), u numeric, g text, filler char(1900));
 alter table spread alter filler set storage plain;
 insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '2000-01-01' + i else '-infinity' end, (i::int8 * 400000)::oid, case when i < 4084 then '-0' when i < 8168 then i / 8 else 'nan'::float8 end,
   case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char",
-  (i - 4084) / 4.0, case when i = 9000 then 'NaN' when i % 10 > 0 then round(i / 8.0, i / 4084) end, '' from generate_series(0, 10499) i;
+  (i - 4084) / 4.0, case when i = 9000 then 'NaN' when i % 10 > 0 then round(i / 8.0, i / 4084) end, 'g' || i % 3 + i / 4084 * 2, '' from generate_series(0, 10499) i;
 SQL
 resident('spread');
 is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
 foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
-	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'", 'm < -0.25', 'm <= -1021', 'm >= 0', 'm between -0.001 and 0.001', 'm > 1603.5', 'm = 1020.999', 'm = 1020.75', "m < 'NaN'", 'm in (1, 1.25, 1e30)', 'm > -1e18', 'not (m < 0)',
+	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'", 'm < -0.25', 'm <= -1021', 'm >= 0', 'm between -0.001 and 0.001', 'm > 1603.5', 'm = 1020.999', 'm = 1020.75', "m < 'NaN'", 'm in (1, 1.25, 1e30)', 'm > -1e18', 'not (m < 0)', "g = 'g2'", "g like 'g4%' or g = 'g0'", "g <> 'g3' and b",
 	'u > 510.5', 'u < 510', 'u is null or u > 1021', 'u >= 511 and u < 1021.125', "u = 'NaN'", 'u <> 0.0',
 	'a > (select min(v) from few) + 5000', 'a < 0 and a > (select max(v) from few)', 'a < 0 and fails(a)')
 {

@@ -26,13 +26,14 @@ log_statement = none
 CONF
 
 # What a topic prints, without what plans say of residents: how wide a plan is, and how many lines it has, follows, and so does whether
-# the plan is worth a Gather.
+# the plan is worth a Gather, and whether the aggregate node takes a table or a join without columns.
 sub printed
 {
 	my $text = slurp_file(shift);
 
-	$text =~ s/^ *(Outer|Inner) (Resident|Heap) Blocks: \d+ *\n//mg;
+	$text =~ s/^ *((Outer|Inner) )?(Resident|Heap) Blocks: \d+ *\n//mg;
 	$text =~ s/(Outer|Inner) (Resident|Heap) Blocks(, )?//g;
+	$text =~ s/, aggregated by \w+//g;
 	$text =~ s/^( *)QUERY PLAN *\n-+$/QUERY PLAN/mg;
 	$text =~ s/^\(\d+ rows?\)$/(rows)/mg;
 	$text =~ s/[ \t]+/ /g;
