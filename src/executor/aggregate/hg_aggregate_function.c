@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.c
- *	  Aggregate functions over batches: their states, and what becomes of them.
+ *	  Aggregate functions over batches: their states, and how these take rows.
  *
  * Counts, sums and averages of integers, and the least and greatest of what compares as an
  * integer, are computed here, by loops over a batch's columns.  Their results are those of
@@ -19,10 +19,6 @@
  * All other aggregates run their own transition function for each value
  * (hg_aggregate_transition.c): what is saved is the row, not the arithmetic.
  *
- * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
- * combines: they are in the form that the aggregates' own combine functions take, and made by
- * their own functions where nobody else knows it.
- *
  * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
  * of transition functions, whose values by reference live in the groups' memory context.
  *
@@ -33,51 +29,11 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "backend/hg_privilege.h"
 #include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_function.h"
-
-/* The states of inline aggregates. */
-typedef struct HgSumState
-{
-	int64 count;
-	int64 sum;
-} HgSumState;
-
-typedef struct HgBigSumState
-{
-	int64 count;
-	uint64 low; /* of a sum of 128 bits in two's complement */
-	int64 high;
-} HgBigSumState;
-
-typedef struct HgNumericState
-{
-	int64 count;
-	int64 summed; /* values that are in the sum ... */
-	uint64 low;	  /* ... in units of 10^-scale, as above */
-	int64 high;
-	int scale;				/* the greatest display scale of these values */
-	HgTransitionState rest; /* of values that are not in it */
-} HgNumericState;
-
-typedef struct HgExtremeState
-{
-	int64 value;
-	bool any;
-} HgExtremeState;
-
-typedef struct HgNumericExtremeState
-{
-	int64 units; /* of 10^-scale */
-	int scale;
-	bool any;				/* ... there are */
-	HgTransitionState rest; /* of values with other scales, and of such as came as numerics */
-} HgNumericExtremeState;
+#include "executor/aggregate/hg_aggregate_sums.h"
 
 /* ---------------------------------------------------------------------
  * Setting up
@@ -233,12 +189,6 @@ hg_halves_total(const HgHalves *sum)
 	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
 }
 
-static inline int128
-hg_big_sum_of(const HgBigSumState *state)
-{
-	return (int128) state->high << 64 | state->low;
-}
-
 /* Add the sum of some values. */
 static inline void
 hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
@@ -254,12 +204,6 @@ hg_big_sum_add(HgBigSumState *state, int64 value)
 {
 	state->low += (uint64) value;
 	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
-}
-
-static inline int128
-hg_numeric_sum_of(const HgNumericState *state)
-{
-	return (int128) state->high << 64 | state->low;
 }
 
 /*
@@ -796,158 +740,4 @@ hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
 {
 	Assert(function->kind == HG_AGGREGATE_COUNT);
 	*(int64 *) ((char *) group + function->offset) += (int64) rows;
-}
-
-/* ---------------------------------------------------------------------
- * Results
- * ---------------------------------------------------------------------
- */
-
-/* A sum of 128 bits, and that of numerics, as numerics. */
-static Datum
-hg_big_sum(const HgBigSumState *state)
-{
-	return hg_numeric_integer(hg_big_sum_of(state));
-}
-
-static Datum
-hg_numeric_total(const HgNumericState *state)
-{
-	Datum sum = hg_numeric_make(hg_numeric_sum_of(state), state->scale);
-
-	if (!state->rest.started)
-		return sum;
-	return DirectFunctionCall2(numeric_add, sum,
-							   DirectFunctionCall1(numeric_sum, state->rest.value));
-}
-
-/* The sum by the count, as numerics. */
-static Datum
-hg_average(Datum sum, int64 count)
-{
-	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
-}
-
-/* The state of avg(int2) and avg(int4) as their own functions have it. */
-static Datum
-hg_average_state(const HgSumState *state)
-{
-	Datum values[] = {Int64GetDatum(state->count), Int64GetDatum(state->sum)};
-
-	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-static Datum
-hg_word_datum(int64 value, HgWordType type)
-{
-	switch (type)
-	{
-		case HG_WORD_INT2:
-			return Int16GetDatum((int16) value);
-		case HG_WORD_INT4:
-			return Int32GetDatum((int32) value);
-		case HG_WORD_UINT4:
-			return UInt32GetDatum((uint32) value);
-		case HG_WORD_INT8:
-			break;
-	}
-	return Int64GetDatum(value);
-}
-
-/* The kind whose states those of a kind are. */
-static HgAggregateKind
-hg_function_state_kind(HgAggregateKind kind)
-{
-	switch (kind)
-	{
-		case HG_AGGREGATE_AVG_INT:
-			return HG_AGGREGATE_SUM_INT;
-		case HG_AGGREGATE_AVG_BIGINT:
-			return HG_AGGREGATE_SUM_BIGINT;
-		case HG_AGGREGATE_AVG_NUMERIC:
-			return HG_AGGREGATE_SUM_NUMERIC;
-		default:
-			return kind;
-	}
-}
-
-bool
-hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
-{
-	return kind != HG_AGGREGATE_TRANSITION &&
-		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
-}
-
-/* The extreme of units and of the rest, which may take the former more than once. */
-static Datum
-hg_numeric_extreme(const HgFunction *function, HgNumericExtremeState *state, bool *isnull)
-{
-	if (state->any)
-		hg_transition_advance(function->transition, &state->rest,
-							  hg_numeric_make(state->units, state->scale), false);
-	return hg_transition_finish(function->transition, &state->rest, isnull);
-}
-
-Datum
-hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group, bool *isnull)
-{
-	void *at = (char *) group + function->offset;
-	const HgSumState *sum = at;
-	const HgBigSumState *big = at;
-	const HgNumericState *numeric = at;
-	const HgExtremeState *extreme = at;
-
-	if (function->partial)
-		switch (kind)
-		{
-			case HG_AGGREGATE_AVG_INT:
-				*isnull = false;
-				return hg_average_state(sum);
-			case HG_AGGREGATE_SUM_BIGINT:
-			case HG_AGGREGATE_AVG_BIGINT:
-				return hg_transition_finish_sum(function->transition, big->count,
-												hg_big_sum_of(big), -1, NULL, isnull);
-			case HG_AGGREGATE_SUM_NUMERIC:
-			case HG_AGGREGATE_AVG_NUMERIC:
-				return hg_transition_finish_sum(function->transition, numeric->summed,
-												hg_numeric_sum_of(numeric), numeric->scale,
-												&numeric->rest, isnull);
-			default:
-				break;
-		}
-	switch (kind)
-	{
-		case HG_AGGREGATE_COUNT:
-			*isnull = false;
-			return Int64GetDatum(*(const int64 *) at);
-		case HG_AGGREGATE_SUM_INT:
-			*isnull = sum->count == 0;
-			return Int64GetDatum(sum->sum);
-		case HG_AGGREGATE_AVG_INT:
-			*isnull = sum->count == 0;
-			return *isnull ? (Datum) 0
-						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);
-		case HG_AGGREGATE_SUM_BIGINT:
-			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0 : hg_big_sum(big);
-		case HG_AGGREGATE_AVG_BIGINT:
-			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
-		case HG_AGGREGATE_SUM_NUMERIC:
-			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
-		case HG_AGGREGATE_AVG_NUMERIC:
-			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
-		case HG_AGGREGATE_MIN:
-		case HG_AGGREGATE_MAX:
-			*isnull = !extreme->any;
-			return hg_word_datum(extreme->value, function->word);
-		case HG_AGGREGATE_MIN_NUMERIC:
-		case HG_AGGREGATE_MAX_NUMERIC:
-			return hg_numeric_extreme(function, at, isnull);
-		default:
-			return hg_transition_finish(function->transition, at, isnull);
-	}
 }
