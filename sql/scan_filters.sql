@@ -35,13 +35,15 @@ insert into f_pools (col, type, pool) values
   ('nu', 'numeric', array['-infinity', '-1e40', '-7.5', '-0.0000000000000000000001', '0.00', '3', '3.0000', '3.000000000000001', '4', '123456789012345.678', '1e-20', 'infinity', 'nan']),
   ('n2', 'numeric(12,2)', array['-9999999999.99', '-0.01', '0', '2.99', '3', '3.01', '9999999999.99']),
   ('tx', 'text', array['', ' ', 'a', 'A', 'a ', 'ab', 'äb', 'ä', 'a%', 'a_', 'b\', repeat('long ', 1000)]),
+  ('te', 'text', array['', 'a', (select string_agg(md5(i::text), '') from generate_series(1, 100) i), (select string_agg(md5(i::text), '') || 'b' from generate_series(1, 100) i)]),
+  ('be', 'bytea', array['', (select string_agg(md5(i::text), '') from generate_series(1, 100) i), (select string_agg(md5(i::text), '') || 'b' from generate_series(1, 100) i)]),
   ('tc', 'text collate "C"', array['', ' ', 'a', 'A', 'a ', 'ab', 'äb', 'ä', 'a%', 'a_', repeat('ab', 2000)]),
   ('vc', 'varchar(20)', array['', 'a', 'A', 'a ', 'ab', 'äb']),
   ('bp', 'char(5)', array['', 'a', 'A', 'a  ', 'ab', 'ä']),
   ('bc', 'char(5) collate "C"', array['', 'a', 'A', 'a  ', 'ab', 'ä']),
   ('by', 'bytea', array['', '\x00', '\x0001', '\x61', '\xff', repeat('\xfe', 1)]),
   ('ci', 'text collate f_ci', array['', 'a', 'A', 'ab', 'AB', 'ä']);
-update f_pools set likes = true where col in ('tx', 'tc', 'vc', 'bp', 'bc');
+update f_pools set likes = true where col in ('tx', 'te', 'tc', 'vc', 'bp', 'bc');
 
 -- Which of n, by a number and a text.
 create function f_pick(n int, seed int, what text) returns int language sql immutable as
@@ -63,6 +65,7 @@ begin
 end
 $$;
 create table f_keys as select generate_series(1, 400) as k;
+select pg_relation_size(reltoastrelid) > 200000 as "out of line" from pg_class where oid = 'f_rows'::regclass;
 analyze f_rows, f_keys;
 
 -- A comparison with constants.

@@ -270,7 +270,9 @@ hg_predicate_is_inline(HgValueOrder order, Datum value)
 {
 	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
 
-	return order == HG_ORDER_UUID || !VARATT_IS_EXTENDED(varlena) || VARATT_IS_SHORT(varlena);
+	/* the pointer to a value that is out of line has a short header too */
+	return order == HG_ORDER_UUID ||
+		   !(VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena));
 }
 
 /* Are bytes those of one of a predicate's constants? */
