@@ -164,6 +164,43 @@ explain (costs off) select k from f_rows join f_keys using (k) where i4 between 
 select different, empty < 500 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_leaf(seed) from generate_series(1, 900) seed));
 select different, empty < 300 as "some rows", failed < 10 as "few errors" from f_differ(array(select f_filter(seed, 3) from generate_series(1, 700) seed));
 
+-- one clause that is a condition for each of many columns
+do $$
+begin
+  execute (select format('create table f_wide as select k, %s from f_keys', string_agg(format('k as w%s', i), ', ')) from generate_series(1, 300) i);
+end
+$$;
+do $$
+declare
+  n int;
+begin
+  execute (select format('select count(*) from f_wide join f_keys using (k) where (%s) is true', string_agg(format('w%s > 397', i), ' and ')) from generate_series(1, 300) i) into n;
+  assert n = 3;
+end
+$$;
+drop table f_wide;
+
+-- tests for NULL inside of one another, and comparisons of bytes with many constants: as soon as core has them
+set statement_timeout = '4s';
+do $$
+declare
+  filter text := 'i4 > 3';
+begin
+  for i in 1 .. 18 loop
+    filter := format('((%s) is unknown)', filter);
+  end loop;
+  assert f_rows_of(filter, 'on') is not distinct from f_rows_of(filter, 'off');
+end
+$$;
+do $$
+declare
+  filter text := (select format('tc <> any (array[%s])', string_agg(quote_literal(i), ',')) from generate_series(1, 40000) i);
+begin
+  assert f_rows_of(filter, 'on') = f_rows_of(filter, 'off');
+end
+$$;
+reset statement_timeout;
+
 -- three values, in each combination, and all that can be asked of them
 create table f_three as
   select row_number() over () ::int as k, x, y, z from unnest(array[true, false, null]) x, unnest(array[true, false, null]) y, unnest(array[true, false, null]) z;
