@@ -82,6 +82,7 @@
 #include "miscadmin.h"
 #include <math.h>
 
+#include "lib/ilist.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -160,16 +161,30 @@ hg_resident_saving(const Path *path)
 		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
 }
 
-/* What a sequential scan costs less where it is read by pages, or served. */
-static Cost
-hg_scan_saving(const Path *path)
+/* What filters of a base relation cost less for a row, as long as there is the relation. */
+typedef struct HgFilterNote
 {
-	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
+	dlist_node node;
+	MemoryContextCallback callback;
+	const RelOptInfo *rel;
+	Cost saving;
+} HgFilterNote;
+
+static dlist_head hg_filter_notes = DLIST_STATIC_INIT(hg_filter_notes);
+
+static void
+hg_filter_forget(void *arg)
+{
+	dlist_delete(&((HgFilterNote *) arg)->node);
+}
+
+static Cost
+hg_filter_find_saving(const RelOptInfo *rel)
+{
+	Cost saving = 0;
 	ListCell *lc;
 
-	if (!hg_target_is_plain(path->pathtarget))
-		return 0;
-	foreach (lc, path->parent->baserestrictinfo)
+	foreach (lc, rel->baserestrictinfo)
 	{
 		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
@@ -178,10 +193,49 @@ hg_scan_saving(const Path *path)
 			QualCost cost;
 
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			row += HG_QUAL_SAVED * cost.per_tuple;
+			saving += HG_QUAL_SAVED * cost.per_tuple;
 		}
 	}
-	return row * hg_scan_rows(path) + hg_resident_saving(path);
+	return saving;
+}
+
+/*
+ * What deciding a relation's filters over columns saves for a row.  They may have very many
+ * constants, and are asked for with each path of each join: so they are looked at once.
+ */
+static Cost
+hg_filter_saving(const RelOptInfo *rel)
+{
+	HgFilterNote *note;
+	dlist_iter iter;
+
+	if (rel->baserestrictinfo == NIL)
+		return 0;
+	dlist_foreach(iter, &hg_filter_notes)
+	{
+		note = dlist_container(HgFilterNote, node, iter.cur);
+		if (note->rel == rel)
+			return note->saving;
+	}
+	note = MemoryContextAlloc(GetMemoryChunkContext(unconstify(RelOptInfo *, rel)),
+							  sizeof(HgFilterNote));
+	note->rel = rel;
+	note->saving = hg_filter_find_saving(rel);
+	dlist_push_head(&hg_filter_notes, &note->node);
+	note->callback.func = hg_filter_forget;
+	note->callback.arg = note;
+	MemoryContextRegisterResetCallback(GetMemoryChunkContext(note), &note->callback);
+	return note->saving;
+}
+
+/* What a sequential scan costs less where it is read by pages, or served. */
+static Cost
+hg_scan_saving(const Path *path)
+{
+	if (!hg_target_is_plain(path->pathtarget))
+		return 0;
+	return (HG_SCAN_SAVED * cpu_tuple_cost + hg_filter_saving(path->parent)) * hg_scan_rows(path) +
+		   hg_resident_saving(path);
 }
 
 /* The path below a projection that only chooses columns, which costs nothing; or the path. */
