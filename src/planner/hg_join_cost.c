@@ -47,16 +47,17 @@
  *
  * and taken off, for a table of N rows, or a join of ours that returns N:
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over columns,
- *				of a page or resident ones, whatever they are made of: an IN of five takes less than a
- *				third of what it takes row by row.  A row takes 9 ns, and core's own scan 26 to 30 (a
- *				table of another access method than heap is priced as if it were one)
+ *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
+ *columns: over resident ones whatever they are made of (an IN of five takes less than a third of
+ *				what it takes row by row), over those of pages one comparison of values by value.  A
+ *				row takes 9 ns, and core's own scan 26 to 30 (a table of another access method than
+ *				heap is priced as if it were one)
  *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
  *				as a nested loop takes longer to find it: an index finds few rows sooner
- *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the blocks
- *				that are served from resident columns: what is left of the price is that of binning,
+ *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
+ *blocks that are served from resident columns: what is left of the price is that of binning,
  *				building and matching
  *	join		what forming its rows costs, where columns are handed over
  *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
@@ -79,13 +80,15 @@
  */
 #include "hg_compat.h"
 
-#include "miscadmin.h"
 #include <math.h>
 
 #include "lib/ilist.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
 #include "utils/spccache.h"
 
 #include "batch/hg_input.h"
@@ -161,6 +164,23 @@ hg_resident_saving(const Path *path)
 		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
 }
 
+/*
+ * The share of a table's rows for which a clause that is decided over columns saves what the prices
+ * say: of pages that is known of one comparison of values by value alone.
+ */
+static double
+hg_qual_share(const RelOptInfo *rel, const Expr *clause)
+{
+	ListCell *lc;
+
+	if (!IsA(clause, OpExpr))
+		return hg_scan_share(rel);
+	foreach (lc, ((const OpExpr *) clause)->args)
+		if (!get_typbyval(exprType(lfirst(lc))))
+			return hg_scan_share(rel);
+	return 1;
+}
+
 /* What filters of a base relation cost less for a row, as long as there is the relation. */
 typedef struct HgFilterNote
 {
@@ -193,7 +213,7 @@ hg_filter_find_saving(const RelOptInfo *rel)
 			QualCost cost;
 
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			saving += HG_QUAL_SAVED * cost.per_tuple;
+			saving += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
 	}
 	return saving;
@@ -331,9 +351,9 @@ hg_columns_saving(const Path *path, bool counted)
 		foreach (lc, ((const AppendPath *) path)->subpaths)
 			saving += hg_columns_saving(lfirst(lc), counted);
 	else if (hg_path_is_served(path))
-		saving = hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
-				 (counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED
-																  : HG_COLUMNS_SAVED);
+		saving =
+			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
+			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);
 	return saving;
 }
 
