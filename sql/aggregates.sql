@@ -208,6 +208,13 @@ analyze g_numeric;
 select agg_check('select v.k, sum(v), avg(v), max(v), min(v), count(v), stddev(v) from g_numeric v join g_c c on c.k = v.k + 30 group by v.k');
 select agg_check('select sum(v), avg(v) from g_numeric v join g_c c on c.k = v.k + 30 where v.k not in (2, 3, 4)');
 select agg_check('select sum(-v), sum(v * 1.000), min(v - v) from g_numeric v join g_c c on c.k = v.k + 30 where v.k = 1');
+-- numerics that are out of line, whose pointers could be taken for numerics by what their sizes are
+create table g_out (k int, v numeric, filler char(2500));
+alter table g_out alter v set storage external, alter filler set storage plain;
+insert into g_out select i % 7, case when i % 2 = 0 then repeat('1234', 124) else repeat('4321', 29) end::numeric, '' from generate_series(1, 100) i;
+select pg_relation_size(reltoastrelid) > 0 as "out of line" from pg_class where oid = 'g_out'::regclass;
+select agg_check('select v.k, sum(v), avg(v), max(v), min(v), sum(v + 1) from g_out v join g_c c on c.k = v.k + 30 group by v.k');
+select agg_check('select v.k, sum(v), avg(v), max(v), min(v), sum(v + 1) from g_out v join g_c c on c.k = v.k + 30 where v < 1e200 group by v.k');
 
 -- sums beyond 64 bits, and averages of them
 create table g_big (k int, v int8);
@@ -485,7 +492,7 @@ reset hashgraph.force;
 
 drop view g_view;
 drop function g_leak(int);
-drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_kinds, g_typed, g_numeric, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;
+drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_kinds, g_typed, g_numeric, g_out, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;
 drop domain g_domain;
 drop type g_mood;
 drop role g_user;

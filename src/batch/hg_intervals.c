@@ -81,26 +81,6 @@ hg_intervals_complement(const HgIntervals *set)
 	return others;
 }
 
-HgIntervals *
-hg_intervals_union(const HgIntervals *a, const HgIntervals *b)
-{
-	HgInterval *all = palloc((a->n + b->n + 1) * sizeof(HgInterval));
-	HgIntervals *set;
-
-	memcpy(all, a->intervals, a->n * sizeof(HgInterval));
-	memcpy(all + a->n, b->intervals, b->n * sizeof(HgInterval));
-	set = hg_intervals_create(a->n + b->n, all);
-	pfree(all);
-	return set;
-}
-
-HgIntervals *
-hg_intervals_intersection(const HgIntervals *a, const HgIntervals *b)
-{
-	return hg_intervals_complement(
-		hg_intervals_union(hg_intervals_complement(a), hg_intervals_complement(b)));
-}
-
 /* The last interval that begins at a value or ahead of it; or NULL. */
 static inline const HgInterval *
 hg_intervals_find(const HgIntervals *set, int128 value)

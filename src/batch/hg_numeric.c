@@ -80,7 +80,8 @@ hg_numeric_parse(Datum value, HgStored *stored)
 	uint16 header;
 	int weight;
 
-	if (VARATT_IS_EXTENDED(varlena) && !VARATT_IS_SHORT(varlena))
+	/* the pointer to a value that is out of line has a short header too */
+	if (VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena))
 		return false;
 	at = VARDATA_ANY(varlena);
 	stored->ndigits = (int) (VARSIZE_ANY_EXHDR(varlena) / sizeof(uint16)) - 1;

@@ -14,6 +14,7 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
 #include "utils/uuid.h"
 
 #include "batch/hg_numeric.h"
@@ -77,8 +78,11 @@ hg_predicate_scaled(const HgIntervals *set, int scale)
 static void
 hg_predicate_prepare(HgPredicate *predicate, int scale)
 {
+	/* this may be in the middle of a scan */
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(predicate));
+	HgIntervals *complement = hg_intervals_complement(predicate->set);
 	HgIntervals *set = hg_predicate_scaled(predicate->set, scale);
-	HgIntervals *others = hg_predicate_scaled(hg_intervals_complement(predicate->set), scale);
+	HgIntervals *others = hg_predicate_scaled(complement, scale);
 	const HgIntervals *fast = others->n < set->n ? others : set;
 
 	if (predicate->fast_lows != NULL)
@@ -98,6 +102,8 @@ hg_predicate_prepare(HgPredicate *predicate, int scale)
 	}
 	pfree(set);
 	pfree(others);
+	pfree(complement);
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -190,40 +196,74 @@ hg_predicate_prefix(AttrNumber attno, HgValueOrder order, HgBytes prefix, bool n
 	return predicate;
 }
 
+/* Is a predicate a set of a column's integers, or units? */
+static bool
+hg_predicate_is_set(const HgPredicate *predicate)
+{
+	return predicate->kind == HG_PREDICATE_INTEGER || predicate->kind == HG_PREDICATE_NUMERIC;
+}
+
 /* Can two predicates become one set of the same column? */
 static bool
 hg_predicate_alike(const HgPredicate *a, const HgPredicate *b)
 {
-	return a->kind == b->kind &&
-		   (a->kind == HG_PREDICATE_INTEGER || a->kind == HG_PREDICATE_NUMERIC) &&
-		   a->attno == b->attno;
+	return a->kind == b->kind && hg_predicate_is_set(a) && a->attno == b->attno;
+}
+
+/* What is in all sets of predicates that are like the first one, or in one of them. */
+static HgPredicate *
+hg_predicate_combine_alike(HgPredicateKind kind, int nargs, HgPredicate **args)
+{
+	bool all = kind == HG_PREDICATE_AND;
+	HgInterval *intervals;
+	HgIntervals *set;
+	int most = 0;
+	int n = 0;
+
+	/* what is in all of them is in no complement of one, which has an interval more at most */
+	for (int i = 0; i < nargs; i++)
+		if (hg_predicate_alike(args[0], args[i]))
+			most += args[i]->set->n + 1;
+	intervals = palloc_extended(most * sizeof(HgInterval), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < nargs; i++)
+		if (hg_predicate_alike(args[0], args[i]))
+		{
+			HgIntervals *one = all ? hg_intervals_complement(args[i]->set) : args[i]->set;
+
+			memcpy(intervals + n, one->intervals, one->n * sizeof(HgInterval));
+			n += one->n;
+			if (all)
+				pfree(one);
+		}
+	set = hg_intervals_create(n, intervals);
+	pfree(intervals);
+	return hg_predicate_integer(args[0]->attno, args[0]->order,
+								all ? hg_intervals_complement(set) : set);
 }
 
 HgPredicate *
 hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args)
 {
 	HgPredicate *predicate = hg_predicate_create(kind, 0, HG_ORDER_UNKNOWN);
+	bool *done = palloc0(Max(nargs, 1) * sizeof(bool));
 
 	Assert(kind == HG_PREDICATE_AND || kind == HG_PREDICATE_OR);
 	predicate->args = palloc(Max(nargs, 1) * sizeof(HgPredicate *));
 	for (int i = 0; i < nargs; i++)
 	{
-		int other = 0;
+		bool others = false;
 
-		while (other < predicate->nargs && !hg_predicate_alike(predicate->args[other], args[i]))
-			other++;
-		if (other == predicate->nargs)
-			predicate->args[predicate->nargs++] = args[i];
-		else
-		{
-			HgPredicate *same = predicate->args[other];
-			HgIntervals *set = kind == HG_PREDICATE_AND
-								   ? hg_intervals_intersection(same->set, args[i]->set)
-								   : hg_intervals_union(same->set, args[i]->set);
-
-			predicate->args[other] = hg_predicate_integer(same->attno, same->order, set);
-		}
+		if (done[i])
+			continue;
+		/* there are no more columns to look for than the table has */
+		if (hg_predicate_is_set(args[i]))
+			for (int other = i + 1; other < nargs; other++)
+				if (hg_predicate_alike(args[i], args[other]))
+					done[other] = others = true;
+		predicate->args[predicate->nargs++] =
+			others ? hg_predicate_combine_alike(kind, nargs - i, args + i) : args[i];
 	}
+	pfree(done);
 	return predicate->nargs == 1 ? predicate->args[0] : predicate;
 }
 
@@ -269,7 +309,9 @@ hg_predicate_is_inline(HgValueOrder order, Datum value)
 {
 	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
 
-	return order == HG_ORDER_UUID || !VARATT_IS_EXTENDED(varlena) || VARATT_IS_SHORT(varlena);
+	/* the pointer to a value that is out of line has a short header too */
+	return order == HG_ORDER_UUID ||
+		   !(VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena));
 }
 
 /* Are bytes those of one of a predicate's constants? */
@@ -515,6 +557,8 @@ hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *hold
 	memset(holds, predicate->kind == HG_PREDICATE_AND, batch->nrows * sizeof(bool));
 	for (int a = 0; a < predicate->nargs; a++)
 	{
+		/* there may be very many */
+		CHECK_FOR_INTERRUPTS();
 		any |= hg_predicate_apply(predicate->args[a], batch, more, undecided);
 		if (predicate->kind == HG_PREDICATE_AND)
 			for (int i = 0; i < batch->nrows; i++)

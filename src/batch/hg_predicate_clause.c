@@ -262,14 +262,20 @@ hg_comparison_predicate_bytes(const HgComparison *comparison, int nconstants,
 
 /* Either of them, of constants that are not NULL, at least one. */
 static HgPredicate *
-hg_comparison_predicate(const HgComparison *comparison, int nconstants, Datum *constants, bool all)
+hg_comparison_predicate(const HgComparison *comparison, int nconstants, const Datum *constants,
+						bool all)
 {
+	Datum *fetched;
+
 	if (hg_order_is_integer(comparison->order) || comparison->order == HG_ORDER_NUMERIC)
 		return hg_comparison_predicate_integers(comparison, nconstants, constants, all);
-	if (comparison->order != HG_ORDER_UUID)
-		for (int i = 0; i < nconstants; i++)
-			constants[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(constants[i]));
-	return hg_comparison_predicate_bytes(comparison, nconstants, constants, all);
+	if (comparison->order == HG_ORDER_UUID)
+		return hg_comparison_predicate_bytes(comparison, nconstants, constants, all);
+	/* the expression's constants are as they were: it lives longer than what is fetched here */
+	fetched = palloc(nconstants * sizeof(Datum));
+	for (int i = 0; i < nconstants; i++)
+		fetched[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(constants[i]));
+	return hg_comparison_predicate_bytes(comparison, nconstants, fetched, all);
 }
 
 /* "column LIKE pattern", where the pattern has no wildcards but % at its end. */
@@ -451,14 +457,35 @@ hg_predicate_from_bool(const BoolExpr *expr, bool holds)
 	}
 }
 
-/* A boolean expression is NULL, or is not. */
+/* Is a test for NULL of a boolean expression in an expression? */
+static bool
+hg_clause_asks_unknown(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, BooleanTest) && (((BooleanTest *) node)->booltesttype == IS_UNKNOWN ||
+								   ((BooleanTest *) node)->booltesttype == IS_NOT_UNKNOWN))
+		return true;
+	if (IsA(node, NullTest) && exprType((Node *) ((NullTest *) node)->arg) == BOOLOID &&
+		!IsA(((NullTest *) node)->arg, Var))
+		return true;
+	return expression_tree_walker(node, hg_clause_asks_unknown, context);
+}
+
+/*
+ * A boolean expression is NULL, or is not.  That takes two predicates of the expression, and twice
+ * as many with each such test that is inside of another, which is not taken.
+ */
 static HgPredicate *
 hg_predicate_from_unknown(Node *arg, bool unknown)
 {
-	HgPredicate *either[2] = {hg_predicate_from_clause(arg, true),
-							  hg_predicate_from_clause(arg, false)};
+	HgPredicate *either[2];
 	HgPredicate *known;
 
+	if (hg_clause_asks_unknown(arg, NULL))
+		return NULL;
+	either[0] = hg_predicate_from_clause(arg, true);
+	either[1] = hg_predicate_from_clause(arg, false);
 	if (either[0] == NULL || either[1] == NULL)
 		return NULL;
 	known = hg_predicate_combine(HG_PREDICATE_OR, 2, either);

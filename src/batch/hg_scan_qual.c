@@ -32,6 +32,7 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/memutils.h"
 
 #include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
@@ -59,7 +60,15 @@ struct HgQualShares
 bool
 hg_column_qual_takes(Node *clause)
 {
-	return hg_predicate_from_clause(clause, true) != NULL;
+	/* a predicate of many constants is large, and nobody needs it */
+	MemoryContext work =
+		AllocSetContextCreate(CurrentMemoryContext, "hashgraph predicate", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
+	bool takes = hg_predicate_from_clause(clause, true) != NULL;
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return takes;
 }
 
 /* Is the result of a plan, or what a plan above computes, among what a clause needs? */
@@ -73,20 +82,23 @@ hg_column_qual_find_param(Node *node, void *context)
 	return expression_tree_walker(node, hg_column_qual_find_param, context);
 }
 
-/* Add predicates, those of one column together. */
+/* Add predicates, those of one column together; a clause may be several of them. */
 static void
 hg_column_qual_add(HgColumnQual *qual, int n, HgPredicate **predicates)
 {
 	HgPredicate *all;
+	HgPredicate **args;
+	int nargs;
 
 	if (n == 0)
 		return;
 	all = hg_predicate_combine(HG_PREDICATE_AND, n, predicates);
-	if (all->kind != HG_PREDICATE_AND)
-		qual->predicates[qual->npredicates++] = all;
-	else
-		for (int i = 0; i < all->nargs; i++)
-			qual->predicates[qual->npredicates++] = all->args[i];
+	args = all->kind == HG_PREDICATE_AND ? all->args : &all;
+	nargs = all->kind == HG_PREDICATE_AND ? all->nargs : 1;
+	qual->predicates =
+		repalloc(qual->predicates, (qual->npredicates + nargs) * sizeof(HgPredicate *));
+	memcpy(qual->predicates + qual->npredicates, args, nargs * sizeof(HgPredicate *));
+	qual->npredicates += nargs;
 }
 
 /* The predicates of a qual, by the part that they are in, and the other clauses. */
@@ -127,7 +139,7 @@ hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 	if (n[0] + n[1] == 0)
 		return NULL;
 	columns = palloc0(sizeof(HgColumnQual));
-	columns->predicates = palloc(list_length(qual) * sizeof(HgPredicate *));
+	columns->predicates = palloc(sizeof(HgPredicate *));
 	hg_column_qual_add(columns, n[0], parts[0]);
 	columns->nfirst = columns->npredicates;
 	hg_column_qual_add(columns, n[1], parts[1]);

@@ -159,6 +159,17 @@ hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *captu
 	encoder->buffers[number] = captured->buffer;
 }
 
+Size
+hg_encoder_fixed_bytes(const HgEncoder *encoder)
+{
+	Size row = 0;
+
+	for (int i = 0; i < encoder->ncolumns; i++)
+		if (encoder->columns[i].encoding == HG_ENCODING_FIXED)
+			row += encoder->columns[i].column.length;
+	return encoder->nrows * row;
+}
+
 const HgSegmentData *
 hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 {

@@ -32,6 +32,9 @@ extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResiden
  */
 extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
 
+/* Bytes that the arrays of a fixed width take by now, which nothing makes less. */
+extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
+
 /* All of it, as long as the encoder is there; no page comes after this. */
 extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn);
 

@@ -40,6 +40,7 @@
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
 
 /* Pages that are read before others are let at the table. */
@@ -183,6 +184,9 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 		CHECK_FOR_INTERRUPTS();
 		if (hg_capture_page(capture, block, &page))
 			hg_encoder_add_page(encoder, block, &page);
+		/* what is NULL takes little in a page, and as much as any other value in an array */
+		if (hg_encoder_fixed_bytes(encoder) > hg_resident_memory_size())
+			return HG_ATTEMPT_NO_MEMORY;
 		if (++npages % HG_LOADER_LOOK_PAGES == 0)
 			attempt = hg_loader_give_way(plan, capture);
 	}

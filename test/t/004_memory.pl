@@ -292,6 +292,22 @@ cmp_ok($node->safe_psql('postgres', 'select temp_bytes from pg_stat_database whe
 	cmp_ok($none + $used, '<', $MB, 'hashgraph.keep_memory = 0: nothing is kept');
 }
 
+# What filters are made of while a query is planned and begun: constants are many, each in a set of its own, and paths of joins are.
+{
+	my $list = join ', ', map { 3 * $_ } 1 .. 10000;
+	my $tables = join ' ', 'keys k0', map { "join keys k$_ using (k)" } 1 .. 6;
+	my %filters = (
+		'OR' => 'select count(*) from keys a join keys b using (k) where ' . join(' or ', map { 'b.g = ' . 3 * $_ } 1 .. 4000),
+		'tests for NULL' => 'select count(*) from keys a join keys b using (k) where ' . '(' x 18 . 'b.g > 1' . ') is unknown' x 18,
+		'IN, of a join of many tables' => "explain select count(*) from $tables where k0.g in ($list)");
+
+	foreach my $filter (sort keys %filters)
+	{
+		my ($peak) = $node->safe_psql('postgres', "set hashgraph.force = on; $filters{$filter}; select pg_read_file('/proc/self/status')") =~ /^VmHWM:\s+(\d+) kB/m;
+		cmp_ok($peak, '<', 100_000, "a filter of many constants, or tests: $filter");
+	}
+}
+
 session_ok($node, 'the server joins on');
 $node->stop;
 done_testing();

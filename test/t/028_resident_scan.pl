@@ -30,7 +30,7 @@ sub sql
 }
 
 # served(query): blocks of the tables of a plan's joins, served and read.  counts(query): what is counted for tables and nodes.
-# Blocks without a row are none that a scan of the table comes to.  same(query): the rows, all of that with and without residents, and how it differs.  A runtime filter is asked from some batch on,
+# Blocks without a row are none that a scan of the table comes to.  same(query): the rows, which PostgreSQL's own joins have to return too, all of that with and without residents, and how it differs.  A runtime filter is asked from some batch on,
 # and batches are others.
 sql(<<'SQL');
 create function blocks_of(node json, kind text) returns bigint language sql as $$
@@ -73,13 +73,17 @@ declare
   our_counts record := counted(query);
   theirs text;
   their_counts record;
+  core text;
+  hashjoin text := current_setting('enable_hashjoin');
 begin
   perform set_config('hashgraph.resident', 'off', true);
   theirs := rows_of(query);
   their_counts := counted(query);
-  perform set_config('hashgraph.resident', 'on', true);
-  if ours <> theirs then
-    return format(E'DIFFERENT ROWS: %s\ninstead of %s', left(ours, 1000), left(theirs, 1000));
+  perform set_config('hashgraph.resident', 'on', true), set_config('hashgraph.enabled', 'off', true), set_config('enable_hashjoin', 'on', true);
+  core := rows_of(query);
+  perform set_config('hashgraph.enabled', 'on', true), set_config('enable_hashjoin', hashjoin, true);
+  if ours <> theirs or ours <> core then
+    return format(E'DIFFERENT ROWS: %s\ninstead of %s\nand PostgreSQL''s %s', left(ours, 1000), left(theirs, 1000), left(core, 1000));
   elsif counts and our_counts.counts <> their_counts.counts then
     return format(E'DIFFERENT COUNTS: %s\ninstead of %s', our_counts.counts, their_counts.counts);
   elsif their_counts.served > 0 or (our_counts.served + our_counts.heap < their_counts.heap and counts) then
@@ -244,6 +248,31 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 	cmp_ok($memory, '<', 1500, '... and bounded');
 	same_is('select w.k, md5(w.q), f.v from thin w left join few f using (k) where w.k % 3 = 1', '500 rows, some served', '... with the right rows');
 	sql('drop table thin; drop table wide; drop table strings; drop table keys');
+}
+
+# ---------------------------------------------------------------- more than there is room for
+
+# What is NULL takes a bit of a page, and would take 16 bytes of an array.  A loader has no more for it than all residents may have.
+{
+	my ($most, $done) = (0, 0);
+
+	sql('create table nulls (k int, ' . join(', ', map { "c$_ uuid" } 1 .. 1000) . ')');
+	sql('insert into nulls (k) select i from generate_series(1, 40000) i; vacuum nulls');
+	usleep(2_200_000);
+	sql('vacuum nulls');
+	my $loader = RawSession->new($node);
+	$loader->send(q{select hashgraph_resident_add('nulls', wait => true)});
+	until ($loader->finish(0.02))
+	{
+		foreach my $pid (split /\n/, sql(q{select pid from pg_stat_activity where backend_type = 'hashgraph loader'}))
+		{
+			my ($held) = (-e "/proc/$pid/status" ? slurp_file("/proc/$pid/status") : '') =~ /^RssAnon:\s+(\d+) kB/m;
+			$most = $held if ($held // 0) > $most;
+		}
+	}
+	like($loader->{error} // '', qr/could not be taken in/, 'a table that there is no room for');
+	cmp_ok($most, '<', 150_000, '... and a loader that has no more for it');
+	sql('drop table nulls');
 }
 
 # ---------------------------------------------------------------- plans

@@ -92,8 +92,8 @@ hg_batch_has_long_values(const HgBatch *batch, int column)
 		if (hg_batch_is_null(batch, column, row))
 			continue;
 		value = DatumGetPointer(batch->values[column][row]);
-		if (!VARATT_IS_SHORT(value) &&
-			(VARATT_IS_EXTENDED(value) || VARSIZE(value) > HG_LONG_VALUE))
+		if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value) ||
+			VARSIZE_ANY(value) > HG_LONG_VALUE)
 			return true;
 	}
 	return false;
