@@ -82,23 +82,34 @@ hg_intervals_complement(const HgIntervals *set)
 }
 
 HgIntervals *
-hg_intervals_union(const HgIntervals *a, const HgIntervals *b)
+hg_intervals_union(int nsets, HgIntervals *const *sets)
 {
-	HgInterval *all = palloc((a->n + b->n + 1) * sizeof(HgInterval));
+	int n = 0;
+	HgInterval *all;
 	HgIntervals *set;
 
-	memcpy(all, a->intervals, a->n * sizeof(HgInterval));
-	memcpy(all + a->n, b->intervals, b->n * sizeof(HgInterval));
-	set = hg_intervals_create(a->n + b->n, all);
+	for (int i = 0; i < nsets; i++)
+		n += sets[i]->n;
+	all = palloc(Max(n, 1) * sizeof(HgInterval));
+	n = 0;
+	for (int i = 0; i < nsets; i++)
+	{
+		memcpy(all + n, sets[i]->intervals, sets[i]->n * sizeof(HgInterval));
+		n += sets[i]->n;
+	}
+	set = hg_intervals_create(n, all);
 	pfree(all);
 	return set;
 }
 
 HgIntervals *
-hg_intervals_intersection(const HgIntervals *a, const HgIntervals *b)
+hg_intervals_intersection(int nsets, HgIntervals *const *sets)
 {
-	return hg_intervals_complement(
-		hg_intervals_union(hg_intervals_complement(a), hg_intervals_complement(b)));
+	HgIntervals **others = palloc(Max(nsets, 1) * sizeof(HgIntervals *));
+
+	for (int i = 0; i < nsets; i++)
+		others[i] = hg_intervals_complement(sets[i]);
+	return hg_intervals_complement(hg_intervals_union(nsets, others));
 }
 
 /* The last interval that begins at a value or ahead of it; or NULL. */

@@ -40,8 +40,9 @@ extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
 extern HgIntervals *hg_intervals_between(int128 low, int128 high);
 
 extern HgIntervals *hg_intervals_complement(const HgIntervals *set);
-extern HgIntervals *hg_intervals_union(const HgIntervals *a, const HgIntervals *b);
-extern HgIntervals *hg_intervals_intersection(const HgIntervals *a, const HgIntervals *b);
+/* What is in any of some sets, and in all of them. */
+extern HgIntervals *hg_intervals_union(int nsets, HgIntervals *const *sets);
+extern HgIntervals *hg_intervals_intersection(int nsets, HgIntervals *const *sets);
 
 /* Is an integer in a set? */
 extern bool hg_intervals_contain(const HgIntervals *set, int128 value);

@@ -191,13 +191,39 @@ hg_predicate_prefix(AttrNumber attno, HgValueOrder order, HgBytes prefix, bool n
 	return predicate;
 }
 
-/* Can two predicates become one set of the same column? */
-static bool
-hg_predicate_alike(const HgPredicate *a, const HgPredicate *b)
+/* Is a predicate a set of a column's values? */
+static inline bool
+hg_predicate_is_set(const HgPredicate *predicate)
 {
-	return a->kind == b->kind &&
-		   (a->kind == HG_PREDICATE_INTEGER || a->kind == HG_PREDICATE_NUMERIC) &&
-		   a->attno == b->attno;
+	return predicate->kind == HG_PREDICATE_INTEGER || predicate->kind == HG_PREDICATE_NUMERIC;
+}
+
+/*
+ * The first of some predicates and those behind it that are sets of the same column, whose places
+ * become NULL: all of them at once, since a list of alternatives may be long.
+ */
+static HgPredicate *
+hg_predicate_merge(HgPredicateKind kind, int nargs, HgPredicate **args)
+{
+	HgPredicate *first = args[0];
+	HgIntervals **sets;
+	int n = 0;
+
+	if (!hg_predicate_is_set(first))
+		return first;
+	sets = palloc(nargs * sizeof(HgIntervals *));
+	for (int i = 0; i < nargs; i++)
+	{
+		if (args[i] == NULL || args[i]->kind != first->kind || args[i]->attno != first->attno)
+			continue;
+		sets[n++] = args[i]->set;
+		args[i] = NULL;
+	}
+	if (n == 1)
+		return first;
+	return hg_predicate_integer(first->attno, first->order,
+								kind == HG_PREDICATE_AND ? hg_intervals_intersection(n, sets)
+														 : hg_intervals_union(n, sets));
 }
 
 HgPredicate *
@@ -208,23 +234,8 @@ hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args)
 	Assert(kind == HG_PREDICATE_AND || kind == HG_PREDICATE_OR);
 	predicate->args = palloc(Max(nargs, 1) * sizeof(HgPredicate *));
 	for (int i = 0; i < nargs; i++)
-	{
-		int other = 0;
-
-		while (other < predicate->nargs && !hg_predicate_alike(predicate->args[other], args[i]))
-			other++;
-		if (other == predicate->nargs)
-			predicate->args[predicate->nargs++] = args[i];
-		else
-		{
-			HgPredicate *same = predicate->args[other];
-			HgIntervals *set = kind == HG_PREDICATE_AND
-								   ? hg_intervals_intersection(same->set, args[i]->set)
-								   : hg_intervals_union(same->set, args[i]->set);
-
-			predicate->args[other] = hg_predicate_integer(same->attno, same->order, set);
-		}
-	}
+		if (args[i] != NULL)
+			predicate->args[predicate->nargs++] = hg_predicate_merge(kind, nargs - i, args + i);
 	return predicate->nargs == 1 ? predicate->args[0] : predicate;
 }
 

@@ -119,7 +119,7 @@ extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int
 extern HgPredicate *hg_predicate_prefix(AttrNumber attno, HgValueOrder order, HgBytes prefix,
 										bool negated);
 
-/* What is in all of them, or in any; sets of one column become one. */
+/* What is in all of args, or in any; sets of one column become one, and args are used up. */
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 

@@ -87,7 +87,6 @@
 #include "utils/spccache.h"
 
 #include "batch/hg_input.h"
-#include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_scan_share.h"
@@ -162,17 +161,10 @@ static Cost
 hg_scan_saving(const Path *path)
 {
 	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
-	ListCell *lc;
 
 	if (!hg_target_is_plain(path->pathtarget))
 		return 0;
-	foreach (lc, path->parent->baserestrictinfo)
-	{
-		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (hg_column_qual_takes((Node *) rinfo->clause))
-			row += HG_QUAL_SAVED * cpu_operator_cost;
-	}
+	row += hg_scan_column_clauses(path->parent) * HG_QUAL_SAVED * cpu_operator_cost;
 	return row * hg_scan_rows(path) + hg_resident_saving(path);
 }
 

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.c
- *	  What share of a table's blocks a scan would be served from resident columns.
+ *	  What share of a table's blocks a scan would be served from resident columns, and how many of
+ *	  its clauses would be decided over columns.
  *
  * The directory is asked once for each relation of a query, when its paths are made: that looks
- * at each of its segments, of 8 MB.  The answer is looked for with each path of a join, and is
- * found by the address of the relation, which is its own as long as the memory that it lies in; a
- * note lies there too, and is taken out when that goes.  There are notes of tables alone of which
- * something is resident.
+ * at each of its segments, of 8 MB.  So are clauses, which may have long lists of constants.  The
+ * answers are looked for with each path of a join, and are found by the address of the relation,
+ * which is its own as long as the memory that it lies in; a note lies there too, and is taken out
+ * when that goes.  Paths of one relation are made together, and its note is the first one then.
  *
  * It is an estimate: what is served is decided by the scan.
  *
@@ -23,25 +24,60 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
+#include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_scan_share.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 
-typedef struct HgShareNote
+typedef struct HgScanNote
 {
 	dlist_node node;
 	MemoryContextCallback callback;
 	const RelOptInfo *rel;
 	double share;
-} HgShareNote;
+	int nclauses; /* that are decided over columns; -1: nobody has asked */
+} HgScanNote;
 
-static dlist_head hg_share_notes = DLIST_STATIC_INIT(hg_share_notes);
+static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
 
 static void
-hg_share_forget(void *arg)
+hg_scan_forget(void *arg)
 {
-	dlist_delete(&((HgShareNote *) arg)->node);
+	dlist_delete(&((HgScanNote *) arg)->node);
+}
+
+static HgScanNote *
+hg_scan_note_find(const RelOptInfo *rel)
+{
+	dlist_iter iter;
+
+	dlist_foreach(iter, &hg_scan_notes)
+	{
+		HgScanNote *note = dlist_container(HgScanNote, node, iter.cur);
+
+		if (note->rel != rel)
+			continue;
+		dlist_move_head(&hg_scan_notes, &note->node);
+		return note;
+	}
+	return NULL;
+}
+
+static HgScanNote *
+hg_scan_note_add(const RelOptInfo *rel, double share)
+{
+	MemoryContext context = GetMemoryChunkContext(unconstify(RelOptInfo *, rel));
+	HgScanNote *note = MemoryContextAlloc(context, sizeof(HgScanNote));
+
+	note->rel = rel;
+	note->share = share;
+	note->nclauses = -1;
+	dlist_push_head(&hg_scan_notes, &note->node);
+	note->callback.func = hg_scan_forget;
+	note->callback.arg = note;
+	MemoryContextRegisterResetCallback(context, &note->callback);
+	return note;
 }
 
 /* The attributes that a scan returns or filters by; -1: some of them can't be resident. */
@@ -71,7 +107,6 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 {
 	HgResidentRelation key = {.database = MyDatabaseId, .relation = relation};
 	AttrNumber *attnos;
-	HgShareNote *note;
 	double share;
 	int n;
 
@@ -79,28 +114,35 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 		return;
 	n = hg_share_attributes(rel, &attnos);
 	share = n < 0 ? 0 : hg_resident_share(key, n, attnos);
-	if (share <= 0)
-		return;
-	note = palloc(sizeof(HgShareNote));
-	note->rel = rel;
-	note->share = share;
-	dlist_push_head(&hg_share_notes, &note->node);
-	note->callback.func = hg_share_forget;
-	note->callback.arg = note;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &note->callback);
+	if (share > 0)
+		(void) hg_scan_note_add(rel, share);
 }
 
 double
 hg_scan_share(const RelOptInfo *rel)
 {
-	dlist_iter iter;
+	const HgScanNote *note = hg_scan_note_find(rel);
 
-	dlist_foreach(iter, &hg_share_notes)
+	return note != NULL ? note->share : 0;
+}
+
+int
+hg_scan_column_clauses(const RelOptInfo *rel)
+{
+	HgScanNote *note;
+	ListCell *lc;
+
+	if (rel->baserestrictinfo == NIL)
+		return 0;
+	note = hg_scan_note_find(rel);
+	if (note == NULL)
+		note = hg_scan_note_add(rel, 0);
+	if (note->nclauses < 0)
 	{
-		const HgShareNote *note = dlist_container(HgShareNote, node, iter.cur);
-
-		if (note->rel == rel)
-			return note->share;
+		note->nclauses = 0;
+		foreach (lc, rel->baserestrictinfo)
+			if (hg_column_qual_takes((Node *) lfirst_node(RestrictInfo, lc)->clause))
+				note->nclauses++;
 	}
-	return 0;
+	return note->nclauses;
 }
