@@ -164,6 +164,8 @@ same_is("select returned, status, sum(quantity), sum(price), sum(price * (1 - di
 same_is("select sum(price * discount) from lines where shipped >= date '1994-01-01' and shipped < date '1995-01-01' and discount between 0.05 and 0.07 and quantity < 24", '1 rows, all served', 'a sum of products');
 same_is('select sum(price), avg(price), sum(-price), sum(price + 1), avg(price - tax), min(price), max(discount), stddev(tax), count(discount) from lines', '1 rows, all served', 'numerics');
 same_is('select sum(quantity) filter (where price > 50000.5), sum(price), avg(price) filter (where discount is null), count(*) filter (where tax * 2 > 0.1) from lines', '1 rows, all served', '... and filters by them');
+same_is("select sum(price), sum(pg_column_size(price)), sum(price * 2) filter (where pg_column_size(price) = 7) from lines$_", '1 rows, all served', '... which take what they take in the table') foreach '', ' where quantity < 24';
+same_is('select k, sum(price), sum(pg_column_size(price)) from lines group by k', '20000 rows, all served', '... in groups, to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 same_is('select status, sum(price / 3), sum(price * 2), max(round(price * discount, 1)), sum(abs(tax)), min(price) from lines group by status', '3 rows, all served', '... and what is computed row by row');
 same_is('select sum(g), avg(g), sum(g * 2), sum(g + price), avg(h), sum(h * h), sum(h * h * h * h), sum(x), avg(x * tax) from lines', '1 rows, all served', '... of all kinds');
 same_is('select note, status, sum(g), avg(h), sum(h * h * h), sum(x), avg(g * discount), sum(f) from lines group by note, status', '15 rows, all served', '... in groups');
