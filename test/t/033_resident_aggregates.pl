@@ -223,6 +223,32 @@ set hashgraph.resident = off;
 execute q;
 SQL
 
+# Parameters of a generic plan are compared, and computed with, as constants are: fewer rows come to what stands beside them.
+sql(<<'SQL');
+create function seen(int) returns bool language plpgsql stable cost 0.0001 as $$
+begin
+  perform set_config('seen.rows', (current_setting('seen.rows')::int + 1)::text, false);
+  return true;
+end
+$$;
+SQL
+is(sql(<<'SQL'), "86\n86", 'the parameter of a generic plan is compared column by column');
+set hashgraph.force = on; set plan_cache_mode = force_generic_plan; set seen.rows = 0;
+prepare q(int) as select count(*) from kinds where seen(a) and k < $1;
+execute q(100);
+select current_setting('seen.rows');
+SQL
+my ($generic, $theirs) = map { sql(<<"SQL") } qw(on off);
+set hashgraph.enabled = $_; set hashgraph.force = on; set plan_cache_mode = force_generic_plan;
+prepare q(numeric, int, text, date, int[], int2) as select count(*), sum(price * \$1), sum(i4 + \$2) filter (where note = \$3 or shipped > \$4), max(i2 * \$6::int)
+  from lines where k <> all (\$5) and (quantity > \$1 or status is null) and i2 < \$6;
+execute q(1.50, 7, 'note 3', '1995-01-01', '{1, 2, 3, null}', 1); execute q(1.50, 7, 'note 3', '1995-01-01', '{1, 2, 3}', 100); execute q(2, -3, null, 'infinity', '{}', 2);
+execute q(null, 0, 'x', null, null, null); execute q('NaN', 2000000000, 'note 1', '1996-01-01', '{5}', -14990); prepare r(int) as select sum(i4 * \$1) from lines; execute r(2); execute r(-1);
+do \$\$ declare n numeric := 3.25; s text := ''; r record; begin for r in select status, sum(price * n) as v from lines where price > n group by status order by 1 loop n := n + 1; s := s || r.v; end loop; perform set_config('seen.sums', s, false); end \$\$;
+select current_setting('seen.sums');
+SQL
+is($generic, $theirs, '... with the same results');
+
 # ---------------------------------------------------------------- changes
 
 sql('update kinds set a = a + 1 where k % 2000 = 2; insert into kinds (k, a, b, c, d, ts, o, e, u, f) select 50000 + k, a, b, c, d, ts, o, e, u, f from kinds where k < 500; delete from kinds where k between 7000 and 7100');
