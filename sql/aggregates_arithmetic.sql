@@ -54,6 +54,8 @@ select arithmetic('select sum(n), avg(n), sum(n * (1 - p)), sum(n * (1 - p) * (1
 select arithmetic('select sum(n + 1), sum(n - 0.125), sum(n * 2.50), avg(m * n), sum(m - n), sum(n + w), sum(n * i8), avg(i4 * 1.5), sum(i2::numeric * m) from ar join br using (k)');
 select arithmetic('select g, sum(n), sum(n * (1 - p)), avg(n), avg(p), sum(m * m), count(*) from ar join br using (k) group by g');
 select arithmetic('select w, g, sum(n * p), avg(-m), sum(n - n), sum(p + t) from ar join br using (k) where w < 3 group by w, g');
+select arithmetic('select min(n), max(n), min(m - n), max(n * p), max(-m), min(f), max(x), max(f * 3 + w), min(h) from ar join br using (k)');
+select arithmetic('select g, w, min(n), max(m * n), max(-p), min(f), max(h * 2), min(x) filter (where i4 > 0) from ar join br using (k) where w < 2 group by g, w');
 -- decimals that differ from row to row
 select arithmetic('select sum(f), avg(f), sum(f * 2), sum(f + n), avg(f * p), sum(x), avg(x * n), sum(-f) from ar join br using (k)');
 select arithmetic('select w, sum(f), avg(x), sum(f - x), sum(f + 1) from ar join br using (k) group by w');
@@ -83,6 +85,7 @@ select arithmetic('select w, count(*) filter (where i4 > w), sum(n) filter (wher
 update ar set s = repeat(s, 2000) where k % 50 = 7;
 select arithmetic('select count(*) filter (where s like ''text 1%''), count(*) filter (where s > ''text 5'' collate "C"), count(*) filter (where s = ''text 9'' or i4 > 0) from ar join br using (k)');
 -- HAVING, and groups by columns that are summed too
+select arithmetic('select g, min(n), max(n * 2), min(x), max(f) from ar join br using (k) group by g');
 select arithmetic('select n, sum(n), sum(n * 2), count(*) from ar join br using (k) where w = 1 and g = 1 group by n having sum(n * 2) > 190000');
 -- a subquery's aggregates that are joined
 select arithmetic('select count(*), sum(s), sum(c) from (select k, sum(n * (1 - m)) as s, count(i4 + 1) as c from ar group by k) a join br using (k)');
@@ -118,6 +121,7 @@ select arithmetic('select sum(n), avg(n), sum(n * (1 - p)), avg(n * p), sum(i8 *
 select arithmetic('select g, sum(n), avg(n), sum(n * (1 - p)), avg(n * p), sum(i8 * w), avg(i8), sum(f), avg(x), sum(h), avg(h * h) from ar join br using (k) group by g');
 select arithmetic('select k, w, sum(n), avg(m), sum(i8), avg(f) from ar join br using (k) group by k, w having sum(i8) > 1040000000');
 select arithmetic('select sum(n), avg(n), sum(i8), avg(i8 + w) from ar join br using (k) where w > 100');
+select arithmetic('select g, min(n), max(n * 2), min(h), max(m) from ar join br using (k) group by g');
 reset parallel_setup_cost;
 reset parallel_tuple_cost;
 reset min_parallel_table_scan_size;

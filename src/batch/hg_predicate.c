@@ -14,7 +14,6 @@
  */
 #include "hg_compat.h"
 
-#include "access/detoast.h"
 #include "utils/uuid.h"
 
 #include "batch/hg_numeric.h"

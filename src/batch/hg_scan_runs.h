@@ -30,7 +30,8 @@ extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *res
 extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
 
 /*
- * Add the next rows of a run that are not left out to a batch, as many as their values by
+ * Of a run that hg_scan_runs_rule_out() does not rule out, which is to be asked first: add the next
+ * rows that are not left out to a batch, as many as their values by
  * reference, of which *room bytes may be added, allow; *room becomes what is left.  Returns how
  * many were looked at, which are counted as returned by the scan.  The scan's slot may have been
  * used, and is empty then.

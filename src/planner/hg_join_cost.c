@@ -47,16 +47,18 @@
  *
  * and taken off, for a table of N rows, or a join of ours that returns N:
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are evaluated for a
- *				page at once: a row takes 9 ns, and core's own scan 26 to 30 (a table of another
- *				access method than heap is priced as if it were one)
+ *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
+ *				columns: over resident ones whatever they are made of (an IN of five takes less than
+ *				a third of what it takes row by row), over those of pages one comparison of values by value.  A
+ *				row takes 9 ns, and core's own scan 26 to 30 (a table of another access method than
+ *				heap is priced as if it were one)
  *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
  *				as a nested loop takes longer to find it: an index finds few rows sooner
- *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the blocks
- *				that are served from resident columns: what is left of the price is that of binning,
- *				building and matching
+ *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
+ *				blocks that are served from resident columns: what is left of the price is that of
+ *				binning, building and matching
  *	join		what forming its rows costs, where columns are handed over
  *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
  *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
@@ -78,15 +80,18 @@
  */
 #include "hg_compat.h"
 
-#include "miscadmin.h"
 #include <math.h>
 
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/lsyscache.h"
 #include "utils/spccache.h"
 
 #include "batch/hg_input.h"
+#include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_scan_share.h"
@@ -96,7 +101,6 @@
 #define HG_EXACT_KEY_COST 0.25
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
-#define HG_QUAL_SAVED 0.8
 
 /* Costs of one row, in units of cpu_tuple_cost. */
 #define HG_RESULT_COST 0.6
@@ -104,6 +108,9 @@
 #define HG_RESIDENT_SAVED 0.1
 #define HG_COLUMNS_SAVED 0.16
 #define HG_COUNT_SAVED 0.2
+
+/* Of what a qual costs that is decided over columns. */
+#define HG_QUAL_SAVED 0.8
 
 /* Of what a page costs, and at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGE_SAVED 0.15
@@ -156,6 +163,45 @@ hg_resident_saving(const Path *path)
 		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
 }
 
+/*
+ * The share of a table's rows for which a clause that is decided over columns saves what the prices
+ * say: of pages that is known of one comparison of values by value alone.
+ */
+static double
+hg_qual_share(const RelOptInfo *rel, const Expr *clause)
+{
+	ListCell *lc;
+
+	if (!IsA(clause, OpExpr))
+		return hg_scan_share(rel);
+	foreach (lc, ((const OpExpr *) clause)->args)
+		if (!get_typbyval(exprType(lfirst(lc))))
+			return hg_scan_share(rel);
+	return 1;
+}
+
+/* What a row of a table costs less for its clauses that are decided over columns. */
+static Cost
+hg_qual_saving(const RelOptInfo *rel)
+{
+	Cost row = 0;
+	ListCell *lc;
+
+	foreach (lc, rel->baserestrictinfo)
+	{
+		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (hg_column_qual_takes((Node *) rinfo->clause))
+		{
+			QualCost cost;
+
+			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
+			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
+		}
+	}
+	return row;
+}
+
 /* What a sequential scan costs less where it is read by pages, or served. */
 static Cost
 hg_scan_saving(const Path *path)
@@ -164,7 +210,7 @@ hg_scan_saving(const Path *path)
 
 	if (!hg_target_is_plain(path->pathtarget))
 		return 0;
-	row += hg_scan_column_clauses(path->parent) * HG_QUAL_SAVED * cpu_operator_cost;
+	row += hg_scan_price_qual(path->parent, hg_qual_saving);
 	return row * hg_scan_rows(path) + hg_resident_saving(path);
 }
 
@@ -261,9 +307,9 @@ hg_columns_saving(const Path *path, bool counted)
 		foreach (lc, ((const AppendPath *) path)->subpaths)
 			saving += hg_columns_saving(lfirst(lc), counted);
 	else if (hg_path_is_served(path))
-		saving = hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
-				 (counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED
-																  : HG_COLUMNS_SAVED);
+		saving =
+			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
+			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);
 	return saving;
 }
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.c
- *	  What share of a table's blocks a scan would be served from resident columns, and how many of
- *	  its clauses would be decided over columns.
+ *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  clauses save.
  *
  * The directory is asked once for each relation of a query, when its paths are made: that looks
  * at each of its segments, of 8 MB.  So are clauses, which may have long lists of constants.  The
@@ -24,7 +24,6 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
-#include "batch/hg_scan_qual.h"
 #include "hg_guc.h"
 #include "planner/hg_scan_share.h"
 #include "resident/hg_resident_memory.h"
@@ -36,7 +35,7 @@ typedef struct HgScanNote
 	MemoryContextCallback callback;
 	const RelOptInfo *rel;
 	double share;
-	int nclauses; /* that are decided over columns; -1: nobody has asked */
+	Cost qual_saving; /* negative: nobody has asked */
 } HgScanNote;
 
 static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
@@ -72,7 +71,7 @@ hg_scan_note_add(const RelOptInfo *rel, double share)
 
 	note->rel = rel;
 	note->share = share;
-	note->nclauses = -1;
+	note->qual_saving = -1;
 	dlist_push_head(&hg_scan_notes, &note->node);
 	note->callback.func = hg_scan_forget;
 	note->callback.arg = note;
@@ -126,23 +125,17 @@ hg_scan_share(const RelOptInfo *rel)
 	return note != NULL ? note->share : 0;
 }
 
-int
-hg_scan_column_clauses(const RelOptInfo *rel)
+Cost
+hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price)
 {
 	HgScanNote *note;
-	ListCell *lc;
 
 	if (rel->baserestrictinfo == NIL)
 		return 0;
 	note = hg_scan_note_find(rel);
 	if (note == NULL)
 		note = hg_scan_note_add(rel, 0);
-	if (note->nclauses < 0)
-	{
-		note->nclauses = 0;
-		foreach (lc, rel->baserestrictinfo)
-			if (hg_column_qual_takes((Node *) lfirst_node(RestrictInfo, lc)->clause))
-				note->nclauses++;
-	}
-	return note->nclauses;
+	if (note->qual_saving < 0)
+		note->qual_saving = price(rel);
+	return note->qual_saving;
 }

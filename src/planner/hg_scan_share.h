@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.h
- *	  What share of a table's blocks a scan would be served from resident columns, and how many of
- *	  its clauses would be decided over columns.
+ *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  clauses save.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +19,10 @@ extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
 /* From 0 to 1, of a sequential scan by a node of ours; 0 where nothing was noted. */
 extern double hg_scan_share(const RelOptInfo *rel);
 
-/* The clauses of a base relation's qual that a node of ours decides over columns. */
-extern int hg_scan_column_clauses(const RelOptInfo *rel);
+/* What a row of a base relation costs less for its clauses, not negative. */
+typedef Cost (*HgQualPrice)(const RelOptInfo *rel);
+
+/* The price of a base relation's clauses, of which it has some, asked for once; else 0. */
+extern Cost hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price);
 
 #endif /* HG_SCAN_SHARE_H */

@@ -7,8 +7,8 @@
  * it shared, and lets it go; a test that holds it exclusively has it wait, and sees it
  * waiting in pg_locks.
  *
- * With hashgraph.fault_delay it also sleeps there for a random time, but for witnesses: many rounds
- * are to pass meanwhile.
+ * With hashgraph.fault_delay it also sleeps for a random time at the first three, where many rounds
+ * are to pass meanwhile; behind its second copy of the bits a loader would begin again for each.
  *
  * The setting hashgraph.plant_fault breaks one of the rules that resident/hg_resident_validity.c
  * proves the rows by.  A test shows that rows are wrong then: without it, an interleaving that
@@ -119,7 +119,7 @@ hg_fault_come_by(HgFaultPlace place)
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
-	if (hg_fault_delay > 0 && place != HG_FAULT_PLACE_END_ROUND && place != HG_FAULT_PLACE_OBSERVE)
+	if (hg_fault_delay > 0 && place < HG_FAULT_PLACE_END_ROUND)
 	{
 		int left = (int) (random() % hg_fault_delay);
 

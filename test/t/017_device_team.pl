@@ -316,7 +316,7 @@ close $streaming->{socket};
 	{
 		use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_START_DELAY_MS => 500 * $round);
 		my $first = device_process($node);
-		$session->send("$queries{'a count'} where md5(repeat(t, $round * 400)) is not null");
+		$session->send("$queries{'a count'} where md5(repeat(t, $round * $round * 400)) is not null");
 		wait_for(sub { $members->() == 4 }, HANGS) or last;
 		my ($late, @others) = $members->();
 

@@ -390,7 +390,7 @@ sub workers_of
 	my ($database) = @_;
 	return sql("select count(*) from pg_stat_activity where datname = '$database' and backend_type ~ 'hashgraph'");
 }
-is(workers_of('other'), '2', 'a database with residents has workers');
+ok(wait_for(sub { workers_of('other') eq '2' }, 10), 'a database with residents has workers, and no loader when all is there');
 sql('create role nobody_in_particular');
 (undef, undef, $error) = $node->psql('postgres', "set role nobody_in_particular;\ndrop database other");
 like($error, qr/must be owner of database other/, 'who does not own a database cannot drop it');

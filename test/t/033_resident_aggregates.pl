@@ -184,7 +184,7 @@ same_is('select sum(price * (1 - discount)), avg(quantity), avg(g), sum(x), sum(
 same_is('select k, sum(price), avg(g), sum(i8) from lines group by k', '20000 rows, all served', '... with many', 'set max_parallel_workers_per_gather = 2');
 sql('update lines set price = price + 0.01, f = 0.125 where k % 1000 = 3; delete from lines where k between 5000 and 5100');
 same_is($_, '[0-9]+ rows, some served', "rows have changed: $_") foreach
-  'select returned, status, sum(quantity), sum(price * (1 - discount)), avg(price), sum(f), avg(h), sum(x) from lines group by returned, status',
+  'select returned, status, sum(quantity), sum(price * (1 - discount)), avg(price), sum(f), avg(h), sum(x), min(price), max(price * 2), max(g), min(h) from lines group by returned, status',
   'select sum(price * discount), avg(price), sum(quantity) filter (where price > 100), sum(f), avg(f), sum(g), sum(i8 * 2) from lines',
   'select i2, sum(price), sum(f), avg(tax) from lines group by i2';
 same_is('select k, sum(price), sum(f * tax), avg(h) from lines group by k', '19899 rows, some served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");

@@ -53,6 +53,7 @@
 #include "batch/hg_bound_params.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/aggregate/hg_aggregate_explain.h"
+#include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_source.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.c
- *	  Aggregate functions over batches: their states, and what becomes of them.
+ *	  Aggregate functions over batches: their states, and how these take rows.
  *
  * Counts, sums and averages of integers, and the least and greatest of what compares as an
  * integer, are computed here, by loops over a batch's columns.  Their results are those of
@@ -12,14 +12,12 @@
  *	sum(numeric)			a numeric, of a sum of 128 bits in units of the greatest display scale
  *							(hg_numeric.h) and, for values that are too large for it, of what its
  *							own transition function has of them
+ *	min, max(numeric)		that of units with the display scale that came first, and, for other
+ *							values, of what its own transition function has of them
  *	avg						numeric_div of the sum by the count, as PostgreSQL does
  *
  * All other aggregates run their own transition function for each value
  * (hg_aggregate_transition.c): what is saved is the row, not the arithmetic.
- *
- * PARTIAL RESULTS.  Below a Gather the node returns states, which core's Finalize Aggregate
- * combines: they are in the form that the aggregates' own combine functions take, and made by
- * their own functions where nobody else knows it.
  *
  * STATES.  A state of zeros is one that has seen no row.  States are flat but for those
  * of transition functions, whose values by reference live in the groups' memory context.
@@ -31,43 +29,11 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/fmgrprotos.h"
-#include "utils/numeric.h"
 
 #include "backend/hg_privilege.h"
 #include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_function.h"
-
-/* The states of inline aggregates. */
-typedef struct HgSumState
-{
-	int64 count;
-	int64 sum;
-} HgSumState;
-
-typedef struct HgBigSumState
-{
-	int64 count;
-	uint64 low; /* of a sum of 128 bits in two's complement */
-	int64 high;
-} HgBigSumState;
-
-typedef struct HgNumericState
-{
-	int64 count;
-	int64 summed; /* values that are in the sum ... */
-	uint64 low;	  /* ... in units of 10^-scale, as above */
-	int64 high;
-	int scale;				/* the greatest display scale of these values */
-	HgTransitionState rest; /* of values that are not in it */
-} HgNumericState;
-
-typedef struct HgExtremeState
-{
-	int64 value;
-	bool any;
-} HgExtremeState;
+#include "executor/aggregate/hg_aggregate_sums.h"
 
 /* ---------------------------------------------------------------------
  * Setting up
@@ -95,6 +61,24 @@ hg_word_type(Oid type)
 			return HG_WORD_INT8;
 		default:
 			elog(ERROR, "unexpected type %u of an aggregate's argument", type);
+	}
+}
+
+/* Is a kind one of sums and averages? */
+static bool
+hg_function_sums(HgAggregateKind kind)
+{
+	switch (kind)
+	{
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			return true;
+		default:
+			return false;
 	}
 }
 
@@ -133,6 +117,11 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 			function->word = hg_word_type(linitial_oid(aggref->aggargtypes));
 			*offset += sizeof(HgExtremeState);
 			break;
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			function->transition = hg_transition_create(aggref, states, temporary);
+			*offset += sizeof(HgNumericExtremeState);
+			break;
 		default:
 			/* the setting may be off again: the plan decides */
 			function->kind = HG_AGGREGATE_TRANSITION;
@@ -142,8 +131,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	}
 	*offset = MAXALIGN(*offset);
 	/* what is returned of these sums are states that their own functions alone know */
-	if (function->partial && function->kind != HG_AGGREGATE_TRANSITION &&
-		function->transition != NULL)
+	if (function->partial && hg_function_sums(function->kind) && function->transition != NULL)
 		hg_transition_find_combine(function->transition, aggref);
 }
 
@@ -201,12 +189,6 @@ hg_halves_total(const HgHalves *sum)
 	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
 }
 
-static inline int128
-hg_big_sum_of(const HgBigSumState *state)
-{
-	return (int128) state->high << 64 | state->low;
-}
-
 /* Add the sum of some values. */
 static inline void
 hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
@@ -222,12 +204,6 @@ hg_big_sum_add(HgBigSumState *state, int64 value)
 {
 	state->low += (uint64) value;
 	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
-}
-
-static inline int128
-hg_numeric_sum_of(const HgNumericState *state)
-{
-	return (int128) state->high << 64 | state->low;
 }
 
 /*
@@ -359,6 +335,16 @@ hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datu
 	}
 }
 
+/* Extremes of numerics as they are: by their own function. */
+static pg_attribute_always_inline void
+hg_advance_rest(const HgFunction *function, HgSelection selection, const Datum *values,
+				HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	hg_transition_advance(function->transition, &HG_STATE(HgNumericExtremeState, row)->rest,
+						  values[row], false);
+}
+
 /* Choose the loop for the type of words. */
 #define HG_FOR_WORD(word, call)                                                                    \
 	do                                                                                             \
@@ -413,6 +399,10 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			break;
 		case HG_AGGREGATE_MAX:
 			HG_FOR_WORD(word, HG_CALL_MAX);
+			break;
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			hg_advance_rest(function, selection, values, groups, group, plain, all);
 			break;
 		default:
 			Assert(false);
@@ -515,10 +505,46 @@ hg_advance_units(const HgFunction *function, HgSelection selection, const int64 
 	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
 }
 
+/* The same for extremes. */
+static pg_attribute_always_inline void
+hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, const int64 *values,
+						   int scale, HgGroup *const *groups, HgGroup *group, bool plain, bool all,
+						   bool greatest)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericExtremeState *state = HG_STATE(HgNumericExtremeState, row);
+		int64 value = values[row];
+
+		if (unlikely(state->any && state->scale != scale))
+		{
+			hg_transition_advance(function->transition, &state->rest, hg_numeric_make(value, scale),
+								  false);
+			continue;
+		}
+		if (!state->any || (greatest ? value > state->units : value < state->units))
+			state->units = value;
+		state->scale = scale;
+		state->any = true;
+	}
+}
+
 static pg_attribute_always_inline void
 hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNumbers *numbers,
 				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
+	if (function->kind == HG_AGGREGATE_MIN_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, false);
+		return;
+	}
+	if (function->kind == HG_AGGREGATE_MAX_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, true);
+		return;
+	}
 	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
 		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
 						 all);
@@ -714,145 +740,4 @@ hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
 {
 	Assert(function->kind == HG_AGGREGATE_COUNT);
 	*(int64 *) ((char *) group + function->offset) += (int64) rows;
-}
-
-/* ---------------------------------------------------------------------
- * Results
- * ---------------------------------------------------------------------
- */
-
-/* A sum of 128 bits, and that of numerics, as numerics. */
-static Datum
-hg_big_sum(const HgBigSumState *state)
-{
-	return hg_numeric_integer(hg_big_sum_of(state));
-}
-
-static Datum
-hg_numeric_total(const HgNumericState *state)
-{
-	Datum sum = hg_numeric_make(hg_numeric_sum_of(state), state->scale);
-
-	if (!state->rest.started)
-		return sum;
-	return DirectFunctionCall2(numeric_add, sum,
-							   DirectFunctionCall1(numeric_sum, state->rest.value));
-}
-
-/* The sum by the count, as numerics. */
-static Datum
-hg_average(Datum sum, int64 count)
-{
-	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(count)));
-}
-
-/* The state of avg(int2) and avg(int4) as their own functions have it. */
-static Datum
-hg_average_state(const HgSumState *state)
-{
-	Datum values[] = {Int64GetDatum(state->count), Int64GetDatum(state->sum)};
-
-	return PointerGetDatum(construct_array(values, lengthof(values), INT8OID, sizeof(int64),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-static Datum
-hg_word_datum(int64 value, HgWordType type)
-{
-	switch (type)
-	{
-		case HG_WORD_INT2:
-			return Int16GetDatum((int16) value);
-		case HG_WORD_INT4:
-			return Int32GetDatum((int32) value);
-		case HG_WORD_UINT4:
-			return UInt32GetDatum((uint32) value);
-		case HG_WORD_INT8:
-			break;
-	}
-	return Int64GetDatum(value);
-}
-
-/* The kind whose states those of a kind are. */
-static HgAggregateKind
-hg_function_state_kind(HgAggregateKind kind)
-{
-	switch (kind)
-	{
-		case HG_AGGREGATE_AVG_INT:
-			return HG_AGGREGATE_SUM_INT;
-		case HG_AGGREGATE_AVG_BIGINT:
-			return HG_AGGREGATE_SUM_BIGINT;
-		case HG_AGGREGATE_AVG_NUMERIC:
-			return HG_AGGREGATE_SUM_NUMERIC;
-		default:
-			return kind;
-	}
-}
-
-bool
-hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind)
-{
-	return kind != HG_AGGREGATE_TRANSITION &&
-		   hg_function_state_kind(function->kind) == hg_function_state_kind(kind);
-}
-
-Datum
-hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group, bool *isnull)
-{
-	const void *at = (char *) group + function->offset;
-	const HgSumState *sum = at;
-	const HgBigSumState *big = at;
-	const HgNumericState *numeric = at;
-	const HgExtremeState *extreme = at;
-
-	if (function->partial)
-		switch (kind)
-		{
-			case HG_AGGREGATE_AVG_INT:
-				*isnull = false;
-				return hg_average_state(sum);
-			case HG_AGGREGATE_SUM_BIGINT:
-			case HG_AGGREGATE_AVG_BIGINT:
-				return hg_transition_finish_sum(function->transition, big->count,
-												hg_big_sum_of(big), -1, NULL, isnull);
-			case HG_AGGREGATE_SUM_NUMERIC:
-			case HG_AGGREGATE_AVG_NUMERIC:
-				return hg_transition_finish_sum(function->transition, numeric->summed,
-												hg_numeric_sum_of(numeric), numeric->scale,
-												&numeric->rest, isnull);
-			default:
-				break;
-		}
-	switch (kind)
-	{
-		case HG_AGGREGATE_COUNT:
-			*isnull = false;
-			return Int64GetDatum(*(const int64 *) at);
-		case HG_AGGREGATE_SUM_INT:
-			*isnull = sum->count == 0;
-			return Int64GetDatum(sum->sum);
-		case HG_AGGREGATE_AVG_INT:
-			*isnull = sum->count == 0;
-			return *isnull ? (Datum) 0
-						   : hg_average(NumericGetDatum(int64_to_numeric(sum->sum)), sum->count);
-		case HG_AGGREGATE_SUM_BIGINT:
-			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0 : hg_big_sum(big);
-		case HG_AGGREGATE_AVG_BIGINT:
-			*isnull = big->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
-		case HG_AGGREGATE_SUM_NUMERIC:
-			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
-		case HG_AGGREGATE_AVG_NUMERIC:
-			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
-		case HG_AGGREGATE_MIN:
-		case HG_AGGREGATE_MAX:
-			*isnull = !extreme->any;
-			return hg_word_datum(extreme->value, function->word);
-		default:
-			return hg_transition_finish(function->transition, at, isnull);
-	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.h
- *	  Aggregate functions over batches: their states, and what becomes of them.
+ *	  Aggregate functions over batches: their states, and how these take rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -80,16 +80,6 @@ extern bool hg_function_takes_arrays(const HgFunction *function);
 /* Take nrows rows for one group: the array of the argument, or NULL where rows are counted. */
 extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
 									  HgGroup *group);
-
-/* May a function that takes the same rows have its result from the state of this one? */
-extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind);
-
-/*
- * The result of a function of a kind that has this one's state for a group, in CurrentMemoryContext
- * or in the group.
- */
-extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group,
-								bool *isnull);
 
 /*
  * Take rows that a device has reduced: their number, and the words of the item that tells of the

@@ -65,10 +65,15 @@ hg_aggregate_kind(Oid function)
 		case F_MAX_MONEY:
 			return HG_AGGREGATE_MAX;
 
+		case F_MIN_NUMERIC:
+			return HG_AGGREGATE_MIN_NUMERIC;
+
+		case F_MAX_NUMERIC:
+			return HG_AGGREGATE_MAX_NUMERIC;
+
 		case F_SUM_INTERVAL:
 		case F_AVG_INTERVAL:
 		case F_SUM_MONEY:
-		case F_MIN_NUMERIC:
 		case F_MIN_FLOAT4:
 		case F_MIN_FLOAT8:
 		case F_MIN_TIMETZ:
@@ -79,7 +84,6 @@ hg_aggregate_kind(Oid function)
 		case F_MIN_PG_LSN:
 		case F_MIN_XID8:
 		case F_MIN_TID:
-		case F_MAX_NUMERIC:
 		case F_MAX_FLOAT4:
 		case F_MAX_FLOAT8:
 		case F_MAX_TIMETZ:

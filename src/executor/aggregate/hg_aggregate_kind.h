@@ -25,6 +25,8 @@ typedef enum HgAggregateKind
 	HG_AGGREGATE_AVG_NUMERIC,
 	HG_AGGREGATE_MIN, /* of a type that compares as an integer */
 	HG_AGGREGATE_MAX,
+	HG_AGGREGATE_MIN_NUMERIC,
+	HG_AGGREGATE_MAX_NUMERIC,
 	HG_AGGREGATE_TRANSITION /* any other: by its own transition function */
 } HgAggregateKind;
 

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_result.h
+ *	  Results of aggregate functions, of the states that their rows have made.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_RESULT_H
+#define HG_AGGREGATE_RESULT_H
+
+#include "executor/aggregate/hg_aggregate_function.h"
+
+/* May a function that takes the same rows have its result from the state of this one? */
+extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind);
+
+/*
+ * The result of a function of a kind that has this one's state for a group, in CurrentMemoryContext
+ * or in the group.
+ */
+extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group,
+								bool *isnull);
+
+#endif /* HG_AGGREGATE_RESULT_H */
