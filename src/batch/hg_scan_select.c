@@ -27,6 +27,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
+#include "batch/hg_bound_params.h"
 #include "batch/hg_scan_select.h"
 
 /*
@@ -89,6 +90,7 @@ hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 {
 	HgScanSelect *select = palloc0(sizeof(HgScanSelect));
 	PlanState *plan = &node->ss.ps;
+	Node *qual = (Node *) plan->plan->qual;
 	List *rest;
 
 	select->node = node;
@@ -96,9 +98,10 @@ hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 	select->attnos = attnos;
 	select->row_qual = plan->qual;
 	/* a subplan belongs to the expression that it was found in */
-	if (!contain_subplans((Node *) plan->plan->qual))
-		select->column_qual = hg_column_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
-													plan->plan->qual, &rest);
+	if (!contain_subplans(qual))
+		select->column_qual =
+			hg_column_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
+								  castNode(List, hg_bind_params(qual, plan->state)), &rest);
 	if (select->column_qual != NULL)
 		select->row_qual = ExecInitQual(rest, plan);
 	hg_select_weigh(select);

@@ -50,15 +50,15 @@
  *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
  *				columns: over resident ones whatever they are made of (an IN of five takes less than
  *				a third of what it takes row by row), over those of pages one comparison of values
- *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access method than
- *				heap is priced as if it were one)
+ *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access
+ *				method than heap is priced as if it were one)
  *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
  *				as a nested loop takes longer to find it: an index finds few rows sooner
  *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
- *				blocks that are served from resident columns: what is left of the price is that of binning,
- *				building and matching
+ *				blocks that are served from resident columns: what is left of the price is that of
+ *				binning, building and matching
  *	join		what forming its rows costs, where columns are handed over
  *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
  *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
@@ -82,7 +82,6 @@
 
 #include <math.h>
 
-#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -181,27 +180,11 @@ hg_qual_share(const RelOptInfo *rel, const Expr *clause)
 	return 1;
 }
 
-/* What filters of a base relation cost less for a row, as long as there is the relation. */
-typedef struct HgFilterNote
-{
-	dlist_node node;
-	MemoryContextCallback callback;
-	const RelOptInfo *rel;
-	Cost saving;
-} HgFilterNote;
-
-static dlist_head hg_filter_notes = DLIST_STATIC_INIT(hg_filter_notes);
-
-static void
-hg_filter_forget(void *arg)
-{
-	dlist_delete(&((HgFilterNote *) arg)->node);
-}
-
+/* What a row of a table costs less for its clauses that are decided over columns. */
 static Cost
-hg_filter_find_saving(const RelOptInfo *rel)
+hg_qual_saving(const RelOptInfo *rel)
 {
-	Cost saving = 0;
+	Cost row = 0;
 	ListCell *lc;
 
 	foreach (lc, rel->baserestrictinfo)
@@ -213,49 +196,22 @@ hg_filter_find_saving(const RelOptInfo *rel)
 			QualCost cost;
 
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			saving += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
+			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
 	}
-	return saving;
-}
-
-/*
- * What deciding a relation's filters over columns saves for a row.  They may have very many
- * constants, and are asked for with each path of each join: so they are looked at once.
- */
-static Cost
-hg_filter_saving(const RelOptInfo *rel)
-{
-	HgFilterNote *note;
-	dlist_iter iter;
-
-	if (rel->baserestrictinfo == NIL)
-		return 0;
-	dlist_foreach(iter, &hg_filter_notes)
-	{
-		note = dlist_container(HgFilterNote, node, iter.cur);
-		if (note->rel == rel)
-			return note->saving;
-	}
-	note = MemoryContextAlloc(GetMemoryChunkContext(unconstify(RelOptInfo *, rel)),
-							  sizeof(HgFilterNote));
-	note->rel = rel;
-	note->saving = hg_filter_find_saving(rel);
-	dlist_push_head(&hg_filter_notes, &note->node);
-	note->callback.func = hg_filter_forget;
-	note->callback.arg = note;
-	MemoryContextRegisterResetCallback(GetMemoryChunkContext(note), &note->callback);
-	return note->saving;
+	return row;
 }
 
 /* What a sequential scan costs less where it is read by pages, or served. */
 static Cost
 hg_scan_saving(const Path *path)
 {
+	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
+
 	if (!hg_target_is_plain(path->pathtarget))
 		return 0;
-	return (HG_SCAN_SAVED * cpu_tuple_cost + hg_filter_saving(path->parent)) * hg_scan_rows(path) +
-		   hg_resident_saving(path);
+	row += hg_scan_price_qual(path->parent, hg_qual_saving);
+	return row * hg_scan_rows(path) + hg_resident_saving(path);
 }
 
 /* The path below a projection that only chooses columns, which costs nothing; or the path. */

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.c
- *	  What share of a table's blocks a scan would be served from resident columns.
+ *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  clauses save.
  *
  * The directory is asked once for each relation of a query, when its paths are made: that looks
- * at each of its segments, of 8 MB.  The answer is looked for with each path of a join, and is
- * found by the address of the relation, which is its own as long as the memory that it lies in; a
- * note lies there too, and is taken out when that goes.  There are notes of tables alone of which
- * something is resident.
+ * at each of its segments, of 8 MB.  So are clauses, which may have long lists of constants.  The
+ * answers are looked for with each path of a join, and are found by the address of the relation,
+ * which is its own as long as the memory that it lies in; a note lies there too, and is taken out
+ * when that goes.  Paths of one relation are made together, and its note is the first one then.
  *
  * It is an estimate: what is served is decided by the scan.
  *
@@ -28,20 +29,54 @@
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 
-typedef struct HgShareNote
+typedef struct HgScanNote
 {
 	dlist_node node;
 	MemoryContextCallback callback;
 	const RelOptInfo *rel;
 	double share;
-} HgShareNote;
+	Cost qual_saving; /* negative: nobody has asked */
+} HgScanNote;
 
-static dlist_head hg_share_notes = DLIST_STATIC_INIT(hg_share_notes);
+static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
 
 static void
-hg_share_forget(void *arg)
+hg_scan_forget(void *arg)
 {
-	dlist_delete(&((HgShareNote *) arg)->node);
+	dlist_delete(&((HgScanNote *) arg)->node);
+}
+
+static HgScanNote *
+hg_scan_note_find(const RelOptInfo *rel)
+{
+	dlist_iter iter;
+
+	dlist_foreach(iter, &hg_scan_notes)
+	{
+		HgScanNote *note = dlist_container(HgScanNote, node, iter.cur);
+
+		if (note->rel != rel)
+			continue;
+		dlist_move_head(&hg_scan_notes, &note->node);
+		return note;
+	}
+	return NULL;
+}
+
+static HgScanNote *
+hg_scan_note_add(const RelOptInfo *rel, double share)
+{
+	MemoryContext context = GetMemoryChunkContext(unconstify(RelOptInfo *, rel));
+	HgScanNote *note = MemoryContextAlloc(context, sizeof(HgScanNote));
+
+	note->rel = rel;
+	note->share = share;
+	note->qual_saving = -1;
+	dlist_push_head(&hg_scan_notes, &note->node);
+	note->callback.func = hg_scan_forget;
+	note->callback.arg = note;
+	MemoryContextRegisterResetCallback(context, &note->callback);
+	return note;
 }
 
 /* The attributes that a scan returns or filters by; -1: some of them can't be resident. */
@@ -71,7 +106,6 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 {
 	HgResidentRelation key = {.database = MyDatabaseId, .relation = relation};
 	AttrNumber *attnos;
-	HgShareNote *note;
 	double share;
 	int n;
 
@@ -79,28 +113,29 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 		return;
 	n = hg_share_attributes(rel, &attnos);
 	share = n < 0 ? 0 : hg_resident_share(key, n, attnos);
-	if (share <= 0)
-		return;
-	note = palloc(sizeof(HgShareNote));
-	note->rel = rel;
-	note->share = share;
-	dlist_push_head(&hg_share_notes, &note->node);
-	note->callback.func = hg_share_forget;
-	note->callback.arg = note;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &note->callback);
+	if (share > 0)
+		(void) hg_scan_note_add(rel, share);
 }
 
 double
 hg_scan_share(const RelOptInfo *rel)
 {
-	dlist_iter iter;
+	const HgScanNote *note = hg_scan_note_find(rel);
 
-	dlist_foreach(iter, &hg_share_notes)
-	{
-		const HgShareNote *note = dlist_container(HgShareNote, node, iter.cur);
+	return note != NULL ? note->share : 0;
+}
 
-		if (note->rel == rel)
-			return note->share;
-	}
-	return 0;
+Cost
+hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price)
+{
+	HgScanNote *note;
+
+	if (rel->baserestrictinfo == NIL)
+		return 0;
+	note = hg_scan_note_find(rel);
+	if (note == NULL)
+		note = hg_scan_note_add(rel, 0);
+	if (note->qual_saving < 0)
+		note->qual_saving = price(rel);
+	return note->qual_saving;
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_scan_share.h
- *	  What share of a table's blocks a scan would be served from resident columns.
+ *	  What share of a table's blocks a scan would be served from resident columns, and what its
+ *	  clauses save.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,10 +13,16 @@
 
 #include "nodes/pathnodes.h"
 
-/* Ask the directory about a base relation, and remember it as long as CurrentMemoryContext. */
+/* Ask the directory about a base relation, and remember it as long as that is there. */
 extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
 
 /* From 0 to 1, of a sequential scan by a node of ours; 0 where nothing was noted. */
 extern double hg_scan_share(const RelOptInfo *rel);
+
+/* What a row of a base relation costs less for its clauses, not negative. */
+typedef Cost (*HgQualPrice)(const RelOptInfo *rel);
+
+/* The price of a base relation's clauses, of which it has some, asked for once; else 0. */
+extern Cost hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price);
 
 #endif /* HG_SCAN_SHARE_H */

@@ -244,6 +244,11 @@ foreach my $keys ('no index', 'primary keys')
 $node->safe_psql('postgres', 'vacuum (analyze)');
 $_->query('set max_parallel_workers_per_gather = 0') foreach $without, $with;
 planning_holds('star of few rows', "$queries{'star of ten'} where ten0.v = 7", 12, 32);
+# Clauses with long lists are looked at once, and not for each path; all alternatives of one column are put together at once.
+my @far = map { 3 * $_ } 0 .. 499;
+my $list = join(', ', @far);
+planning_holds('lists of constants', "$queries{'chain of ten'} where " . join(' and ', map { "ten$_.v in ($list)" } 0 .. 9), 5, 80);
+planning_holds('alternatives', 'select count(*) from ten0 join ten1 on ten1.k = ten0.l where ' . join(' or ', map { "ten0.v = $_" } @far), 10, 80);
 $without->quit;
 $with->quit;
 $node->stop;

@@ -50,6 +50,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_bound_params.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/aggregate/hg_aggregate_explain.h"
 #include "executor/aggregate/hg_aggregate_result.h"
@@ -149,7 +150,9 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 	if (hg_function_takes_numbers(function) &&
 		(function->column < 0 ||
 		 (!function->argument_byval && function->kind != HG_AGGREGATE_COUNT)))
-		function->number = hg_arithmetic_add(state->taking.arithmetic, argument);
+		function->number =
+			hg_arithmetic_add(state->taking.arithmetic,
+							  (Expr *) hg_bind_params((Node *) argument, state->css.ss.ps.state));
 }
 
 /* The number of a filter, which aggregates share where they have the same. */
@@ -166,9 +169,9 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 			return foreach_current_index(lc);
 	*filters = lappend(*filters, filter);
 	taking->filters[taking->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
-	taking->column_filters[taking->nfilters] =
-		hg_column_filter_create(filter, state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-								state->ncolumns, state->attnos);
+	taking->column_filters[taking->nfilters] = hg_column_filter_create(
+		(Expr *) hg_bind_params((Node *) filter, state->css.ss.ps.state),
+		state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->ncolumns, state->attnos);
 	return taking->nfilters++;
 }
 

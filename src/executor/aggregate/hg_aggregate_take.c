@@ -39,7 +39,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "batch/hg_numeric.h"
+#include "batch/hg_numeric_units.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
 /* Computed arguments of rows that are taken together, without those of the last row. */
@@ -140,14 +140,23 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
  * ---------------------------------------------------------------------
  */
 
-/* A value of a column that is not NULL; a numeric that came as an integer in current memory. */
+/*
+ * A value of a column that is not NULL; a numeric that came as an integer in current memory, as the
+ * table's rows have it: pg_column_size() tells.
+ */
 static inline Datum
 hg_batch_value(const HgBatch *batch, int column, int row)
 {
 	Datum value = batch->values[column][row];
+	HgUnitsFormat format;
+	char *numeric;
 
-	return batch->scales[column] < 0 ? value
-									 : hg_numeric_make(DatumGetInt64(value), batch->scales[column]);
+	if (batch->scales[column] < 0)
+		return value;
+	format = hg_units_format(batch->scales[column]);
+	numeric = palloc(HG_UNITS_BYTES);
+	hg_units_store(&format, DatumGetInt64(value), numeric);
+	return PointerGetDatum(numeric);
 }
 
 /*
