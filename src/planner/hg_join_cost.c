@@ -48,17 +48,17 @@
  * and taken off, for a table of N rows, or a join of ours that returns N:
  *
  *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
- *columns: over resident ones whatever they are made of (an IN of five takes less than a third of
- *				what it takes row by row), over those of pages one comparison of values by value.  A
- *				row takes 9 ns, and core's own scan 26 to 30 (a table of another access method than
- *				heap is priced as if it were one)
+ *				columns: over resident ones whatever they are made of (an IN of five takes less than
+ *				a third of what it takes row by row), over those of pages one comparison of values
+ *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access
+ *				method than heap is priced as if it were one)
  *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
  *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
  *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
  *				as a nested loop takes longer to find it: an index finds few rows sooner
  *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
- *blocks that are served from resident columns: what is left of the price is that of binning,
- *				building and matching
+ *				blocks that are served from resident columns: what is left of the price is that of
+ *				binning, building and matching
  *	join		what forming its rows costs, where columns are handed over
  *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
  *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
