@@ -32,7 +32,6 @@
 #include "storage/bufmgr.h"
 #include "storage/shmem.h"
 #include "utils/acl.h"
-#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
@@ -497,17 +496,6 @@ hg_attribute_is_virtual(Form_pg_attribute attribute)
 #else
 	(void) attribute;
 	return false;
-#endif
-}
-
-/* Are texts ordered by their bytes under a collation? */
-static inline bool
-hg_collation_is_c(Oid collation)
-{
-#if PG_VERSION_NUM >= 180000
-	return pg_newlocale_from_collation(collation)->collate_is_c;
-#else
-	return lc_collate_is_c(collation);
 #endif
 }
 

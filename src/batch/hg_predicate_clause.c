@@ -25,14 +25,19 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
@@ -87,6 +92,36 @@ hg_comparison_set_operator(HgComparison *comparison, Oid opno)
 		comparison->negated = !comparison->negated;
 	}
 	return true;
+}
+
+/*
+ * Are texts known to be ordered by their bytes under a collation?  PostgreSQL's own answer is told
+ * by a header that wants ICU's, which a server's own headers may come without; of collations that
+ * are not the server's, or the database's, it might be yes as well.
+ */
+static bool
+hg_collation_is_c(Oid collation)
+{
+	HeapTuple tuple;
+	bool is_c = false;
+
+	if (collation == C_COLLATION_OID || collation == POSIX_COLLATION_OID)
+		return true;
+	if (collation != DEFAULT_COLLATION_OID)
+		return false;
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_database) GETSTRUCT(tuple))->datlocprovider == COLLPROVIDER_LIBC)
+	{
+		bool isnull;
+		Datum collate = SysCacheGetAttr(DATABASEOID, tuple, Anum_pg_database_datcollate, &isnull);
+		char *name = isnull ? NULL : TextDatumGetCString(collate);
+
+		is_c = name != NULL && (strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0);
+	}
+	ReleaseSysCache(tuple);
+	return is_c;
 }
 
 /* Are values compared as their bytes are, under a collation? */
