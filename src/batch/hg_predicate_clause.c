@@ -105,7 +105,7 @@ hg_collation_is_c(Oid collation)
 	HeapTuple tuple;
 	bool is_c = false;
 
-	if (collation == C_COLLATION_OID || collation == POSIX_COLLATION_OID)
+	if (collation == C_COLLATION_OID)
 		return true;
 	if (collation != DEFAULT_COLLATION_OID)
 		return false;
