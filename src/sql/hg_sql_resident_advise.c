@@ -4,7 +4,8 @@
  *	  hashgraph_resident_advise(): what taking a table's columns in would need.
  *
  * An estimate, as the planner makes it, of rows; what each of them takes is known of a type of
- * fixed width, and else what ANALYZE has found, or the planner takes for granted.
+ * fixed width, and else what ANALYZE has found, or the planner takes for granted.  What ANALYZE has
+ * found tells of rows: who may not see all of them is not told (pg_stats hides it as well).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,6 +22,7 @@
 #include "optimizer/plancat.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -45,7 +47,8 @@ typedef enum HgAdviseColumn
 /* How large a table is, or all partitions of one. */
 typedef struct HgAdviseSize
 {
-	int natts; /* of the table that was asked for */
+	int natts;		/* of the table that was asked for */
+	bool sees_rows; /* the user may see all rows of that */
 	BlockNumber blocks;
 	double *bytes; /* [natts] */
 } HgAdviseSize;
@@ -58,13 +61,22 @@ typedef struct HgAdviseValues
 	double distinct; /* how many differ; 0: nobody knows */
 } HgAdviseValues;
 
+/* May the user see all rows of a table, as far as policies go? */
+static bool
+hg_advise_sees_rows(Relation rel)
+{
+	return check_enable_rls(RelationGetRelid(rel), InvalidOid, true) != RLS_ENABLED;
+}
+
 static HgAdviseValues
-hg_advise_values(Relation rel, Form_pg_attribute attribute, double rows)
+hg_advise_values(Relation rel, bool sees_rows, Form_pg_attribute attribute, double rows)
 {
 	HgAdviseValues values = {.present = 1};
-	HeapTuple tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)),
-									  Int16GetDatum(attribute->attnum), BoolGetDatum(false));
+	HeapTuple tuple = NULL;
 
+	if (sees_rows)
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(RelationGetRelid(rel)),
+								Int16GetDatum(attribute->attnum), BoolGetDatum(false));
 	if (HeapTupleIsValid(tuple))
 	{
 		Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(tuple);
@@ -102,8 +114,8 @@ hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks
 
 /* Add what a table's column takes: where a value may be NULL a bit tells whether it is. */
 static void
-hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber blocks,
-					 double *bytes)
+hg_advise_add_column(Relation rel, bool sees_rows, AttrNumber number, double rows,
+					 BlockNumber blocks, double *bytes)
 {
 	Form_pg_attribute attribute;
 	HgAdviseValues values;
@@ -111,7 +123,7 @@ hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber b
 	if (number == InvalidAttrNumber)
 		return;
 	attribute = TupleDescAttr(RelationGetDescr(rel), number - 1);
-	values = hg_advise_values(rel, attribute, rows);
+	values = hg_advise_values(rel, sees_rows, attribute, rows);
 	if (attribute->attlen > 0 && attribute->attlen <= HG_FIXED_WIDTH)
 		*bytes += rows * values.width;
 	else
@@ -124,6 +136,7 @@ hg_advise_add_column(Relation rel, AttrNumber number, double rows, BlockNumber b
 static void
 hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 {
+	bool sees_rows = size->sees_rows && hg_advise_sees_rows(rel);
 	BlockNumber blocks;
 	double rows;
 	double visible;
@@ -138,7 +151,7 @@ hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 
 		if (!attribute->attisdropped)
 			hg_advise_add_column(
-				rel,
+				rel, sees_rows,
 				rel == asked ? i + 1
 							 : get_attnum(RelationGetRelid(rel), NameStr(attribute->attname)),
 				rows, blocks, &size->bytes[i]);
@@ -148,7 +161,8 @@ hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 static HgAdviseSize
 hg_advise_size(Relation rel)
 {
-	HgAdviseSize size = {.natts = RelationGetNumberOfAttributes(rel)};
+	HgAdviseSize size = {.natts = RelationGetNumberOfAttributes(rel),
+						 .sees_rows = hg_advise_sees_rows(rel)};
 	List *partitions;
 	ListCell *cell;
 

@@ -353,6 +353,10 @@ like($error, qr/must be owner of table t/, '... nor checks it');
 like($error, qr/must be owner of table t/, '... nor refreshes it');
 ($code, undef, $error) = $node->psql('postgres', q{set role stranger; select hashgraph_resident_advise('t')});
 like($error, qr/permission denied for table t/, '... nor is told what it would need');
+sql(q{create table hidden (w text); alter table hidden enable row level security; insert into hidden select repeat('w', 900) from generate_series(1, 100); analyze hidden; grant select on hidden to reader});
+cmp_ok(sql(q{select host_bytes from hashgraph_resident_advise('hidden') where "column" = 'w'}), '<', 2000, 'advice makes use of what ANALYZE has found: one value');
+cmp_ok(sql(q{set role reader; select host_bytes from hashgraph_resident_advise('hidden') where "column" = 'w'}), '>=', 3200, '... and tells nothing of rows that the user may not see');
+sql('drop table hidden');
 if ($node->pg_version >= 17)
 {
 	sql('create role maintainer; grant pg_maintain to maintainer; grant maintain on t to reader');
