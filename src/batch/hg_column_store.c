@@ -408,20 +408,6 @@ hg_column_store_gather(int width, const HgColumnStore *store, const HgColumn *co
 							  true, width);
 }
 
-/* Are they consecutive rows, as those of a side are mostly that is streamed in its order? */
-static bool
-hg_column_store_consecutive(const uint32 *rows, int nrows)
-{
-	uint32 first = rows[0];
-	uint32 differ = 0;
-
-	if (rows[nrows - 1] - first != (uint32) nrows - 1)
-		return false;
-	for (int i = 0; i < nrows; i++)
-		differ |= rows[i] ^ (first + i);
-	return differ == 0;
-}
-
 /* Values of a by-value column, of consecutive rows or of any. */
 static void
 hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
@@ -472,8 +458,7 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 					const int *at)
 {
 	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
-	bool consecutive =
-		store->ncolumns > 0 && nrows > 0 && hg_column_store_consecutive(rows, nrows);
+	bool consecutive = store->ncolumns > 0 && hg_numbers_consecutive(rows, nrows);
 
 	for (int c = 0; c < store->ncolumns; c++)
 	{

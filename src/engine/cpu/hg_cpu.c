@@ -170,6 +170,13 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	memset(&start, 0, sizeof(start));
 	start.job.host = host;
 	start.job.spec = *spec;
+	if (spec->streamed)
+	{
+		/* each row is looked up when it comes */
+		start.job.spec.build = HG_BUILD_V1;
+		start.job.spec.probe = HG_PROBE_STANDARD;
+		start.job.spec.bins = 0;
+	}
 	start.state = JOB_APPENDING;
 	start.job.stats.build = spec->build;
 	start.job.stats.probe = spec->probe;
@@ -226,7 +233,7 @@ job_append(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t 
 	piece->count = count;
 	piece->first_row = (uint32_t) first_row;
 	side->rows += count;
-	job->stats.rows[which] = side->rows;
+	job->stats.rows[which] += count;
 	return HG_OK;
 }
 
@@ -240,6 +247,8 @@ job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	if (which != HG_OUTER && which != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
+	if (which == HG_OUTER && job->spec.streamed)
+		return hg_error_set(error, HG_INVALID, NULL, "outer rows of a streamed job come later");
 	if (numbered != ((const CpuJob *) job)->numbered &&
 		(job->team != NULL || job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
@@ -272,11 +281,18 @@ static HgStatus
 engine_share(HgJob *job, const HgTeam *team, HgError *error)
 {
 	if (state_of(job) != JOB_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
-		job->sides[HG_INNER].rows > 0)
+		job->sides[HG_INNER].rows > 0 || job->spec.streamed)
 		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
 	job->team = team;
 	cpu_job(job)->numbered = true;
 	return HG_OK;
+}
+
+double
+hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
+{
+	return key_width + sizeof(uint32_t) +
+		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
 /* Choose the shape from the rows of all participants. */
@@ -361,6 +377,16 @@ job_build(HgJob *job, HgError *error)
 		status = hg_cpu_team_count(job, status, rows, error);
 	if (status != HG_OK)
 		return status;
+	/* matching allocates nothing, and renew is a part of it */
+	if (job->spec.streamed)
+		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
+	if (status != HG_OK)
+		return status;
+	if (job->spec.streamed &&
+		(double) rows[HG_INNER] *
+				hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) >
+			BINNED_FROM)
+		return HG_OK;
 	job_choose_shape(job, rows);
 	status = job_bin(job, error);
 	if (job->team != NULL)
@@ -396,6 +422,23 @@ engine_build(HgJob *job, HgError *error)
 	else if (job->team != NULL)
 		cpu_job(job)->state = JOB_FAILED;
 	return job_finish(job, status);
+}
+
+static HgStatus
+engine_renew(HgJob *job, const void *keys, uint64_t count, HgError *error)
+{
+	HgStatus status = job_check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!job->spec.streamed || job->stats.vertices == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the job takes no outer rows any more");
+	cpu_job(job)->state = JOB_BUILT;
+	job->sides[HG_OUTER].piece_count = 0;
+	job->sides[HG_OUTER].rows = 0;
+	if (count == 0)
+		return HG_OK;
+	return job_append(job, HG_OUTER, keys, count, 0, error);
 }
 
 static HgStatus
@@ -508,10 +551,10 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	double edge = key_width + sizeof(uint32_t);
 
 	/*
-	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side, with up to
-	 * 1.42 offsets for each of its rows (hg_shape.c): of two sides as big that is less.
+	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side: of two sides as
+	 * big that is less.
 	 */
-	double graph = (edge + 1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1)) / 2;
+	double graph = hg_cpu_graph_row_bytes(key_width, load_factor) / 2;
 
 	return edge > graph ? edge : graph;
 }
@@ -533,6 +576,7 @@ hg_cpu_engine(void)
 		.close = engine_close,
 		.share = engine_share,
 		.append_rows = engine_append_rows,
+		.renew = engine_renew,
 	};
 
 	return &engine;
