@@ -67,7 +67,7 @@ hg_input_stream_next(HgInputStream *stream)
 		if (stream->in_run)
 		{
 			stream->nrows = stream->run.nrows;
-			stream->keys = stream->run.values[input->key_columns[0]];
+			stream->keys = stream->run.values[input->keys.columns[0]];
 			continue;
 		}
 		if (!hg_input_read(input, &stream->rows, &stream->words))
