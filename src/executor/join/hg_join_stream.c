@@ -85,6 +85,16 @@ hg_join_begin_stream(HgJoinState *state)
 	return true;
 }
 
+void
+hg_join_end_stream(HgJoinState *state)
+{
+	if (!state->streaming.active)
+		return;
+	hg_input_stream_end(state->streaming.stream);
+	hg_charge_set(&state->streaming.graph, 0);
+	state->streaming.active = false;
+}
+
 /* Have the next outer rows looked up; false when there are no more. */
 static bool
 hg_join_renew_stream(HgJoinState *state)
@@ -112,15 +122,6 @@ hg_join_fill_streamed(HgJoinState *state)
 		if (state->streaming.stream->nrows > 0 && hg_join_fill_matches(state))
 			return true;
 	} while (hg_join_renew_stream(state));
+	hg_join_end_stream(state);
 	return false;
-}
-
-void
-hg_join_end_stream(HgJoinState *state)
-{
-	if (!state->streaming.active)
-		return;
-	hg_input_stream_end(state->streaming.stream);
-	hg_charge_set(&state->streaming.graph, 0);
-	state->streaming.active = false;
 }
