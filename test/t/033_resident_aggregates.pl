@@ -10,7 +10,6 @@ use lib $FindBin::Bin;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -77,21 +76,12 @@ sub same_is
 	return like(sql(($settings // '') . ";select same('$query')"), qr/^$expected$/, $name // $query);
 }
 
-# Have all of these tables resident in all their blocks; vacuums that come within two periods of the witnesses after a change do not help.
+# Have all of these tables resident, with statistics of them.
 sub resident
 {
 	my (@tables) = @_;
-
-	foreach my $table (@tables)
-	{
-		sql("vacuum (analyze, index_cleanup on) $table");
-		sql("select hashgraph_resident_add('$table', wait => true)");
-		ok(wait_for(sub {
-			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) from hashgraph_resident where relation_id = '$table'::regclass and state <> 'declined'") eq 't'
-			  and sql("set hashgraph.force = on; explain (analyze, costs off, timing off) select count(*) from $table") =~ /Heap Blocks: 0$/m
-			  or not sql("vacuum (index_cleanup on) $table") and not usleep(200_000) }, 30), "all of $table is resident") or diag(sql('select * from hashgraph_resident'));
-	}
-	return;
+	sql('analyze ' . join ', ', @tables);
+	return become_resident($node, @tables);
 }
 
 # ---------------------------------------------------------------- values
