@@ -179,6 +179,14 @@ same_is($_, '[0-9]+ rows, some served', "rows have changed: $_") foreach
   'select i2, sum(price), sum(f), avg(tax) from lines group by i2';
 same_is('select k, sum(price), sum(f * tax), avg(h) from lines group by k', '19899 rows, some served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 
+# What a scan makes of integers, for what is evaluated row by row, goes with the batch.
+my ($of_few, $of_many) = map { sql(<<"SQL") =~ /^(\d+)$/ ? $1 : die } 200, 20000;
+set hashgraph.force = on;
+select (select sum(total_bytes) from pg_backend_memory_contexts) from (
+  select sum(price * 2) + sum(tax * 2) as a, max(abs(price)) as b, count(*) filter (where round(tax, 1) > 0) as c from lines where k <= $_) x where a > b;
+SQL
+cmp_ok($of_many, '<', $of_few + 64 * 1024, 'numerics that are made for many rows take as much memory as those for few');
+
 # ---------------------------------------------------------------- who is taken
 
 # Plans are PostgreSQL's own where nothing is resident, and where it may not be served.
