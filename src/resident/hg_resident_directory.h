@@ -64,12 +64,12 @@ typedef enum HgResidentReason
 typedef struct HgDirectoryColumn
 {
 	AttrNumber number;
-	uint8 state;		  /* HgResidentState */
-	uint8 reason;		  /* HgResidentReason */
-	bool pinned;		  /* is not evicted */
-	bool evicted;		  /* is not taken in (again) until it is asked for */
-	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
-	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
+	uint8 state;			  /* HgResidentState */
+	uint8 reason;			  /* HgResidentReason */
+	bool pinned;			  /* is not evicted */
+	bool evicted;			  /* is not taken in (again) until it is asked for */
+	bool asked;				  /* a scan has missed it since; set under a shared lock, as below */
+	TimestampTz asked_at;	  /* when a scan has missed it last, or a user has asked for it */
 	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
 } HgDirectoryColumn;
 
@@ -198,7 +198,7 @@ extern uint64 hg_directory_changes(void);
 
 /*
  * Is a locked entry's table the one of that name?  False: it was another one when the list was
- * written. The name of one that has been seen before is made to be this.
+ * written.  The name of one that has been seen before is made to be this.
  */
 extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 

@@ -327,7 +327,8 @@ cancelled(void *)
 	return cancelled_now;
 }
 
-/* Waits sleep, heed a cancel where they may, end on a device that hangs, and leave no error behind.
+/*
+ * Waits sleep, heed a cancel where they may, end on a device that hangs, and leave no error behind.
  */
 static void
 test_waits(void)

@@ -46,8 +46,10 @@ ranges_of(uint64_t bytes)
 	return &ranges.engine;
 }
 
-/* Have the suites of every engine take few samples: all of them are taken of the engines
- * themselves. */
+/*
+ * Have the suites of every engine take few samples: all of them are taken of the engines
+ * themselves.
+ */
 static void
 in_short(void (*test)(void))
 {
@@ -121,8 +123,10 @@ reduce_rows(HgEngine *engine, HgError *error)
 	return status == HG_OK && groups != 1 ? HG_INVALID : status;
 }
 
-/* Jobs with columns run whole, or not at all: they are the device's, whose suite test_wire runs at
- * length. */
+/*
+ * Jobs with columns run whole, or not at all: they are the device's, whose suite test_wire runs at
+ * length.
+ */
 static void
 test_columns(void)
 {

@@ -299,7 +299,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 /*
  * Functions have taken so many rows by runs, which has filled memory: unmake the groups that
  * later rows have made behind the first known ones, and have the rows of groups that are not there
- * go to files. Returns the rows that are left.
+ * go to files.  Returns the rows that are left.
  */
 static HgSelection
 hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
