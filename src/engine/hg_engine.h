@@ -120,8 +120,9 @@ extern "C"
 	typedef enum HgBuildAlgorithm
 	{
 		HG_BUILD_AUTO = 0,
-		HG_BUILD_V1, /* Algorithm 1: count, prefix sum, scatter */
-		HG_BUILD_V2	 /* Algorithm 2: into bins, then V1 in each bin */
+		HG_BUILD_V1,	/* Algorithm 1: count, prefix sum, scatter */
+		HG_BUILD_V2,	/* Algorithm 2: into bins, then V1 in each bin */
+		HG_BUILD_DIRECT /* the keys are the vertices: never asked for, see HgJobSpec.direct */
 	} HgBuildAlgorithm;
 
 	typedef enum HgProbeAlgorithm
@@ -241,6 +242,9 @@ extern "C"
 		HgProbeAlgorithm probe;
 		double load_factor;		   /* wanted C = N / V; 0 means 1 */
 		uint32_t bins;			   /* wanted number of bins; 0 = automatic */
+		uint32_t direct;		   /* not 0: where all of the four above are left open, and the
+									* inner keys are dense, the keys may be the vertices: then
+									* there is no graph to be described or exported */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
@@ -360,14 +364,17 @@ extern "C"
 	{
 		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in
 								 * one of a team (HgJobSpec) those of all its members */
-		uint64_t vertices;		/* V, of both graphs; 0 before build */
+		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
+								 * many as from the least inner key to the greatest; 0 before
+								 * build */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of
 								 * memory; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far */
-		uint64_t comparisons;	/* keys compared with keys, so far */
+		uint64_t comparisons;	/* keys compared with keys, so far: none where they are the
+								 * vertices */
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
 								 * standard: probes of a non-empty list */
 		uint64_t peak_bytes;	/* most memory held: device memory for cuda */

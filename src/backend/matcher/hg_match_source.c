@@ -42,6 +42,7 @@ hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec
 	const HgMatchTask *task = source->task;
 
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
+	spec->direct = task->spec.direct && !on_device;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec->expected_rows[side] = task->sides[side].rows;

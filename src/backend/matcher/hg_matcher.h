@@ -50,6 +50,7 @@ typedef struct HgMatcherSpec
 	HgMatchMode mode; /* all matches, or the first of each outer row */
 	bool small;		  /* a few rows: use the CPU and nothing else */
 	bool counted;	  /* no match is asked for, only their number */
+	bool direct;	  /* on the CPU keys may be vertices, where no setting says otherwise */
 	double pairs;	  /* matches that are expected; only hints at how long they take */
 
 	/*

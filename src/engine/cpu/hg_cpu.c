@@ -10,8 +10,10 @@
  * All memory, the job itself included, comes from the host's callbacks and is
  * counted; close gives back whatever is held, so that no function has to tidy up
  * after a failure but for what it holds in local variables.  Build allocates all that
- * matching needs: nothing is allocated after it.  The runs of a shared job come from the team's
- * memory; they are counted too, and stay when the job is closed.
+ * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
+ * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's limit.
+ * The runs of a shared job come from the team's memory; they are counted too, and stay when the job
+ * is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,6 +21,7 @@
  */
 #include "../hg_reduce.h"
 #include "hg_cpu_describe.h"
+#include "hg_cpu_direct.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_match.h"
 #include "hg_cpu_memory.h"
@@ -50,6 +53,9 @@
  */
 #define SPREAD_BELOW (1024 * 1024)
 
+/* What a table of keys may take (hg_cpu_direct.c), however few rows there are. */
+#define DIRECT_BYTES (1024 * 1024)
+
 static const HgShapeLimits cpu_limits = {
 	.bin_bytes = BIN_BYTES,
 	.binned_from = BINNED_FROM,
@@ -74,6 +80,7 @@ typedef struct CpuJob
 	bool has_arrived; /* a shared job's build was called */
 	bool shared_out;  /* a shared job's only stream was begun */
 	HgCpuCursor cursor;
+	HgCpuDirectCursor direct_cursor; /* where the job's vertices are keys */
 } CpuJob;
 
 static CpuJob *
@@ -86,6 +93,12 @@ static CpuState
 state_of(const HgJob *job)
 {
 	return ((const CpuJob *) job)->state;
+}
+
+static bool
+is_direct(const HgJob *job)
+{
+	return job->direct.vertices > 0;
 }
 
 /* A clock that stands still while graphs are built. */
@@ -128,7 +141,7 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 		return status;
 	if (job->team != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "no participant has the graph of a side");
-	if ((side != HG_OUTER && side != HG_INNER) ||
+	if ((side != HG_OUTER && side != HG_INNER) || is_direct(job) ||
 		(side == HG_OUTER && job->shape.probe == HG_PROBE_STANDARD))
 		return hg_error_set(error, HG_INVALID, NULL, "no graph was built for this side");
 	return HG_OK;
@@ -312,6 +325,29 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 	}
 }
 
+/* Have keys be the vertices, where they are dense. */
+static HgStatus
+job_choose_direct(HgJob *job, const uint64_t rows[2], HgError *error)
+{
+	double start = hg_clock_ms();
+	/* what is planned for two sides of HashGraphs, or what is little */
+	double planned = hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
+					 ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
+	uint64_t bytes = planned > DIRECT_BYTES ? (uint64_t) planned : DIRECT_BYTES;
+	HgStatus status = hg_cpu_direct_choose(job, rows, bytes, error);
+
+	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
+	if (status == HG_OK && is_direct(job))
+	{
+		job->stats.vertices = job->direct.vertices;
+		job->stats.bins = 1;
+		job->stats.ranges = 1;
+		job->stats.build = HG_BUILD_DIRECT;
+		job->stats.probe = HG_PROBE_STANDARD;
+	}
+	return status;
+}
+
 /* Copy the rows that are to be in bins to runs. */
 static HgStatus
 job_bin(HgJob *job, HgError *error)
@@ -359,7 +395,9 @@ job_build(HgJob *job, HgError *error)
 
 	if (job->team != NULL)
 		status = hg_cpu_team_count(job, status, rows, error);
-	if (status != HG_OK)
+	else
+		status = job_choose_direct(job, rows, error);
+	if (status != HG_OK || is_direct(job))
 		return status;
 	job_choose_shape(job, rows);
 	status = job_bin(job, error);
@@ -403,9 +441,12 @@ engine_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
 	HgStatus status = job_begin_matches(job, mode, error);
 
-	if (status == HG_OK)
-		cpu_job(job)->state = JOB_MATCHING;
-	return status;
+	if (status != HG_OK)
+		return status;
+	cpu_job(job)->state = JOB_MATCHING;
+	if (is_direct(job))
+		status = hg_cpu_direct_match(job, &cpu_job(job)->direct_cursor, mode, error);
+	return job_finish(job, status);
 }
 
 static HgStatus
@@ -426,7 +467,8 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 		return status;
 
 	start = match_clock(job);
-	status = hg_cpu_next(job, &cpu_job(job)->cursor, matches, error);
+	status = is_direct(job) ? hg_cpu_direct_next(job, &cpu_job(job)->direct_cursor, matches, error)
+							: hg_cpu_next(job, &cpu_job(job)->cursor, matches, error);
 	job->stats.matches += matches->count;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return job_finish(job, status);
@@ -442,7 +484,8 @@ engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 		return status;
 	cpu_job(job)->state = JOB_BUILT;
 	start = match_clock(job);
-	status = hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
+	status = is_direct(job) ? hg_cpu_direct_count(job, mode, matches, error)
+							: hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
 	if (status == HG_OK)
 		job->stats.matches += *matches;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
@@ -483,6 +526,7 @@ engine_close(HgJob *job)
 {
 	HgJob end;
 
+	hg_cpu_direct_close(job);
 	for (int i = 0; i < 2; i++)
 	{
 		HgCpuSide *side = &job->sides[i];

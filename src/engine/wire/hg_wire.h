@@ -147,7 +147,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 4
+#define HG_WIRE_VERSION 5
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
