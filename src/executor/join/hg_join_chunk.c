@@ -382,6 +382,8 @@ hg_join_read_outer(HgJoinState *state)
 		reading->outer_chunks = 1;
 		hg_join_matched_reset(matched, outer->words->rows);
 	}
+	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
+		return HG_JOIN_STREAM;
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_sending(state);
