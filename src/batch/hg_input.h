@@ -25,6 +25,7 @@
 #include "backend/hg_budget.h"
 #include "batch/hg_column_store.h"
 #include "batch/hg_filter.h"
+#include "batch/hg_input_keys.h"
 #include "batch/hg_key.h"
 #include "batch/hg_key_column.h"
 #include "batch/hg_spill.h"
@@ -37,16 +38,9 @@ typedef struct HgInput
 
 	/* how rows come from the child */
 	HgBatchSource *child;
-	HgBatch *batch;		   /* its rows: key columns, then others that are needed */
-	HgKeyEncoder *encoder; /* shared by both sides */
-	HgBatch *key_batch;	   /* where the keys' values are: batch, or one of expressions */
-	int *key_columns;	   /* [nparts] their columns there */
-	ExprState **key_exprs; /* [nparts], or NULL where all keys are columns of the child */
-	int16 *key_copies;	   /* [nparts] typlen of values to copy: a subplan's next ends them; or 0 */
-	TupleTableSlot *key_slot; /* the child's row that they are evaluated over */
-	int *batch_attnos;		  /* [batch->ncolumns] places of its columns in that row, from 0 */
-	ExprContext *econtext;	  /* of the expressions */
-	MemoryContext temporary;  /* of the hash functions */
+	HgBatch *batch;	   /* its rows: columns that are needed for keys or above */
+	int *batch_attnos; /* [batch->ncolumns] places of its columns in the child's rows, from 0 */
+	HgInputKeys keys;  /* of these rows */
 
 	int ncolumns; /* columns needed above */
 	int *from;	  /* [ncolumns] their places in batch */

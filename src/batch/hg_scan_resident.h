@@ -21,7 +21,7 @@
 #include "access/relscan.h"
 
 #include "batch/hg_batch.h"
-#include "batch/hg_predicate.h"
+#include "batch/hg_predicate_judge.h"
 #include "resident/hg_resident_array.h"
 
 typedef struct HgResidentScan HgResidentScan;

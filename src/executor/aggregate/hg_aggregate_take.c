@@ -40,6 +40,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_numeric_units.h"
+#include "executor/aggregate/hg_aggregate_bulk.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
 /* Computed arguments of rows that are taken together, without those of the last row. */

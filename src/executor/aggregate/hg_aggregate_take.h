@@ -13,7 +13,7 @@
 #include "batch/hg_batch.h"
 #include "executor/aggregate/hg_aggregate_alike.h"
 #include "executor/aggregate/hg_aggregate_filter.h"
-#include "executor/aggregate/hg_aggregate_function.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
