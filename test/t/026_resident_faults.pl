@@ -172,6 +172,77 @@ holds_against('joins_late', '... nor one that is changed and observed between th
 	return $different;
 });
 
+holds_against('joins_observed', '... nor one that is changed behind that copy, observed, and published before the round ends', sub {
+	my $different;
+
+	sql(q{select hashgraph_resident_drop('t')});
+	hold(RECORD);
+	sql(q{select hashgraph_resident_add('t')});
+	wait_at(RECORD);
+	# those bits are too old when it goes on, and it comes again with the bits of a round that is about to end
+	wait_for_rounds(3);
+	hold(END_ROUND);
+	wait_at(END_ROUND);
+	let_go(RECORD);
+	hold(RECORD);
+	if (comes_to(RECORD, 2))
+	{
+		change();
+		# the next round, which is the first that sees the change, observes the table and does not end
+		let_go(END_ROUND);
+		hold(END_ROUND);
+		if (comes_to(END_ROUND, 2))
+		{
+			wait_published(RECORD);
+			# the snapshots from before the change go, and nobody takes from the records before the bit is set again
+			hold(OBSERVE);
+			let_go(END_ROUND);
+			if (comes_to(OBSERVE, 2))
+			{
+				sql('vacuum t');
+				$different = (check())[1];
+			}
+		}
+	}
+	# where one did not come a chain has broken
+	$holder->query('select pg_advisory_unlock_all()');
+	return $different;
+});
+
+# ---------------------------------------------------------------- pages of the map that are not looked into
+
+holds_against('full_map', 'a block that is changed and vacuumed after it was published is not served', sub {
+	change();
+	wait_for_rounds(4);
+	sql('vacuum t');
+	return (check())[1];
+});
+
+# A page of the map whose bits are all set: of 32,672 blocks, here with a row each.
+sql(<<'SQL');
+create table large (k int, filler text);
+alter table large alter filler set storage plain;
+insert into large select i, repeat('x', 5000) from generate_series(1, 32672 + 10) i;
+SQL
+# the witnesses' snapshots go first
+wait_for_rounds(4);
+sql(q{vacuum large});
+sql(q{select hashgraph_resident_add('large', '{k}', wait => true)});
+is(sql(q{select blocks_resident || ' ' || blocks_stale from hashgraph_resident where relation = 'large'::regclass}), '32682 0',
+	'a table with a page of the map of which all bits are set is taken in');
+# it rests: observations have nothing to note
+wait_for_rounds(5);
+$writer->query('update large set k = 0 where k = 77');
+wait_for_rounds(4);
+my $left = sql(q{select blocks_resident from hashgraph_resident where relation = 'large'::regclass});
+cmp_ok($left, '<', 32682, '... and loses a block that is changed when nothing has changed for some rounds');
+cmp_ok($left, '>', 32682 - 32672 / 32, '... and no other segment');
+sql('vacuum large');
+is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... so that the former row is not served when it is vacuumed');
+ok(wait_for(sub { sql(q{select blocks_resident = blocks_visible and blocks_visible > 32670 from hashgraph_resident where relation = 'large'::regclass}) eq 't' or not sql('vacuum large') and not usleep(50_000) }, 20),
+	'... and it is taken in again, as it is then');
+sql(q{select hashgraph_resident_drop('large'); drop table large});
+
 # ---------------------------------------------------------------- bits first, then records
 
 holds_against('record_first', 'a reader that is held between the bits and the records is served no changed block', sub {
