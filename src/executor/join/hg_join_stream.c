@@ -4,13 +4,13 @@
  *	  The join node's outer rows, joined batch by batch as they come.
  *
  * Where the inner HashGraph stays in a near cache, outer rows need not be collected to be joined:
- *each batch of the child is looked up when it comes, and its columns go up without having been
- *stored. A star of joins is then a pipeline, through all of which a batch goes while it is in the
- *nearest cache, and of the outer side no memory is taken, however large it is, and whatever process
- *reads it.
+ * each batch of the child is looked up when it comes, and its columns go up without having been
+ * stored. A star of joins is then a pipeline, through all of which a batch goes while it is in the
+ * nearest cache, and of the outer side no memory is taken, however large it is, and whatever process
+ * reads it.
  *
  * That is for the rows of an inner side that is whole, and for outer ones that are not wanted
- *again: neither for their own sake, where they have no match, nor by another execution.
+ * again: neither for their own sake, where they have no match, nor by another execution.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
