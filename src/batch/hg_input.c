@@ -9,22 +9,14 @@
  */
 #include "hg_compat.h"
 
+#include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "access/sysattr.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
 #include "batch/hg_input_select.h"
-
-/* Memory of the values of key expressions that are encoded together, in bytes. */
-#define HG_KEY_VALUES (256 * 1024)
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
 #define HG_CHECK_KEEPS 0.5
@@ -32,15 +24,6 @@
 /* Keys that a sender is given at a time. */
 #define HG_LEAST_SENT ((uint64) 8 * 1024)
 #define HG_MOST_SENT ((uint64) 128 * 1024)
-
-/* A key that is a column of the child, or NULL.  A type that is only relabelled is that column. */
-static const Var *
-hg_input_key_column(const Expr *expr)
-{
-	while (IsA(expr, RelabelType))
-		expr = ((const RelabelType *) expr)->arg;
-	return IsA(expr, Var) ? (const Var *) expr : NULL;
-}
 
 /* Which attributes of the child, counted from 0, are needed for keys or above? */
 static Bitmapset *
@@ -62,52 +45,6 @@ hg_input_collect(HgSide side, List *key_exprs, int ncolumns, const int *attnos)
 	return needed;
 }
 
-/* Set up what encodes the keys: in place where all are columns, else by evaluating them. */
-static void
-hg_input_create_keys(HgInput *input, PlanState *parent, List *key_exprs, const Bitmapset *needed)
-{
-	int nparts = input->encoder->nparts;
-	ListCell *lc;
-
-	input->econtext = CreateExprContext(parent->state);
-	input->temporary =
-		AllocSetContextCreate(CurrentMemoryContext, "HashGraph key encoding", ALLOCSET_SMALL_SIZES);
-	input->key_batch = input->batch;
-	input->key_columns = palloc(nparts * sizeof(int));
-	foreach (lc, key_exprs)
-	{
-		const Var *var = hg_input_key_column(lfirst(lc));
-
-		if (var == NULL)
-			break;
-		input->key_columns[foreach_current_index(lc)] =
-			bms_member_index(unconstify(Bitmapset *, needed), var->varattno - 1);
-	}
-	if (lc == NULL)
-		return;
-
-	input->key_batch = hg_batch_create(nparts);
-	input->key_slot = MakeSingleTupleTableSlot(ExecGetResultType(input->plan), &TTSOpsVirtual);
-	input->key_exprs = palloc(nparts * sizeof(ExprState *));
-	input->key_copies = palloc0(nparts * sizeof(int16));
-	foreach (lc, key_exprs)
-	{
-		/* a subplan's slots are freed with the query's other slots, after the node's memory */
-		MemoryContext old = MemoryContextSwitchTo(parent->state->es_query_cxt);
-
-		input->key_columns[foreach_current_index(lc)] = foreach_current_index(lc);
-		input->key_exprs[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), parent);
-		MemoryContextSwitchTo(old);
-		if (contain_subplans(lfirst(lc)) && !get_typbyval(exprType(lfirst(lc))))
-			input->key_copies[foreach_current_index(lc)] = get_typlen(exprType(lfirst(lc)));
-	}
-	/* what no key needs stays NULL */
-	memset(input->key_slot->tts_values, 0,
-		   input->key_slot->tts_tupleDescriptor->natts * sizeof(Datum));
-	memset(input->key_slot->tts_isnull, true,
-		   input->key_slot->tts_tupleDescriptor->natts * sizeof(bool));
-}
-
 /*
  * Ask the filter about rows of the child, as HgRowCheck says.  Rows without a key match nothing
  * either, and are refused with the others.
@@ -118,8 +55,8 @@ hg_input_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 	HgInput *input = (HgInput *) ((char *) check - offsetof(HgInput, check));
 	HgSpillKeys keys;
 	uint16 valid[HG_BATCH_ROWS];
-	int nvalid = hg_key_encode(input->encoder, input->side, batch, input->check_columns, 0,
-							   batch->nrows, keys.words, keys.null_keys, input->temporary);
+	int nvalid = hg_key_encode(input->keys.encoder, input->side, batch, input->check_columns, 0,
+							   batch->nrows, keys.words, keys.null_keys, input->keys.temporary);
 	int nkept;
 
 	if (nvalid < batch->nrows)
@@ -145,9 +82,9 @@ static void
 hg_input_create_check(HgInput *input)
 {
 	HgRowCheck *check = &input->check;
-	int nparts = input->encoder->nparts;
+	int nparts = input->keys.encoder->nparts;
 
-	if (input->key_exprs != NULL || !input->encoder->exact || input->keep_null_keys)
+	if (input->keys.exprs != NULL || !input->keys.encoder->exact || input->keep_null_keys)
 		return;
 	check->apply = hg_input_check;
 	check->columns = palloc(nparts * sizeof(int));
@@ -156,10 +93,10 @@ hg_input_create_check(HgInput *input)
 	{
 		int i = 0;
 
-		while (i < check->ncolumns && check->columns[i] != input->key_columns[p])
+		while (i < check->ncolumns && check->columns[i] != input->keys.columns[p])
 			i++;
 		if (i == check->ncolumns)
-			check->columns[check->ncolumns++] = input->key_columns[p];
+			check->columns[check->ncolumns++] = input->keys.columns[p];
 		input->check_columns[p] = i;
 	}
 }
@@ -189,7 +126,6 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 
 	input->side = side;
 	input->plan = plan;
-	input->encoder = encoder;
 	input->keep_null_keys = keep_null_keys;
 
 	input->batch_attnos = palloc(Max(nneeded, 1) * sizeof(int));
@@ -200,9 +136,10 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	}
 	input->batch = hg_batch_create(nneeded);
 	input->child = make_source(plan, nneeded, child_attnos);
-	hg_input_create_keys(input, parent, key_exprs, needed);
+	hg_input_keys_init(&input->keys, side, plan, parent, encoder, key_exprs, input->batch,
+					   input->batch_attnos);
 	hg_input_create_check(input);
-	input->may_run = input->child->next_run != NULL && input->key_exprs == NULL &&
+	input->may_run = input->child->next_run != NULL && input->keys.exprs == NULL &&
 					 hg_key_is_value(encoder, side);
 	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));
 
@@ -249,89 +186,6 @@ hg_input_row_bytes(uint32 key_width, int row_width)
 	return hg_key_column_row_bytes(key_width) + row_width;
 }
 
-/* Evaluate the keys of a row of the batch into the same row of key_batch. */
-static void
-hg_input_evaluate_keys(HgInput *input, int row)
-{
-	const HgBatch *batch = input->batch;
-	TupleTableSlot *slot = input->key_slot;
-
-	/* a key may take any time */
-	CHECK_FOR_INTERRUPTS();
-	for (int c = 0; c < batch->ncolumns; c++)
-	{
-		slot->tts_values[input->batch_attnos[c]] = batch->values[c][row];
-		slot->tts_isnull[input->batch_attnos[c]] = hg_batch_is_null(batch, c, row);
-	}
-	ExecStoreVirtualTuple(slot);
-	if (input->side == HG_OUTER)
-		input->econtext->ecxt_outertuple = slot;
-	else
-		input->econtext->ecxt_innertuple = slot;
-	for (int p = 0; p < input->encoder->nparts; p++)
-	{
-		HgBatch *keys = input->key_batch;
-
-		keys->values[p][row] =
-			ExecEvalExprSwitchContext(input->key_exprs[p], input->econtext, &keys->nulls[p][row]);
-		if (input->key_copies[p] != 0 && !keys->nulls[p][row])
-		{
-			MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_tuple_memory);
-
-			keys->values[p][row] = datumCopy(keys->values[p][row], false, input->key_copies[p]);
-			MemoryContextSwitchTo(old);
-		}
-		keys->has_nulls[p] |= keys->nulls[p][row];
-	}
-	ExecClearTuple(slot);
-}
-
-/* Encode the keys of all rows of the batch; returns how many are not NULL. */
-static int
-hg_input_encode(HgInput *input, HgSpillKeys *keys)
-{
-	int nrows = input->batch->nrows;
-	MemoryContext values = input->econtext->ecxt_per_tuple_memory;
-	int nvalid = 0;
-	int first = 0;
-
-	MemoryContextReset(input->temporary);
-	if (input->key_exprs == NULL)
-		return hg_key_encode(input->encoder, input->side, input->batch, input->key_columns, 0,
-							 nrows, keys->words, keys->null_keys, input->temporary);
-
-	for (int row = 0; row < nrows; row++)
-	{
-		if (first == row)
-		{
-			ResetExprContext(input->econtext);
-			memset(input->key_batch->has_nulls, false, input->key_batch->ncolumns * sizeof(bool));
-		}
-		hg_input_evaluate_keys(input, row);
-		/* the values of many rows are encoded together, unless they take much memory */
-		if (row + 1 == nrows || MemoryContextMemAllocated(values, true) > HG_KEY_VALUES)
-		{
-			nvalid += hg_key_encode(input->encoder, input->side, input->key_batch,
-									input->key_columns, first, row + 1 - first, keys->words,
-									keys->null_keys, input->temporary);
-			first = row + 1;
-		}
-	}
-	return nvalid;
-}
-
-/* Rows wherever they were read: column i of a row is column at[i] of the batch. */
-typedef struct HgInputRows
-{
-	const HgBatch *batch;
-	const int *at;
-	int nkeys;			 /* rows with a key ... */
-	const uint16 *which; /* ... are these; NULL: the first ones, which are all */
-	int nnull;			 /* rows without a key that are kept */
-	uint16 key_rows[HG_BATCH_ROWS];
-	uint16 null_rows[HG_BATCH_ROWS];
-} HgInputRows;
-
 /* Sort the rows of a batch into those with a key and those without one. */
 static void
 hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int nrows)
@@ -358,7 +212,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	if (!input->child->next(input->child, batch))
 		return false;
 	nleft = batch->nrows;
-	nvalid = hg_input_encode(input, keys);
+	nvalid = hg_input_keys_encode(&input->keys, keys);
 	rows->batch = batch;
 	rows->at = input->from;
 	rows->which = NULL;
@@ -390,8 +244,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	return true;
 }
 
-/* The next rows of the source or the child, valid until the next call; at_end is set. */
-static bool
+bool
 hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
 	bool more;
@@ -438,31 +291,36 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 	}
 }
 
-/*
- * Keep the child's next rows as they lie in arrays, where they come so and the keys are there as
- * the engine takes them: nobody looks at a row then.  False: they are read as batches.
- */
-static bool
-hg_input_keep_run(HgInput *input, uint64 max_rows)
+bool
+hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 {
-	HgRun run = {.values = input->run_values};
-	uint64 first_row;
-	int room;
-
 	if (!input->may_run || input->source != NULL || input->collector != NULL ||
 		(input->filter != NULL && input->filter->pays))
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	room = hg_column_store_room(input->rows, &first_row);
+	run->values = input->run_values;
+	if (!input->child->next_run(input->child, max_rows, run))
+		return false;
+	input->rows_read += run->nrows;
+	return true;
+}
+
+/* Keep the child's next rows as they lie in arrays; false where they don't come so. */
+static bool
+hg_input_keep_run(HgInput *input, uint64 max_rows)
+{
+	HgRun run;
+	uint64 first_row;
+	int room = hg_column_store_room(input->rows, &first_row);
+
 	if (input->rows->shared == NULL)
 		room = HG_RUN_MOST;
 	room = (int) Min((uint64) room, max_rows - hg_input_rows(input));
 	room = (int) Min((uint64) room, HG_MAX_ROWS - hg_input_rows(input));
-	if (!input->child->next_run(input->child, room, &run))
+	if (!hg_input_read_run(input, room, &run))
 		return false;
-	hg_key_column_borrow(input->words, first_row, run.values[input->key_columns[0]], run.nrows);
+	hg_key_column_borrow(input->words, first_row, run.values[input->keys.columns[0]], run.nrows);
 	hg_column_store_add_run(input->rows, run.values, input->from, run.nrows);
-	input->rows_read += run.nrows;
 	return true;
 }
 

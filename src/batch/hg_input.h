@@ -25,6 +25,7 @@
 #include "backend/hg_budget.h"
 #include "batch/hg_column_store.h"
 #include "batch/hg_filter.h"
+#include "batch/hg_input_keys.h"
 #include "batch/hg_key.h"
 #include "batch/hg_key_column.h"
 #include "batch/hg_spill.h"
@@ -37,16 +38,9 @@ typedef struct HgInput
 
 	/* how rows come from the child */
 	HgBatchSource *child;
-	HgBatch *batch;		   /* its rows: key columns, then others that are needed */
-	HgKeyEncoder *encoder; /* shared by both sides */
-	HgBatch *key_batch;	   /* where the keys' values are: batch, or one of expressions */
-	int *key_columns;	   /* [nparts] their columns there */
-	ExprState **key_exprs; /* [nparts], or NULL where all keys are columns of the child */
-	int16 *key_copies;	   /* [nparts] typlen of values to copy: a subplan's next ends them; or 0 */
-	TupleTableSlot *key_slot; /* the child's row that they are evaluated over */
-	int *batch_attnos;		  /* [batch->ncolumns] places of its columns in that row, from 0 */
-	ExprContext *econtext;	  /* of the expressions */
-	MemoryContext temporary;  /* of the hash functions */
+	HgBatch *batch;	   /* its rows: columns that are needed for keys or above */
+	int *batch_attnos; /* [batch->ncolumns] places of its columns in the child's rows, from 0 */
+	HgInputKeys keys;  /* of these rows */
 
 	int ncolumns; /* columns needed above */
 	int *from;	  /* [ncolumns] their places in batch */
@@ -83,6 +77,18 @@ typedef struct HgInput
 	uint64 null_keys; /* ... whose key was NULL */
 	uint64 refused;	  /* rows that a filter refused, here or in the child: no key is one */
 } HgInput;
+
+/* Rows wherever they were read: column i of a row is column at[i] of the batch. */
+typedef struct HgInputRows
+{
+	const HgBatch *batch;
+	const int *at;
+	int nkeys;			 /* rows with a key ... */
+	const uint16 *which; /* ... are these; NULL: the first ones, which are all */
+	int nnull;			 /* rows without a key that are kept */
+	uint16 key_rows[HG_BATCH_ROWS];
+	uint16 null_rows[HG_BATCH_ROWS];
+} HgInputRows;
 
 /*
  * What makes the source of a child plan: of the attributes attnos[nattnos] (from 1, each once)
@@ -121,6 +127,19 @@ hg_input_rows(const HgInput *input)
  * stopped is one at which it can stop again.
  */
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
+
+/*
+ * The next rows of the source or the child, instead of holding them, with their keys' words by
+ * their places in the batch; valid until the next call.  False at the end, and at_end is set.
+ */
+extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
+
+/*
+ * The same of rows that lie in arrays, where they come so and the keys are there as the engine takes
+ * them: nobody looks at a row then.  run->values is input->run_values.  False: they are read as
+ * batches.
+ */
+extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_predicate.h
- *	  Clauses over columns, which are decided for the rows of a batch at once.
+ *	  Clauses over columns, as sets of rows.
  *
  * A predicate is a set of rows: those for which an expression of SQL is TRUE.  It has two values
  * where the expression has three, because what is asked of it always is whether it is TRUE; the
  * rows for which it is FALSE are another predicate.
  *
- * It can't fail, and has no effects.  Some rows may stay UNDECIDED: those with values that are
- * compressed, out of line, or of a kind that is not understood.  They are left to the expression.
+ * It is made of an expression (hg_predicate_clause.h), bound to the columns of a batch, applied to
+ * batches (hg_predicate_apply.h), and judged by what is known of all their values
+ * (hg_predicate_judge.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,7 +21,7 @@
 #include "access/attnum.h"
 #include "access/tupdesc.h"
 
-#include "batch/hg_batch.h"
+#include "batch/hg_bytes.h"
 #include "batch/hg_intervals.h"
 #include "batch/hg_value_order.h"
 
@@ -43,12 +44,6 @@ typedef enum HgPredicateKind
 
 /* Decimal digits behind the point in which numerics are compared. */
 #define HG_PREDICATE_SCALE 16
-
-typedef struct HgBytes
-{
-	const char *data;
-	int length;
-} HgBytes;
 
 typedef struct HgPredicate HgPredicate;
 struct HgPredicate
@@ -79,25 +74,6 @@ struct HgPredicate
 	HgBytes *bytes; /* [nbytes]; of EQUAL sorted, each once */
 };
 
-/* What is known of all values of a column. */
-typedef struct HgValueBounds
-{
-	bool has_nulls; /* some may be */
-	bool all_nulls;
-	/* the integers of those that are not NULL, or the units of NUMERIC, are from low to high */
-	bool known;
-	int128 low;
-	int128 high;
-} HgValueBounds;
-
-/* Of all rows, are none in a predicate, or all; and if that is not known, some.  They ascend. */
-typedef enum HgPredicateShare
-{
-	HG_SHARE_NONE,
-	HG_SHARE_SOME,
-	HG_SHARE_ALL
-} HgPredicateShare;
-
 /*
  * ------------------------------------------------------------------------
  * Making predicates, in CurrentMemoryContext
@@ -123,9 +99,6 @@ extern HgPredicate *hg_predicate_prefix(AttrNumber attno, HgValueOrder order, Hg
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
-/* The bytes of a value that is neither compressed nor out of line. */
-extern HgBytes hg_predicate_value(HgValueOrder order, Datum value);
-
 /*
  * The units of 10^-HG_PREDICATE_SCALE of a numeric; false where it is none of so many or out of
  * reach.
@@ -134,7 +107,7 @@ extern bool hg_predicate_units(Datum value, int128 *units);
 
 /*
  * ------------------------------------------------------------------------
- * Using them
+ * Ahead of applying them
  * ------------------------------------------------------------------------
  */
 
@@ -149,37 +122,9 @@ extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber
 extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
 
 /*
- * holds[i] = is row i of a batch in it?  undecided[i] is set where that is not known, and left
- * alone elsewhere.  Returns whether it has set one.
+ * Have the bounds of its set be for values of 64 bits in units of 10^-scale: as made they are for
+ * 10^-HG_PREDICATE_SCALE.  It may be called in the middle of a scan.
  */
-extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
-							   bool *undecided);
-
-/* Is it told by the integers that are inside the values of one column alone? */
-static inline bool
-hg_predicate_is_plain(const HgPredicate *predicate)
-{
-	return predicate->kind == HG_PREDICATE_INTEGER && predicate->order == HG_ORDER_SIGNED &&
-		   predicate->nfast <= 1;
-}
-
-/* Then: the same of values[n] that lie one behind the other, none of them NULL. */
-extern void hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n,
-									 bool *holds);
-
-/* Is it told by the bytes of the values of one column alone? */
-static inline bool
-hg_predicate_is_bytes(const HgPredicate *predicate)
-{
-	return predicate->kind == HG_PREDICATE_BYTES || predicate->kind == HG_PREDICATE_EQUAL ||
-		   predicate->kind == HG_PREDICATE_PREFIX;
-}
-
-/* Then: does it hold for a value that is not NULL?  False where that is not known. */
-extern bool hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds);
-
-/* What of rows is in a predicate of whose columns this is known, by columns of the batch. */
-extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
-										   const HgValueBounds *bounds);
+extern void hg_predicate_prepare(HgPredicate *predicate, int scale);
 
 #endif /* HG_PREDICATE_H */

@@ -34,6 +34,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
 

@@ -12,7 +12,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "batch/hg_predicate.h"
+#include "batch/hg_predicate_judge.h"
 #include "batch/hg_scan_tuples.h"
 
 typedef struct HgColumnQual HgColumnQual;
@@ -23,8 +23,7 @@ typedef struct HgRowsLeft
 	int n;
 	uint16 which[HG_BATCH_ROWS];   /* [n] places of them among those that were left before */
 	bool any_undecided;			   /* and then ... */
-	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one that the whole qual must tell of?
-									*/
+	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
 } HgRowsLeft;
 
 /* Is a clause one of those that are decided over columns (hg_predicate_clause.h)? */

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_heap_page.h"
+#include "batch/hg_predicate_apply.h"
 #include "batch/hg_scan_runs.h"
 
 /* Does a clause hold for a value? */

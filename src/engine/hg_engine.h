@@ -43,6 +43,13 @@
  * from next or count the matches of the part of the work that it took.  Together
  * these are all matches, each once.  See HgTeam.
  *
+ * STREAMED JOBS
+ *
+ * Where the inner graph stays in fast memory, outer rows can come a few at a time after build, and
+ * are never all there (HgJobSpec.streamed):
+ *
+ *	open -> append* (inner side) -> build -> { renew -> { match -> next* | count } }* -> close
+ *
  * COLUMNS AND GROUPS
  *
  * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
@@ -246,6 +253,9 @@ extern "C"
 		uint32_t direct;		   /* not 0: where all of the four above are left open, and the
 									* inner keys are dense, the keys may be the vertices: then
 									* there is no graph to be described or exported */
+		uint32_t streamed;		   /* not 0, in an engine that has renew(): outer rows come after
+									* build, a few at a time, if the inner graph is small enough
+									* that bins would be a loss; else build makes nothing */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
@@ -367,7 +377,7 @@ extern "C"
 								 * one of a team (HgJobSpec) those of all its members */
 		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
 								 * many as from the least inner key to the greatest; 0 before
-								 * build */
+								 * build, and after it in a streamed job that can't be one */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of
 								 * memory; 1 where it ran whole; 0 before build */
@@ -505,6 +515,16 @@ extern "C"
 
 		/* The next records, in no order, at most records->capacity; HG_INVALID without reduce. */
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
+
+		/*
+		 * Of a streamed job that is built: the outer rows are these count ones now, numbered from 0,
+		 * instead of those before, of which match, count and next know nothing any more.  The array
+		 * stays the caller's, who keeps it in place until the next renew or close.  It costs no more
+		 * than some hundred instructions: outer rows can come in such numbers as stay in the nearest
+		 * cache.  It ends a stream.  HG_INVALID where build made nothing.  NULL in an engine
+		 * without.
+		 */
+		HgStatus (*renew)(HgJob *job, const void *keys, uint64_t count, HgError *error);
 
 		/*
 		 * Begin with what the next calls on the job will ask for, and return at once: build,

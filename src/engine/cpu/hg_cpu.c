@@ -249,7 +249,7 @@ job_append(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t 
 	piece->count = count;
 	piece->first_row = (uint32_t) first_row;
 	side->rows += count;
-	job->stats.rows[which] = side->rows;
+	job->stats.rows[which] += count;
 	return HG_OK;
 }
 
@@ -263,6 +263,8 @@ job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	if (which != HG_OUTER && which != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
+	if (which == HG_OUTER && job->spec.streamed)
+		return hg_error_set(error, HG_INVALID, NULL, "outer rows of a streamed job come later");
 	if (numbered != ((const CpuJob *) job)->numbered &&
 		(job->team != NULL || job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
@@ -295,11 +297,18 @@ static HgStatus
 engine_share(HgJob *job, const HgTeam *team, HgError *error)
 {
 	if (state_of(job) != JOB_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
-		job->sides[HG_INNER].rows > 0)
+		job->sides[HG_INNER].rows > 0 || job->spec.streamed)
 		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
 	job->team = team;
 	cpu_job(job)->numbered = true;
 	return HG_OK;
+}
+
+double
+hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
+{
+	return key_width + sizeof(uint32_t) +
+		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
 /* Are the outer rows of a shared job to be shared out, whoever has appended them? */
@@ -360,14 +369,19 @@ static HgStatus
 job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, HgError *error)
 {
 	double start = hg_clock_ms();
-	/* what is planned for two sides of HashGraphs, or what is little */
-	double planned = hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
-					 ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
+	const uint64_t sides[2] = {
+		job->spec.streamed ? job->spec.expected_rows[HG_OUTER] : rows[HG_OUTER], rows[HG_INNER]};
+	/* what is planned for two sides of HashGraphs, or for a whole one, or what is little */
+	double planned = job->spec.streamed
+						 ? hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) *
+							   (double) rows[HG_INNER]
+						 : hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
+							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
 	uint64_t bytes = planned > DIRECT_BYTES ? (uint64_t) planned : DIRECT_BYTES;
 	HgStatus status = HG_OK;
 
 	if (job->team == NULL)
-		status = hg_cpu_direct_choose(job, rows, bytes, error);
+		status = hg_cpu_direct_choose(job, sides, bytes, error);
 	else if (may_share_direct(job, rows))
 		hg_cpu_direct_choose_shared(job, rows, SHARED_DIRECT_BYTES(planned), bounds);
 	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
@@ -422,6 +436,22 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
+/* Have the inner graph be a whole one, for rows in any order; false where that would be too large.
+ */
+static bool
+job_choose_whole(HgJob *job, uint64_t rows)
+{
+	double bytes =
+		hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) * (double) rows;
+
+	if (bytes > BINNED_FROM)
+		return false;
+	job->spec.build = HG_BUILD_V1;
+	job->spec.probe = HG_PROBE_STANDARD;
+	job->spec.bins = 0;
+	return true;
+}
+
 static HgStatus
 job_build(HgJob *job, HgError *error)
 {
@@ -437,10 +467,17 @@ job_build(HgJob *job, HgError *error)
 	}
 	if (status == HG_OK)
 		status = job_choose_direct(job, rows, &bounds, error);
+	/* matching allocates nothing more, and renew is a part of it */
+	if (status == HG_OK && job->spec.streamed)
+		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
 	if (status != HG_OK)
 		return status;
 	if (!is_direct(job))
+	{
+		if (job->spec.streamed && !job_choose_whole(job, rows[HG_INNER]))
+			return HG_OK;
 		job_choose_shape(job, rows);
+	}
 	status = job_bin(job, error);
 	if (job->team != NULL)
 		status = hg_cpu_team_exchange(job, status, error);
@@ -476,6 +513,23 @@ engine_build(HgJob *job, HgError *error)
 	else if (job->team != NULL)
 		cpu_job(job)->state = JOB_FAILED;
 	return job_finish(job, status);
+}
+
+static HgStatus
+engine_renew(HgJob *job, const void *keys, uint64_t count, HgError *error)
+{
+	HgStatus status = job_check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!job->spec.streamed || job->stats.vertices == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the job takes no outer rows any more");
+	cpu_job(job)->state = JOB_BUILT;
+	job->sides[HG_OUTER].piece_count = 0;
+	job->sides[HG_OUTER].rows = 0;
+	if (count == 0)
+		return HG_OK;
+	return job_append(job, HG_OUTER, keys, count, 0, error);
 }
 
 static HgStatus
@@ -594,10 +648,10 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	double edge = key_width + sizeof(uint32_t);
 
 	/*
-	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side, with up to
-	 * 1.42 offsets for each of its rows (hg_shape.c): of two sides as big that is less.
+	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side: of two sides as
+	 * big that is less.
 	 */
-	double graph = (edge + 1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1)) / 2;
+	double graph = hg_cpu_graph_row_bytes(key_width, load_factor) / 2;
 
 	return edge > graph ? edge : graph;
 }
@@ -619,6 +673,7 @@ hg_cpu_engine(void)
 		.close = engine_close,
 		.share = engine_share,
 		.append_rows = engine_append_rows,
+		.renew = engine_renew,
 	};
 
 	return &engine;

@@ -23,7 +23,8 @@ extern HgStatus hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle,
 extern void hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header);
 extern bool hg_cpu_team_failed(const HgJob *job);
 
-/* Take the next unit of a shared job: edges *from .. *from + *rows - 1 of a bin; false at the end.
+/*
+ * Take the next unit of a shared job: edges *from .. *from + *rows - 1 of a bin; false at the end.
  */
 extern bool hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows);
 

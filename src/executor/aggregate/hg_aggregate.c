@@ -11,7 +11,7 @@
  *
  *	READ			All batches are taken: the groups of their rows are found or made
  *					(hg_aggregate_groups.c) and each aggregate's state is advanced by a loop over
- *					a column (hg_aggregate_function.c).
+ *					a column (hg_aggregate_advance.c).
  *	RETURN			A row for each group: its columns and the results of its aggregates, in the
  *					scan slot, filtered by HAVING and projected.
  *	NEXT_PARTITION	The groups of rows that did not fit into memory.
@@ -52,6 +52,7 @@
 
 #include "batch/hg_bound_params.h"
 #include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_bulk.h"
 #include "executor/aggregate/hg_aggregate_explain.h"
 #include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_state.h"
@@ -234,7 +235,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
 	}
-	hg_aggregate_begin_taking(&state->taking, state->nfunctions, state->functions);
+	hg_aggregate_begin_taking(&state->taking, state->ncolumns, state->nfunctions, state->functions);
 	return offset;
 }
 

@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_function.h
- *	  Aggregate functions over batches: their states, and how these take rows.
+ *	  Aggregate functions over batches: what they are, and what they can take.
+ *
+ * How they take rows stands in hg_aggregate_advance.h and hg_aggregate_bulk.h, and what they return
+ * in hg_aggregate_result.h.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,8 +15,6 @@
 
 #include "nodes/execnodes.h"
 
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
-#include "executor/aggregate/hg_aggregate_groups.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "executor/aggregate/hg_aggregate_transition.h"
 
@@ -25,6 +26,27 @@ typedef enum HgWordType
 	HG_WORD_INT8,
 	HG_WORD_UINT4
 } HgWordType;
+
+/* Choose the loop for the type of words. */
+#define HG_FOR_WORD(word, call)                                                                    \
+	do                                                                                             \
+	{                                                                                              \
+		switch (word)                                                                              \
+		{                                                                                          \
+			case HG_WORD_INT2:                                                                     \
+				call(HG_WORD_INT2);                                                                \
+				break;                                                                             \
+			case HG_WORD_INT4:                                                                     \
+				call(HG_WORD_INT4);                                                                \
+				break;                                                                             \
+			case HG_WORD_UINT4:                                                                    \
+				call(HG_WORD_UINT4);                                                               \
+				break;                                                                             \
+			case HG_WORD_INT8:                                                                     \
+				call(HG_WORD_INT8);                                                                \
+				break;                                                                             \
+		}                                                                                          \
+	} while (0)
 
 typedef struct HgFunction
 {
@@ -43,13 +65,6 @@ typedef struct HgFunction
 	bool *results_null; /* [HG_BATCH_ROWS] */
 } HgFunction;
 
-/* Rows of a batch: rows[count], or all of the first count where rows is NULL. */
-typedef struct HgSelection
-{
-	const uint16 *rows;
-	int count;
-} HgSelection;
-
 /*
  * Set up a function for an Aggref: everything but filter and argument.  Its state goes to
  * *offset, which is moved behind it.  States of by-reference values live in states, what
@@ -58,37 +73,10 @@ typedef struct HgSelection
 extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
 							 MemoryContext states, MemoryContext temporary);
 
-/*
- * Take the selected rows: values and nulls (or NULL: none is) of the argument, by row.
- * Row r belongs to groups[r], or where groups is NULL all rows belong to group.
- */
-extern void hg_function_advance(const HgFunction *function, HgSelection selection,
-								const Datum *values, const bool *nulls, HgGroup *const *groups,
-								HgGroup *group);
-
-/* The same of an argument that is numbers. */
-extern void hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
-										const HgNumbers *numbers, HgGroup *const *groups,
-										HgGroup *group);
-
 /* Can it take numbers, whatever they are made of? */
 extern bool hg_function_takes_numbers(const HgFunction *function);
 
 /* Can it take rows of which none is NULL as they lie in arrays (HgRun)? */
 extern bool hg_function_takes_arrays(const HgFunction *function);
-
-/* Take nrows rows for one group: the array of the argument, or NULL where rows are counted. */
-extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
-									  HgGroup *group);
-
-/*
- * Take rows that a device has reduced: their number, and the words of the item that tells of the
- * argument's values (hg_engine.h), or NULL where rows are counted.
- */
-extern void hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows,
-							  const uint64 *item);
-
-/* Count rows that come without a batch. */
-extern void hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows);
 
 #endif /* HG_AGGREGATE_FUNCTION_H */

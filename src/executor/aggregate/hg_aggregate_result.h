@@ -11,6 +11,7 @@
 #define HG_AGGREGATE_RESULT_H
 
 #include "executor/aggregate/hg_aggregate_function.h"
+#include "executor/aggregate/hg_aggregate_groups.h"
 
 /* May a function that takes the same rows have its result from the state of this one? */
 extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind);

@@ -3,8 +3,8 @@
  * hg_aggregate_sums.h
  *	  The states of aggregates that are not computed by their own functions.
  *
- * They are of the files that advance them (hg_aggregate_function.c) and make results of them
- * (hg_aggregate_result.c), and nobody else's.
+ * They are of the files that advance them (hg_aggregate_advance.c, hg_aggregate_bulk.c) and make
+ * results of them (hg_aggregate_result.c), and nobody else's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -62,6 +62,39 @@ static inline int128
 hg_numeric_sum_of(const HgNumericState *state)
 {
 	return (int128) state->high << 64 | state->low;
+}
+
+/*
+ * A sum of up to 2^31 values, in halves of 32 bits: neither overflows, and neither waits for a
+ * carry of the other.
+ */
+typedef struct HgHalves
+{
+	int64 high;
+	uint64 low;
+} HgHalves;
+
+static inline void
+hg_halves_add(HgHalves *sum, int64 value)
+{
+	sum->high += value >> 32;
+	sum->low += (uint32) value;
+}
+
+static inline int128
+hg_halves_total(const HgHalves *sum)
+{
+	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
+}
+
+/* Add the sum of some values. */
+static inline void
+hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
+{
+	sum += hg_big_sum_of(state);
+	state->count += count;
+	state->low = (uint64) sum;
+	state->high = (int64) (sum >> 64);
 }
 
 #endif /* HG_AGGREGATE_SUMS_H */

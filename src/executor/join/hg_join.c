@@ -10,6 +10,9 @@
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
  *					columns of both rows are gathered, quals are evaluated, rows returned.
+ *	STREAM			Where the inner HashGraph is small, outer rows are not collected: READ_OUTER
+ *					builds that graph alone, and a batch of rows after the other is read,
+ *					looked up and returned with its matches (hg_join_stream.c).
  *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
  *	  UNMATCHED		match,
  *	  NULL_KEYS		... and those that could not have one.
@@ -256,6 +259,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 		hg_join_begin_exact(node, hash_clauses);
 	rules->join_qual = ExecInitQual(join_qual, &node->ss.ps);
 	MemoryContextSwitchTo(state->memory.context);
+	rules->same_bytes = hg_join_recheck_create(join_qual);
 
 	hg_used_add(&used, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&used, (Node *) cscan->scan.plan.qual);
@@ -306,6 +310,12 @@ hg_join_next_batch(HgJoinState *state)
 
 			case HG_JOIN_READ_OUTER:
 				hg_join_enter(progress, hg_join_read_outer(state));
+				break;
+
+			case HG_JOIN_STREAM:
+				if (hg_join_fill_streamed(state))
+					return true;
+				hg_join_enter(progress, HG_JOIN_READ_OUTER);
 				break;
 
 			case HG_JOIN_REDUCE:

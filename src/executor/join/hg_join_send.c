@@ -66,12 +66,12 @@ hg_join_is_steady(const HgInput *input)
 	if (!IsA(plan, SeqScan) || hg_join_expression_may_wait((Node *) plan->qual, NULL) ||
 		hg_join_expression_may_wait((Node *) plan->targetlist, NULL))
 		return false;
-	for (int p = 0; p < input->encoder->nparts; p++)
+	for (int p = 0; p < input->keys.encoder->nparts; p++)
 	{
-		const HgKeyPart *part = &input->encoder->parts[p];
+		const HgKeyPart *part = &input->keys.encoder->parts[p];
 
-		if ((input->key_exprs != NULL &&
-			 hg_join_expression_may_wait((Node *) input->key_exprs[p]->expr, NULL)) ||
+		if ((input->keys.exprs != NULL &&
+			 hg_join_expression_may_wait((Node *) input->keys.exprs[p]->expr, NULL)) ||
 			(part->encoding != HG_KEY_BITS &&
 			 hg_join_function_may_wait(part->hash[input->side].fn_oid, NULL)))
 			return false;

@@ -56,7 +56,7 @@ hg_join_expected_bytes(const HgInput *inner)
 	const Plan *plan = inner->plan->plan;
 
 	return Max(2.0 * inner->budget.charged,
-			   plan->plan_rows * hg_input_row_bytes(inner->encoder->width, plan->plan_width));
+			   plan->plan_rows * hg_input_row_bytes(inner->keys.encoder->width, plan->plan_width));
 }
 
 bool

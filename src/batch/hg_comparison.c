@@ -1,0 +1,266 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_comparison.c
+ *	  Comparisons of a column with constants, or with another column, as predicates.
+ *
+ * A date is compared with a timestamp as the day that begins with it, or after it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "batch/hg_comparison.h"
+#include "batch/hg_text_clause.h"
+
+AttrNumber
+hg_comparison_column(Node *node, Oid *type)
+{
+	Var *var;
+
+	*type = exprType(node);
+	/* a varchar is compared as a text */
+	if (IsA(node, RelabelType) && *type == TEXTOID &&
+		exprType((Node *) ((RelabelType *) node)->arg) == VARCHAROID)
+		node = (Node *) ((RelabelType *) node)->arg;
+	var = (Var *) node;
+	if (!IsA(var, Var) || var->varattno <= 0 || var->varlevelsup > 0)
+		return 0;
+	return var->varattno;
+}
+
+/* How an operator compares; false where that is not understood. */
+static bool
+hg_comparison_set_operator(HgComparison *comparison, Oid opno)
+{
+	Oid family = lookup_type_cache(comparison->type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	/* an operator of somebody's may be in a family, and of these types */
+	if (!OidIsValid(opno) || opno >= FirstGenbkiObjectId || !OidIsValid(family))
+		return false;
+	comparison->strategy = get_op_opfamily_strategy(opno, family);
+	if (comparison->strategy == InvalidStrategy)
+	{
+		Oid negator = get_negator(opno);
+
+		if (!OidIsValid(negator) ||
+			get_op_opfamily_strategy(negator, family) != BTEqualStrategyNumber)
+			return false;
+		comparison->strategy = BTEqualStrategyNumber;
+		comparison->negated = !comparison->negated;
+	}
+	return true;
+}
+
+/* Are values compared as their bytes are, under a collation, where they are compared as texts? */
+static bool
+hg_comparison_is_bytewise(const HgComparison *comparison, Oid collation)
+{
+	if (comparison->order != HG_ORDER_TEXT && comparison->order != HG_ORDER_BLANKS)
+		return true;
+	return hg_text_is_bytewise(collation, comparison->strategy == BTEqualStrategyNumber);
+}
+
+/* Are values of a column and of a constant's type compared as is told by the column's order? */
+static bool
+hg_comparison_takes(const HgComparison *comparison)
+{
+	Oid type = comparison->type;
+	Oid other = comparison->other_type;
+
+	if (comparison->order == HG_ORDER_UNKNOWN)
+		return false;
+	return type == other || hg_order_is_shared(type, other) ||
+		   (type == DATEOID && other == TIMESTAMPOID) || (type == TIMESTAMPOID && other == DATEOID);
+}
+
+bool
+hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid opno, Oid collation,
+				   bool negated)
+{
+	comparison->attno = hg_comparison_column(column, &comparison->type);
+	comparison->order = hg_value_order(comparison->type);
+	comparison->other_type = other_type;
+	comparison->negated = negated;
+	return comparison->attno > 0 && hg_comparison_takes(comparison) &&
+		   hg_comparison_set_operator(comparison, opno) &&
+		   hg_comparison_is_bytewise(comparison, collation);
+}
+
+/* The integer of a constant; *between: it is somewhere between that and the next. */
+static bool
+hg_comparison_integer(const HgComparison *comparison, Datum constant, int128 *value, bool *between)
+{
+	*between = false;
+	if (comparison->order == HG_ORDER_NUMERIC)
+		return hg_predicate_units(constant, value);
+	if (comparison->type == DATEOID && comparison->other_type == TIMESTAMPOID)
+	{
+		Timestamp timestamp = DatumGetTimestamp(constant);
+
+		*value = timestamp / USECS_PER_DAY - (timestamp % USECS_PER_DAY < 0);
+		*between = timestamp % USECS_PER_DAY != 0;
+		return !TIMESTAMP_NOT_FINITE(timestamp);
+	}
+	if (comparison->type == TIMESTAMPOID && comparison->other_type == DATEOID)
+	{
+		DateADT date = DatumGetDateADT(constant);
+
+		/* a day that no timestamp reaches is ahead of infinity, or behind it, all the same */
+		*value = (int128) date * USECS_PER_DAY;
+		return !DATE_NOT_FINITE(date) && *value > PG_INT64_MIN && *value < PG_INT64_MAX;
+	}
+	*value = hg_order_integer(comparison->order, get_typlen(comparison->other_type), constant);
+	return true;
+}
+
+/* The integers for which a comparison with a constant holds; NULL where that is not understood. */
+static HgIntervals *
+hg_comparison_intervals(const HgComparison *comparison, Datum constant)
+{
+	int128 low = HG_INTERVAL_MIN;
+	int128 high = HG_INTERVAL_MAX;
+	int128 value;
+	bool between;
+	HgIntervals *set;
+
+	if (!hg_comparison_integer(comparison, constant, &value, &between))
+		return NULL;
+	/* from the next integer on it is above the value, and no integer equals it */
+	switch (comparison->strategy)
+	{
+		case BTLessStrategyNumber:
+			high = between ? value : value - 1;
+			break;
+		case BTLessEqualStrategyNumber:
+			high = value;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			low = between ? value + 1 : value;
+			break;
+		case BTGreaterStrategyNumber:
+			low = value + 1;
+			break;
+		default:
+			low = value;
+			high = between ? value - 1 : value;
+			break;
+	}
+	set = hg_intervals_between(low, high);
+	return comparison->negated ? hg_intervals_complement(set) : set;
+}
+
+/* The rows whose bytes compare so with a constant's. */
+static HgPredicate *
+hg_comparison_bytes(const HgComparison *comparison, Datum constant)
+{
+	HgBytes bytes = hg_bytes_of(comparison->order, constant);
+	bool allows[3];
+
+	if (comparison->strategy == BTEqualStrategyNumber)
+		return hg_predicate_equal(comparison->attno, comparison->order, 1, &bytes,
+								  comparison->negated);
+	allows[0] = comparison->strategy == BTLessStrategyNumber ||
+				comparison->strategy == BTLessEqualStrategyNumber;
+	allows[1] = comparison->strategy == BTLessEqualStrategyNumber ||
+				comparison->strategy == BTGreaterEqualStrategyNumber;
+	allows[2] = comparison->strategy == BTGreaterEqualStrategyNumber ||
+				comparison->strategy == BTGreaterStrategyNumber;
+	for (int i = 0; i < 3; i++)
+		allows[i] = allows[i] != comparison->negated;
+	return hg_predicate_bytes(comparison->attno, comparison->order, bytes, allows);
+}
+
+/* The rows for which a comparison holds with one of the constants, or with all of them. */
+static HgPredicate *
+hg_comparison_predicate_integers(const HgComparison *comparison, int nconstants,
+								 const Datum *constants, bool all)
+{
+	/* a comparison holds in at most two intervals, and does not hold in two */
+	HgInterval *intervals = palloc(Max(nconstants, 1) * 2 * sizeof(HgInterval));
+	int n = 0;
+	HgIntervals *set;
+
+	for (int i = 0; i < nconstants; i++)
+	{
+		set = hg_comparison_intervals(comparison, constants[i]);
+		if (set == NULL)
+			return NULL;
+		if (all)
+			set = hg_intervals_complement(set);
+		for (int k = 0; k < set->n; k++)
+			intervals[n++] = set->intervals[k];
+	}
+	set = hg_intervals_create(n, intervals);
+	if (all)
+		set = hg_intervals_complement(set);
+	return hg_predicate_integer(comparison->attno, comparison->order, set);
+}
+
+/* The same of bytes. */
+static HgPredicate *
+hg_comparison_predicate_bytes(const HgComparison *comparison, int nconstants,
+							  const Datum *constants, bool all)
+{
+	HgPredicate **args;
+
+	if (comparison->strategy == BTEqualStrategyNumber && comparison->negated == all)
+	{
+		HgBytes *bytes = palloc(Max(nconstants, 1) * sizeof(HgBytes));
+
+		for (int i = 0; i < nconstants; i++)
+			bytes[i] = hg_bytes_of(comparison->order, constants[i]);
+		return hg_predicate_equal(comparison->attno, comparison->order, nconstants, bytes, all);
+	}
+	args = palloc(Max(nconstants, 1) * sizeof(HgPredicate *));
+	for (int i = 0; i < nconstants; i++)
+		args[i] = hg_comparison_bytes(comparison, constants[i]);
+	return hg_predicate_combine(all ? HG_PREDICATE_AND : HG_PREDICATE_OR, nconstants, args);
+}
+
+HgPredicate *
+hg_comparison_predicate(const HgComparison *comparison, int nconstants, const Datum *constants,
+						bool all)
+{
+	Datum *fetched;
+
+	if (hg_order_is_integer(comparison->order) || comparison->order == HG_ORDER_NUMERIC)
+		return hg_comparison_predicate_integers(comparison, nconstants, constants, all);
+	if (comparison->order == HG_ORDER_UUID)
+		return hg_comparison_predicate_bytes(comparison, nconstants, constants, all);
+	/* the expression's constants are as they were: it lives longer than what is fetched here */
+	fetched = palloc(nconstants * sizeof(Datum));
+	for (int i = 0; i < nconstants; i++)
+		fetched[i] = PointerGetDatum(PG_DETOAST_DATUM_PACKED(constants[i]));
+	return hg_comparison_predicate_bytes(comparison, nconstants, fetched, all);
+}
+
+HgPredicate *
+hg_comparison_predicate_column(Node *column, Node *other, Oid opno, Oid collation, bool negated)
+{
+	HgComparison comparison;
+	Oid type;
+	AttrNumber other_attno = hg_comparison_column(other, &type);
+	HgIntervals *set;
+
+	if (other_attno == 0 ||
+		!hg_comparison_init(&comparison, column, type, opno, collation, negated) ||
+		!hg_order_is_shared(comparison.type, type))
+		return NULL;
+	/* the order of the two is compared with 0 */
+	comparison.type = comparison.other_type = INT8OID;
+	set = hg_comparison_intervals(&comparison, Int64GetDatum(0));
+	return hg_predicate_order(comparison.attno, comparison.order, other_attno, set);
+}

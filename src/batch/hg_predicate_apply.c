@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_predicate_apply.c
+ *	  Predicates, decided for the rows of a batch at once.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+
+#include "batch/hg_predicate_apply.h"
+
+/* ---------------------------------------------------------------------
+ * Bytes
+ * ---------------------------------------------------------------------
+ */
+
+/* Are bytes those of one of a predicate's constants? */
+static inline bool
+hg_predicate_is_equal(const HgPredicate *predicate, HgBytes value)
+{
+	int low = 0;
+	int high = predicate->nbytes;
+
+	while (low < high)
+	{
+		int middle = (low + high) / 2;
+		int order = hg_bytes_compare_quickly(value, predicate->bytes[middle]);
+
+		if (order == 0)
+			return true;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return false;
+}
+
+static inline bool
+hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
+{
+	HgBytes constant;
+	int order;
+
+	if (predicate->kind == HG_PREDICATE_EQUAL)
+		return hg_predicate_is_equal(predicate, value) != predicate->negated;
+	constant = predicate->bytes[0];
+	if (predicate->kind == HG_PREDICATE_PREFIX)
+		return (value.length >= constant.length &&
+				memcmp(value.data, constant.data, constant.length) == 0) != predicate->negated;
+	order = hg_bytes_compare(value, constant);
+	return predicate->allows[(order > 0) - (order < 0) + 1];
+}
+
+bool
+hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
+{
+	bool known = hg_bytes_is_inline(predicate->order, value);
+
+	*holds = known && hg_predicate_test_bytes(predicate, hg_bytes_of(predicate->order, value));
+	return known;
+}
+
+static bool
+hg_predicate_apply_bytes(const HgPredicate *predicate, const HgBatch *batch, bool *holds,
+						 bool *undecided)
+{
+	const Datum *values = batch->values[predicate->column];
+	bool any = false;
+
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		if (hg_batch_is_null(batch, predicate->column, i))
+			holds[i] = false;
+		else if (!hg_predicate_apply_value(predicate, values[i], &holds[i]))
+			undecided[i] = any = true;
+	}
+	return any;
+}
+
+/* ---------------------------------------------------------------------
+ * Integers, and units of numerics
+ * ---------------------------------------------------------------------
+ */
+
+/* Is an integer in one of the intervals that are prepared? */
+static inline bool
+hg_predicate_find(const HgPredicate *predicate, int64 value)
+{
+	int first = 0;
+
+	/* the last one that begins there or ahead of it, without branches */
+	for (int left = predicate->nfast; left > 1; left -= left / 2)
+		first += predicate->fast_lows[first + left / 2] <= value ? left / 2 : 0;
+	return value >= predicate->fast_lows[first] && value <= predicate->fast_highs[first];
+}
+
+static void
+hg_predicate_test_integers(const HgPredicate *predicate, int n, const int64 *integers, bool *holds)
+{
+	bool negated = predicate->fast_negated;
+
+	if (predicate->nfast == 0)
+		memset(holds, negated, n * sizeof(bool));
+	else if (predicate->nfast == 1)
+	{
+		int64 low = predicate->fast_lows[0];
+		int64 high = predicate->fast_highs[0];
+
+		for (int i = 0; i < n; i++)
+			holds[i] = ((integers[i] >= low) & (integers[i] <= high)) != negated;
+	}
+	else
+		for (int i = 0; i < n; i++)
+			holds[i] = hg_predicate_find(predicate, integers[i]) != negated;
+}
+
+/*
+ * holds[i] = values[i] is from least to greatest, and not so if negated.  One comparison tells it,
+ * of the distance to the least in the unsigned type.
+ */
+#define HG_TEST_VALUES(type, unsigned_type)                                                        \
+	do                                                                                             \
+	{                                                                                              \
+		const type *array = values;                                                                \
+		unsigned_type from = (unsigned_type) least;                                                \
+		unsigned_type range = (unsigned_type) ((unsigned_type) greatest - from);                   \
+                                                                                                   \
+		for (int i = 0; i < n; i++)                                                                \
+			holds[i] = ((unsigned_type) ((unsigned_type) array[i] - from) <= range) != negated;    \
+	} while (0)
+
+void
+hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n, bool *holds)
+{
+	bool negated = predicate->fast_negated;
+	int64 most = PG_INT64_MAX >> (64 - predicate->attlen * BITS_PER_BYTE);
+	int64 least = 1;
+	int64 greatest = 0;
+
+	Assert(hg_predicate_is_plain(predicate));
+	if (predicate->nfast > 0)
+	{
+		least = Max(predicate->fast_lows[0], -most - 1);
+		greatest = Min(predicate->fast_highs[0], most);
+	}
+	if (least > greatest)
+	{
+		memset(holds, negated, n * sizeof(bool));
+		return;
+	}
+	switch (predicate->attlen)
+	{
+		case 1:
+			HG_TEST_VALUES(int8, uint8);
+			break;
+		case 2:
+			HG_TEST_VALUES(int16, uint16);
+			break;
+		case 4:
+			HG_TEST_VALUES(int32, uint32);
+			break;
+		default:
+			HG_TEST_VALUES(int64, uint64);
+			break;
+	}
+}
+
+/* No row whose column is NULL holds. */
+static inline void
+hg_predicate_drop_nulls(const HgBatch *batch, int column, bool *holds)
+{
+	if (batch->has_nulls[column])
+		for (int i = 0; i < batch->nrows; i++)
+			holds[i] &= !batch->nulls[column][i];
+}
+
+static void
+hg_predicate_apply_integers(const HgPredicate *predicate, const HgBatch *batch, bool *holds)
+{
+	int64 integers[HG_BATCH_ROWS];
+
+	hg_order_integers(predicate->order, predicate->attlen, batch->values[predicate->column],
+					  batch->nrows, integers);
+	if (predicate->kind == HG_PREDICATE_ORDER)
+	{
+		int64 others[HG_BATCH_ROWS];
+
+		hg_order_integers(predicate->order, predicate->other_attlen,
+						  batch->values[predicate->other], batch->nrows, others);
+		for (int i = 0; i < batch->nrows; i++)
+			integers[i] = (integers[i] > others[i]) - (integers[i] < others[i]);
+	}
+	hg_predicate_test_integers(predicate, batch->nrows, integers, holds);
+	hg_predicate_drop_nulls(batch, predicate->column, holds);
+	if (predicate->kind == HG_PREDICATE_ORDER)
+		hg_predicate_drop_nulls(batch, predicate->other, holds);
+}
+
+static bool
+hg_predicate_apply_numerics(HgPredicate *predicate, const HgBatch *batch, bool *holds,
+							bool *undecided)
+{
+	const Datum *values = batch->values[predicate->column];
+	int scale = batch->scales[predicate->column];
+	bool any = false;
+
+	if (scale >= 0)
+	{
+		Assert(scale <= HG_PREDICATE_SCALE);
+		if (scale != predicate->scale)
+			hg_predicate_prepare(predicate, scale);
+		hg_predicate_test_integers(predicate, batch->nrows, (const int64 *) values, holds);
+		hg_predicate_drop_nulls(batch, predicate->column, holds);
+		return false;
+	}
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		int128 units;
+
+		if (hg_batch_is_null(batch, predicate->column, i))
+			holds[i] = false;
+		else if (hg_predicate_units(values[i], &units))
+			holds[i] = hg_intervals_contain(predicate->set, units);
+		else
+		{
+			holds[i] = false;
+			undecided[i] = any = true;
+		}
+	}
+	return any;
+}
+
+/* ---------------------------------------------------------------------
+ * All of them
+ * ---------------------------------------------------------------------
+ */
+
+static bool
+hg_predicate_apply_args(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+{
+	bool more[HG_BATCH_ROWS];
+	bool any = false;
+
+	memset(holds, predicate->kind == HG_PREDICATE_AND, batch->nrows * sizeof(bool));
+	for (int a = 0; a < predicate->nargs; a++)
+	{
+		/* there may be very many */
+		CHECK_FOR_INTERRUPTS();
+		any |= hg_predicate_apply(predicate->args[a], batch, more, undecided);
+		if (predicate->kind == HG_PREDICATE_AND)
+			for (int i = 0; i < batch->nrows; i++)
+				holds[i] &= more[i];
+		else
+			for (int i = 0; i < batch->nrows; i++)
+				holds[i] |= more[i];
+	}
+	return any;
+}
+
+bool
+hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+{
+	bool any;
+
+	switch (predicate->kind)
+	{
+		case HG_PREDICATE_NONE:
+		case HG_PREDICATE_ALL:
+			memset(holds, predicate->kind == HG_PREDICATE_ALL, batch->nrows * sizeof(bool));
+			return false;
+		case HG_PREDICATE_AND:
+		case HG_PREDICATE_OR:
+			return hg_predicate_apply_args(predicate, batch, holds, undecided);
+		case HG_PREDICATE_NOT:
+			any = hg_predicate_apply(predicate->args[0], batch, holds, undecided);
+			for (int i = 0; i < batch->nrows; i++)
+				holds[i] = !holds[i];
+			return any;
+		case HG_PREDICATE_IS_NULL:
+			if (batch->has_nulls[predicate->column])
+				memcpy(holds, batch->nulls[predicate->column], batch->nrows * sizeof(bool));
+			else
+				memset(holds, false, batch->nrows * sizeof(bool));
+			return false;
+		case HG_PREDICATE_NOT_NULL:
+			memset(holds, true, batch->nrows * sizeof(bool));
+			hg_predicate_drop_nulls(batch, predicate->column, holds);
+			return false;
+		case HG_PREDICATE_INTEGER:
+		case HG_PREDICATE_ORDER:
+			hg_predicate_apply_integers(predicate, batch, holds);
+			return false;
+		case HG_PREDICATE_NUMERIC:
+			return hg_predicate_apply_numerics(predicate, batch, holds, undecided);
+		case HG_PREDICATE_BYTES:
+		case HG_PREDICATE_EQUAL:
+		case HG_PREDICATE_PREFIX:
+			return hg_predicate_apply_bytes(predicate, batch, holds, undecided);
+	}
+	pg_unreachable();
+}

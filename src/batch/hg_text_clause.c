@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_text_clause.c
+ *	  What is known of texts: collations that compare them as bytes, and LIKE.
+ *
+ * Under a deterministic collation texts are equal if their bytes are (texteq(), bpchareq()), and
+ * LIKE compares bytes (like_match.c); under any other neither is taken.  Texts are ordered by their
+ * bytes where the collation is that of C alone.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "batch/hg_text_clause.h"
+
+/*
+ * Are texts known to be ordered by their bytes under a collation?  PostgreSQL's own answer is told
+ * by a header that wants ICU's, which a server's own headers may come without; of collations that
+ * are not the server's, or the database's, it might be yes as well.
+ */
+static bool
+hg_collation_is_c(Oid collation)
+{
+	HeapTuple tuple;
+	bool is_c = false;
+
+	if (collation == C_COLLATION_OID)
+		return true;
+	if (collation != DEFAULT_COLLATION_OID)
+		return false;
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_database) GETSTRUCT(tuple))->datlocprovider == COLLPROVIDER_LIBC)
+	{
+		bool isnull;
+		Datum collate = SysCacheGetAttr(DATABASEOID, tuple, Anum_pg_database_datcollate, &isnull);
+		char *name = isnull ? NULL : TextDatumGetCString(collate);
+
+		is_c = name != NULL && (strcmp(name, "C") == 0 || strcmp(name, "POSIX") == 0);
+	}
+	ReleaseSysCache(tuple);
+	return is_c;
+}
+
+bool
+hg_text_is_bytewise(Oid collation, bool equality)
+{
+	if (!OidIsValid(collation))
+		return false;
+	return equality ? get_collation_isdeterministic(collation) : hg_collation_is_c(collation);
+}
+
+bool
+hg_text_is_like(Oid opno)
+{
+	return opno == OID_TEXT_LIKE_OP || opno == OID_BPCHAR_LIKE_OP;
+}
+
+HgPredicate *
+hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation, bool negated)
+{
+	HgBytes bytes;
+	int length;
+
+	if (attno == 0 || pattern->consttype != TEXTOID || !OidIsValid(collation) ||
+		!get_collation_isdeterministic(collation))
+		return NULL;
+	bytes =
+		hg_bytes_of(HG_ORDER_TEXT, PointerGetDatum(PG_DETOAST_DATUM_PACKED(pattern->constvalue)));
+	length = bytes.length;
+	while (length > 0 && bytes.data[length - 1] == '%')
+		length--;
+	for (int i = 0; i < length; i++)
+		if (bytes.data[i] == '%' || bytes.data[i] == '_' || bytes.data[i] == '\\')
+			return NULL;
+	/* the blanks at the end of a char(n) count here */
+	if (length == bytes.length)
+		return hg_predicate_equal(attno, HG_ORDER_TEXT, 1, &bytes, negated);
+	bytes.length = length;
+	return hg_predicate_prefix(attno, HG_ORDER_TEXT, bytes, negated);
+}

@@ -1,0 +1,392 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_advance.c
+ *	  Aggregate functions take the rows of a batch.
+ *
+ * Each loop below is written once, as an inline function with constant arguments for what does not
+ * change within it, so that the compiler makes a tight loop for each case.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_numeric.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
+#include "executor/aggregate/hg_aggregate_sums.h"
+
+/* Walk the rows of a selection that have no NULLs; all is constant. */
+#define HG_EACH_ROW(row)                                                                           \
+	for (int i = 0, row = 0; i < selection.count && (row = all ? i : selection.rows[i], true); i++)
+
+#define HG_STATE(type, row) ((type *) ((char *) (plain ? group : groups[row]) + function->offset))
+
+/* Rows of a selection that are not NULL (or nulls is NULL: none is), put into rows if need be. */
+static inline HgSelection
+hg_selection_without(HgSelection selection, const bool *nulls, uint16 *rows)
+{
+	int count = 0;
+
+	if (nulls == NULL)
+		return selection;
+	for (int i = 0; i < selection.count; i++)
+	{
+		rows[count] = selection.rows != NULL ? selection.rows[i] : i;
+		count += nulls[rows[count]] ? 0 : 1;
+	}
+	return (HgSelection){rows, count};
+}
+
+/* ---------------------------------------------------------------------
+ * Values
+ * ---------------------------------------------------------------------
+ */
+
+static pg_attribute_always_inline int64
+hg_word(Datum value, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return DatumGetInt16(value);
+		case HG_WORD_INT4:
+			return DatumGetInt32(value);
+		case HG_WORD_UINT4:
+			return DatumGetUInt32(value);
+		case HG_WORD_INT8:
+			break;
+	}
+	return DatumGetInt64(value);
+}
+
+static inline void
+hg_big_sum_add(HgBigSumState *state, int64 value)
+{
+	state->low += (uint64) value;
+	state->high += (value < 0 ? -1 : 0) + (state->low < (uint64) value);
+}
+
+/*
+ * Add the sum of count values of a display scale, in units of 10^-scale, to a state's sum; false,
+ * and nothing is done, where 128 bits do not hold it.
+ */
+static inline bool
+hg_numeric_add(HgNumericState *state, int64 count, int128 units, int scale)
+{
+	int128 sum = hg_numeric_sum_of(state);
+
+	if (unlikely(scale != state->scale) &&
+		!(scale > state->scale ? hg_numeric_scale_up(&sum, scale - state->scale)
+							   : hg_numeric_scale_up(&units, state->scale - scale)))
+		return false;
+	if (__builtin_add_overflow(sum, units, &sum))
+		return false;
+	state->summed += count;
+	state->low = (uint64) sum;
+	state->high = (int64) (sum >> 64);
+	state->scale = Max(state->scale, scale);
+	return true;
+}
+
+static pg_attribute_always_inline void
+hg_advance_count(const HgFunction *function, HgSelection selection, HgGroup *const *groups,
+				 HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		*HG_STATE(int64, 0) += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	(*HG_STATE(int64, row))++;
+}
+
+static pg_attribute_always_inline void
+hg_advance_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+			   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type)
+{
+	if (plain)
+	{
+		/* unsigned: what wraps is defined then */
+		uint64 sum = 0;
+
+		HG_EACH_ROW(row)
+		sum += (uint64) hg_word(values[row], type);
+		HG_STATE(HgSumState, 0)->sum = (int64) ((uint64) HG_STATE(HgSumState, 0)->sum + sum);
+		HG_STATE(HgSumState, 0)->count += selection.count;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgSumState *state = HG_STATE(HgSumState, row);
+
+		state->count++;
+		state->sum = (int64) ((uint64) state->sum + (uint64) hg_word(values[row], type));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_big_sum(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgHalves sum = {0};
+
+		HG_EACH_ROW(row)
+		hg_halves_add(&sum, DatumGetInt64(values[row]));
+		hg_big_sum_take(HG_STATE(HgBigSumState, 0), selection.count, hg_halves_total(&sum));
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgBigSumState *state = HG_STATE(HgBigSumState, row);
+
+		state->count++;
+		hg_big_sum_add(state, DatumGetInt64(values[row]));
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_extreme(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all, HgWordType type,
+				   bool greatest)
+{
+	if (plain)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, 0);
+		int64 extreme = state->any ? state->value : greatest ? PG_INT64_MIN : PG_INT64_MAX;
+
+		HG_EACH_ROW(row)
+		{
+			int64 value = hg_word(values[row], type);
+
+			extreme = greatest ? Max(extreme, value) : Min(extreme, value);
+		}
+		state->value = extreme;
+		state->any = state->any || selection.count > 0;
+		return;
+	}
+	HG_EACH_ROW(row)
+	{
+		HgExtremeState *state = HG_STATE(HgExtremeState, row);
+		int64 value = hg_word(values[row], type);
+
+		if (!state->any || (greatest ? value > state->value : value < state->value))
+			state->value = value;
+		state->any = true;
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_numeric(const HgFunction *function, HgSelection selection, const Datum *values,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, row);
+		int128 units;
+		int scale;
+
+		state->count++;
+		if (!hg_numeric_decode(values[row], &units, &scale) ||
+			!hg_numeric_add(state, 1, units, scale))
+			hg_transition_advance(function->transition, &state->rest, values[row], false);
+	}
+}
+
+/* Extremes of numerics as they are: by their own function. */
+static pg_attribute_always_inline void
+hg_advance_rest(const HgFunction *function, HgSelection selection, const Datum *values,
+				HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	HG_EACH_ROW(row)
+	hg_transition_advance(function->transition, &HG_STATE(HgNumericExtremeState, row)->rest,
+						  values[row], false);
+}
+
+static pg_attribute_always_inline void
+hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
+				  HgWordType word, HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+#define HG_CALL_SUM(type)                                                                          \
+	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
+#define HG_CALL_MIN(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
+#define HG_CALL_MAX(type)                                                                          \
+	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			hg_advance_count(function, selection, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(word, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_advance_big_sum(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			hg_advance_numeric(function, selection, values, groups, group, plain, all);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(word, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(word, HG_CALL_MAX);
+			break;
+		case HG_AGGREGATE_MIN_NUMERIC:
+		case HG_AGGREGATE_MAX_NUMERIC:
+			hg_advance_rest(function, selection, values, groups, group, plain, all);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
+}
+
+void
+hg_function_advance(const HgFunction *function, HgSelection selection, const Datum *values,
+					const bool *nulls, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	if (function->kind == HG_AGGREGATE_TRANSITION)
+	{
+		for (int i = 0; i < selection.count; i++)
+		{
+			int row = selection.rows != NULL ? selection.rows[i] : i;
+			char *of = (char *) (groups != NULL ? groups[row] : group);
+			bool null = nulls != NULL && nulls[row];
+
+			hg_transition_advance(function->transition,
+								  (HgTransitionState *) (of + function->offset),
+								  null ? (Datum) 0 : values[row], null);
+		}
+		return;
+	}
+
+	/* all others leave NULLs out */
+	selection = hg_selection_without(selection, nulls, rows);
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_inline(function, selection, values, function->word, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, true);
+	else
+		hg_advance_inline(function, selection, values, function->word, groups, group, false, false);
+}
+
+/* ---------------------------------------------------------------------
+ * Numbers
+ * ---------------------------------------------------------------------
+ */
+
+/* Add a numeric to a state's sum, or to the rest. */
+static inline void
+hg_numeric_take(const HgFunction *function, HgNumericState *state, int64 units, int scale)
+{
+	state->count++;
+	if (!hg_numeric_add(state, 1, units, scale))
+		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale),
+							  false);
+}
+
+/* hg_advance_numeric() for units of 10^-scale. */
+static pg_attribute_always_inline void
+hg_advance_units(const HgFunction *function, HgSelection selection, const int64 *values, int scale,
+				 HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (plain)
+	{
+		HgNumericState *state = HG_STATE(HgNumericState, 0);
+		HgHalves sum = {0};
+
+		HG_EACH_ROW(row)
+		hg_halves_add(&sum, values[row]);
+		if (hg_numeric_add(state, selection.count, hg_halves_total(&sum), scale))
+		{
+			state->count += selection.count;
+			return;
+		}
+	}
+	HG_EACH_ROW(row)
+	hg_numeric_take(function, HG_STATE(HgNumericState, row), values[row], scale);
+}
+
+/* The same for extremes. */
+static pg_attribute_always_inline void
+hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, const int64 *values,
+						   int scale, HgGroup *const *groups, HgGroup *group, bool plain, bool all,
+						   bool greatest)
+{
+	HG_EACH_ROW(row)
+	{
+		HgNumericExtremeState *state = HG_STATE(HgNumericExtremeState, row);
+		int64 value = values[row];
+
+		if (unlikely(state->any && state->scale != scale))
+		{
+			hg_transition_advance(function->transition, &state->rest, hg_numeric_make(value, scale),
+								  false);
+			continue;
+		}
+		if (!state->any || (greatest ? value > state->units : value < state->units))
+			state->units = value;
+		state->scale = scale;
+		state->any = true;
+	}
+}
+
+static pg_attribute_always_inline void
+hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNumbers *numbers,
+				   HgGroup *const *groups, HgGroup *group, bool plain, bool all)
+{
+	if (function->kind == HG_AGGREGATE_MIN_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, false);
+		return;
+	}
+	if (function->kind == HG_AGGREGATE_MAX_NUMERIC)
+	{
+		hg_advance_numeric_extreme(function, selection, numbers->values, numbers->scale, groups,
+								   group, plain, all, true);
+		return;
+	}
+	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
+		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
+						 all);
+	else
+		hg_advance_inline(function, selection, (const Datum *) numbers->values, HG_WORD_INT8,
+						  groups, group, plain, all);
+}
+
+void
+hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
+							const HgNumbers *numbers, HgGroup *const *groups, HgGroup *group)
+{
+	uint16 rows[HG_BATCH_ROWS];
+
+	selection = hg_selection_without(selection, numbers->nulls, rows);
+	/* the scale is that of no value then */
+	if (selection.count == 0)
+		return;
+	if (groups == NULL && selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, true);
+	else if (groups == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, true, false);
+	else if (selection.rows == NULL)
+		hg_advance_numbers(function, selection, numbers, groups, group, false, true);
+	else
+		hg_advance_numbers(function, selection, numbers, groups, group, false, false);
+}
