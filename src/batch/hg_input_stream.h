@@ -4,9 +4,10 @@
  *	  Rows of an input that are joined as they come, instead of being held.
  *
  * A stream hands over a batch of the child's rows after the other, or what lies in arrays: the
- * words of their keys for the engine, and the columns that are needed above, which go straight from
- * there into the join's rows.  Nothing is copied into a store, and where all rows of a batch have
- * found one match, as they do in the dimensions of a star, its columns are passed on as they are.
+ * words of their keys for the engine, and the columns that are needed above, which go straight
+ * from there into the join's rows.  Nothing is copied into a store, and where all rows of a batch
+ * have found one match, as they do in the dimensions of a star, its columns are passed on as they
+ * are.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -337,6 +337,47 @@ most_rows(void)
 	return UINT64_C(1) << (small ? 20 : 24);
 }
 
+/* Can a job have outer rows a few at a time?  Others take none after build. */
+static bool
+can_stream(HgJobSpec spec, uint64_t inner_rows)
+{
+	const uint64_t rows[2] = {0, inner_rows};
+	const TestInterval interval = {7, inner_rows, false};
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, spec, 0, 1};
+	uint32_t key = 0;
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	test_data_create_interval(&data, spec.key_width, rows, &interval);
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		run.engine->stats(job, &stats);
+	if (status == HG_OK && run.engine->renew(job, &key, 1, &error) !=
+							   (spec.streamed && stats.vertices > 0 ? HG_OK : HG_INVALID))
+		status = HG_INVALID;
+	if (job != NULL)
+		run.engine->close(job);
+	test_data_destroy(&data);
+	return status == HG_OK && spec.streamed && stats.vertices > 0;
+}
+
+static void
+test_streamed_choice(void)
+{
+	HgJobSpec spec = {.key_width = 4, .device = -1, .streamed = 1, .expected_rows = {1000000, 0}};
+
+	hg_tap_ok(
+		can_stream(spec, 0) && can_stream(spec, 250000) && !can_stream(spec, 350000),
+		"cpu: outer rows are looked up as they come in a graph that bins would be a loss for");
+	spec.direct = 1;
+	hg_tap_ok(can_stream(spec, 350000), "cpu: they are in any table of dense keys");
+	spec.streamed = 0;
+	hg_tap_ok(!can_stream(spec, 1000), "cpu: a job that has its outer rows takes no others");
+}
+
 int
 main(void)
 {
@@ -351,6 +392,7 @@ main(void)
 	test_direct_memory(false);
 	test_direct_memory(true);
 	test_direct_order();
+	test_streamed_choice();
 	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows(), true);
 	return hg_tap_done();

@@ -586,6 +586,106 @@ test_direct(HgEngine *engine, const HgHost *host, uint32_t key_width)
 	hg_tap_ok(failures == 0, "%s: keys of %u bytes may be vertices", engine->name, key_width);
 }
 
+/*
+ * The matches of outer rows that come so many at a time are those that they have when all are
+ * there, whatever was left of the stream before.
+ */
+static bool
+streams(HgEngine *engine, const HgHost *host, const TestData *data, uint32_t direct, uint64_t step)
+{
+	const uint64_t rows = data->rows[HG_OUTER];
+	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .direct = direct, .streamed = 1};
+	uint32_t outer[100];
+	uint32_t inner[100];
+	uint64_t pairs = 0;
+	uint64_t counted = 0;
+	uint64_t first = 0;
+	uint64_t checksum = 0;
+	HgJobStats stats = {0};
+	HgError error = {0};
+	HgJob *job;
+	HgStatus status;
+
+	spec.expected_rows[HG_OUTER] = rows;
+	status = engine->open(engine, host, &spec, &job, &error);
+	if (status != HG_OK)
+		return false;
+	if (engine->append(job, HG_OUTER, data->keys[HG_OUTER], 1, NULL) != HG_INVALID ||
+		engine->renew(job, data->keys[HG_OUTER], 1, NULL) != HG_INVALID)
+		status = HG_INVALID;
+	if (status == HG_OK)
+		status = engine->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], &error);
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	for (uint64_t at = 0; at < rows && status == HG_OK; at += step)
+	{
+		const char *keys = (const char *) data->keys[HG_OUTER] + at * data->key_width;
+		uint64_t count = rows - at < step ? rows - at : step;
+		HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1 + at % 100, .count = 1};
+		uint64_t number = 0;
+
+		/* what these begin is not brought to an end */
+		status = engine->renew(job, data->keys[HG_OUTER], rows, &error);
+		if (status == HG_OK)
+			status = engine->match(job, HG_MATCH_ALL, &error);
+		if (status == HG_OK)
+			status = engine->next(job, &matches, &error);
+
+		if (status == HG_OK)
+			status = engine->renew(job, keys, count, &error);
+		if (status == HG_OK)
+			status = engine->match(job, HG_MATCH_ALL, &error);
+		for (matches.count = 1; status == HG_OK && matches.count > 0;)
+		{
+			status = engine->next(job, &matches, &error);
+			for (size_t i = 0; i < matches.count && status == HG_OK; i++)
+				checksum += test_pair_checksum(outer[i] + (uint32_t) at, inner[i]);
+			pairs += matches.count;
+		}
+		if (status == HG_OK)
+			status = engine->count(job, HG_MATCH_ALL, &number, &error);
+		counted += number;
+		if (status == HG_OK)
+			status = engine->count(job, HG_MATCH_FIRST, &number, &error);
+		first += number;
+	}
+	engine->stats(job, &stats);
+	engine->close(job);
+	if (status != HG_OK || stats.vertices == 0 || pairs != data->pairs || counted != data->pairs ||
+		first != data->first || checksum != data->checksum)
+	{
+		hg_tap_diag("%" PRIu64 " rows at a time: status %d, %s; %" PRIu64 " pairs, %" PRIu64
+					" counted, of %" PRIu64,
+					step, (int) status, error.message, pairs, counted, data->pairs);
+		return false;
+	}
+	return true;
+}
+
+static void
+test_streamed(HgEngine *engine, const HgHost *host, uint32_t key_width)
+{
+	static const uint64_t steps[] = {1, 77, 512, 8192};
+	unsigned failures = 0;
+
+	if (engine->renew == NULL)
+		return;
+	for (int kind = 0; kind < TEST_KEYS_COUNT; kind++)
+		for (size_t i = 0; i < LENGTH(steps); i++)
+			for (uint32_t direct = 0; direct <= 1; direct++)
+			{
+				TestData data;
+
+				if (!hg_tap_turn())
+					continue;
+				test_data_create(&data, (TestKeys) kind, key_width, steps[i] == 1 ? 50 : 1000, 300);
+				failures += !streams(engine, host, &data, direct, steps[i]);
+				test_data_destroy(&data);
+			}
+	hg_tap_ok(failures == 0, "%s: outer rows with keys of %u bytes come a few at a time",
+			  engine->name, key_width);
+}
+
 /* Does a job take rows with numbers and rows without? */
 static bool
 mixes(HgEngine *engine, const HgHost *host, bool numbered_first)
@@ -722,7 +822,10 @@ hg_engine_suite(HgEngine *engine, const HgHost *host)
 	test_cancel(engine, host, TEST_KEYS_UNIQUE, direct);
 	test_cancel(engine, host, TEST_KEYS_DUPLICATES, direct);
 	for (size_t w = 0; w < LENGTH(key_widths); w++)
+	{
 		test_direct(engine, host, key_widths[w]);
+		test_streamed(engine, host, key_widths[w]);
+	}
 	test_memory_limit(engine, host);
 	test_two_jobs(engine, host);
 	test_numbered(engine, host);

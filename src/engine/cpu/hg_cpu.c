@@ -10,10 +10,10 @@
  * All memory, the job itself included, comes from the host's callbacks and is
  * counted; close gives back whatever is held, so that no function has to tidy up
  * after a failure but for what it holds in local variables.  Build allocates all that
- * matching needs, and nothing is allocated after it, but for the table where keys are the
- * vertices: match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the
- * job's limit.  The runs of a shared job come from the team's memory; they are counted too, and
- * stay when the job is closed.
+ * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
+ * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's limit.
+ * The runs of a shared job come from the team's memory; they are counted too, and stay when the job
+ * is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

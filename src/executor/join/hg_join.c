@@ -451,6 +451,7 @@ hg_join_rescan(CustomScanState *node)
 		return;
 	}
 	hg_join_end_sending(state);
+	hg_join_end_stream(state);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -96,7 +96,6 @@ hg_join_retire_matcher(HgJoinState *state)
 {
 	HgJoinMatching *matching = &state->matching;
 
-	hg_join_end_stream(state);
 	if (matching->matcher != NULL)
 	{
 		HgMatcherReport report;

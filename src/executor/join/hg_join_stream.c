@@ -5,9 +5,8 @@
  *
  * Where the inner HashGraph stays in a near cache, outer rows need not be collected to be joined:
  * each batch of the child is looked up when it comes, and its columns go up without having been
- * stored. A star of joins is then a pipeline, through all of which a batch goes while it is in the
- * nearest cache, and of the outer side no memory is taken, however large it is, and whatever process
- * reads it.
+ * stored.  A star of joins is then a pipeline, through all of which a batch goes while it is in the
+ * nearest cache, and the outer side takes no memory, however large it is.
  *
  * That is for the rows of an inner side that is whole, and for outer ones that are not wanted
  * again: neither for their own sake, where they have no match, nor by another execution.
@@ -85,6 +84,16 @@ hg_join_begin_stream(HgJoinState *state)
 	return true;
 }
 
+void
+hg_join_end_stream(HgJoinState *state)
+{
+	if (!state->streaming.active)
+		return;
+	hg_input_stream_end(state->streaming.stream);
+	hg_charge_set(&state->streaming.graph, 0);
+	state->streaming.active = false;
+}
+
 /* Have the next outer rows looked up; false when there are no more. */
 static bool
 hg_join_renew_stream(HgJoinState *state)
@@ -112,15 +121,6 @@ hg_join_fill_streamed(HgJoinState *state)
 		if (state->streaming.stream->nrows > 0 && hg_join_fill_matches(state))
 			return true;
 	} while (hg_join_renew_stream(state));
+	hg_join_end_stream(state);
 	return false;
-}
-
-void
-hg_join_end_stream(HgJoinState *state)
-{
-	if (!state->streaming.active)
-		return;
-	hg_input_stream_end(state->streaming.stream);
-	hg_charge_set(&state->streaming.graph, 0);
-	state->streaming.active = false;
 }

@@ -29,7 +29,7 @@ extern bool hg_join_may_stream(const HgJoinState *state);
 /* Build the inner HashGraph, and have outer rows come; false where it would be too large. */
 extern bool hg_join_begin_stream(HgJoinState *state);
 
-/* Fill the output's batch with the next rows; false when there are no more. */
+/* Fill the output's batch with the next rows; false when there are no more, and the stream ends. */
 extern bool hg_join_fill_streamed(HgJoinState *state);
 
 /* Outer rows don't come so any more; nothing where they have not. */
