@@ -15,4 +15,7 @@
 /* hg_table_static.c: csr, ellpack, sliced ellpack */
 extern const HgTableCalls hg_table_static_calls;
 
+/* hg_table_dynamic.c */
+extern const HgTableCalls hg_table_dynamic_calls;
+
 #endif /* HG_TABLE_KINDS_H */
