@@ -25,6 +25,10 @@ hg_table_traits(HgTableKind kind, HgTableContent content)
 		case HG_TABLE_DYNAMIC:
 			traits.possible = content != HG_TABLE_NUMBERING;
 			break;
+		case HG_TABLE_CUCKOO:
+			traits.in_place = content != HG_TABLE_MULTIMAP;
+			traits.can_erase = content != HG_TABLE_NUMBERING;
+			break;
 		default:
 			traits.possible = false;
 			break;
