@@ -266,6 +266,11 @@ analyze stored_l, stored_r;
 select condition, join_check('select l.n, r.n from stored_l l join stored_r r on ' || condition)
 from unnest(array['l.t = r.t', 'l.t = r.v', 'l.v = r.t', 'l.v = r.v', 'l.p = r.p', 'l.y = r.y', 'l.p::text = r.t', 'l.t = r.t and l.y = r.y',
     'l.t = r.t and l.n <> r.n', 'l.t || l.n % 2 = r.v || r.n % 2']) condition;
+-- conditions of one side have NULLs
+update stored_l set v = null where n % 2 = 0;
+update stored_l set y = null where n % 3 = 0;
+select condition, join_check('select l.n, r.n from stored_l l left join stored_r r on ' || condition)
+from unnest(array['l.n = r.n and l.t = l.v', 'l.t = r.t and l.v = l.t', 'l.t = r.t and l.t = l.v and l.y = l.y', 'l.n = r.n and l.v = l.v']) condition;
 drop table stored_l, stored_r;
 
 -- collations: two that disagree, and equality that is not that of bytes

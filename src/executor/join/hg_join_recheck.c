@@ -125,11 +125,16 @@ hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *s
 
 			HG_PREFETCH(DatumGetPointer(left[ahead]));
 			HG_PREFETCH(DatumGetPointer(right[ahead]));
-			same[i] &=
-				columns->length == -1
-					? hg_join_recheck_varlena(DatumGetPointer(left[i]), DatumGetPointer(right[i]))
-					: memcmp(DatumGetPointer(left[i]), DatumGetPointer(right[i]),
-							 columns->length) == 0;
+			/* what is no key may be NULL, whose value is undefined */
+			if (hg_batch_is_null(batch, columns->left, i) ||
+				hg_batch_is_null(batch, columns->right, i))
+				same[i] = false;
+			else
+				same[i] &= columns->length == -1
+							   ? hg_join_recheck_varlena(DatumGetPointer(left[i]),
+														 DatumGetPointer(right[i]))
+							   : memcmp(DatumGetPointer(left[i]), DatumGetPointer(right[i]),
+										columns->length) == 0;
 		}
 	}
 }
