@@ -251,6 +251,23 @@ from unnest(array[
     '(l.i2, l.s) = (r.i2, r.s)',
     'l.s || l.i4 = r.s || r.i4']) condition, check_keys(condition) c;
 
+-- texts that differ in one byte, of all lengths around a word's, and the same values stored in different ways
+create table stored_l (t text, v varchar, p char(40), y bytea, n int);
+create table stored_r (like stored_l);
+alter table stored_l alter t set storage plain, alter v set storage main, alter y set storage external;
+alter table stored_r alter v set storage external, alter y set storage plain;
+insert into stored_l
+  select w, w, left(w, 40), w::bytea, row_number() over ()
+  from (select overlay(repeat('a', length) placing 'b' from at for 1) w
+        from generate_series(0, 33) length, generate_series(1, length + 1) at
+        union all select repeat('long', 1000) || i from generate_series(1, 3) i) s;
+insert into stored_r select t, t, p, y, n from stored_l where n % 3 > 0 or n < 30;
+analyze stored_l, stored_r;
+select condition, join_check('select l.n, r.n from stored_l l join stored_r r on ' || condition)
+from unnest(array['l.t = r.t', 'l.t = r.v', 'l.v = r.t', 'l.v = r.v', 'l.p = r.p', 'l.y = r.y', 'l.p::text = r.t', 'l.t = r.t and l.y = r.y',
+    'l.t = r.t and l.n <> r.n', 'l.t || l.n % 2 = r.v || r.n % 2']) condition;
+drop table stored_l, stored_r;
+
 -- collations: two that disagree, and equality that is not that of bytes
 create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 create table folded_l as

@@ -29,6 +29,7 @@
 #include "utils/syscache.h"
 
 #include "batch/hg_key.h"
+#include "engine/hg_hash.h"
 
 /* What hash functions may leave behind before it is freed, in bytes. */
 #define HG_KEY_GARBAGE (256 * 1024)
@@ -76,6 +77,14 @@ static const HgExactFunction hg_exact_functions[] = {
 	{F_MACADDR8_EQ, {HG_IMAGE_BYTES8, HG_IMAGE_BYTES8}},
 };
 
+/* Those that compare the bytes of values of variable length, where a collation has no say. */
+static bool
+hg_key_compares_bytes(Oid function, Oid collation)
+{
+	return function == F_BYTEAEQ || (function == F_TEXTEQ && OidIsValid(collation) &&
+									 get_collation_isdeterministic(collation));
+}
+
 StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(ItemPointerData) == 6 && sizeof(macaddr8) == 8,
 				 "values passed by reference have no padding");
 
@@ -91,6 +100,7 @@ typedef struct HgOperator
 	Oid hash[2];	  /* ... by HgSide */
 	bool strict;
 	Oid commutator;
+	Oid function;
 	const HgExactFunction *exact; /* or NULL */
 } HgOperator;
 
@@ -183,7 +193,6 @@ hg_key_operator(Oid operator_oid)
 	HgOperator *entry;
 	HgOperator found = {0};
 	uint64 changes;
-	Oid function;
 
 	if (hg_last_operator != NULL && hg_last_operator->operator_oid == operator_oid)
 		return *hg_last_operator;
@@ -208,9 +217,9 @@ hg_key_operator(Oid operator_oid)
 	found.usable = hg_key_hash_functions(operator_oid, found.hash, &found.extended);
 	found.strict = op_strict(operator_oid);
 	found.commutator = get_commutator(operator_oid);
-	function = get_opcode(operator_oid);
+	found.function = get_opcode(operator_oid);
 	for (int i = 0; i < (int) lengthof(hg_exact_functions); i++)
-		if (hg_exact_functions[i].function == function)
+		if (hg_exact_functions[i].function == found.function)
 			found.exact = &hg_exact_functions[i];
 
 	/* a change that was learned of in between may be one to what was read before it */
@@ -341,7 +350,10 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 		{
 			if (!operator.usable)
 				elog(ERROR, "operator %u has no hash functions", operator.operator_oid);
-			part->encoding = operator.extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
+			if (hg_key_compares_bytes(operator.function, part->collation))
+				part->encoding = HG_KEY_BYTES;
+			else
+				part->encoding = operator.extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
 			fmgr_info(operator.hash[HG_OUTER], &part->hash[HG_OUTER]);
 			fmgr_info(operator.hash[HG_INNER], &part->hash[HG_INNER]);
 		}
@@ -429,6 +441,60 @@ hg_key_encode_bits(const HgKeyPart *part, HgSide side, const Datum *values, int 
 #undef HG_ENCODE
 }
 
+/* The n bytes, at most 8, from a place on, as a word. */
+static inline uint64
+hg_key_load(const char *bytes, Size n)
+{
+	uint64 word = 0;
+	uint32 first;
+	uint32 last;
+
+	if (n == sizeof(word))
+	{
+		memcpy(&word, bytes, sizeof(word));
+		return word;
+	}
+	if (n >= sizeof(first))
+	{
+		memcpy(&first, bytes, sizeof(first));
+		memcpy(&last, bytes + n - sizeof(last), sizeof(last));
+		return (uint64) first << 32 | last;
+	}
+	for (Size i = 0; i < n; i++)
+		word = word << 8 | (unsigned char) bytes[i];
+	return word;
+}
+
+/* A hash of bytes, the same on both sides of a join, and nowhere else of use. */
+static inline uint64
+hg_key_hash_bytes(const char *bytes, Size n)
+{
+	uint64 hash = n * UINT64CONST(0x9e3779b97f4a7c15);
+
+	/* what is less than a word at the end is looked at together with what is ahead of it */
+	for (const char *end = bytes + n; end - bytes > (ptrdiff_t) sizeof(uint64);
+		 bytes += sizeof(uint64))
+	{
+		hash = (hash ^ hg_key_load(bytes, sizeof(uint64))) * UINT64CONST(0xff51afd7ed558ccd);
+		hash ^= hash >> 32;
+	}
+	if (n > sizeof(uint64))
+	{
+		bytes += (n - 1) % sizeof(uint64) + 1;
+		return hg_mix64(hash ^ hg_key_load(bytes - sizeof(uint64), sizeof(uint64)));
+	}
+	return hg_mix64(hash ^ hg_key_load(bytes, n));
+}
+
+/* What HG_KEY_BYTES makes of a value, which may be compressed, or out of line. */
+static uint64
+hg_key_hash_value(Datum value)
+{
+	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
+
+	return hg_key_hash_bytes(VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
+}
+
 /* Combine the hashes of one part with words; a NULL counts as 0. */
 static void
 hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool *nulls, int nrows,
@@ -444,7 +510,21 @@ hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool
 			continue;
 		if (nulls == NULL || !nulls[i])
 		{
-			if (part->encoding == HG_KEY_HASH_64)
+			if (part->encoding == HG_KEY_BYTES)
+			{
+				const char *place = DatumGetPointer(values[i]);
+
+				/* as most of them lie there */
+				if (VARATT_IS_SHORT(place) && !VARATT_IS_EXTERNAL(place))
+				{
+					words[i] = hash_combine64(
+						words[i], hg_key_hash_bytes(VARDATA_SHORT(place),
+													VARSIZE_SHORT(place) - VARHDRSZ_SHORT));
+					continue;
+				}
+				hash = hg_key_hash_value(values[i]);
+			}
+			else if (part->encoding == HG_KEY_HASH_64)
 				hash = DatumGetUInt64(FunctionCall2Coll(&part->hash[side], part->collation,
 														values[i], Int64GetDatum(0)));
 			else

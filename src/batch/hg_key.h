@@ -13,9 +13,11 @@
  *			have no sign and NaNs are alike; the bytes of a short value that is
  *			passed by reference.  The images are packed side by side; equal words
  *			mean equal values.
- *	hash	anything else: a 64-bit hash by the hash functions of the operator's
- *			family, under its collation.  Equal words mean nothing until the
- *			operators have been asked ("recheck").
+ *	hash	anything else: a 64-bit hash.  Where the operator is a built-in one
+ *			whose equality is equality of bytes (texts of a deterministic
+ *			collation), one of these; else by the hash functions of the
+ *			operator's family, under its collation.  Equal words mean nothing
+ *			until the operators have been asked ("recheck").
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -53,6 +55,7 @@ typedef enum HgKeyImage
 typedef enum HgKeyEncoding
 {
 	HG_KEY_BITS,	/* the value's image */
+	HG_KEY_BYTES,	/* a hash of its bytes, without those of its header */
 	HG_KEY_HASH_64, /* extended hash function */
 	HG_KEY_HASH_32	/* hash function, where there is no extended one */
 } HgKeyEncoding;

@@ -175,6 +175,7 @@ extern "C"
 	{
 		uint64_t rows[2];	 /* of all participants, by HgSide */
 		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
+		uint64_t bounds[2];	 /* of inner keys that may be vertices */
 		uint64_t work;		 /* where the work stands that is still to be taken */
 		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
 	} HgTeamState;

@@ -72,13 +72,8 @@ ceil_log2(uint64_t n)
 	return log2;
 }
 
-/*
- * log2 of the vertices for rows rows at load factor c: the power of two that is
- * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
- * offsets, which are memory to be touched, to shorten lists that are short anyway.
- */
-static uint32_t
-vertices_log2_for(uint64_t rows, double c)
+uint32_t
+hg_shape_vertices_log2(uint64_t rows, double c)
 {
 	double wanted = (double) rows / c;
 	uint32_t log2 = 0;
@@ -109,7 +104,7 @@ choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint6
 	if (limits->bins_in_cache)
 		return HG_PROBE_STANDARD;
 
-	bytes = graph_bytes(spec->key_width, inner_rows, vertices_log2_for(inner_rows, c));
+	bytes = graph_bytes(spec->key_width, inner_rows, hg_shape_vertices_log2(inner_rows, c));
 	if (inner_rows > 0 && outer_rows / STANDARD_MIN_RATIO >= inner_rows &&
 		bytes <= limits->binned_from)
 		return HG_PROBE_STANDARD;
@@ -141,7 +136,7 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 	uint64_t bytes;
 
 	shape.probe = choose_probe(spec, limits, c, outer_rows, inner_rows);
-	shape.vertices_log2 = vertices_log2_for(sizing_rows(shape.probe, outer_rows, inner_rows), c);
+	shape.vertices_log2 = hg_shape_vertices_log2(sizing_rows(shape.probe, outer_rows, inner_rows), c);
 
 	bytes = graph_bytes(spec->key_width, inner_rows, shape.vertices_log2);
 	if (shape.probe == HG_PROBE_INTERSECT)

@@ -52,6 +52,13 @@ extern HgShape hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limit
 extern uint64_t hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows,
 										 uint64_t inner_rows);
 
+/*
+ * log2 of the vertices for rows rows at load factor c: the power of two that is
+ * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
+ * offsets, which are memory to be touched, to shorten lists that are short anyway.
+ */
+extern uint32_t hg_shape_vertices_log2(uint64_t rows, double c);
+
 /* HG_OK, or HG_INVALID with an explanation. */
 extern HgStatus hg_spec_check(const HgJobSpec *spec, HgError *error);
 

@@ -296,10 +296,8 @@ hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
 		return false;
 	if (hg_resident_file_equal(entry->file, plan->file) && segment < entry->nslots)
 	{
-		HgSegmentSlot *slot = &hg_directory_slots(entry)[segment];
-
-		vacated = DsaPointerIsValid(slot->version);
-		hg_directory_set_version(slot, InvalidDsaPointer);
+		vacated = DsaPointerIsValid(hg_directory_slots(entry)[segment].version);
+		hg_directory_set_version(entry, segment, InvalidDsaPointer);
 	}
 	hg_directory_unlock(entry);
 	return vacated;

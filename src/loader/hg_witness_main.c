@@ -212,7 +212,8 @@ hg_witness_make_round(const HgLoaderTask *task, uint64 generation)
 		return;
 	}
 	wanted = hg_witness_observe();
-	hg_chain_end_round(held_chain, held_round);
+	hg_chain_end_round(held_chain,
+					   (HgChainPosition){.generation = generation, .round = held_round});
 	hg_witness_tell(task);
 	if (wanted)
 		hg_loader_wake();

@@ -122,14 +122,15 @@ hg_capture_write_record(HgCapture *capture, dsa_pointer version, bool publish,
 			bool expected = publish || slot->version == version;
 
 			/*
-			 * a strike has passed since the position was asked for: once more, under a newer
-			 * snapshot
+			 * an observation of the entry has begun, or a strike has passed, since the position was
+			 * asked for: once more, under a newer snapshot
 			 */
-			again = expected && !hg_chain_may_join(chain, position);
+			again = expected && !hg_chain_may_join(chain, entry, position);
 			if (expected && !again)
 			{
 				if (publish)
-					hg_directory_set_version(slot, version);
+					hg_directory_set_version(entry, capture->segment, version);
+				entry->disturbed = true;
 				slot->record = record;
 				slot->wanted = false;
 				*count = hg_block_bits_count(&record.blocks, NULL);

@@ -180,10 +180,10 @@ hg_chain_position(const HgChain *chain)
 }
 
 bool
-hg_chain_may_join(const HgChain *chain, HgChainPosition position)
+hg_chain_may_join(const HgChain *chain, const HgDirectoryEntry *entry, HgChainPosition position)
 {
 	return position.generation != 0 && hg_chain_generation(chain) == position.generation &&
-		   hg_chain_read(&chain->finishing) <= position.round;
+		   hg_chain_read(&chain->finishing) <= position.round && entry->observing <= position.round;
 }
 
 uint64
@@ -304,20 +304,30 @@ hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 		hg_directory_want(entry);
 }
 
+/*
+ * Has a slot whose bits are these now all that they allow, and had it that when it was observed
+ * last?  Then there is nothing to note.
+ */
+static bool
+hg_chain_is_complete(const HgSegmentSlot *slot, const HgBlockBits *bits, bool valid)
+{
+	return valid && slot->loadable == 0 && slot->refused == 0 && !slot->wanted &&
+		   hg_block_bits_equal(&slot->record.blocks, bits);
+}
+
 /* Observe a segment's slot.  Is there something to take in? */
 static bool
-hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation, uint64 round)
+hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 generation)
 {
 	HgSegmentRecord *record = &slot->record;
 	bool valid = record->position.generation == generation;
 	int visible;
 	int loadable;
 
+	if (hg_chain_is_complete(slot, bits, valid))
+		return false;
 	if (valid)
-	{
 		hg_block_bits_and(&record->blocks, bits);
-		record->position.round = round;
-	}
 	visible = hg_block_bits_count(bits, NULL);
 	loadable = hg_block_bits_count(bits, valid ? &record->blocks : NULL);
 	if (loadable > slot->loadable)
@@ -341,6 +351,34 @@ hg_chain_observe_slot(HgSegmentSlot *slot, const HgBlockBits *bits, uint64 gener
 	return slot->wanted;
 }
 
+/* Would the same bits leave a slot that was observed as it is? */
+static bool
+hg_chain_is_quiet(const HgSegmentSlot *slot)
+{
+	return slot->refused == 0 && (slot->evicted || !slot->wanted) &&
+		   (slot->loadable == 0 || slot->rested == HG_RESTED_ROUNDS);
+}
+
+/*
+ * Observe n slots, which are below one page of the map.  Is there something to take in?
+ */
+static bool
+hg_chain_observe_slots(HgSegmentSlot *slots, uint32 n, const HgBlockBits *bits, bool full,
+					   uint64 generation)
+{
+	const HgBlockBits all = hg_block_bits_all();
+	bool wanted = false;
+	bool quiet = full;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		wanted |= hg_chain_observe_slot(&slots[i], full ? &all : &bits[i], generation);
+		quiet &= hg_chain_is_quiet(&slots[i]);
+	}
+	slots[0].quiet = quiet;
+	return wanted;
+}
+
 /* Has a locked entry been of no use to anybody for long?  Scans may ask for it again. */
 static bool
 hg_chain_is_forgotten(const HgDirectoryEntry *entry)
@@ -350,46 +388,157 @@ hg_chain_is_forgotten(const HgDirectoryEntry *entry)
 									  hg_eviction_forget_ms());
 }
 
+/* An observation of a table. */
+typedef struct HgObservation
+{
+	HgResidentRelation key;
+	HgResidentFile file;
+	HgChainPosition position;
+	uint32 nsegments; /* of the file */
+	bool steady;	  /* nobody has changed a slot since the last one, which was of this chain */
+	bool wanted;	  /* there is something to take in */
+} HgObservation;
+
+/*
+ * Begin with a table's entry.  From here on nothing joins at an older round, so that each record is
+ * looked at, or newer.  False: there is nothing to observe.
+ */
+static bool
+hg_chain_begin_observation(HgObservation *observation, Relation rel, BlockNumber nblocks)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(observation->key, true);
+
+	if (entry == NULL)
+		return false;
+	/* a witness whose chain was broken comes late, and nobody counts on it any more */
+	if (entry->observing >= observation->position.round)
+	{
+		hg_directory_unlock(entry);
+		return false;
+	}
+	entry->observing = observation->position.round;
+	entry->nblocks = nblocks;
+	/* one that is another table's the loader takes out */
+	(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
+	hg_chain_observe_file(entry, observation->file);
+	observation->wanted = hg_chain_observe_asked(entry) || entry->nslots != observation->nsegments;
+	if (hg_chain_is_forgotten(entry))
+	{
+		hg_directory_remove(entry);
+		return false;
+	}
+	observation->steady =
+		!entry->disturbed && entry->observed.generation == observation->position.generation;
+	entry->disturbed = false;
+	hg_directory_unlock(entry);
+	return true;
+}
+
+/*
+ * Look at an entry again, which others may have taken out meanwhile, or another observation may
+ * have taken over: NULL.
+ */
+static HgDirectoryEntry *
+hg_chain_lock_observed(const HgObservation *observation)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(observation->key, true);
+
+	if (entry != NULL && (entry->observing != observation->position.round ||
+						  !hg_resident_file_equal(entry->file, observation->file)))
+	{
+		hg_directory_unlock(entry);
+		entry = NULL;
+	}
+	return entry;
+}
+
+/* Pages of the map that are looked at between two holds of the entry's lock. */
+#define HG_OBSERVED_PAGES 16
+
+/* Observe what is below npages pages of the map.  False: nobody counts on it any more. */
+static bool
+hg_chain_observe_pages(HgObservation *observation, Relation rel, uint32 first_page, uint32 npages,
+					   HgBlockBits *bits)
+{
+	bool full[HG_OBSERVED_PAGES];
+	HgDirectoryEntry *entry;
+	HgSegmentSlot *slots;
+	uint32 nslots;
+
+	/* first the bits, then the records */
+	hg_map_survey(rel, first_page, npages, full, bits);
+	entry = hg_chain_lock_observed(observation);
+	if (entry == NULL)
+		return false;
+	slots = hg_directory_slots(entry);
+	nslots = Min(entry->nslots, observation->nsegments);
+	for (uint32 i = 0; i < npages; i++)
+	{
+		uint32 first = (first_page + i) * HG_SEGMENTS_PER_MAP_PAGE;
+
+		if (first >= nslots || (full[i] && observation->steady && slots[first].quiet))
+			continue;
+		observation->wanted |= hg_chain_observe_slots(
+			&slots[first], Min(nslots - first, HG_SEGMENTS_PER_MAP_PAGE),
+			&bits[(Size) i * HG_SEGMENTS_PER_MAP_PAGE], full[i], observation->position.generation);
+	}
+	hg_directory_unlock(entry);
+	return true;
+}
+
+/* All of an entry's slots were looked at, but for those of segments that were cut off. */
+static void
+hg_chain_end_observation(HgObservation *observation)
+{
+	HgDirectoryEntry *entry = hg_chain_lock_observed(observation);
+	HgSegmentSlot *slots;
+
+	if (entry == NULL)
+		return;
+	slots = hg_directory_slots(entry);
+	for (uint32 i = observation->nsegments; i < entry->nslots; i++)
+		memset(&slots[i].record, 0, sizeof(HgSegmentRecord));
+	entry->observed = observation->position;
+	if (entry->state == HG_RESIDENT_DECLINED || !hg_directory_takes_in(entry))
+		observation->wanted = false;
+	entry->wanted |= observation->wanted;
+	observation->wanted = entry->wanted;
+	hg_directory_unlock(entry);
+}
+
 bool
 hg_chain_observe(uint64 generation, uint64 round, Relation rel)
 {
-	HgResidentRelation key = hg_resident_relation(rel);
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	uint32 nsegments = hg_segment_count(nblocks);
-	HgBlockBits *bits = palloc(Max(nsegments, 1) * sizeof(HgBlockBits));
-	HgDirectoryEntry *entry;
-	bool wanted = false;
+	HgObservation observation = {.key = hg_resident_relation(rel),
+								 .file = hg_resident_file(rel),
+								 .position = {.generation = generation, .round = round},
+								 .nsegments = hg_segment_count(nblocks)};
+	uint32 npages =
+		(observation.nsegments + HG_SEGMENTS_PER_MAP_PAGE - 1) / HG_SEGMENTS_PER_MAP_PAGE;
+	HgBlockBits *bits;
+	bool all = true;
 
-	/* first the bits, then the records */
-	hg_map_copy(rel, 0, nsegments, bits);
-	entry = hg_directory_lock(key, true);
-	if (entry != NULL)
-	{
-		HgSegmentSlot *slots;
-
-		entry->nblocks = nblocks;
-		/* one that is another table's the loader takes out */
-		(void) hg_directory_check_name(entry, RelationGetRelationName(rel));
-		hg_chain_observe_file(entry, hg_resident_file(rel));
-		wanted = hg_chain_observe_asked(entry) || entry->nslots != nsegments;
-		if (hg_chain_is_forgotten(entry))
-		{
-			hg_directory_remove(entry);
-			pfree(bits);
-			return false;
-		}
-		/* records of segments that are cut off are left to the strike */
-		slots = hg_directory_slots(entry);
-		for (uint32 i = 0; i < Min(entry->nslots, nsegments); i++)
-			wanted |= hg_chain_observe_slot(&slots[i], &bits[i], generation, round);
-		if (entry->state == HG_RESIDENT_DECLINED || !hg_directory_takes_in(entry))
-			wanted = false;
-		entry->wanted |= wanted;
-		wanted = entry->wanted;
-		hg_directory_unlock(entry);
-	}
+	if (!hg_chain_begin_observation(&observation, rel, nblocks))
+		return false;
+	bits = palloc(Max(Min(npages, HG_OBSERVED_PAGES), 1) * HG_SEGMENTS_PER_MAP_PAGE *
+				  sizeof(HgBlockBits));
+	for (uint32 page = 0; page < npages && all; page += HG_OBSERVED_PAGES)
+		all = hg_chain_observe_pages(&observation, rel, page, Min(npages - page, HG_OBSERVED_PAGES),
+									 bits);
 	pfree(bits);
-	return wanted;
+	if (all)
+		hg_chain_end_observation(&observation);
+	return all && observation.wanted;
+}
+
+/* Where a record is in the chain: where it has joined, or its entry was observed since. */
+static uint64
+hg_chain_round(const HgDirectoryEntry *entry, const HgSegmentRecord *record)
+{
+	if (record->position.generation != entry->observed.generation)
+		return record->position.round;
+	return Max(record->position.round, entry->observed.round);
 }
 
 /* Empty the records of an entry that this round has not seen. */
@@ -399,17 +548,18 @@ hg_chain_strike(HgDirectoryEntry *entry, uint64 round)
 	HgSegmentSlot *slots = hg_directory_slots(entry);
 
 	for (uint32 i = 0; i < entry->nslots; i++)
-		if (slots[i].record.position.round < round)
+		if (hg_chain_round(entry, &slots[i].record) < round)
 			memset(&slots[i].record, 0, sizeof(HgSegmentRecord));
+	entry->disturbed = true;
 }
 
 void
-hg_chain_end_round(HgChain *chain, uint64 round)
+hg_chain_end_round(HgChain *chain, HgChainPosition position)
 {
 	HgResidentRelation *keys;
 	int nkeys;
 
-	hg_chain_raise(&chain->finishing, round);
+	hg_chain_raise(&chain->finishing, position.round);
 	pg_memory_barrier();
 	/*
 	 * who joins behind this list has seen the above: it has held the lock of each part of the
@@ -422,11 +572,14 @@ hg_chain_end_round(HgChain *chain, uint64 round)
 
 		if (entry == NULL)
 			continue;
-		hg_chain_strike(entry, round);
+		/* where all of it was seen, those of this chain are not older, and others are void */
+		if (entry->observed.generation != position.generation ||
+			entry->observed.round != position.round)
+			hg_chain_strike(entry, position.round);
 		hg_directory_unlock(entry);
 	}
 	pfree(keys);
-	hg_chain_raise(&chain->finished, round);
+	hg_chain_raise(&chain->finished, position.round);
 }
 
 void

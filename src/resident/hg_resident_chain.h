@@ -13,9 +13,9 @@
  *		-----------------				------
  *		register a snapshot
  *		registered = r					a loader may join at r from here on
- *		for each table: observe			record: blocks &= bits, round = r
+ *		for each table: observe			entry: observing = r; records: blocks &= bits; observed = r
  *		finishing = r					a loader may not join at r - 1 any more
- *		strike							records whose round is below r are emptied
+ *		strike							records of entries that are not observed are emptied
  *		finished = r
  *										the other witness ends its transaction
  *
@@ -28,9 +28,17 @@
  *
  * JOINING.  A loader that holds a snapshot of its own asks for the position (the generation, then
  * the newest registered round), copies the bits again, and writes the record under its entry's
- * lock if the round that it was told is still one that a strike has not passed:
- * hg_chain_may_join().  A strike that comes later finds the record; one that was there before has
- * been seen by then, because it has held the lock in between.
+ * lock if the round that it was told is still one that neither a strike nor an observation of the
+ * entry has passed: hg_chain_may_join().  A strike that comes later finds the record; one that was
+ * there before has been seen by then, because it has held the lock in between.
+ *
+ * OBSERVING.  An entry has the round of the last observation that has begun, and the last one that
+ * has seen all of its slots.  A record that was there when observation r began is looked at in it;
+ * what joins later joins at r or later, and has been copied under that snapshot.  So once r has
+ * seen all slots, no valid record of the entry is older than r, and none needs to say so itself: a
+ * table that rests is written nothing but its entry.  What all of a map page's bits are set for
+ * loses nothing, and its records are not looked at; such slots count as observed if that would
+ * change nothing else of them either (HgSegmentSlot.quiet).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -62,8 +70,9 @@ extern uint64 hg_chain_generation(const HgChain *chain);
 /* Where a record that is made now would begin. */
 extern HgChainPosition hg_chain_position(const HgChain *chain);
 
-/* May a record of that position, whose bits were copied since, be written, its entry locked? */
-extern bool hg_chain_may_join(const HgChain *chain, HgChainPosition position);
+/* May a record of that position, whose bits were copied since, be written to a locked entry? */
+extern bool hg_chain_may_join(const HgChain *chain, const HgDirectoryEntry *entry,
+							  HgChainPosition position);
 
 /* The last round that is done. */
 extern uint64 hg_chain_finished(const HgChain *chain);
@@ -93,7 +102,7 @@ extern bool hg_chain_may_observe(Relation rel);
 extern bool hg_chain_observe(uint64 generation, uint64 round, Relation rel);
 
 /* Empty what was not observed in this round, and say that it is done. */
-extern void hg_chain_end_round(HgChain *chain, uint64 round);
+extern void hg_chain_end_round(HgChain *chain, HgChainPosition position);
 
 /*
  * Nobody may rely on this generation any more.  Comes before its snapshots are given up; may be

@@ -165,10 +165,8 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 void
 hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
 {
-	HgSegmentSlot *slots = hg_directory_slots(entry);
-
 	while (entry->nslots > n)
-		hg_directory_set_version(&slots[--entry->nslots], InvalidDsaPointer);
+		hg_directory_set_version(entry, --entry->nslots, InvalidDsaPointer);
 }
 
 bool
@@ -184,6 +182,7 @@ hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslot
 						   sizeof(HgSegmentSlot)))
 		return false;
 	slots = hg_directory_slots(entry);
+	entry->disturbed = true;
 	for (; entry->nslots < nslots; entry->nslots++)
 	{
 		memset(&slots[entry->nslots], 0, sizeof(HgSegmentSlot));
@@ -373,6 +372,7 @@ hg_directory_want_evicted(HgDirectoryEntry *entry)
 			slots[i].evicted = false;
 			slots[i].wanted = true;
 		}
+	entry->disturbed = true;
 	entry->wanted = true;
 }
 
@@ -425,12 +425,16 @@ hg_directory_want(HgDirectoryEntry *entry)
 		entry->state = HG_RESIDENT_QUEUED;
 		entry->reason = HG_REASON_NONE;
 	}
+	entry->disturbed = true;
 	entry->wanted = true;
 }
 
 void
-hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version)
+hg_directory_set_version(HgDirectoryEntry *entry, uint32 i, dsa_pointer version)
 {
+	HgSegmentSlot *slot = &hg_directory_slots(entry)[i];
+
+	entry->disturbed = true;
 	if (DsaPointerIsValid(slot->version))
 		hg_segment_version_retire(slot->version);
 	slot->version = version;

@@ -64,16 +64,16 @@ typedef enum HgResidentReason
 typedef struct HgDirectoryColumn
 {
 	AttrNumber number;
-	uint8 state;		  /* HgResidentState */
-	uint8 reason;		  /* HgResidentReason */
-	bool pinned;		  /* is not evicted */
-	bool evicted;		  /* is not taken in (again) until it is asked for */
-	bool asked;			  /* a scan has missed it since; set under a shared lock, as below */
-	TimestampTz asked_at; /* when a scan has missed it last, or a user has asked for it */
+	uint8 state;			  /* HgResidentState */
+	uint8 reason;			  /* HgResidentReason */
+	bool pinned;			  /* is not evicted */
+	bool evicted;			  /* is not taken in (again) until it is asked for */
+	bool asked;				  /* a scan has missed it since; set under a shared lock, as below */
+	TimestampTz asked_at;	  /* when a scan has missed it last, or a user has asked for it */
 	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
 } HgDirectoryColumn;
 
-/* Where a segment is in a database's chain of snapshots: see hg_resident_chain.h. */
+/* A place in a database's chain of snapshots: see hg_resident_chain.h. */
 typedef struct HgChainPosition
 {
 	uint64 generation; /* 0: in none */
@@ -83,7 +83,7 @@ typedef struct HgChainPosition
 /* Which blocks of a version may be served. */
 typedef struct HgSegmentRecord
 {
-	HgChainPosition position; /* the last observation that has looked at it */
+	HgChainPosition position; /* where it has joined; its entry has the last observation */
 	HgBlockBits blocks;
 } HgSegmentRecord;
 
@@ -98,6 +98,11 @@ typedef struct HgSegmentSlot
 	uint16 rested;	 /* observations since these have become more */
 	bool wanted;	 /* is to be taken in (again) */
 	bool evicted;	 /* all of its version is gone for want of memory */
+	/*
+	 * Of the first slot below a page of the map: an observation that finds all of the page's bits
+	 * set, as the last one has, changes none of its slots, as long as the entry is not disturbed.
+	 */
+	bool quiet;
 } HgSegmentSlot;
 
 typedef struct HgDirectoryEntry
@@ -121,8 +126,12 @@ typedef struct HgDirectoryEntry
 	bool wanted;		 /* there is something for a loader to do */
 	pid_t loader; /* who takes it in, if there is still a process of this number; 0: nobody */
 	TimestampTz loaded_at;
-	uint64 loads;		/* segments that were taken in */
-	Size declined_with; /* bytes that were used when it was declined for want of memory */
+	uint64 loads; /* segments that were taken in */
+	/* Of observations (hg_resident_chain.h): */
+	uint64 observing;		  /* round of the last one that has begun */
+	HgChainPosition observed; /* of the last one that has seen all slots */
+	bool disturbed;			  /* a slot was changed since one began, other than by it */
+	Size declined_with;		  /* bytes that were used when it was declined for want of memory */
 } HgDirectoryEntry;
 
 /* While shared memory is requested, and made, after the area. */
@@ -198,7 +207,7 @@ extern uint64 hg_directory_changes(void);
 
 /*
  * Is a locked entry's table the one of that name?  False: it was another one when the list was
- * written. The name of one that has been seen before is made to be this.
+ * written.  The name of one that has been seen before is made to be this.
  */
 extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 
@@ -228,8 +237,8 @@ extern void hg_directory_want(HgDirectoryEntry *entry);
 /* Have columns that were evicted from it be taken in again: all of them are asked for now. */
 extern void hg_directory_want_columns(HgDirectoryEntry *entry);
 
-/* Put a version in place of what a slot has, which loses its user, with an empty record. */
-extern void hg_directory_set_version(HgSegmentSlot *slot, dsa_pointer version);
+/* Put a version in place of what the i-th slot has, which loses its user, with an empty record. */
+extern void hg_directory_set_version(HgDirectoryEntry *entry, uint32 i, dsa_pointer version);
 
 /* Take out a locked entry, with all that it has.  It is unlocked. */
 extern void hg_directory_remove(HgDirectoryEntry *entry);

@@ -167,7 +167,7 @@ hg_eviction_take(const HgVictim *victim, TimestampTz now)
 	if (empty)
 	{
 		freed += version->bytes;
-		hg_directory_set_version(slot, InvalidDsaPointer);
+		hg_directory_set_version(entry, victim->segment, InvalidDsaPointer);
 		slot->evicted = true;
 	}
 	hg_directory_unlock(entry);

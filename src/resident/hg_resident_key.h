@@ -69,6 +69,9 @@ typedef struct HgResidentColumn
 
 #define HG_BLOCK_WORDS ((HG_SEGMENT_BLOCKS + 63) / 64)
 
+/* The last of these words, where all blocks are set. */
+#define HG_BLOCK_LAST_WORD (PG_UINT64_MAX >> (HG_BLOCK_WORDS * 64 - HG_SEGMENT_BLOCKS))
+
 /* A bit for each block of a segment. */
 typedef struct HgBlockBits
 {
@@ -78,7 +81,8 @@ typedef struct HgBlockBits
 static inline HgResidentRelation
 hg_resident_relation(Relation rel)
 {
-	/* a partitioned table has no file that would tell the database; shared tables are no residents
+	/*
+	 * a partitioned table has no file that would tell the database; shared tables are no residents
 	 */
 	return (HgResidentRelation){.database = MyDatabaseId, .relation = RelationGetRelid(rel)};
 }
@@ -139,6 +143,23 @@ static inline void
 hg_block_bits_clear(HgBlockBits *bits, int block)
 {
 	bits->words[block / 64] &= ~(UINT64CONST(1) << (block % 64));
+}
+
+/* All blocks. */
+static inline HgBlockBits
+hg_block_bits_all(void)
+{
+	HgBlockBits bits;
+
+	memset(&bits, 0xff, sizeof(bits));
+	bits.words[HG_BLOCK_WORDS - 1] = HG_BLOCK_LAST_WORD;
+	return bits;
+}
+
+static inline bool
+hg_block_bits_equal(const HgBlockBits *a, const HgBlockBits *b)
+{
+	return memcmp(a, b, sizeof(HgBlockBits)) == 0;
 }
 
 /* Keep of bits what others have too. */

@@ -83,7 +83,7 @@ hg_map_take(const HgMapPage *page, uint32 i, HgBlockBits *bits)
 			bits->words[word] = hg_map_all_visible(low) | (uint64) hg_map_all_visible(high) << 32;
 	}
 	/* the last word has bits of the next segment too */
-	bits->words[HG_BLOCK_WORDS - 1] &= PG_UINT64_MAX >> (HG_BLOCK_WORDS * 64 - HG_SEGMENT_BLOCKS);
+	bits->words[HG_BLOCK_WORDS - 1] &= HG_BLOCK_LAST_WORD;
 }
 
 /* Copy a pinned page of the map. */
@@ -103,30 +103,117 @@ hg_map_pin(Relation rel, uint32 segment, Buffer *map)
 	return BufferIsValid(*map);
 }
 
+/* Cache lines of a page, and how many of them are asked for before they are looked at. */
+#define HG_MAP_LINE_WORDS 8
+#define HG_MAP_LINES (BLCKSZ / (HG_MAP_LINE_WORDS * (int) sizeof(uint64)))
+#define HG_MAP_LINES_AHEAD 16
+
+StaticAssertDecl(BLCKSZ - HG_MAP_BYTES < HG_MAP_LINE_WORDS * sizeof(uint64),
+				 "a page's header is longer than a cache line");
+
+/* Ask for the first cache lines of a pinned page. */
+static void
+hg_map_prefetch(Buffer map)
+{
+	const uint64 *page = (const uint64 *) BufferGetPage(map);
+
+	for (int line = 0; line < HG_MAP_LINES_AHEAD; line++)
+		__builtin_prefetch(page + line * HG_MAP_LINE_WORDS);
+}
+
+/*
+ * Are all blocks below a pinned page all-visible?  Each word is read once, so that this is a copy
+ * too, of which one bit is kept.
+ */
+static bool
+hg_map_is_full(Buffer map)
+{
+	const uint64 *page = (const uint64 *) BufferGetPage(map);
+	uint64 all = HG_MAP_ALL_VISIBLE;
+
+	for (int k = (BLCKSZ - HG_MAP_BYTES) / sizeof(uint64); k < HG_MAP_LINE_WORDS; k++)
+		all &= page[k];
+	for (int line = 1; line < HG_MAP_LINES && all == HG_MAP_ALL_VISIBLE; line++)
+	{
+		const uint64 *words = page + line * HG_MAP_LINE_WORDS;
+
+		__builtin_prefetch(words + HG_MAP_LINES_AHEAD * HG_MAP_LINE_WORDS);
+		all &= ((words[0] & words[1]) & (words[2] & words[3])) &
+			   ((words[4] & words[5]) & (words[6] & words[7]));
+	}
+	return all == HG_MAP_ALL_VISIBLE;
+}
+
+/*
+ * Copy the bits of n segments below a pinned page of the map; invalid: there is none.  True: all of
+ * the page's bits are set, and nothing was copied.
+ */
+static bool
+hg_map_copy_below(Buffer map, uint32 first, uint32 n, HgBlockBits *bits)
+{
+	HgMapPage page;
+
+	if (!BufferIsValid(map))
+	{
+		memset(bits, 0, n * sizeof(HgBlockBits));
+		return false;
+	}
+	if (hg_map_is_full(map))
+		return true;
+	hg_map_copy_page(map, &page);
+	for (uint32 i = 0; i < n; i++)
+		hg_map_take(&page, (first + i) % HG_SEGMENTS_PER_MAP_PAGE, &bits[i]);
+	return false;
+}
+
 void
 hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 {
 	Buffer map = InvalidBuffer;
-	HgMapPage page;
-	bool exists = false;
 
-	for (uint32 i = 0; i < n; i++)
+	while (n > 0)
 	{
-		uint32 below = (first + i) % HG_SEGMENTS_PER_MAP_PAGE;
+		uint32 below = Min(n, HG_SEGMENTS_PER_MAP_PAGE - first % HG_SEGMENTS_PER_MAP_PAGE);
 
-		if (i == 0 || below == 0)
-		{
-			exists = hg_map_pin(rel, first + i, &map);
-			if (exists)
-				hg_map_copy_page(map, &page);
-		}
-		if (exists)
-			hg_map_take(&page, below, &bits[i]);
-		else
-			memset(&bits[i], 0, sizeof(HgBlockBits));
+		(void) hg_map_pin(rel, first, &map);
+		if (hg_map_copy_below(map, first, below, bits))
+			for (uint32 i = 0; i < below; i++)
+				bits[i] = hg_block_bits_all();
+		first += below;
+		bits += below;
+		n -= below;
 	}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
+}
+
+/* Pin a page of the map, and have its first words be at hand when it is its turn. */
+static Buffer
+hg_map_pin_ahead(Relation rel, uint32 page)
+{
+	Buffer map = InvalidBuffer;
+
+	if (hg_map_pin(rel, page * HG_SEGMENTS_PER_MAP_PAGE, &map))
+		hg_map_prefetch(map);
+	return map;
+}
+
+void
+hg_map_survey(Relation rel, uint32 first_page, uint32 npages, bool *full, HgBlockBits *bits)
+{
+	Buffer next = hg_map_pin_ahead(rel, first_page);
+
+	for (uint32 i = 0; i < npages; i++)
+	{
+		Buffer map = next;
+
+		next = i + 1 < npages ? hg_map_pin_ahead(rel, first_page + i + 1) : InvalidBuffer;
+		full[i] =
+			hg_map_copy_below(map, (first_page + i) * HG_SEGMENTS_PER_MAP_PAGE,
+							  HG_SEGMENTS_PER_MAP_PAGE, &bits[(Size) i * HG_SEGMENTS_PER_MAP_PAGE]);
+		if (BufferIsValid(map))
+			ReleaseBuffer(map);
+	}
 }
 
 bool

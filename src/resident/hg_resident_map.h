@@ -7,7 +7,7 @@
  * would make the missing pages, which neither a reader may nor a standby can: nothing here calls
  * it.
  *
- * Three looks, for three uses:
+ * Four looks, for four uses:
  *
  *	-	a COPY takes the bits of many segments, each page of the map pinned once, without the
  *		page's lock.  A byte of the map is written at once, and what a copy must not miss has been
@@ -17,6 +17,9 @@
  *		for them.
  *	-	a LOOK takes the bits of one segment together with the page's position in the WAL, which
  *		needs the lock: neither may change without the other.
+ *	-	a SURVEY is a copy of all segments below some pages of the map, for who does not need the
+ *		bits of a page where all are set: that is told while the page is read, which costs no more
+ *		than the reading.  A table that rests has few other pages.
  *	-	a PEEK tells of one block, under whatever lock the caller has.
  *
  * This file alone looks into the visibility map (make lint).
@@ -40,7 +43,14 @@
 extern void hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits);
 
 /*
- * The same of one segment, with the position in the WAL of the map's page; false where there is no
+ * The same of all segments below npages pages of the map, but where full[i] tells that all of the
+ * i-th page's blocks are: bits[i * HG_SEGMENTS_PER_MAP_PAGE] and what follows is as it was then.
+ */
+extern void hg_map_survey(Relation rel, uint32 first_page, uint32 npages, bool *full,
+						  HgBlockBits *bits);
+
+/*
+ * The bits of one segment, with the position in the WAL of the map's page; false where there is no
  * such page.  The page stays pinned as *map, for peeks; the caller releases it.
  */
 extern bool hg_map_look(Relation rel, uint32 segment, HgBlockBits *bits, XLogRecPtr *lsn,

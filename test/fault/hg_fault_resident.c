@@ -21,6 +21,8 @@
  *	no_peek				a loader does not look at the bit under the page's lock
  *	joins_early			a loader does not copy the bits again when it publishes
  *	joins_late			a loader does not look whether a strike has passed since
+ *	joins_observed		a loader does not look whether an observation of the table has begun since
+ *	full_map			a witness takes each page of a map for one whose bits are all set
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -69,7 +71,9 @@ typedef enum HgPlanted
 	HG_PLANTED_MISSED_ROUND,
 	HG_PLANTED_NO_PEEK,
 	HG_PLANTED_JOINS_EARLY,
-	HG_PLANTED_JOINS_LATE
+	HG_PLANTED_JOINS_LATE,
+	HG_PLANTED_JOINS_OBSERVED,
+	HG_PLANTED_FULL_MAP
 } HgPlanted;
 
 HG_WRAPPED(long, hg_witness_period, (void) );
@@ -81,17 +85,19 @@ HG_WRAPPED(void, hg_capture_let_go, (HgCapture * capture));
 HG_WRAPPED(Relation, hg_loader_open, (Oid relation, bool *gone));
 HG_WRAPPED(bool, hg_capture_join, (HgCapture * capture, dsa_pointer version));
 HG_WRAPPED(int, hg_capture_readmit, (HgCapture * capture));
-HG_WRAPPED(bool, hg_chain_may_join, (const HgChain *chain, HgChainPosition position));
-HG_WRAPPED(bool, hg_chain_observe, (uint64 generation, uint64 round, Relation rel));
+HG_WRAPPED(bool, hg_chain_may_join,
+		   (const HgChain *chain, const HgDirectoryEntry *entry, HgChainPosition position));
 HG_WRAPPED(Size, hg_eviction_make_room, (HgResidentRelation table, Size wanted, bool now));
 HG_WRAPPED(void, pg_qsort,
 		   (void *base, size_t n, size_t width, int (*compare)(const void *, const void *)));
 HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits *bits));
+HG_WRAPPED(void, hg_map_survey,
+		   (Relation rel, uint32 first_page, uint32 npages, bool *full, HgBlockBits *bits));
 HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
 HG_WRAPPED(HgServed *, hg_validity_serve,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
-HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, uint64 round));
+HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, HgChainPosition position));
 HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
 
@@ -105,7 +111,6 @@ static bool hg_fault_keep_served = false;
 /* Whose copies of bits these are. */
 static bool serving = false;
 static bool joining = false;
-static bool observing = false;
 static bool ending = false;
 
 static bool evicting = false;
@@ -143,6 +148,8 @@ hg_fault_resident_init(void)
 		{"no_peek", HG_PLANTED_NO_PEEK, false},
 		{"joins_early", HG_PLANTED_JOINS_EARLY, false},
 		{"joins_late", HG_PLANTED_JOINS_LATE, false},
+		{"joins_observed", HG_PLANTED_JOINS_OBSERVED, false},
+		{"full_map", HG_PLANTED_FULL_MAP, false},
 		{NULL, 0, false}};
 
 	DefineCustomEnumVariable("hashgraph.plant_fault", "Breaks a rule that resident columns obey.",
@@ -255,10 +262,16 @@ __wrap_hg_capture_readmit(HgCapture *capture)
 }
 
 bool
-__wrap_hg_chain_may_join(const HgChain *chain, HgChainPosition position)
+__wrap_hg_chain_may_join(const HgChain *chain, const HgDirectoryEntry *entry,
+						 HgChainPosition position)
 {
-	return (hg_planted == HG_PLANTED_JOINS_LATE && position.generation != 0) ||
-		   __real_hg_chain_may_join(chain, position);
+	HgDirectoryEntry unobserved = *entry;
+
+	if (hg_planted == HG_PLANTED_JOINS_LATE && position.generation != 0)
+		return true;
+	unobserved.observing = 0;
+	return __real_hg_chain_may_join(
+		chain, hg_planted == HG_PLANTED_JOINS_OBSERVED ? &unobserved : entry, position);
 }
 
 Size
@@ -300,10 +313,8 @@ __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 	if ((serving && hg_planted == HG_PLANTED_RECORD_FIRST) ||
 		(joining && hg_planted == HG_PLANTED_JOINS_EARLY))
 		memset(bits, 0xff, n * sizeof(HgBlockBits));
-	else if (serving || joining || observing)
-		hg_fault_come_by(serving   ? HG_FAULT_PLACE_SERVE
-						 : joining ? HG_FAULT_PLACE_RECORD
-								   : HG_FAULT_PLACE_OBSERVE);
+	else if (serving || joining)
+		hg_fault_come_by(serving ? HG_FAULT_PLACE_SERVE : HG_FAULT_PLACE_RECORD);
 }
 
 /* The columns of a table that can be resident, noted as those of a join's scan; their number. */
@@ -371,23 +382,21 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
  * ------------------------------------------------------------------------
  */
 
-bool
-__wrap_hg_chain_observe(uint64 generation, uint64 round, Relation rel)
+void
+__wrap_hg_map_survey(Relation rel, uint32 first_page, uint32 npages, bool *full, HgBlockBits *bits)
 {
-	bool wanted;
-
-	observing = true;
-	wanted = __real_hg_chain_observe(generation, round, rel);
-	observing = false;
-	return wanted;
+	__real_hg_map_survey(rel, first_page, npages, full, bits);
+	if (hg_planted == HG_PLANTED_FULL_MAP)
+		memset(full, true, npages * sizeof(bool));
+	hg_fault_come_by(HG_FAULT_PLACE_OBSERVE);
 }
 
 void
-__wrap_hg_chain_end_round(HgChain *chain, uint64 round)
+__wrap_hg_chain_end_round(HgChain *chain, HgChainPosition position)
 {
 	hg_fault_come_by(HG_FAULT_PLACE_END_ROUND);
 	ending = true;
-	__real_hg_chain_end_round(chain, round);
+	__real_hg_chain_end_round(chain, position);
 	ending = false;
 }
 

@@ -119,7 +119,6 @@ test_collisions(void)
 	HgStatus status;
 	HgJobStats stats;
 	HgError error;
-	HgJob *job;
 
 	test_data_create(&data, TEST_KEYS_UNIQUE, 8, ROWS, ROWS);
 	for (uint64_t i = 0; i < ROWS; i++)
@@ -127,14 +126,7 @@ test_collisions(void)
 		((uint64_t *) data.keys[HG_OUTER])[i] = hg_unmix64(i * 3);
 		((uint64_t *) data.keys[HG_INNER])[i] = hg_unmix64(i * 2);
 	}
-	status = test_run_build(&run, &job, &error);
-	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-	if (job != NULL)
-	{
-		run.engine->stats(job, &stats);
-		run.engine->close(job);
-	}
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	hg_tap_ok(status == HG_OK && counted == ROWS * 2 / 3 / 2 && stats.comparisons < ROWS * 40,
 			  "cpu: keys that collide are found in %" PRIu64 " comparisons", stats.comparisons);
 	test_data_destroy(&data);

@@ -86,6 +86,24 @@ test_run_build(const TestRun *run, HgJob **job, HgError *error)
 	return status == HG_OK ? run->engine->build(*job, error) : status;
 }
 
+HgStatus
+test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches, HgJobStats *stats,
+			   HgError *error)
+{
+	HgJob *job;
+	HgStatus status = test_run_build(run, &job, error);
+
+	*matches = 0;
+	if (status == HG_OK)
+		status = run->engine->count(job, mode, matches, error);
+	if (job == NULL)
+		return status;
+	if (stats != NULL)
+		run->engine->stats(job, stats);
+	run->engine->close(job);
+	return status;
+}
+
 /* The smallest power of two that is at least n. */
 static uint64_t
 power_of_two(uint64_t n)

@@ -11,9 +11,9 @@
  * counted; close gives back whatever is held, so that no function has to tidy up
  * after a failure but for what it holds in local variables.  Build allocates all that
  * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
- * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's limit.
- * The runs of a shared job come from the team's memory; they are counted too, and stay when the job
- * is closed.
+ * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's
+ * limit.  The runs of a shared job come from the team's memory; they are counted too, and stay when
+ * the job is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,6 +55,16 @@
 
 /* What a table of keys may take (hg_cpu_direct.c), however few rows there are. */
 #define DIRECT_BYTES (1024 * 1024)
+
+/*
+ * Each participant of a shared job makes its own table: of an inner side that would not be binned
+ * anyway, or that is this part of the outer one at most; and what the table may take is a part of
+ * what is planned, as there are so many of them.
+ */
+#define SHARED_DIRECT_PART 8
+#define SHARED_DIRECT_BYTES(planned)                                                               \
+	((planned) / SHARED_DIRECT_PART > BINNED_FROM ? (uint64_t) ((planned) / SHARED_DIRECT_PART)    \
+												  : BINNED_FROM)
 
 static const HgShapeLimits cpu_limits = {
 	.bin_bytes = BIN_BYTES,
@@ -301,13 +311,26 @@ hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
 		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
+bool
+hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows)
+{
+	return hg_cpu_graph_row_bytes(key_width, load_factor) * rows <= BINNED_FROM;
+}
+
+/* Are the outer rows of a shared job to be shared out, whoever has appended them? */
+static bool
+is_spread(const HgJob *job, const uint64_t rows[2])
+{
+	return job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
+}
+
 /* Choose the shape from the rows of all participants. */
 static void
 job_choose_shape(HgJob *job, const uint64_t rows[2])
 {
 	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
 	bool whole_bins = job->team != NULL && job->team->whole_bins;
-	bool spread = job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
+	bool spread = is_spread(job, rows);
 
 	if (whole_bins && job->spec.build == HG_BUILD_AUTO && job->spec.bins == 0 &&
 		UINT64_C(1) << shape.bins_log2 < WHOLE_BINS && rows[0] + rows[1] >= WHOLE_BINS_FROM)
@@ -334,9 +357,22 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 	}
 }
 
-/* Have keys be the vertices, where they are dense. */
+/*
+ * Is each participant of a shared job to have a table of all inner rows, if their keys are dense?
+ * Not where the outer rows are to be dealt out by their keys, or by number.
+ */
+static bool
+may_share_direct(const HgJob *job, const uint64_t rows[2])
+{
+	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
+
+	return !job->team->whole_bins && !is_spread(job, rows) &&
+		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
+}
+
+/* Have keys be the vertices, where they are dense; bounds are those of a shared job. */
 static HgStatus
-job_choose_direct(HgJob *job, const uint64_t rows[2], HgError *error)
+job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, HgError *error)
 {
 	double start = hg_clock_ms();
 	const uint64_t sides[2] = {
@@ -348,11 +384,16 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], HgError *error)
 						 : hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
 							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
 	uint64_t bytes = planned > DIRECT_BYTES ? (uint64_t) planned : DIRECT_BYTES;
-	HgStatus status = hg_cpu_direct_choose(job, sides, bytes, error);
+	HgStatus status = HG_OK;
 
+	if (job->team == NULL)
+		status = hg_cpu_direct_choose(job, sides, bytes, error);
+	else if (may_share_direct(job, rows))
+		hg_cpu_direct_choose_shared(job, rows, SHARED_DIRECT_BYTES(planned), bounds);
 	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
 	if (status == HG_OK && is_direct(job))
 	{
+		job->sides[HG_INNER].binned = job->team != NULL;
 		job->stats.vertices = job->direct.vertices;
 		job->stats.bins = 1;
 		job->stats.ranges = 1;
@@ -401,15 +442,11 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
-/* Have the inner graph be a whole one, for rows in any order; false where that would be too large.
- */
+/* Have the inner graph be a whole one, for rows in any order; false where it would be too large. */
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {
-	double bytes =
-		hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) * (double) rows;
-
-	if (bytes > BINNED_FROM)
+	if (!hg_cpu_graph_is_near(job->spec.key_width, job->spec.load_factor, (double) rows))
 		return false;
 	job->spec.build = HG_BUILD_V1;
 	job->spec.probe = HG_PROBE_STANDARD;
@@ -421,24 +458,32 @@ static HgStatus
 job_build(HgJob *job, HgError *error)
 {
 	uint64_t rows[2] = {job->sides[HG_OUTER].rows, job->sides[HG_INNER].rows};
+	HgCpuBounds bounds = {0, 0};
 	HgStatus status = HG_OK;
 
 	if (job->team != NULL)
-		status = hg_cpu_team_count(job, status, rows, error);
-	else
-		status = job_choose_direct(job, rows, error);
+	{
+		if (job->spec.direct)
+			status = hg_cpu_direct_bounds(job, &bounds, error);
+		status = hg_cpu_team_count(job, status, rows, &bounds, error);
+	}
+	if (status == HG_OK)
+		status = job_choose_direct(job, rows, &bounds, error);
 	/* matching allocates nothing more, and renew is a part of it */
 	if (status == HG_OK && job->spec.streamed)
 		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
-	if (status != HG_OK || is_direct(job))
+	if (status != HG_OK)
 		return status;
-	if (job->spec.streamed && !job_choose_whole(job, rows[HG_INNER]))
-		return HG_OK;
-	job_choose_shape(job, rows);
+	if (!is_direct(job))
+	{
+		if (job->spec.streamed && !job_choose_whole(job, rows[HG_INNER]))
+			return HG_OK;
+		job_choose_shape(job, rows);
+	}
 	status = job_bin(job, error);
 	if (job->team != NULL)
 		status = hg_cpu_team_exchange(job, status, error);
-	if (status == HG_OK)
+	if (status == HG_OK && !is_direct(job))
 		status = job_make_graphs(job, error);
 	return status;
 }
@@ -446,6 +491,7 @@ job_build(HgJob *job, HgError *error)
 static HgStatus
 engine_build(HgJob *job, HgError *error)
 {
+	HgCpuBounds bounds;
 	uint64_t rows[2];
 	HgStatus status;
 
@@ -455,7 +501,7 @@ engine_build(HgJob *job, HgError *error)
 
 		/* the others wait for all who have joined */
 		if (job->team != NULL && !cpu_job(job)->has_arrived)
-			status = hg_cpu_team_count(job, status, rows, error);
+			status = hg_cpu_team_count(job, status, rows, &bounds, error);
 		cpu_job(job)->has_arrived = true;
 		return status;
 	}

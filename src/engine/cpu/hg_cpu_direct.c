@@ -23,6 +23,10 @@
  *	rows	for pairs, where no inner key is there twice, or one of them will do
  *	lists	for pairs otherwise: CSR as in any graph, offsets by vertex and then rows
  *
+ * In a SHARED job each participant looks up the outer rows that it has appended, in a table of
+ * its own that it makes of the inner rows of all of them: they are in runs of one bin
+ * (hg_cpu_team.c).  Hence it is for inner sides that are little work beside the outer ones.
+ *
  * That no key is there twice is what is supposed; whoever meets a second row in a place begins
  * again with the other kind.
  *
@@ -36,6 +40,7 @@
  */
 #include "hg_cpu_direct.h"
 
+#include "../hg_hash.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_memory.h"
 #include "hg_cpu_run.h"
@@ -78,9 +83,14 @@ typedef struct Tally
 	uint64_t lists; /* that were not empty, of rows with a match */
 } Tally;
 
-/* The least and the greatest difference to first. */
-typedef void (*BoundsKernel)(const void *keys, uint32_t n, uint64_t first, int64_t *least,
-							 int64_t *greatest);
+/* Extend bounds by some keys, as differences to first. */
+typedef void (*BoundsKernel)(const void *keys, uint32_t n, uint64_t first, HgCpuBounds *bounds);
+
+/*
+ * The keys of the first edges, as many as have row numbers that follow each other, from *row on:
+ * returns how many, n at most.
+ */
+typedef uint32_t (*EdgesKernel)(const void *edges, uint32_t n, void *keys, uint32_t *row);
 
 /* Enter inner rows, numbered from row on; true where a place was not empty. */
 typedef bool (*EnterKernel)(const Table *table, const void *keys, uint32_t n, uint32_t row);
@@ -183,6 +193,7 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 typedef struct Kernels
 {
 	BoundsKernel bounds;
+	EdgesKernel edges;
 	EnterKernel enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; of lists: count them */
 	EnterKernel place;						   /* put a row into its list */
 	CountKernel count[HG_CPU_TABLE_COUNTS + 1];
@@ -191,7 +202,7 @@ typedef struct Kernels
 
 #define KERNELS(bits, isa)                                                                         \
 	{                                                                                              \
-		.bounds = key_bounds##bits##_##isa,                                                        \
+		.bounds = key_bounds##bits##_##isa, .edges = edge_keys##bits##_##isa,                      \
 		.enter = {[HG_CPU_TABLE_BITS] = enter_bits##bits##_##isa,                                  \
 				  [HG_CPU_TABLE_COUNTS] = enter_counts##bits##_##isa,                              \
 				  [HG_CPU_TABLE_ROWS] = enter_rows##bits##_##isa,                                  \
@@ -244,7 +255,7 @@ table_bytes(const HgJob *job, HgCpuTableKind kind)
 static uint64_t
 lists_bytes(const HgJob *job)
 {
-	return (job->sides[HG_INNER].rows + LIST_STEP) * sizeof(uint32_t);
+	return (job->direct.inner_rows + LIST_STEP) * sizeof(uint32_t);
 }
 
 /* Vertices for which the largest of the tables takes so many bytes at most. */
@@ -253,33 +264,22 @@ vertices_for_bytes(const HgJob *job, uint64_t bytes)
 {
 	uint64_t lists = lists_bytes(job) + 2 * sizeof(uint32_t);
 
-	if (job->spec.memory_limit > 0)
-	{
-		uint64_t left = job->spec.memory_limit - job->held_bytes;
-
-		bytes = bytes < left ? bytes : left;
-	}
 	return bytes > lists ? (bytes - lists) / sizeof(uint32_t) : 0;
 }
 
-HgStatus
-hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError *error)
+/*
+ * Extend bounds by the inner keys that this process has, as differences to first; it ends when
+ * they are most or more apart.
+ */
+static HgStatus
+find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgError *error)
 {
 	const Kernels *kernels = choose_kernels(job);
-	uint64_t most = hg_shape_direct_vertices(&job->spec, rows[HG_OUTER], rows[HG_INNER]);
-	uint64_t room = vertices_for_bytes(job, bytes);
 	const void *keys;
-	uint64_t first = 0;
-	int64_t least = 0;
-	int64_t greatest = 0;
-	bool begun = false;
 	HgCpuScan scan;
 	uint32_t count;
 	uint32_t row;
 
-	most = most < room ? most : room;
-	if (most == 0)
-		return HG_OK;
 	hg_cpu_scan_init(&scan, &job->sides[HG_INNER]);
 	while ((count = hg_cpu_scan_next(&scan, job->spec.key_width, HG_CPU_POLL_ROWS, &keys, &row)) >
 		   0)
@@ -288,16 +288,70 @@ hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError
 
 		if (status != HG_OK)
 			return status;
-		if (!begun)
-			first = job->spec.key_width == 4 ? *(const uint32_t *) keys : *(const uint64_t *) keys;
-		begun = true;
-		kernels->bounds(keys, count, first, &least, &greatest);
-		if ((uint64_t) greatest - (uint64_t) least >= most)
-			return HG_OK;
+		kernels->bounds(keys, count, first, bounds);
+		if ((uint64_t) bounds->greatest - (uint64_t) bounds->least >= most)
+			break;
 	}
-	job->direct.least = first + (uint64_t) least;
-	job->direct.vertices = (uint64_t) greatest - (uint64_t) least + 1;
 	return HG_OK;
+}
+
+/* Have vertices, if bounds of inner keys, as differences to first, are near enough. */
+static void
+choose_bounds(HgJob *job, uint64_t first, uint64_t most, const HgCpuBounds *bounds)
+{
+	uint64_t last = (uint64_t) bounds->greatest - (uint64_t) bounds->least;
+
+	if (last >= most)
+		return;
+	job->direct.least = first + (uint64_t) bounds->least;
+	job->direct.vertices = last + 1;
+}
+
+/* The most vertices that there may be. */
+static uint64_t
+most_vertices(HgJob *job, const uint64_t rows[2], uint64_t bytes)
+{
+	uint64_t most = hg_shape_direct_vertices(&job->spec, rows[HG_OUTER], rows[HG_INNER]);
+	uint64_t room;
+
+	job->direct.inner_rows = rows[HG_INNER];
+	room = vertices_for_bytes(job, bytes);
+	return most < room ? most : room;
+}
+
+HgStatus
+hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError *error)
+{
+	uint64_t left = job->spec.memory_limit > 0 ? job->spec.memory_limit - job->held_bytes : bytes;
+	uint64_t most = most_vertices(job, rows, bytes < left ? bytes : left);
+	const HgCpuPiece *piece = job->sides[HG_INNER].pieces;
+	HgCpuBounds bounds = {0, 0};
+	HgStatus status;
+	uint64_t first;
+
+	if (most == 0)
+		return HG_OK;
+	first = job->spec.key_width == 4 ? *(const uint32_t *) piece->keys
+									 : *(const uint64_t *) piece->keys;
+	status = find_bounds(job, first, most, &bounds, error);
+	if (status == HG_OK)
+		choose_bounds(job, first, most, &bounds);
+	return status;
+}
+
+void
+hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
+							const HgCpuBounds *bounds)
+{
+	choose_bounds(job, 0, most_vertices(job, rows, bytes), bounds);
+}
+
+HgStatus
+hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error)
+{
+	*bounds = job->spec.key_width == 4 ? (HgCpuBounds){INT32_MAX, INT32_MIN}
+									   : (HgCpuBounds){INT64_MAX, INT64_MIN};
+	return find_bounds(job, 0, UINT64_MAX, bounds, error);
 }
 
 /* ---------------------------------------------------------------------
@@ -352,26 +406,80 @@ table_create(HgJob *job, HgCpuTableKind kind, HgError *error)
 	return status;
 }
 
+/* A walk over all inner rows: those of the job, or in the runs of all participants. */
+typedef struct InnerWalk
+{
+	const HgJob *job;
+	HgCpuScan scan;
+	HgCpuWalk walk;
+	const char *edges; /* of the walk, not yet looked at ... */
+	uint32_t left;	   /* ... so many */
+	union
+	{
+		HgCpuKey32 keys32[BLOCK];
+		HgCpuKey64 keys64[BLOCK];
+	} u;
+} InnerWalk;
+
+static void
+inner_walk_init(InnerWalk *inner, const HgJob *job)
+{
+	const HgCpuSide *side = &job->sides[HG_INNER];
+
+	inner->job = job;
+	inner->left = 0;
+	hg_cpu_scan_init(&inner->scan, side);
+	if (side->binned)
+		hg_cpu_walk_init(&inner->walk, side, 0, 0, hg_cpu_bin_rows(side, 0));
+}
+
+/* As hg_cpu_scan_next. */
+static uint32_t
+inner_walk_next(InnerWalk *inner, uint32_t max, const void **keys, uint32_t *row)
+{
+	const HgJob *job = inner->job;
+	const void *edges;
+	uint32_t count;
+
+	if (!job->sides[HG_INNER].binned)
+		return hg_cpu_scan_next(&inner->scan, job->spec.key_width, max, keys, row);
+	if (inner->left == 0)
+	{
+		inner->left = hg_cpu_walk_next(&inner->walk, hg_cpu_edge_size(job), BLOCK, &edges);
+		inner->edges = edges;
+	}
+	if (inner->left == 0)
+		return 0;
+	count = choose_kernels(job)->edges(inner->edges, inner->left < max ? inner->left : max,
+									   &inner->u, row);
+	inner->edges += count * hg_cpu_edge_size(job);
+	inner->left -= count;
+	*keys = &inner->u;
+	return count;
+}
+
 /*
- * Enter all inner rows.  Where no key may be there twice it ends when one is: direct->repeats
- * tells.
+ * Enter all inner rows, and poll after each step of them.  Where no key may be there twice it ends
+ * when one is: direct->repeats tells.
  */
 static HgStatus
 table_enter(HgJob *job, EnterKernel enter, uint32_t step, bool once, HgError *error)
 {
 	const Table table = job_table(job);
+	uint32_t work = step;
 	const void *keys;
-	HgCpuScan scan;
+	InnerWalk inner;
 	uint32_t count;
 	uint32_t row;
 
-	hg_cpu_scan_init(&scan, &job->sides[HG_INNER]);
-	while ((count = hg_cpu_scan_next(&scan, job->spec.key_width, step, &keys, &row)) > 0)
+	inner_walk_init(&inner, job);
+	while ((count = inner_walk_next(&inner, step, &keys, &row)) > 0)
 	{
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = work >= step ? hg_cpu_poll(job, error) : HG_OK;
 
 		if (status != HG_OK)
 			return status;
+		work = work >= step ? count : work + count;
 		job->direct.repeats |= enter(&table, keys, count, row);
 		if (once && job->direct.repeats)
 			break;
@@ -398,7 +506,7 @@ table_place(HgJob *job, HgError *error)
 		return status;
 
 	/* read, but never by itself the reason for anything */
-	memset(direct->rows + job->sides[HG_INNER].rows, 0, LIST_STEP * sizeof(uint32_t));
+	memset(direct->rows + direct->inner_rows, 0, LIST_STEP * sizeof(uint32_t));
 	return table_enter(job, choose_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
 }
 
@@ -422,6 +530,9 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 	HgStatus status = HG_OK;
 	HgCpuTableKind kind;
 
+	/* of a participant that has none, whose rows others look up */
+	if (job->sides[HG_OUTER].rows == 0)
+		return HG_OK;
 	while (status == HG_OK && direct->kind != (kind = table_wanted(job, mode, counted)))
 	{
 		status = table_create(job, kind, error);

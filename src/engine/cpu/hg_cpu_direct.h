@@ -25,10 +25,16 @@ typedef struct HgCpuDirectCursor
 
 /*
  * Are the inner keys so dense that they are to be the vertices, in tables of so many bytes at most?
- * Then job->direct has vertices.
+ * Then job->direct has vertices.  In a shared job rows are those of all participants, and bounds
+ * those of all inner keys.
  */
 extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 									 HgError *error);
+extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
+										const HgCpuBounds *bounds);
+
+/* The bounds of this participant's inner keys, as differences to 0: what the team is to know. */
+extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
 /* A stream of matches, and their number: make the table for it, if another one is there. */
 extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode,

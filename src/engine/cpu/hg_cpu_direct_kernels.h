@@ -26,11 +26,11 @@
 #define VERTEX(key) ((KEY) ((key) - (KEY) table->least))
 
 HG_TARGET static void
-KERNEL(key_bounds)(const void *from, uint32_t n, uint64_t first, int64_t *least, int64_t *greatest)
+KERNEL(key_bounds)(const void *from, uint32_t n, uint64_t first, HgCpuBounds *bounds)
 {
 	const KEY *keys = from;
-	DIFFERENCE low = (DIFFERENCE) *least;
-	DIFFERENCE high = (DIFFERENCE) *greatest;
+	DIFFERENCE low = (DIFFERENCE) bounds->least;
+	DIFFERENCE high = (DIFFERENCE) bounds->greatest;
 	uint32_t i;
 
 	for (i = 0; i + BLOCK <= n; i += BLOCK)
@@ -52,8 +52,21 @@ KERNEL(key_bounds)(const void *from, uint32_t n, uint64_t first, int64_t *least,
 		low = difference < low ? difference : low;
 		high = difference > high ? difference : high;
 	}
-	*least = low;
-	*greatest = high;
+	bounds->least = low;
+	bounds->greatest = high;
+}
+
+HG_TARGET static uint32_t
+KERNEL(edge_keys)(const void *from, uint32_t n, void *to, uint32_t *row)
+{
+	const HG_CPU_T(HgCpuEdge) *edges = from;
+	KEY *keys = to;
+	uint32_t i;
+
+	*row = edges[0].row;
+	for (i = 0; i < n && edges[i].row == *row + i; i++)
+		keys[i] = HG_CPU_T(hg_unmix)(HG_CPU_T(hg_cpu_mixed)(&edges[i]));
+	return i;
 }
 
 HG_TARGET static bool

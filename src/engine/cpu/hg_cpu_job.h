@@ -197,11 +197,19 @@ typedef enum HgCpuTableKind
 
 #define HG_CPU_NO_ROW UINT32_MAX
 
+/* The least and the greatest key of some, as signed differences to another one. */
+typedef struct HgCpuBounds
+{
+	int64_t least;
+	int64_t greatest;
+} HgCpuBounds;
+
 typedef struct HgCpuDirect
 {
-	uint64_t least;	   /* the inner key whose vertex is 0, as an unsigned word */
-	uint64_t vertices; /* 0: the job has HashGraphs */
-	bool repeats;	   /* some inner key was met twice */
+	uint64_t least;		 /* the inner key whose vertex is 0, as an unsigned word */
+	uint64_t vertices;	 /* 0: the job has HashGraphs */
+	uint64_t inner_rows; /* of all participants where the job is shared */
+	bool repeats;		 /* some inner key was met twice */
 	HgCpuTableKind kind;
 	uint32_t *table;
 	uint64_t table_bytes;

@@ -259,6 +259,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 		hg_join_begin_exact(node, hash_clauses);
 	rules->join_qual = ExecInitQual(join_qual, &node->ss.ps);
 	MemoryContextSwitchTo(state->memory.context);
+	rules->same_bytes = hg_join_recheck_create(join_qual);
 
 	hg_used_add(&used, (Node *) cscan->scan.plan.targetlist);
 	hg_used_add(&used, (Node *) cscan->scan.plan.qual);

@@ -142,26 +142,37 @@ hg_join_keep_rows(HgJoinOutput *output, const uint16 *which, int count)
 	batch->nrows = count;
 }
 
+/* Is join_qual true of a row of the output's batch? */
+static bool
+hg_join_check_qual(HgJoinState *state, int row)
+{
+	ScanState *ss = &state->css.ss;
+	ExprContext *econtext = ss->ps.ps_ExprContext;
+
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = hg_join_load_row(&state->output, ss->ss_ScanTupleSlot, row);
+	if (ExecQual(state->rules.join_qual, econtext))
+		return true;
+	InstrCountFiltered2(ss, 1);
+	return false;
+}
+
 /* Leave out the gathered matches that join_qual refuses, and those that do not count. */
 static void
 hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 {
-	ScanState *ss = &state->css.ss;
-	ExprContext *econtext = ss->ps.ps_ExprContext;
+	const HgJoinRecheck *recheck = state->rules.same_bytes;
+	bool same[HG_BATCH_ROWS];
 	uint16 which[HG_BATCH_ROWS];
 	int kept = 0;
 
+	if (recheck != NULL)
+		hg_join_recheck_rows(recheck, state->output.batch, same);
 	for (int i = 0; i < matches->count; i++)
 	{
-		if (!hg_join_match_counts(state, matches->outer[i], matches->inner[i]))
+		if (!hg_join_match_counts(state, matches->outer[i], matches->inner[i]) ||
+			!((recheck != NULL && same[i]) || hg_join_check_qual(state, i)))
 			continue;
-		ResetExprContext(econtext);
-		econtext->ecxt_scantuple = hg_join_load_row(&state->output, ss->ss_ScanTupleSlot, i);
-		if (!ExecQual(state->rules.join_qual, econtext))
-		{
-			InstrCountFiltered2(ss, 1);
-			continue;
-		}
 		hg_join_note_match(state, matches->outer[i], matches->inner[i]);
 		which[kept++] = i;
 	}

@@ -63,7 +63,8 @@ hg_join_progress_start(HgJoinProgress *progress)
 	progress->record.processes = 1;
 }
 
-/* How long the execution has taken that is not over and not in the record; 0 where there is none.
+/*
+ * How long the execution has taken that is not over and not in the record; 0 where there is none.
  */
 static inline double
 hg_join_running_ms(const HgJoinProgress *progress)
