@@ -151,6 +151,8 @@ hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 	columns->batch = hg_batch_create(columns->nattnos);
 	for (int c = 0; c < columns->nattnos; c++)
 		columns->batch->takes_units[c] = true;
+	for (int i = 0; i < columns->npredicates; i++)
+		hg_predicate_mark_codes(columns->predicates[i], columns->batch->takes_codes);
 	return columns;
 }
 
@@ -175,7 +177,10 @@ hg_column_qual_batch(HgColumnQual *qual)
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
 	for (int c = 0; c < batch->ncolumns; c++)
+	{
 		batch->scales[c] = -1;
+		batch->dictionaries[c] = NULL;
+	}
 	return batch;
 }
 

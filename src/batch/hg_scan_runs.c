@@ -22,23 +22,11 @@
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_scan_runs.h"
 
-/* Does a clause hold for a value? */
-typedef enum HgVerdict
-{
-	HG_VERDICT_NO,
-	HG_VERDICT_YES,
-	HG_VERDICT_UNDECIDED,
-	HG_VERDICT_MISSING, /* nobody has asked yet */
-} HgVerdict;
-
 /* A clause of the qual that is decided over columns. */
 typedef struct HgRunClause
 {
 	HgPredicate *predicate;
 	HgResidentColumns *columns; /* of the qual's, those that it looks at */
-	uint8 *verdicts;			/* [ncodes] HgVerdict of the value of a code ... */
-	uint32 ncodes;
-	uint32 segment; /* ... in this segment; PG_UINT32_MAX: none */
 } HgRunClause;
 
 struct HgScanRuns
@@ -101,7 +89,6 @@ hg_scan_runs_create_clauses(HgScanRuns *runs, int nattnos, const AttrNumber *att
 		for (int c = 0; c < nattnos; c++)
 			wanted[c] = used[c] ? attnos[c] : 0;
 		clause->columns = hg_resident_columns_create(runs->resident, nattnos, wanted);
-		clause->segment = PG_UINT32_MAX;
 	}
 	pfree(wanted);
 	pfree(used);
@@ -220,57 +207,6 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 	return nwhich;
 }
 
-/* What a clause says of the value of a code, which it is asked once for. */
-static inline HgVerdict
-hg_run_clause_verdict(HgRunClause *clause, const HgSegmentArray *array, uint32 code)
-{
-	if (clause->verdicts[code] == HG_VERDICT_MISSING)
-	{
-		Datum value = PointerGetDatum(hg_segment_code_value(array, code));
-		bool holds;
-
-		if (!hg_predicate_apply_value(clause->predicate, value, &holds))
-			clause->verdicts[code] = HG_VERDICT_UNDECIDED;
-		else
-			clause->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
-	}
-	return (HgVerdict) clause->verdicts[code];
-}
-
-/* hg_predicate_apply() for rows that are codes of a dictionary. */
-static bool
-hg_run_clause_apply_codes(HgRunClause *clause, const HgSegmentArray *array, uint32 segment,
-						  const HgRunRows *rows, bool *holds, bool *undecided)
-{
-	bool any = false;
-
-	if (clause->segment != segment)
-	{
-		if (clause->ncodes < array->form.ncodes)
-		{
-			if (clause->verdicts != NULL)
-				pfree(clause->verdicts);
-			clause->verdicts =
-				MemoryContextAlloc(GetMemoryChunkContext(clause->columns), array->form.ncodes);
-			clause->ncodes = array->form.ncodes;
-		}
-		memset(clause->verdicts, HG_VERDICT_MISSING, array->form.ncodes);
-		clause->segment = segment;
-	}
-	for (int i = 0; i < rows->n; i++)
-	{
-		uint32 row = rows->first + (rows->which != NULL ? rows->which[i] : i);
-		HgVerdict verdict = HG_VERDICT_NO;
-
-		if (!hg_segment_is_null(array, row))
-			verdict = hg_run_clause_verdict(clause, array, hg_segment_code(array, row));
-		holds[i] = verdict == HG_VERDICT_YES;
-		undecided[i] = verdict == HG_VERDICT_UNDECIDED;
-		any |= undecided[i];
-	}
-	return any;
-}
-
 /* hg_predicate_apply() for rows of a run: over its arrays, where that can be, else over a batch. */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows, bool *holds,
@@ -284,14 +220,6 @@ hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
 	{
 		hg_predicate_apply_plain(predicate, runs->qual_values[predicate->column], rows->n, holds);
 		return false;
-	}
-	if (hg_predicate_is_bytes(predicate))
-	{
-		const HgSegmentArray *array =
-			hg_resident_columns_array(runs->resident, clause->columns, predicate->column);
-
-		if (array->form.encoding == HG_ENCODING_DICTIONARY)
-			return hg_run_clause_apply_codes(clause, array, runs->judged, rows, holds, undecided);
 	}
 	batch = hg_column_qual_batch(runs->select->column_qual);
 	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,
