@@ -35,7 +35,8 @@ struct HgScanRuns
 	HgResidentScan *resident;
 	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
 	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
-	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
+	const HgColumnQual *column_qual;  /* ... the qual's part over columns, which is the select's: */
+	HgResidentColumns *qual_columns;  /* ... those that it looks at ... */
 	HgRunClause *clauses;			  /* ... by which it is evaluated ... */
 	const void **qual_values;		  /* ... where their values lie; ... */
 	HgValueBounds *bounds;			  /* ... what is known of them in a segment ... */
@@ -107,18 +108,6 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	runs->batch_columns = hg_resident_columns_create(resident, nattnos, attnos);
 	for (int c = 0; c < nattnos; c++)
 		runs->by_reference |= !TupleDescAttr(desc, attnos[c] - 1)->attbyval;
-	if (select->column_qual != NULL)
-	{
-		const AttrNumber *looked_at;
-		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
-
-		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
-		hg_scan_runs_create_clauses(runs, n, looked_at);
-		runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
-		runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
-		runs->shares = hg_column_qual_shares_create(select->column_qual);
-		runs->judged = PG_UINT32_MAX;
-	}
 	if (select->node->ss.ps.qual != NULL)
 	{
 		runs->row_attnos = qual_attnos;
@@ -128,11 +117,38 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	return runs;
 }
 
+/* Have what the part of the qual over columns is evaluated by, where that is another one now. */
+static void
+hg_scan_runs_follow(HgScanRuns *runs)
+{
+	const HgColumnQual *qual = runs->select->column_qual;
+	const AttrNumber *looked_at;
+	MemoryContext old;
+	int n;
+
+	if (runs->column_qual == qual)
+		return;
+	runs->column_qual = qual;
+	if (qual == NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(runs));
+	n = hg_column_qual_attributes(qual, &looked_at);
+	runs->qual_columns = hg_resident_columns_create(runs->resident, n, looked_at);
+	hg_scan_runs_create_clauses(runs, n, looked_at);
+	runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
+	runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
+	runs->shares = hg_column_qual_shares_create(qual);
+	runs->judged = PG_UINT32_MAX;
+	MemoryContextSwitchTo(old);
+}
+
 bool
 hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 {
 	HgScanSelect *select = runs->select;
 
+	hg_scan_select_follow(select);
+	hg_scan_runs_follow(runs);
 	if (select->column_qual == NULL)
 		return false;
 	if (runs->judged != run->segment)
