@@ -446,7 +446,8 @@ SELECT count(*) FROM hashgraph_join('stats_l', 'key', 'stats_r', 'key');
 SELECT 1 AS no_join;
 SELECT join_number, node, join_type, executions, outer_rows, inner_rows, outer_null_keys,
 	inner_null_keys, vertices > 0 AS vertices, bins > 0 AS bins, matches, recheck, rows_out,
-	comparisons >= matches AS comparisons, intersections > 0 AS intersections, partitions,
+	CASE build WHEN 'direct' THEN comparisons = 0 ELSE comparisons >= matches END AS comparisons,
+	intersections > 0 AS intersections, partitions,
 	memory_bytes > 0 AS memory, spilled_bytes,
 	backend = current_setting('hashgraph.backend') OR current_setting('hashgraph.backend') = 'auto'
 		AS backend_as_set,

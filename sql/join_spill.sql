@@ -101,7 +101,7 @@ select join_check('select s_wide_keys.k, length(x), md5(x) from s_wide_keys
   join (select k, repeat(''x'', 200000 + k) x from s_wide_keys offset 0) w using (k)');
 set hashgraph.force = on;
 select count(*), sum(length(x)) from s_wide_keys
-  join (select k, repeat('x', 200000 + k) x from s_wide_keys offset 0) w using (k);
+  full join (select k, repeat('x', 200000 + k) x from s_wide_keys offset 0) w using (k);
 select partitions > 1 or executions > 1 as in_pieces, memory_bytes < 4 * 1024 * 1024 as bounded
   from hashgraph_last_joins();
 -- Rows are counted once, whether their key is NULL or not.

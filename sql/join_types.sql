@@ -57,6 +57,45 @@ select join_check('select count(*) from t_a a where not exists (select from t_b 
 select join_check('select * from t_c c where c.k not in (select k from t_a where k is not null)');
 select join_check('select * from t_c c where c.k not in (select k from t_a)');
 
+-- On the CPU dense keys are the vertices themselves, as all of these are, but where a setting tells how
+-- they are to be hashed; those of others are far apart, and are joined in each way all the same.
+create function join_build(query text, out backend text, out build text) language plpgsql as $$
+declare
+  plan jsonb;
+begin
+  perform set_config('hashgraph.force', 'on', true);
+  execute 'explain (analyze, costs off, format json) ' || query into plan;
+  backend := jsonb_path_query_first(plan, '$.**.Backend') #>> '{}';
+  build := jsonb_path_query_first(plan, '$.**.Build') #>> '{}';
+end
+$$;
+select backend <> 'cpu' or build = 'direct' as direct from join_build('select a.k, v, w from t_a a join t_b b on a.k = b.k');
+select backend <> 'cpu' or build = 'direct' as direct from join_build('select count(*) from t_a a join t_b b on a.k = b.k');
+set hashgraph.build = 'v1';
+select build from join_build('select a.k, v, w from t_a a join t_b b on a.k = b.k');
+select join_check('select a.k, v, w from t_a a full join t_b b on a.k = b.k');
+reset hashgraph.build;
+create table t_far_a as select k * 10000019 as k, v from t_a;
+create table t_far_b as select k * 10000019 as k, w from t_b;
+analyze t_far_a, t_far_b;
+select build <> 'direct' as hashed from join_build('select a.k, v, w from t_far_a a join t_far_b b on a.k = b.k');
+select join_check('select a.k, v, w from t_far_a a join t_far_b b on a.k = b.k');
+select join_check('select a.k, v, w from t_far_a a full join t_far_b b on a.k = b.k');
+select join_check('select * from t_far_a a where exists (select from t_far_b b where b.k = a.k)');
+select join_check('select * from t_far_a a where not exists (select from t_far_b b where b.k = a.k)');
+select join_check('select count(*), count(w) from t_far_a a left join t_far_b b using (k)');
+-- bigint, with values of both signs, and where the least and the greatest are at the type's ends
+create table t_long_a as select k::bigint - 20 as k, v from t_a;
+create table t_long_b as select k::bigint - 30 as k, w from t_b;
+create table t_ends_a as select case when k < 18 then 9223372036854775807 - k else -9223372036854775807 - 1 + k end as k, v from t_a;
+create table t_ends_b as select case when k < 20 then 9223372036854775807 - k else -9223372036854775807 - 1 + k end as k, w from t_b;
+analyze t_long_a, t_long_b, t_ends_a, t_ends_b;
+select join_check('select a.k, v, w from t_long_a a full join t_long_b b on a.k = b.k');
+select join_check('select a.k, v, w from t_ends_a a full join t_ends_b b on a.k = b.k');
+select join_check('select a.k, v from t_ends_a a where not exists (select from t_ends_b b where b.k = a.k)');
+drop function join_build;
+drop table t_far_a, t_far_b, t_long_a, t_long_b, t_ends_a, t_ends_b;
+
 -- semi and anti joins of the smaller side
 select join_check('select * from t_c c where exists (select from t_a a where a.k = c.k)');
 select join_check('select * from t_c c where exists (select from t_a a where a.k = c.k and a.v > c.x)');

@@ -302,16 +302,17 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #endif
 }
 
-/* The transaction that runs, by the number that it has in its session: no two of them have the same
- * one.  None runs: 0.  17 moved it. */
+/*
+ * The transaction that runs, by the number that it has in its session: no two of them have the same
+ * one.  None runs: 0.  17 moved it.
+ */
 #if PG_VERSION_NUM >= 170000
 #define HG_LOCAL_TRANSACTION_ID (MyProc->vxid.lxid)
 #else
 #define HG_LOCAL_TRANSACTION_ID (MyProc->lxid)
 #endif
 
-/* 18 took execute_once from ExecutorRun: an executor-run hook's parameters, and how it
- * passes them on */
+/* 18 took execute_once from ExecutorRun: a hook's parameters, and how it passes them on */
 #if PG_VERSION_NUM >= 180000
 #define HG_EXECUTOR_RUN_PARAMETERS QueryDesc *query, ScanDirection direction, uint64 count
 #define HG_EXECUTOR_RUN_ARGUMENTS query, direction, count
@@ -461,7 +462,7 @@ hg_read_recent_buffer(Relation rel, BlockNumber block, Buffer buffer)
 #endif
 }
 
-/* Was a relation, or the file that it has now, made by a transaction that is still open: this one? */
+/* Was a relation, or the file that it has now, made by the transaction that runs? */
 static inline bool
 hg_relation_is_new(Relation rel)
 {
@@ -505,8 +506,7 @@ hg_attribute_is_virtual(Form_pg_attribute attribute)
 	.compare_function = dshash_memcmp, .hash_function = dshash_memhash,                            \
 	.copy_function = dshash_memcpy
 #else
-#define HG_DSHASH_MEMORY_KEYS                                                                      \
-	.compare_function = dshash_memcmp, .hash_function = dshash_memhash
+#define HG_DSHASH_MEMORY_KEYS .compare_function = dshash_memcmp, .hash_function = dshash_memhash
 #endif
 
 #endif /* HG_COMPAT_H */

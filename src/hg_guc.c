@@ -201,7 +201,10 @@ hg_guc_check_resident_memory(int *value, void **extra pg_attribute_unused(),
 static void
 hg_guc_declare_resident(void)
 {
-	/* what a session loads for itself can't declare a setting of the server's start: it has no effect there */
+	/*
+	 * what a session loads for itself can't declare a setting of the server's start, which has no
+	 * effect there
+	 */
 	GucContext server_start =
 		process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP;
 
@@ -211,16 +214,18 @@ hg_guc_declare_resident(void)
 							"shared_preload_libraries.",
 							&hg_resident_memory, 0, 0, MAX_KILOBYTES, server_start, GUC_UNIT_KB,
 							hg_guc_check_resident_memory, NULL, NULL);
-	DefineCustomBoolVariable("hashgraph.resident", "Enables the use of resident columns.",
-							 "Where it is off, joins and aggregates read all rows from their tables.",
-							 &hg_resident, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.resident", "Enables the use of resident columns.",
+		"Where it is off, joins and aggregates read all rows from their tables.", &hg_resident,
+		true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"hashgraph.resident_auto",
 		"Enables taking columns that joins have scanned twice into memory without being asked.",
 		NULL, &hg_resident_auto, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hashgraph.resident_workers",
 							"Sets the number of processes that load resident columns at a time.",
-							NULL, &hg_resident_workers, 1, 1, 64, server_start, 0, NULL, NULL, NULL);
+							NULL, &hg_resident_workers, 1, 1, 64, server_start, 0, NULL, NULL,
+							NULL);
 }
 
 /*

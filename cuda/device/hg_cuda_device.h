@@ -31,8 +31,10 @@
 /* Bytes of pinned host memory that a job reads results of kernels back into. */
 constexpr size_t HG_READBACK_BYTES = 8192;
 
-/* Jobs whose stream and pinned memory are kept for the next ones: as many as may well run at a
- * time, because giving pinned memory back waits for all that runs; and after a rest. */
+/*
+ * Jobs whose stream and pinned memory are kept for the next ones: as many as may well run at a
+ * time, because giving pinned memory back waits for all that runs; and after a rest.
+ */
 constexpr int HG_IDLE_KITS = 64;
 constexpr int HG_RESTED_KITS = 4;
 

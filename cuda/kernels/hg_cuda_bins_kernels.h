@@ -347,7 +347,8 @@ hg_bins_take_room(HgBinsTally<THREADS> *tally, uint32_t turn, uint32_t matches, 
 	return tally->unit_place[turn] + before;
 }
 
-/* Add what the threads of a block have counted in all units to the counters; all of them call it.
+/*
+ * Add what the threads of a block have counted in all units to the counters; all of them call it.
  */
 template <int THREADS>
 __device__ __forceinline__ void

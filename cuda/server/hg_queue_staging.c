@@ -11,8 +11,9 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 
-/* A lease is this at most, two slots of the largest size, and at least this where staging
- * is large. */
+/*
+ * A lease is this at most, two slots of the largest size, and at least this where staging is large.
+ */
 #define LEASE_MAX (2 * HG_WIRE_SLOT_MAX)
 #define LEASE_MIN (UINT64_C(512) << 10)
 

@@ -58,8 +58,8 @@ struct HgServerSession
 	HgWireMessage answer;
 
 	/*
-	 * For jobs, which stand below their session: is there a reason for work on a job to stop, a note
-	 * behind the requests that wait, or the end of the connection?
+	 * For jobs, which stand below their session: is there a reason for work on a job to stop, a
+	 * note behind the requests that wait, or the end of the connection?
 	 */
 	bool (*stops)(HgServerSession *session, uint32_t job);
 };

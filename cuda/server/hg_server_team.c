@@ -36,7 +36,7 @@ typedef struct Team
 	uint64_t number;
 	int members;
 
-	pthread_mutex_t lock;	/* guards all that follows */
+	pthread_mutex_t lock;	 /* guards all that follows */
 	pthread_cond_t answered; /* the job has been opened, or has failed */
 	HgEngine *engine;
 	HgJob *job;		 /* NULL until it is open */

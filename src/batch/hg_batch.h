@@ -146,8 +146,7 @@ struct HgBatchSource
 	HgScanBlocks blocks; /* that were scanned, over all scans */
 	/* What of its tables a scan would find as things stand; NULL: it scans none. */
 	HgScanBlocks (*expect)(const HgBatchSource *source);
-	/* Why a table with resident columns is not served, once it is scanned; or NULL.  NULL as above.
-	 */
+	/* Why a table with resident columns is not served, once it is scanned, or NULL; as above. */
 	const char *(*why_not)(const HgBatchSource *source);
 };
 

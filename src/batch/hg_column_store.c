@@ -380,7 +380,7 @@ hg_column_store_add_run(HgColumnStore *store, const void *const *values, const i
 	hg_charge_set(&store->charge, store->rows * store->row_bytes + store->packed_bytes);
 }
 
-/* The places of rows in one column's arrays. */
+/* The place of a row in one column's arrays. */
 static inline char *
 hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)
 {
@@ -390,26 +390,67 @@ hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32
 		   (row & mask) * column->stride;
 }
 
-/* One column of rows, whose values, or pointers to those of variable length, lie at places. */
-static void
-hg_column_store_get_column(const HgColumnStore *store, const HgColumn *column, char *const *places,
-						   int nrows, Datum *values, const bool *nulls)
+/*
+ * Values of rows anywhere.  A row waits for none before it, so that the processor has as many lines
+ * of memory on their way as it can, without being told of them ahead.
+ */
+static pg_attribute_always_inline void
+hg_column_store_gather(int width, const HgColumnStore *store, const HgColumn *column,
+					   const uint32 *rows, int nrows, Datum *values)
 {
-	if (column->attlen > 0 && column->attbyval)
-		hg_values_fetch(column->attlen, places, 0, nrows, values);
-	else if (column->attlen > 0)
-		for (int i = 0; i < nrows; i++)
-			values[i] = PointerGetDatum(places[i]);
-	else if (store->shared == NULL)
-		for (int i = 0; i < nrows; i++)
-			values[i] = (Datum) * (const uint64 *) places[i];
-	else
-		for (int i = 0; i < nrows; i++)
+	char *const *chunks = store->chunks;
+	int log2 = store->chunk_rows_log2;
+	Size offset = column->values_offset;
+	uint32 mask = (UINT32_C(1) << log2) - 1;
+
+	for (int i = 0; i < nrows; i++)
+		values[i] = fetch_att(chunks[rows[i] >> log2] + offset + (Size) (rows[i] & mask) * width,
+							  true, width);
+}
+
+/* Values of a by-value column, of consecutive rows or of any. */
+static void
+hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, const uint32 *rows,
+						   int nrows, bool consecutive, Datum *values)
+{
+	uint64 chunk_rows = UINT64CONST(1) << store->chunk_rows_log2;
+
+	if (!consecutive)
+	{
+		HG_FOR_WIDTH(column->attlen, hg_column_store_gather, store, column, rows, nrows, values);
+		return;
+	}
+	for (int done = 0; done < nrows;)
+	{
+		uint32 row = rows[done];
+		int step = (int) Min((uint64) (nrows - done), chunk_rows - (row & (chunk_rows - 1)));
+
+		hg_values_load(column->attlen, hg_column_store_place(store, column, row), step,
+					   values + done);
+		done += step;
+	}
+}
+
+/* The same for a column by reference, whose values, or pointers to them, lie in the chunks. */
+static void
+hg_column_store_get_references(const HgColumnStore *store, const HgColumn *column,
+							   const uint32 *rows, int nrows, Datum *values, const bool *nulls)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		char *place = hg_column_store_place(store, column, rows[i]);
+
+		if (column->attlen > 0)
+			values[i] = PointerGetDatum(place);
+		else if (store->shared == NULL)
+			values[i] = (Datum) * (const uint64 *) place;
+		else
 			/* that of a NULL is undefined */
 			values[i] = PointerGetDatum(
 				nulls != NULL && nulls[i]
 					? NULL
-					: dsa_get_address(store->area, *(const dsa_pointer *) places[i]));
+					: dsa_get_address(store->area, *(const dsa_pointer *) place));
+	}
 }
 
 void
@@ -417,19 +458,13 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 					const int *at)
 {
 	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
-	char *places[HG_BATCH_ROWS];
+	bool consecutive = store->ncolumns > 0 && hg_numbers_consecutive(rows, nrows);
 
 	for (int c = 0; c < store->ncolumns; c++)
 	{
 		const HgColumn *column = &store->columns[c];
 		bool *nulls = batch->nulls[at[c]];
 
-		/* ask for all of them before the first is waited for */
-		for (int i = 0; i < nrows; i++)
-		{
-			places[i] = hg_column_store_place(store, column, rows[i]);
-			HG_PREFETCH(places[i]);
-		}
 		batch->has_nulls[at[c]] = column->has_nulls;
 		for (int i = 0; column->has_nulls && i < nrows; i++)
 		{
@@ -440,8 +475,12 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 
 			nulls[i] = (validity[place / 8] & (1 << (place % 8))) == 0;
 		}
-		hg_column_store_get_column(store, column, places, nrows, batch->values[at[c]],
-								   column->has_nulls ? nulls : NULL);
+		if (column->attbyval)
+			hg_column_store_get_values(store, column, rows, nrows, consecutive,
+									   batch->values[at[c]]);
+		else
+			hg_column_store_get_references(store, column, rows, nrows, batch->values[at[c]],
+										   column->has_nulls ? nulls : NULL);
 	}
 }
 

@@ -186,18 +186,6 @@ hg_input_row_bytes(uint32 key_width, int row_width)
 	return hg_key_column_row_bytes(key_width) + row_width;
 }
 
-/* Rows wherever they were read: column i of a row is column at[i] of the batch. */
-typedef struct HgInputRows
-{
-	const HgBatch *batch;
-	const int *at;
-	int nkeys;			 /* rows with a key ... */
-	const uint16 *which; /* ... are these; NULL: the first ones, which are all */
-	int nnull;			 /* rows without a key that are kept */
-	uint16 key_rows[HG_BATCH_ROWS];
-	uint16 null_rows[HG_BATCH_ROWS];
-} HgInputRows;
-
 /* Sort the rows of a batch into those with a key and those without one. */
 static void
 hg_input_sort_rows(HgInputRows *rows, const bool *null_keys, int nrows)
@@ -256,8 +244,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	return true;
 }
 
-/* The next rows of the source or the child, valid until the next call; at_end is set. */
-static bool
+bool
 hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 {
 	bool more;
@@ -304,31 +291,36 @@ hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 	}
 }
 
-/*
- * Keep the child's next rows as they lie in arrays, where they come so and the keys are there as
- * the engine takes them: nobody looks at a row then.  False: they are read as batches.
- */
-static bool
-hg_input_keep_run(HgInput *input, uint64 max_rows)
+bool
+hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 {
-	HgRun run = {.values = input->run_values};
-	uint64 first_row;
-	int room;
-
 	if (!input->may_run || input->source != NULL || input->collector != NULL ||
 		(input->filter != NULL && input->filter->pays))
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	room = hg_column_store_room(input->rows, &first_row);
+	run->values = input->run_values;
+	if (!input->child->next_run(input->child, max_rows, run))
+		return false;
+	input->rows_read += run->nrows;
+	return true;
+}
+
+/* Keep the child's next rows as they lie in arrays; false where they don't come so. */
+static bool
+hg_input_keep_run(HgInput *input, uint64 max_rows)
+{
+	HgRun run;
+	uint64 first_row;
+	int room = hg_column_store_room(input->rows, &first_row);
+
 	if (input->rows->shared == NULL)
 		room = HG_RUN_MOST;
 	room = (int) Min((uint64) room, max_rows - hg_input_rows(input));
 	room = (int) Min((uint64) room, HG_MAX_ROWS - hg_input_rows(input));
-	if (!input->child->next_run(input->child, room, &run))
+	if (!hg_input_read_run(input, room, &run))
 		return false;
 	hg_key_column_borrow(input->words, first_row, run.values[input->keys.columns[0]], run.nrows);
 	hg_column_store_add_run(input->rows, run.values, input->from, run.nrows);
-	input->rows_read += run.nrows;
 	return true;
 }
 

@@ -78,6 +78,18 @@ typedef struct HgInput
 	uint64 refused;	  /* rows that a filter refused, here or in the child: no key is one */
 } HgInput;
 
+/* Rows wherever they were read: column i of a row is column at[i] of the batch. */
+typedef struct HgInputRows
+{
+	const HgBatch *batch;
+	const int *at;
+	int nkeys;			 /* rows with a key ... */
+	const uint16 *which; /* ... are these; NULL: the first ones, which are all */
+	int nnull;			 /* rows without a key that are kept */
+	uint16 key_rows[HG_BATCH_ROWS];
+	uint16 null_rows[HG_BATCH_ROWS];
+} HgInputRows;
+
 /*
  * What makes the source of a child plan: of the attributes attnos[nattnos] (from 1, each once)
  * of its rows, in that order, in CurrentMemoryContext.
@@ -115,6 +127,19 @@ hg_input_rows(const HgInput *input)
  * stopped is one at which it can stop again.
  */
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
+
+/*
+ * The next rows of the source or the child, instead of holding them, with their keys' words by
+ * their places in the batch; valid until the next call.  False at the end, and at_end is set.
+ */
+extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
+
+/*
+ * The same of rows that lie in arrays, where they come so and the keys are there as the engine takes
+ * them: nobody looks at a row then.  run->values is input->run_values.  False: they are read as
+ * batches.
+ */
+extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
 /*
  * Read on to the end, into a spill set instead of memory; what is held in memory goes

@@ -32,7 +32,8 @@ typedef struct HgIntervals
 	HgInterval intervals[FLEXIBLE_ARRAY_MEMBER];
 } HgIntervals;
 
-/* What is in any of these, which are sorted by it; one whose ends are the wrong way round is empty.
+/*
+ * What is in any of these, which are sorted by it; one whose ends are the wrong way round is empty.
  */
 extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
 

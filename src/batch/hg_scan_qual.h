@@ -23,8 +23,7 @@ typedef struct HgRowsLeft
 	int n;
 	uint16 which[HG_BATCH_ROWS];   /* [n] places of them among those that were left before */
 	bool any_undecided;			   /* and then ... */
-	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one that the whole qual must tell of?
-									*/
+	bool undecided[HG_BATCH_ROWS]; /* [n] ... is row which[i] one for the whole qual to tell of? */
 } HgRowsLeft;
 
 /* Is a clause one of those that are decided over columns (hg_predicate_clause.h)? */

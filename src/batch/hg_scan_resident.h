@@ -40,8 +40,7 @@ typedef struct HgResidentRun
 	int nrows;
 	uint32 first;
 	uint32 segment; /* that they are of */
-	/* a block to be read from the heap, where nrows is 0, so many rows of which have been taken ...
-	 */
+	/* a block to be read from the heap, where nrows is 0, of which so many rows were taken ... */
 	BlockNumber block;
 	int taken;
 	/* ... and the next such one, or invalid */

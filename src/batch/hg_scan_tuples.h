@@ -39,8 +39,10 @@ typedef struct HgTupleLayout
 	Size missing_bytes;			  /* of such values that a tuple older than all of them has */
 } HgTupleLayout;
 
-/* The layout for attribute attnos[c] (from 1, each once) of desc as column c, in
- * CurrentMemoryContext. */
+/*
+ * The layout for attribute attnos[c] (from 1, each once) of desc as column c, in
+ * CurrentMemoryContext.
+ */
 extern HgTupleLayout *hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos);
 
 /* Are all wanted attributes ahead of the first of variable length? */

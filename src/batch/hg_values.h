@@ -80,6 +80,19 @@ hg_values_gather(int width, const void *array, const uint16 *which, int n, Datum
 	HG_FOR_WIDTH(width, hg_values_gather_width, array, which, n, values);
 }
 
+/* Are they consecutive numbers, as those of rows mostly are that are streamed in their order? */
+static inline bool
+hg_numbers_consecutive(const uint32 *numbers, int n)
+{
+	uint32 differ = 0;
+
+	if (n == 0 || numbers[n - 1] - numbers[0] != (uint32) n - 1)
+		return false;
+	for (int i = 0; i < n; i++)
+		differ |= numbers[i] ^ (numbers[0] + i);
+	return differ == 0;
+}
+
 static pg_attribute_always_inline void
 hg_values_store_width(int width, char *array, const Datum *values, const uint16 *which, int n)
 {

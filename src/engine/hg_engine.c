@@ -53,6 +53,8 @@ hg_build_name(HgBuildAlgorithm build)
 			return "v1";
 		case HG_BUILD_V2:
 			return "v2";
+		case HG_BUILD_DIRECT:
+			return "direct";
 	}
 	return "unknown";
 }

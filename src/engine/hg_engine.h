@@ -43,6 +43,13 @@
  * from next or count the matches of the part of the work that it took.  Together
  * these are all matches, each once.  See HgTeam.
  *
+ * STREAMED JOBS
+ *
+ * Where the inner graph stays in fast memory, outer rows can come a few at a time after build, and
+ * are never all there (HgJobSpec.streamed):
+ *
+ *	open -> append* (inner side) -> build -> { renew -> { match -> next* | count } }* -> close
+ *
  * COLUMNS AND GROUPS
  *
  * A job can carry columns beside its keys: values of 1, 2, 4 or 8 bytes, of which each row has one
@@ -120,8 +127,9 @@ extern "C"
 	typedef enum HgBuildAlgorithm
 	{
 		HG_BUILD_AUTO = 0,
-		HG_BUILD_V1, /* Algorithm 1: count, prefix sum, scatter */
-		HG_BUILD_V2	 /* Algorithm 2: into bins, then V1 in each bin */
+		HG_BUILD_V1,	/* Algorithm 1: count, prefix sum, scatter */
+		HG_BUILD_V2,	/* Algorithm 2: into bins, then V1 in each bin */
+		HG_BUILD_DIRECT /* the keys are the vertices: never asked for, see HgJobSpec.direct */
 	} HgBuildAlgorithm;
 
 	typedef enum HgProbeAlgorithm
@@ -167,6 +175,7 @@ extern "C"
 	{
 		uint64_t rows[2];	 /* of all participants, by HgSide */
 		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
+		uint64_t bounds[2];	 /* of inner keys that may be vertices */
 		uint64_t work;		 /* where the work stands that is still to be taken */
 		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
 	} HgTeamState;
@@ -241,6 +250,12 @@ extern "C"
 		HgProbeAlgorithm probe;
 		double load_factor;		   /* wanted C = N / V; 0 means 1 */
 		uint32_t bins;			   /* wanted number of bins; 0 = automatic */
+		uint32_t direct;		   /* not 0: where all of the four above are left open, and the
+									* inner keys are dense, the keys may be the vertices: then
+									* there is no graph to be described or exported */
+		uint32_t streamed;		   /* not 0, in an engine that has renew(): outer rows come after
+									* build, a few at a time, if the inner graph is small enough
+									* that bins would be a loss; else build makes nothing */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
@@ -360,14 +375,17 @@ extern "C"
 	{
 		uint64_t rows[2];		/* by HgSide; in a shared job those of this participant, in
 								 * one of a team (HgJobSpec) those of all its members */
-		uint64_t vertices;		/* V, of both graphs; 0 before build */
+		uint64_t vertices;		/* V, of both graphs; where the keys are the vertices, as
+								 * many as from the least inner key to the greatest; 0 before
+								 * build, and after it in a streamed job that can't be one */
 		uint64_t bins;			/* 1 where nothing was binned; 0 before build */
 		uint64_t ranges;		/* pieces that the job was cut into for want of
 								 * memory; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far */
-		uint64_t comparisons;	/* keys compared with keys, so far */
+		uint64_t comparisons;	/* keys compared with keys, so far: none where they are the
+								 * vertices */
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
 								 * standard: probes of a non-empty list */
 		uint64_t peak_bytes;	/* most memory held: device memory for cuda */
@@ -497,6 +515,16 @@ extern "C"
 
 		/* The next records, in no order, at most records->capacity; HG_INVALID without reduce. */
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
+
+		/*
+		 * Of a streamed job that is built: the outer rows are these count ones now, numbered from 0,
+		 * instead of those before, of which match, count and next know nothing any more.  The array
+		 * stays the caller's, who keeps it in place until the next renew or close.  It costs no more
+		 * than some hundred instructions: outer rows can come in such numbers as stay in the nearest
+		 * cache.  It ends a stream.  HG_INVALID where build made nothing.  NULL in an engine
+		 * without.
+		 */
+		HgStatus (*renew)(HgJob *job, const void *keys, uint64_t count, HgError *error);
 
 		/*
 		 * Begin with what the next calls on the job will ask for, and return at once: build,

@@ -148,6 +148,7 @@ job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgError 
 	job->pass.ranges = (HgRanges *) engine;
 	job->pass.host = job->pass.slices.host = host;
 	job->pass.spec = *spec;
+	job->pass.spec.direct = 0; /* one range might be, and the next not */
 	job->pass.slices.key_width = spec->key_width;
 	return job;
 }
@@ -161,7 +162,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	if (job == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_ranges_run_open(&job->pass, &job->pass.now, spec, error);
+	status = hg_ranges_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
 		job->refused = true;

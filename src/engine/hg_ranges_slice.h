@@ -120,8 +120,10 @@ hg_ranges_smaller(uint64_t a, uint64_t b)
 /* Count the rows of each range of a side. */
 extern HgStatus hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error);
 
-/* Load the next ranges that are wanted, or more rows of one, when no slice of the last load is
- * left. */
+/*
+ * Load the next ranges that are wanted, or more rows of one, when no slice of the last load is
+ * left.
+ */
 extern HgStatus hg_ranges_load_next(HgRangesSlices *slices, HgError *error);
 
 /* Take the next slice of what is loaded; false where there is none. */

@@ -30,6 +30,12 @@
  * with 10^5 inner ones 44 ms without bins, with 3 * 10^5 79 ms, and with 10^6 120 ms, or 84 ms
  * with bins.)
  *
+ * Keys as vertices.  Where keys are dense, as serial numbers are, key - least is a perfect hash:
+ * each list has one key, which need not be stored or compared, nothing need be binned, and outer
+ * rows can be looked up in their order.  A place of the table without a row is as dear as one with a
+ * row: there may be a few times as many places as the inner side has rows; or, in a table that stays
+ * in the nearest cache, as many as are cleared in less time than it would take to hash the rows.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -48,6 +54,13 @@
 #define MIN_LOAD_FACTOR 0.25
 #define MAX_LOAD_FACTOR 16.0
 
+/* Places that a table of keys may have for each inner row ... */
+#define DIRECT_RATIO 4
+
+/* ... or for each row of both sides, where it has so few of them that it stays in a near cache. */
+#define DIRECT_NEAR_RATIO 8
+#define DIRECT_NEAR_VERTICES (UINT64_C(128) * 1024)
+
 /* The smallest e with 2^e >= n, for n <= 2^63. */
 static uint32_t
 ceil_log2(uint64_t n)
@@ -59,13 +72,8 @@ ceil_log2(uint64_t n)
 	return log2;
 }
 
-/*
- * log2 of the vertices for rows rows at load factor c: the power of two that is
- * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
- * offsets, which are memory to be touched, to shorten lists that are short anyway.
- */
-static uint32_t
-vertices_log2_for(uint64_t rows, double c)
+uint32_t
+hg_shape_vertices_log2(uint64_t rows, double c)
 {
 	double wanted = (double) rows / c;
 	uint32_t log2 = 0;
@@ -96,7 +104,7 @@ choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint6
 	if (limits->bins_in_cache)
 		return HG_PROBE_STANDARD;
 
-	bytes = graph_bytes(spec->key_width, inner_rows, vertices_log2_for(inner_rows, c));
+	bytes = graph_bytes(spec->key_width, inner_rows, hg_shape_vertices_log2(inner_rows, c));
 	if (inner_rows > 0 && outer_rows / STANDARD_MIN_RATIO >= inner_rows &&
 		bytes <= limits->binned_from)
 		return HG_PROBE_STANDARD;
@@ -128,7 +136,7 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 	uint64_t bytes;
 
 	shape.probe = choose_probe(spec, limits, c, outer_rows, inner_rows);
-	shape.vertices_log2 = vertices_log2_for(sizing_rows(shape.probe, outer_rows, inner_rows), c);
+	shape.vertices_log2 = hg_shape_vertices_log2(sizing_rows(shape.probe, outer_rows, inner_rows), c);
 
 	bytes = graph_bytes(spec->key_width, inner_rows, shape.vertices_log2);
 	if (shape.probe == HG_PROBE_INTERSECT)
@@ -158,6 +166,22 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 			shape.bins_log2 = shape.vertices_log2;
 	}
 	return shape;
+}
+
+uint64_t
+hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
+{
+	const uint64_t limit = UINT64_C(1) << HG_MAX_VERTICES_LOG2;
+	uint64_t vertices = DIRECT_RATIO * inner_rows;
+	uint64_t near = DIRECT_NEAR_RATIO * (outer_rows + inner_rows);
+
+	if (!spec->direct || spec->build != HG_BUILD_AUTO || spec->probe != HG_PROBE_AUTO ||
+		spec->bins > 0 || (spec->load_factor != 0 && spec->load_factor != 1) || outer_rows == 0 ||
+		inner_rows == 0)
+		return 0;
+	near = near < DIRECT_NEAR_VERTICES ? near : DIRECT_NEAR_VERTICES;
+	vertices = vertices > near ? vertices : near;
+	return vertices < limit ? vertices : limit;
 }
 
 HgStatus

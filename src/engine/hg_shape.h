@@ -5,7 +5,8 @@
  *
  * Every backend takes the shape from here, so that the same input with the same
  * spec gives the same graph everywhere, up to the order within a list.  Only the
- * size of the nearest fast memory differs, and with it the number of bins.
+ * size of the nearest fast memory differs, and with it the number of bins.  Where the spec allows
+ * that keys are vertices (direct addressing), a backend may have that instead of any graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,6 +44,20 @@ typedef struct HgShapeLimits
  */
 extern HgShape hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits,
 							   uint64_t outer_rows, uint64_t inner_rows);
+
+/*
+ * The most vertices that a job may have whose vertices are keys: so many there may be from the
+ * least inner key to the greatest.  0 where the job is to have HashGraphs, whatever its keys.
+ */
+extern uint64_t hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows,
+										 uint64_t inner_rows);
+
+/*
+ * log2 of the vertices for rows rows at load factor c: the power of two that is
+ * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the
+ * offsets, which are memory to be touched, to shorten lists that are short anyway.
+ */
+extern uint32_t hg_shape_vertices_log2(uint64_t rows, double c);
 
 /* HG_OK, or HG_INVALID with an explanation. */
 extern HgStatus hg_spec_check(const HgJobSpec *spec, HgError *error);

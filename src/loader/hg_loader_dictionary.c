@@ -89,8 +89,10 @@ hg_codes_find(HgCodes *codes, const char *value)
 	return code;
 }
 
-/* The code of a row that is not NULL: that of missing rows, whose value is large, is looked up
- * once. */
+/*
+ * The code of a row that is not NULL: that of missing rows, whose value is large, is looked up
+ * once.
+ */
 static uint32
 hg_codes_row(HgCodes *codes, uint32 row, const char *value)
 {

@@ -52,7 +52,7 @@ extern bool hg_loader_has_launcher(void);
 
 /*
  * Keep workers away from a database, until as many calls have let them; the caller's release comes
- * on each way out. False: there are too many who do so already.
+ * on each way out.  False: there are too many who do so already.
  */
 extern bool hg_post_hold_off(Oid database);
 extern void hg_post_let_on(Oid database);

@@ -23,7 +23,7 @@ extern void hg_auto_startup(void);
 
 /*
  * Note that a join scans these columns of a table, once for each execution: in a transaction, the
- * table locked. Where hashgraph.resident_auto is off, there is no memory, or the table can't be
+ * table locked.  Where hashgraph.resident_auto is off, there is no memory, or the table can't be
  * resident, nothing is noted.  Costs a look at the directory where all of them are resident, or are
  * to be.
  */

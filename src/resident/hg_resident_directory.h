@@ -207,7 +207,7 @@ extern uint64 hg_directory_changes(void);
 
 /*
  * Is a locked entry's table the one of that name?  False: it was another one when the list was
- * written. The name of one that has been seen before is made to be this.
+ * written.  The name of one that has been seen before is made to be this.
  */
 extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 

@@ -81,7 +81,8 @@ typedef struct HgBlockBits
 static inline HgResidentRelation
 hg_resident_relation(Relation rel)
 {
-	/* a partitioned table has no file that would tell the database; shared tables are no residents
+	/*
+	 * a partitioned table has no file that would tell the database; shared tables are no residents
 	 */
 	return (HgResidentRelation){.database = MyDatabaseId, .relation = RelationGetRelid(rel)};
 }

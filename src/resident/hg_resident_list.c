@@ -258,9 +258,9 @@ hg_list_warn(HgListProblem problem, uint32 left, uint32 items)
 		case HG_LIST_FINE:
 			break;
 		case HG_LIST_UNREADABLE:
-			ereport(WARNING,
-					(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", HG_LIST_PATH),
-					 errdetail("What was resident is not taken in again.")));
+			ereport(WARNING, (errcode_for_file_access(),
+							  errmsg("could not open file \"%s\": %m", HG_LIST_PATH),
+							  errdetail("What was resident is not taken in again.")));
 			break;
 		case HG_LIST_DAMAGED:
 			ereport(WARNING,
@@ -269,12 +269,12 @@ hg_list_warn(HgListProblem problem, uint32 left, uint32 items)
 					 errhint("Name the tables again with hashgraph_resident_add().")));
 			break;
 		case HG_LIST_TOO_LONG:
-			ereport(WARNING,
-					(errcode(ERRCODE_OUT_OF_MEMORY),
-					 errmsg("%u of %u tables that were resident are not taken in again", left, items),
-					 errdetail("File \"%s\" names them until tables are added or dropped.",
-							   HG_LIST_PATH),
-					 errhint("Increase hashgraph.resident_memory.")));
+			ereport(WARNING, (errcode(ERRCODE_OUT_OF_MEMORY),
+							  errmsg("%u of %u tables that were resident are not taken in again",
+									 left, items),
+							  errdetail("File \"%s\" names them until tables are added or dropped.",
+										HG_LIST_PATH),
+							  errhint("Increase hashgraph.resident_memory.")));
 			break;
 	}
 }
@@ -336,8 +336,8 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 	}
 	columns = hg_directory_columns(entry);
 	item.parent = entry->parent;
-	item.flags = (entry->partitioned ? HG_LIST_PARTITIONED : 0) |
-				 (entry->automatic ? HG_LIST_AUTOMATIC : 0);
+	item.flags =
+		(entry->partitioned ? HG_LIST_PARTITIONED : 0) | (entry->automatic ? HG_LIST_AUTOMATIC : 0);
 	item.ncolumns = entry->ncolumns;
 	item.used_at = hg_directory_used_at(entry);
 	item.name = entry->name;
@@ -418,9 +418,9 @@ hg_list_write(bool always)
 	LWLockRelease(lock);
 	errno = error;
 	if (!done)
-		ereport(WARNING, (errcode_for_file_access(),
-						  errmsg("could not write file \"%s\": %m", HG_LIST_PATH),
-						  errdetail("What is resident now is not the same after a restart.")));
+		ereport(WARNING,
+				(errcode_for_file_access(), errmsg("could not write file \"%s\": %m", HG_LIST_PATH),
+				 errdetail("What is resident now is not the same after a restart.")));
 	pfree(data.data);
 	pfree(keys);
 }

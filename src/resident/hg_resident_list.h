@@ -26,7 +26,7 @@ extern void hg_list_startup(void);
 
 /*
  * Have the directory name what the file does, where that has not been done since the server's
- * start. Comes before every change of the directory.
+ * start.  Comes before every change of the directory.
  */
 extern void hg_list_load(void);
 

@@ -46,8 +46,8 @@ extern HgResidentReason hg_validity_may_take_in(Relation rel);
 extern bool hg_validity_may_serve(Relation rel, Snapshot snapshot, const char **why_not);
 
 /*
- * What may be served of a table's first nblocks blocks in all of these columns.  NULL: nothing. The
- * snapshot is registered, the relation locked, and hg_validity_may_serve says yes.
+ * What may be served of a table's first nblocks blocks in all of these columns.  NULL: nothing.
+ * The snapshot is registered, the relation locked, and hg_validity_may_serve says yes.
  *
  * The result lies in CurrentMemoryContext, where nothing frees it by itself, and pins what it names
  * until hg_validity_release, the reset of the context or the end of CurrentResourceOwner, whichever

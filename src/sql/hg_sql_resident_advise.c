@@ -94,7 +94,8 @@ hg_advise_values(Relation rel, bool sees_rows, Form_pg_attribute attribute, doub
 	return values;
 }
 
-/* What values of any length take in so many rows and segments: packed, or by a dictionary of each.
+/*
+ * What values of any length take in so many rows and segments: packed, or by a dictionary of each.
  */
 static double
 hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks)

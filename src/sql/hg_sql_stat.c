@@ -239,8 +239,10 @@ hashgraph_stat(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }
 
-/* hashgraph_stat_reset(): this database's counters to zero, and those of residents, which are the
- * server's. */
+/*
+ * hashgraph_stat_reset(): this database's counters to zero, and those of residents, which are the
+ * server's.
+ */
 Datum
 hashgraph_stat_reset(PG_FUNCTION_ARGS)
 {

@@ -417,6 +417,7 @@ usage(FILE *file)
 				  "  --build v1|v2            cpu: build algorithm\n"
 				  "  --probe standard|intersect  cpu: probe algorithm\n"
 				  "  --bins N                 cpu: number of bins\n"
+				  "  --direct                 cpu: dense keys may be the vertices\n"
 				  "  --load-factor C          cpu: rows for each vertex\n"
 				  "  --list                   print the names of all workloads\n"
 				  "Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
@@ -477,6 +478,7 @@ parse_options(int argc, char **argv, Options *options)
 										  {"build", required_argument, NULL, 'B'},
 										  {"probe", required_argument, NULL, 'P'},
 										  {"bins", required_argument, NULL, 'N'},
+										  {"direct", no_argument, NULL, 'D'},
 										  {"load-factor", required_argument, NULL, 'C'},
 										  {"list", no_argument, NULL, 'l'},
 										  {"help", no_argument, NULL, 'h'},
@@ -519,6 +521,9 @@ parse_options(int argc, char **argv, Options *options)
 				break;
 			case 'N':
 				options->spec.bins = (uint32_t) parse_number("bins", optarg, UINT32_MAX);
+				break;
+			case 'D':
+				options->spec.direct = 1;
 				break;
 			case 'C':
 				options->spec.load_factor = strtod(optarg, NULL);

@@ -52,7 +52,7 @@ HG_WRAPPED(int, socketpair, (int domain, int type, int protocol, int sockets[2])
 HG_WRAPPED(int, fcntl, (int fd, int command, ...));
 HG_WRAPPED(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *length));
 HG_WRAPPED(int, dup2, (int from, int to));
-HG_WRAPPED(pid_t, fork, (void));
+HG_WRAPPED(pid_t, fork, (void) );
 HG_WRAPPED(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags));
 HG_WRAPPED(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags));
 HG_WRAPPED(void *, malloc, (size_t bytes));

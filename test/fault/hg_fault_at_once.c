@@ -38,8 +38,10 @@
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
-/* Between two looks, in ms, and how long is waited for bits that older snapshots keep clear, and
- * for a loader. */
+/*
+ * Between two looks, in ms, and how long is waited for bits that older snapshots keep clear, and
+ * for a loader.
+ */
 #define HG_AT_ONCE_LOOK_MS 10
 #define HG_AT_ONCE_BITS_MS 300
 #define HG_AT_ONCE_LOADER_MS 3000

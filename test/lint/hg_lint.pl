@@ -11,9 +11,9 @@
 # The rooms of src/ form layers, and includes point down:
 #
 #   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join
-#     > loader > batch > resident > backend/matcher > backend/device > backend > engine/{cpu,wire} > engine
+#     > loader > batch > resident > backend/matcher > backend/device > backend > engine/{cpu,table,wire} > engine
 #
-# (engine/cpu and engine/wire implement the interface in engine/ and do not know
+# (engine/cpu, engine/table and engine/wire implement the interfaces in engine/ and do not know
 # each other.)  hg_guc.h and hg_compat.h belong to no room: every room above the
 # engine may include them, and they include nothing above the engine.  cuda/ sees
 # the engine's headers and its own, whose layers are
@@ -49,6 +49,7 @@ my %layer = (
 	'cuda/kernels'       => 2,
 	'cuda/device'        => 3,
 	'engine/cpu'         => 13,
+	'engine/table'       => 13,
 	'engine/wire'        => 13,
 	'engine'             => 14,);
 
@@ -194,7 +195,7 @@ sub room
 	# the main program is above the server and the engine, which do not know each other
 	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
 	return $1          if $file =~ m{^(cuda/(?:server|engine|kernels|device))/[^/]+$};
-	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
+	return $1          if $file =~ m{^src/(engine/(?:cpu|table|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
 	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|engine)/};
 	return undef;
 }

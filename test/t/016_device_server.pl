@@ -616,20 +616,8 @@ SQL
 	}
 	close $_->{socket} foreach $first, @others;
 
-	# cursors that nobody asks for rows make room, and go on when they are asked again
-	use_program($node, $standin);
-	my %cursor = map { $_ => RawSession->new($node) } 'cuda', 'auto';
-	my $hungry = RawSession->new($node);
-
-	$hungry->query(under('cuda'));
-	$hungry->query("set statement_timeout = '60s'");
-	foreach my $backend ('cuda', 'auto')
-	{
-		my $session = $cursor{$backend};
-		my $rounds = $backend eq 'cuda' ? 2 : 1;
-		my $fallbacks = $node->safe_psql('postgres', 'select fallbacks from hashgraph_stat');
-
-		$session->query(under($backend) . <<'SQL');
+	# take(n) fetches so many rows of cursor c into table got; what all of these are
+	my $take = <<'SQL';
 create temp table got (v int, w int);
 create function pg_temp.take(most int) returns text language plpgsql as $$
 declare
@@ -644,6 +632,21 @@ begin
   return (select count(*) || '|' || sum(v) || '|' || sum(w) from got);
 end $$;
 SQL
+
+	# cursors that nobody asks for rows make room, and go on when they are asked again
+	use_program($node, $standin);
+	my %cursor = map { $_ => RawSession->new($node) } 'cuda', 'auto';
+	my $hungry = RawSession->new($node);
+
+	$hungry->query(under('cuda'));
+	$hungry->query("set statement_timeout = '60s'");
+	foreach my $backend ('cuda', 'auto')
+	{
+		my $session = $cursor{$backend};
+		my $rounds = $backend eq 'cuda' ? 2 : 1;
+		my $fallbacks = $node->safe_psql('postgres', 'select fallbacks from hashgraph_stat');
+
+		$session->query(under($backend) . $take);
 		$session->query('begin; declare c cursor for select v, w from f join d using (k)');
 		$session->query('select pg_temp.take(1700)');
 		is($session->{error}, undef, "an idle cursor, $backend: has its first rows");
@@ -678,20 +681,7 @@ SQL
 		my $session = RawSession->new($node);
 		my $evicted = 0;
 
-		$session->query(under('cuda') . "set work_mem = '64MB'; create temp table got (v int, w int);");
-		$session->query(<<'SQL');
-create function pg_temp.take(most int) returns void language plpgsql as $$
-declare
-  c refcursor := 'c';
-  r record;
-begin
-  for i in 1 .. most loop
-    fetch c into r;
-    exit when not found;
-    insert into got values (r.v, r.w);
-  end loop;
-end $$;
-SQL
+		$session->query(under('cuda') . "set work_mem = '64MB'; $take");
 		$session->query("begin; declare c cursor for $query");
 		foreach my $most (10, 65530, 10, 40000, 65536)
 		{

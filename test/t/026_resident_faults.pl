@@ -9,6 +9,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use FaultPlaces;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
@@ -16,9 +17,6 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
-
-# The places.
-use constant { CAPTURE => 1, JOIN => 2, SERVE => 3, END_ROUND => 4, GIVE_WAY => 5, RECORD => 6, OBSERVE => 7, EVICT => 8 };
 
 my $node = new_server('resident_faults', conf => "hashgraph.resident_memory = '8MB'\n", init => [ allows_streaming => 1 ]);
 my $holder = RawSession->new($node);
@@ -28,36 +26,6 @@ my $reader = RawSession->new($node);
 sub sql
 {
 	return $node->safe_psql('postgres', shift);
-}
-
-# Have whoever comes by a place wait there, until it is let_go.
-sub hold
-{
-	my ($place) = @_;
-	$holder->query("select pg_advisory_lock(26727, $place)");
-	return;
-}
-
-sub let_go
-{
-	my ($place) = @_;
-	$holder->query("select pg_advisory_unlock(26727, $place)");
-	return;
-}
-
-# Does a process come to a place within so many seconds?
-sub comes_to
-{
-	my ($place, $seconds) = @_;
-	return wait_for(sub { sql("select count(*) from pg_locks where locktype = 'advisory' and classid = 26727 and objid = $place and not granted") > 0 }, $seconds);
-}
-
-# Wait until a process stands at a place.
-sub wait_at
-{
-	my ($place) = @_;
-	comes_to($place, 20) or die "nobody has come to place $place";
-	return;
 }
 
 # Wait until so many rounds have begun.
@@ -151,16 +119,16 @@ restore();
 sub hold_loader
 {
 	sql(q{select hashgraph_resident_drop('t')});
-	hold(JOIN);
+	hold($holder, JOIN);
 	sql(q{select hashgraph_resident_add('t')});
-	wait_at(JOIN);
+	wait_at($holder, JOIN);
 	return;
 }
 
 # Wait until the loader that was held has published.
 sub wait_published
 {
-	let_go(shift // JOIN);
+	let_go($holder, shift // JOIN);
 	wait_for(sub { sql(q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
 	return;
 }
@@ -178,29 +146,29 @@ holds_against('joins_early', '... nor one that is vacuumed between the publicati
 	hold_loader();
 	change();
 	wait_for_rounds(4);
-	hold(END_ROUND);
-	wait_at(END_ROUND);
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
 	wait_published();
 	sql('vacuum t');
 	my ($served, $different) = check();
-	let_go(END_ROUND);
+	let_go($holder, END_ROUND);
 	return $different;
 });
 
 holds_against('joins_late', '... nor one that is changed and observed between the second copy of the bits and the publication', sub {
 	sql(q{select hashgraph_resident_drop('t')});
-	hold(RECORD);
+	hold($holder, RECORD);
 	sql(q{select hashgraph_resident_add('t')});
-	wait_at(RECORD);
+	wait_at($holder, RECORD);
 	change();
 	wait_for_rounds(4);
 	# no round observes what is published, before the bit is set again
-	hold(END_ROUND);
-	wait_at(END_ROUND);
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
 	wait_published(RECORD);
 	sql('vacuum t');
 	my ($served, $different) = check();
-	let_go(END_ROUND);
+	let_go($holder, END_ROUND);
 	return $different;
 });
 
@@ -278,25 +246,25 @@ sql(q{select hashgraph_resident_drop('large'); drop table large});
 # ---------------------------------------------------------------- bits first, then records
 
 holds_against('record_first', 'a reader that is held between the bits and the records is served no changed block', sub {
-	hold(END_ROUND);
-	wait_at(END_ROUND);
-	hold(SERVE);
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
+	hold($holder, SERVE);
 	# committed before the reader's snapshot, and after the round's observation
 	change();
 	$reader->send(q{select * from hashgraph_resident_check('t')});
 	# nobody decides anything where the chain is broken
-	my $decides = comes_to(SERVE, 5);
-	let_go(END_ROUND);
+	my $decides = comes_to($holder, SERVE, 5);
+	let_go($holder, END_ROUND);
 	if (!$decides)
 	{
-		let_go(SERVE);
+		let_go($holder, SERVE);
 		$reader->finish;
 		return undef;
 	}
 	# the record loses the block, the snapshots go, and the bit is set again
 	wait_for_rounds(6);
 	sql('vacuum t');
-	let_go(SERVE);
+	let_go($holder, SERVE);
 	$reader->finish;
 	return (split /\|/, $reader->{rows}[0])[1];
 });
@@ -305,14 +273,14 @@ holds_against('record_first', 'a reader that is held between the bits and the re
 
 holds_against('late_break', 'a witness that ends breaks the chain before its snapshot goes', sub {
 	# held between its observation and the end of the round: both have snapshots then
-	hold(END_ROUND);
-	wait_at(END_ROUND);
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
 	change();
 	sql(q{select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph witness'});
 	wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and backend_xmin is not null}) eq '0' }, 20);
 	sql('vacuum t');
 	my ($served, $different) = check();
-	let_go(END_ROUND);
+	let_go($holder, END_ROUND);
 	return $different;
 });
 
@@ -330,12 +298,12 @@ holds_against('missed_round', 'what a round has not observed is not served', sub
 	$locker->finish;
 	wait_for_rounds(6);
 	# the vacuum comes first when the lock goes, and nobody observes before it has set the bit
-	hold(END_ROUND);
-	wait_at(END_ROUND);
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
 	$locker->query('commit');
 	sql('vacuum t');
 	my ($served, $different) = check();
-	let_go(END_ROUND);
+	let_go($holder, END_ROUND);
 	return $different;
 });
 
@@ -343,12 +311,12 @@ holds_against('missed_round', 'what a round has not observed is not served', sub
 
 # a change between the look at the map and the page
 sql(q{select hashgraph_resident_drop('t')});
-hold(CAPTURE);
+hold($holder, CAPTURE);
 sql(q{select hashgraph_resident_add('t')});
-wait_at(CAPTURE);
+wait_at($holder, CAPTURE);
 $writer->query('begin');
 $writer->query('insert into t select 1000000 + i, 0 from generate_series(1, 500) i');
-let_go(CAPTURE);
+let_go($holder, CAPTURE);
 wait_for(sub { sql("select bool_and(state = 'ready') from hashgraph_resident") eq 't' }, 20);
 $writer->query('rollback');
 is((check())[1], 0, 'rows of an insert that is aborted after they might have been captured are not served');
@@ -356,13 +324,13 @@ restore();
 is((check())[1], 0, '... nor after a vacuum');
 
 # a change between a witness's copy of the bits and the records
-hold(OBSERVE);
-wait_at(OBSERVE);
+hold($holder, OBSERVE);
+wait_at($holder, OBSERVE);
 change();
 sql('vacuum t');
 my ($observed) = check();
 is((check())[1], 0, 'a block that is changed while a witness observes it is not served');
-let_go(OBSERVE);
+let_go($holder, OBSERVE);
 wait_for_rounds(2);
 is((check())[1], 0, '... nor when it has been observed');
 cmp_ok($observed, '<', 5000, '... which was seen in time');
@@ -370,12 +338,12 @@ restore();
 
 # the loader ends between the capture and the publication
 sql(q{select hashgraph_resident_drop('t')});
-hold(JOIN);
+hold($holder, JOIN);
 sql(q{select hashgraph_resident_add('t')});
-wait_at(JOIN);
+wait_at($holder, JOIN);
 sql(q{select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'hashgraph loader'});
 wait_for(sub { sql(q{select count(*) from pg_locks where locktype = 'advisory' and not granted}) eq '0' }, 20);
-let_go(JOIN);
+let_go($holder, JOIN);
 restore();
 is((check())[1], 0, 'a loader that is terminated before it publishes is replaced');
 
@@ -383,15 +351,15 @@ is((check())[1], 0, 'a loader that is terminated before it publishes is replaced
 sql('create table large as select i as k, i::int8 as v from generate_series(1, 180000) i');
 wait_for_rounds(6);
 sql('vacuum large');
-hold(JOIN);
+hold($holder, JOIN);
 sql(q{select hashgraph_resident_add('large')});
 foreach my $ends ('pg_terminate_backend', 'pg_cancel_backend', ('pg_terminate_backend') x 3)
 {
-	wait_at(JOIN);
+	wait_at($holder, JOIN);
 	sql(qq{select $ends(pid) from pg_stat_activity where backend_type = 'hashgraph loader'});
 	wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph loader'}) eq '0' }, 20);
 }
-let_go(JOIN);
+let_go($holder, JOIN);
 ok(wait_for(sub { sql(q{select rows_compared from hashgraph_resident_check('large')}) eq '180000' }, 30), '... and what it has allocated is given back');
 sql(q{select hashgraph_resident_drop('large')});
 
@@ -399,12 +367,12 @@ sql(q{select hashgraph_resident_drop('large')});
 sql('create table gone as select i as k from generate_series(1, 1000) i');
 wait_for_rounds(6);
 sql('vacuum gone');
-hold(JOIN);
+hold($holder, JOIN);
 sql(q{select hashgraph_resident_add('gone')});
-wait_at(JOIN);
+wait_at($holder, JOIN);
 $writer->send('drop table gone');
 wait_for(sub { sql("select count(*) from pg_locks where locktype = 'relation' and not granted") eq '1' }, 20);
-let_go(JOIN);
+let_go($holder, JOIN);
 $writer->finish;
 is($writer->{error}, undef, 'DROP TABLE waits for the loader of one segment at most');
 ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation_id not in (select oid from pg_class)}) eq '0' }, 20), '... and the table is forgotten');
@@ -414,11 +382,11 @@ sql('create table cut as select i as k from generate_series(1, 20000) i; delete 
 my $blocks = sql(q{select pg_relation_size('cut') / 8192});
 wait_for(sub { sql('vacuum (truncate off) cut'); sql(q{select relallvisible = relpages from pg_class where relname = 'cut'}) eq 't' }, 20);
 my $offset = -s $node->logfile;
-hold(GIVE_WAY);
+hold($holder, GIVE_WAY);
 sql(q{select hashgraph_resident_add('cut')});
-wait_at(GIVE_WAY);
+wait_at($holder, GIVE_WAY);
 wait_for(sub { sql('vacuum cut'); sql(q{select pg_relation_size('cut') / 8192}) < $blocks }, 20);
-let_go(GIVE_WAY);
+let_go($holder, GIVE_WAY);
 ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('cut')}) eq '5000|0' }, 20), 'a table is cut off while it is taken in');
 unlike(slurp_file($node->logfile, $offset), qr/could not read block/, '... and nothing is read beyond its end');
 sql(q{select hashgraph_resident_drop('cut')});
@@ -455,29 +423,7 @@ $standby->safe_psql('postgres', q{select hashgraph_resident_add('t')});
 restore_standby();
 is((standby_check())[1], 0, 'a standby has residents of its own');
 
-# Have a loader of the standby wait at a place, or let it go.
 my $standby_holder = RawSession->new($standby);
-sub hold_standby
-{
-	my ($place) = @_;
-	$standby_holder->query("select pg_advisory_lock(26727, $place)");
-	return;
-}
-
-sub let_standby_go
-{
-	my ($place) = @_;
-	$standby_holder->query("select pg_advisory_unlock(26727, $place)");
-	return;
-}
-
-sub wait_at_on_standby
-{
-	my ($place) = @_;
-	wait_for(sub { $standby->safe_psql('postgres', "select count(*) from pg_locks where locktype = 'advisory' and objid = $place and not granted") eq '1' }, 20)
-	  or die "no loader of the standby has come to place $place";
-	return;
-}
 
 # an insert that is replayed between the look at the map and the page, and has ended and been vacuumed when the version is
 # published
@@ -486,21 +432,21 @@ sub served_while_replayed
 	my ($end) = @_;
 
 	$standby->safe_psql('postgres', q{select hashgraph_resident_drop('t')});
-	hold_standby(CAPTURE);
-	hold_standby(JOIN);
+	hold($standby_holder, CAPTURE);
+	hold($standby_holder, JOIN);
 	$standby->safe_psql('postgres', q{select hashgraph_resident_add('t')});
-	wait_at_on_standby(CAPTURE);
+	wait_at($standby_holder, CAPTURE);
 	$writer->query('begin');
 	$writer->query('insert into t select 2000000 + i, 0 from generate_series(1, 500) i');
 	$writer->query('update t set v = v + 1 where k between 100 and 200');
 	catch_up();
-	let_standby_go(CAPTURE);
-	wait_at_on_standby(JOIN);
+	let_go($standby_holder, CAPTURE);
+	wait_at($standby_holder, JOIN);
 	$writer->query($end);
 	# not with the lock that cutting off the end takes, which the loader that is held has a part of
 	sql('vacuum (truncate off) t');
 	catch_up() if $end eq 'rollback';
-	let_standby_go(JOIN);
+	let_go($standby_holder, JOIN);
 	wait_for(sub { $standby->safe_psql('postgres', q{select bool_and(state = 'ready') from hashgraph_resident}) eq 't' }, 20);
 	return (standby_check())[1];
 }

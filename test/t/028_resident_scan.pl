@@ -102,22 +102,6 @@ sub same_is
 	return like(sql("select same('$query')"), qr/^$expected$/, $name);
 }
 
-# Have all of these tables resident in all their blocks; vacuums that come within two periods of the witnesses after a change do not help.
-sub resident
-{
-	my (@tables) = @_;
-
-	foreach my $table (@tables)
-	{
-		sql("vacuum $table");
-		sql("select hashgraph_resident_add('$table', wait => true)");
-		ok(wait_for(sub {
-			sql("select bool_and(blocks_resident = pg_relation_size(relation) / 8192) from hashgraph_resident where relation = '$table'::regclass and state <> 'declined'") eq 't'
-			  or not sql("vacuum $table") and not usleep(200_000) }, 20), "all of $table is resident") or diag(sql('select * from hashgraph_resident'));
-	}
-	return;
-}
-
 # ---------------------------------------------------------------- values
 
 sql(<<'SQL');
@@ -140,7 +124,7 @@ delete from kinds where l::int8 % 4 = 1;
 create table few as select i as k, i % 7 as v, md5(i::text)::uuid as u, date '2020-01-01' + i as d from generate_series(1, 1000) i;
 create table words as select i as k, ('word ' || i)::zero as w from generate_series(1, 300) i;
 SQL
-resident('kinds', 'few');
+become_resident($node, 'kinds', 'few');
 sql('vacuum words');
 sql(q{select hashgraph_resident_add('words', array['k'], wait => true)});
 
@@ -180,7 +164,7 @@ SQL
 	my $file = $node->basedir . '/strings';
 	sql("copy (select k + 10000, t, v, c, b, n, m, j, a, s, p, x, e, q, r, o from strings where k < 300) to '$file'; copy strings from '$file'");
 }
-resident('strings', 'keys', 'few');
+become_resident($node, 'strings', 'keys', 'few');
 my @strings = qw(t v c b n m j a s p x e q r o);
 same_is("select f.v, s.$_, pg_column_size(s.$_) from strings s join few f using (k)", '[0-9]+ rows, all served', "strings.$_, and what it takes") foreach @strings;
 same_is('select f.v, md5(s::text) from (select k, ' . join(', ', @strings) . ' from strings offset 0) s join few f using (k)', '[0-9]+ rows, all served', '... and all of them');
@@ -202,7 +186,7 @@ create table amounts (k int, n numeric, m numeric(15, 2), p numeric(6, 2), q num
 insert into amounts select i, round(case when i % 3 = 0 then -i else i end / 8.0, i / 7000), case when i % 5 > 0 then i * 1000003.25 end, i % 1000 / 4.0, i / 10000000000.0, repeat('x', 1100) from generate_series(1, 21000) i;
 insert into amounts select i, i, i, i / 4.0, 'NaN', repeat('x', 1100) from generate_series(21001, 24000) i;
 SQL
-resident('amounts');
+become_resident($node, 'amounts');
 is(sql(q{select * from hashgraph_resident_check('amounts')}), '24000|0', 'numerics');
 same_is("select x.$_, pg_column_size(x.$_), y.v from amounts x join few y on y.k = x.k % 3000", '[0-9]+ rows, all served', "amounts.$_") foreach qw(n m p q);
 same_is("select x.k, y.k as l from amounts x join amounts y on x.$_ = y.$_ where x.k % 50 = 7 and y.k < 15000", '[0-9]+ rows, all served', "key $_") foreach qw(n m p q);
@@ -216,7 +200,7 @@ like(sql(q{select same('select sum(n), sum(m), avg(p), sum(n * p), sum(m * (1 - 
 sql(q{select hashgraph_resident_drop('amounts'); drop table amounts});
 # as many different values as a dictionary may have, in a segment, and one more
 sql(q{create table many as select i as k, 'value number ' || case when i <= 65536 then i else 1 + i % 100 end as a, 'value number ' || case when i <= 65537 then i else 1 + i % 100 end as b from generate_series(1, 140000) i});
-resident('many');
+become_resident($node, 'many');
 cmp_ok(sql(q{select sum(host_bytes * case "column" when 'a' then 1 when 'b' then -1 else 0 end) from hashgraph_resident where relation = 'many'::regclass}), '<', -300_000, 'a dictionary of 65536 values, and none of more');
 is(sql(q{select * from hashgraph_resident_check('many')}), '140000|0', '... with the right rows');
 same_is("select x.k, x.$_, y.v from many x join few y on x.k = y.k * 130 and x.k % 7 = 1", '[0-9]+ rows, all served', "... in $_") foreach qw(a b);
@@ -225,7 +209,7 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 {
 	sql('create table wide (k int, p text); alter table wide alter p set storage plain');
 	sql(q{insert into wide select i, repeat('p', 7000) from generate_series(1, 300) i; alter table wide add column q text default repeat('q', 50000); insert into wide (k, p, q) select i, 'p', 'q' from generate_series(301, 400) i});
-	resident('wide');
+	become_resident($node, 'wide');
 	foreach my $column (qw(p q))
 	{
 		my $plan = sql("set work_mem = '64kB'; set hashgraph.min_rows = 0; explain (analyze, costs off, timing off) select length(w.$column), f.v from wide w join few f using (k)");
@@ -240,7 +224,7 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 	same_is('select w.k, md5(w.p), md5(w.q), f.v from wide w join few f using (k)', '400 rows, some served', '... more and more');
 	# of a page's rows too, where none of them has a large default that all of them have
 	sql(q{create table thin as select i as k from generate_series(1, 1500) i; alter table thin add column q text default repeat('q', 40000)});
-	resident('thin');
+	become_resident($node, 'thin');
 	sql(q{update thin set k = k where k % 500 = 5});
 	my $plan = sql("set work_mem = '64kB'; set hashgraph.min_rows = 0; explain (analyze, costs off, timing off) select length(w.q), f.v from thin w left join few f using (k)");
 	my ($memory) = $plan =~ /Memory Usage: (\d+)/;
@@ -343,7 +327,7 @@ insert into varied select i, case when i % 9 > 0 then (array['', ' ', 'a', 'ab',
   decode(lpad(to_hex(i % 300), 4, '0'), 'hex'), case when i % 50 = 0 then repeat('long ' || i, 900) else 'short ' || i end, case when i % 40 = 0 then repeat(md5(i::text), 100) else md5(i::text) end,
   case i % 10 when 0 then null when 1 then 'nan' when 2 then 1e30 else round(i / 7.0, i % 4) end, i / 100.0 from generate_series(-3000, 3000) i;
 SQL
-resident('varied');
+become_resident($node, 'varied');
 foreach my $filter ("few = 'ab'", "few <> 'ab'", "few in ('', 'b', 'none')", "few like 'a%'", "few not like 'ä%'", "few like 'ab' or few is null", "few > 'a' and few = 'abc'", "many < 'many 2'", "many >= 'many 1' and many like 'many 1%' and few = 'a'", 'many is null', "many = 'many 700'",
 	"b = 'a'", "b like 'ab%'", "b in ('', 'ab')", "c > '\\x0010' and c <= '\\x0100'", "c = '\\x0102'", "long like 'long%'", "long like 'short 1%' or long like 'long -%'", "long <> 'short 17'", "away like 'a%'", "away = repeat(md5('40'), 100)",
 	'n > 100.5', 'n between 10 and 20.25', 'n = 1e30', "n = 'nan'", 'n <> 5', 'n in (1, 2.00, 3.5)', 'm < 0.005', 'm = 17.5', 'm > 0.01 and m < 0.021', 'm not in (1, 2)', 'not (m < 10 or few = \'a\')', "(few = 'a' or n > 3) is not true and m >= 29.995",
@@ -359,7 +343,7 @@ insert into spread select i - 4084, i >= 4084, case when i >= 4084 then date '20
   case when i >= 4084 and i < 8168 or i = 9000 then i end, chr(1 + i / 100)::"char",
   (i - 4084) / 4.0, case when i = 9000 then 'NaN' when i % 10 > 0 then round(i / 8.0, i / 4084) end, 'g' || i % 3 + i / 4084 * 2, '' from generate_series(0, 10499) i;
 SQL
-resident('spread');
+become_resident($node, 'spread');
 is(sql('select count(distinct (ctid::text::point)[0]::int / 1021) from spread'), 3, 'a table of three segments, ...');
 foreach my $filter ('a < 0', 'a <= 0', 'a > 4083', 'a >= 4083 and a <= 4084', 'a = -4084', 'a = 4083 or a < -4080', 'a between 100 and 4000 or a is null', 'a in (-1, 9000)', 'not (a < 4084)', 'b', 'not b', 'b is not false', "d = '-infinity'", "d < '2011-03-08' and a % 2 = 0",
 	"d > '-infinity'", 'o > 3267000000', 'o < 1633600000 or o = 4199600000', 'f = 0', "f < '0' or a = 5", "f = 'nan'", "f >= 1000.0", 'n is null', 'n is not null', 'n < 4090', 'n >= 4084', '(n > 0) is unknown', 'n > 0 or a < -4000', "c > 'B'", "c <= '\001'", 'm < -0.25', 'm <= -1021', 'm >= 0', 'm between -0.001 and 0.001', 'm > 1603.5', 'm = 1020.999', 'm = 1020.75', "m < 'NaN'", 'm in (1, 1.25, 1e30)', 'm > -1e18', 'not (m < 0)', "g = 'g2'", "g like 'g4%' or g = 'g0'", "g <> 'g3' and b",
@@ -424,7 +408,7 @@ in_session($other, 'truncate few; insert into few select i, i % 7, md5(i::text):
 is(in_session($session, 'select count(*) > 0 from few'), 't', '... and one that is held');
 in_session($session, 'close c');
 
-resident('kinds', 'few');
+become_resident($node, 'kinds', 'few');
 # in a subtransaction that fails, and after it
 sql(<<'SQL');
 create function in_subtransaction(query text) returns bigint language plpgsql as $$
@@ -470,7 +454,7 @@ in_transaction_is('read committed', 'alter table few drop column u', '(all|some)
 in_transaction_is('read committed', 'alter table few alter v type int8', 'some served', '... or rewritten');
 sql('alter table few add column z int default 7');
 same_is('select x.z, y.v from few x join few y using (k)', '1000 rows, (none|some) served', 'a column that nobody has asked for has the table read');
-resident('few');
+become_resident($node, 'few');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, all served', '... until it is resident');
 sql('alter table few drop column d');
 same_is('select x.z, y.v from few x join few y using (k)', '[0-9]+ rows, (all|some) served', 'other columns when one was dropped');
@@ -530,7 +514,7 @@ create table u (k int, v int8);
 insert into t select i, i from generate_series(1, 8000) i;
 insert into u select i, i % 100 from generate_series(1, 8000) i;
 SQL
-resident('t', 'u');
+become_resident($node, 't', 'u');
 my $third = RawSession->new($node);
 my @interleavings = (
 	[ 'an update', 'update t set k = k + 100000 where k % 1000 = 1', 'commit' ],
@@ -581,7 +565,7 @@ foreach my $interleaving (@interleavings)
 cmp_ok($interleaved::served, '>', 4 * @interleavings, '... most of them served');
 
 # rows that have changed before they could be locked are looked at again, with those that they were joined with
-resident('t', 'u');
+become_resident($node, 't', 'u');
 foreach my $resident (qw(on off))
 {
 	in_session($other, 'begin; update t set v = v + 1000000 where k in (100, 200)');
@@ -604,9 +588,9 @@ create table parts_b partition of parts for values from (10000) to (20000);
 create table parts_c partition of parts for values from (20000) to (30000);
 insert into parts select i, i % 50 from generate_series(0, 29999) i;
 SQL
-resident('parts_a', 'parts_b', 'kinds', 'few');
+become_resident($node, 'parts_a', 'parts_b', 'kinds', 'few');
 same_is('select p.v, f.k from parts p join few f on f.k = p.k', '[0-9]+ rows, some served', 'partitions, of which one is not resident');
-resident('parts_c');
+become_resident($node, 'parts_c');
 same_is('select p.v, x.l from parts p join kinds x on x.a = p.k', '[0-9]+ rows, all served', '... and all are');
 in_session($session, 'set max_parallel_workers_per_gather = 2');
 foreach my $query ('select p.v, x.l from parts p join kinds x on x.a = p.k', 'select x.l, f.v from kinds x join few f on f.k = x.b where x.a % 2 = 1 and f.v > 1', 'select count(*), sum(x.a) from kinds x join few f on f.k = x.b')
@@ -625,7 +609,7 @@ like(in_session($session, "select same('select p.v, x.l from parts p join kinds 
 in_session($session, 'begin; truncate few; insert into few select i, i % 7 from generate_series(1, 500) i');
 like(in_session($session, "select same('select x.l, f.v from kinds x join few f on f.k = x.b', false)"), qr/^[0-9]+ rows, some served$/, '... or a table has another file');
 in_session($session, 'rollback; set max_parallel_workers_per_gather = 0');
-resident('kinds', 'few');
+become_resident($node, 'kinds', 'few');
 
 # ---------------------------------------------------------------- ends in the middle
 
@@ -636,7 +620,7 @@ foreach my $round (1 .. 4)
 	my $gone = RawSession->new($node);
 
 	$gone->query('select 1');
-	resident('large');
+	become_resident($node, 'large');
 	like($gone->query(q{explain (analyze, costs off) select count(*) from large x join few f using (k)}), qr/Outer Resident Blocks: 26\d\d\n *Outer Heap Blocks: 0/, "round $round: served");
 	(undef, undef, my $error) = $node->psql('postgres', q{select count(*) from large x left join few f on x.k = f.k where fails_at_end(x.v)});
 	like($error, qr/the end/, '... an error');

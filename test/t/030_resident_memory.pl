@@ -9,6 +9,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use FaultPlaces;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
@@ -17,8 +18,6 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
 
-# The place.
-use constant JOIN => 2;
 use constant TABLES => 100;
 
 my $node = new_server('resident_memory', conf => "hashgraph.resident_memory = '8MB'\nwal_level = replica\n", init => [ no_data_checksums => 1 ]);
@@ -209,11 +208,11 @@ ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('small')}) eq '10
 
 # ... and does not where the last scan that missed it came before it was there
 sql(q{select hashgraph_resident_drop('small')});
-sql('select pg_advisory_lock(26727, ' . JOIN . ')');
+hold($main, JOIN);
 sql(q{select hashgraph_resident_add('small')});
-wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+wait_at($main, JOIN);
 is(sql(q{select * from hashgraph_resident_check('small')}), '0|0', 'a scan comes before a table is there');
-sql('select pg_advisory_unlock(26727, ' . JOIN . ')');
+let_go($main, JOIN);
 wait_for_loaders();
 sql(q{select hashgraph_resident_add('large', wait => true)});
 (undef, undef, $error) = $node->psql('postgres', q{select hashgraph_resident_add('other', wait => true)});
@@ -274,14 +273,14 @@ ok(wait_for(sub { sql(q{vacuum other; select * from hashgraph_resident_check('ot
 
 sql('create database elsewhere');
 $node->safe_psql('elsewhere', 'create extension hashgraph; create table e as select i as k from generate_series(1, 1000) i; vacuum e');
-$main->query('select pg_advisory_lock(26727, ' . JOIN . ')');
+hold($main, JOIN);
 sql(q{select hashgraph_resident_drop('small'); select hashgraph_resident_add('small')});
-wait_for(sub { sql('select count(*) from pg_locks where locktype = \'advisory\' and classid = 26727 and not granted') > 0 }, 20);
+wait_at($main, JOIN);
 $node->safe_psql('elsewhere', q{select hashgraph_resident_add('e')});
 wait_for(sub { sql(q{select count(*) from pg_stat_activity where backend_type = 'hashgraph witness' and datname = 'elsewhere'}) eq '2' }, 10);
 usleep(700_000);
 is(sql(q{select string_agg(datname, ',') from pg_stat_activity where backend_type = 'hashgraph loader'}), 'postgres', 'as many loaders as hashgraph.resident_workers says');
-$main->query('select pg_advisory_unlock(26727, ' . JOIN . ')');
+let_go($main, JOIN);
 ok(wait_for(sub { sql(q{select state from hashgraph_resident where database = 'elsewhere'}) eq 'ready' }, 10), '... of one database after the other');
 
 # several tables of a database at a time, each by one of them
@@ -290,13 +289,12 @@ $node->restart;
 $main = RawSession->new($node);
 wait_for_loaders();
 sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation is not null) r');
-$main->query('select pg_advisory_lock(26727, ' . JOIN . ')');
+hold($main, JOIN);
 sql(join ';', map { "select hashgraph_resident_add('t$_')" } 1 .. 5);
-my $waiting = q{select count(*) from pg_locks where locktype = 'advisory' and classid = 26727 and not granted};
-ok(wait_for(sub { sql($waiting) eq '2' }, 10), 'two loaders take in tables of a database');
+ok(wait_for(sub { held_at($main, JOIN) == 2 }, 10), 'two loaders take in tables of a database');
 usleep(700_000);
-is(sql($waiting), '2', '... and not more');
-$main->query('select pg_advisory_unlock(26727, ' . JOIN . ')');
+is(scalar held_at($main, JOIN), 2, '... and not more');
+let_go($main, JOIN);
 wait_for_loaders();
 is(sql('select sum(rows_compared), sum(rows_different) from (select distinct relation from hashgraph_resident where relation is not null) r, hashgraph_resident_check(relation)'), '50000|0', '... all of them');
 

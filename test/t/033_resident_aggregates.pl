@@ -10,7 +10,6 @@ use lib $FindBin::Bin;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
@@ -77,21 +76,12 @@ sub same_is
 	return like(sql(($settings // '') . ";select same('$query')"), qr/^$expected$/, $name // $query);
 }
 
-# Have all of these tables resident in all their blocks; vacuums that come within two periods of the witnesses after a change do not help.
+# Have all of these tables resident, with statistics of them.
 sub resident
 {
 	my (@tables) = @_;
-
-	foreach my $table (@tables)
-	{
-		sql("vacuum (analyze, index_cleanup on) $table");
-		sql("select hashgraph_resident_add('$table', wait => true)");
-		ok(wait_for(sub {
-			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) from hashgraph_resident where relation_id = '$table'::regclass and state <> 'declined'") eq 't'
-			  and sql("set hashgraph.force = on; explain (analyze, costs off, timing off) select count(*) from $table") =~ /Heap Blocks: 0$/m
-			  or not sql("vacuum (index_cleanup on) $table") and not usleep(200_000) }, 30), "all of $table is resident") or diag(sql('select * from hashgraph_resident'));
-	}
-	return;
+	sql('analyze ' . join ', ', @tables);
+	return become_resident($node, @tables);
 }
 
 # ---------------------------------------------------------------- values
@@ -188,6 +178,14 @@ same_is($_, '[0-9]+ rows, some served', "rows have changed: $_") foreach
   'select sum(price * discount), avg(price), sum(quantity) filter (where price > 100), sum(f), avg(f), sum(g), sum(i8 * 2) from lines',
   'select i2, sum(price), sum(f), avg(tax) from lines group by i2';
 same_is('select k, sum(price), sum(f * tax), avg(h) from lines group by k', '19899 rows, some served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
+
+# What a scan makes of integers, for what is evaluated row by row, goes with the batch.
+my ($of_few, $of_many) = map { sql(<<"SQL") =~ /^(\d+)$/ ? $1 : die } 200, 20000;
+set hashgraph.force = on;
+select (select sum(total_bytes) from pg_backend_memory_contexts) from (
+  select sum(price * 2) + sum(tax * 2) as a, max(abs(price)) as b, count(*) filter (where round(tax, 1) > 0) as c from lines where k <= $_) x where a > b;
+SQL
+cmp_ok($of_many, '<', $of_few + 64 * 1024, 'numerics that are made for many rows take as much memory as those for few');
 
 # ---------------------------------------------------------------- who is taken
 

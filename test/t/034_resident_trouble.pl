@@ -12,6 +12,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use FaultPlaces;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use RawSession;
@@ -19,9 +20,6 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 plan skip_all => 'needs a build of HG_DEBUG=1' unless $ENV{HG_DEBUG_BUILD};
-
-# The places where processes can be held (test/fault/hg_fault_resident.c).
-use constant { CAPTURE => 1, JOIN => 2, GIVE_WAY => 5, RECORD => 6, EVICT => 8 };
 
 my $node = new_server('resident_trouble', conf => <<'CONF');
 hashgraph.resident_memory = '8MB'
@@ -38,15 +36,7 @@ my $main = RawSession->new($node);
 # Run statements, each by itself, which must succeed; what the last one returns.
 sub sql
 {
-	my ($statements) = @_;
-	my $result;
-
-	foreach my $statement (grep { /\S/ } split /;/, $statements)
-	{
-		$result = $main->query($statement);
-		die "$statement: $main->{error}" if defined $main->{error};
-	}
-	return $result;
+	return $main->run_each(shift);
 }
 
 sub memory_used { return sql('select memory_used from hashgraph_stat_resident'); }
@@ -225,19 +215,6 @@ ok(wait_for(sub { slurp_file($list) ne $listed }, 10), '... until it can be');
 
 # ---------------------------------------------------------------- loaders that end
 
-sub hold { return sql("select pg_advisory_lock(26727, $_[0])"); }
-sub let_go { return sql("select pg_advisory_unlock(26727, $_[0])"); }
-
-# Wait until a loader stands at a place; its process id.
-sub wait_at
-{
-	my ($place) = @_;
-	my $query = "select min(pid) from pg_locks where locktype = 'advisory' and classid = 26727 and objid = $place and not granted";
-
-	wait_for(sub { (sql($query) // '') ne '' }, 20) or die "nobody has come to place $place";
-	return sql($query);
-}
-
 sql('create table large as select i as k, i::int8 as v from generate_series(1, 400000) i; create table other as select i as k, i::int8 as v from generate_series(1, 400000) i');
 wait_for(sub { sql(q{vacuum large; vacuum other; select bool_and(relallvisible = relpages) from pg_class where relname in ('large', 'other')}) eq 't' or not usleep(50_000) }, 20);
 sql('alter system set hashgraph.fault_eviction_rest = 0; select pg_reload_conf()');
@@ -257,9 +234,9 @@ foreach my $place (sort keys %places)
 		sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation is not null) r');
 		take_in('a');
 		sql(q{select hashgraph_resident_add('large', wait => true)}) if $place == EVICT;
-		hold($place);
+		hold($main, $place);
 		sql(q{select hashgraph_resident_add('other')});
-		my $loader = wait_at($place);
+		my $loader = wait_at($main, $place);
 		kill $signal, $loader;
 		if ($signal eq 'KILL')
 		{
@@ -270,7 +247,7 @@ foreach my $place (sort keys %places)
 		else
 		{
 			ok(wait_for(sub { sql("select count(*) from pg_stat_activity where pid = $loader") eq '0' }, 10), "a loader that $places{$place} is terminated");
-			let_go($place);
+			let_go($main, $place);
 		}
 		ok(wait_for(sub { sql(q{select * from hashgraph_resident_check('other')}) eq '400000|0' }, 20), '... another one takes its place') or diag(sql('select json_agg(r) from hashgraph_resident r'));
 		is(sql(q{select sum(rows_different) from (select distinct relation from hashgraph_resident where relation is not null) r, hashgraph_resident_check(relation)}), '0', '... and what is served is right');
@@ -283,9 +260,9 @@ foreach my $place (JOIN, EVICT)
 {
 	sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation is not null) r');
 	sql(q{select hashgraph_resident_add('large', wait => true)});
-	hold($place);
+	hold($main, $place);
 	sql(q{select hashgraph_resident_add('other')});
-	wait_at($place);
+	wait_at($main, $place);
 	$node->stop('immediate');
 	$node->start;
 	$main = RawSession->new($node);

@@ -22,7 +22,7 @@ use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
   new_server backends standin_program device_programs covers device_children device_process environment_of use_program
-  ready_devices devices_become rows_of explain_analyze wait_for log_tells temp_files join_check_sql session_ok accepts);
+  ready_devices devices_become rows_of explain_analyze wait_for log_tells become_resident temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
 # Options: conf => lines for postgresql.conf; preload => shared_preload_libraries, or 'session'
@@ -258,6 +258,25 @@ sub devices_become
 	my $told;
 
 	return ok(wait_for(sub { ($told = ready_devices($node, $columns)) eq $wanted }, 20), $name) || diag("$columns: $told");
+}
+
+# A test for each of these tables: all of its blocks become resident, and are served.  A vacuum that comes within two
+# periods of the witnesses after a change does not help, so that there are more of them.
+sub become_resident
+{
+	my ($node, @tables) = @_;
+	my $sql = sub { return $node->safe_psql('postgres', shift); };
+
+	foreach my $table (@tables)
+	{
+		$sql->("vacuum (index_cleanup on) $table");
+		$sql->("select hashgraph_resident_add('$table', wait => true)");
+		ok(wait_for(sub {
+			$sql->("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) from hashgraph_resident where relation_id = '$table'::regclass and state <> 'declined'") eq 't'
+			  and $sql->("set hashgraph.force = on; explain (analyze, costs off, timing off) select count(*) from $table") =~ /Heap Blocks: 0$/m
+			  or not $sql->("vacuum (index_cleanup on) $table") and not usleep(200_000) }, 30), "all of $table is resident") or diag($sql->('select * from hashgraph_resident'));
+	}
+	return;
 }
 
 # The temporary files of a server.

@@ -53,7 +53,8 @@ extern "C"
 	extern void test_case_create(TestCase *c, uint32_t ncolumns);
 	extern void test_case_destroy(TestCase *c);
 
-	/* The number of the row at a position, in blocks that come last first, each followed by a gap.
+	/*
+	 * The number of the row at a position, in blocks that come last first, each followed by a gap.
 	 */
 	extern uint64_t test_case_number(const TestCase *c, HgSide side, uint64_t position);
 

@@ -13,6 +13,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../cuda/device/hg_cuda_work.h"
+#include "hg_no_kernels.h"
 #include "hg_tap.h"
 
 #include <cstring>
@@ -228,25 +229,6 @@ extern "C" const char *
 cudaGetErrorString(cudaError_t)
 {
 	return "it failed";
-}
-
-/* What objects of nvcc call when they are loaded; none of these has a kernel. */
-extern "C" void **
-__cudaRegisterFatBinary(void *)
-{
-	static void *handle;
-
-	return &handle;
-}
-
-extern "C" void
-__cudaRegisterFatBinaryEnd(void **)
-{
-}
-
-extern "C" void
-__cudaUnregisterFatBinary(void **)
-{
 }
 
 /* ------------------------------------------------------------------------

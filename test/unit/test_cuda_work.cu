@@ -11,6 +11,7 @@
  */
 #include "../../cuda/device/hg_cuda_launch.h"
 #include "../../cuda/device/hg_cuda_work.h"
+#include "hg_no_kernels.h"
 #include "hg_tap.h"
 
 #include <cstring>
@@ -251,25 +252,6 @@ cudaGetErrorString(cudaError_t)
 	return "as the test has it";
 }
 
-/* What objects of nvcc call when they are loaded; none of these has a kernel. */
-extern "C" void **
-__cudaRegisterFatBinary(void *)
-{
-	static void *handle;
-
-	return &handle;
-}
-
-extern "C" void
-__cudaRegisterFatBinaryEnd(void **)
-{
-}
-
-extern "C" void
-__cudaUnregisterFatBinary(void **)
-{
-}
-
 /* ------------------------------------------------------------------------
  * Tests
  * ------------------------------------------------------------------------ */
@@ -345,7 +327,8 @@ cancelled(void *)
 	return cancelled_now;
 }
 
-/* Waits sleep, heed a cancel where they may, end on a device that hangs, and leave no error behind.
+/*
+ * Waits sleep, heed a cancel where they may, end on a device that hangs, and leave no error behind.
  */
 static void
 test_waits(void)

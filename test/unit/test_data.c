@@ -289,6 +289,35 @@ test_data_create_hot(TestData *data, uint32_t key_width, const uint64_t rows[2],
 }
 
 void
+test_data_create_interval(TestData *data, uint32_t key_width, const uint64_t rows[2],
+						  const TestInterval *interval)
+{
+	const uint64_t last = interval->keys - 1;
+	uint64_t random = 815;
+
+	*data = (TestData){.key_width = key_width, .rows = {rows[0], rows[1]}};
+	for (int side = 0; side < 2; side++)
+		data->keys[side] = test_malloc(rows[side] * key_width);
+	for (uint64_t i = 0; i < rows[HG_OUTER]; i++)
+	{
+		uint64_t draw = random_next(&random) % (2 * interval->keys + 2);
+
+		set_key(data, HG_OUTER, i, interval->least - interval->keys / 4 - 1 + draw);
+	}
+	for (uint64_t i = 0; i < rows[HG_INNER]; i++)
+	{
+		uint64_t at = interval->repeats ? random_next(&random) % interval->keys
+										: i * (interval->keys / rows[HG_INNER]);
+
+		if (i == 0 || i == rows[HG_INNER] - 1)
+			at = i == 0 ? 0 : last;
+		set_key(data, HG_INNER, i, interval->least + at);
+	}
+	shuffle(data, HG_INNER, &random);
+	answer(data);
+}
+
+void
 test_data_destroy(TestData *data)
 {
 	free(data->keys[HG_OUTER]);

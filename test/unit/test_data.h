@@ -60,6 +60,21 @@ extern "C"
 	extern void test_data_create_hot(TestData *data, uint32_t key_width, const uint64_t rows[2],
 									 const uint64_t hot[2]);
 
+	/* Keys in an interval, of 2^32 or 2^64 as a circle. */
+	typedef struct TestInterval
+	{
+		uint64_t least;
+		uint64_t keys; /* how many there are in it */
+		bool repeats;  /* inner keys are drawn from it; else none of them is there twice */
+	} TestInterval;
+
+	/*
+	 * The same with inner keys that are in an interval, the ends among them if there are two rows
+	 * or more, and outer keys of which some are outside.
+	 */
+	extern void test_data_create_interval(TestData *data, uint32_t key_width,
+										  const uint64_t rows[2], const TestInterval *interval);
+
 	extern void test_data_destroy(TestData *data);
 
 	/* Key number row of a side, widened. */

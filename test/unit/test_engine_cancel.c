@@ -38,13 +38,14 @@ typedef enum BigJob
 	BIG_V1,		  /* the same without bins */
 	BIG_STANDARD, /* many outer rows look a few inner ones up */
 	BIG_SKEWED,	  /* half of the rows have one key */
+	BIG_DIRECT,	  /* keys that are the vertices */
 	BIG_LISTS,	  /* lists of some hundred different keys, to be sorted */
 	BIG_JOBS	  /* number of kinds, not a kind */
 } BigJob;
 
 static const char *const big_names[BIG_JOBS] = {
-	"uniform keys",		  "uniform keys, build v1", "probe standard", "one key of half the rows",
-	"lists of many keys",
+	"uniform keys", "uniform keys, build v1", "probe standard", "one key of half the rows",
+	"direct keys",	"lists of many keys",
 };
 
 /* A host that is cancelled at a moment. */
@@ -120,6 +121,11 @@ big_job(HgEngine *engine, const HgHost *host, BigJob kind, const uint64_t *const
 
 	spec.build = kind == BIG_V1 ? HG_BUILD_V1 : HG_BUILD_AUTO;
 	spec.probe = kind == BIG_STANDARD ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
+	if (kind == BIG_DIRECT)
+	{
+		spec.probe = HG_PROBE_AUTO;
+		spec.direct = 1;
+	}
 	status = engine->open(engine, host, &spec, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = engine->append(job, (HgSide) side, keys[side], rows[side], &error);

@@ -119,7 +119,6 @@ test_collisions(void)
 	HgStatus status;
 	HgJobStats stats;
 	HgError error;
-	HgJob *job;
 
 	test_data_create(&data, TEST_KEYS_UNIQUE, 8, ROWS, ROWS);
 	for (uint64_t i = 0; i < ROWS; i++)
@@ -127,14 +126,7 @@ test_collisions(void)
 		((uint64_t *) data.keys[HG_OUTER])[i] = hg_unmix64(i * 3);
 		((uint64_t *) data.keys[HG_INNER])[i] = hg_unmix64(i * 2);
 	}
-	status = test_run_build(&run, &job, &error);
-	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-	if (job != NULL)
-	{
-		run.engine->stats(job, &stats);
-		run.engine->close(job);
-	}
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	hg_tap_ok(status == HG_OK && counted == ROWS * 2 / 3 / 2 && stats.comparisons < ROWS * 40,
 			  "cpu: keys that collide are found in %" PRIu64 " comparisons", stats.comparisons);
 	test_data_destroy(&data);
@@ -175,9 +167,162 @@ test_features(void)
 						good &= hg_cpu_features() == (HgCpuFeatures) features && test_run(&run);
 					test_data_destroy(&data);
 				}
+		for (uint32_t width = 4; width <= 8; width += 4)
+			for (int repeats = 0; repeats < 2; repeats++)
+			{
+				const uint64_t rows[2] = {3000, 700};
+				const TestInterval interval = {0 - UINT64_C(200), 1000, repeats != 0};
+				TestData data;
+				TestRun run = {
+					hg_cpu_engine(), test_host_plain(), &data, {.device = -1}, 1700, 1000};
+
+				test_data_create_interval(&data, width, rows, &interval);
+				run.spec.key_width = width;
+				run.spec.direct = 1;
+				good &= test_run(&run);
+				test_data_destroy(&data);
+			}
 		hg_tap_ok(good, "cpu: kernels, %s", names[features]);
 	}
 	hg_cpu_limit_features(HG_CPU_AVX512);
+}
+
+/* Does the engine choose keys for vertices? */
+static bool
+is_direct(HgJobSpec spec, const uint64_t rows[2], TestInterval interval)
+{
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, spec, 0, 1};
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+
+	test_data_create_interval(&data, spec.key_width, rows, &interval);
+	status = build_once(&run, &stats, &error);
+	test_data_destroy(&data);
+	return status == HG_OK && stats.build == HG_BUILD_DIRECT;
+}
+
+static void
+test_direct_choice(uint32_t key_width)
+{
+	const uint64_t rows[2] = {1000, 50000};
+	const uint64_t few[2] = {100, 40};
+	const uint64_t more[2] = {100, 50001};
+	const HgJobSpec direct = {.key_width = key_width, .device = -1, .direct = 1};
+	const TestInterval dense = {0 - UINT64_C(1000), 50000, false};
+	const TestInterval at_limit = {1000, 200000, false};
+	const TestInterval beyond = {1000, 200001, false};
+	const TestInterval few_at_limit = {1000, 1120, false};
+	const TestInterval few_beyond = {1000, 1121, false};
+	const TestInterval wide = {7, (UINT64_C(1) << (8 * key_width - 1)) + 50, false};
+	HgJobSpec spec;
+
+	hg_tap_ok(is_direct(direct, rows, dense) && is_direct(direct, rows, at_limit) &&
+				  is_direct(direct, few, few_at_limit),
+			  "cpu: dense keys of %u bytes are vertices", key_width);
+	hg_tap_ok(!is_direct(direct, rows, beyond) && !is_direct(direct, few, few_beyond) &&
+				  !is_direct(direct, rows, wide) && !is_direct(direct, few, wide),
+			  "cpu: keys of %u bytes that are not dense are hashed", key_width);
+
+	/* a memory limit that leaves no room for the largest of the tables */
+	spec = direct;
+	spec.memory_limit = 1000000;
+	hg_tap_ok(is_direct(spec, rows, dense) && !is_direct(spec, rows, at_limit) &&
+				  !is_direct(spec, more, at_limit),
+			  "cpu: keys of %u bytes are hashed where a table would take too much", key_width);
+
+	spec = direct;
+	spec.direct = 0;
+	hg_tap_ok(!is_direct(spec, rows, dense), "cpu: keys of %u bytes are hashed by default",
+			  key_width);
+	for (int setting = 0; setting < 4; setting++)
+	{
+		bool asked = false;
+
+		spec = direct;
+		spec.build = setting == 0 ? HG_BUILD_V1 : HG_BUILD_AUTO;
+		spec.probe = setting == 1 ? HG_PROBE_STANDARD : HG_PROBE_AUTO;
+		spec.bins = setting == 2 ? 1 : 0;
+		spec.load_factor = setting == 3 ? 2 : 0;
+		asked = is_direct(spec, rows, dense);
+		hg_tap_ok(!asked, "cpu: setting %d has keys of %u bytes hashed", setting, key_width);
+	}
+}
+
+/* Each kind of table keeps to the limit that it was chosen under, and peak_bytes is what it took.
+ */
+static void
+test_direct_memory(bool repeats)
+{
+	const uint64_t rows[2] = {3000, 50000};
+	const TestInterval interval = {5, 60000, repeats};
+	TestData data;
+	TestHost host;
+	TestRun run = {hg_cpu_engine(), &host.host, &data, {.key_width = 4, .device = -1}, 0, 1000};
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+	uint64_t counted;
+	bool good = true;
+	HgJob *job;
+
+	test_host_init(&host, test_host_plain());
+	test_data_create_interval(&data, 4, rows, &interval);
+	run.spec.direct = 1;
+	run.spec.memory_limit = 460000;
+	status = test_run_build(&run, &job, &error);
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && status == HG_OK; mode++)
+	{
+		status = run.engine->match(job, (HgMatchMode) mode, &error);
+		if (status == HG_OK)
+			status = run.engine->count(job, (HgMatchMode) mode, &counted, &error);
+		good &= status == HG_OK && counted == (mode == HG_MATCH_ALL ? data.pairs : data.first);
+	}
+	if (job != NULL)
+	{
+		run.engine->stats(job, &stats);
+		run.engine->close(job);
+	}
+	hg_tap_ok(good && stats.build == HG_BUILD_DIRECT && stats.peak_bytes == host.peak_bytes &&
+				  stats.peak_bytes <= run.spec.memory_limit && host.held_bytes == 0,
+			  "cpu: tables of keys keep to the memory limit, keys %s",
+			  repeats ? "more than once" : "once");
+	test_data_destroy(&data);
+}
+
+/* Rows with the same key come in their order, whatever kind of graph they are in. */
+static void
+test_direct_order(void)
+{
+	const uint64_t rows[2] = {100, 5000};
+	const TestInterval interval = {0, 1000, true};
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, {.key_width = 4, .device = -1}, 0, 1};
+	uint32_t *room = test_malloc(2 * 1000 * sizeof(uint32_t));
+	HgMatches matches = {.outer = room, .inner = room + 1000, .capacity = 1000};
+	HgError error;
+	HgStatus status;
+	bool ascending = true;
+	HgJob *job;
+
+	test_data_create_interval(&data, 4, rows, &interval);
+	run.spec.direct = 1;
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->match(job, HG_MATCH_ALL, &error);
+	if (status == HG_OK)
+		status = run.engine->next(job, &matches, &error);
+	for (size_t i = 1; i < matches.count; i++)
+		ascending &=
+			matches.outer[i] > matches.outer[i - 1] ||
+			(matches.outer[i] == matches.outer[i - 1] && matches.inner[i] > matches.inner[i - 1]);
+	hg_tap_ok(status == HG_OK && matches.count == data.pairs && data.pairs > 0 && ascending,
+			  "cpu: where keys are vertices matches come in the order of the rows of both sides");
+	if (job != NULL)
+		run.engine->close(job);
+	free(room);
+	test_data_destroy(&data);
 }
 
 /* How many rows the biggest jobs have: tools that look at every step take their time. */
@@ -192,6 +337,47 @@ most_rows(void)
 	return UINT64_C(1) << (small ? 20 : 24);
 }
 
+/* Can a job have outer rows a few at a time?  Others take none after build. */
+static bool
+can_stream(HgJobSpec spec, uint64_t inner_rows)
+{
+	const uint64_t rows[2] = {0, inner_rows};
+	const TestInterval interval = {7, inner_rows, false};
+	TestData data;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &data, spec, 0, 1};
+	uint32_t key = 0;
+	HgJobStats stats = {0};
+	HgError error;
+	HgStatus status;
+	HgJob *job;
+
+	test_data_create_interval(&data, spec.key_width, rows, &interval);
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		run.engine->stats(job, &stats);
+	if (status == HG_OK && run.engine->renew(job, &key, 1, &error) !=
+							   (spec.streamed && stats.vertices > 0 ? HG_OK : HG_INVALID))
+		status = HG_INVALID;
+	if (job != NULL)
+		run.engine->close(job);
+	test_data_destroy(&data);
+	return status == HG_OK && spec.streamed && stats.vertices > 0;
+}
+
+static void
+test_streamed_choice(void)
+{
+	HgJobSpec spec = {.key_width = 4, .device = -1, .streamed = 1, .expected_rows = {1000000, 0}};
+
+	hg_tap_ok(
+		can_stream(spec, 0) && can_stream(spec, 250000) && !can_stream(spec, 350000),
+		"cpu: outer rows are looked up as they come in a graph that bins would be a loss for");
+	spec.direct = 1;
+	hg_tap_ok(can_stream(spec, 350000), "cpu: they are in any table of dense keys");
+	spec.streamed = 0;
+	hg_tap_ok(!can_stream(spec, 1000), "cpu: a job that has its outer rows takes no others");
+}
+
 int
 main(void)
 {
@@ -201,6 +387,12 @@ main(void)
 	test_row_order();
 	test_collisions();
 	test_features();
+	test_direct_choice(4);
+	test_direct_choice(8);
+	test_direct_memory(false);
+	test_direct_memory(true);
+	test_direct_order();
+	test_streamed_choice();
 	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows(), true);
 	return hg_tap_done();

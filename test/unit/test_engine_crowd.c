@@ -91,6 +91,7 @@ choose_spec(CrowdThread *self, const TestData *data, CrowdKind kind)
 
 	spec.build = (HgBuildAlgorithm) below(self, HG_BUILD_V2 + 1);
 	spec.probe = (HgProbeAlgorithm) below(self, HG_PROBE_INTERSECT + 1);
+	spec.direct = (uint32_t) below(self, 2);
 	spec.bins = bins[below(self, LENGTH(bins))];
 	spec.load_factor = factors[below(self, LENGTH(factors))];
 	if (below(self, 2) == 0)

@@ -86,6 +86,24 @@ test_run_build(const TestRun *run, HgJob **job, HgError *error)
 	return status == HG_OK ? run->engine->build(*job, error) : status;
 }
 
+HgStatus
+test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches, HgJobStats *stats,
+			   HgError *error)
+{
+	HgJob *job;
+	HgStatus status = test_run_build(run, &job, error);
+
+	*matches = 0;
+	if (status == HG_OK)
+		status = run->engine->count(job, mode, matches, error);
+	if (job == NULL)
+		return status;
+	if (stats != NULL)
+		run->engine->stats(job, stats);
+	run->engine->close(job);
+	return status;
+}
+
 /* The smallest power of two that is at least n. */
 static uint64_t
 power_of_two(uint64_t n)
@@ -95,6 +113,33 @@ power_of_two(uint64_t n)
 	while (power < n)
 		power *= 2;
 	return power;
+}
+
+/* The vertices are the keys, of which there are as many as that from the least to the greatest. */
+static bool
+check_direct_shape(const TestRun *run, const HgJobStats *stats)
+{
+	const TestData *data = run->data;
+	const int unused = 64 - 8 * (int) data->key_width;
+	int64_t least = 0;
+	int64_t greatest = 0;
+
+	CHECK(run->spec.direct, "vertices are keys without leave");
+	for (uint64_t row = 0; row < data->rows[HG_INNER]; row++)
+	{
+		uint64_t difference = test_data_key(data, HG_INNER, row) - test_data_key(data, HG_INNER, 0);
+		int64_t widened = (int64_t) (difference << unused) >> unused;
+
+		least = widened < least ? widened : least;
+		greatest = widened > greatest ? widened : greatest;
+	}
+	CHECK(stats->vertices == (uint64_t) (greatest - least) + 1, "%" PRIu64 " vertices",
+		  stats->vertices);
+	CHECK(stats->vertices <=
+			  hg_shape_direct_vertices(&run->spec, data->rows[HG_OUTER], data->rows[HG_INNER]),
+		  "%" PRIu64 " vertices are too many", stats->vertices);
+	CHECK(stats->bins == 1 && stats->probe == HG_PROBE_STANDARD, "bins, or another probe");
+	return true;
 }
 
 /* The shape is what was asked for, and the number of vertices hg_shape.h's. */
@@ -108,6 +153,8 @@ check_shape(const TestRun *run, const HgJobStats *stats)
 
 	CHECK(stats->rows[0] == data->rows[0] && stats->rows[1] == data->rows[1],
 		  "wrong number of rows: %" PRIu64 ", %" PRIu64, stats->rows[0], stats->rows[1]);
+	if (stats->build == HG_BUILD_DIRECT)
+		return check_direct_shape(run, stats);
 	CHECK(stats->build == HG_BUILD_V1 || stats->build == HG_BUILD_V2, "no build was chosen");
 	CHECK(stats->probe == HG_PROBE_STANDARD || stats->probe == HG_PROBE_INTERSECT,
 		  "no probe was chosen");
@@ -319,8 +366,9 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 	delivered += 2 * data->pairs + 2 * data->first;
 	CHECK(stats.matches == delivered, "%" PRIu64 " matches in statistics, not %" PRIu64,
 		  stats.matches, delivered);
-	CHECK(data->pairs == 0 || (stats.comparisons > 0 && stats.intersections > 0),
-		  "no comparisons or intersections in statistics");
+	CHECK(data->pairs == 0 || stats.intersections > 0, "no intersections in statistics");
+	CHECK(data->pairs == 0 || (stats.comparisons == 0) == (stats.build == HG_BUILD_DIRECT),
+		  "%" PRIu64 " comparisons in statistics", stats.comparisons);
 	CHECK(stats.peak_bytes > 0, "no peak of memory in statistics");
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		CHECK(stats.phase_ms[phase] >= 0, "phase %d took %f ms", phase, stats.phase_ms[phase]);
@@ -371,6 +419,22 @@ check_cut_job(const TestRun *run, HgJob *job, const HgJobStats *stats)
 	return run->spec.probe != HG_PROBE_INTERSECT || check_cut_graph(run, job, HG_OUTER);
 }
 
+/* There is nothing that could be described or exported. */
+static bool
+check_no_graphs(const TestRun *run, HgJob *job)
+{
+	uint32_t nothing = 0;
+	HgGraphStats graph;
+	HgError error = {0};
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		CHECK(run->engine->describe(job, (HgSide) side, &graph, &error) == HG_INVALID &&
+				  run->engine->export_graph(job, (HgSide) side, &nothing, &nothing, &nothing,
+											&error) == HG_INVALID,
+			  "a graph that was not built is described or exported");
+	return true;
+}
+
 static bool
 check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 {
@@ -382,6 +446,8 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	CHECK(stats.ranges > 0, "no ranges");
 	if ((stats.ranges == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays))
 		return false;
+	if (stats.build == HG_BUILD_DIRECT && stats.ranges == 1)
+		return check_no_graphs(run, job);
 
 	/* whatever wants more memory than building did can cut a job */
 	CHECK_STATUS(run->engine->describe(job, HG_INNER, &graph, &error), &error, "describe");
@@ -431,11 +497,12 @@ test_run(const TestRun *run)
 
 	if (!good)
 		hg_tap_diag("... in a job of %" PRIu64 " x %" PRIu64
-					" rows, keys of %u bytes, build %s, probe %s, load factor %g, bins %u, "
+					" rows, keys of %u bytes, build %s%s, probe %s, load factor %g, bins %u, "
 					"pieces of %" PRIu64 ", chunks of %zu",
 					run->data->rows[0], run->data->rows[1], run->spec.key_width,
-					hg_build_name(run->spec.build), hg_probe_name(run->spec.probe),
-					run->spec.load_factor, run->spec.bins, run->piece, run->capacity);
+					run->spec.direct ? "direct or " : "", hg_build_name(run->spec.build),
+					hg_probe_name(run->spec.probe), run->spec.load_factor, run->spec.bins,
+					run->piece, run->capacity);
 	free(arrays.seen);
 	free(arrays.matches.inner);
 	free(arrays.matches.outer);
@@ -495,7 +562,10 @@ test_run_intersections(const TestRun *run)
 	if (stats.ranges > 1)
 		return true; /* the vertices of each range are its own */
 
-	wanted = count_intersections(run->data, stats.probe, stats.vertices);
+	if (stats.build == HG_BUILD_DIRECT)
+		wanted = run->data->first; /* a list that is not empty is one of matches */
+	else
+		wanted = count_intersections(run->data, stats.probe, stats.vertices);
 	CHECK(stats.intersections == wanted, "%" PRIu64 " intersections, not %" PRIu64,
 		  stats.intersections, wanted);
 	return true;

@@ -408,7 +408,7 @@ whole_job(const TestRun *run, HgError *error)
 		status = engine->next(job, &matches, error);
 	if (status == HG_OK)
 		status = engine->count(job, HG_MATCH_ALL, &counted, error);
-	if (status == HG_OK)
+	if (status == HG_OK && !run->spec.direct)
 		status = engine->describe(job, HG_INNER, &graph, error);
 	if (job != NULL)
 		engine->close(job);
@@ -421,15 +421,14 @@ whole_job(const TestRun *run, HgError *error)
  * its end.  Each time it says so, and nothing is left.
  */
 static void
-test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgBuildAlgorithm build,
-			HgProbeAlgorithm probe)
+test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgJobSpec spec)
 {
 	const uint64_t rows = small_suite() ? 2000 : 100000;
 	const unsigned polls = hg_tap_suite() == HG_SUITE_TINY ? 3 : 30; /* one by one, at first */
 	uint64_t inner_rows = kind == TEST_KEYS_EQUAL ? 50 : rows;
 	TestData data;
 	TestHost host;
-	TestRun run = {engine, &host.host, &data, default_spec(4), 0, 65536};
+	TestRun run = {engine, &host.host, &data, spec, 0, 65536};
 	HgStatus status = HG_CANCELLED;
 	HgError error = {0};
 	uint64_t poll;
@@ -437,8 +436,6 @@ test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgBuildAlgorith
 
 	if (!hg_tap_turn())
 		return;
-	run.spec.build = build;
-	run.spec.probe = probe;
 	test_data_create(&data, kind, 4, rows, inner_rows);
 	for (poll = 1; status == HG_CANCELLED && good; poll += 1 + poll / polls)
 	{
@@ -448,8 +445,9 @@ test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgBuildAlgorith
 		good = host.held_bytes == 0 && !host.misused;
 	}
 	hg_tap_ok(good && status == HG_OK && poll > 2,
-			  "%s: cancelled anywhere, build %s, probe %s, keys %s", engine->name,
-			  hg_build_name(build), hg_probe_name(probe), test_keys_name(kind));
+			  "%s: cancelled anywhere, build %s%s, probe %s, keys %s", engine->name,
+			  spec.direct ? "direct or " : "", hg_build_name(spec.build), hg_probe_name(spec.probe),
+			  test_keys_name(kind));
 	if (status != HG_OK)
 		hg_tap_diag("poll %" PRIu64 ": status %d, %s", poll, (int) status, error.message);
 	test_data_destroy(&data);
@@ -457,18 +455,17 @@ test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgBuildAlgorith
 
 /* The same with the first allocation refused, the second, and so on. */
 static void
-test_no_memory(HgEngine *engine, const HgHost *base, HgBuildAlgorithm build)
+test_no_memory(HgEngine *engine, const HgHost *base, HgJobSpec spec)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {engine, &host.host, &data, default_spec(4), 50, 65536};
+	TestRun run = {engine, &host.host, &data, spec, 50, 65536};
 	HgStatus status = HG_OUT_OF_MEMORY;
 	HgError error = {0};
 	bool good = true;
 
 	if (!hg_tap_turn())
 		return;
-	run.spec.build = build;
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 2000, 2000);
 	for (uint64_t k = 1; status == HG_OUT_OF_MEMORY && good; k++)
 	{
@@ -477,8 +474,8 @@ test_no_memory(HgEngine *engine, const HgHost *base, HgBuildAlgorithm build)
 		status = whole_job(&run, &error);
 		good = host.held_bytes == 0 && !host.misused;
 	}
-	hg_tap_ok(good && status == HG_OK, "%s: any allocation may fail, build %s", engine->name,
-			  hg_build_name(build));
+	hg_tap_ok(good && status == HG_OK, "%s: any allocation may fail, build %s%s", engine->name,
+			  spec.direct ? "direct or " : "", hg_build_name(spec.build));
 	if (status != HG_OK)
 		hg_tap_diag("status %d, %s (%s)", (int) status, error.message, error.detail);
 	test_data_destroy(&data);
@@ -530,7 +527,7 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 }
 
 static void
-test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe)
+test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe, uint32_t direct)
 {
 	TestData data;
 	TestRun run = {engine, host, &data, default_spec(4), 0, 1};
@@ -540,9 +537,153 @@ test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe)
 	/* half of the keys of the outer side are keys of the inner one */
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 6000, 3000);
 	run.spec.probe = probe;
-	hg_tap_ok(test_run_intersections(&run), "%s: intersections are counted, probe %s", engine->name,
-			  hg_probe_name(probe));
+	run.spec.direct = direct;
+	hg_tap_ok(test_run_intersections(&run), "%s: intersections are counted, probe %s%s",
+			  engine->name, direct ? "direct or " : "", hg_probe_name(probe));
 	test_data_destroy(&data);
+}
+
+/*
+ * Keys that may be vertices, of intervals anywhere and of any density: as dense as a table wants
+ * them, a little less, and where it does not matter because there are few.
+ */
+static void
+test_direct(HgEngine *engine, const HgHost *host, uint32_t key_width)
+{
+	static const struct
+	{
+		uint64_t rows[2];
+		uint64_t keys;
+		bool repeats;
+	} cases[] = {
+		{{1, 1}, 1, false},			{{5, 0}, 9, false},			{{0, 5}, 9, false},
+		{{300, 300}, 300, false},	{{1000, 300}, 1200, false}, {{1000, 300}, 1201, false},
+		{{3000, 700}, 1, true},		{{500, 1000}, 250, true},	{{40, 1000}, 4000, true},
+		{{2000, 40}, 16320, false}, {{2000, 40}, 16321, false}, {{70, 33}, 1000000, false},
+		{{3000, 5000}, 7000, true}, {{5000, 3000}, 3001, true},
+	};
+	const uint64_t half = UINT64_C(1) << (8 * key_width - 1);
+	const uint64_t leasts[] = {0, 7, half - 150, half, 0 - UINT64_C(150), 0 - UINT64_C(5000)};
+	unsigned turn = 0;
+	unsigned failures = 0;
+
+	for (size_t c = 0; c < LENGTH(cases); c++)
+		for (size_t l = 0; l < LENGTH(leasts); l++)
+		{
+			const TestInterval interval = {leasts[l], cases[c].keys, cases[c].repeats};
+			TestData data;
+			TestRun run = {engine, host, &data, default_spec(key_width), 0, 1};
+
+			if (!hg_tap_turn())
+				continue;
+			test_data_create_interval(&data, key_width, cases[c].rows, &interval);
+			run.spec.direct = 1;
+			run.capacity = next_capacity(&data, &turn);
+			run.piece = turn % 3 == 0 ? 77 : 0;
+			failures += !test_run(&run);
+			test_data_destroy(&data);
+		}
+	hg_tap_ok(failures == 0, "%s: keys of %u bytes may be vertices", engine->name, key_width);
+}
+
+/*
+ * The matches of outer rows that come so many at a time are those that they have when all are
+ * there, whatever was left of the stream before.
+ */
+static bool
+streams(HgEngine *engine, const HgHost *host, const TestData *data, uint32_t direct, uint64_t step)
+{
+	const uint64_t rows = data->rows[HG_OUTER];
+	HgJobSpec spec = {.key_width = data->key_width, .device = -1, .direct = direct, .streamed = 1};
+	uint32_t outer[100];
+	uint32_t inner[100];
+	uint64_t pairs = 0;
+	uint64_t counted = 0;
+	uint64_t first = 0;
+	uint64_t checksum = 0;
+	HgJobStats stats = {0};
+	HgError error = {0};
+	HgJob *job;
+	HgStatus status;
+
+	spec.expected_rows[HG_OUTER] = rows;
+	status = engine->open(engine, host, &spec, &job, &error);
+	if (status != HG_OK)
+		return false;
+	if (engine->append(job, HG_OUTER, data->keys[HG_OUTER], 1, NULL) != HG_INVALID ||
+		engine->renew(job, data->keys[HG_OUTER], 1, NULL) != HG_INVALID)
+		status = HG_INVALID;
+	if (status == HG_OK)
+		status = engine->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], &error);
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	for (uint64_t at = 0; at < rows && status == HG_OK; at += step)
+	{
+		const char *keys = (const char *) data->keys[HG_OUTER] + at * data->key_width;
+		uint64_t count = rows - at < step ? rows - at : step;
+		HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1 + at % 100, .count = 1};
+		uint64_t number = 0;
+
+		/* what these begin is not brought to an end */
+		status = engine->renew(job, data->keys[HG_OUTER], rows, &error);
+		if (status == HG_OK)
+			status = engine->match(job, HG_MATCH_ALL, &error);
+		if (status == HG_OK)
+			status = engine->next(job, &matches, &error);
+
+		if (status == HG_OK)
+			status = engine->renew(job, keys, count, &error);
+		if (status == HG_OK)
+			status = engine->match(job, HG_MATCH_ALL, &error);
+		for (matches.count = 1; status == HG_OK && matches.count > 0;)
+		{
+			status = engine->next(job, &matches, &error);
+			for (size_t i = 0; i < matches.count && status == HG_OK; i++)
+				checksum += test_pair_checksum(outer[i] + (uint32_t) at, inner[i]);
+			pairs += matches.count;
+		}
+		if (status == HG_OK)
+			status = engine->count(job, HG_MATCH_ALL, &number, &error);
+		counted += number;
+		if (status == HG_OK)
+			status = engine->count(job, HG_MATCH_FIRST, &number, &error);
+		first += number;
+	}
+	engine->stats(job, &stats);
+	engine->close(job);
+	if (status != HG_OK || stats.vertices == 0 || pairs != data->pairs || counted != data->pairs ||
+		first != data->first || checksum != data->checksum)
+	{
+		hg_tap_diag("%" PRIu64 " rows at a time: status %d, %s; %" PRIu64 " pairs, %" PRIu64
+					" counted, of %" PRIu64,
+					step, (int) status, error.message, pairs, counted, data->pairs);
+		return false;
+	}
+	return true;
+}
+
+static void
+test_streamed(HgEngine *engine, const HgHost *host, uint32_t key_width)
+{
+	static const uint64_t steps[] = {1, 77, 512, 8192};
+	unsigned failures = 0;
+
+	if (engine->renew == NULL)
+		return;
+	for (int kind = 0; kind < TEST_KEYS_COUNT; kind++)
+		for (size_t i = 0; i < LENGTH(steps); i++)
+			for (uint32_t direct = 0; direct <= 1; direct++)
+			{
+				TestData data;
+
+				if (!hg_tap_turn())
+					continue;
+				test_data_create(&data, (TestKeys) kind, key_width, steps[i] == 1 ? 50 : 1000, 300);
+				failures += !streams(engine, host, &data, direct, steps[i]);
+				test_data_destroy(&data);
+			}
+	hg_tap_ok(failures == 0, "%s: outer rows with keys of %u bytes come a few at a time",
+			  engine->name, key_width);
 }
 
 /* Does a job take rows with numbers and rows without? */
@@ -654,6 +795,9 @@ int
 hg_engine_suite(HgEngine *engine, const HgHost *host)
 {
 	int failures = hg_tap_failures();
+	HgJobSpec standard = default_spec(4);
+	HgJobSpec intersect = default_spec(4);
+	HgJobSpec direct = default_spec(4);
 
 	test_grids(engine, host);
 	test_chunks(engine, host);
@@ -662,16 +806,32 @@ hg_engine_suite(HgEngine *engine, const HgHost *host)
 		test_misuse(engine, host, (Misuse) misuse);
 	for (size_t b = 0; b < LENGTH(builds); b++)
 	{
-		test_cancel(engine, host, TEST_KEYS_DUPLICATES, builds[b], HG_PROBE_INTERSECT);
-		test_no_memory(engine, host, builds[b]);
+		HgJobSpec spec = default_spec(4);
+
+		spec.build = builds[b];
+		test_no_memory(engine, host, spec);
+		spec.probe = HG_PROBE_INTERSECT;
+		test_cancel(engine, host, TEST_KEYS_DUPLICATES, spec);
 	}
-	test_cancel(engine, host, TEST_KEYS_DUPLICATES, HG_BUILD_AUTO, HG_PROBE_STANDARD);
-	test_cancel(engine, host, TEST_KEYS_EQUAL, HG_BUILD_AUTO, HG_PROBE_INTERSECT);
+	standard.probe = HG_PROBE_STANDARD;
+	test_cancel(engine, host, TEST_KEYS_DUPLICATES, standard);
+	intersect.probe = HG_PROBE_INTERSECT;
+	test_cancel(engine, host, TEST_KEYS_EQUAL, intersect);
+	direct.direct = 1;
+	test_no_memory(engine, host, direct);
+	test_cancel(engine, host, TEST_KEYS_UNIQUE, direct);
+	test_cancel(engine, host, TEST_KEYS_DUPLICATES, direct);
+	for (size_t w = 0; w < LENGTH(key_widths); w++)
+	{
+		test_direct(engine, host, key_widths[w]);
+		test_streamed(engine, host, key_widths[w]);
+	}
 	test_memory_limit(engine, host);
 	test_two_jobs(engine, host);
 	test_numbered(engine, host);
 	for (size_t p = 0; p < LENGTH(probes); p++)
-		test_intersections(engine, host, probes[p]);
+		test_intersections(engine, host, probes[p], 0);
+	test_intersections(engine, host, HG_PROBE_AUTO, 1);
 
 	if (!small_suite())
 	{

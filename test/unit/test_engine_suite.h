@@ -112,6 +112,13 @@ extern "C"
 	/* The same, and build. */
 	extern HgStatus test_run_build(const TestRun *run, HgJob **job, HgError *error);
 
+	/*
+	 * The same, count into *matches and close.  *stats, unless it is NULL, gets what the job said
+	 * of itself.
+	 */
+	extern HgStatus test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches,
+								   HgJobStats *stats, HgError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -46,8 +46,10 @@ ranges_of(uint64_t bytes)
 	return &ranges.engine;
 }
 
-/* Have the suites of every engine take few samples: all of them are taken of the engines
- * themselves. */
+/*
+ * Have the suites of every engine take few samples: all of them are taken of the engines
+ * themselves.
+ */
 static void
 in_short(void (*test)(void))
 {
@@ -121,8 +123,10 @@ reduce_rows(HgEngine *engine, HgError *error)
 	return status == HG_OK && groups != 1 ? HG_INVALID : status;
 }
 
-/* Jobs with columns run whole, or not at all: they are the device's, whose suite test_wire runs at
- * length. */
+/*
+ * Jobs with columns run whole, or not at all: they are the device's, whose suite test_wire runs at
+ * length.
+ */
 static void
 test_columns(void)
 {
@@ -219,23 +223,15 @@ test_whole(void)
 	TestHost host;
 	TestRun run = {.engine = ranges_of(0), .host = &host.host, .data = &data, .capacity = 1000};
 	uint64_t jobs = hg_small_device_jobs();
-	uint64_t counted = 0;
+	uint64_t counted;
 	HgJobStats stats = {0};
 	HgError error;
 	HgStatus status;
-	HgJob *job;
 
 	test_host_init(&host, test_host_plain());
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 100000, 100000);
 	run.spec.key_width = 4;
-	status = test_run_build(&run, &job, &error);
-	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-	if (job != NULL)
-	{
-		run.engine->stats(job, &stats);
-		run.engine->close(job);
-	}
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == 1 &&
 				  hg_small_device_jobs() == jobs + 1 && host.peak_bytes < 20000,
 			  "ranges: a job that fits is passed on as it is, %" PRIu64 " bytes held",
@@ -251,19 +247,14 @@ test_host_memory(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t in
 	TestHost host;
 	TestRun run = {.engine = ranges_of(1000000), .host = &host.host, .data = &data};
 	uint64_t bound = (outer_rows + inner_rows) / 4 * 17 / 16 * (width + 4) + 2000000;
-	uint64_t counted = 0;
+	uint64_t counted;
 	HgError error;
 	HgStatus status;
-	HgJob *job;
 
 	test_host_init(&host, test_host_plain());
 	test_data_create(&data, kind, width, outer_rows, inner_rows);
 	run.spec.key_width = width;
-	status = test_run_build(&run, &job, &error);
-	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-	if (job != NULL)
-		run.engine->close(job);
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 	hg_tap_ok(status == HG_OK && counted == data.pairs && host.peak_bytes <= bound &&
 				  host.held_bytes == 0,
 			  "ranges: %" PRIu64 " x %" PRIu64 " rows, keys %s of %u bytes, take %" PRIu64
@@ -315,15 +306,10 @@ test_gone(void)
 		uint64_t counted;
 		HgError error = {0};
 		HgStatus status;
-		HgJob *job;
 
 		test_host_init(&host, test_host_plain());
 		jobs_until_gone = jobs;
-		status = test_run_build(&run, &job, &error);
-		if (status == HG_OK)
-			status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-		if (job != NULL)
-			run.engine->close(job);
+		status = test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error);
 		good &= status == HG_CONNECTION_LOST && error.status == HG_CONNECTION_LOST &&
 				host.held_bytes == 0;
 	}
@@ -339,25 +325,17 @@ test_pairs(uint64_t limit, uint64_t bytes, int jobs)
 	TestData data;
 	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
 	uint64_t most = limit > 0 ? limit : bytes;
-	uint64_t counted = 0;
+	uint64_t counted;
 	HgJobStats stats = {0};
 	HgError error;
 	HgStatus status;
-	HgJob *job;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 1000000, 1000000);
 	run.spec.key_width = 4;
 	run.spec.memory_limit = limit;
 	hg_small_device_most_jobs();
 	hg_small_device_most_bytes();
-	status = test_run_build(&run, &job, &error);
-	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
-	if (job != NULL)
-	{
-		run.engine->stats(job, &stats);
-		run.engine->close(job);
-	}
+	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges > 4 &&
 				  stats.peak_bytes <= most && hg_small_device_most_bytes() <= most,
 			  "ranges: %" PRIu64 " of them, in pairs or not, in %" PRIu64 " bytes", stats.ranges,

@@ -237,20 +237,12 @@ test_counts(void)
 		uint64_t matches = 0;
 		HgError error;
 		HgStatus status;
-		HgJob *job;
 
 		/* the stand-in asks for 32 bytes a row */
 		run.spec.memory_limit = 160000 * 32 / 4;
 		run.spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER];
 		run.spec.expected_rows[HG_INNER] = data.rows[HG_INNER];
-		status = test_run_build(&run, &job, &error);
-		if (status == HG_OK)
-			status = ranges.engine.count(job, (HgMatchMode) mode, &matches, &error);
-		if (job != NULL)
-		{
-			ranges.engine.stats(job, &stats);
-			ranges.engine.close(job);
-		}
+		status = test_run_count(&run, (HgMatchMode) mode, &matches, &stats, &error);
 		hg_tap_ok(status == HG_OK && stats.ranges > 1 && stats.matches == matches &&
 					  matches == (mode == HG_MATCH_ALL ? data.pairs : data.first),
 				  "ranges of a process: %s are counted once",

@@ -260,7 +260,8 @@ test_queue(void)
 	test_ask_open(&second, 1, FULL_ROWS, 0);
 	hg_tap_ok(test_counts_become(&server, 4, 1, 1), "one that does not fit now is queued");
 	test_ask_open(&third, 1, 1000, 0);
-	hg_tap_ok(test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third) && test_is_waiting(&second),
+	hg_tap_ok(test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third) &&
+				  test_is_waiting(&second),
 			  "and a small one that comes later waits behind it");
 	test_ask_open(&first, 3, FULL_ROWS / 2, 0);
 	hg_tap_ok(test_is_answered(&first, HG_DEVICE_OUT_OF_MEMORY),
@@ -289,7 +290,8 @@ test_queue(void)
 			  "all of them are counted");
 	test_end_speaker(&first);
 	test_end_speaker(&third);
-	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
+	hg_tap_ok(test_counts_become(&server, 0, 0, 0) &&
+				  test_status_of(&server).memory_reserved == 0 &&
 				  test_status_of(&server).staging_leased == 0,
 			  "nothing is left");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
@@ -582,7 +584,8 @@ test_trouble(void)
 			  "the status is told meanwhile");
 	hg_tap_ok(test_stream_works(engine, &data), "and others work");
 	test_end_speaker(&leaving);
-	hg_tap_ok(test_counts_become(&server, 1, 0, 0), "its session goes away in the midst, and it with it");
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0),
+			  "its session goes away in the midst, and it with it");
 	status = test_status_of(&server);
 	hg_tap_ok(status.jobs_done == 2 && status.jobs_cancelled == 1 && status.memory_held == 0 &&
 				  status.memory_reserved == 0 && status.staging_leased == 0,
@@ -656,7 +659,8 @@ test_failing_device(void)
 	test_ask_plainly(&victim, HG_WIRE_BUILD, 1);
 	hg_tap_ok(test_is_answered(&victim, HG_DEVICE_FAILED),
 			  "who finds that the device fails is told");
-	hg_tap_ok(test_server_ends(&server, 3), "the process ends, though its driver hangs, and says so");
+	hg_tap_ok(test_server_ends(&server, 3),
+			  "the process ends, though its driver hangs, and says so");
 	hg_tap_ok(hg_wire_client_state(client, NULL) == HG_WIRE_LOST, "which other sessions notice");
 	hg_wire_client_destroy(client);
 	test_end_speaker(&victim);

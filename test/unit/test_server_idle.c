@@ -235,10 +235,10 @@ test_idle_jobs(void)
 	test_end_speaker(&waiting);
 	hg_tap_ok(test_is_answered(&small, HG_OK), "jobs that are not idle do when they end");
 	test_end_speaker(&small);
-	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
-				  test_status_of(&server).staging_leased == 0 &&
-				  test_status_of(&server).jobs_failed == 0,
-			  "nothing is left");
+	hg_tap_ok(
+		test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0 &&
+			test_status_of(&server).staging_leased == 0 && test_status_of(&server).jobs_failed == 0,
+		"nothing is left");
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 	test_data_destroy(&data);
 }

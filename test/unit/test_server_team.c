@@ -294,8 +294,7 @@ build_with_columns(Members *members, const TestData *data, uint64_t number, bool
 	HgStatus statuses[MEMBERS];
 
 	return open_with_columns(members, data, number, -1, statuses) && give_keys(members, data) &&
-		   give_values(members, data, with_nulls) && end_appends(members) &&
-		   build_members(members);
+		   give_values(members, data, with_nulls) && end_appends(members) && build_members(members);
 }
 
 /* Room for the matches that one member fetches at a time. */
@@ -454,7 +453,8 @@ test_groups(void)
 												   &groups[0], NULL) == HG_INVALID,
 			  "and no member can have it think of them as others");
 	close_members(&members);
-	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0) && test_status_of(&server).memory_held == 0,
+	hg_tap_ok(test_counts_become(&server, MEMBERS, 0, 0) &&
+				  test_status_of(&server).memory_held == 0,
 			  "and nothing is left of them");
 	disconnect_members(&members);
 	hg_tap_ok(test_stop_server(&server), "the process ends after them");
@@ -492,7 +492,8 @@ test_leavers(void)
 	test_data_destroy(&data);
 }
 
-/* All members close their job and are answered something: there is room for the next one at once.
+/*
+ * All members close their job and are answered something: there is room for the next one at once.
  */
 static void
 test_next_attempt(void)

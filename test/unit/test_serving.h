@@ -39,7 +39,8 @@ typedef struct TestSpeaker
 	HgWireMessage answer; /* the last one received */
 } TestSpeaker;
 
-/* Start a stand-in that listens, with more options, four strings at most: it may greet or not ...
+/*
+ * Start a stand-in that listens, with more options, four strings at most: it may greet or not ...
  */
 extern void test_launch_server(TestServer *server, const char *const *options);
 
@@ -58,7 +59,8 @@ extern bool test_server_ends(TestServer *server, int exit_status);
 extern HgDeviceStatus test_status_of(TestServer *server);
 
 /* Wait until the process has so many jobs open and queued, and so many connections. */
-extern bool test_counts_become(TestServer *server, uint32_t connections, uint32_t open, uint32_t queued);
+extern bool test_counts_become(TestServer *server, uint32_t connections, uint32_t open,
+							   uint32_t queued);
 
 /* Wait until it has so many jobs, open and queued together. */
 extern bool test_counts_jobs(TestServer *server, uint32_t jobs);

@@ -118,11 +118,33 @@ test_bins_in_cache(void)
 }
 
 static void
+test_direct(void)
+{
+	HgJobSpec any = {0};
+	HgJobSpec direct = {.direct = 1};
+	HgJobSpec direct_v1 = {.direct = 1, .build = HG_BUILD_V1};
+
+	hg_tap_ok(hg_shape_direct_vertices(&any, 100, 100) == 0 &&
+				  hg_shape_direct_vertices(&direct, 0, 100) == 0 &&
+				  hg_shape_direct_vertices(&direct, 100, 0) == 0 &&
+				  hg_shape_direct_vertices(&direct_v1, 100, 100) == 0,
+			  "keys are no vertices without leave, without rows or beside settings");
+	hg_tap_ok(hg_shape_direct_vertices(&direct, 10, 1000000) == 4000000 &&
+				  hg_shape_direct_vertices(&direct, 10, 10) == 160 &&
+				  hg_shape_direct_vertices(&direct, 10000000, 10) == 131072,
+			  "keys may be vertices where they are dense, or few");
+	hg_tap_ok(hg_shape_direct_vertices(&direct, 10, HG_MAX_ROWS) == UINT64_C(1)
+																		<< HG_MAX_VERTICES_LOG2,
+			  "vertices that are keys have a limit");
+}
+
+static void
 test_names(void)
 {
 	hg_tap_ok(strcmp(hg_build_name(HG_BUILD_AUTO), "auto") == 0 &&
 				  strcmp(hg_build_name(HG_BUILD_V1), "v1") == 0 &&
-				  strcmp(hg_build_name(HG_BUILD_V2), "v2") == 0,
+				  strcmp(hg_build_name(HG_BUILD_V2), "v2") == 0 &&
+				  strcmp(hg_build_name(HG_BUILD_DIRECT), "direct") == 0,
 			  "builds have names");
 	hg_tap_ok(strcmp(hg_probe_name(HG_PROBE_AUTO), "auto") == 0 &&
 				  strcmp(hg_probe_name(HG_PROBE_STANDARD), "standard") == 0 &&
@@ -158,6 +180,7 @@ main(void)
 	test_vertices();
 	test_algorithms();
 	test_bins_in_cache();
+	test_direct();
 	test_names();
 	test_errors();
 	return hg_tap_done();

@@ -63,6 +63,7 @@ typedef struct Participant
 	bool alone;		   /* brings rows alone */
 	bool by_turns;	   /* reads matches when it is its turn */
 	bool fails_before; /* its append fails */
+	bool direct;	   /* keys were the vertices */
 	unsigned arrive_calls;
 	HgMatchMode mode;
 	HgStatus status;
@@ -284,7 +285,13 @@ participate(void *arg)
 					   engine->describe(job, HG_INNER, &graph, NULL) == HG_INVALID;
 	}
 	if (job != NULL)
+	{
+		HgJobStats stats;
+
+		engine->stats(job, &stats);
+		self->direct = stats.build == HG_BUILD_DIRECT;
 		engine->close(job);
+	}
 	self->right &= host.held_bytes == 0 && !host.misused;
 	self->status = status;
 	return NULL;
@@ -305,6 +312,7 @@ typedef struct TeamRun
 	unsigned fail_at;
 	unsigned cancel_arrive;
 	bool fails_before;
+	bool direct; /* keys are to be the vertices */
 } TeamRun;
 
 /*
@@ -374,6 +382,8 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 	if (good)
 	{
 		right &= pairs == wanted;
+		for (unsigned i = 0; i < run->participants; i++)
+			right &= run->direct == all[i].direct;
 		right &= run->count || run->mode == HG_MATCH_FIRST || checksum == data->checksum;
 
 		/* an outer row is one participant's, and an inner row where bins are whole */
@@ -473,6 +483,60 @@ test_spread(TestKeys kind, uint64_t outer_rows, uint64_t inner_rows)
 	test_data_destroy(&data);
 }
 
+/*
+ * Keys that may be vertices: they are where the inner side is small, or small beside the outer one,
+ * and outer rows need not be dealt out.
+ */
+static void
+test_direct(uint32_t key_width)
+{
+	static const struct
+	{
+		uint64_t rows[2];
+		TestInterval interval;
+		bool direct;
+	} cases[] = {
+		{{3000, 500}, {7, 500, false}, true},
+		{{3000, 500}, {0 - UINT64_C(100), 500, true}, true},
+		{{40, 2500}, {0 - UINT64_C(3000), 2500, false}, true},
+		{{3000, 500}, {0, 1000000, false}, false},
+		{{3000, 2}, {5, UINT64_C(1) << 31, false}, false},
+		{{0, 500}, {7, 500, false}, false},
+		{{500, 0}, {7, 500, false}, false},
+		{{400000, 400000}, {7, 400000, false}, false},
+		{{3300000, 400000}, {7, 400000, true}, true},
+	};
+	static const unsigned teams[][2] = {{1, 0}, {3, 1}, {9, 4}};
+
+	for (size_t c = 0; c < LENGTH(cases); c++)
+	{
+		TestData data;
+		bool good = true;
+
+		test_data_create_interval(&data, key_width, cases[c].rows, &cases[c].interval);
+		for (unsigned turn = 0; turn < (cases[c].rows[0] > 100000 ? 4 : 36); turn++)
+		{
+			HgStatus statuses[MOST_PARTICIPANTS];
+			const unsigned *team = teams[turn % LENGTH(teams)];
+			TeamRun run = {.participants = team[0], .late = team[1], .spec = {.direct = 1}};
+
+			run.count = turn % 4 == 0;
+			run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
+			run.whole_bins = turn % 6 == 5;
+			run.spread = turn % 7 == 6;
+			run.direct = cases[c].direct && !run.whole_bins && !run.spread;
+			good &= team_run(&run, &data, statuses);
+			for (unsigned i = 0; i < run.participants; i++)
+				good &= statuses[i] == HG_OK;
+		}
+		hg_tap_ok(good,
+				  "teams: %" PRIu64 " x %" PRIu64 " keys of %u bytes in %" PRIu64
+				  " may be vertices",
+				  cases[c].rows[0], cases[c].rows[1], key_width, cases[c].interval.keys);
+		test_data_destroy(&data);
+	}
+}
+
 /* A failure is everybody's, and nobody waits for ever. */
 static void
 test_failures(void)
@@ -492,6 +556,16 @@ test_failures(void)
 				good &= statuses[i] == HG_OUT_OF_MEMORY || (run.fail_at > 2 * (4 - late));
 		}
 	hg_tap_ok(good, "teams: an allocation that fails fails all");
+
+	run = (TeamRun){.participants = 4, .direct = true, .spec = {.direct = 1}};
+	good = true;
+	for (run.fail_at = 1; run.fail_at < 7; run.fail_at++)
+	{
+		good &= team_run(&run, &data, statuses);
+		for (unsigned i = 0; i < run.participants; i++)
+			good &= statuses[i] == HG_OUT_OF_MEMORY || run.fail_at > 4;
+	}
+	hg_tap_ok(good, "teams: an allocation for keys that are vertices that fails fails all");
 
 	run = (TeamRun){.participants = 4, .fails_before = true};
 	good = team_run(&run, &data, statuses);
@@ -537,6 +611,8 @@ main(void)
 	test_spread(TEST_KEYS_UNIQUE, 40000, 10000);
 	test_spread(TEST_KEYS_DUPLICATES, 30000, 30000);
 	test_spread(TEST_KEYS_EQUAL, 10000, 3);
+	test_direct(4);
+	test_direct(8);
 	test_failures();
 	return hg_tap_done();
 }

@@ -64,7 +64,8 @@ extern void hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, u
 							   uint64_t inner_rows, double pairs, double *device_ms,
 							   double *cpu_ms);
 
-/* The same of a job on the device whose matches it reduces to groups, of columns of so many bytes.
+/*
+ * The same of a job on the device whose matches it reduces to groups, of columns of so many bytes.
  */
 extern double hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width,
 										 uint64_t outer_rows, uint64_t inner_rows,

@@ -23,6 +23,7 @@ static const HgMatchSourceOps hg_match_cpu_ops = {
 	.open = hg_match_cpu_open,
 	.build = hg_match_job_build,
 	.next = hg_match_job_next,
+	.renew = hg_match_job_renew,
 	.rewind = hg_match_job_rewind,
 	.count = hg_match_job_count,
 	.describe = hg_match_job_describe,

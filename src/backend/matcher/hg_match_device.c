@@ -103,17 +103,8 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 }
 
 static const HgMatchSourceOps hg_match_device_ops = {
-	.backend = "cuda",
+	HG_MATCH_DEVICE_CALLS,
 	.open = hg_match_device_open,
-	.build = hg_match_job_build,
-	.next = hg_match_device_next,
-	.rewind = hg_match_device_rewind,
-	.count = hg_match_job_count,
-	.reduce = hg_match_device_reduce,
-	.describe = hg_match_job_describe,
-	.report = hg_match_job_report,
-	.replace = hg_match_device_replace,
-	.close = hg_match_job_close,
 };
 
 void *

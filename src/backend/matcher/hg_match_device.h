@@ -24,7 +24,7 @@ typedef struct HgMatchDevice
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
 
-/* Its calls and its making, for a source that differs in how its job comes to be. */
+/* Its making and its calls, for a source that differs in how its job comes to be: in open. */
 extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
 									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
 extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
@@ -33,5 +33,11 @@ extern void hg_match_device_rewind(HgMatchSource *source);
 extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
 									   HgError *error);
 extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
+
+#define HG_MATCH_DEVICE_CALLS                                                                      \
+	.backend = "cuda", .build = hg_match_job_build, .next = hg_match_device_next,                  \
+	.rewind = hg_match_device_rewind, .count = hg_match_job_count,                                 \
+	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
+	.report = hg_match_job_report, .replace = hg_match_device_replace, .close = hg_match_job_close
 
 #endif /* HG_MATCH_DEVICE_H */

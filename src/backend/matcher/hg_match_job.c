@@ -77,7 +77,10 @@ hg_match_job_reserve(HgMatchJob *job)
 {
 	HgMatchTask *task = job->source.task;
 	const HgGather *gather = &job->source.gather;
-	const uint64 rows = Max(task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows);
+	/* of streamed rows there are a batch's at a time, and those of most have few matches */
+	const uint64 rows = task->spec.streamed_rows > 0
+							? HG_LEAST_CHUNK
+							: Max(task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows);
 	const uint64 most = Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / hg_gather_match_bytes(gather));
 
 	if (job->block == NULL)
@@ -151,6 +154,15 @@ hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *err
 	if (hg_match_job_next_rest(job, matches))
 		return HG_OK;
 	return hg_match_job_next_new(job, matches, error);
+}
+
+HgStatus
+hg_match_job_renew(HgMatchSource *source, const void *keys, uint64 count, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+
+	job->streaming = false;
+	return job->engine->renew(job->job, keys, count, error);
 }
 
 void

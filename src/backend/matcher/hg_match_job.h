@@ -45,6 +45,8 @@ extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
 extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);
 
 extern HgStatus hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *error);
+extern HgStatus hg_match_job_renew(HgMatchSource *source, const void *keys, uint64 count,
+								   HgError *error);
 extern void hg_match_job_rewind(HgMatchSource *source);
 extern HgStatus hg_match_job_count(HgMatchSource *source, uint64 *matches, HgError *error);
 extern HgStatus hg_match_job_describe(HgMatchSource *source, HgSide side, HgGraphStats *stats,

@@ -42,9 +42,12 @@ hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec
 	const HgMatchTask *task = source->task;
 
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
+	spec->direct = task->spec.direct && !on_device;
+	spec->streamed = task->spec.streamed_rows > 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec->expected_rows[side] = task->sides[side].rows;
+		spec->expected_rows[side] =
+			side == HG_OUTER && spec->streamed ? task->spec.streamed_rows : task->sides[side].rows;
 		if (source->gather.columns[side] != NULL)
 			hg_column_set_fill_spec(source->gather.columns[side], (HgSide) side, spec);
 	}

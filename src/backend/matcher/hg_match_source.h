@@ -80,6 +80,12 @@ typedef struct HgMatchSourceOps
 	/* The next matches, which stay in place until the next call; *matches is NULL at the end. */
 	HgStatus (*next)(HgMatchSource *source, const HgMatches **matches, HgError *error);
 
+	/*
+	 * Begin a stream of the matches of other outer rows, which the task has forgotten those before
+	 * for; of a streamed job alone.
+	 */
+	HgStatus (*renew)(HgMatchSource *source, const void *keys, uint64 count, HgError *error);
+
 	/* Begin the stream again, of which the task has forgotten all; NULL in a team. */
 	void (*rewind)(HgMatchSource *source);
 

@@ -171,6 +171,28 @@ hg_matcher_values(const HgMatcher *matcher, HgSide side)
 	return gather->has_matched[side] ? &gather->matched[side] : NULL;
 }
 
+bool
+hg_matcher_streams(const HgMatcher *matcher)
+{
+	HgMatchSource *source = hg_matcher_source(matcher);
+	HgJobStats stats = {0};
+
+	source->ops->report(source, &stats);
+	return matcher->task.spec.streamed_rows > 0 && stats.vertices > 0;
+}
+
+void
+hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count)
+{
+	HgMatchSource *source = hg_matcher_source(matcher);
+	HgError error;
+	HgStatus status = source->ops->renew(source, keys, count, &error);
+
+	/* nothing goes on where the CPU has failed */
+	if (status != HG_OK)
+		hg_matcher_go_on(matcher, status, &error);
+}
+
 void
 hg_matcher_rewind(HgMatcher *matcher)
 {

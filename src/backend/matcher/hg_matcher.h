@@ -50,7 +50,14 @@ typedef struct HgMatcherSpec
 	HgMatchMode mode; /* all matches, or the first of each outer row */
 	bool small;		  /* a few rows: use the CPU and nothing else */
 	bool counted;	  /* no match is asked for, only their number */
+	bool direct;	  /* on the CPU keys may be vertices, where no setting says otherwise */
 	double pairs;	  /* matches that are expected; only hints at how long they take */
+
+	/*
+	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
+	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
+	 */
+	uint64 streamed_rows;
 
 	/*
 	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
@@ -103,6 +110,14 @@ extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec 
 extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 									  const uint64 rows[2], const HgColumnSet *chosen[2]);
 
+/*
+ * May the outer rows of a join come a few at a time, which looks each of them up in one graph of all
+ * inner rows?  That is where the CPU joins, whatever there is of devices, and no setting asks for
+ * another way.
+ */
+extern bool hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows,
+								  double pairs);
+
 /* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
 								 bool on_device);
@@ -127,6 +142,18 @@ extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint
  * returned last, valid as long as these; NULL where they did not come.
  */
 extern const HgMatchValues *hg_matcher_values(const HgMatcher *matcher, HgSide side);
+
+/*
+ * Can it have outer rows a few at a time?  Where it was made for that, and there are too many inner
+ * rows for it, there are no matches at all: another has to be made, with all outer rows.
+ */
+extern bool hg_matcher_streams(const HgMatcher *matcher);
+
+/*
+ * Go on with the matches of other outer rows, count keys of which are numbered from 0; they stay in
+ * place until the next call.
+ */
+extern void hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count);
 
 /* Start the stream again from its beginning; not with a team. */
 extern void hg_matcher_rewind(HgMatcher *matcher);

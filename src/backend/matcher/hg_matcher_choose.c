@@ -52,6 +52,37 @@ hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
 }
 
+bool
+hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, double pairs)
+{
+	const HgMatcherSpec spec = {.key_width = key_width, .pairs = pairs};
+	HgEngineCosts costs;
+	HgMatcherEstimate estimate;
+	HgError error;
+
+	if (hg_bins > 1 || hg_build == HG_BUILD_V2 || hg_probe == HG_PROBE_INTERSECT)
+		return false;
+	if (hg_backend != HG_BACKEND_AUTO)
+		return hg_backend == HG_BACKEND_CPU;
+	if (hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &spec, outer_rows, inner_rows,
+							&estimate))
+		return estimate.device_ms >= estimate.cpu_ms;
+	return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_device_glance(&error) == HG_DEVICE_ABSENT;
+}
+
+/* The source of a join whose outer rows come a few at a time, which no device is there for. */
+static HgMatchSource *
+hg_matcher_choose_streamed(HgMatchTask *task)
+{
+	HgError error;
+
+	if (hg_backend == HG_BACKEND_AUTO &&
+		task->spec.streamed_rows + task->sides[HG_INNER].rows >= HG_DEVICE_ROWS &&
+		hg_device_glance(&error) == HG_DEVICE_ABSENT)
+		strlcpy(task->report.fallback, error.message, sizeof(task->report.fallback));
+	return hg_match_cpu_create(task);
+}
+
 /* The job is to return its matches: choose the columns that come with them. */
 static void
 hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatchColumns *columns)
@@ -178,9 +209,11 @@ HgMatchSource *
 hg_matcher_choose(HgMatchTask *task)
 {
 	const bool in_team = task->spec.team != NULL;
-	HgMatchSource *source =
-		in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
+	HgMatchSource *source;
 
+	if (task->spec.streamed_rows > 0)
+		return hg_matcher_choose_streamed(task);
+	source = in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
 	if (source != NULL)
 		return source;
 	hg_match_task_end_sending(task);

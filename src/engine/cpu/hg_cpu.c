@@ -10,8 +10,10 @@
  * All memory, the job itself included, comes from the host's callbacks and is
  * counted; close gives back whatever is held, so that no function has to tidy up
  * after a failure but for what it holds in local variables.  Build allocates all that
- * matching needs: nothing is allocated after it.  The runs of a shared job come from the team's
- * memory; they are counted too, and stay when the job is closed.
+ * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
+ * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's limit.
+ * The runs of a shared job come from the team's memory; they are counted too, and stay when the job
+ * is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,6 +21,7 @@
  */
 #include "../hg_reduce.h"
 #include "hg_cpu_describe.h"
+#include "hg_cpu_direct.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_match.h"
 #include "hg_cpu_memory.h"
@@ -50,6 +53,19 @@
  */
 #define SPREAD_BELOW (1024 * 1024)
 
+/* What a table of keys may take (hg_cpu_direct.c), however few rows there are. */
+#define DIRECT_BYTES (1024 * 1024)
+
+/*
+ * Each participant of a shared job makes its own table: of an inner side that would not be binned
+ * anyway, or that is this part of the outer one at most; and what the table may take is a part of
+ * what is planned, as there are so many of them.
+ */
+#define SHARED_DIRECT_PART 8
+#define SHARED_DIRECT_BYTES(planned)                                                               \
+	((planned) / SHARED_DIRECT_PART > BINNED_FROM ? (uint64_t) ((planned) / SHARED_DIRECT_PART)    \
+												  : BINNED_FROM)
+
 static const HgShapeLimits cpu_limits = {
 	.bin_bytes = BIN_BYTES,
 	.binned_from = BINNED_FROM,
@@ -74,6 +90,7 @@ typedef struct CpuJob
 	bool has_arrived; /* a shared job's build was called */
 	bool shared_out;  /* a shared job's only stream was begun */
 	HgCpuCursor cursor;
+	HgCpuDirectCursor direct_cursor; /* where the job's vertices are keys */
 } CpuJob;
 
 static CpuJob *
@@ -86,6 +103,12 @@ static CpuState
 state_of(const HgJob *job)
 {
 	return ((const CpuJob *) job)->state;
+}
+
+static bool
+is_direct(const HgJob *job)
+{
+	return job->direct.vertices > 0;
 }
 
 /* A clock that stands still while graphs are built. */
@@ -128,7 +151,7 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 		return status;
 	if (job->team != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "no participant has the graph of a side");
-	if ((side != HG_OUTER && side != HG_INNER) ||
+	if ((side != HG_OUTER && side != HG_INNER) || is_direct(job) ||
 		(side == HG_OUTER && job->shape.probe == HG_PROBE_STANDARD))
 		return hg_error_set(error, HG_INVALID, NULL, "no graph was built for this side");
 	return HG_OK;
@@ -226,7 +249,7 @@ job_append(HgJob *job, HgSide which, const void *keys, uint64_t count, uint64_t 
 	piece->count = count;
 	piece->first_row = (uint32_t) first_row;
 	side->rows += count;
-	job->stats.rows[which] = side->rows;
+	job->stats.rows[which] += count;
 	return HG_OK;
 }
 
@@ -240,6 +263,8 @@ job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 	if (which != HG_OUTER && which != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
+	if (which == HG_OUTER && job->spec.streamed)
+		return hg_error_set(error, HG_INVALID, NULL, "outer rows of a streamed job come later");
 	if (numbered != ((const CpuJob *) job)->numbered &&
 		(job->team != NULL || job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
@@ -272,11 +297,25 @@ static HgStatus
 engine_share(HgJob *job, const HgTeam *team, HgError *error)
 {
 	if (state_of(job) != JOB_APPENDING || job->team != NULL || job->sides[HG_OUTER].rows > 0 ||
-		job->sides[HG_INNER].rows > 0)
+		job->sides[HG_INNER].rows > 0 || job->spec.streamed)
 		return hg_error_set(error, HG_INVALID, NULL, "the job can be shared no more");
 	job->team = team;
 	cpu_job(job)->numbered = true;
 	return HG_OK;
+}
+
+double
+hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
+{
+	return key_width + sizeof(uint32_t) +
+		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
+}
+
+/* Are the outer rows of a shared job to be shared out, whoever has appended them? */
+static bool
+is_spread(const HgJob *job, const uint64_t rows[2])
+{
+	return job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
 }
 
 /* Choose the shape from the rows of all participants. */
@@ -285,7 +324,7 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 {
 	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
 	bool whole_bins = job->team != NULL && job->team->whole_bins;
-	bool spread = job->team != NULL && job->team->spread > 0 && rows[HG_OUTER] < SPREAD_BELOW;
+	bool spread = is_spread(job, rows);
 
 	if (whole_bins && job->spec.build == HG_BUILD_AUTO && job->spec.bins == 0 &&
 		UINT64_C(1) << shape.bins_log2 < WHOLE_BINS && rows[0] + rows[1] >= WHOLE_BINS_FROM)
@@ -310,6 +349,52 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 		job->sides[HG_INNER].binned = true;
 		job->sides[HG_OUTER].binned |= shape.probe == HG_PROBE_INTERSECT || whole_bins || spread;
 	}
+}
+
+/*
+ * Is each participant of a shared job to have a table of all inner rows, if their keys are dense?
+ * Not where the outer rows are to be dealt out by their keys, or by number.
+ */
+static bool
+may_share_direct(const HgJob *job, const uint64_t rows[2])
+{
+	HgShape shape = hg_shape_choose(&job->spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
+
+	return !job->team->whole_bins && !is_spread(job, rows) &&
+		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
+}
+
+/* Have keys be the vertices, where they are dense; bounds are those of a shared job. */
+static HgStatus
+job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, HgError *error)
+{
+	double start = hg_clock_ms();
+	const uint64_t sides[2] = {
+		job->spec.streamed ? job->spec.expected_rows[HG_OUTER] : rows[HG_OUTER], rows[HG_INNER]};
+	/* what is planned for two sides of HashGraphs, or for a whole one, or what is little */
+	double planned = job->spec.streamed
+						 ? hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) *
+							   (double) rows[HG_INNER]
+						 : hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
+							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
+	uint64_t bytes = planned > DIRECT_BYTES ? (uint64_t) planned : DIRECT_BYTES;
+	HgStatus status = HG_OK;
+
+	if (job->team == NULL)
+		status = hg_cpu_direct_choose(job, sides, bytes, error);
+	else if (may_share_direct(job, rows))
+		hg_cpu_direct_choose_shared(job, rows, SHARED_DIRECT_BYTES(planned), bounds);
+	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
+	if (status == HG_OK && is_direct(job))
+	{
+		job->sides[HG_INNER].binned = job->team != NULL;
+		job->stats.vertices = job->direct.vertices;
+		job->stats.bins = 1;
+		job->stats.ranges = 1;
+		job->stats.build = HG_BUILD_DIRECT;
+		job->stats.probe = HG_PROBE_STANDARD;
+	}
+	return status;
 }
 
 /* Copy the rows that are to be in bins to runs. */
@@ -351,21 +436,52 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
+/* Have the inner graph be a whole one, for rows in any order; false where that would be too large.
+ */
+static bool
+job_choose_whole(HgJob *job, uint64_t rows)
+{
+	double bytes =
+		hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) * (double) rows;
+
+	if (bytes > BINNED_FROM)
+		return false;
+	job->spec.build = HG_BUILD_V1;
+	job->spec.probe = HG_PROBE_STANDARD;
+	job->spec.bins = 0;
+	return true;
+}
+
 static HgStatus
 job_build(HgJob *job, HgError *error)
 {
 	uint64_t rows[2] = {job->sides[HG_OUTER].rows, job->sides[HG_INNER].rows};
+	HgCpuBounds bounds = {0, 0};
 	HgStatus status = HG_OK;
 
 	if (job->team != NULL)
-		status = hg_cpu_team_count(job, status, rows, error);
+	{
+		if (job->spec.direct)
+			status = hg_cpu_direct_bounds(job, &bounds, error);
+		status = hg_cpu_team_count(job, status, rows, &bounds, error);
+	}
+	if (status == HG_OK)
+		status = job_choose_direct(job, rows, &bounds, error);
+	/* matching allocates nothing more, and renew is a part of it */
+	if (status == HG_OK && job->spec.streamed)
+		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
 	if (status != HG_OK)
 		return status;
-	job_choose_shape(job, rows);
+	if (!is_direct(job))
+	{
+		if (job->spec.streamed && !job_choose_whole(job, rows[HG_INNER]))
+			return HG_OK;
+		job_choose_shape(job, rows);
+	}
 	status = job_bin(job, error);
 	if (job->team != NULL)
 		status = hg_cpu_team_exchange(job, status, error);
-	if (status == HG_OK)
+	if (status == HG_OK && !is_direct(job))
 		status = job_make_graphs(job, error);
 	return status;
 }
@@ -373,6 +489,7 @@ job_build(HgJob *job, HgError *error)
 static HgStatus
 engine_build(HgJob *job, HgError *error)
 {
+	HgCpuBounds bounds;
 	uint64_t rows[2];
 	HgStatus status;
 
@@ -382,7 +499,7 @@ engine_build(HgJob *job, HgError *error)
 
 		/* the others wait for all who have joined */
 		if (job->team != NULL && !cpu_job(job)->has_arrived)
-			status = hg_cpu_team_count(job, status, rows, error);
+			status = hg_cpu_team_count(job, status, rows, &bounds, error);
 		cpu_job(job)->has_arrived = true;
 		return status;
 	}
@@ -399,13 +516,33 @@ engine_build(HgJob *job, HgError *error)
 }
 
 static HgStatus
+engine_renew(HgJob *job, const void *keys, uint64_t count, HgError *error)
+{
+	HgStatus status = job_check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!job->spec.streamed || job->stats.vertices == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "the job takes no outer rows any more");
+	cpu_job(job)->state = JOB_BUILT;
+	job->sides[HG_OUTER].piece_count = 0;
+	job->sides[HG_OUTER].rows = 0;
+	if (count == 0)
+		return HG_OK;
+	return job_append(job, HG_OUTER, keys, count, 0, error);
+}
+
+static HgStatus
 engine_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
 	HgStatus status = job_begin_matches(job, mode, error);
 
-	if (status == HG_OK)
-		cpu_job(job)->state = JOB_MATCHING;
-	return status;
+	if (status != HG_OK)
+		return status;
+	cpu_job(job)->state = JOB_MATCHING;
+	if (is_direct(job))
+		status = hg_cpu_direct_match(job, &cpu_job(job)->direct_cursor, mode, error);
+	return job_finish(job, status);
 }
 
 static HgStatus
@@ -426,7 +563,8 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 		return status;
 
 	start = match_clock(job);
-	status = hg_cpu_next(job, &cpu_job(job)->cursor, matches, error);
+	status = is_direct(job) ? hg_cpu_direct_next(job, &cpu_job(job)->direct_cursor, matches, error)
+							: hg_cpu_next(job, &cpu_job(job)->cursor, matches, error);
 	job->stats.matches += matches->count;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return job_finish(job, status);
@@ -442,7 +580,8 @@ engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 		return status;
 	cpu_job(job)->state = JOB_BUILT;
 	start = match_clock(job);
-	status = hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
+	status = is_direct(job) ? hg_cpu_direct_count(job, mode, matches, error)
+							: hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
 	if (status == HG_OK)
 		job->stats.matches += *matches;
 	job->stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
@@ -483,6 +622,7 @@ engine_close(HgJob *job)
 {
 	HgJob end;
 
+	hg_cpu_direct_close(job);
 	for (int i = 0; i < 2; i++)
 	{
 		HgCpuSide *side = &job->sides[i];
@@ -508,10 +648,10 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	double edge = key_width + sizeof(uint32_t);
 
 	/*
-	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side, with up to
-	 * 1.42 offsets for each of its rows (hg_shape.c): of two sides as big that is less.
+	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side: of two sides as
+	 * big that is less.
 	 */
-	double graph = (edge + 1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1)) / 2;
+	double graph = hg_cpu_graph_row_bytes(key_width, load_factor) / 2;
 
 	return edge > graph ? edge : graph;
 }
@@ -533,6 +673,7 @@ hg_cpu_engine(void)
 		.close = engine_close,
 		.share = engine_share,
 		.append_rows = engine_append_rows,
+		.renew = engine_renew,
 	};
 
 	return &engine;

@@ -22,6 +22,12 @@ extern HgEngine *hg_cpu_engine(void);
 extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 
 /*
+ * What the graph of a side takes for each of its rows, with up to 1.42 offsets for it (hg_shape.c),
+ * where it is made as a whole.
+ */
+extern double hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor);
+
+/*
  * Free the chunks that the participants of a shared job have published, and set its
  * state to zero: ready for another job.  Every job of the team must be closed.  Not
  * needed where the shared memory goes away as a whole.

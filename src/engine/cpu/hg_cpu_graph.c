@@ -72,9 +72,8 @@ offsets_clear(HgJob *job, uint32_t *offsets, uint64_t n, HgError *error)
 	return HG_OK;
 }
 
-/* Turn the n counts in offsets[0..n) into running sums; *longest is the biggest count. */
-static HgStatus
-offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest, HgError *error)
+HgStatus
+hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest, HgError *error)
 {
 	uint32_t sum = 0;
 	uint32_t most = 0;

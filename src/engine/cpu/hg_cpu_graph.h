@@ -15,6 +15,10 @@
 /* Have memory for graphs of up to rows edges. */
 extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error);
 
+/* Turn the n counts in offsets[0..n) into running sums; *longest is the biggest count. */
+extern HgStatus hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
+								   HgError *error);
+
 /* Build the graph of edges from .. from + rows - 1 of a bin, or of a whole side from its pieces. */
 extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
 								 uint64_t rows, HgError *error);

@@ -239,7 +239,7 @@ HG_CPU_T(build)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, const HgCpuSca
 		status = scan != NULL ? HG_CPU_T(count_pieces)(job, offsets + 2, mask, *scan, error)
 							  : HG_CPU_T(count_edges)(job, offsets + 2, mask, *walk, error);
 	if (status == HG_OK)
-		status = offsets_sum(job, offsets + 2, vertices, &graph->longest_list, error);
+		status = hg_cpu_offsets_sum(job, offsets + 2, vertices, &graph->longest_list, error);
 	if (status == HG_OK)
 		status = scan != NULL ? HG_CPU_T(place_pieces)(job, offsets + 1, mask, *scan, edges, error)
 							  : HG_CPU_T(place_edges)(job, offsets + 1, mask, *walk, edges, error);

@@ -5,6 +5,7 @@
  *
  *	hg_cpu.c			life of a job, the table of calls
  *	hg_cpu_describe.c	describe and export
+ *	hg_cpu_direct.c		jobs whose vertices are the keys: their tables, matches and counts
  *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_run.c		runs: rows in the order of their bins
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
@@ -184,6 +185,38 @@ typedef struct HgCpuGraph
 	uint32_t longest_list;
 } HgCpuGraph;
 
+/* What a table holds for each vertex of a job whose vertices are the keys. */
+typedef enum HgCpuTableKind
+{
+	HG_CPU_TABLE_NONE = 0, /* there is no table */
+	HG_CPU_TABLE_BITS,	   /* a bit: has it a row? */
+	HG_CPU_TABLE_COUNTS,   /* the number of its rows */
+	HG_CPU_TABLE_ROWS,	   /* its first row; HG_CPU_NO_ROW where it has none */
+	HG_CPU_TABLE_LISTS	   /* the offset of its rows */
+} HgCpuTableKind;
+
+#define HG_CPU_NO_ROW UINT32_MAX
+
+/* The least and the greatest key of some, as signed differences to another one. */
+typedef struct HgCpuBounds
+{
+	int64_t least;
+	int64_t greatest;
+} HgCpuBounds;
+
+typedef struct HgCpuDirect
+{
+	uint64_t least;		 /* the inner key whose vertex is 0, as an unsigned word */
+	uint64_t vertices;	 /* 0: the job has HashGraphs */
+	uint64_t inner_rows; /* of all participants where the job is shared */
+	bool repeats;		 /* some inner key was met twice */
+	HgCpuTableKind kind;
+	uint32_t *table;
+	uint64_t table_bytes;
+	uint32_t *rows; /* of lists: [inner rows + padding], by vertex */
+	uint64_t rows_bytes;
+} HgCpuDirect;
+
 struct HgJob
 {
 	const HgHost *host;
@@ -192,6 +225,7 @@ struct HgJob
 	HgShape shape;		  /* set by build */
 	HgCpuSide sides[2];	  /* by HgSide */
 	HgCpuGraph graphs[2]; /* by HgSide */
+	HgCpuDirect direct;	  /* instead of graphs, where it has vertices */
 	HgJobStats stats;
 	uint64_t held_bytes;
 };

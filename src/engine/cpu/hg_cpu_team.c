@@ -7,7 +7,7 @@
  * memory.  They share an HgTeamState and the runs, which lie in chunks of shared memory,
  * each allocated and filled by one participant.  Build goes like this in each of them:
  *
- *	1. add the numbers of its rows to the team's, and arrive;
+ *	1. add the numbers of its rows to the team's, with the bounds of its inner keys, and arrive;
  *	2. choose the shape from the sums, which all have before them now: it is the same;
  *	3. bin its rows into runs, put each at the head of its side's chain of chunks, and
  *	   arrive;
@@ -23,6 +23,9 @@
  * Where a small inner side is looked up by unbinned outer rows (build v1, probe standard),
  * only the inner rows go to runs.  Each participant makes the whole inner graph for itself, and
  * looks up the outer rows that it has appended.
+ *
+ * The same with keys that are vertices, where the inner side is not large beside the outer one:
+ * what each participant makes for itself is a table (hg_cpu_direct.c).
  *
  * FAILURE.  A participant that fails before an arrive writes its status down first, and
  * arrives all the same, so that nobody waits for it in vain; the others read the status after the
@@ -89,13 +92,47 @@ hg_cpu_team_failed(const HgJob *job)
 	return __atomic_load_n(&job->team->state->failure[1], __ATOMIC_ACQUIRE) != 0;
 }
 
+/* A signed number as an unsigned one of the same order, and back. */
+#define ORDERED(number) ((uint64_t) (number) ^ UINT64_C(1) << 63)
+#define FROM_ORDERED(word) ((int64_t) ((word) ^ UINT64_C(1) << 63))
+
+/* Make a word the greater of itself and another. */
+static void
+raise_to(uint64_t *word, uint64_t other)
+{
+	uint64_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	while (now < other && !__atomic_compare_exchange_n(word, &now, other, false, __ATOMIC_RELEASE,
+													   __ATOMIC_RELAXED))
+		continue;
+}
+
 /*
- * The first wait: rows becomes the numbers of rows of all participants.  status is how the
- * job stands, with *error set; the participant fails with it.  When this is not HG_OK the
- * participant owes no more arrives.
+ * Tell the others of this participant's rows, and of the bounds of the inner ones' keys.  What is
+ * the least is told as the greatest of the opposites: the state begins with zeros.
+ */
+static void
+team_announce(HgJob *job, const HgCpuBounds *bounds)
+{
+	HgTeamState *state = job->team->state;
+
+	if (job->sides[HG_INNER].rows > 0)
+	{
+		raise_to(&state->bounds[0], ~ORDERED(bounds->least));
+		raise_to(&state->bounds[1], ORDERED(bounds->greatest));
+	}
+	for (int i = 0; i < 2; i++)
+		__atomic_fetch_add(&state->rows[i], job->sides[i].rows, __ATOMIC_RELEASE);
+}
+
+/*
+ * The first wait: rows becomes the numbers of rows of all participants, and bounds those of all
+ * inner keys, where there are any.  status is how the job stands, with *error set; the participant
+ * fails with it.  When this is not HG_OK the participant owes no more arrives.
  */
 HgStatus
-hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
+hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
+				  HgError *error)
 {
 	const HgTeam *team = job->team;
 	HgTeamState *state = team->state;
@@ -107,8 +144,7 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
 	if (team->arrived == 0)
 	{
 		if (status == HG_OK)
-			for (int i = 0; i < 2; i++)
-				__atomic_fetch_add(&state->rows[i], job->sides[i].rows, __ATOMIC_RELEASE);
+			team_announce(job, bounds);
 		else
 			team_fail(team, 0, status);
 		if (!team->arrive(team->arg) && status == HG_OK)
@@ -131,6 +167,8 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error)
 			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
 								"too many rows in one side of a join");
 	}
+	bounds->least = FROM_ORDERED(~__atomic_load_n(&state->bounds[0], __ATOMIC_ACQUIRE));
+	bounds->greatest = FROM_ORDERED(__atomic_load_n(&state->bounds[1], __ATOMIC_ACQUIRE));
 	return HG_OK;
 }
 

@@ -13,7 +13,8 @@
 #include "hg_cpu_job.h"
 
 /* The two waits of a shared build, and what comes between. */
-extern HgStatus hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgError *error);
+extern HgStatus hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2],
+								  HgCpuBounds *bounds, HgError *error);
 extern HgStatus hg_cpu_team_exchange(HgJob *job, HgStatus status, HgError *error);
 
 /* Shared memory for a run, counted against the job's limit, and what is to become of it. */
@@ -22,7 +23,8 @@ extern HgStatus hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle,
 extern void hg_cpu_team_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunHeader *header);
 extern bool hg_cpu_team_failed(const HgJob *job);
 
-/* Take the next unit of a shared job: edges *from .. *from + *rows - 1 of a bin; false at the end.
+/*
+ * Take the next unit of a shared job: edges *from .. *from + *rows - 1 of a bin; false at the end.
  */
 extern bool hg_cpu_team_take(HgJob *job, uint32_t *bin, uint64_t *from, uint64_t *rows);
 

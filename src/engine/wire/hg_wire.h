@@ -147,7 +147,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 4
+#define HG_WIRE_VERSION 5
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
@@ -155,8 +155,10 @@
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
 
-/* A slot, or the results of one answer, are this at most: copying them must stay a matter of
- * a millisecond or so, because cancellation is looked at only in between. */
+/*
+ * A slot, or the results of one answer, are this at most: copying them must stay a matter of a
+ * millisecond or so, because cancellation is looked at only in between.
+ */
 #define HG_WIRE_SLOT_MAX (UINT64_C(8) << 20)
 
 /* Less staging than this would make no useful slots. */

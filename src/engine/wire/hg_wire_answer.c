@@ -133,7 +133,7 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		if (!isfinite(stats->phase_ms[phase]))
 			return false;
-	return (uint32_t) stats->build <= HG_BUILD_V2 &&
+	return (uint32_t) stats->build <= HG_BUILD_DIRECT &&
 		   (uint32_t) stats->probe <= HG_PROBE_INTERSECT &&
 		   stats->vertices <= UINT64_C(1) << HG_MAX_VERTICES_LOG2 &&
 		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->ranges <= 1;

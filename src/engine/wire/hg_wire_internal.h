@@ -83,7 +83,8 @@ struct HgRemoteJob
 	uint64_t slot_sequence[HG_WIRE_SLOTS]; /* the last request that named the slot */
 	unsigned next_slot;
 
-	/* requests of start(), whose calls are still to come: sequence numbers, 0 where there is none
+	/*
+	 * requests of start(), whose calls are still to come: sequence numbers, 0 where there is none
 	 */
 	uint64_t started_build;
 	uint64_t started_stream; /* MATCH, or ... */
@@ -170,7 +171,8 @@ extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 /* hg_wire_client_wait, and what its failure does to the job. */
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
-/* Send a request that asks for nothing in staging.  Its sequence number is then client->sequence.
+/*
+ * Send a request that asks for nothing in staging.  Its sequence number is then client->sequence.
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);

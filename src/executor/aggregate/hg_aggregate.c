@@ -235,7 +235,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
 	}
-	hg_aggregate_begin_taking(&state->taking, state->nfunctions, state->functions);
+	hg_aggregate_begin_taking(&state->taking, state->ncolumns, state->nfunctions, state->functions);
 	return offset;
 }
 

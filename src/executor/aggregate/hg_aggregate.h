@@ -37,8 +37,10 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 
-/* The methods that a plan node carries; registered by hg_aggregate_init, which
- * hg_executor_init calls. */
+/*
+ * The methods that a plan node carries; registered by hg_aggregate_init, which hg_executor_init
+ * calls.
+ */
 extern const CustomScanMethods hg_aggregate_scan_methods;
 
 extern void hg_aggregate_init(void);

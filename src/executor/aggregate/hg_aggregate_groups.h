@@ -119,7 +119,8 @@ extern void hg_groups_reset(HgGroups *groups);
 /* States have grown, or may have: charge what they take now. */
 extern void hg_groups_charge(HgGroups *groups);
 
-/* Take out all but the first count groups; none of the others was there when the table last grew.
+/*
+ * Take out all but the first count groups; none of the others was there when the table last grew.
  */
 extern void hg_groups_truncate(HgGroups *groups, uint32 count);
 

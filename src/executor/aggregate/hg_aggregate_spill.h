@@ -58,8 +58,9 @@ hg_aggregate_spill_can_start(const HgAggregateSpill *spill)
 extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 
 /*
- * Have rows go to disk from now on, whose groups are expected to take so many bytes in all. Buffers
- * are charged to a budget, which is that of the groups.  Returns how many partitions there are.
+ * Have rows go to disk from now on, whose groups are expected to take so many bytes in all.
+ * Buffers are charged to a budget, which is that of the groups.  Returns how many partitions there
+ * are.
  */
 extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget);
 

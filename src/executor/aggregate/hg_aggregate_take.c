@@ -50,7 +50,8 @@
 #define HG_LONG_VALUE 256
 
 void
-hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction *functions)
+hg_aggregate_begin_taking(HgAggregateTaking *taking, int ncolumns, int nfunctions,
+						  HgFunction *functions)
 {
 	int nfilters = Max(taking->nfilters, 1);
 
@@ -64,6 +65,7 @@ hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions, HgFunction 
 	taking->by_run = palloc(Max(nfunctions, 1) * sizeof(int));
 	taking->by_column = palloc(Max(nfunctions, 1) * sizeof(int));
 	taking->numbers = palloc0(Max(nfunctions, 1) * sizeof(HgNumbers *));
+	taking->numerics = palloc0(Max(ncolumns, 1) * sizeof(char *));
 	for (int i = 0; i < nfunctions; i++)
 	{
 		HgFunction *function = &functions[i];
@@ -142,11 +144,11 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
  */
 
 /*
- * A value of a column that is not NULL; a numeric that came as an integer in current memory, as the
- * table's rows have it: pg_column_size() tells.
+ * A value of a column that is not NULL.  A numeric that came as an integer is made as the table's
+ * rows have it, as pg_column_size() tells, in room that the next batch takes.
  */
 static inline Datum
-hg_batch_value(const HgBatch *batch, int column, int row)
+hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, int row)
 {
 	Datum value = batch->values[column][row];
 	HgUnitsFormat format;
@@ -154,8 +156,11 @@ hg_batch_value(const HgBatch *batch, int column, int row)
 
 	if (batch->scales[column] < 0)
 		return value;
+	if (taking->numerics[column] == NULL)
+		taking->numerics[column] = MemoryContextAlloc(GetMemoryChunkContext(taking->numerics),
+													  HG_BATCH_ROWS * HG_UNITS_BYTES);
+	numeric = taking->numerics[column] + row * HG_UNITS_BYTES;
 	format = hg_units_format(batch->scales[column]);
-	numeric = palloc(HG_UNITS_BYTES);
 	hg_units_store(&format, DatumGetInt64(value), numeric);
 	return PointerGetDatum(numeric);
 }
@@ -181,7 +186,7 @@ hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillK
 		plain.values[c] = palloc(HG_BATCH_ROWS * sizeof(Datum));
 		for (int i = 0; i < nrows; i++)
 			if (!hg_batch_is_null(batch, c, which[i]))
-				plain.values[c][which[i]] = hg_batch_value(batch, c, which[i]);
+				plain.values[c][which[i]] = hg_aggregate_value(&state->taking, batch, c, which[i]);
 	}
 	MemoryContextSwitchTo(old);
 	hg_aggregate_spill_write(&state->spill, keys, &plain, which, nrows);
@@ -294,7 +299,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 /*
  * Functions have taken so many rows by runs, which has filled memory: unmake the groups that
  * later rows have made behind the first known ones, and have the rows of groups that are not there
- * go to files. Returns the rows that are left.
+ * go to files.  Returns the rows that are left.
  */
 static HgSelection
 hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
@@ -334,10 +339,8 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 static inline void
 hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 {
-	const HgAggregateTaking *taking = &state->taking;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	HgAggregateTaking *taking = &state->taking;
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
 	/* what is evaluated of a row may take any time */
 	CHECK_FOR_INTERRUPTS();
@@ -349,10 +352,9 @@ hg_aggregate_load_row(HgAggregateState *state, const HgBatch *batch, int row)
 
 		slot->tts_isnull[place] = hg_batch_is_null(batch, column, row);
 		slot->tts_values[place] =
-			slot->tts_isnull[place] ? (Datum) 0 : hg_batch_value(batch, column, row);
+			slot->tts_isnull[place] ? (Datum) 0 : hg_aggregate_value(taking, batch, column, row);
 	}
-	MemoryContextSwitchTo(old);
-	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
+	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 }
 
 /* Select the rows that pass a filter. */

@@ -39,6 +39,7 @@ typedef struct HgAggregateTaking
 	int nby_column;			   /* ... and all others, which take it by columns, */
 	int *by_column;			   /* [nby_column] these */
 	const HgNumbers **numbers; /* [functions] arguments that could be computed by columns */
+	char **numerics;		   /* [columns] made of its integers, by row; NULL: none were yet */
 	HgAlike alike;			   /* its rows by their group columns, where there are few kinds */
 	bool few;				   /* ... there are */
 	HgBatch *kinds;			   /* [alike.nkinds] what new groups would have */
@@ -46,10 +47,10 @@ typedef struct HgAggregateTaking
 } HgAggregateTaking;
 
 /*
- * Set up how functions take rows, in CurrentMemoryContext.  Their arguments are known, and the
- * caller has filled in what is from the plan.
+ * Set up how functions take rows of batches of ncolumns, in CurrentMemoryContext.  Their arguments
+ * are known, and the caller has filled in what is from the plan.
  */
-extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int nfunctions,
+extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int ncolumns, int nfunctions,
 									  HgFunction *functions);
 
 /* ... and how groups are found for them: the groups are set up. */

@@ -10,6 +10,9 @@
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
  *					columns of both rows are gathered, quals are evaluated, rows returned.
+ *	STREAM			Where the inner HashGraph is small, outer rows are not collected: READ_OUTER
+ *					builds that graph alone, and a batch of rows after the other is read,
+ *					looked up and returned with its matches (hg_join_stream.c).
  *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
  *	  UNMATCHED		match,
  *	  NULL_KEYS		... and those that could not have one.
@@ -309,6 +312,12 @@ hg_join_next_batch(HgJoinState *state)
 				hg_join_enter(progress, hg_join_read_outer(state));
 				break;
 
+			case HG_JOIN_STREAM:
+				if (hg_join_fill_streamed(state))
+					return true;
+				hg_join_enter(progress, HG_JOIN_READ_OUTER);
+				break;
+
 			case HG_JOIN_REDUCE:
 				hg_join_enter(progress, hg_join_reduce(state->reduction, state->matching.matcher)
 											? HG_JOIN_END_CHUNK
@@ -442,6 +451,7 @@ hg_join_rescan(CustomScanState *node)
 		return;
 	}
 	hg_join_end_sending(state);
+	hg_join_end_stream(state);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -40,8 +40,9 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 
-/* The methods that a plan node carries; registered by hg_join_init, which
- * hg_executor_init calls. */
+/*
+ * The methods that a plan node carries; registered by hg_join_init, which hg_executor_init calls.
+ */
 extern const CustomScanMethods hg_join_scan_methods;
 
 extern void hg_join_init(void);

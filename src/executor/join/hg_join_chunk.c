@@ -278,9 +278,9 @@ hg_join_expected_pairs(const HgJoinState *state)
 
 /*
  * Rows that the next chunk of the outer side may have.  Where processes share the outer child's
- * rows out as they read them, and return their own, none may read far ahead: what is done with a row
- * above the join may take a hundred times as long, and who has read most would have the others wait.
- * So a chunk is a part of the rows that there have been before.
+ * rows out as they read them, and return their own, none may read far ahead: what is done with a
+ * row above the join may take a hundred times as long, and who has read most would have the others
+ * wait.  So a chunk is a part of the rows that there have been before.
  */
 static uint64
 hg_join_chunk_rows(const HgJoinState *state)
@@ -382,6 +382,8 @@ hg_join_read_outer(HgJoinState *state)
 		reading->outer_chunks = 1;
 		hg_join_matched_reset(matched, outer->words->rows);
 	}
+	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
+		return HG_JOIN_STREAM;
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_sending(state);

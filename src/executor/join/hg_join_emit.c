@@ -90,7 +90,10 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 	{
 		const HgInput *input = state->inputs[side];
 
-		if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
+		if (side == HG_OUTER && state->streaming.active)
+			hg_input_stream_get(state->streaming.stream, matches->outer, matches->count,
+								state->rules.join_qual == NULL);
+		else if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
 								   matches->first, matches->which, matches->count, batch))
 			hg_column_store_get(input->rows, side == HG_OUTER ? matches->outer : matches->inner,
 								matches->count, batch, input->to);

@@ -39,6 +39,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		state->rules.single_match && state->rules.join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
 	spec->counted = !hg_join_streams(&state->rules, state->matched);
+	spec->direct = true;
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);

@@ -20,6 +20,7 @@ typedef enum HgJoinPhase
 	HG_JOIN_READ_INNER,
 	HG_JOIN_NEXT_PARTITION,
 	HG_JOIN_READ_OUTER,
+	HG_JOIN_STREAM,
 	HG_JOIN_REDUCE,
 	HG_JOIN_MATCH,
 	HG_JOIN_COUNT,
@@ -62,7 +63,8 @@ hg_join_progress_start(HgJoinProgress *progress)
 	progress->record.processes = 1;
 }
 
-/* How long the execution has taken that is not over and not in the record; 0 where there is none.
+/*
+ * How long the execution has taken that is not over and not in the record; 0 where there is none.
  */
 static inline double
 hg_join_running_ms(const HgJoinProgress *progress)

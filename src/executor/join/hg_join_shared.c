@@ -5,8 +5,8 @@
  *
  * A partial path of the node comes in two kinds.  Where the inner side is small, each process
  * reads all of it, and joins it with the part of the outer rows that the outer child gives
- * that process, a little at a time: nothing is shared but figures for EXPLAIN and the statistics.  Else both sides are
- * read and joined by all processes together (hg_join_together.c).
+ * that process, a little at a time: nothing is shared but figures for EXPLAIN and the statistics.
+ * Else both sides are read and joined by all processes together (hg_join_together.c).
  *
  * A worker leaves its figures when it is shut down, and the leader collects them before the
  * workers of a further execution begin, and before the memory goes, whichever comes first.

@@ -29,6 +29,7 @@
 #include "executor/join/hg_join_shared.h"
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_spill.h"
+#include "executor/join/hg_join_stream.h"
 
 struct HgJoinState
 {
@@ -51,6 +52,7 @@ struct HgJoinState
 
 	/* from HashGraphs to rows */
 	HgJoinMatching matching;
+	HgJoinStreaming streaming;
 	HgJoinMatched matched[2]; /* by HgSide */
 	HgJoinEmission emission;
 	HgJoinOutput output;

@@ -14,7 +14,8 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Do what the phases READ_INNER and READ_OUTER do with the others; returns the phase that follows.
+/*
+ * Do what the phases READ_INNER and READ_OUTER do with the others; returns the phase that follows.
  */
 extern HgJoinPhase hg_join_read_together(HgJoinState *state);
 

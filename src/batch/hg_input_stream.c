@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_stream.c
+ *	  Rows of an input that are joined as they come, instead of being held.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_input_stream.h"
+#include "batch/hg_values.h"
+
+StaticAssertDecl(HG_RUN_MOST <= PG_UINT16_MAX, "places of a run's rows are 16-bit");
+
+HgInputStream *
+hg_input_stream_create(HgInput *input, HgBatch *out)
+{
+	HgInputStream *stream = palloc(sizeof(HgInputStream));
+	int ncolumns = Max(input->ncolumns, 1);
+
+	stream->input = input;
+	stream->out = out;
+	stream->values = palloc(ncolumns * sizeof(Datum *));
+	stream->nulls = palloc(ncolumns * sizeof(bool *));
+	for (int c = 0; c < input->ncolumns; c++)
+	{
+		stream->values[c] = out->values[input->to[c]];
+		stream->nulls[c] = out->nulls[input->to[c]];
+	}
+	stream->nrows = 0;
+	return stream;
+}
+
+/* Move the words of the rows together that have some. */
+static void
+hg_input_stream_pack(HgInputStream *stream)
+{
+	const HgInputRows *rows = &stream->rows;
+	const uint64 *words = stream->words.words;
+
+	if (stream->input->words->width == sizeof(uint32))
+	{
+		for (int i = 0; i < rows->nkeys; i++)
+			stream->packed.narrow[i] = (uint32) words[rows->which != NULL ? rows->which[i] : i];
+		stream->keys = stream->packed.narrow;
+		return;
+	}
+	stream->keys = words;
+	if (rows->which == NULL)
+		return;
+	for (int i = 0; i < rows->nkeys; i++)
+		stream->packed.wide[i] = words[rows->which[i]];
+	stream->keys = stream->packed.wide;
+}
+
+bool
+hg_input_stream_next(HgInputStream *stream)
+{
+	HgInput *input = stream->input;
+
+	stream->nrows = 0;
+	while (stream->nrows == 0)
+	{
+		stream->in_run = hg_input_read_run(input, HG_RUN_MOST, &stream->run);
+		if (stream->in_run)
+		{
+			stream->nrows = stream->run.nrows;
+			stream->keys = stream->run.values[input->keys.columns[0]];
+			continue;
+		}
+		if (!hg_input_read(input, &stream->rows, &stream->words))
+			return false;
+		stream->nrows = stream->rows.nkeys;
+		hg_input_stream_pack(stream);
+	}
+	return true;
+}
+
+/* Fetch a column of rows that lie in arrays: of consecutive ones from first, or at places. */
+static void
+hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uint16 *places, int n)
+{
+	const HgInput *input = stream->input;
+	int width = input->rows->columns[c].attlen;
+	const char *array = stream->run.values[input->from[c]];
+
+	stream->out->has_nulls[input->to[c]] = false;
+	if (places == NULL)
+		hg_values_load(width, array + (Size) first * width, n, stream->values[c]);
+	else
+		hg_values_gather(width, array, places, n, stream->values[c]);
+}
+
+/* Fetch a column of a batch's rows. */
+static void
+hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const uint16 *places,
+						  int n, bool in_place)
+{
+	const HgInputRows *rows = &stream->rows;
+	int at = rows->at[c];
+	int to = stream->input->to[c];
+	const Datum *values = rows->batch->values[at];
+	const bool *nulls = rows->batch->nulls[at];
+	bool has_nulls = rows->batch->has_nulls[at];
+
+	stream->out->has_nulls[to] = has_nulls;
+	if (places == NULL && in_place)
+	{
+		stream->out->values[to] = rows->batch->values[at] + first;
+		stream->out->nulls[to] = rows->batch->nulls[at] + first;
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		stream->values[c][i] = values[places != NULL ? places[i] : first + i];
+	for (int i = 0; has_nulls && i < n; i++)
+		stream->nulls[c][i] = nulls[places != NULL ? places[i] : first + i];
+}
+
+void
+hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in_place)
+{
+	const HgInput *input = stream->input;
+	const uint16 *which = stream->in_run ? NULL : stream->rows.which;
+	const uint16 *places = NULL;
+	uint16 buffer[HG_BATCH_ROWS];
+
+	if (input->ncolumns == 0 || n == 0)
+		return;
+	if (!hg_numbers_consecutive(numbers, n))
+	{
+		for (int i = 0; i < n; i++)
+			buffer[i] = which != NULL ? which[numbers[i]] : (uint16) numbers[i];
+		places = buffer;
+	}
+	else if (which != NULL)
+		places = which + numbers[0];
+	for (int c = 0; c < input->ncolumns; c++)
+	{
+		stream->out->values[input->to[c]] = stream->values[c];
+		stream->out->nulls[input->to[c]] = stream->nulls[c];
+		if (stream->in_run)
+			hg_input_stream_get_run(stream, c, (int) numbers[0], places, n);
+		else
+			hg_input_stream_get_batch(stream, c, (int) numbers[0], places, n, in_place);
+	}
+}
+
+void
+hg_input_stream_end(HgInputStream *stream)
+{
+	const HgInput *input = stream->input;
+
+	stream->nrows = 0;
+	for (int c = 0; c < input->ncolumns; c++)
+	{
+		stream->out->values[input->to[c]] = stream->values[c];
+		stream->out->nulls[input->to[c]] = stream->nulls[c];
+	}
+}

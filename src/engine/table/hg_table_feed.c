@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_table_feed.c
+ *	  The rows that a table is made of: of an older one, less those erased, and of a batch.
+ *
+ * Whatever is built from a feed reads it in this order, so that of equal keys those come first
+ * that stood in the table, and then the batch's in the order of the batch.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_table_feed.h"
+
+void
+hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in)
+{
+	feed->old = old;
+	feed->erased = erased;
+	feed->in = in;
+	feed->batch_from = in != NULL ? in->at : 0;
+	hg_feed_rewind(feed);
+}
+
+void
+hg_feed_rewind(HgTableFeed *feed)
+{
+	feed->place = 0;
+	feed->old_ended = feed->old == NULL;
+	feed->old_rows = 0;
+	feed->erased_rows = 0;
+	if (feed->in != NULL)
+		feed->in->at = feed->batch_from;
+}
+
+uint64_t
+hg_feed_most(const HgTableFeed *feed)
+{
+	return (feed->old != NULL ? feed->old->rows : 0) +
+		   (feed->in != NULL ? feed->in->batch->count - feed->batch_from : 0);
+}
+
+HgStatus
+hg_feed_next(HgTable *table, HgTableFeed *feed, uint64_t *words, uint32_t *rows, uint32_t *count,
+			 HgError *error)
+{
+	HgStatus status;
+
+	*count = 0;
+	while (!feed->old_ended && *count == 0)
+	{
+		uint32_t found;
+		uint32_t kept = 0;
+
+		status = hg_table_poll(table, error);
+		if (status != HG_OK)
+			return status;
+		found = feed->old->calls->scan(feed->old, &feed->place, words, rows, &feed->old_ended);
+		if (feed->erased != NULL)
+		{
+			for (uint32_t i = 0; i < found; i++)
+				if (!hg_erased_has(feed->erased, words[i], rows[i]))
+				{
+					words[kept] = words[i];
+					rows[kept++] = rows[i];
+				}
+		}
+		else
+			kept = found;
+		feed->old_rows += kept;
+		feed->erased_rows += found - kept;
+		*count = kept;
+	}
+	if (*count > 0 || feed->in == NULL)
+		return HG_OK;
+	return hg_source_next(table, feed->in, words, rows, count, error);
+}

@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_table_slots.h
+ *	  Slots: words and rows side by side (an array of structures) or apart (a structure of arrays).
+ *
+ * A slot of a set is a word alone.  Otherwise it has a row, which marks it where it is empty or
+ * deleted; see hg_table_base.h for how slots of sets are marked.  Filled with bytes of 0xff all
+ * slots are empty.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_TABLE_SLOTS_H
+#define HG_TABLE_SLOTS_H
+
+#include "hg_table_base.h"
+
+/* Rows that no row has: what is in a slot instead. */
+#define HG_SLOT_EMPTY HG_NO_ROW
+#define HG_SLOT_DELETED (HG_NO_ROW - 1)
+
+/* Slots that a scan looks at between two polls, at most. */
+#define HG_SLOTS_SCANNED 4096
+
+typedef struct HgTableSlots
+{
+	char *memory;
+	uint64_t bytes;
+	uint64_t count;
+	char *words; /* slot i's word is at i * word_stride */
+	char *rows;	 /* NULL: no rows */
+	uint32_t word_stride;
+	uint32_t row_stride;
+} HgTableSlots;
+
+/* Bytes of a slot. */
+static inline uint64_t
+hg_slot_bytes(const HgTableSpec *spec)
+{
+	return spec->key_width + (spec->content == HG_TABLE_SET ? 0 : sizeof(uint32_t));
+}
+
+/* Memory for count slots, at least one; their contents are undefined.  On failure there is none. */
+static inline HgStatus
+hg_slots_alloc(HgTable *table, HgTableLayout layout, uint64_t count, HgTableSlots *slots,
+			   HgError *error)
+{
+	uint32_t width = table->spec.key_width;
+	uint64_t bytes = (count > 0 ? count : 1) * hg_slot_bytes(&table->spec);
+	void *memory;
+	HgStatus status = hg_table_alloc(table, bytes, &memory, error);
+
+	memset(slots, 0, sizeof(*slots));
+	if (status != HG_OK)
+		return status;
+	slots->memory = memory;
+	slots->bytes = bytes;
+	slots->count = count;
+	slots->words = memory;
+	slots->word_stride = width;
+	if (!hg_table_has_rows(table))
+		return HG_OK;
+	slots->rows = slots->words + (layout == HG_TABLE_AOS ? width : count * width);
+	slots->row_stride = sizeof(uint32_t);
+	if (layout == HG_TABLE_AOS)
+		slots->word_stride = slots->row_stride = width + (uint32_t) sizeof(uint32_t);
+	return HG_OK;
+}
+
+static inline void
+hg_slots_free(HgTable *table, HgTableSlots *slots)
+{
+	hg_table_free(table, slots->memory, slots->bytes);
+	memset(slots, 0, sizeof(*slots));
+}
+
+HG_TABLE_INLINE uint64_t
+hg_slot_word(const HgTableSlots *slots, uint64_t i, uint32_t width)
+{
+	const char *place = slots->words + i * slots->word_stride;
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (width == 4)
+	{
+		memcpy(&narrow, place, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, place, sizeof(wide));
+	return wide;
+}
+
+/* The row of a slot, of one without rows 0; or what marks it. */
+HG_TABLE_INLINE uint32_t
+hg_slot_row(const HgTableSlots *slots, uint64_t i, uint32_t width)
+{
+	uint32_t row;
+
+	if (slots->rows == NULL)
+	{
+		uint64_t word = hg_slot_word(slots, i, width);
+
+		return word < hg_table_marker(1, width)	   ? 0
+			   : word == hg_table_marker(0, width) ? HG_SLOT_EMPTY
+												   : HG_SLOT_DELETED;
+	}
+	memcpy(&row, slots->rows + i * slots->row_stride, sizeof(row));
+	return row;
+}
+
+HG_TABLE_INLINE void
+hg_slot_set(const HgTableSlots *slots, uint64_t i, uint64_t word, uint32_t row, uint32_t width)
+{
+	char *place = slots->words + i * slots->word_stride;
+	uint32_t narrow = (uint32_t) word;
+
+	if (width == 4)
+		memcpy(place, &narrow, sizeof(narrow));
+	else
+		memcpy(place, &word, sizeof(word));
+	if (slots->rows != NULL)
+		memcpy(slots->rows + i * slots->row_stride, &row, sizeof(row));
+}
+
+/* Mark a slot as empty (0) or deleted (1). */
+HG_TABLE_INLINE void
+hg_slot_mark(const HgTableSlots *slots, uint64_t i, uint32_t which, uint32_t width)
+{
+	hg_slot_set(slots, i, hg_table_marker(which, width), HG_NO_ROW - which, width);
+}
+
+HG_TABLE_INLINE void
+hg_slot_prefetch(const HgTableSlots *slots, uint64_t i)
+{
+	HG_TABLE_PREFETCH(slots->words + i * slots->word_stride);
+}
+
+/* Is this a row, and no marker? */
+static inline bool
+hg_slot_is_live(uint32_t row)
+{
+	return row < HG_SLOT_DELETED;
+}
+
+/* The scan of a table (hg_table_base.h) whose rows are in the first so many slots of an array. */
+static inline uint32_t
+hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *place,
+			  uint64_t *words, uint32_t *rows, bool *end)
+{
+	/* slots without rows are passed over quickly */
+	uint64_t stop = used - *place < HG_SLOTS_SCANNED ? used : *place + HG_SLOTS_SCANNED;
+	uint32_t count = 0;
+	uint64_t i;
+
+	for (i = *place; i < stop && count < HG_TABLE_CHUNK; i++)
+	{
+		uint32_t row = hg_slot_row(slots, i, width);
+
+		if (!hg_slot_is_live(row))
+			continue;
+		words[count] = hg_slot_word(slots, i, width);
+		rows[count++] = row;
+	}
+	*place = i;
+	*end = i == used;
+	return count;
+}
+
+#endif /* HG_TABLE_SLOTS_H */

@@ -1,0 +1,126 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_stream.c
+ *	  The join node's outer rows, joined batch by batch as they come.
+ *
+ * Where the inner HashGraph stays in a near cache, outer rows need not be collected to be joined:
+ * each batch of the child is looked up when it comes, and its columns go up without having been
+ * stored.  A star of joins is then a pipeline, through all of which a batch goes while it is in the
+ * nearest cache, and the outer side takes no memory, however large it is.
+ *
+ * That is for the rows of an inner side that is whole, and for outer ones that are not wanted
+ * again: neither for their own sake, where they have no match, nor by another execution.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "engine/cpu/hg_cpu.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+
+/* Outer rows that are expected in this process. */
+static uint64
+hg_join_expected_outer(const HgJoinState *state)
+{
+	double rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+
+	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
+}
+
+bool
+hg_join_may_stream(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+	const HgInput *outer = state->inputs[HG_OUTER];
+
+	if (state->streaming.declined || outer->at_end || state->together || state->sender != NULL ||
+		state->rewind || state->kept.inner || state->kept.outer_whole ||
+		state->reading.inner_chunks != 1 || !inner->at_end || hg_join_is_spilled(&state->spill))
+		return false;
+	/* what is only counted needs no columns, and the engine can count from either side */
+	if (!hg_join_streams(&state->rules, state->matched) || state->rules.keep[HG_OUTER] ||
+		state->matched[HG_OUTER].tracked)
+		return false;
+	return hg_matcher_may_stream(inner->words->width, hg_join_expected_outer(state),
+								 inner->words->rows, state->css.ss.ps.plan->plan_rows);
+}
+
+bool
+hg_join_begin_stream(HgJoinState *state)
+{
+	HgJoinStreaming *streaming = &state->streaming;
+	HgInput *outer = state->inputs[HG_OUTER];
+	const HgKeyColumn *words = state->inputs[HG_INNER]->words;
+	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
+						  .streamed_rows = hg_join_expected_outer(state)};
+
+	if (streaming->stream == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+
+		streaming->stream = hg_input_stream_create(outer, state->output.batch);
+		MemoryContextSwitchTo(old);
+	}
+	hg_input_clear(outer);
+	streaming->graph.budget = &state->memory.budget;
+	hg_charge_set(&streaming->graph,
+				  words->rows * (uint64) (hg_cpu_graph_row_bytes(words->width, hg_load_factor) -
+										  hg_cpu_row_bytes(words->width, hg_load_factor)));
+	hg_join_create_matcher(state, &spec);
+	if (!hg_matcher_streams(state->matching.matcher))
+	{
+		hg_matcher_destroy(state->matching.matcher);
+		state->matching.matcher = NULL;
+		hg_charge_set(&streaming->graph, 0);
+		streaming->declined = true;
+		return false;
+	}
+	streaming->active = true;
+	state->reading.outer_chunks = 1;
+	state->reading.outer_held = false;
+	return true;
+}
+
+void
+hg_join_end_stream(HgJoinState *state)
+{
+	if (!state->streaming.active)
+		return;
+	hg_input_stream_end(state->streaming.stream);
+	hg_charge_set(&state->streaming.graph, 0);
+	state->streaming.active = false;
+}
+
+/* Have the next outer rows looked up; false when there are no more. */
+static bool
+hg_join_renew_stream(HgJoinState *state)
+{
+	HgInputStream *stream = state->streaming.stream;
+	instr_time start;
+	bool more;
+
+	INSTR_TIME_SET_CURRENT(start);
+	more = hg_input_stream_next(stream);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	if (!more)
+		return false;
+	hg_matcher_renew(state->matching.matcher, stream->keys, (uint64) stream->nrows);
+	hg_join_emission_reset(&state->emission);
+	return true;
+}
+
+bool
+hg_join_fill_streamed(HgJoinState *state)
+{
+	/* the first time there are no rows, and no matches of them */
+	do
+	{
+		if (state->streaming.stream->nrows > 0 && hg_join_fill_matches(state))
+			return true;
+	} while (hg_join_renew_stream(state));
+	hg_join_end_stream(state);
+	return false;
+}

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_stream.h
+ *	  The join node's outer rows, joined batch by batch as they come.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_STREAM_H
+#define HG_JOIN_STREAM_H
+
+#include "batch/hg_input_stream.h"
+#include "executor/join/hg_join_progress.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+typedef struct HgJoinStreaming
+{
+	HgInputStream *stream; /* of the outer input; NULL before the first */
+	bool declined;		   /* the inner side has been found to be too large */
+	bool active;		   /* outer rows come from there, numbered from 0 in each batch */
+	HgCharge graph;		   /* what the inner graph takes beside what its words are charged */
+} HgJoinStreaming;
+
+/* Is the outer side, of which nothing has been read, to be joined as it comes? */
+extern bool hg_join_may_stream(const HgJoinState *state);
+
+/* Build the inner HashGraph, and have outer rows come; false where it would be too large. */
+extern bool hg_join_begin_stream(HgJoinState *state);
+
+/* Fill the output's batch with the next rows; false when there are no more, and the stream ends. */
+extern bool hg_join_fill_streamed(HgJoinState *state);
+
+/* Outer rows don't come so any more; nothing where they have not. */
+extern void hg_join_end_stream(HgJoinState *state);
+
+#endif /* HG_JOIN_STREAM_H */
