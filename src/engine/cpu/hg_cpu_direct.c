@@ -177,6 +177,18 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 /* AVX-512: the places of 16 or 8 rows are gathered at once. */
 #define HG_ISA avx512
 #define HG_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+
+/*
+ * How many lanes a mask has.  It goes through a general register: where GCC 12 has to keep it in
+ * memory, it stores the 8 or 16 bits of the mask, and has popcnt read 32 there.
+ */
+HG_TARGET static inline uint32_t
+count_lanes(uint32_t mask)
+{
+	__asm__("" : "+r"(mask));
+	return count_bits(mask);
+}
+
 #define HG_KEY_BITS 32
 #include "hg_cpu_direct_avx512.h"
 #include "hg_cpu_direct_kernels.h"
