@@ -201,6 +201,29 @@ end
 $$;
 reset statement_timeout;
 
+-- what an initial plan has computed, of all types, and of NULL
+select count(*) as filters, count(*) filter (where f_rows_of(filter, 'on') is distinct from f_rows_of(filter, 'off')) as different
+from (select format('%I %s (select %L::%s)', col, op, value, type) as filter
+      from f_pools, unnest(pool || null::text) value, unnest(array['<', '>=', '=', '<>']) op
+      where f_pick(3, 1, col || coalesce(value, '') || op) = 0) f;
+-- ... which changes from one scan to the next, as what rows of other tables give does
+create function f_rescans(enabled text) returns text language plpgsql as $$
+declare
+  result text;
+begin
+  perform set_config('hashgraph.enabled', enabled, true);
+  select string_agg(format('%s %s', g, s), ',') into result
+    from generate_series(-8, 8) g, lateral
+      (select count(*) || ' ' || coalesce(sum(k), 0) as s from f_rows join f_keys using (k)
+       where i4 >= (select max(x) from generate_series(-7, 4) x where x < g) and nu <> (select g + 0.0) and i2 <= g) s;
+  return result || (select string_agg(format('%s %s', (select sum(k) from f_rows join f_keys using (k) where i8 = g or tx > (select g::text)),
+                                      (select sum(k) from f_rows join f_keys using (k) where i4 < g)), ',')
+                    from generate_series(-1, 6) g);
+end
+$$;
+select f_rescans('on') = f_rescans('off') as same;
+drop function f_rescans;
+
 -- three values, in each combination, and all that can be asked of them
 create table f_three as
   select row_number() over () ::int as k, x, y, z from unnest(array[true, false, null]) x, unnest(array[true, false, null]) y, unnest(array[true, false, null]) z;

@@ -22,6 +22,8 @@ hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted)
 	batch->has_nulls = palloc0(Max(ncolumns, 1) * sizeof(bool));
 	batch->takes_units = palloc0(Max(ncolumns, 1) * sizeof(bool));
 	batch->scales = palloc(Max(ncolumns, 1) * sizeof(int));
+	batch->takes_codes = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	batch->dictionaries = palloc0(Max(ncolumns, 1) * sizeof(HgDictionary *));
 	for (int c = 0; c < ncolumns; c++)
 		batch->scales[c] = -1;
 	for (int i = 0; i < nwanted; i++)

@@ -33,6 +33,15 @@
 #define HG_PREFETCH(address) ((void) (address))
 #endif
 
+/* Values that come again in a column, by the codes that stand for them. */
+typedef struct HgDictionary
+{
+	uint64 serial; /* no two that are used in a process have the same, and none has 0 */
+	uint32 ncodes;
+	const uint32 *starts; /* [ncodes] where the value of a code begins ... */
+	const char *bytes;	  /* ... behind this */
+} HgDictionary;
+
 typedef struct HgBatch
 {
 	int nrows;
@@ -49,6 +58,14 @@ typedef struct HgBatch
 	 */
 	bool *takes_units; /* [ncolumns] */
 	int *scales;	   /* [ncolumns] */
+
+	/*
+	 * Codes in place of values: where the consumer has set takes_codes[c], a source may give the
+	 * values of all of a batch's rows as UInt32GetDatum() of their codes in dictionaries[c], which
+	 * is NULL where it gives values; it stays as long as the batch's rows do.
+	 */
+	bool *takes_codes;				   /* [ncolumns] */
+	const HgDictionary **dictionaries; /* [ncolumns] */
 } HgBatch;
 
 /*

@@ -5,7 +5,8 @@
  *
  * A generic plan has parameters where one for known values has constants.  What is decided and
  * computed over columns is made of constants, and is set up when the plan is begun: the values are
- * known then.  The same are taken as core folds (eval_const_expressions()).
+ * known then.  The same are taken as core folds (eval_const_expressions()).  What plans compute,
+ * initial ones among them, is known later, and may change: the caller tells when it is to be taken.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,9 +17,49 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/params.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 
 #include "batch/hg_bound_params.h"
+
+/* Parameters of a kind that a walk has come to. */
+typedef struct HgParamSearch
+{
+	ParamKind kind;
+	Bitmapset *found;
+} HgParamSearch;
+
+static bool
+hg_find_params_walker(Node *node, HgParamSearch *search)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == search->kind &&
+		((Param *) node)->paramid >= 0)
+		search->found = bms_add_member(search->found, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_find_params_walker, search);
+}
+
+Bitmapset *
+hg_find_params(Node *expr, ParamKind kind)
+{
+	HgParamSearch search = {.kind = kind};
+
+	(void) hg_find_params_walker(expr, &search);
+	return search.found;
+}
+
+static Node *
+hg_param_make_constant(const Param *param, Datum value, bool isnull)
+{
+	int16 length;
+	bool by_value;
+
+	get_typlenbyval(param->paramtype, &length, &by_value);
+	return (Node *) makeConst(param->paramtype, param->paramtypmod, param->paramcollid, length,
+							  isnull ? (Datum) 0 : datumCopy(value, by_value, length), isnull,
+							  by_value);
+}
 
 /* The constant that a parameter of a query is; NULL where that can't be told. */
 static Node *
@@ -26,38 +67,62 @@ hg_param_constant(const Param *param, ParamListInfo params)
 {
 	ParamExternData room;
 	const ParamExternData *value;
-	int16 length;
-	bool by_value;
 
-	if (param->paramkind != PARAM_EXTERN || param->paramid <= 0 ||
-		param->paramid > params->numParams)
+	if (params == NULL || param->paramid <= 0 || param->paramid > params->numParams)
 		return NULL;
 	value = params->paramFetch != NULL ? params->paramFetch(params, param->paramid, true, &room)
 									   : &params->params[param->paramid - 1];
 	if (value->ptype != param->paramtype || (value->pflags & PARAM_FLAG_CONST) == 0)
 		return NULL;
-	get_typlenbyval(param->paramtype, &length, &by_value);
-	return (Node *) makeConst(param->paramtype, param->paramtypmod, param->paramcollid, length,
-							  value->value, value->isnull, by_value);
+	return hg_param_make_constant(param, value->value, value->isnull);
 }
 
+/* The same of one that a plan computes; NULL: it has not been. */
 static Node *
-hg_bind_params_mutator(Node *node, void *params)
+hg_param_computed(const Param *param, const ParamExecData *values)
 {
-	Node *constant;
+	const ParamExecData *value = &values[param->paramid];
+
+	if (value->execPlan != NULL)
+		return NULL;
+	return hg_param_make_constant(param, value->value, value->isnull);
+}
+
+/* What parameters become. */
+typedef struct HgParamValues
+{
+	ParamListInfo given;
+	const ParamExecData *computed; /* or NULL: they stay parameters */
+} HgParamValues;
+
+static Node *
+hg_bind_params_mutator(Node *node, HgParamValues *values)
+{
+	const Param *param = (const Param *) node;
+	Node *constant = NULL;
 
 	if (node == NULL)
 		return NULL;
 	if (!IsA(node, Param))
-		return expression_tree_mutator(node, hg_bind_params_mutator, params);
-	constant = hg_param_constant((const Param *) node, (ParamListInfo) params);
+		return expression_tree_mutator(node, hg_bind_params_mutator, values);
+	if (param->paramkind == PARAM_EXTERN)
+		constant = hg_param_constant(param, values->given);
+	else if (param->paramkind == PARAM_EXEC && values->computed != NULL)
+		constant = hg_param_computed(param, values->computed);
 	return constant != NULL ? constant : copyObject(node);
 }
 
 Node *
-hg_bind_params(Node *expr, const EState *estate)
+hg_bind_params(Node *expr, const EState *estate, bool computed)
 {
-	if (estate->es_param_list_info == NULL)
+	HgParamValues values = {.given = estate->es_param_list_info,
+							.computed = computed ? estate->es_param_exec_vals : NULL};
+	Bitmapset *given = values.given != NULL ? hg_find_params(expr, PARAM_EXTERN) : NULL;
+	Bitmapset *found = computed ? hg_find_params(expr, PARAM_EXEC) : NULL;
+
+	if (given == NULL && found == NULL)
 		return expr;
-	return hg_bind_params_mutator(expr, estate->es_param_list_info);
+	bms_free(given);
+	bms_free(found);
+	return hg_bind_params_mutator(expr, &values);
 }

@@ -12,10 +12,14 @@
 
 #include "nodes/execnodes.h"
 
+/* The numbers of an expression's parameters of a kind; NULL: it has none. */
+extern Bitmapset *hg_find_params(Node *expr, ParamKind kind);
+
 /*
  * The expression with constants in place of the parameters of the query whose values are known and
- * stay as they are for as long as it runs: what is left are such as plans compute.
+ * stay as they are for as long as it runs; and, where computed is set, of those that plans have
+ * computed, as they are now.  It is the same one where there is nothing to replace.
  */
-extern Node *hg_bind_params(Node *expr, const EState *estate);
+extern Node *hg_bind_params(Node *expr, const EState *estate, bool computed);
 
 #endif /* HG_BOUND_PARAMS_H */

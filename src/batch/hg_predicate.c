@@ -286,6 +286,17 @@ hg_predicate_mark(const HgPredicate *predicate, bool *used)
 		used[predicate->other] = true;
 }
 
+/* A column's type tells whether its bytes are what is compared. */
+void
+hg_predicate_mark_codes(const HgPredicate *predicate, bool *used)
+{
+	for (int a = 0; a < predicate->nargs; a++)
+		hg_predicate_mark_codes(predicate->args[a], used);
+	if (predicate->kind == HG_PREDICATE_BYTES || predicate->kind == HG_PREDICATE_EQUAL ||
+		predicate->kind == HG_PREDICATE_PREFIX)
+		used[predicate->column] = true;
+}
+
 /* The column of an attribute, which is added to those that are there. */
 static int
 hg_predicate_column(AttrNumber attno, AttrNumber *attnos, int *nattnos)

@@ -72,6 +72,11 @@ struct HgPredicate
 	bool allows[3]; /* of BYTES: the row's value may be less, equal, greater */
 	int nbytes;
 	HgBytes *bytes; /* [nbytes]; of EQUAL sorted, each once */
+
+	/* what was found of the values of a dictionary's codes (hg_predicate_apply.c) */
+	uint64 dictionary; /* its serial; 0: of none */
+	uint32 nverdicts;
+	uint8 *verdicts; /* [nverdicts] */
 };
 
 /*
@@ -120,6 +125,9 @@ extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber
 
 /* Set used[column] for the columns of a batch that it looks at. */
 extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
+
+/* Set used[column] for those whose values it may be given as codes (HgBatch.takes_codes). */
+extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
 
 /*
  * Have the bounds of its set be for values of 64 bits in units of 10^-scale: as made they are for

@@ -10,6 +10,7 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "batch/hg_predicate_apply.h"
 
@@ -56,7 +57,8 @@ hg_predicate_test_bytes(const HgPredicate *predicate, HgBytes value)
 	return predicate->allows[(order > 0) - (order < 0) + 1];
 }
 
-bool
+/* Does a predicate hold for a value?  False: it does not know. */
+static inline bool
 hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 {
 	bool known = hg_bytes_is_inline(predicate->order, value);
@@ -65,13 +67,80 @@ hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds)
 	return known;
 }
 
+/* What is known of the value of a code. */
+typedef enum HgVerdict
+{
+	HG_VERDICT_NO,
+	HG_VERDICT_YES,
+	HG_VERDICT_UNDECIDED,
+	HG_VERDICT_MISSING /* nobody has asked yet */
+} HgVerdict;
+
+/* Have a predicate's verdicts be those of a dictionary. */
+static void
+hg_predicate_take_dictionary(HgPredicate *predicate, const HgDictionary *dictionary)
+{
+	if (predicate->dictionary == dictionary->serial)
+		return;
+	if (predicate->nverdicts < dictionary->ncodes)
+	{
+		if (predicate->verdicts != NULL)
+			pfree(predicate->verdicts);
+		predicate->verdicts =
+			MemoryContextAlloc(GetMemoryChunkContext(predicate), dictionary->ncodes);
+		predicate->nverdicts = dictionary->ncodes;
+	}
+	if (dictionary->ncodes > 0)
+		memset(predicate->verdicts, HG_VERDICT_MISSING, dictionary->ncodes);
+	predicate->dictionary = dictionary->serial;
+}
+
+/* The verdict of a code, whose value is asked about once. */
+static inline HgVerdict
+hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, uint32 code)
+{
+	if (predicate->verdicts[code] == HG_VERDICT_MISSING)
+	{
+		Datum value = PointerGetDatum(dictionary->bytes + dictionary->starts[code]);
+		bool holds;
+
+		if (!hg_predicate_apply_value(predicate, value, &holds))
+			predicate->verdicts[code] = HG_VERDICT_UNDECIDED;
+		else
+			predicate->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
+	}
+	return (HgVerdict) predicate->verdicts[code];
+}
+
 static bool
-hg_predicate_apply_bytes(const HgPredicate *predicate, const HgBatch *batch, bool *holds,
-						 bool *undecided)
+hg_predicate_apply_codes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
+{
+	const HgDictionary *dictionary = batch->dictionaries[predicate->column];
+	const Datum *codes = batch->values[predicate->column];
+	bool any = false;
+
+	hg_predicate_take_dictionary(predicate, dictionary);
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		HgVerdict verdict = HG_VERDICT_NO;
+
+		if (!hg_batch_is_null(batch, predicate->column, i))
+			verdict = hg_predicate_judge_code(predicate, dictionary, DatumGetUInt32(codes[i]));
+		holds[i] = verdict == HG_VERDICT_YES;
+		if (verdict == HG_VERDICT_UNDECIDED)
+			undecided[i] = any = true;
+	}
+	return any;
+}
+
+static bool
+hg_predicate_apply_bytes(HgPredicate *predicate, const HgBatch *batch, bool *holds, bool *undecided)
 {
 	const Datum *values = batch->values[predicate->column];
 	bool any = false;
 
+	if (batch->dictionaries[predicate->column] != NULL)
+		return hg_predicate_apply_codes(predicate, batch, holds, undecided);
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		if (hg_batch_is_null(batch, predicate->column, i))

@@ -35,15 +35,4 @@ hg_predicate_is_plain(const HgPredicate *predicate)
 extern void hg_predicate_apply_plain(const HgPredicate *predicate, const void *values, int n,
 									 bool *holds);
 
-/* Is it told by the bytes of the values of one column alone? */
-static inline bool
-hg_predicate_is_bytes(const HgPredicate *predicate)
-{
-	return predicate->kind == HG_PREDICATE_BYTES || predicate->kind == HG_PREDICATE_EQUAL ||
-		   predicate->kind == HG_PREDICATE_PREFIX;
-}
-
-/* Then: does it hold for a value that is not NULL?  False where that is not known. */
-extern bool hg_predicate_apply_value(const HgPredicate *predicate, Datum value, bool *holds);
-
 #endif /* HG_PREDICATE_APPLY_H */

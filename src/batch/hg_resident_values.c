@@ -160,6 +160,29 @@ hg_resident_fetch_units(const HgSegmentArray *array, char *room, uint32 first, c
 				 which, n, values);
 }
 
+static pg_attribute_always_inline void
+hg_resident_values_codes_width(int width, const char *array, uint32 first, const uint16 *which,
+							   int n, Datum *values)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + (which != NULL ? which[i] : i);
+
+		values[i] = UInt32GetDatum(width == 1 ? ((const uint8 *) array)[row]
+											  : ((const uint16 *) array)[row]);
+	}
+}
+
+void
+hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
+						 Datum *values)
+{
+	if (array->width == 1)
+		hg_resident_values_codes_width(1, array->values, first, which, n, values);
+	else
+		hg_resident_values_codes_width(2, array->values, first, which, n, values);
+}
+
 void
 hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *array, char *room,
 						 uint32 first, const uint16 *which, int n, Datum *values)

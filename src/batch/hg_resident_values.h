@@ -34,6 +34,10 @@ extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSeg
 extern void hg_resident_values_units(const HgSegmentArray *array, uint32 first, const uint16 *which,
 									 int n, Datum *values);
 
+/* The same of a DICTIONARY: values[i] = UInt32GetDatum() of the code; of a NULL anything. */
+extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which,
+									 int n, Datum *values);
+
 /* Bytes that the values of n rows from first on come to at most, those by reference. */
 extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
 									 uint32 first, uint32 n);

@@ -206,16 +206,23 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
 
+/* Rescan a plan, some of whose parameters have changed. */
+static void
+hg_reader_rescan(HgReader *reader)
+{
+	if (reader->pages != NULL)
+		hg_pages_rescan(reader->pages, reader->plan->chgParam);
+	ExecReScan(reader->plan);
+	reader->at_end = false;
+}
+
 /* Fill an empty batch of a source; false where the plan has no more rows. */
 static bool
 hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 {
 	/* as ExecProcNode() does */
 	if (reader->plan->chgParam != NULL)
-	{
-		ExecReScan(reader->plan);
-		reader->at_end = false;
-	}
+		hg_reader_rescan(reader);
 	if (!reader->at_end)
 	{
 		if (reader->pages != NULL)
@@ -272,7 +279,10 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
 	if (scan->plan->chgParam != NULL)
 	{
-		ExecReScan(scan->plan);
+		if (scan->append != NULL)
+			ExecReScan(scan->plan);
+		else
+			hg_reader_rescan(&scan->readers[0]);
 		hg_scan_restart(source);
 	}
 	if (!scan->at_end)

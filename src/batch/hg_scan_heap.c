@@ -74,6 +74,7 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	int ntuples = page->ntuples;
 	HgRowsLeft left;
 
+	hg_scan_select_follow(select);
 	left.any_undecided = false;
 	if (select->column_qual != NULL)
 	{

@@ -336,6 +336,12 @@ hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 	return hg_scan_heap_fill(pages->heap, scan, batch, max_bytes, &pages->source->blocks.heap);
 }
 
+void
+hg_pages_rescan(HgPages *pages, const Bitmapset *changed)
+{
+	hg_scan_select_rescan(pages->select, changed);
+}
+
 bool
 hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check, Size max_bytes)
 {

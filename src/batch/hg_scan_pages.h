@@ -33,6 +33,9 @@ extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
 /* Why the table, which has resident columns, is not served where it was scanned; or NULL. */
 extern const char *hg_pages_why_not(const HgPages *pages);
 
+/* The plan is about to be rescanned with other values of these parameters. */
+extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);
+
 /*
  * Add rows of the plan behind those of a batch.  Returns false when the plan has ended, and must
  * not be called again then until the plan is rescanned; there may be new rows even so.  While it

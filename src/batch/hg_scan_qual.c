@@ -30,10 +30,10 @@
  */
 #include "hg_compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_bound_params.h"
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_clause.h"
 #include "batch/hg_scan_qual.h"
@@ -70,17 +70,6 @@ hg_column_qual_takes(Node *clause)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return takes;
-}
-
-/* Is the result of a plan, or what a plan above computes, among what a clause needs? */
-static bool
-hg_column_qual_find_param(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		return true;
-	return expression_tree_walker(node, hg_column_qual_find_param, context);
 }
 
 /* Add predicates, those of one column together; a clause may be several of them. */
@@ -120,7 +109,7 @@ hg_column_qual_take(List *qual, HgPredicate **parts[HG_QUAL_PARTS], int n[HG_QUA
 		else
 		{
 			*rest = lappend(*rest, lfirst(lc));
-			param_ahead = param_ahead || hg_column_qual_find_param(lfirst(lc), NULL);
+			param_ahead = param_ahead || hg_find_params(lfirst(lc), PARAM_EXEC) != NULL;
 			volatile_ahead = volatile_ahead || contain_volatile_functions(lfirst(lc));
 		}
 	}
@@ -151,6 +140,8 @@ hg_column_qual_create(TupleDesc desc, List *qual, List **rest)
 	columns->batch = hg_batch_create(columns->nattnos);
 	for (int c = 0; c < columns->nattnos; c++)
 		columns->batch->takes_units[c] = true;
+	for (int i = 0; i < columns->npredicates; i++)
+		hg_predicate_mark_codes(columns->predicates[i], columns->batch->takes_codes);
 	return columns;
 }
 
@@ -175,7 +166,10 @@ hg_column_qual_batch(HgColumnQual *qual)
 	batch->nrows = 0;
 	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
 	for (int c = 0; c < batch->ncolumns; c++)
+	{
 		batch->scales[c] = -1;
+		batch->dictionaries[c] = NULL;
+	}
 	return batch;
 }
 

@@ -36,7 +36,11 @@ typedef struct HgResidentSource
 	HgResidentColumn column;
 	HgSegmentArray array;
 	const HgSegmentBounds *bounds;
+	HgDictionary dictionary; /* where the array has one */
 } HgResidentSource;
+
+/* The last dictionary that was loaded. */
+static uint64 last_serial = 0;
 
 struct HgResidentScan
 {
@@ -154,6 +158,10 @@ hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
 		Assert(column >= 0);
 		source->array = hg_segment_array(segment->version, column);
 		source->bounds = hg_segment_bounds(segment->version, column);
+		source->dictionary = (HgDictionary){.serial = ++last_serial,
+											.ncodes = source->array.form.ncodes,
+											.starts = source->array.starts,
+											.bytes = source->array.bytes};
 	}
 	resident->loaded = segment->version->first / HG_SEGMENT_BLOCKS;
 }
@@ -363,6 +371,12 @@ hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *colum
 			batch->scales[c] = array->form.scale;
 			hg_resident_values_units(array, first, which, n, batch->values[c] + start);
 		}
+		else if (batch->takes_codes[c] && array->form.encoding == HG_ENCODING_DICTIONARY)
+		{
+			Assert(start == 0);
+			batch->dictionaries[c] = &source->dictionary;
+			hg_resident_values_codes(array, first, which, n, batch->values[c]);
+		}
 		else
 			hg_resident_values_fetch(&source->column, array,
 									 columns->rooms[c] != NULL ? columns->rooms[c] + used : NULL,
@@ -410,13 +424,6 @@ hg_resident_columns_run(const HgResidentScan *resident, const HgResidentColumns 
 		values[c] = source->array.values + (Size) first * source->array.width;
 	}
 	return true;
-}
-
-const HgSegmentArray *
-hg_resident_columns_array(const HgResidentScan *resident, const HgResidentColumns *columns,
-						  int column)
-{
-	return &resident->sources[columns->sources[column]].array;
 }
 
 void

@@ -73,8 +73,8 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 
 /*
  * Add rows of the current run behind those of a batch, which has room for them: row first +
- * which[i], or first + i where which is NULL, for i < n.  Numerics are units where the batch takes
- * them (hg_batch.h) and the segment has them.  What is by reference points into the
+ * which[i], or first + i where which is NULL, for i < n.  Numerics are units, and values codes,
+ * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.  What is by reference points into the
  * arrays, which stay as long as the scan does, or into memory that is used again with the batch.
  */
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
@@ -83,11 +83,6 @@ extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentCo
 /* May rows of the current run stand in a batch with those that it has, as numerics or as units? */
 extern bool hg_resident_columns_join(const HgResidentScan *resident,
 									 const HgResidentColumns *columns, const HgBatch *batch);
-
-/* The arrays of a column in the segment that the current run is of. */
-extern const HgSegmentArray *hg_resident_columns_array(const HgResidentScan *resident,
-													   const HgResidentColumns *columns,
-													   int column);
 
 /* What is known of all rows of the segment that the current run is of, by column. */
 extern void hg_resident_columns_bounds(const HgResidentScan *resident,

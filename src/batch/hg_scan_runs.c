@@ -22,23 +22,11 @@
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_scan_runs.h"
 
-/* Does a clause hold for a value? */
-typedef enum HgVerdict
-{
-	HG_VERDICT_NO,
-	HG_VERDICT_YES,
-	HG_VERDICT_UNDECIDED,
-	HG_VERDICT_MISSING, /* nobody has asked yet */
-} HgVerdict;
-
 /* A clause of the qual that is decided over columns. */
 typedef struct HgRunClause
 {
 	HgPredicate *predicate;
 	HgResidentColumns *columns; /* of the qual's, those that it looks at */
-	uint8 *verdicts;			/* [ncodes] HgVerdict of the value of a code ... */
-	uint32 ncodes;
-	uint32 segment; /* ... in this segment; PG_UINT32_MAX: none */
 } HgRunClause;
 
 struct HgScanRuns
@@ -47,7 +35,8 @@ struct HgScanRuns
 	HgResidentScan *resident;
 	HgResidentColumns *batch_columns; /* of its columns: for the batch ... */
 	HgResidentColumns *check_columns; /* ... the check; NULL until it is asked ... */
-	HgResidentColumns *qual_columns;  /* ... the qual's part over columns ... */
+	const HgColumnQual *column_qual;  /* ... the qual's part over columns, which is the select's: */
+	HgResidentColumns *qual_columns;  /* ... those that it looks at ... */
 	HgRunClause *clauses;			  /* ... by which it is evaluated ... */
 	const void **qual_values;		  /* ... where their values lie; ... */
 	HgValueBounds *bounds;			  /* ... what is known of them in a segment ... */
@@ -101,7 +90,6 @@ hg_scan_runs_create_clauses(HgScanRuns *runs, int nattnos, const AttrNumber *att
 		for (int c = 0; c < nattnos; c++)
 			wanted[c] = used[c] ? attnos[c] : 0;
 		clause->columns = hg_resident_columns_create(runs->resident, nattnos, wanted);
-		clause->segment = PG_UINT32_MAX;
 	}
 	pfree(wanted);
 	pfree(used);
@@ -120,18 +108,6 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	runs->batch_columns = hg_resident_columns_create(resident, nattnos, attnos);
 	for (int c = 0; c < nattnos; c++)
 		runs->by_reference |= !TupleDescAttr(desc, attnos[c] - 1)->attbyval;
-	if (select->column_qual != NULL)
-	{
-		const AttrNumber *looked_at;
-		int n = hg_column_qual_attributes(select->column_qual, &looked_at);
-
-		runs->qual_columns = hg_resident_columns_create(resident, n, looked_at);
-		hg_scan_runs_create_clauses(runs, n, looked_at);
-		runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
-		runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
-		runs->shares = hg_column_qual_shares_create(select->column_qual);
-		runs->judged = PG_UINT32_MAX;
-	}
 	if (select->node->ss.ps.qual != NULL)
 	{
 		runs->row_attnos = qual_attnos;
@@ -141,11 +117,38 @@ hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 	return runs;
 }
 
+/* Have what the part of the qual over columns is evaluated by, where that is another one now. */
+static void
+hg_scan_runs_follow(HgScanRuns *runs)
+{
+	const HgColumnQual *qual = runs->select->column_qual;
+	const AttrNumber *looked_at;
+	MemoryContext old;
+	int n;
+
+	if (runs->column_qual == qual)
+		return;
+	runs->column_qual = qual;
+	if (qual == NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(runs));
+	n = hg_column_qual_attributes(qual, &looked_at);
+	runs->qual_columns = hg_resident_columns_create(runs->resident, n, looked_at);
+	hg_scan_runs_create_clauses(runs, n, looked_at);
+	runs->qual_values = palloc0(Max(n, 1) * sizeof(void *));
+	runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
+	runs->shares = hg_column_qual_shares_create(qual);
+	runs->judged = PG_UINT32_MAX;
+	MemoryContextSwitchTo(old);
+}
+
 bool
 hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 {
 	HgScanSelect *select = runs->select;
 
+	hg_scan_select_follow(select);
+	hg_scan_runs_follow(runs);
 	if (select->column_qual == NULL)
 		return false;
 	if (runs->judged != run->segment)
@@ -220,57 +223,6 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 	return nwhich;
 }
 
-/* What a clause says of the value of a code, which it is asked once for. */
-static inline HgVerdict
-hg_run_clause_verdict(HgRunClause *clause, const HgSegmentArray *array, uint32 code)
-{
-	if (clause->verdicts[code] == HG_VERDICT_MISSING)
-	{
-		Datum value = PointerGetDatum(hg_segment_code_value(array, code));
-		bool holds;
-
-		if (!hg_predicate_apply_value(clause->predicate, value, &holds))
-			clause->verdicts[code] = HG_VERDICT_UNDECIDED;
-		else
-			clause->verdicts[code] = holds ? HG_VERDICT_YES : HG_VERDICT_NO;
-	}
-	return (HgVerdict) clause->verdicts[code];
-}
-
-/* hg_predicate_apply() for rows that are codes of a dictionary. */
-static bool
-hg_run_clause_apply_codes(HgRunClause *clause, const HgSegmentArray *array, uint32 segment,
-						  const HgRunRows *rows, bool *holds, bool *undecided)
-{
-	bool any = false;
-
-	if (clause->segment != segment)
-	{
-		if (clause->ncodes < array->form.ncodes)
-		{
-			if (clause->verdicts != NULL)
-				pfree(clause->verdicts);
-			clause->verdicts =
-				MemoryContextAlloc(GetMemoryChunkContext(clause->columns), array->form.ncodes);
-			clause->ncodes = array->form.ncodes;
-		}
-		memset(clause->verdicts, HG_VERDICT_MISSING, array->form.ncodes);
-		clause->segment = segment;
-	}
-	for (int i = 0; i < rows->n; i++)
-	{
-		uint32 row = rows->first + (rows->which != NULL ? rows->which[i] : i);
-		HgVerdict verdict = HG_VERDICT_NO;
-
-		if (!hg_segment_is_null(array, row))
-			verdict = hg_run_clause_verdict(clause, array, hg_segment_code(array, row));
-		holds[i] = verdict == HG_VERDICT_YES;
-		undecided[i] = verdict == HG_VERDICT_UNDECIDED;
-		any |= undecided[i];
-	}
-	return any;
-}
-
 /* hg_predicate_apply() for rows of a run: over its arrays, where that can be, else over a batch. */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows, bool *holds,
@@ -284,14 +236,6 @@ hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
 	{
 		hg_predicate_apply_plain(predicate, runs->qual_values[predicate->column], rows->n, holds);
 		return false;
-	}
-	if (hg_predicate_is_bytes(predicate))
-	{
-		const HgSegmentArray *array =
-			hg_resident_columns_array(runs->resident, clause->columns, predicate->column);
-
-		if (array->form.encoding == HG_ENCODING_DICTIONARY)
-			return hg_run_clause_apply_codes(clause, array, runs->judged, rows, holds, undecided);
 	}
 	batch = hg_column_qual_batch(runs->select->column_qual);
 	hg_resident_columns_add(runs->resident, clause->columns, rows->first, rows->which, rows->n,

@@ -13,6 +13,11 @@
  * and an initial plan are run for the first row that needs them; a plan that is run for each row
  * is waited for to the end.
  *
+ * What plans have computed is known, and is a constant of what is decided over columns, from the
+ * first row on that has had it computed: an initial plan's result stays what it is.  Where it
+ * changes after all, because the scan is rescanned for rows of a plan above, or the initial plan is
+ * run again, the clauses that have it are evaluated row by row.
+ *
  * The plan node's counters are raised as core would have raised them.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -23,7 +28,6 @@
 
 #include "executor/executor.h"
 #include "executor/instrument.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
@@ -39,25 +43,11 @@
 #define HG_WALK_COST 16.0
 #define HG_ROW_QUAL_COST 50.0
 
-/* Collect the PARAM_EXEC parameters that an expression uses. */
-static bool
-hg_select_collect_params(Node *node, Bitmapset **params)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, hg_select_collect_params, params);
-}
-
-/* Find out what the qual costs, and what shows which rows it is evaluated for. */
+/* Find out what the qual costs. */
 static void
 hg_select_weigh(HgScanSelect *select)
 {
-	Node *qual = (Node *) select->node->ss.ps.plan->qual;
-
-	select->qual_volatile = contain_volatile_functions(qual);
-	hg_select_collect_params(qual, &select->qual_params);
+	select->qual_cost = 0;
 	if (select->column_qual != NULL)
 		select->qual_cost +=
 			hg_column_qual_is_fixed(select->column_qual) ? HG_FIXED_COST : HG_WALK_COST;
@@ -85,27 +75,81 @@ hg_scan_select_waits(const HgScanSelect *select)
 	return false;
 }
 
+/* Part the plan's qual, in CurrentMemoryContext; computed: with what plans have computed. */
+static void
+hg_select_part_qual(HgScanSelect *select, bool computed)
+{
+	PlanState *plan = &select->node->ss.ps;
+	Node *qual = (Node *) plan->plan->qual;
+	List *rest;
+
+	select->column_qual =
+		hg_column_qual_create(RelationGetDescr(select->node->ss.ss_currentRelation),
+							  castNode(List, hg_bind_params(qual, plan->state, computed)), &rest);
+	select->row_qual = select->column_qual != NULL ? ExecInitQual(rest, plan) : plan->qual;
+	hg_select_weigh(select);
+}
+
 HgScanSelect *
 hg_scan_select_create(SeqScanState *node, int nattnos, const AttrNumber *attnos)
 {
 	HgScanSelect *select = palloc0(sizeof(HgScanSelect));
-	PlanState *plan = &node->ss.ps;
-	Node *qual = (Node *) plan->plan->qual;
-	List *rest;
+	Node *qual = (Node *) node->ss.ps.plan->qual;
 
 	select->node = node;
 	select->nattnos = nattnos;
 	select->attnos = attnos;
-	select->row_qual = plan->qual;
+	select->qual_volatile = contain_volatile_functions(qual);
+	select->qual_params = hg_find_params(qual, PARAM_EXEC);
 	/* a subplan belongs to the expression that it was found in */
-	if (!contain_subplans(qual))
-		select->column_qual =
-			hg_column_qual_create(RelationGetDescr(node->ss.ss_currentRelation),
-								  castNode(List, hg_bind_params(qual, plan->state)), &rest);
-	if (select->column_qual != NULL)
-		select->row_qual = ExecInitQual(rest, plan);
-	hg_select_weigh(select);
+	if (contain_subplans(qual))
+	{
+		select->row_qual = node->ss.ps.qual;
+		hg_select_weigh(select);
+		return select;
+	}
+	hg_select_part_qual(select, false);
+	select->first_column_qual = select->column_qual;
+	select->first_row_qual = select->row_qual;
+	if (select->qual_params != NULL)
+		select->params = HG_PARAMS_UNKNOWN;
 	return select;
+}
+
+/* Take the parameters for what they are, from now on. */
+static void
+hg_select_give_params_up(HgScanSelect *select)
+{
+	select->params = HG_PARAMS_NONE;
+	select->column_qual = select->first_column_qual;
+	select->row_qual = select->first_row_qual;
+	hg_select_weigh(select);
+}
+
+void
+hg_scan_select_follow(HgScanSelect *select)
+{
+	MemoryContext old;
+
+	if (select->params == HG_PARAMS_NONE ||
+		hg_scan_select_waits(select) == (select->params == HG_PARAMS_UNKNOWN))
+		return;
+	if (select->params == HG_PARAMS_BOUND)
+	{
+		hg_select_give_params_up(select);
+		return;
+	}
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(select));
+	hg_select_part_qual(select, true);
+	select->params = HG_PARAMS_BOUND;
+	MemoryContextSwitchTo(old);
+}
+
+void
+hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed)
+{
+	if (select->params != HG_PARAMS_NONE && bms_overlap(changed, select->qual_params))
+		hg_select_give_params_up(select);
 }
 
 /* Is a check to be asked ahead of the qual, and of everything else? */

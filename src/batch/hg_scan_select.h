@@ -18,6 +18,14 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_scan_qual.h"
 
+/* Are parameters that plans compute constants in what is decided over columns? */
+typedef enum HgSelectParams
+{
+	HG_PARAMS_NONE,	   /* there are none, or they have changed once, and may again */
+	HG_PARAMS_UNKNOWN, /* not yet: they are waited for */
+	HG_PARAMS_BOUND
+} HgSelectParams;
+
 /* This file's own: others read it. */
 typedef struct HgScanSelect
 {
@@ -28,10 +36,13 @@ typedef struct HgScanSelect
 	ExprState *row_qual;	   /* the rest of it; or NULL: there is none */
 	double qual_cost;		   /* of the plan's qual, for each row */
 	Bitmapset *qual_params;	   /* PARAM_EXECs of the plan's qual */
-	bool qual_volatile;		   /* which calls volatile functions */
-	uint64 seen;			   /* rows that the qual has been evaluated for, without a check */
-	uint64 passed;			   /* ... and holds for */
-	HgRowCheck *check;		   /* that is asked ahead of the qual, for this batch; or NULL */
+	HgSelectParams params;	   /* what is known of them; without them: */
+	HgColumnQual *first_column_qual;
+	ExprState *first_row_qual;
+	bool qual_volatile; /* which calls volatile functions */
+	uint64 seen;		/* rows that the qual has been evaluated for, without a check */
+	uint64 passed;		/* ... and holds for */
+	HgRowCheck *check;	/* that is asked ahead of the qual, for this batch; or NULL */
 	int ncheck_attnos;
 	AttrNumber *check_attnos; /* [ncheck_attnos] of the table: the check's; NULL: none was asked */
 	HgBatch *check_batch;
@@ -60,6 +71,15 @@ extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
  * the part of column_qual that stands ahead of what waits (hg_scan_qual.h).
  */
 extern bool hg_scan_select_waits(const HgScanSelect *select);
+
+/*
+ * Rows are about to come to the qual: have column_qual and row_qual be those for what is known of
+ * its parameters by now.
+ */
+extern void hg_scan_select_follow(HgScanSelect *select);
+
+/* The scan is rescanned with other values of these parameters. */
+extern void hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed);
 
 /* Is there anything left of the qual, or for some rows, behind what column_qual has decided? */
 static inline bool

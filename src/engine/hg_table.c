@@ -29,6 +29,9 @@ hg_table_traits(HgTableKind kind, HgTableContent content)
 			traits.in_place = content != HG_TABLE_MULTIMAP;
 			traits.can_erase = content != HG_TABLE_NUMBERING;
 			break;
+		case HG_TABLE_DYCUCKOO:
+			traits.possible = content == HG_TABLE_SET || content == HG_TABLE_MAP;
+			break;
 		default:
 			traits.possible = false;
 			break;

@@ -173,7 +173,7 @@ same_is('select s.k, y.v1 from strings s join keys y on s.t = y.v and s.v = y.t:
 same_is('select s.k, y.v1, y.b from strings s full join keys y on s.t = y.t and s.n is not distinct from y.n', '[0-9]+ rows, all served', 'a full join');
 same_is('select y.s, count(*), sum(s.n), avg(s.m), max(s.t), min(s.b::text), count(distinct s.v) from strings s join keys y using (t) group by y.s', '[0-9]+ rows, all served', 'groups and aggregates');
 foreach my $filter ("t like 'tt%'", "t = 'ttttt'", "t is null", "c = 'c5'", "v in ('v1', 'v2')", 'n > 100.5 and m < 3', 'm between 1 and 2.5', "j->>'a' like '%7'", 'a @> array[17::int8]', 'length(x) > 100', "b < '\x40'",
-	"s > 'name 2' and o = 'o'", "length(e) + length(p) > 40000", 'length(q) < 100', "q is not null and r = 2.5", 'k % 3 = 1 and length(t) > 50')
+	"s > 'name 2' and o = 'o'", "length(e) + length(p) > 40000", 'length(q) < 100', "q is not null and r = 2.5", "v = 'v1' and m < 3 or v in ('v2', 'v3') and n > 100 or t like 'tt%' and v <> 'v4'", "not (v = 'v1' or q is null or c = 'c5' and v > 'v1')", 'k % 3 = 1 and length(t) > 50')
 {
 	same_is("select s.k, s.t, md5(s.q) as q, s.n, f.v from (select * from strings where $filter) s join few f on f.k = s.k % 1000", '[0-9]+ rows, all served', "filter $filter");
 }

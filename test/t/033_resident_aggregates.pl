@@ -323,6 +323,29 @@ same_is('select v, count(*), avg(w) from parts group by v having count(*) > 10',
 same_is('select k, count(*), avg(w) from parts group by k having sum(v) > 50', '[0-9]+ rows, some served', '... one by one below a Gather', "set enable_partitionwise_aggregate = on; $parallel");
 same_is('select count(*), s from (select k, sum(v) as s from parts group by k) p join none_resident using (k) group by s', '[0-9]+ rows, (some|all|none) served', '... and joined', 'set enable_partitionwise_aggregate = on');
 
+# ---------------------------------------------------------------- results of initial plans
+
+sql('create table bounded (k int, v int); insert into bounded select i, i % 1000 from generate_series(1, 500000) i');
+resident('bounded');
+# the least of some times, in ms
+sub least_ms
+{
+	my ($query) = @_;
+	my $least = 1e9;
+
+	foreach (1 .. 7)
+	{
+		my ($ms) = sql("set max_parallel_workers_per_gather = 0; set hashgraph.force = on; explain (analyze, timing off) $query") =~ /Execution Time: ([\d.]+)/;
+		$least = $ms if $ms < $least;
+	}
+	return $least;
+}
+same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from bounded)', '1 rows, all served', 'a bound that an initial plan computes');
+same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from bounded)', '1 rows, all served', '... below a Gather', $parallel);
+cmp_ok(least_ms('select count(*) from bounded where v > (select 994)'), '<', 6 * least_ms('select count(*) from bounded where v > 994') + 1,
+	'... takes about as long as a constant one');
+sql('drop table bounded');
+
 # ---------------------------------------------------------------- who may see what
 
 sql(<<'SQL');

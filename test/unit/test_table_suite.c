@@ -23,7 +23,7 @@
 #define BATCH 300
 
 /* Keys of a table that something happens to at each moment in turn. */
-#define TROUBLE_KEYS 80
+#define TROUBLE_KEYS 160
 
 /* A table of a spec under a name. */
 typedef struct Variant
@@ -56,6 +56,7 @@ static const Variant variants[] = {
 	{"dycuckoo, 2 subtables", {.kind = HG_TABLE_DYCUCKOO, .subtables = 2}},
 	{"dycuckoo, 4 subtables, full",
 	 {.kind = HG_TABLE_DYCUCKOO, .subtables = 4, .min_filled = 0.7, .max_filled = 0.95}},
+	{"dycuckoo, bad functions", {.kind = HG_TABLE_DYCUCKOO, .bad_functions = 5}},
 	{"dycuckoo, room for all", {.kind = HG_TABLE_DYCUCKOO, .expected_rows = 10000}},
 };
 
@@ -360,7 +361,7 @@ run_memory_refused(HgTables *tables, const HgTableSpec *spec)
 static bool
 run_memory(HgTables *tables, const HgTableSpec *spec)
 {
-	static const uint32_t sizes[] = {0, 1, 30, 1000, 20000};
+	static const uint32_t sizes[] = {0, 1, 30, 1000, 5000};
 	HgTableMemory told;
 	HgError error = {0};
 	bool good = true;
@@ -373,7 +374,7 @@ run_memory(HgTables *tables, const HgTableSpec *spec)
 		limited.bad_functions = 0;
 		good = tables->memory(&limited, sizes[i], &told, &error) == HG_OK;
 		limited.memory_limit = told.build;
-		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 60000);
+		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 10000);
 		if (good)
 		{
 			good = test_table_change(&test, TEST_BUILD, sizes[i], 100000) &&
@@ -383,7 +384,7 @@ run_memory(HgTables *tables, const HgTableSpec *spec)
 		}
 
 		limited.memory_limit = told.change;
-		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 60000);
+		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 10000);
 		if (good)
 		{
 			for (int step = 0; step < 10 && good; step++)

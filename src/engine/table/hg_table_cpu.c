@@ -45,6 +45,8 @@ calls_of(const HgTableSpec *spec)
 		case HG_TABLE_CUCKOO:
 			return spec->content == HG_TABLE_MULTIMAP ? &hg_table_groups_calls
 													  : &hg_table_cuckoo_calls;
+		case HG_TABLE_DYCUCKOO:
+			return &hg_table_dycuckoo_calls;
 		default:
 			return &hg_table_static_calls;
 	}

@@ -22,4 +22,7 @@ extern const HgTableCalls hg_table_dynamic_calls;
 extern const HgTableCalls hg_table_cuckoo_calls;
 extern const HgTableCalls hg_table_groups_calls;
 
+/* hg_table_dycuckoo.c */
+extern const HgTableCalls hg_table_dycuckoo_calls;
+
 #endif /* HG_TABLE_KINDS_H */

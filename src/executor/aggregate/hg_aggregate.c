@@ -151,9 +151,9 @@ hg_aggregate_begin_argument(HgAggregateState *state, HgFunction *function, Expr 
 	if (hg_function_takes_numbers(function) &&
 		(function->column < 0 ||
 		 (!function->argument_byval && function->kind != HG_AGGREGATE_COUNT)))
-		function->number =
-			hg_arithmetic_add(state->taking.arithmetic,
-							  (Expr *) hg_bind_params((Node *) argument, state->css.ss.ps.state));
+		function->number = hg_arithmetic_add(
+			state->taking.arithmetic,
+			(Expr *) hg_bind_params((Node *) argument, state->css.ss.ps.state, false));
 }
 
 /* The number of a filter, which aggregates share where they have the same. */
@@ -171,7 +171,7 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
 	*filters = lappend(*filters, filter);
 	taking->filters[taking->nfilters] = ExecInitQual(make_ands_implicit(filter), &state->css.ss.ps);
 	taking->column_filters[taking->nfilters] = hg_column_filter_create(
-		(Expr *) hg_bind_params((Node *) filter, state->css.ss.ps.state),
+		(Expr *) hg_bind_params((Node *) filter, state->css.ss.ps.state, false),
 		state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, state->ncolumns, state->attnos);
 	return taking->nfilters++;
 }
