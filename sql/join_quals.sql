@@ -74,6 +74,13 @@ select regexp_replace(join_check('select count(*) from q_a a join q_b b using (k
 select join_check('select v, w from q_a a left join q_b b on a.k = b.k and (select max(k) from q_c) = 58');
 select join_check('select v, w from q_a a left join q_b b on a.k = b.k and current_user = ''nobody''');
 
+-- columns of one side, which are NULL in some rows, compared by what may be said of their bytes
+create table q_t as select k, nullif(v % 3, 0)::text as t, nullif(v % 2, 0)::text as u, nullif(v % 3, 0)::numeric as n, nullif(v % 2, 0)::numeric as o from q_a;
+analyze q_t;
+select condition, join_check('select q_t.*, w from q_t left join q_b b on q_t.k = b.k and ' || condition)
+from unnest(array['t = u', 'n = o', 't = u and n = o']) condition;
+drop table q_t;
+
 -- volatile expressions: evaluated once a row, and not lost
 create sequence q_calls;
 create function q_next(int) returns int volatile language plpgsql as

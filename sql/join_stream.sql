@@ -48,6 +48,12 @@ select join_check('select v, x, w, y from st_f join st_d1 using (k1) join st_d3 
 select join_check('select count(*), sum(v), sum(x), sum(u), min(name), max(pad) from st_f join st_d1 using (k1) join st_dt using (t)');
 select join_check('select name, count(*), sum(v), max(pad) from st_f join st_d1 using (k1) join st_d2 using (k2) group by name');
 select join_check('select t, s, count(z), sum(y) from st_f join st_d2 using (k2) join st_dt using (t) group by t, s');
+-- where nobody looks at the inner side, rows come as often as they match
+select join_check('select count(*), sum(v), max(pad) from st_f join st_d1 using (k1)');
+select join_check('select s, count(*), sum(v), max(pad) from st_f join st_d2 using (k2) group by s');
+select join_check('select v, pad from st_f join st_hot using (k2) where v % 10 = 5 and v < 1000');
+select join_check('select v, pad from st_f join st_dt using (t)');
+select join_check('select d.k1, v from st_d1 d left join st_f f on f.k1 = d.k1');
 -- again, with another outer side, and another inner one
 select join_check('select i, (select sum(v + x) from st_f join st_d1 using (k1) where v % 50 = i) from generate_series(1, 5) i');
 select join_check('select i, (select sum(v + x) from st_f join st_d1 using (k1) where x % 50 = i) from generate_series(1, 5) i');

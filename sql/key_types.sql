@@ -292,7 +292,7 @@ select condition, join_check('select l.n, r.n from folded_l l join folded_r r on
   join_check('select l.n, r.n from folded_r r left join folded_l l on ' || condition) as "left"
 from unnest(array['l.t = r.t', 'l.v = r.v', 'l.p = r.p', 'l.a = r.a', 'l.t = r.v', 'l.t = r.d', 'l.d = r.t',
     'l.d = r.d', 'l.t collate "C" = r.t', 'l.c = r.c collate anycase', 'l.t = r.t and l.d = r.d',
-    'lower(l.t) = r.t', 'l.t || ''x'' = r.t || ''X''']) condition;
+    'lower(l.t) = r.t', 'l.t || ''x'' = r.t || ''X''', 'l.p::char(7) = r.p']) condition;
 \set VERBOSITY terse
 set hashgraph.force = on;
 select count(*) from folded_l l join folded_r r on l.c = r.c;

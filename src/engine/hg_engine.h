@@ -256,6 +256,8 @@ extern "C"
 		uint32_t streamed;		   /* not 0, in an engine that has renew(): outer rows come after
 									* build, a few at a time, if the inner graph is small enough
 									* that bins would be a loss; else build makes nothing */
+		uint32_t outer_only;	   /* not 0: nobody looks at the inner rows of matches, whose
+									* numbers may then be left undefined */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse

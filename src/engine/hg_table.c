@@ -22,6 +22,16 @@ hg_table_traits(HgTableKind kind, HgTableContent content)
 			traits.possible = content != HG_TABLE_NUMBERING;
 			traits.in_place = false;
 			break;
+		case HG_TABLE_DYNAMIC:
+			traits.possible = content != HG_TABLE_NUMBERING;
+			break;
+		case HG_TABLE_CUCKOO:
+			traits.in_place = content != HG_TABLE_MULTIMAP;
+			traits.can_erase = content != HG_TABLE_NUMBERING;
+			break;
+		case HG_TABLE_DYCUCKOO:
+			traits.possible = content == HG_TABLE_SET || content == HG_TABLE_MAP;
+			break;
 		default:
 			traits.possible = false;
 			break;

@@ -70,9 +70,9 @@
  * An absent key has no matches, and HG_NO_ROW for a row.
  *
  * NOTHING UNWINDS through these calls.  Each returns a status and, when that is not HG_OK, fills
- * the error, which may be NULL.  Memory comes from the host's callbacks, and its cancelled() is polled
- * between pieces of work of at most 10 ms.  Keys and rows of a batch are the caller's again when
- * the call returns; those of match when the stream has ended.
+ * the error, which may be NULL.  Memory comes from the host's callbacks, and its cancelled() is
+ * polled between pieces of work of at most 10 ms.  Keys and rows of a batch are the caller's again
+ * when the call returns; those of match when the stream has ended.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -212,7 +212,7 @@ extern "C"
 		uint64_t bytes;		 /* held */
 		uint64_t peak_bytes; /* most held so far */
 
-		uint64_t lists;		   /* HashGraphs: vertices; cuckoo: keys; dycuckoo: buckets */
+		uint64_t lists;		   /* HashGraphs: vertices; cuckoo multimaps: keys; dycuckoo: buckets */
 		uint64_t empty_lists;  /* of these, without a row */
 		uint64_t longest_list; /* most rows in one of them; dynamic: most slots */
 		uint64_t longest_walk; /* dynamic: most lists that a row stands behind its own */

@@ -72,8 +72,9 @@
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
  * The first row is returned when the inner input has been read and as much of the outer one as
- * work memory holds: that belongs to the startup cost, and all else to what rows cost as they are
- * asked for.  Where the inner input goes to disk, all of the outer one goes there before; and
+ * work memory holds, or a batch of it where the HashGraph of the inner one is small and outer rows
+ * are joined as they come: that belongs to the startup cost, and all else to what rows cost as they
+ * are asked for.  Where the inner input goes to disk, all of the outer one goes there before; and
  * processes that join both sides together hold all of them.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -92,8 +93,10 @@
 #include "utils/lsyscache.h"
 #include "utils/spccache.h"
 
+#include "backend/matcher/hg_matcher.h"
 #include "batch/hg_input.h"
 #include "batch/hg_scan_qual.h"
+#include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_scan_share.h"
@@ -411,9 +414,25 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
+/* Are outer rows joined as they come, as far as is known before keys have been seen? */
+static bool
+hg_join_is_streamed(const HgJoinPath *path, double inner_bytes, uint32 key_width)
+{
+	const Path *outer = linitial(path->custom.custom_paths);
+	const Path *inner = lsecond(path->custom.custom_paths);
+
+	return !path->together &&
+		   (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
+			path->join_type == JOIN_SEMI) &&
+		   inner_bytes <= get_hash_memory_limit() / 2 &&
+		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
+		   hg_matcher_may_stream(key_width, (uint64) Min(outer->rows, HG_MAX_ROWS),
+								 (uint64) inner->rows, path->custom.path.rows);
+}
+
 /*
- * The part of the outer rows that is read before the first row is returned: what work memory holds
- * beside the inner rows, which take so many bytes.
+ * The part of the outer rows that is read before the first row is returned: a batch, or what work
+ * memory holds beside the inner rows, which take so many bytes.
  */
 static double
 hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width)
@@ -423,6 +442,8 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width)
 	double outer_bytes =
 		outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
 
+	if (hg_join_is_streamed(path, inner_bytes, key_width))
+		return Min(HG_BATCH_ROWS / Max(outer->rows, 1), 1);
 	if (path->together || inner_bytes > limit / 2 || outer_bytes <= limit - inner_bytes)
 		return 1;
 	return (limit - inner_bytes) / outer_bytes;

@@ -124,17 +124,24 @@ foreach my $workers (0, 2)
 	is(($ours =~ /rows=(\d+)/)[0], ($theirs =~ /rows=(\d+)/)[0], '... and is expected to return as many');
 }
 
-# The first row comes when the inner table and what work memory holds of the outer one have been read:
-# the startup cost knows it, and so do cursors, which are planned for a tenth of their rows.
-my $first = 'select v, name from big_a a join dimension d on d.k = a.k % 20000';
+# The first row comes when the inner table and what work memory holds of the outer one have been read,
+# where outer rows are kept; else at once, as they are joined as they come.  The startup cost knows it,
+# and so do cursors, which are planned for a tenth of their rows.
+my $streamed = 'select v, name from big_a a join dimension d on d.k = a.k % 20000';
+my $first = $streamed =~ s/ join / left join /r;
 
 is(joins_of("declare c cursor for $first", q{set work_mem = '1MB'}), 'HashGraphJoin', 'a cursor of a join that reads its outer table a part at a time');
-is(joins_of("declare c cursor for $first"), 'Hash Join', '... and of one that would read all of it first');
+is(joins_of("declare c cursor for $first"), 'Hash Left Join', '... and of one that would read all of it first');
 my ($part, $all) = map { plan_of($first, "set work_mem = '$_'", '') =~ /HashGraphJoin\)  \(cost=([\d.]+)/ } '1MB', '256MB';
 my ($rows) = plan_of("$first limit 1", q{set hashgraph.force = on; set work_mem = '1MB'}, '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
 my $read = $rows / 1_000_000;
 cmp_ok($part / $all, '>', $read / 2, sprintf 'the startup cost is of the part that is read first (%.3f)', $read);
 cmp_ok($part / $all, '<', $read * 2, '... and of no more');
+is(joins_of("declare c cursor for $streamed"), 'HashGraphJoin', 'a cursor of a join whose outer rows are joined as they come');
+my ($startup, $total) = plan_of($streamed, '', '') =~ /HashGraphJoin\)  \(cost=([\d.]+)\.\.([\d.]+)/;
+cmp_ok($startup / $total, '<', 0.05, '... which costs little to start');
+($rows) = plan_of("$streamed limit 1", 'set hashgraph.force = on', '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
+cmp_ok($rows, '<', 10_000, '... as few rows are read before the first');
 
 # the same plan, cost for cost, without the library and with it switched off
 sub plans

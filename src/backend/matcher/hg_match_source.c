@@ -44,6 +44,8 @@ hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
 	spec->direct = task->spec.direct && !on_device;
 	spec->streamed = task->spec.streamed_rows > 0;
+	/* others go on with what has been delivered of another source, and look at these */
+	spec->outer_only = spec->streamed && task->spec.outer_only;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec->expected_rows[side] =

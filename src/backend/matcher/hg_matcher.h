@@ -58,6 +58,7 @@ typedef struct HgMatcherSpec
 	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
 	 */
 	uint64 streamed_rows;
+	bool outer_only; /* of streamed rows: the caller does not look at the inner rows of matches */
 
 	/*
 	 * NULL, or what the matches may be reduced to, where they come from a device and that takes

@@ -11,9 +11,9 @@
  * counted; close gives back whatever is held, so that no function has to tidy up
  * after a failure but for what it holds in local variables.  Build allocates all that
  * matching needs, and nothing is allocated after it, but for the table where keys are the vertices:
- * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's limit.
- * The runs of a shared job come from the team's memory; they are counted too, and stay when the job
- * is closed.
+ * match and count make that (hg_cpu_direct.c), and build sees to it that it keeps to the job's
+ * limit.  The runs of a shared job come from the team's memory; they are counted too, and stay when
+ * the job is closed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -311,6 +311,12 @@ hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
 		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
+bool
+hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows)
+{
+	return hg_cpu_graph_row_bytes(key_width, load_factor) * rows <= BINNED_FROM;
+}
+
 /* Are the outer rows of a shared job to be shared out, whoever has appended them? */
 static bool
 is_spread(const HgJob *job, const uint64_t rows[2])
@@ -436,15 +442,11 @@ job_make_graphs(HgJob *job, HgError *error)
 	return status;
 }
 
-/* Have the inner graph be a whole one, for rows in any order; false where that would be too large.
- */
+/* Have the inner graph be a whole one, for rows in any order; false where it would be too large. */
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {
-	double bytes =
-		hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) * (double) rows;
-
-	if (bytes > BINNED_FROM)
+	if (!hg_cpu_graph_is_near(job->spec.key_width, job->spec.load_factor, (double) rows))
 		return false;
 	job->spec.build = HG_BUILD_V1;
 	job->spec.probe = HG_PROBE_STANDARD;

@@ -27,6 +27,10 @@ extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
  */
 extern double hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor);
 
+/* Does such a graph of so many rows stay in a near cache, so that others can be looked up as they
+ * come? */
+extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows);
+
 /*
  * Free the chunks that the participants of a shared job have published, and set its
  * state to zero: ready for another job.  Every job of the team must be closed.  Not

@@ -19,7 +19,7 @@
  *
  *	bits	to count, where no inner key is there twice, or to count outer rows with a
  *			partner: a thirty-second of what the others take, and in a near cache mostly
- *	counts	to count otherwise
+ *	counts	to count otherwise; both of them also for pairs whose inner rows nobody looks at
  *	rows	for pairs, where no inner key is there twice, or one of them will do
  *	lists	for pairs otherwise: CSR as in any graph, offsets by vertex and then rows
  *
@@ -210,7 +210,9 @@ typedef struct Kernels
 		.place = place_lists##bits##_##isa,                                                        \
 		.count = {[HG_CPU_TABLE_BITS] = count_in_bits##bits##_##isa,                               \
 				  [HG_CPU_TABLE_COUNTS] = count_in_counts##bits##_##isa},                          \
-		.write = {[HG_CPU_TABLE_ROWS] = write_from_rows##bits##_##isa,                             \
+		.write = {[HG_CPU_TABLE_BITS] = write_from_bits##bits##_##isa,                             \
+				  [HG_CPU_TABLE_COUNTS] = write_from_counts##bits##_##isa,                         \
+				  [HG_CPU_TABLE_ROWS] = write_from_rows##bits##_##isa,                             \
 				  [HG_CPU_TABLE_LISTS] = write_from_lists##bits##_##isa},                          \
 	}
 
@@ -514,7 +516,7 @@ table_wanted(const HgJob *job, HgMatchMode mode, bool counted)
 {
 	bool once = mode == HG_MATCH_FIRST || !job->direct.repeats;
 
-	if (counted)
+	if (counted || job->spec.outer_only)
 		return once ? HG_CPU_TABLE_BITS : HG_CPU_TABLE_COUNTS;
 	return once ? HG_CPU_TABLE_ROWS : HG_CPU_TABLE_LISTS;
 }

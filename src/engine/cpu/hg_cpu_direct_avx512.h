@@ -69,6 +69,31 @@ many_count_in_counts32_avx512(const Table *table, const uint32_t *keys, uint32_t
 }
 
 HG_TARGET static inline uint32_t
+many_write_from_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t n, uint32_t row,
+							  HgMatches *matches)
+{
+	const __m512i one = _mm512_set1_epi32(1);
+	const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	size_t m = matches->count;
+	uint32_t i;
+
+	for (i = 0; n - i >= 16 && matches->capacity - m >= 16; i += 16)
+	{
+		__m512i vertices;
+		__mmask16 inside = vertices32_avx512(table, keys + i, &vertices);
+		__m512i words = _mm512_mask_i32gather_epi32(
+			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->places, 4);
+		__mmask16 found = _mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, vertices));
+		__m512i outer = _mm512_add_epi32(_mm512_set1_epi32((int) (row + i)), steps);
+
+		_mm512_storeu_si512(matches->outer + m, _mm512_maskz_compress_epi32(found, outer));
+		m += count_bits(found);
+	}
+	matches->count = m;
+	return i;
+}
+
+HG_TARGET static inline uint32_t
 many_write_from_rows32_avx512(const Table *table, const uint32_t *keys, uint32_t n, uint32_t row,
 							  HgMatches *matches)
 {
@@ -144,6 +169,33 @@ many_count_in_counts64_avx512(const Table *table, const uint64_t *keys, uint32_t
 	}
 	tally->matches += (uint64_t) _mm512_reduce_add_epi64(total);
 	tally->lists += lists;
+	return i;
+}
+
+HG_TARGET static inline uint32_t
+many_write_from_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t n, uint32_t row,
+							  HgMatches *matches)
+{
+	const __m256i one = _mm256_set1_epi32(1);
+	const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+	size_t m = matches->count;
+	uint32_t i;
+
+	for (i = 0; n - i >= 8 && matches->capacity - m >= 8; i += 8)
+	{
+		__m512i vertices;
+		__mmask8 inside = vertices64_avx512(table, keys + i, &vertices);
+		__m256i words = _mm512_mask_i64gather_epi32(
+			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->places, 4);
+		__m256i bits = _mm256_rolv_epi32(one, _mm512_cvtepi64_epi32(vertices));
+		__mmask8 found = _mm256_test_epi32_mask(words, bits);
+		__m256i outer = _mm256_add_epi32(_mm256_set1_epi32((int) (row + i)), steps);
+
+		_mm256_storeu_si256((__m256i *) (matches->outer + m),
+							_mm256_maskz_compress_epi32(found, outer));
+		m += count_bits(found);
+	}
+	matches->count = m;
 	return i;
 }
 

@@ -187,6 +187,66 @@ KERNEL(count_in_counts)(const Table *table, const void *from, uint32_t n, Tally 
 	}
 }
 
+/* Where nobody looks at inner rows: as write_from_rows. */
+HG_TARGET static uint32_t
+KERNEL(write_from_bits)(const Table *table, const void *from, uint32_t n, uint32_t row,
+						uint32_t *list_at, HgMatches *matches, Tally *tally)
+{
+	const KEY *keys = from;
+	const uint32_t *bits = table->places;
+	const size_t before = matches->count;
+	uint32_t i = 0;
+	size_t m;
+
+	(void) list_at;
+#ifdef HG_MANY
+	i = KERNEL(many_write_from_bits)(table, keys, n, row, matches);
+#endif
+	for (m = matches->count; i < n && m < matches->capacity; i++)
+	{
+		KEY vertex = VERTEX(keys[i]);
+		bool inside = vertex <= (KEY) table->last;
+		uint32_t at = inside ? (uint32_t) vertex : 0;
+
+		matches->outer[m] = row + i;
+		m += inside & bits[at / 32] >> at % 32;
+	}
+	matches->count = m;
+	tally->lists += m - before;
+	return i;
+}
+
+/* The same of keys that are there more than once: as write_from_lists. */
+HG_TARGET static uint32_t
+KERNEL(write_from_counts)(const Table *table, const void *from, uint32_t n, uint32_t row,
+						  uint32_t *list_at, HgMatches *matches, Tally *tally)
+{
+	const KEY *keys = from;
+	const uint32_t *counts = table->places;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		KEY vertex = VERTEX(keys[i]);
+		uint32_t count = vertex <= (KEY) table->last ? counts[vertex] : 0;
+		uint32_t *outer = matches->outer + matches->count;
+		size_t room = matches->capacity - matches->count;
+		uint32_t left = count - *list_at;
+		uint32_t step = left < room ? left : (uint32_t) room;
+
+		tally->lists += count > 0 && *list_at == 0;
+		for (uint32_t k = 0; k < step; k++)
+			outer[k] = row + i;
+		matches->count += step;
+		if (step < left)
+		{
+			*list_at += step;
+			return i;
+		}
+		*list_at = 0;
+	}
+	return n;
+}
+
 HG_TARGET static uint32_t
 KERNEL(write_from_rows)(const Table *table, const void *from, uint32_t n, uint32_t row,
 						uint32_t *list_at, HgMatches *matches, Tally *tally)

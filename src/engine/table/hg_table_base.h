@@ -3,17 +3,18 @@
  * hg_table_base.h
  *	  A table of the CPU: what all kinds have, and what each has to do.
  *
- *	hg_table_cpu.c		the calls of hg_table.h: the contract, streams, sets' marker words
- *	hg_table_static.c	HashGraphs that are built anew for each change: CSR and the two Ellpacks
- *	hg_table_dynamic.c	the HashGraph with empty slots in its lists
- *	hg_table_cuckoo.c	the cuckoo table: sets, maps, numberings
- *	hg_table_groups.c	the multimap of cuckoo tables: a numbering, and rows in groups
- *	hg_table_dycuckoo.c	subtables of buckets
- *	hg_table_lists.c	Algorithm 1 of the HashGraph paper, for static and dynamic ones
- *	hg_table_feed.c		the rows that a table is made of: of an older one, less those erased, and a
- * batch hg_table_erased.c what a batch erases, to be asked for by row hg_table_slots.h    slots:
- * keys and rows side by side or apart hg_table_base.c              memory under the table's limit,
- * cancel
+ *	hg_table_cpu.c			the calls of hg_table.h: the contract, streams, sets' marker words
+ *	hg_table_static.c		HashGraphs built anew for each change: CSR and the two Ellpacks
+ *	hg_table_dynamic.c		the HashGraph with empty slots in its lists
+ *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings
+ *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
+ *	hg_table_cuckoo_slots.c	one array in which each key has several places
+ *	hg_table_dycuckoo.c		DyCuckoo: subtables of buckets
+ *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic ones
+ *	hg_table_feed.c			the rows of a table to be built: an older one's and a batch's
+ *	hg_table_erased.c		what a batch erases, to be asked for by row
+ *	hg_table_slots.h		slots: words and rows side by side or apart
+ *	hg_table_base.c			memory under the table's limit, cancel
  *
  * A file calls those that stand below it, and none above.
  *

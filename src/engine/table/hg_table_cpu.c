@@ -38,8 +38,18 @@ struct HgTableStream
 static const HgTableCalls *
 calls_of(const HgTableSpec *spec)
 {
-	(void) spec;
-	return &hg_table_static_calls;
+	switch (spec->kind)
+	{
+		case HG_TABLE_DYNAMIC:
+			return &hg_table_dynamic_calls;
+		case HG_TABLE_CUCKOO:
+			return spec->content == HG_TABLE_MULTIMAP ? &hg_table_groups_calls
+													  : &hg_table_cuckoo_calls;
+		case HG_TABLE_DYCUCKOO:
+			return &hg_table_dycuckoo_calls;
+		default:
+			return &hg_table_static_calls;
+	}
 }
 
 static bool
@@ -164,7 +174,18 @@ table_change(HgTable *table, const HgTableBatch *out, const HgTableBatch *in, Hg
 		if (change != NULL)
 			*change = done;
 	}
-	else if (table->traits.in_place && status != HG_INVALID && status != HG_TOO_MANY_ROWS)
+	return status;
+}
+
+/*
+ * Close a change: of a table that is changed in place only close is left after a failure, unless it
+ * is one of those which happen before anything is done.
+ */
+static HgStatus
+change_finish(HgTable *table, HgStatus status)
+{
+	if (table->traits.in_place && status != HG_OK && status != HG_INVALID &&
+		status != HG_TOO_MANY_ROWS)
 		table->failed = true;
 	return status;
 }
@@ -237,7 +258,7 @@ tables_insert(HgTable *table, const HgTableBatch *batch, HgTableChange *change, 
 		status = check_batch(table, batch, true, error);
 	if (status == HG_OK)
 		status = table_change(table, NULL, batch, change, error);
-	return status;
+	return change_finish(table, status);
 }
 
 static HgStatus
@@ -263,7 +284,7 @@ tables_erase(HgTable *table, const HgTableBatch *batch, HgTableChange *change, H
 		status = check_batch(table, batch, false, error);
 	if (status == HG_OK)
 		status = table_change(table, batch, NULL, change, error);
-	return status;
+	return change_finish(table, status);
 }
 
 static HgStatus
@@ -278,7 +299,7 @@ tables_replace(HgTable *table, const HgTableBatch *out, const HgTableBatch *in,
 		status = check_batch(table, in, true, error);
 	if (status == HG_OK)
 		status = table_change(table, out, in, change, error);
-	return status;
+	return change_finish(table, status);
 }
 
 /* The words of the keys from number from on, at most HG_TABLE_CHUNK; returns how many. */

@@ -15,4 +15,14 @@
 /* hg_table_static.c: csr, ellpack, sliced ellpack */
 extern const HgTableCalls hg_table_static_calls;
 
+/* hg_table_dynamic.c */
+extern const HgTableCalls hg_table_dynamic_calls;
+
+/* hg_table_cuckoo.c, and hg_table_groups.c for multimaps */
+extern const HgTableCalls hg_table_cuckoo_calls;
+extern const HgTableCalls hg_table_groups_calls;
+
+/* hg_table_dycuckoo.c */
+extern const HgTableCalls hg_table_dycuckoo_calls;
+
 #endif /* HG_TABLE_KINDS_H */

@@ -272,6 +272,14 @@ lists_trim(HgTable *table, HgTableLists *lists, HgError *error)
 }
 
 HgStatus
+hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t empty, HgError *error)
+{
+	if (lists_slots(spec, rows, empty) > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many slots in a table");
+	return HG_OK;
+}
+
+HgStatus
 hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted, HgTableLists *lists,
 			   HgError *error)
 {
@@ -280,8 +288,9 @@ hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted, H
 	void *memory;
 
 	memset(lists, 0, sizeof(*lists));
-	if (lists_slots(&table->spec, most, empty) > UINT32_MAX)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many slots in a table");
+	status = hg_lists_check(&table->spec, most, empty, error);
+	if (status != HG_OK)
+		return status;
 	lists->log2 = vertices_log2(&table->spec, most);
 	lists->offsets_bytes = (hg_lists_vertices(lists) + 2) * sizeof(uint32_t);
 	status = hg_table_alloc(table, lists->offsets_bytes, &memory, error);

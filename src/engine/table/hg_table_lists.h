@@ -36,6 +36,10 @@ extern HgStatus hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty
 							   HgTableLists *lists, HgError *error);
 extern void hg_lists_free(HgTable *table, HgTableLists *lists);
 
+/* HG_OK, or HG_TOO_MANY_ROWS where the lists of so many rows would have too many slots. */
+extern HgStatus hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t empty,
+							   HgError *error);
+
 /* Bytes of the lists of so many rows, and of what building them takes in addition, at most. */
 extern uint64_t hg_lists_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 extern uint64_t hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);

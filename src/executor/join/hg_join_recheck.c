@@ -118,6 +118,9 @@ hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *s
 		const HgSameColumns *columns = &recheck->columns[c];
 		const Datum *left = batch->values[columns->left];
 		const Datum *right = batch->values[columns->right];
+		const bool *left_nulls = batch->has_nulls[columns->left] ? batch->nulls[columns->left] : NULL;
+		const bool *right_nulls =
+			batch->has_nulls[columns->right] ? batch->nulls[columns->right] : NULL;
 
 		for (int i = 0; i < batch->nrows; i++)
 		{
@@ -125,7 +128,14 @@ hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *s
 
 			HG_PREFETCH(DatumGetPointer(left[ahead]));
 			HG_PREFETCH(DatumGetPointer(right[ahead]));
-			same[i] &=
+			/* two columns of one side may be NULL: their comparison is no key's */
+			if (!same[i] || (left_nulls != NULL && left_nulls[i]) ||
+				(right_nulls != NULL && right_nulls[i]))
+			{
+				same[i] = false;
+				continue;
+			}
+			same[i] =
 				columns->length == -1
 					? hg_join_recheck_varlena(DatumGetPointer(left[i]), DatumGetPointer(right[i]))
 					: memcmp(DatumGetPointer(left[i]), DatumGetPointer(right[i]),

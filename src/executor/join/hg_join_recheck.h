@@ -28,8 +28,8 @@ typedef struct HgJoinRecheck HgJoinRecheck;
 extern HgJoinRecheck *hg_join_recheck_create(List *qual);
 
 /*
- * same[i] = the qual is true of row i of a batch, as the bytes of its columns tell, none of which
- * is NULL.  False: they don't tell.
+ * same[i] = the qual is true of row i of a batch, as the bytes of its columns tell.  False: they
+ * don't, as those of a NULL do not.
  */
 extern void hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *same);
 

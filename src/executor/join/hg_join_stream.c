@@ -57,6 +57,10 @@ hg_join_begin_stream(HgJoinState *state)
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
+	/* a sum of outer columns asks how often a row matches, and not what */
+	spec.outer_only = state->inputs[HG_INNER]->ncolumns == 0 && !state->matched[HG_INNER].tracked &&
+					  state->rules.join_qual == NULL;
+
 	if (streaming->stream == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->memory.context);

@@ -1,0 +1,378 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_table_cuckoo_slots.c
+ *	  One array in which each key has several places: the cuckoo tables' slots.
+ *
+ * D. Alcantara and others, "Building an Efficient Hash Table on the GPU", GPU Computing Gems,
+ * 2011: the basic table.  Each of 2 to 5 functions gives a key a place in one array of 1.25 N
+ * slots (slots_factor), and the key stands in one of its places: a lookup reads as many slots as
+ * there are functions, at most.
+ *
+ * INSERT.  A key whose places are all taken goes to that of the first function, and whoever comes
+ * out of there goes to the place of *its* next function: which one it has come from is found by
+ * comparing its places with the slot.  So on until an empty slot takes one in.  A chain of more
+ * than 7 lg(slots) evictions says that the functions are bad: RESTART, with new functions for all.
+ * Their tables take a thread an item and exchange 64-bit words; here items come one after the
+ * other, and so a key can look at all of its places first: for itself, as each key is here once,
+ * and for an empty slot, which spares many a chain.
+ *
+ * FUNCTIONS.  Theirs are ((a k + b) mod p) mod slots with a prime p of 29 bits, below which slots
+ * must stay, and for keys of 32 bits.  Here a place is made of a word that is mixed already, by
+ * multiplication with an odd number of 64 bits, of whose product bits 32 .. 63 are spread over the
+ * slots by another multiplication: for keys of both widths and up to 2^32 slots.
+ *
+ * ROOM.  There are limits to how full an array can get, 2.1, 1.1, 1.03 and 1.02 slots a key with
+ * 2, 3, 4 and 5 functions, and near them chains are long.  It is filled up to the middle between
+ * what it is built with and these limits; then it grows, for as many rows again or what is still
+ * to come, if that is less.  Restarts that fail four times in a row make it grow by a quarter too.
+ *
+ * ERASE leaves an empty slot: nothing walks past a slot here.
+ *
+ * Memory: the slots; with a restart or when they grow, the new ones beside.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_table_cuckoo_slots.h"
+
+/* Slots that a small table has in addition: with few rows, chance would be against it. */
+#define MORE_SLOTS 32
+
+/* Evictions of one insert before the functions are given up, times log2 of the slots. */
+#define CHAIN_LOGS 7
+
+/* Restarts in a row after which the array grows, to so many quarters. */
+#define RESTARTS_TO_GROW 4
+#define GROWN_QUARTERS 5
+
+/* Rows that room is made for at once, at least. */
+#define LEAST_ROOM 256
+
+/* Slots for so many rows. */
+static uint64_t
+slots_for(const HgTableSpec *spec, uint64_t rows)
+{
+	return (uint64_t) (spec->slots_factor * (double) rows) + MORE_SLOTS;
+}
+
+/* Rows that so many slots take before they grow. */
+static uint64_t
+rows_for(const HgTableSpec *spec, uint64_t slots)
+{
+	static const double least_factors[] = {2.1, 1.1, 1.03, 1.02};
+	double least = least_factors[spec->functions - 2];
+	double filled = (1 / spec->slots_factor + 1 / least) / 2;
+
+	return (uint64_t) (filled * (double) (slots - MORE_SLOTS)) + 1;
+}
+
+uint64_t
+hg_cuckoo_bytes(const HgTableSpec *spec, uint64_t rows)
+{
+	uint64_t room = rows > spec->expected_rows ? rows : spec->expected_rows;
+
+	/* what was made room for when less was to come, and a row of restarts: see the file's head */
+	return slots_for(spec, room + LEAST_ROOM) * GROWN_QUARTERS / 4 * hg_slot_bytes(spec);
+}
+
+HgStatus
+hg_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error)
+{
+	if (slots_for(spec, rows + LEAST_ROOM) * GROWN_QUARTERS / 4 > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many slots in a table");
+	return HG_OK;
+}
+
+/* New functions, from the next random numbers. */
+static void
+choose_functions(const HgTable *table, HgCuckooSlots *cuckoo)
+{
+	for (uint32_t i = 0; i < table->spec.functions; i++)
+	{
+		HgCuckooFunction *function = &cuckoo->functions[i];
+
+		function->flip = hg_mix64(cuckoo->random += UINT64_C(0x9e3779b97f4a7c15));
+		function->factor = hg_mix64(cuckoo->random += UINT64_C(0x9e3779b97f4a7c15)) | 1;
+		if (cuckoo->functions_made++ < table->spec.bad_functions)
+			function->factor = 0;
+	}
+}
+
+static inline uint64_t
+place_of(const HgCuckooSlots *cuckoo, uint32_t function, uint64_t word)
+{
+	uint64_t product =
+		(word ^ cuckoo->functions[function].flip) * cuckoo->functions[function].factor;
+
+	return (product >> 32) * cuckoo->slots.count >> 32;
+}
+
+/* log2, rounded up. */
+static uint32_t
+ceil_log2(uint64_t n)
+{
+	uint32_t log2 = 0;
+
+	while ((UINT64_C(1) << log2) < n)
+		log2++;
+	return log2;
+}
+
+/* A word and its row, on their way. */
+typedef struct Item
+{
+	uint64_t word;
+	uint32_t row;
+} Item;
+
+/*
+ * Put an item in that is not there.  Returns false where the chain was too long: then the item that
+ * is left without a slot is in its place, and only a restart helps.
+ */
+HG_TABLE_INLINE bool
+put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
+{
+	const HgTableSlots *slots = &cuckoo->slots;
+	uint32_t functions = table->spec.functions;
+	uint32_t most = CHAIN_LOGS * ceil_log2(slots->count);
+	uint64_t place = place_of(cuckoo, 0, item->word);
+	uint32_t chain;
+
+	for (uint32_t i = 0; i < functions; i++)
+	{
+		uint64_t free_place = place_of(cuckoo, i, item->word);
+
+		if (hg_slot_row(slots, free_place, width) == HG_SLOT_EMPTY)
+		{
+			place = free_place;
+			break;
+		}
+	}
+	for (chain = 0; chain <= most; chain++)
+	{
+		Item out = {hg_slot_word(slots, place, width), hg_slot_row(slots, place, width)};
+		uint32_t from = 0;
+
+		hg_slot_set(slots, place, item->word, item->row, width);
+		if (out.row == HG_SLOT_EMPTY)
+			break;
+		*item = out;
+
+		/* on to the next function that has another place for it, if one has */
+		while (place_of(cuckoo, from, out.word) != place)
+			from++;
+		for (uint32_t i = 1; i < functions; i++)
+			if (place_of(cuckoo, (from + i) % functions, out.word) != place)
+			{
+				place = place_of(cuckoo, (from + i) % functions, out.word);
+				break;
+			}
+	}
+	table->told.evictions += chain;
+	if (chain > table->told.longest_chain)
+		table->told.longest_chain = chain;
+	return chain <= most;
+}
+
+static bool
+put_item(HgTable *table, HgCuckooSlots *cuckoo, Item *item)
+{
+	return table->spec.key_width == 4 ? put(table, cuckoo, item, 4) : put(table, cuckoo, item, 8);
+}
+
+/* Put all rows of other slots in; *done is false where a chain was too long. */
+static HgStatus
+put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *done, HgError *error)
+{
+	uint64_t words[HG_TABLE_CHUNK];
+	uint32_t rows[HG_TABLE_CHUNK];
+	uint64_t place = 0;
+	bool end = from->count == 0;
+
+	*done = true;
+	while (!end && *done)
+	{
+		uint32_t count =
+			hg_slots_scan(from, from->count, table->spec.key_width, &place, words, rows, &end);
+		HgStatus status = hg_table_poll(table, error);
+
+		if (status != HG_OK)
+			return status;
+		for (uint32_t i = 0; i < count; i++)
+			HG_TABLE_PREFETCH(cuckoo->slots.words +
+							  place_of(cuckoo, 0, words[i]) * cuckoo->slots.word_stride);
+		for (uint32_t i = 0; i < count && *done; i++)
+		{
+			Item item = {words[i], rows[i]};
+
+			*done = put_item(table, cuckoo, &item);
+		}
+	}
+	return HG_OK;
+}
+
+/*
+ * Move everything to an array of so many slots, or more, by new functions, and with it an item
+ * that is not there, unless that is NULL.
+ */
+static HgStatus
+rehash(HgTable *table, HgCuckooSlots *cuckoo, uint64_t count, const Item *more, HgError *error)
+{
+	HgTableSlots old = cuckoo->slots;
+	bool done = false;
+	HgStatus status = HG_OK;
+
+	memset(&cuckoo->slots, 0, sizeof(cuckoo->slots));
+	for (uint32_t tries = 0; status == HG_OK && !done; tries++)
+	{
+		if (tries > 0)
+			table->told.restarts++;
+		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
+		{
+			count = count / 4 * GROWN_QUARTERS;
+			hg_slots_free(table, &cuckoo->slots);
+		}
+		if (count > UINT32_MAX)
+			status = hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "too many slots in a table");
+		if (status == HG_OK && cuckoo->slots.memory == NULL)
+			status = hg_slots_alloc(table, HG_TABLE_AOS, count, &cuckoo->slots, error);
+		if (status == HG_OK)
+			status = hg_table_fill(table, cuckoo->slots.memory, 0xff, cuckoo->slots.bytes, error);
+		choose_functions(table, cuckoo);
+		if (status == HG_OK)
+			status = put_all(table, cuckoo, &old, &done, error);
+		if (status == HG_OK && done && more != NULL)
+		{
+			Item item = *more;
+
+			done = put_item(table, cuckoo, &item);
+		}
+	}
+	hg_slots_free(table, &old);
+	return status;
+}
+
+HgStatus
+hg_cuckoo_open(HgTable *table, HgCuckooSlots *cuckoo, uint64_t rows, HgError *error)
+{
+	HgStatus status;
+
+	memset(cuckoo, 0, sizeof(*cuckoo));
+	cuckoo->random = table->spec.seed;
+	status = rehash(table, cuckoo, slots_for(&table->spec, rows), NULL, error);
+	if (status != HG_OK)
+		hg_cuckoo_close(table, cuckoo);
+	return status;
+}
+
+void
+hg_cuckoo_close(HgTable *table, HgCuckooSlots *cuckoo)
+{
+	hg_slots_free(table, &cuckoo->slots);
+}
+
+/* Where a word stands, or UINT64_MAX. */
+HG_TABLE_INLINE uint64_t
+slot_of(const HgTable *table, const HgCuckooSlots *cuckoo, uint64_t word, uint32_t width)
+{
+	for (uint32_t i = 0; i < table->spec.functions; i++)
+	{
+		uint64_t place = place_of(cuckoo, i, word);
+
+		if (hg_slot_word(&cuckoo->slots, place, width) == word &&
+			hg_slot_row(&cuckoo->slots, place, width) != HG_SLOT_EMPTY)
+			return place;
+	}
+	return UINT64_MAX;
+}
+
+HgStatus
+hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t row,
+				 uint64_t to_come, uint32_t *there, HgError *error)
+{
+	uint32_t width = table->spec.key_width;
+	uint64_t slot = width == 4 ? slot_of(table, cuckoo, word, 4) : slot_of(table, cuckoo, word, 8);
+	Item item = {word, row};
+	HgStatus status = HG_OK;
+
+	*there = HG_NO_ROW;
+	if (slot != UINT64_MAX)
+	{
+		*there = hg_slot_row(&cuckoo->slots, slot, width);
+		return HG_OK;
+	}
+	if (cuckoo->rows >= rows_for(&table->spec, cuckoo->slots.count))
+	{
+		/* room for what is to come, but not for more than as much again */
+		uint64_t again = cuckoo->rows > LEAST_ROOM ? cuckoo->rows : LEAST_ROOM;
+		uint64_t room = cuckoo->rows + (to_come < again ? to_come + 1 : again);
+
+		table->told.rebuilds++;
+		status = rehash(table, cuckoo, slots_for(&table->spec, room), &item, error);
+	}
+	else if (!put_item(table, cuckoo, &item))
+	{
+		table->told.restarts++;
+		status = rehash(table, cuckoo, cuckoo->slots.count, &item, error);
+	}
+	cuckoo->rows++;
+	return status;
+}
+
+/*
+ * All words try their first place, then those that are not there their second one, and so on, so
+ * that the memory accesses of a round are on their way together.
+ */
+HG_TABLE_INLINE void
+find_width(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words, uint32_t count,
+		   uint64_t *slots, uint32_t width)
+{
+	uint32_t looked_for[HG_TABLE_CHUNK]; /* numbers of the words that were not met so far */
+	uint64_t places[HG_TABLE_CHUNK];
+	uint32_t left = count;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		looked_for[i] = i;
+		slots[i] = UINT64_MAX;
+	}
+	for (uint32_t function = 0; function < table->spec.functions; function++)
+	{
+		uint32_t missed = 0;
+
+		for (uint32_t i = 0; i < left; i++)
+		{
+			places[i] = place_of(cuckoo, function, words[looked_for[i]]);
+			hg_slot_prefetch(&cuckoo->slots, places[i]);
+		}
+		for (uint32_t i = 0; i < left; i++)
+		{
+			uint32_t number = looked_for[i];
+
+			if (hg_slot_word(&cuckoo->slots, places[i], width) == words[number] &&
+				hg_slot_row(&cuckoo->slots, places[i], width) != HG_SLOT_EMPTY)
+				slots[number] = places[i];
+			else
+				looked_for[missed++] = number;
+		}
+		left = missed;
+	}
+}
+
+void
+hg_cuckoo_find(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
+			   uint32_t count, uint64_t *slots)
+{
+	if (table->spec.key_width == 4)
+		find_width(table, cuckoo, words, count, slots, 4);
+	else
+		find_width(table, cuckoo, words, count, slots, 8);
+}
+
+void
+hg_cuckoo_erase(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot)
+{
+	hg_slot_mark(&cuckoo->slots, slot, 0, table->spec.key_width);
+	cuckoo->rows--;
+}

@@ -1,0 +1,370 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_table_groups.c
+ *	  Cuckoo tables: multimaps, as rows in groups.
+ *
+ * The multi-value table of "Building an Efficient Hash Table on the GPU"
+ * (hg_table_cuckoo_slots.c): distinct keys have dense numbers, the rows of key k are
+ * rows[offsets[k]] .. rows[offsets[k + 1] - 1], and a basic table leads from the key to its
+ * number.
+ *
+ * Theirs is built by a radix sort of all pairs, which brings equal keys together, and then numbers
+ * them.  Here keys are numbered first, by a compacting table, and the pairs are sorted by number,
+ * which is a matter of counting:
+ *
+ *	1. each row's key gets its number, which is noted;
+ *	2. numbers are counted, and a prefix sum of the counts gives the offsets;
+ *	3. each row goes to the next place of its group, so that a group has its rows in their order.
+ *
+ * As with static HashGraphs (hg_table_static.c) a change builds a new table beside from the old
+ * one's rows, less those erased, and the batch's.
+ *
+ * Memory: the keys' slots, an offset and a word for each key, and the rows.  While it is built,
+ * the number of each row in addition.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_table_cuckoo_slots.h"
+#include "hg_table_feed.h"
+#include "hg_table_kinds.h"
+
+/* What a change builds anew. */
+typedef struct Groups
+{
+	HgCuckooSlots numbers; /* of the keys, in the place of rows */
+	uint32_t *offsets;	   /* [keys + 2] */
+	uint64_t offsets_bytes;
+	void *words; /* [keys] of the table's width, by number */
+	uint64_t words_bytes;
+	uint32_t *rows; /* [count] */
+	uint64_t rows_bytes;
+	uint64_t count;
+	uint64_t longest; /* most rows of one key */
+} Groups;
+
+typedef struct GroupsTable
+{
+	HgTable table;
+	Groups groups; /* of a table without rows: nothing */
+} GroupsTable;
+
+static void
+groups_free(HgTable *table, Groups *groups)
+{
+	hg_cuckoo_close(table, &groups->numbers);
+	hg_table_free(table, groups->offsets, groups->offsets_bytes);
+	hg_table_free(table, groups->words, groups->words_bytes);
+	hg_table_free(table, groups->rows, groups->rows_bytes);
+	memset(groups, 0, sizeof(*groups));
+}
+
+static HgStatus
+groups_open(HgTable *table, HgError *error)
+{
+	/* there is nothing to hold before the first row */
+	(void) table;
+	(void) error;
+	return HG_OK;
+}
+
+static void
+groups_close(HgTable *table)
+{
+	groups_free(table, &((GroupsTable *) table)->groups);
+}
+
+static void
+groups_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
+{
+	uint64_t slots = hg_cuckoo_bytes(spec, rows);
+	uint64_t held =
+		slots + (rows + 2) * sizeof(uint32_t) + (rows + 1) * (spec->key_width + sizeof(uint32_t));
+	uint64_t numbers = (rows + 1) * sizeof(uint32_t);
+
+	memory->held += held;
+	memory->build += held + slots + numbers;
+	memory->change += 2 * held + slots + numbers + hg_erased_bytes(rows);
+}
+
+/* Number the keys of a feed; numbers[i] is that of its row i. */
+static HgStatus
+groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbers, HgError *error)
+{
+	uint64_t most = hg_feed_most(feed);
+	uint64_t words[HG_TABLE_CHUNK];
+	uint64_t slots[HG_TABLE_CHUNK];
+	uint32_t rows[HG_TABLE_CHUNK];
+	uint32_t count;
+	HgStatus status = hg_cuckoo_open(table, &groups->numbers, 0, error);
+
+	if (status != HG_OK)
+		return status;
+	while ((status = hg_feed_next(table, feed, words, rows, &count, error)) == HG_OK && count > 0)
+	{
+		/* this has their slots in fast memory */
+		hg_cuckoo_find(table, &groups->numbers, words, count, slots);
+		for (uint32_t i = 0; i < count && status == HG_OK; i++)
+		{
+			uint32_t next = (uint32_t) groups->numbers.rows;
+			uint32_t number;
+
+			status = hg_cuckoo_insert(table, &groups->numbers, words[i], next,
+									  most - groups->count - i - 1, &number, error);
+			numbers[groups->count + i] = number == HG_NO_ROW ? next : number;
+		}
+		groups->count += count;
+		if (status != HG_OK)
+			break;
+	}
+	return status;
+}
+
+/* Count rows by their numbers, and turn the counts into offsets, which groups_place moves on. */
+static HgStatus
+groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *error)
+{
+	uint64_t keys = groups->numbers.rows;
+	HgStatus status = hg_table_fill(table, groups->offsets, 0, groups->offsets_bytes, error);
+
+	for (uint64_t i = 0; i < groups->count && status == HG_OK; i++)
+	{
+		groups->offsets[numbers[i] + 2]++;
+		if (i % 4096 == 0)
+			status = hg_table_poll(table, error);
+	}
+	for (uint64_t key = 0; key < keys && status == HG_OK; key++)
+	{
+		if (groups->offsets[key + 2] > groups->longest)
+			groups->longest = groups->offsets[key + 2];
+		groups->offsets[key + 2] += groups->offsets[key + 1];
+		if (key % 4096 == 0)
+			status = hg_table_poll(table, error);
+	}
+	return status;
+}
+
+/* Put each row into its group, and each key's word to its number. */
+static HgStatus
+groups_place(HgTable *table, HgTableFeed *feed, Groups *groups, const uint32_t *numbers,
+			 HgError *error)
+{
+	uint64_t words[HG_TABLE_CHUNK];
+	uint32_t rows[HG_TABLE_CHUNK];
+	uint32_t count;
+	HgStatus status;
+
+	hg_feed_rewind(feed);
+	while ((status = hg_feed_next(table, feed, words, rows, &count, error)) == HG_OK && count > 0)
+		for (uint32_t i = 0; i < count; i++)
+		{
+			uint32_t number = *numbers++;
+
+			groups->rows[groups->offsets[number + 1]++] = rows[i];
+			if (table->spec.key_width == 4)
+				((uint32_t *) groups->words)[number] = (uint32_t) words[i];
+			else
+				((uint64_t *) groups->words)[number] = words[i];
+		}
+	return status;
+}
+
+/* Have room for the groups of so many keys and rows. */
+static HgStatus
+groups_alloc(HgTable *table, Groups *groups, HgError *error)
+{
+	uint64_t keys = groups->numbers.rows;
+	HgStatus status;
+	void *memory;
+
+	groups->offsets_bytes = (keys + 2) * sizeof(uint32_t);
+	status = hg_table_alloc(table, groups->offsets_bytes, &memory, error);
+	groups->offsets = memory;
+	if (status != HG_OK)
+		return status;
+	groups->words_bytes = (keys + 1) * table->spec.key_width;
+	status = hg_table_alloc(table, groups->words_bytes, &groups->words, error);
+	if (status != HG_OK)
+		return status;
+	groups->rows_bytes = (groups->count + 1) * sizeof(uint32_t);
+	status = hg_table_alloc(table, groups->rows_bytes, &memory, error);
+	groups->rows = memory;
+	return status;
+}
+
+/* Build groups of a feed.  On failure nothing is held. */
+static HgStatus
+groups_build(HgTable *table, HgTableFeed *feed, Groups *groups, HgError *error)
+{
+	uint64_t numbers_bytes = (hg_feed_most(feed) + 1) * sizeof(uint32_t);
+	HgStatus status;
+	void *memory;
+	uint32_t *numbers;
+
+	memset(groups, 0, sizeof(*groups));
+	status = hg_table_alloc(table, numbers_bytes, &memory, error);
+	numbers = memory;
+	if (status == HG_OK)
+		status = groups_number(table, feed, groups, numbers, error);
+	if (status == HG_OK)
+		status = groups_alloc(table, groups, error);
+	if (status == HG_OK)
+		status = groups_count(table, groups, numbers, error);
+	if (status == HG_OK)
+		status = groups_place(table, feed, groups, numbers, error);
+	hg_table_free(table, numbers, numbers_bytes);
+	if (status != HG_OK)
+		groups_free(table, groups);
+	return status;
+}
+
+static HgStatus
+groups_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChange *change,
+			  HgError *error)
+{
+	Groups *groups = &((GroupsTable *) table)->groups;
+	HgTableErased erased = {0};
+	HgTableFeed feed;
+	Groups built;
+	HgStatus status = HG_OK;
+
+	if (in != NULL)
+		status = hg_cuckoo_check(&table->spec, table->rows + in->batch->count, error);
+	if (status == HG_OK && out != NULL)
+		status = hg_erased_create(table, &erased, out, error);
+	if (status != HG_OK)
+		return status;
+	hg_feed_init(&feed, table->rows > 0 ? table : NULL, out != NULL ? &erased : NULL, in);
+	status = groups_build(table, &feed, &built, error);
+	if (out != NULL)
+		hg_erased_free(table, &erased);
+	if (status != HG_OK)
+		return status;
+
+	groups_free(table, groups);
+	*groups = built;
+	table->rows = built.count;
+	if (table->used)
+		table->told.rebuilds++;
+	change->erased = feed.erased_rows;
+	change->inserted = table->rows - feed.old_rows;
+	return HG_OK;
+}
+
+static HgStatus
+groups_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePlace *places,
+			  HgError *error)
+{
+	const Groups *groups = &((GroupsTable *) table)->groups;
+	uint64_t slots[HG_TABLE_CHUNK];
+
+	(void) error;
+	memset(places, 0, count * sizeof(HgTablePlace));
+	if (table->rows == 0)
+		return HG_OK;
+	hg_cuckoo_find(table, &groups->numbers, words, count, slots);
+	for (uint32_t i = 0; i < count; i++)
+		if (slots[i] != UINT64_MAX)
+		{
+			places[i].list = hg_slot_row(&groups->numbers.slots, slots[i], table->spec.key_width);
+			places[i].left = 1;
+			HG_TABLE_PREFETCH(&groups->offsets[places[i].list]);
+		}
+	for (uint32_t i = 0; i < count; i++)
+		if (places[i].left > 0)
+		{
+			places[i].at = groups->offsets[places[i].list];
+			places[i].left = groups->offsets[places[i].list + 1] - places[i].at;
+			HG_TABLE_PREFETCH(&groups->rows[places[i].at]);
+		}
+	return HG_OK;
+}
+
+static HgStatus
+groups_count_words(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts,
+				   HgError *error)
+{
+	HgTablePlace places[HG_TABLE_CHUNK];
+	HgStatus status = groups_locate(table, words, count, places, error);
+
+	for (uint32_t i = 0; i < count && status == HG_OK; i++)
+		counts[i] = (uint32_t) places[i].left;
+	return status;
+}
+
+static HgStatus
+groups_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *rows, HgError *error)
+{
+	const Groups *groups = &((GroupsTable *) table)->groups;
+	HgTablePlace places[HG_TABLE_CHUNK];
+	HgStatus status = groups_locate(table, words, count, places, error);
+
+	for (uint32_t i = 0; i < count && status == HG_OK; i++)
+		rows[i] = places[i].left > 0 ? groups->rows[places[i].at] : HG_NO_ROW;
+	return status;
+}
+
+static HgStatus
+groups_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, size_t capacity,
+			size_t *found, HgError *error)
+{
+	const Groups *groups = &((GroupsTable *) table)->groups;
+
+	(void) word;
+	(void) error;
+	*found = place->left < capacity ? (size_t) place->left : capacity;
+	if (*found > 0)
+		memcpy(rows, groups->rows + place->at, *found * sizeof(uint32_t));
+	place->at += *found;
+	place->left -= *found;
+	return HG_OK;
+}
+
+/* Its place is the number of a key, above 32 bits, and a row. */
+static uint32_t
+groups_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+{
+	const Groups *groups = &((const GroupsTable *) table)->groups;
+	uint64_t key = *place >> 32;
+	uint64_t at = *place & UINT32_MAX;
+	uint32_t count = 0;
+
+	for (; at < groups->count && count < HG_TABLE_CHUNK; at++, count++)
+	{
+		while (groups->offsets[key + 1] <= at)
+			key++;
+		words[count] = table->spec.key_width == 4 ? ((const uint32_t *) groups->words)[key]
+												  : ((const uint64_t *) groups->words)[key];
+		rows[count] = groups->rows[at];
+	}
+	*place = key << 32 | at;
+	*end = at == groups->count;
+	return count;
+}
+
+static HgStatus
+groups_describe(HgTable *table, HgTableStats *stats, HgError *error)
+{
+	const Groups *groups = &((GroupsTable *) table)->groups;
+
+	(void) error;
+	stats->slots = groups->count;
+	stats->lists = groups->numbers.rows;
+	stats->longest_list = groups->longest;
+	return HG_OK;
+}
+
+const HgTableCalls hg_table_groups_calls = {
+	.bytes = sizeof(GroupsTable),
+	.memory = groups_memory,
+	.open = groups_open,
+	.change = groups_change,
+	.find = groups_find,
+	.count = groups_count_words,
+	.locate = groups_locate,
+	.next = groups_next,
+	.scan = groups_scan,
+	.describe = groups_describe,
+	.close = groups_close,
+};
