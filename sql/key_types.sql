@@ -267,6 +267,16 @@ select condition, join_check('select l.n, r.n from stored_l l join stored_r r on
 from unnest(array['l.t = r.t', 'l.t = r.v', 'l.v = r.t', 'l.v = r.v', 'l.p = r.p', 'l.y = r.y', 'l.p::text = r.t', 'l.t = r.t and l.y = r.y',
     'l.t = r.t and l.n <> r.n', 'l.t || l.n % 2 = r.v || r.n % 2']) condition;
 drop table stored_l, stored_r;
+-- ... and serial numbers as texts, whose hashes are those of no others: as many matches are rechecked as there are
+create table numbered as
+  select 'k' || lpad(i::text, 11 + i % 9, '0') as t from generate_series(1, 150000) i
+  union all select i::text from generate_series(1, 150000) i union all select chr(i) from generate_series(200, 500) i;
+analyze numbered;
+set hashgraph.force = on;
+select count(*) from numbered l join numbered r using (t);
+select matches = rows_out as no_others, rows_out from hashgraph_last_joins();
+reset hashgraph.force;
+drop table numbered;
 
 -- collations: two that disagree, and equality that is not that of bytes
 create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);

@@ -126,3 +126,19 @@ hg_bind_params(Node *expr, const EState *estate, bool computed)
 	bms_free(found);
 	return hg_bind_params_mutator(expr, &values);
 }
+
+static Node *
+hg_blank_params_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param))
+		return hg_param_make_constant((const Param *) node, (Datum) 0, true);
+	return expression_tree_mutator(node, hg_blank_params_mutator, context);
+}
+
+Node *
+hg_blank_params(Node *expr)
+{
+	return hg_blank_params_mutator(expr, NULL);
+}

@@ -22,4 +22,7 @@ extern Bitmapset *hg_find_params(Node *expr, ParamKind kind);
  */
 extern Node *hg_bind_params(Node *expr, const EState *estate, bool computed);
 
+/* The expression with NULLs for its parameters: of the form that it has once they are known. */
+extern Node *hg_blank_params(Node *expr);
+
 #endif /* HG_BOUND_PARAMS_H */

@@ -469,25 +469,41 @@ hg_key_load(const char *bytes, Size n)
 	return word;
 }
 
-/* A hash of bytes, the same on both sides of a join, and nowhere else of use. */
+/* Both halves of a product of 128 bits, each bit of which depends on those of both factors. */
+static inline uint64
+hg_key_fold(uint64 a, uint64 b)
+{
+	uint128 product = (uint128) a * b;
+
+	return (uint64) product ^ (uint64) (product >> 64);
+}
+
+/*
+ * A hash of bytes, the same on both sides of a join, and nowhere else of use: 16 bytes at a time
+ * become a product, as in wyhash (Wang Yi, public domain).  What is less at the end is taken
+ * together with what is ahead of it.
+ */
 static inline uint64
 hg_key_hash_bytes(const char *bytes, Size n)
 {
+	const uint64 first = UINT64CONST(0xa0761d6478bd642f);
+	const uint64 second = UINT64CONST(0xe7037ed1a0b428db);
+	const Size word = sizeof(uint64);
 	uint64 hash = n * UINT64CONST(0x9e3779b97f4a7c15);
+	Size left = n;
 
-	/* what is less than a word at the end is looked at together with what is ahead of it */
-	for (const char *end = bytes + n; end - bytes > (ptrdiff_t) sizeof(uint64);
-		 bytes += sizeof(uint64))
+	for (; left > 2 * word; left -= 2 * word, bytes += 2 * word)
+		hash =
+			hg_key_fold(hg_key_load(bytes, word) ^ first, hg_key_load(bytes + word, word) ^ hash);
+	if (n > 2 * word)
 	{
-		hash = (hash ^ hg_key_load(bytes, sizeof(uint64))) * UINT64CONST(0xff51afd7ed558ccd);
-		hash ^= hash >> 32;
+		bytes += left - 2 * word;
+		left = 2 * word;
 	}
-	if (n > sizeof(uint64))
-	{
-		bytes += (n - 1) % sizeof(uint64) + 1;
-		return hg_mix64(hash ^ hg_key_load(bytes - sizeof(uint64), sizeof(uint64)));
-	}
-	return hg_mix64(hash ^ hg_key_load(bytes, n));
+	if (left <= word)
+		return hg_mix64(hg_key_fold(hg_key_load(bytes, left) ^ first, hash ^ second));
+	return hg_mix64(hg_key_fold(hg_key_load(bytes, word) ^ first,
+								hg_key_load(bytes + left - word, word) ^ hash));
 }
 
 /* What HG_KEY_BYTES makes of a value, which may be compressed, or out of line. */

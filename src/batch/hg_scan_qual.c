@@ -65,7 +65,7 @@ hg_column_qual_takes(Node *clause)
 	MemoryContext work =
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph predicate", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	bool takes = hg_predicate_from_clause(clause, true) != NULL;
+	bool takes = hg_predicate_from_clause(hg_blank_params(clause), true) != NULL;
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);

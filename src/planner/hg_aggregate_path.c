@@ -44,6 +44,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 
+#include "batch/hg_bound_params.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
@@ -206,7 +207,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
-		if (served && aggref->aggfilter != NULL && hg_column_qual_takes((Node *) aggref->aggfilter))
+		if (served && aggref->aggfilter != NULL &&
+			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
+			hg_column_qual_takes((Node *) aggref->aggfilter))
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}

@@ -59,6 +59,8 @@
  *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
  *				blocks that are served from resident columns: what is left of the price is that of
  *				binning, building and matching
+ *				Where a clause is not decided over columns, 4/10 of N * cpu_tuple_cost of that
+ *				share are not taken off: rows are formed of columns for it
  *	join		what forming its rows costs, where columns are handed over
  *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
  *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
@@ -111,6 +113,7 @@
 #define HG_RESIDENT_SAVED 0.1
 #define HG_COLUMNS_SAVED 0.16
 #define HG_COUNT_SAVED 0.2
+#define HG_FORMED_COST 0.4
 
 /* Of what a qual costs that is decided over columns. */
 #define HG_QUAL_SAVED 0.8
@@ -183,11 +186,15 @@ hg_qual_share(const RelOptInfo *rel, const Expr *clause)
 	return 1;
 }
 
-/* What a row of a table costs less for its clauses that are decided over columns. */
+/*
+ * What a row of a table costs less for its clauses that are decided over columns, and more for
+ * others, if it is served.
+ */
 static Cost
 hg_qual_saving(const RelOptInfo *rel)
 {
 	Cost row = 0;
+	bool formed = false;
 	ListCell *lc;
 
 	foreach (lc, rel->baserestrictinfo)
@@ -201,8 +208,10 @@ hg_qual_saving(const RelOptInfo *rel)
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
 			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
+		else
+			formed = true;
 	}
-	return row;
+	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
 }
 
 /* What a sequential scan costs less where it is read by pages, or served. */

@@ -35,7 +35,8 @@ typedef struct HgScanNote
 	MemoryContextCallback callback;
 	const RelOptInfo *rel;
 	double share;
-	Cost qual_saving; /* negative: nobody has asked */
+	bool priced;
+	Cost qual_saving; /* where it is */
 } HgScanNote;
 
 static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
@@ -71,7 +72,7 @@ hg_scan_note_add(const RelOptInfo *rel, double share)
 
 	note->rel = rel;
 	note->share = share;
-	note->qual_saving = -1;
+	note->priced = false;
 	dlist_push_head(&hg_scan_notes, &note->node);
 	note->callback.func = hg_scan_forget;
 	note->callback.arg = note;
@@ -135,7 +136,8 @@ hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price)
 	note = hg_scan_note_find(rel);
 	if (note == NULL)
 		note = hg_scan_note_add(rel, 0);
-	if (note->qual_saving < 0)
+	if (!note->priced)
 		note->qual_saving = price(rel);
+	note->priced = true;
 	return note->qual_saving;
 }

@@ -344,6 +344,11 @@ same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from 
 same_is('select count(*), sum(k) from bounded where v > (select max(v) - 5 from bounded)', '1 rows, all served', '... below a Gather', $parallel);
 cmp_ok(least_ms('select count(*) from bounded where v > (select 994)'), '<', 6 * least_ms('select count(*) from bounded where v > 994') + 1,
 	'... takes about as long as a constant one');
+# what a scan is expected to cost: no more for an initial plan's result than for a constant, and more where rows are formed
+my ($constant, $initial, $formed) = map { sql("set max_parallel_workers_per_gather = 0; explain select count(*) from bounded where $_") =~ /Aggregate\)  \(cost=([\d.]+)/ }
+  'v = 994', 'v = (select 994)', 'abs(v) = 994';
+cmp_ok(abs($initial - $constant), '<', 1, '... and is priced so');
+cmp_ok($formed, '>', 5 * $constant, 'a filter that is evaluated row by row is priced as one');
 sql('drop table bounded');
 
 # ---------------------------------------------------------------- who may see what
