@@ -617,8 +617,7 @@ HgStatus
 hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgStatus status = table_make(job, mode, true, error);
-	const CountKernel count_rows =
-		status == HG_OK ? choose_kernels(job)->count[job->direct.kind] : NULL;
+	const CountKernel *counts = choose_kernels(job)->count;
 	const Table table = job_table(job);
 	Tally tally = {0};
 	const void *keys;
@@ -630,7 +629,8 @@ hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *er
 	while (status == HG_OK && (count = hg_cpu_scan_next(&scan, job->spec.key_width,
 														HG_CPU_POLL_ROWS, &keys, &row)) > 0)
 	{
-		count_rows(&table, keys, count, &tally);
+		/* where there is a row there is a table for it */
+		counts[job->direct.kind](&table, keys, count, &tally);
 		status = hg_cpu_poll(job, error);
 	}
 	job->stats.intersections += tally.lists;
