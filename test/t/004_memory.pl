@@ -192,8 +192,10 @@ foreach my $backend (backends())
 	($shown) = $explained =~ /HashGraphAggregate.*?Memory Usage: (\d+) ?kB/s;
 	cmp_ok($shown, '>', 9 * 1024, "$label: the memory of states that have grown is shown");
 
-	my ($result, $grown, $spilled) = watch($backend->{backend}, 1024, $joins{inner});
-	is($result, $expected{inner}, "$label: a join in memory");
+	# one that has to hold both sides, whatever their keys are
+	my $full = $joins{inner} =~ s/ join / full join /r;
+	my ($result, $grown, $spilled) = watch($backend->{backend}, 1024, $full);
+	is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $full"), "$label: a join in memory");
 	is($spilled, '0', "$label: ... did not go to disk");
 	cmp_ok($grown, '>', 64 * 1024, "$label: ... took $grown kB: the measure measures");
 
