@@ -490,6 +490,24 @@ create view g_view with (security_barrier) as select * from g_b where w > 298;
 select sum(g_leak(w)), count(*) from g_a join g_view using (k) where id < 60;
 reset hashgraph.force;
 
+-- groups that come again and again, at times among many others, with NULLs, and negative ones of 2 bytes
+create table g_near as
+  select i % 40 as k, i as v, case when i between 20001 and 35000 then i % 3000 else i % 90 end as g,
+    case when i % 4999 <> 0 then (i % 150 - 75)::int2 end as s, case when i < 9000 then i % 70 end as n
+  from generate_series(1, 50000) i;
+analyze g_near;
+select agg_check('select a.g, count(*), sum(v), min(s) from g_near a join g_b b using (k) where w < 60 group by a.g');
+select agg_check('select s, count(*), sum(v), max(a.g) from g_near a join g_b b using (k) where w < 60 group by s');
+select agg_check('select n, count(*), sum(v) from g_near a join g_b b using (k) where w < 60 group by n');
+select agg_check('select a.g, max(v::text), bool_or(v % 3 = 0) from g_near a join g_b b using (k) where w < 60 group by a.g');
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+select agg_check('select a.g, count(*), sum(v), min(s) from g_near a join g_b b using (k) where w < 60 group by a.g');
+select agg_check('select s, max(repeat(v::text, 20)) from g_near a join g_b b using (k) where w < 60 group by s');
+reset work_mem;
+reset hash_mem_multiplier;
+drop table g_near;
+
 drop view g_view;
 drop function g_leak(int);
 drop table g_a, g_b, g_c, g_empty, g_text, g_bytes, g_wide, g_ends, g_kinds, g_typed, g_numeric, g_out, g_big, g_ten, g_fact, g_many, g_other, g_sums, g_groups;

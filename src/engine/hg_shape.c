@@ -136,7 +136,8 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 	uint64_t bytes;
 
 	shape.probe = choose_probe(spec, limits, c, outer_rows, inner_rows);
-	shape.vertices_log2 = hg_shape_vertices_log2(sizing_rows(shape.probe, outer_rows, inner_rows), c);
+	shape.vertices_log2 =
+		hg_shape_vertices_log2(sizing_rows(shape.probe, outer_rows, inner_rows), c);
 
 	bytes = graph_bytes(spec->key_width, inner_rows, shape.vertices_log2);
 	if (shape.probe == HG_PROBE_INTERSECT)

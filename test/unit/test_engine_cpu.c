@@ -378,6 +378,47 @@ test_streamed_choice(void)
 	hg_tap_ok(!can_stream(spec, 1000), "cpu: a job that has its outer rows takes no others");
 }
 
+/* Outer rows that are no more leave a table for matches, and there is nothing to count in it. */
+static void
+test_streamed_none(bool repeats)
+{
+	const uint64_t rows[2] = {50, 100};
+	const TestInterval interval = {7, 120, repeats};
+	TestData data;
+	TestData none;
+	TestRun run = {hg_cpu_engine(), test_host_plain(), &none, {.key_width = 4, .device = -1}, 0, 1};
+	uint32_t room[2][50];
+	HgMatches matches = {.outer = room[0], .inner = room[1], .capacity = 50};
+	uint64_t counted = 1;
+	HgStatus status;
+	HgError error;
+	HgJob *job;
+
+	test_data_create_interval(&data, 4, rows, &interval);
+	none = data;
+	none.rows[HG_OUTER] = 0;
+	run.spec.direct = 1;
+	run.spec.streamed = 1;
+	run.spec.expected_rows[HG_OUTER] = rows[HG_OUTER];
+	status = test_run_build(&run, &job, &error);
+	if (status == HG_OK)
+		status = run.engine->renew(job, data.keys[HG_OUTER], rows[HG_OUTER], &error);
+	if (status == HG_OK)
+		status = run.engine->match(job, HG_MATCH_ALL, &error);
+	if (status == HG_OK)
+		status = run.engine->next(job, &matches, &error);
+	if (status == HG_OK)
+		status = run.engine->renew(job, NULL, 0, &error);
+	if (status == HG_OK)
+		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+	hg_tap_ok(status == HG_OK && matches.count > 0 && counted == 0,
+			  "cpu: no outer rows are counted after some were matched, keys %s",
+			  repeats ? "more than once" : "once");
+	if (job != NULL)
+		run.engine->close(job);
+	test_data_destroy(&data);
+}
+
 int
 main(void)
 {
@@ -393,6 +434,8 @@ main(void)
 	test_direct_memory(true);
 	test_direct_order();
 	test_streamed_choice();
+	test_streamed_none(false);
+	test_streamed_none(true);
 	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows(), true);
 	return hg_tap_done();

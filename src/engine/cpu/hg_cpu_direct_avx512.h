@@ -38,7 +38,7 @@ many_count_in_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t n
 		__m512i words = _mm512_mask_i32gather_epi32(
 			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->places, 4);
 
-		found += count_bits(_mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, vertices)));
+		found += count_lanes(_mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, vertices)));
 	}
 	*matches = found;
 	return i;
@@ -58,7 +58,7 @@ many_count_in_counts32_avx512(const Table *table, const uint32_t *keys, uint32_t
 		__m512i counts =
 			_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), inside, vertices, table->places, 4);
 
-		lists += count_bits(_mm512_test_epi32_mask(counts, counts));
+		lists += count_lanes(_mm512_test_epi32_mask(counts, counts));
 		total = _mm512_add_epi64(total, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(counts)));
 		total =
 			_mm512_add_epi64(total, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(counts, 1)));
@@ -112,7 +112,7 @@ many_write_from_rows32_avx512(const Table *table, const uint32_t *keys, uint32_t
 
 		_mm512_storeu_si512(matches->outer + m, _mm512_maskz_compress_epi32(found, outer));
 		_mm512_storeu_si512(matches->inner + m, _mm512_maskz_compress_epi32(found, inner));
-		m += count_bits(found);
+		m += count_lanes(found);
 	}
 	matches->count = m;
 	return i;
@@ -144,7 +144,7 @@ many_count_in_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t n
 			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->places, 4);
 		__m256i bits = _mm256_rolv_epi32(one, _mm512_cvtepi64_epi32(vertices));
 
-		found += count_bits(_mm256_test_epi32_mask(words, bits));
+		found += count_lanes(_mm256_test_epi32_mask(words, bits));
 	}
 	*matches = found;
 	return i;
@@ -164,7 +164,7 @@ many_count_in_counts64_avx512(const Table *table, const uint64_t *keys, uint32_t
 		__m256i counts =
 			_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), inside, vertices, table->places, 4);
 
-		lists += count_bits(_mm256_test_epi32_mask(counts, counts));
+		lists += count_lanes(_mm256_test_epi32_mask(counts, counts));
 		total = _mm512_add_epi64(total, _mm512_cvtepu32_epi64(counts));
 	}
 	tally->matches += (uint64_t) _mm512_reduce_add_epi64(total);
@@ -220,7 +220,7 @@ many_write_from_rows64_avx512(const Table *table, const uint64_t *keys, uint32_t
 							_mm256_maskz_compress_epi32(found, outer));
 		_mm256_storeu_si256((__m256i *) (matches->inner + m),
 							_mm256_maskz_compress_epi32(found, inner));
-		m += count_bits(found);
+		m += count_lanes(found);
 	}
 	matches->count = m;
 	return i;

@@ -12,9 +12,11 @@
  * out of there goes to the place of *its* next function: which one it has come from is found by
  * comparing its places with the slot.  So on until an empty slot takes one in.  A chain of more
  * than 7 lg(slots) evictions says that the functions are bad: RESTART, with new functions for all.
+ * Where fewer than 1.2 slots a key are asked for, chains are longer without anything being bad,
+ * and ten times as many evictions are allowed.
  * Their tables take a thread an item and exchange 64-bit words; here items come one after the
- * other, and so a key can look at all of its places first: for itself, as each key is here once,
- * and for an empty slot, which spares many a chain.
+ * other, and so a key looks at all of its places first, for itself, as each key is here once, and
+ * each one on its way for an empty slot, which makes chains shorter.
  *
  * FUNCTIONS.  Theirs are ((a k + b) mod p) mod slots with a prime p of 29 bits, below which slots
  * must stay, and for keys of 32 bits.  Here a place is made of a word that is mixed already, by
@@ -41,6 +43,10 @@
 
 /* Evictions of one insert before the functions are given up, times log2 of the slots. */
 #define CHAIN_LOGS 7
+
+/* The same in an array that is to be filled more than theirs: with fewer slots a key than this. */
+#define CHAIN_LOGS_FULL 70
+#define FULL_FACTOR 1.2
 
 /* Restarts in a row after which the array grows, to so many quarters. */
 #define RESTARTS_TO_GROW 4
@@ -135,40 +141,44 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 {
 	const HgTableSlots *slots = &cuckoo->slots;
 	uint32_t functions = table->spec.functions;
-	uint32_t most = CHAIN_LOGS * ceil_log2(slots->count);
-	uint64_t place = place_of(cuckoo, 0, item->word);
+	bool is_full = functions > 2 && table->spec.slots_factor < FULL_FACTOR;
+	uint32_t most = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * ceil_log2(slots->count);
+	uint32_t next = 0; /* the function whose place it takes where none of its places is empty */
+	uint64_t place = 0;
 	uint32_t chain;
 
-	for (uint32_t i = 0; i < functions; i++)
-	{
-		uint64_t free_place = place_of(cuckoo, i, item->word);
-
-		if (hg_slot_row(slots, free_place, width) == HG_SLOT_EMPTY)
-		{
-			place = free_place;
-			break;
-		}
-	}
 	for (chain = 0; chain <= most; chain++)
 	{
-		Item out = {hg_slot_word(slots, place, width), hg_slot_row(slots, place, width)};
+		Item out;
 		uint32_t from = 0;
 
+		for (uint32_t i = 0; i < functions; i++)
+		{
+			place = place_of(cuckoo, (next + i) % functions, item->word);
+			if (hg_slot_row(slots, place, width) != HG_SLOT_EMPTY)
+				continue;
+			hg_slot_set(slots, place, item->word, item->row, width);
+			goto done;
+		}
+		place = place_of(cuckoo, next, item->word);
+		out.word = hg_slot_word(slots, place, width);
+		out.row = hg_slot_row(slots, place, width);
 		hg_slot_set(slots, place, item->word, item->row, width);
-		if (out.row == HG_SLOT_EMPTY)
-			break;
 		*item = out;
 
 		/* on to the next function that has another place for it, if one has */
 		while (place_of(cuckoo, from, out.word) != place)
 			from++;
 		for (uint32_t i = 1; i < functions; i++)
-			if (place_of(cuckoo, (from + i) % functions, out.word) != place)
-			{
-				place = place_of(cuckoo, (from + i) % functions, out.word);
+		{
+			next = (from + i) % functions;
+			if (place_of(cuckoo, next, out.word) != place)
 				break;
-			}
+		}
 	}
+
+done:
+	table->work += chain;
 	table->told.evictions += chain;
 	if (chain > table->told.longest_chain)
 		table->told.longest_chain = chain;
@@ -206,6 +216,9 @@ put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *d
 		{
 			Item item = {words[i], rows[i]};
 
+			status = hg_table_work(table, 1, error);
+			if (status != HG_OK)
+				return status;
 			*done = put_item(table, cuckoo, &item);
 		}
 	}
@@ -294,9 +307,11 @@ hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t 
 	uint32_t width = table->spec.key_width;
 	uint64_t slot = width == 4 ? slot_of(table, cuckoo, word, 4) : slot_of(table, cuckoo, word, 8);
 	Item item = {word, row};
-	HgStatus status = HG_OK;
+	HgStatus status = hg_table_work(table, 1, error);
 
 	*there = HG_NO_ROW;
+	if (status != HG_OK)
+		return status;
 	if (slot != UINT64_MAX)
 	{
 		*there = hg_slot_row(&cuckoo->slots, slot, width);

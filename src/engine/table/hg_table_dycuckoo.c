@@ -334,6 +334,7 @@ put(DycuckooTable *dycuckoo, Item *item, uint32_t width)
 		*item = out;
 		to = (to + 1) % table->spec.subtables;
 	}
+	table->work += chain;
 	table->told.evictions += chain;
 	if (chain > table->told.longest_chain)
 		table->told.longest_chain = chain;
@@ -718,6 +719,8 @@ insert_chunk(DycuckooTable *dycuckoo, const uint64_t *words, const uint32_t *row
 		}
 		if (table->rows + 1 > most_rows(&table->spec, dycuckoo->slots))
 			status = double_smallest(dycuckoo, error);
+		if (status == HG_OK)
+			status = hg_table_work(table, 1, error);
 		if (status == HG_OK)
 			status = insert_item(dycuckoo, &item, error);
 		table->rows++;

@@ -21,9 +21,9 @@
  * are its last ones, so that in long lists (HG_TABLE_SORTED_LIST) the first can be found by
  * bisection.
  *
- * REBUILD.  A batch with as many rows as the table has, or with more than the empty slots can take
- * before walks get long, is not worth a walk for each row: everything is hashed again, the old
- * rows and the batch's.
+ * REBUILD.  A batch with as many rows as the table has, if these are more than a few for its slots,
+ * or with more than the empty slots can take before walks get long, is not worth a walk for each
+ * row: everything is hashed again, the old rows and the batch's.
  *
  * ERASE OF MANY PAIRS OF ONE KEY would walk over all of its rows for each of them.  Once the walks
  * of a batch have seen more slots than the table has, the rest of the batch is done by one look at
@@ -243,7 +243,7 @@ batch_is_large(const DynamicTable *dynamic, uint64_t count)
 	uint64_t empty = slots - rows - dynamic->deleted;
 
 	/* what was opened with room for the rows to come is filled, not built anew */
-	return count > empty / 4 * 3 || (rows > 0 && count >= rows);
+	return count > empty / 4 * 3 || (rows > 0 && count >= rows && count >= slots / 4);
 }
 
 static HgStatus

@@ -47,6 +47,13 @@
 /* Slots that are moved to a larger table between two looks at interrupts. */
 #define HG_GROUPS_POLL 65536
 
+/*
+ * Where more rows of a batch than one in so many have a group that was not near, some batches are
+ * not looked up there: one, and then twice as many each time, up to a limit.
+ */
+#define HG_GROUPS_NEAR_MISSES 8
+#define HG_GROUPS_NEAR_REST 64
+
 /* Odd, with no pattern in its bits. */
 #define HG_GROUPS_MIXER UINT64CONST(0xd6e8feb86659fd93)
 
@@ -165,6 +172,7 @@ hg_groups_reset(HgGroups *groups)
 	groups->piece_left = 0;
 	groups->bytes = 0;
 	groups->count = 0;
+	memset(groups->near, 0, sizeof(groups->near));
 	hg_charge_set(&groups->charge, 0);
 }
 
@@ -463,6 +471,51 @@ hg_groups_equal_word(HgGroups *groups, HgGroup *group, const Datum *values, uint
 	return ((values[row] ^ group->values[0]) & mask) == 0 && !hg_group_nulls(groups, group)[0];
 }
 
+/* The place of a word among the groups that are near. */
+static inline uint32
+hg_groups_near_place(uint64 word)
+{
+	return (uint32) (word * HG_GROUPS_MIXER >> (64 - HG_GROUPS_NEAR_LOG2));
+}
+
+bool
+hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found)
+{
+	const HgGroupKey *key = &groups->keys[0];
+	const Datum *values = batch->values[key->column];
+	int missing = 0;
+
+	if (groups->nkeys != 1 || key->kind != HG_GROUP_KEY_WORD || batch->has_nulls[key->column])
+		return false;
+	if (groups->near_rest > 0)
+	{
+		groups->near_rest--;
+		return false;
+	}
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		uint64 word = values[i] & key->mask;
+		HgGroup *near = groups->near[hg_groups_near_place(word)];
+
+		found[i] = near;
+		/* a group of NULL is never near */
+		missing += near == NULL || (near->values[0] & key->mask) != word;
+	}
+	groups->near_step = missing > batch->nrows / HG_GROUPS_NEAR_MISSES
+							? Min(Max(2 * groups->near_step, 1), HG_GROUPS_NEAR_REST)
+							: 0;
+	groups->near_rest = groups->near_step;
+	return missing == 0;
+}
+
+/* Have the groups of a batch's rows be near, if they may. */
+static void
+hg_groups_have_near(HgGroups *groups, const Datum *values, int nrows, HgGroup *const *found)
+{
+	for (int i = 0; i < nrows; i++)
+		groups->near[hg_groups_near_place(values[i] & groups->keys[0].mask)] = found[i];
+}
+
 void
 hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
 			   HgGroup **found)
@@ -514,6 +567,8 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 				break;
 		}
 	}
+	if (add && one_word && groups->near_rest == 0)
+		hg_groups_have_near(groups, words, batch->nrows, found);
 	if (add)
 		hg_groups_charge(groups);
 }
@@ -521,6 +576,7 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 void
 hg_groups_truncate(HgGroups *groups, uint32 count)
 {
+	memset(groups->near, 0, sizeof(groups->near));
 	/* the last one first: none has been placed behind it that would not be found without it */
 	while (groups->count > count)
 	{

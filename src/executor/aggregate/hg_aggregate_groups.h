@@ -55,6 +55,9 @@ typedef struct HgGroupSlot
 	uint32 number; /* of the group, from 1; 0 = free */
 } HgGroupSlot;
 
+/* Groups that are near, by their logarithm: their pointers take 8 kB. */
+#define HG_GROUPS_NEAR_LOG2 10
+
 typedef struct HgGroups
 {
 	/* as made */
@@ -83,6 +86,11 @@ typedef struct HgGroups
 	int piece_left;	  /* ... and how many more fit there */
 	uint64 bytes;	  /* of slots and pieces */
 	uint32 count;
+
+	/* of one key that is a word: groups that were found last, by a part of the word's product */
+	HgGroup *near[1 << HG_GROUPS_NEAR_LOG2];
+	int near_rest; /* batches to come that are not looked up there ... */
+	int near_step; /* ... and how many they were at first */
 } HgGroups;
 
 /*
@@ -101,6 +109,12 @@ extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
 
 /* The hashes[nrows] of a batch's rows. */
 extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);
+
+/*
+ * Find the groups of a batch's rows, if all of them were found lately; false where that is not so,
+ * or the keys are not such as are looked up fast: then found is undefined.
+ */
+extern bool hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found);
 
 /*
  * Find the groups of a batch's rows, which have these hashes.  A row of a group that is not

@@ -289,6 +289,9 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 		hg_aggregate_find_kinds(state, batch, keys->words, found);
 		return (HgSelection){NULL, batch->nrows};
 	}
+	/* no row has a new group then, and nobody asks for hashes */
+	if (hg_groups_find_near(state->groups, batch, found))
+		return (HgSelection){NULL, batch->nrows};
 	hg_groups_hash(state->groups, batch, keys->words);
 	if (state->spill.writing != NULL)
 		return hg_aggregate_find_known(state, batch, keys, found, rows);

@@ -22,11 +22,16 @@
 /* The matches that a batch is made of. */
 typedef struct HgMatchRows
 {
-	uint32 outer[HG_BATCH_ROWS];
-	uint32 inner[HG_BATCH_ROWS];
+	const uint32 *outer; /* [count] */
+	const uint32 *inner; /* [count] */
 	int count;
-	size_t first;				 /* their places in the current chunk of matches ... */
-	uint16 which[HG_BATCH_ROWS]; /* ... are first + which[count] */
+	size_t first;		 /* their places in the current chunk of matches ... */
+	const uint16 *which; /* ... are first + which[count]; NULL: from first on */
+
+	/* where some are left out, what is above points to these */
+	uint32 kept_outer[HG_BATCH_ROWS];
+	uint32 kept_inner[HG_BATCH_ROWS];
+	uint16 kept_which[HG_BATCH_ROWS];
 } HgMatchRows;
 
 /* Take the next matches from the matcher; false when there are no more. */
@@ -44,11 +49,10 @@ hg_join_take_matches(HgJoinEmission *emission, HgMatcher *matcher, HgMatchRows *
 		}
 	}
 	matches->count = (int) Min(emission->count - emission->next, HG_BATCH_ROWS);
-	memcpy(matches->outer, emission->outer + emission->next, matches->count * sizeof(uint32));
-	memcpy(matches->inner, emission->inner + emission->next, matches->count * sizeof(uint32));
+	matches->outer = emission->outer + emission->next;
+	matches->inner = emission->inner + emission->next;
 	matches->first = emission->next;
-	for (int i = 0; i < matches->count; i++)
-		matches->which[i] = (uint16) i;
+	matches->which = NULL;
 	emission->next += matches->count;
 	return true;
 }
@@ -94,7 +98,7 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 			hg_input_stream_get(state->streaming.stream, matches->outer, matches->count,
 								state->rules.join_qual == NULL);
 		else if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
-								   matches->first, matches->which, matches->count, batch))
+										matches->first, matches->which, matches->count, batch))
 			hg_column_store_get(input->rows, side == HG_OUTER ? matches->outer : matches->inner,
 								matches->count, batch, input->to);
 	}
@@ -115,10 +119,13 @@ hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches)
 		if (!hg_join_match_counts(state, outer_row, inner_row))
 			continue;
 		hg_join_note_match(state, outer_row, inner_row);
-		matches->outer[kept] = outer_row;
-		matches->which[kept] = matches->which[i];
-		matches->inner[kept++] = inner_row;
+		matches->kept_outer[kept] = outer_row;
+		matches->kept_which[kept] = (uint16) i;
+		matches->kept_inner[kept++] = inner_row;
 	}
+	matches->outer = matches->kept_outer;
+	matches->inner = matches->kept_inner;
+	matches->which = matches->kept_which;
 	matches->count = kept;
 }
 
@@ -183,8 +190,8 @@ bool
 hg_join_fill_matches(HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
-	bool filter =
-		rules->single_match || state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked;
+	/* where no qual refuses any, a single match is all that the engine returns of an outer row */
+	bool filter = state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked;
 	HgMatchRows matches;
 
 	while (hg_join_take_matches(&state->emission, state->matching.matcher, &matches))

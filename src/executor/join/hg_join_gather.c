@@ -114,11 +114,14 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 		const uint8 *nulls = matched->nulls[column];
 		int at = gather->sent[side].input->to[column];
 
-		hg_values_gather(set->widths[column], values + first * set->widths[column], which, count,
-						 batch->values[at]);
+		values += first * set->widths[column];
+		if (which != NULL)
+			hg_values_gather(set->widths[column], values, which, count, batch->values[at]);
+		else
+			hg_values_load(set->widths[column], values, count, batch->values[at]);
 		batch->has_nulls[at] = nulls != NULL;
 		for (int i = 0; nulls != NULL && i < count; i++)
-			batch->nulls[at][i] = nulls[first + which[i]] != 0;
+			batch->nulls[at][i] = nulls[first + (which != NULL ? which[i] : i)] != 0;
 	}
 	return true;
 }

@@ -43,7 +43,8 @@ extern const HgColumnSet *hg_join_gathered_columns(const HgJoinGather *gather, H
 
 /*
  * Fill the columns of a side with the values that came with matches first + which[count] of the
- * matcher's current chunk; false, and nothing is done, where they did not.
+ * matcher's current chunk, or with count of them from first on where which is NULL; false, and
+ * nothing is done, where they did not.
  */
 extern bool hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSide side,
 								  size_t first, const uint16 *which, int count, HgBatch *batch);
