@@ -57,13 +57,6 @@ hg_table_poll(HgTable *table, HgError *error)
 	return HG_OK;
 }
 
-/* The smaller of what is left and what fits between two polls. */
-static uint64_t
-poll_step(uint64_t left)
-{
-	return left < HG_TABLE_CHUNK_BYTES ? left : HG_TABLE_CHUNK_BYTES;
-}
-
 HgStatus
 hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *error)
 {
@@ -75,25 +68,8 @@ hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *erro
 
 		if (status != HG_OK)
 			return status;
-		step = poll_step(bytes - i);
+		step = bytes - i < HG_TABLE_CHUNK_BYTES ? bytes - i : HG_TABLE_CHUNK_BYTES;
 		memset((char *) ptr + i, byte, step);
-	}
-	return HG_OK;
-}
-
-HgStatus
-hg_table_copy(HgTable *table, void *to, const void *from, uint64_t bytes, HgError *error)
-{
-	uint64_t step;
-
-	for (uint64_t i = 0; i < bytes; i += step)
-	{
-		HgStatus status = hg_table_poll(table, error);
-
-		if (status != HG_OK)
-			return status;
-		step = poll_step(bytes - i);
-		memcpy((char *) to + i, (const char *) from + i, step);
 	}
 	return HG_OK;
 }

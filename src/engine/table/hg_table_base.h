@@ -49,7 +49,7 @@
  */
 #define HG_TABLE_CHUNK 128
 
-/* Bytes that are set or copied in order between two polls. */
+/* Bytes that are set between two polls. */
 #define HG_TABLE_CHUNK_BYTES (256 * 1024)
 
 #if defined(__GNUC__)
@@ -149,10 +149,8 @@ extern void hg_table_free(HgTable *table, void *ptr, uint64_t bytes);
 /* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
 extern HgStatus hg_table_poll(HgTable *table, HgError *error);
 
-/* Fill memory with a byte, and copy it, with polls. */
+/* Fill memory with a byte, with polls. */
 extern HgStatus hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *error);
-extern HgStatus hg_table_copy(HgTable *table, void *to, const void *from, uint64_t bytes,
-							  HgError *error);
 
 /* Poll when enough was done since the last time. */
 static inline HgStatus
