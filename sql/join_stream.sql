@@ -78,4 +78,18 @@ set hashgraph.bins = 8;
 select count(*), sum(length(pad)) from (select f.*, name from st_f f join st_d1 using (k1) offset 0) s;
 select executions > 1 or partitions > 1 as in_pieces from hashgraph_last_joins();
 
-drop table st_f, st_d1, st_d2, st_d3, st_dt, st_hot, st_none;
+-- A table of all places from the least key to the greatest is counted too, where outer rows come as
+-- in a join of rows that are held, and is not made where there is no room for it.
+reset hashgraph.bins;
+create table st_far as select i * 650 as k3, i as n from generate_series(0, 199) i;
+analyze st_far;
+set work_mem = '64kB';
+select count(*), sum(n) from (select v, n from st_f join st_far using (k3) offset 0) s;
+select build = 'direct' as direct, memory_bytes <= 64 * 1024 as fits from hashgraph_last_joins();
+set work_mem = '4MB';
+select count(*), sum(n) from (select v, n from st_f join st_far using (k3) offset 0) s;
+select build = 'direct' as direct, memory_bytes >= engine_bytes as counted from hashgraph_last_joins();
+select count(*), sum(n) from (select v, n from st_f left join st_far using (k3) offset 0) s;
+select build = 'direct' as direct, memory_bytes >= engine_bytes as counted from hashgraph_last_joins();
+
+drop table st_f, st_d1, st_d2, st_d3, st_dt, st_hot, st_none, st_far;

@@ -50,6 +50,13 @@ typedef struct HgKeyColumn
  */
 extern HgKeyColumn *hg_key_column_create(MemoryContext parent, uint32 width, HgBudget *budget);
 
+/* What of a column's charge is for what the engine will take. */
+static inline uint64
+hg_key_column_job_bytes(const HgKeyColumn *column)
+{
+	return column->rows * (column->row_bytes - column->width);
+}
+
 /* What a word of a width is charged. */
 extern uint64 hg_key_column_row_bytes(uint32 width);
 

@@ -175,7 +175,8 @@ extern "C"
 	{
 		uint64_t rows[2];	 /* of all participants, by HgSide */
 		uint64_t runs[2];	 /* the chunk published last: chunks are chained */
-		uint64_t bounds[2];	 /* of inner keys that may be vertices */
+		uint64_t bounds[2];	 /* of inner keys that may be vertices ... */
+		uint64_t room;		 /* ... and what each table of them may take, inverted */
 		uint64_t work;		 /* where the work stands that is still to be taken */
 		uint32_t failure[2]; /* a status, 0 if none, before each arrive */
 	} HgTeamState;
@@ -253,6 +254,8 @@ extern "C"
 		uint32_t direct;		   /* not 0: where all of the four above are left open, and the
 									* inner keys are dense, the keys may be the vertices: then
 									* there is no graph to be described or exported */
+		uint64_t direct_limit;	   /* bytes that such a job may hold: keys whose table would
+									* take more are hashed; 0 = no limit of its own */
 		uint32_t streamed;		   /* not 0, in an engine that has renew(): outer rows come after
 									* build, a few at a time, if the inner graph is small enough
 									* that bins would be a loss; else build makes nothing */

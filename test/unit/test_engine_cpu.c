@@ -225,12 +225,20 @@ test_direct_choice(uint32_t key_width)
 				  !is_direct(direct, rows, wide) && !is_direct(direct, few, wide),
 			  "cpu: keys of %u bytes that are not dense are hashed", key_width);
 
-	/* a memory limit that leaves no room for the largest of the tables */
+	/* a limit of all jobs, or of those with a table, that leaves no room for the largest table */
+	for (int all = 0; all < 2; all++)
+	{
+		spec = direct;
+		*(all ? &spec.memory_limit : &spec.direct_limit) = 1000000;
+		hg_tap_ok(is_direct(spec, rows, dense) && !is_direct(spec, rows, at_limit) &&
+					  !is_direct(spec, more, at_limit),
+				  "cpu: keys of %u bytes are hashed where a table would take too much%s", key_width,
+				  all ? " for any job" : "");
+	}
 	spec = direct;
-	spec.memory_limit = 1000000;
-	hg_tap_ok(is_direct(spec, rows, dense) && !is_direct(spec, rows, at_limit) &&
-				  !is_direct(spec, more, at_limit),
-			  "cpu: keys of %u bytes are hashed where a table would take too much", key_width);
+	spec.direct_limit = 1;
+	hg_tap_ok(!is_direct(spec, few, few_at_limit) && !is_direct(spec, rows, dense),
+			  "cpu: keys of %u bytes are hashed where there is no room for a table", key_width);
 
 	spec = direct;
 	spec.direct = 0;

@@ -312,7 +312,8 @@ typedef struct TeamRun
 	unsigned fail_at;
 	unsigned cancel_arrive;
 	bool fails_before;
-	bool direct; /* keys are to be the vertices */
+	bool direct;		  /* keys are to be the vertices */
+	uint64_t first_limit; /* the spec.direct_limit of the first one */
 } TeamRun;
 
 /*
@@ -353,6 +354,7 @@ team_run(const TeamRun *run, const TestData *data, HgStatus *statuses)
 							   .right = true};
 		all[i].spec.key_width = data->key_width;
 		all[i].spec.device = -1;
+		all[i].spec.direct_limit = i == 0 ? run->first_limit : 0;
 		all[i].team.whole_bins = run->whole_bins;
 		all[i].team.spread = run->spread ? run->participants : 0;
 		shared->readers |= 1U << i;
@@ -524,7 +526,9 @@ test_direct(uint32_t key_width)
 			run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
 			run.whole_bins = turn % 6 == 5;
 			run.spread = turn % 7 == 6;
-			run.direct = cases[c].direct && !run.whole_bins && !run.spread;
+			/* nobody has a table where one has no room for it */
+			run.first_limit = turn % 5 == 4 ? 1000 : 0;
+			run.direct = cases[c].direct && !run.whole_bins && !run.spread && run.first_limit == 0;
 			good &= team_run(&run, &data, statuses);
 			for (unsigned i = 0; i < run.participants; i++)
 				good &= statuses[i] == HG_OK;

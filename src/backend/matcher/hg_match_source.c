@@ -43,6 +43,7 @@ hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec
 
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
 	spec->direct = task->spec.direct && !on_device;
+	spec->direct_limit = task->spec.direct_limit;
 	spec->streamed = task->spec.streamed_rows > 0;
 	/* others go on with what has been delivered of another source, and look at these */
 	spec->outer_only = spec->streamed && task->spec.outer_only;

@@ -255,6 +255,18 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 }
 
 uint64
+hg_matcher_job_bytes(const HgMatcher *matcher)
+{
+	HgMatchSource *source = matcher->source;
+	HgJobStats stats = {0};
+
+	if (strcmp(source->ops->backend, "cpu") != 0)
+		return 0;
+	source->ops->report(source, &stats);
+	return stats.peak_bytes;
+}
+
+uint64
 hg_matcher_fetched_bytes(const HgMatcher *matcher)
 {
 	return matcher->source->fetched_bytes;

@@ -46,12 +46,13 @@ typedef struct HgSender HgSender; /* hg_sender.h */
 
 typedef struct HgMatcherSpec
 {
-	uint32 key_width; /* bytes: 4 or 8 */
-	HgMatchMode mode; /* all matches, or the first of each outer row */
-	bool small;		  /* a few rows: use the CPU and nothing else */
-	bool counted;	  /* no match is asked for, only their number */
-	bool direct;	  /* on the CPU keys may be vertices, where no setting says otherwise */
-	double pairs;	  /* matches that are expected; only hints at how long they take */
+	uint32 key_width;	 /* bytes: 4 or 8 */
+	HgMatchMode mode;	 /* all matches, or the first of each outer row */
+	bool small;			 /* a few rows: use the CPU and nothing else */
+	bool counted;		 /* no match is asked for, only their number */
+	bool direct;		 /* on the CPU keys may be vertices, where no setting says otherwise ... */
+	uint64 direct_limit; /* ... and the job holds no more than that with a table of them; 0: any */
+	double pairs;		 /* matches that are expected; only hints at how long they take */
 
 	/*
 	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
@@ -172,6 +173,9 @@ extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 
 /* Describe the HashGraph of a side; false where build made none. */
 extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
+
+/* The most that the job has held of this process's memory, the keys it was given aside. */
+extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);
 
 /* Memory of the matches that have come from a device all at once. */
 extern uint64 hg_matcher_fetched_bytes(const HgMatcher *matcher);

@@ -53,7 +53,7 @@
  */
 #define SPREAD_BELOW (1024 * 1024)
 
-/* What a table of keys may take (hg_cpu_direct.c), however few rows there are. */
+/* What a table of keys may take (hg_cpu_direct.c), however few rows there are: if the job may. */
 #define DIRECT_BYTES (1024 * 1024)
 
 /*
@@ -304,8 +304,12 @@ engine_share(HgJob *job, const HgTeam *team, HgError *error)
 	return HG_OK;
 }
 
-double
-hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
+/*
+ * What the graph of a side takes for each of its rows, with up to 1.42 offsets for it (hg_shape.c),
+ * where it is made as a whole.
+ */
+static double
+graph_row_bytes(uint32_t key_width, double load_factor)
 {
 	return key_width + sizeof(uint32_t) +
 		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
@@ -314,7 +318,7 @@ hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor)
 bool
 hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows)
 {
-	return hg_cpu_graph_row_bytes(key_width, load_factor) * rows <= BINNED_FROM;
+	return graph_row_bytes(key_width, load_factor) * rows <= BINNED_FROM;
 }
 
 /* Are the outer rows of a shared job to be shared out, whoever has appended them? */
@@ -370,26 +374,53 @@ may_share_direct(const HgJob *job, const uint64_t rows[2])
 		   (shape.build == HG_BUILD_V1 || rows[HG_INNER] <= rows[HG_OUTER] / SHARED_DIRECT_PART);
 }
 
-/* Have keys be the vertices, where they are dense; bounds are those of a shared job. */
+/* What there is for a table beside what the job holds, and will for runs of all its inner rows. */
+static uint64_t
+job_direct_room(const HgJob *job)
+{
+	const uint64_t limits[] = {job->spec.memory_limit, job->spec.direct_limit};
+	uint64_t held = job->held_bytes;
+	uint64_t room = UINT64_MAX;
+
+	if (job->team != NULL)
+		held += job->sides[HG_INNER].rows * hg_cpu_edge_size(job);
+	for (int i = 0; i < 2; i++)
+		if (limits[i] > 0)
+		{
+			uint64_t left = limits[i] > held ? limits[i] - held : 0;
+
+			room = left < room ? left : room;
+		}
+	return room;
+}
+
+/*
+ * Have keys be the vertices, where they are dense and there is room for a table of them; bounds are
+ * those of a shared job.
+ */
 static HgStatus
-job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, HgError *error)
+job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds, uint64_t room,
+				  HgError *error)
 {
 	double start = hg_clock_ms();
 	const uint64_t sides[2] = {
 		job->spec.streamed ? job->spec.expected_rows[HG_OUTER] : rows[HG_OUTER], rows[HG_INNER]};
 	/* what is planned for two sides of HashGraphs, or for a whole one, or what is little */
-	double planned = job->spec.streamed
-						 ? hg_cpu_graph_row_bytes(job->spec.key_width, job->spec.load_factor) *
-							   (double) rows[HG_INNER]
-						 : hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
-							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
-	uint64_t bytes = planned > DIRECT_BYTES ? (uint64_t) planned : DIRECT_BYTES;
+	double planned =
+		job->spec.streamed
+			? graph_row_bytes(job->spec.key_width, job->spec.load_factor) * (double) rows[HG_INNER]
+			: hg_cpu_row_bytes(job->spec.key_width, job->spec.load_factor) *
+				  ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
+	uint64_t bytes = job->team != NULL		  ? SHARED_DIRECT_BYTES(planned)
+					 : planned > DIRECT_BYTES ? (uint64_t) planned
+											  : DIRECT_BYTES;
 	HgStatus status = HG_OK;
 
+	bytes = bytes < room ? bytes : room;
 	if (job->team == NULL)
 		status = hg_cpu_direct_choose(job, sides, bytes, error);
 	else if (may_share_direct(job, rows))
-		hg_cpu_direct_choose_shared(job, rows, SHARED_DIRECT_BYTES(planned), bounds);
+		hg_cpu_direct_choose_shared(job, rows, bytes, bounds);
 	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
 	if (status == HG_OK && is_direct(job))
 	{
@@ -458,6 +489,7 @@ static HgStatus
 job_build(HgJob *job, HgError *error)
 {
 	uint64_t rows[2] = {job->sides[HG_OUTER].rows, job->sides[HG_INNER].rows};
+	uint64_t room = job_direct_room(job);
 	HgCpuBounds bounds = {0, 0};
 	HgStatus status = HG_OK;
 
@@ -465,10 +497,10 @@ job_build(HgJob *job, HgError *error)
 	{
 		if (job->spec.direct)
 			status = hg_cpu_direct_bounds(job, &bounds, error);
-		status = hg_cpu_team_count(job, status, rows, &bounds, error);
+		status = hg_cpu_team_count(job, status, rows, &bounds, &room, error);
 	}
 	if (status == HG_OK)
-		status = job_choose_direct(job, rows, &bounds, error);
+		status = job_choose_direct(job, rows, &bounds, room, error);
 	/* matching allocates nothing more, and renew is a part of it */
 	if (status == HG_OK && job->spec.streamed)
 		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
@@ -492,6 +524,7 @@ static HgStatus
 engine_build(HgJob *job, HgError *error)
 {
 	HgCpuBounds bounds;
+	uint64_t room;
 	uint64_t rows[2];
 	HgStatus status;
 
@@ -501,7 +534,7 @@ engine_build(HgJob *job, HgError *error)
 
 		/* the others wait for all who have joined */
 		if (job->team != NULL && !cpu_job(job)->has_arrived)
-			status = hg_cpu_team_count(job, status, rows, &bounds, error);
+			status = hg_cpu_team_count(job, status, rows, &bounds, &room, error);
 		cpu_job(job)->has_arrived = true;
 		return status;
 	}
@@ -653,7 +686,7 @@ hg_cpu_row_bytes(uint32_t key_width, double load_factor)
 	 * A row in a run is an edge.  Small jobs have no runs but a graph of one side: of two sides as
 	 * big that is less.
 	 */
-	double graph = hg_cpu_graph_row_bytes(key_width, load_factor) / 2;
+	double graph = graph_row_bytes(key_width, load_factor) / 2;
 
 	return edge > graph ? edge : graph;
 }

@@ -22,13 +22,9 @@ extern HgEngine *hg_cpu_engine(void);
 extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 
 /*
- * What the graph of a side takes for each of its rows, with up to 1.42 offsets for it (hg_shape.c),
- * where it is made as a whole.
+ * Does a graph of so many rows that is made as a whole stay in a near cache, so that others can be
+ * looked up as they come?
  */
-extern double hg_cpu_graph_row_bytes(uint32_t key_width, double load_factor);
-
-/* Does such a graph of so many rows stay in a near cache, so that others can be looked up as they
- * come? */
 extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows);
 
 /*

@@ -334,8 +334,7 @@ most_vertices(HgJob *job, const uint64_t rows[2], uint64_t bytes)
 HgStatus
 hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError *error)
 {
-	uint64_t left = job->spec.memory_limit > 0 ? job->spec.memory_limit - job->held_bytes : bytes;
-	uint64_t most = most_vertices(job, rows, bytes < left ? bytes : left);
+	uint64_t most = most_vertices(job, rows, bytes);
 	const HgCpuPiece *piece = job->sides[HG_INNER].pieces;
 	HgCpuBounds bounds = {0, 0};
 	HgStatus status;

@@ -108,11 +108,12 @@ raise_to(uint64_t *word, uint64_t other)
 }
 
 /*
- * Tell the others of this participant's rows, and of the bounds of the inner ones' keys.  What is
- * the least is told as the greatest of the opposites: the state begins with zeros.
+ * Tell the others of this participant's rows, of the bounds of the inner ones' keys, and of what it
+ * may take for a table, if it has rows to look up in it.  What is the least is told as the greatest
+ * of the opposites: the state begins with zeros.
  */
 static void
-team_announce(HgJob *job, const HgCpuBounds *bounds)
+team_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
 {
 	HgTeamState *state = job->team->state;
 
@@ -121,18 +122,21 @@ team_announce(HgJob *job, const HgCpuBounds *bounds)
 		raise_to(&state->bounds[0], ~ORDERED(bounds->least));
 		raise_to(&state->bounds[1], ORDERED(bounds->greatest));
 	}
+	if (job->sides[HG_OUTER].rows > 0)
+		raise_to(&state->room, ~room);
 	for (int i = 0; i < 2; i++)
 		__atomic_fetch_add(&state->rows[i], job->sides[i].rows, __ATOMIC_RELEASE);
 }
 
 /*
- * The first wait: rows becomes the numbers of rows of all participants, and bounds those of all
- * inner keys, where there are any.  status is how the job stands, with *error set; the participant
- * fails with it.  When this is not HG_OK the participant owes no more arrives.
+ * The first wait: rows becomes the numbers of rows of all participants, bounds those of all inner
+ * keys, where there are any, and *room the least of what they have for a table.  status is how the
+ * job stands, with *error set; the participant fails with it.  When this is not HG_OK the
+ * participant owes no more arrives.
  */
 HgStatus
 hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bounds,
-				  HgError *error)
+				  uint64_t *room, HgError *error)
 {
 	const HgTeam *team = job->team;
 	HgTeamState *state = team->state;
@@ -144,7 +148,7 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bo
 	if (team->arrived == 0)
 	{
 		if (status == HG_OK)
-			team_announce(job, bounds);
+			team_announce(job, bounds, *room);
 		else
 			team_fail(team, 0, status);
 		if (!team->arrive(team->arg) && status == HG_OK)
@@ -169,6 +173,7 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bo
 	}
 	bounds->least = FROM_ORDERED(~__atomic_load_n(&state->bounds[0], __ATOMIC_ACQUIRE));
 	bounds->greatest = FROM_ORDERED(__atomic_load_n(&state->bounds[1], __ATOMIC_ACQUIRE));
+	*room = ~__atomic_load_n(&state->room, __ATOMIC_ACQUIRE);
 	return HG_OK;
 }
 

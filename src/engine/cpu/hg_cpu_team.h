@@ -14,7 +14,7 @@
 
 /* The two waits of a shared build, and what comes between. */
 extern HgStatus hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2],
-								  HgCpuBounds *bounds, HgError *error);
+								  HgCpuBounds *bounds, uint64_t *room, HgError *error);
 extern HgStatus hg_cpu_team_exchange(HgJob *job, HgStatus status, HgError *error);
 
 /* Shared memory for a run, counted against the job's limit, and what is to become of it. */

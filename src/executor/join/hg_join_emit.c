@@ -36,13 +36,19 @@ typedef struct HgMatchRows
 
 /* Take the next matches from the matcher; false when there are no more. */
 static bool
-hg_join_take_matches(HgJoinEmission *emission, HgMatcher *matcher, HgMatchRows *matches)
+hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 {
+	HgJoinEmission *emission = &state->emission;
+	bool more;
+
 	CHECK_FOR_INTERRUPTS();
 	if (emission->next == emission->count)
 	{
 		emission->next = 0;
-		if (!hg_matcher_next(matcher, &emission->outer, &emission->inner, &emission->count))
+		more = hg_matcher_next(state->matching.matcher, &emission->outer, &emission->inner,
+							   &emission->count);
+		hg_join_charge_job(&state->matching);
+		if (!more)
 		{
 			emission->count = 0;
 			return false;
@@ -194,7 +200,7 @@ hg_join_fill_matches(HgJoinState *state)
 	bool filter = state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked;
 	HgMatchRows matches;
 
-	while (hg_join_take_matches(&state->emission, state->matching.matcher, &matches))
+	while (hg_join_take_matches(state, &matches))
 	{
 		if (rules->join_qual == NULL && filter)
 			hg_join_filter_counted(state, &matches);

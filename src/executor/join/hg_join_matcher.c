@@ -20,6 +20,25 @@ hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory)
 	matching->context =
 		AllocSetContextCreate(memory->context, "HashGraphJoin chunk", ALLOCSET_SMALL_SIZES);
 	matching->fetched = (HgCharge){.budget = &memory->budget};
+	matching->reckoned = 0;
+	matching->job = (HgCharge){.budget = &memory->budget};
+}
+
+void
+hg_join_charge_job(HgJoinMatching *matching)
+{
+	uint64 bytes = hg_matcher_job_bytes(matching->matcher);
+
+	hg_charge_set(&matching->job, bytes > matching->reckoned ? bytes - matching->reckoned : 0);
+}
+
+/* What this process may still take, if it shares a join with others its part of that. */
+static uint64
+hg_join_room(const HgJoinState *state, const HgTeamSpec *team)
+{
+	if (team != NULL)
+		return team->match_bytes / team->processes;
+	return hg_budget_room(&state->memory.budget);
 }
 
 void
@@ -39,7 +58,10 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		state->rules.single_match && state->rules.join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
 	spec->counted = !hg_join_streams(&state->rules, state->matched);
+	matching->reckoned =
+		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);
 	spec->direct = true;
+	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->team), 1);
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
@@ -50,6 +72,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	MemoryContextSwitchTo(old);
 	hg_join_end_sending(state);
 	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
+	hg_join_charge_job(matching);
 }
 
 HgJoinPhase
@@ -58,6 +81,7 @@ hg_join_start_output(HgJoinState *state)
 	if (!hg_join_streams(&state->rules, state->matched))
 	{
 		state->output.empty_left = hg_matcher_count(state->matching.matcher);
+		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;
 	}
 	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
@@ -106,6 +130,7 @@ hg_join_retire_matcher(HgJoinState *state)
 	}
 	MemoryContextReset(matching->context);
 	hg_charge_set(&matching->fetched, 0);
+	hg_charge_set(&matching->job, 0);
 	hg_join_emission_reset(&state->emission);
 	hg_join_output_clear(&state->output);
 }

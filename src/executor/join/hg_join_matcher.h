@@ -21,6 +21,8 @@ typedef struct HgJoinMatching
 	HgMatcher *matcher;	   /* or NULL */
 	MemoryContext context; /* that it lives in, and nothing else */
 	HgCharge fetched;	   /* matches that came from a device to be kept */
+	uint64 reckoned;	   /* what the words of the rows are charged for the job ... */
+	HgCharge job;		   /* ... and what it takes beside that */
 } HgJoinMatching;
 
 /* There is no matcher; those to come live in a child of the node's memory. */
@@ -32,6 +34,9 @@ extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory
  * a team share, all else of the spec is filled in here.
  */
 extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
+
+/* Charge what the matcher's job has taken so far: matching may have it take more. */
+extern void hg_join_charge_job(HgJoinMatching *matching);
 
 /* The stream of matches begins, or begins again: returns the phase that is to be entered. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);

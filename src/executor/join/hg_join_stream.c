@@ -17,9 +17,7 @@
  */
 #include "hg_compat.h"
 
-#include "engine/cpu/hg_cpu.h"
 #include "executor/join/hg_join_state.h"
-#include "hg_guc.h"
 
 /* Outer rows that are expected in this process. */
 static uint64
@@ -53,7 +51,6 @@ hg_join_begin_stream(HgJoinState *state)
 {
 	HgJoinStreaming *streaming = &state->streaming;
 	HgInput *outer = state->inputs[HG_OUTER];
-	const HgKeyColumn *words = state->inputs[HG_INNER]->words;
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
@@ -69,16 +66,12 @@ hg_join_begin_stream(HgJoinState *state)
 		MemoryContextSwitchTo(old);
 	}
 	hg_input_clear(outer);
-	streaming->graph.budget = &state->memory.budget;
-	hg_charge_set(&streaming->graph,
-				  words->rows * (uint64) (hg_cpu_graph_row_bytes(words->width, hg_load_factor) -
-										  hg_cpu_row_bytes(words->width, hg_load_factor)));
 	hg_join_create_matcher(state, &spec);
 	if (!hg_matcher_streams(state->matching.matcher))
 	{
 		hg_matcher_destroy(state->matching.matcher);
 		state->matching.matcher = NULL;
-		hg_charge_set(&streaming->graph, 0);
+		hg_charge_set(&state->matching.job, 0);
 		streaming->declined = true;
 		return false;
 	}
@@ -94,7 +87,6 @@ hg_join_end_stream(HgJoinState *state)
 	if (!state->streaming.active)
 		return;
 	hg_input_stream_end(state->streaming.stream);
-	hg_charge_set(&state->streaming.graph, 0);
 	state->streaming.active = false;
 }
 

@@ -20,7 +20,6 @@ typedef struct HgJoinStreaming
 	HgInputStream *stream; /* of the outer input; NULL before the first */
 	bool declined;		   /* the inner side has been found to be too large */
 	bool active;		   /* outer rows come from there, numbered from 0 in each batch */
-	HgCharge graph;		   /* what the inner graph takes beside what its words are charged */
 } HgJoinStreaming;
 
 /* Is the outer side, of which nothing has been read, to be joined as it comes? */
