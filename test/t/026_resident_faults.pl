@@ -176,28 +176,28 @@ holds_against('joins_observed', '... nor one that is changed behind that copy, o
 	my $different;
 
 	sql(q{select hashgraph_resident_drop('t')});
-	hold(RECORD);
+	hold($holder, RECORD);
 	sql(q{select hashgraph_resident_add('t')});
-	wait_at(RECORD);
+	wait_at($holder, RECORD);
 	# those bits are too old when it goes on, and it comes again with the bits of a round that is about to end
 	wait_for_rounds(3);
-	hold(END_ROUND);
-	wait_at(END_ROUND);
-	let_go(RECORD);
-	hold(RECORD);
-	if (comes_to(RECORD, 2))
+	hold($holder, END_ROUND);
+	wait_at($holder, END_ROUND);
+	let_go($holder, RECORD);
+	hold($holder, RECORD);
+	if (comes_to($holder, RECORD, 2))
 	{
 		change();
 		# the next round, which is the first that sees the change, observes the table and does not end
-		let_go(END_ROUND);
-		hold(END_ROUND);
-		if (comes_to(END_ROUND, 2))
+		let_go($holder, END_ROUND);
+		hold($holder, END_ROUND);
+		if (comes_to($holder, END_ROUND, 2))
 		{
 			wait_published(RECORD);
 			# the snapshots from before the change go, and nobody takes from the records before the bit is set again
-			hold(OBSERVE);
-			let_go(END_ROUND);
-			if (comes_to(OBSERVE, 2))
+			hold($holder, OBSERVE);
+			let_go($holder, END_ROUND);
+			if (comes_to($holder, OBSERVE, 2))
 			{
 				sql('vacuum t');
 				$different = (check())[1];
