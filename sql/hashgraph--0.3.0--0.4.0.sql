@@ -30,6 +30,49 @@ AS 'MODULE_PATHNAME', 'hashgraph_devices_0_4';
 COMMENT ON FUNCTION hashgraph_devices() IS
 'GPUs that HashGraph joins can run on, memory in bytes, and what the process does that uses one of them';
 
+CREATE FUNCTION hashgraph_table_stats(
+	rel regclass,
+	key name,
+	kind text DEFAULT 'csr',
+	content text DEFAULT NULL,
+	layout text DEFAULT NULL,
+	load_factor double precision DEFAULT NULL,
+	max_padding double precision DEFAULT NULL,
+	empty_slots integer DEFAULT NULL,
+	functions integer DEFAULT NULL,
+	slots_factor double precision DEFAULT NULL,
+	subtables integer DEFAULT NULL,
+	min_filled double precision DEFAULT NULL,
+	max_filled double precision DEFAULT NULL,
+	seed bigint DEFAULT NULL,
+	batches integer DEFAULT NULL,
+	OUT kind text,
+	OUT content text,
+	OUT keys bigint,
+	OUT null_keys bigint,
+	OUT rows bigint,
+	OUT slots bigint,
+	OUT filled double precision,
+	OUT longest_list bigint,
+	OUT longest_walk bigint,
+	OUT evictions bigint,
+	OUT restarts bigint,
+	OUT rebuilds bigint,
+	OUT bytes bigint,
+	OUT peak_bytes bigint,
+	OUT build_ns double precision,
+	OUT insert_ns double precision,
+	OUT find_ns double precision,
+	OUT erase_ns double precision,
+	OUT backend text)
+RETURNS record
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_table_stats';
+
+COMMENT ON FUNCTION hashgraph_table_stats(regclass, name, text, text, text, double precision, double precision,
+	integer, integer, double precision, integer, double precision, double precision, bigint, integer) IS
+'builds a table of a kind over a key column, measures it, in nanoseconds a row, and describes it';
+
 -- Resident columns
 
 CREATE FUNCTION hashgraph_resident(

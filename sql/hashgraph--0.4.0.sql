@@ -55,6 +55,49 @@ AS 'MODULE_PATHNAME', 'hashgraph_build_stats';
 COMMENT ON FUNCTION hashgraph_build_stats(regclass, name) IS
 'builds the HashGraph of a key column and describes it (distinct_keys counts distinct hashes where keys travel as hashes)';
 
+CREATE FUNCTION hashgraph_table_stats(
+	rel regclass,
+	key name,
+	kind text DEFAULT 'csr',
+	content text DEFAULT NULL,
+	layout text DEFAULT NULL,
+	load_factor double precision DEFAULT NULL,
+	max_padding double precision DEFAULT NULL,
+	empty_slots integer DEFAULT NULL,
+	functions integer DEFAULT NULL,
+	slots_factor double precision DEFAULT NULL,
+	subtables integer DEFAULT NULL,
+	min_filled double precision DEFAULT NULL,
+	max_filled double precision DEFAULT NULL,
+	seed bigint DEFAULT NULL,
+	batches integer DEFAULT NULL,
+	OUT kind text,
+	OUT content text,
+	OUT keys bigint,
+	OUT null_keys bigint,
+	OUT rows bigint,
+	OUT slots bigint,
+	OUT filled double precision,
+	OUT longest_list bigint,
+	OUT longest_walk bigint,
+	OUT evictions bigint,
+	OUT restarts bigint,
+	OUT rebuilds bigint,
+	OUT bytes bigint,
+	OUT peak_bytes bigint,
+	OUT build_ns double precision,
+	OUT insert_ns double precision,
+	OUT find_ns double precision,
+	OUT erase_ns double precision,
+	OUT backend text)
+RETURNS record
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_table_stats';
+
+COMMENT ON FUNCTION hashgraph_table_stats(regclass, name, text, text, text, double precision, double precision,
+	integer, integer, double precision, integer, double precision, double precision, bigint, integer) IS
+'builds a table of a kind over a key column, measures it, in nanoseconds a row, and describes it';
+
 CREATE FUNCTION hashgraph_probe_stats(
 	left_rel regclass, left_key name, right_rel regclass, right_key name,
 	OUT left_rows bigint,

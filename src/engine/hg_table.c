@@ -9,6 +9,8 @@
  */
 #include "hg_table.h"
 
+#include <stdio.h>
+
 HgTableTraits
 hg_table_traits(HgTableKind kind, HgTableContent content)
 {
@@ -69,9 +71,12 @@ hg_table_defaults(const HgTableSpec *spec)
 static HgStatus
 check_range(double value, double low, double high, const char *what, HgError *error)
 {
+	char detail[80];
+
 	if (value >= low && value <= high)
 		return HG_OK;
-	return hg_error_set(error, HG_INVALID, NULL, "%s of a table out of range: %g", what, value);
+	snprintf(detail, sizeof(detail), "Valid values are from %g to %g.", low, high);
+	return hg_error_set(error, HG_INVALID, detail, "%s of a table out of range: %g", what, value);
 }
 
 /* The parameters of a kind. */
@@ -114,7 +119,9 @@ check_parameters(const HgTableSpec *full, HgError *error)
 			if (status == HG_OK &&
 				!(full->min_filled > 0 &&
 				  full->min_filled < full->max_filled * subtables / (subtables + 1)))
-				status = hg_error_set(error, HG_INVALID, NULL,
+				status = hg_error_set(error, HG_INVALID,
+									  "It must be above 0 and, with d subtables, below d / (d + 1) "
+									  "of the greatest one.",
 									  "least filled factor of a table out of range: %g",
 									  full->min_filled);
 			break;

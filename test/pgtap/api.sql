@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(71);
+SELECT plan(73);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -29,12 +29,15 @@ SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'hashgraph'),
 SELECT is((SELECT count(*)::int FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass
 			AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)),
-	19, 'the extension has no more functions and relations than these');
+	20, 'the extension has no more functions and relations than these');
 
 SELECT has_function('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_join', ARRAY['bigint[]', 'bigint[]']);
 SELECT has_function('hashgraph_build_stats', ARRAY['regclass', 'name']);
 SELECT has_function('hashgraph_probe_stats', ARRAY['regclass', 'name', 'regclass', 'name']);
+SELECT has_function('hashgraph_table_stats', ARRAY['regclass', 'name', 'text', 'text', 'text', 'double precision',
+	'double precision', 'integer', 'integer', 'double precision', 'integer', 'double precision', 'double precision',
+	'bigint', 'integer']);
 SELECT has_function('hashgraph_last_joins', ARRAY[]::text[]);
 SELECT has_function('hashgraph_stat', ARRAY[]::text[]);
 SELECT has_function('hashgraph_stat_reset', ARRAY[]::text[]);
@@ -81,6 +84,11 @@ SELECT is(pg_temp.result_columns('hashgraph_probe_stats(regclass, name, regclass
 	'build_ms double precision, match_ms double precision, recheck_ms double precision, '
 	'total_ms double precision, backend text, device text, fallback text',
 	'columns of hashgraph_probe_stats');
+SELECT is(pg_temp.result_columns((SELECT oid FROM pg_proc WHERE proname = 'hashgraph_table_stats')::regprocedure::text),
+	'kind text, content text, keys bigint, null_keys bigint, rows bigint, slots bigint, filled double precision, '
+	'longest_list bigint, longest_walk bigint, evictions bigint, restarts bigint, rebuilds bigint, bytes bigint, '
+	'peak_bytes bigint, build_ns double precision, insert_ns double precision, find_ns double precision, '
+	'erase_ns double precision, backend text', 'columns of hashgraph_table_stats');
 SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 	'join_number integer, node text, join_type text, backend text, device text, fallback text, '
 	'build text, probe text, executions bigint, outer_rows bigint, inner_rows bigint, '
@@ -121,7 +129,7 @@ SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY 
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
 	'hashgraph_last_joins r, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
 	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_resident_refresh u, hashgraph_stat s, '
-	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_version r', 'where functions may run in a parallel query');
+	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_table_stats u, hashgraph_version r', 'where functions may run in a parallel query');
 SELECT is((SELECT bool_and(obj_description(oid, 'pg_proc') IS NOT NULL) FROM pg_proc
 		WHERE proname LIKE 'hashgraph\_%'), true, 'every function has a comment');
 SELECT is(obj_description('hashgraph_stat'::regclass, 'pg_class') IS NOT NULL, true,

@@ -123,6 +123,7 @@ my @kinds = map { [ $_, 0 ] } (
 	'select count(*) from hashgraph_join(array(select k::int8 from l), array(select k::int8 from r))',
 	'select vertices from hashgraph_build_stats(\'l\', \'k\')',
 	'select matches from hashgraph_probe_stats(\'l\', \'k\', \'r\', \'k\')',
+	'select slots from hashgraph_table_stats(\'l\', \'k\', \'cuckoo\', batches => 1)',
 	'explain (analyze, costs off) select count(*) from l join r using (k)',
 	'prepare p(int) as select count(*) from l join r using (k) where v < $1; execute p(100); execute p(200); deallocate p',
 	'update l set v = l.v from r where l.k = r.k and r.w = 3');
@@ -134,6 +135,8 @@ push @kinds, map { [ $_, 1 ] } (
 	'set statement_timeout = 4; select sum(a.z) from same a join same b using (k)',
 	'set statement_timeout = 2; select count(*) from large_l join large_r using (k) where v + w < 0',
 	'set work_mem = \'64kB\'; set statement_timeout = 5; select max(large_l.pad || large_r.pad) from large_l full join large_r using (k)',
+	'select slots from hashgraph_table_stats(\'same\', \'k\', \'ellpack\', max_padding => 1)',
+	'set statement_timeout = 4; select slots from hashgraph_table_stats(\'large_l\', \'k\', batches => 10000)',
 	'select count(*) from hashgraph_join(\'l\', \'k\', \'r\', \'t\')');
 
 sub test_memory

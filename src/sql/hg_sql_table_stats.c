@@ -1,0 +1,556 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_sql_table_stats.c
+ *	  hashgraph_table_stats(): a table of engine/hg_table.h over one key column.
+ *
+ * A table of the kind and content that are asked for is built of all keys, and then measured as a
+ * caller would use it: every key is looked up, and a tenth of the rows is erased and inserted
+ * again, in batches, so that the table ends with what it was built of.  It is described after
+ * that, with all that was done to it.
+ *
+ * MEMORY.  Keys lie in one array, because a table is built of one batch.  Array and table are
+ * charged to the same budget as the other statistics functions have; what reading leaves of it is
+ * the table's limit.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "backend/hg_host.h"
+#include "backend/hg_memory.h"
+#include "engine/table/hg_table_cpu.h"
+#include "sql/hg_sql_match.h"
+#include "sql/hg_sql_row.h"
+
+/* One row of so many is erased and inserted again. */
+#define SAMPLE 10
+
+/* Keys that are looked up in one call. */
+#define FIND_KEYS 65536
+
+/* Batches that the sample is cut into: by default, and at most. */
+#define DEFAULT_BATCHES 10
+#define MAX_BATCHES 10000
+
+PG_FUNCTION_INFO_V1(hashgraph_table_stats);
+
+/* Numbers of the arguments. */
+typedef enum HgTableStatsArgument
+{
+	ARGUMENT_RELATION = 0,
+	ARGUMENT_KEY,
+	ARGUMENT_KIND,
+	ARGUMENT_CONTENT,
+	ARGUMENT_LAYOUT,
+	ARGUMENT_LOAD_FACTOR,
+	ARGUMENT_MAX_PADDING,
+	ARGUMENT_EMPTY_SLOTS,
+	ARGUMENT_FUNCTIONS,
+	ARGUMENT_SLOTS_FACTOR,
+	ARGUMENT_SUBTABLES,
+	ARGUMENT_MIN_FILLED,
+	ARGUMENT_MAX_FILLED,
+	ARGUMENT_SEED,
+	ARGUMENT_BATCHES
+} HgTableStatsArgument;
+
+/* Numbers of the result's columns. */
+typedef enum HgTableStatsColumn
+{
+	TABLE_KIND = 0,
+	TABLE_CONTENT,
+	TABLE_KEYS,
+	TABLE_NULL_KEYS,
+	TABLE_ROWS,
+	TABLE_SLOTS,
+	TABLE_FILLED,
+	TABLE_LONGEST_LIST,
+	TABLE_LONGEST_WALK,
+	TABLE_EVICTIONS,
+	TABLE_RESTARTS,
+	TABLE_REBUILDS,
+	TABLE_BYTES,
+	TABLE_PEAK_BYTES,
+	TABLE_BUILD_NS,
+	TABLE_INSERT_NS,
+	TABLE_FIND_NS,
+	TABLE_ERASE_NS,
+	TABLE_BACKEND,
+	TABLE_COLUMNS
+} HgTableStatsColumn;
+
+/* What a table is lent: a host that knows whether it was the one to refuse memory. */
+typedef struct HgSqlTableHost
+{
+	HgPgHost pg; /* first: callbacks of both get the same argument */
+	bool refused;
+} HgSqlTableHost;
+
+/* A table that is measured. */
+typedef struct HgSqlTable
+{
+	HgSqlTableHost host;
+	HgBudget budget;
+	HgCharge array; /* what keys takes */
+	HgTableSpec spec;
+	HgTables *tables;
+	HgTable *table; /* or NULL */
+	const char *keys;
+	uint64 nkeys;
+	uint64 null_keys;
+} HgSqlTable;
+
+/* Times, in nanoseconds, and how many rows each was taken over. */
+typedef struct HgSqlTableTimes
+{
+	double build;
+	double find;
+	double erase;
+	double insert;
+	uint64 sampled; /* rows that were erased and inserted again */
+} HgSqlTableTimes;
+
+/* The name that an argument gives, or NULL. */
+static const char *
+hg_sql_table_name_argument(FunctionCallInfo fcinfo, HgTableStatsArgument argument)
+{
+	return PG_ARGISNULL(argument) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(argument));
+}
+
+/* A number that an argument gives, or 0, by which a spec means its default. */
+static double
+hg_sql_table_number(FunctionCallInfo fcinfo, HgTableStatsArgument argument, const char *name)
+{
+	double value = PG_ARGISNULL(argument) ? 0 : PG_GETARG_FLOAT8(argument);
+
+	if (!PG_ARGISNULL(argument) && !(value > 0))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be greater than zero", name),
+						errhint("Leave it out, or give NULL, for the default.")));
+	return value;
+}
+
+/* The same for a whole number. */
+static uint32
+hg_sql_table_count(FunctionCallInfo fcinfo, HgTableStatsArgument argument, const char *name)
+{
+	int32 value = PG_ARGISNULL(argument) ? 0 : PG_GETARG_INT32(argument);
+
+	if (!PG_ARGISNULL(argument) && value <= 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("%s must be greater than zero", name),
+						errhint("Leave it out, or give NULL, for the default.")));
+	return (uint32) value;
+}
+
+static const char *
+hg_sql_table_kind(int kind)
+{
+	return hg_table_kind_name((HgTableKind) kind);
+}
+
+static const char *
+hg_sql_table_content(int content)
+{
+	return hg_table_content_name((HgTableContent) content);
+}
+
+static const char *
+hg_sql_table_layout(int layout)
+{
+	return layout == HG_TABLE_AOS ? "aos" : "soa";
+}
+
+/* The number of what has a name; an error that lists all where nothing has. */
+static int
+hg_sql_table_choice(const char *name, const char *what, int count, const char *(*name_of)(int) )
+{
+	StringInfoData all;
+
+	for (int i = 0; i < count; i++)
+		if (pg_strcasecmp(name, name_of(i)) == 0)
+			return i;
+	initStringInfo(&all);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&all, "%s%s", i == 0 ? "" : ", ", name_of(i));
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unknown %s of a table: \"%s\"", what, name),
+					errhint("Available values: %s.", all.data)));
+}
+
+/* The most general content of a kind: it loses no row of a column with duplicates. */
+static HgTableContent
+hg_sql_table_default_content(HgTableKind kind)
+{
+	return hg_table_traits(kind, HG_TABLE_MULTIMAP).possible ? HG_TABLE_MULTIMAP : HG_TABLE_MAP;
+}
+
+/* What a kind can hold, for a hint. */
+static const char *
+hg_sql_table_contents_of(HgTableKind kind)
+{
+	StringInfoData all;
+
+	initStringInfo(&all);
+	for (int i = 0; i < HG_TABLE_CONTENTS; i++)
+		if (hg_table_traits(kind, (HgTableContent) i).possible)
+			appendStringInfo(&all, "%s%s", all.len == 0 ? "" : ", ", hg_sql_table_content(i));
+	return all.data;
+}
+
+/* What the arguments ask for; an error where there is no such table. */
+static HgTableSpec
+hg_sql_table_spec(FunctionCallInfo fcinfo, uint32 key_width)
+{
+	const char *kind = hg_sql_table_name_argument(fcinfo, ARGUMENT_KIND);
+	const char *content = hg_sql_table_name_argument(fcinfo, ARGUMENT_CONTENT);
+	const char *layout = hg_sql_table_name_argument(fcinfo, ARGUMENT_LAYOUT);
+	HgTableSpec spec = {
+		.kind = HG_TABLE_CSR,
+		.key_width = key_width,
+		.load_factor = hg_sql_table_number(fcinfo, ARGUMENT_LOAD_FACTOR, "load_factor"),
+		.max_padding = hg_sql_table_number(fcinfo, ARGUMENT_MAX_PADDING, "max_padding"),
+		.empty_slots = hg_sql_table_count(fcinfo, ARGUMENT_EMPTY_SLOTS, "empty_slots"),
+		.functions = hg_sql_table_count(fcinfo, ARGUMENT_FUNCTIONS, "functions"),
+		.slots_factor = hg_sql_table_number(fcinfo, ARGUMENT_SLOTS_FACTOR, "slots_factor"),
+		.subtables = hg_sql_table_count(fcinfo, ARGUMENT_SUBTABLES, "subtables"),
+		.min_filled = hg_sql_table_number(fcinfo, ARGUMENT_MIN_FILLED, "min_filled"),
+		.max_filled = hg_sql_table_number(fcinfo, ARGUMENT_MAX_FILLED, "max_filled"),
+		.seed = PG_ARGISNULL(ARGUMENT_SEED) ? 0 : (uint64) PG_GETARG_INT64(ARGUMENT_SEED),
+	};
+	HgError error;
+
+	if (kind != NULL)
+		spec.kind =
+			(HgTableKind) hg_sql_table_choice(kind, "kind", HG_TABLE_KINDS, hg_sql_table_kind);
+	spec.content = hg_sql_table_default_content(spec.kind);
+	if (content != NULL)
+		spec.content = (HgTableContent) hg_sql_table_choice(content, "content", HG_TABLE_CONTENTS,
+															hg_sql_table_content);
+	if (layout != NULL)
+		spec.layout = (HgTableLayout) hg_sql_table_choice(layout, "layout", HG_TABLE_SOA + 1,
+														  hg_sql_table_layout);
+
+	if (!hg_table_traits(spec.kind, spec.content).possible)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("a table of kind %s can be no %s", hg_table_kind_name(spec.kind),
+							   hg_table_content_name(spec.content)),
+						errhint("Available values: %s.", hg_sql_table_contents_of(spec.kind))));
+	if (hg_table_check(&spec, &error) != HG_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", error.message),
+				 error.detail[0] != '\0' ? errdetail("%s", error.detail) : 0,
+				 errhint("Leave the parameter out, or give NULL, for the default of the kind.")));
+	return spec;
+}
+
+/* How many batches the sample is cut into; 0 where nothing is to be changed. */
+static uint32
+hg_sql_table_batches(FunctionCallInfo fcinfo)
+{
+	int32 batches =
+		PG_ARGISNULL(ARGUMENT_BATCHES) ? DEFAULT_BATCHES : PG_GETARG_INT32(ARGUMENT_BATCHES);
+
+	if (batches < 0 || batches > MAX_BATCHES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("batches out of range: %d", batches),
+				 errdetail("Valid values are from 0 to %d.", MAX_BATCHES),
+				 errhint("With 0 the table is not changed, and insert_ns and erase_ns are NULL.")));
+	return (uint32) batches;
+}
+
+static void *
+hg_sql_table_alloc(void *arg, size_t bytes)
+{
+	HgSqlTableHost *host = arg;
+	void *block = hg_block_alloc(host->pg.context, bytes);
+
+	host->refused |= block == NULL;
+	return block;
+}
+
+/* Keys and table pass the limit. */
+pg_noreturn static void
+hg_sql_table_throw_full(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("keys and their table do not fit in memory"),
+			 errdetail("The limit is the larger of maintenance_work_mem and work_mem times "
+					   "hash_mem_multiplier, %zu kB.",
+					   (size_t) (hg_sql_memory_limit() / 1024)),
+			 errhint("Increase maintenance_work_mem, or measure no changes (batches => 0): "
+					 "kinds that can't be changed in place take up to twice the memory then.")));
+}
+
+/* Return where a call of the table answered HG_OK, and close it and throw otherwise. */
+static void
+hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
+{
+	if (status == HG_OK)
+		return;
+	if (table->table != NULL)
+		table->tables->close(table->table);
+	table->table = NULL;
+
+	hg_host_rethrow(&table->host.pg);
+	if (status == HG_OUT_OF_MEMORY && !table->host.refused)
+		hg_sql_table_throw_full();
+	/* the one thing that is wrong with a batch of ours: lists can't be padded so far */
+	if (status == HG_INVALID)
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", error->message),
+			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
+			 errhint("Raise max_padding, or take a kind that pads less: sliced_ellpack, or csr, "
+					 "which does not.")));
+	hg_host_throw(&table->host.pg, status, error);
+}
+
+/* The number of the first row of one of so many parts of the keys. */
+static uint64
+hg_sql_table_part(const HgSqlTable *table, uint64 part, uint64 parts)
+{
+	return table->nkeys * part / parts;
+}
+
+/* Keys and rows from one row on. */
+static HgTableBatch
+hg_sql_table_batch(const HgSqlTable *table, uint64 first_row, uint64 count)
+{
+	return (HgTableBatch){.keys = table->keys + first_row * table->spec.key_width,
+						  .first_row = (uint32) first_row,
+						  .count = count};
+}
+
+/* Read the keys of a column into one array. */
+static void
+hg_sql_table_read(HgSqlTable *table, const HgSqlKey *key, HgKeyEncoder *encoder)
+{
+	HgSqlSide side;
+	HgKeySet set;
+	char *keys;
+	Size bytes;
+	Size at = 0;
+
+	hg_sql_side_read(&side, key, encoder, HG_INNER, false, &table->budget);
+	set = hg_key_column_set(side.keys);
+	bytes = set.rows * encoder->width;
+
+	/* no HashGraph of a join will be built of them: from here on they are keys alone */
+	hg_charge_set(&side.keys->charge, hg_key_column_reserved(side.keys));
+	table->array.budget = &table->budget;
+	hg_charge_set(&table->array, bytes);
+	if (hg_budget_is_full(&table->budget))
+		hg_sql_table_throw_full();
+	keys = hg_block_alloc(CurrentMemoryContext, Max(bytes, 1));
+	if (keys == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+						errdetail("Failed to allocate %zu bytes for keys.", bytes)));
+	for (int i = 0; i < set.npieces; i++)
+	{
+		Size piece = set.pieces[i].count * encoder->width;
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(keys + at, set.pieces[i].keys, piece);
+		at += piece;
+	}
+	hg_key_column_release(side.keys);
+
+	table->keys = keys;
+	table->nkeys = set.rows;
+	table->null_keys = side.null_keys;
+}
+
+/* Nanoseconds since a moment. */
+static double
+hg_sql_table_ns_since(instr_time start)
+{
+	return hg_sql_ms_since(start) * 1e6;
+}
+
+/* Make the table of all keys. */
+static void
+hg_sql_table_build(HgSqlTable *table, HgSqlTableTimes *times)
+{
+	HgTableBatch batch = hg_sql_table_batch(table, 0, table->nkeys);
+	HgStatus status;
+	HgError error;
+	instr_time start;
+
+	/* 0 would be no limit */
+	table->spec.memory_limit = Max(hg_budget_room(&table->budget), 1);
+	table->tables = hg_table_cpu();
+	status = table->tables->open(table->tables, &table->host.pg.host, &table->spec, &table->table,
+								 &error);
+	hg_sql_table_check(table, status, &error);
+
+	INSTR_TIME_SET_CURRENT(start);
+	status = table->tables->build(table->table, &batch, NULL, &error);
+	times->build = hg_sql_table_ns_since(start);
+	hg_sql_table_check(table, status, &error);
+}
+
+/* Look all keys up, in the order in which they were read. */
+static void
+hg_sql_table_find(HgSqlTable *table, HgSqlTableTimes *times)
+{
+	uint32 *rows = palloc(FIND_KEYS * sizeof(uint32));
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (uint64 i = 0; i < table->nkeys; i += FIND_KEYS)
+	{
+		HgTableBatch batch = hg_sql_table_batch(table, i, Min(table->nkeys - i, FIND_KEYS));
+		HgError error;
+
+		hg_sql_table_check(table,
+						   table->tables->find(table->table, batch.keys, batch.count, rows, &error),
+						   &error);
+	}
+	times->find = hg_sql_table_ns_since(start);
+	pfree(rows);
+}
+
+/*
+ * Erase the sample, or insert it: of each of so many parts of the rows the first ones.  Returns the
+ * time, and how many rows there were and were changed.
+ */
+static double
+hg_sql_table_change(HgSqlTable *table, uint32 batches, bool insert, uint64 *rows, uint64 *changed)
+{
+	instr_time start;
+
+	*rows = *changed = 0;
+	INSTR_TIME_SET_CURRENT(start);
+	for (uint32 i = 0; i < batches; i++)
+	{
+		uint64 first = hg_sql_table_part(table, i, batches);
+		uint64 part = hg_sql_table_part(table, (uint64) i + 1, batches) - first;
+		HgTableBatch batch = hg_sql_table_batch(table, first, (part + SAMPLE - 1) / SAMPLE);
+		HgTableChange change = {0};
+		HgError error;
+
+		hg_sql_table_check(table,
+						   insert ? table->tables->insert(table->table, &batch, &change, &error)
+								  : table->tables->erase(table->table, &batch, &change, &error),
+						   &error);
+		*rows += batch.count;
+		*changed += insert ? change.inserted : change.erased;
+	}
+	return hg_sql_table_ns_since(start);
+}
+
+/* Erase the sample, and insert it again. */
+static void
+hg_sql_table_exchange(HgSqlTable *table, uint32 batches, HgSqlTableTimes *times)
+{
+	uint64 erased;
+	uint64 inserted;
+
+	if (!hg_table_traits(table->spec.kind, table->spec.content).can_erase)
+		return;
+	times->erase = hg_sql_table_change(table, batches, false, &times->sampled, &erased);
+	times->insert = hg_sql_table_change(table, batches, true, &times->sampled, &inserted);
+	if (erased != inserted)
+		elog(ERROR, "%llu rows were erased, but %llu inserted again", (unsigned long long) erased,
+			 (unsigned long long) inserted);
+}
+
+/* A time a row, left NULL where there was none. */
+static void
+hg_sql_table_fill_ns(HgSqlRow *row, HgTableStatsColumn column, double ns, uint64 rows)
+{
+	if (rows > 0)
+		hg_sql_row_set_number(row, column, ns / (double) rows);
+}
+
+static void
+hg_sql_table_fill(HgSqlRow *row, const HgSqlTable *table, const HgTableStats *stats,
+				  const HgSqlTableTimes *times)
+{
+	HgTableKind kind = table->spec.kind;
+	bool evicts = kind == HG_TABLE_CUCKOO || kind == HG_TABLE_DYCUCKOO;
+
+	hg_sql_row_set_text(row, TABLE_KIND, hg_table_kind_name(kind));
+	hg_sql_row_set_text(row, TABLE_CONTENT, hg_table_content_name(table->spec.content));
+	hg_sql_row_set_count(row, TABLE_KEYS, table->nkeys);
+	hg_sql_row_set_count(row, TABLE_NULL_KEYS, table->null_keys);
+	hg_sql_row_set_count(row, TABLE_ROWS, stats->rows);
+	hg_sql_row_set_count(row, TABLE_SLOTS, stats->slots);
+	hg_sql_row_set_ratio(row, TABLE_FILLED, stats->rows, stats->slots);
+	if (kind != HG_TABLE_CUCKOO || table->spec.content == HG_TABLE_MULTIMAP)
+		hg_sql_row_set_count(row, TABLE_LONGEST_LIST, stats->longest_list);
+	if (kind == HG_TABLE_DYNAMIC)
+		hg_sql_row_set_count(row, TABLE_LONGEST_WALK, stats->longest_walk);
+	if (evicts)
+	{
+		hg_sql_row_set_count(row, TABLE_EVICTIONS, stats->evictions);
+		hg_sql_row_set_count(row, TABLE_RESTARTS, stats->restarts);
+	}
+	if (kind != HG_TABLE_DYCUCKOO)
+		hg_sql_row_set_count(row, TABLE_REBUILDS, stats->rebuilds);
+	hg_sql_row_set_count(row, TABLE_BYTES, stats->bytes);
+	hg_sql_row_set_count(row, TABLE_PEAK_BYTES, stats->peak_bytes);
+	hg_sql_table_fill_ns(row, TABLE_BUILD_NS, times->build, table->nkeys);
+	hg_sql_table_fill_ns(row, TABLE_FIND_NS, times->find, table->nkeys);
+	hg_sql_table_fill_ns(row, TABLE_ERASE_NS, times->erase, times->sampled);
+	hg_sql_table_fill_ns(row, TABLE_INSERT_NS, times->insert, times->sampled);
+	hg_sql_row_set_text(row, TABLE_BACKEND, table->tables->name);
+}
+
+/*
+ * hashgraph_table_stats(rel regclass, key name, kind text, content text, parameters ...)
+ *
+ * A parameter that is NULL has its default; one that the kind does not have is not looked at.
+ */
+Datum
+hashgraph_table_stats(PG_FUNCTION_ARGS)
+{
+	HgSqlRow row = hg_sql_row_start(fcinfo, TABLE_COLUMNS);
+	HgSqlTable table = {0};
+	HgSqlTableTimes times = {0};
+	MemoryContext context;
+	MemoryContext caller;
+	HgSqlKey key;
+	HgKeyClause clause;
+	HgKeyEncoder *encoder;
+	HgTableStats stats;
+	uint32 batches;
+	HgError error;
+
+	if (PG_ARGISNULL(ARGUMENT_RELATION) || PG_ARGISNULL(ARGUMENT_KEY))
+		PG_RETURN_NULL();
+	context = AllocSetContextCreate(CurrentMemoryContext, "hashgraph_table_stats",
+									ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	key =
+		hg_sql_key_check(PG_GETARG_OID(ARGUMENT_RELATION), NameStr(*PG_GETARG_NAME(ARGUMENT_KEY)));
+	clause = hg_sql_key_clause(&key, &key);
+	encoder = hg_key_encoder_create(1, &clause);
+	table.spec = hg_sql_table_spec(fcinfo, encoder->width);
+	batches = hg_sql_table_batches(fcinfo);
+	hg_host_init(&table.host.pg, context);
+	table.host.pg.host.alloc = hg_sql_table_alloc;
+	hg_budget_init(&table.budget, NULL, hg_sql_memory_limit());
+
+	hg_sql_table_read(&table, &key, encoder);
+	hg_sql_table_build(&table, &times);
+	hg_sql_table_find(&table, &times);
+	hg_sql_table_exchange(&table, batches, &times);
+	hg_sql_table_check(&table, table.tables->describe(table.table, &stats, &error), &error);
+	table.tables->close(table.table);
+	MemoryContextSwitchTo(caller);
+
+	hg_sql_table_fill(&row, &table, &stats, &times);
+	MemoryContextDelete(context);
+	PG_RETURN_DATUM(hg_sql_row_finish(&row));
+}
