@@ -275,8 +275,21 @@ analyze numbered;
 set hashgraph.force = on;
 select count(*) from numbered l join numbered r using (t);
 select matches = rows_out as no_others, rows_out from hashgraph_last_joins();
-reset hashgraph.force;
 drop table numbered;
+-- ... nor are they of those that were made for it, by whoever knows the constants of wyhash
+create table chosen as
+  select i, '\x2f64bd78641d76a0'::bytea || int8send(i) as first, '\x2f64bd78641d76a0'::bytea || int8send(i) || int8send(i) as long,
+    int8send(i) || decode('50c1a7f4979b77e3', 'hex') as last
+  from generate_series(1, 3000) i;
+analyze chosen;
+select count(*) from chosen l join chosen r using (first);
+select matches from hashgraph_last_joins();
+select count(*) from chosen l join chosen r using (long);
+select matches from hashgraph_last_joins();
+select count(*) from chosen l join chosen r using (last);
+select matches from hashgraph_last_joins();
+reset hashgraph.force;
+drop table chosen;
 
 -- collations: two that disagree, and equality that is not that of bytes
 create collation anycase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);

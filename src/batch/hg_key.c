@@ -13,8 +13,10 @@
 
 #include "access/hash.h"
 #include "access/htup_details.h"
+#include "access/xlog.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
+#include "catalog/pg_control.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "storage/itemptr.h"
@@ -326,6 +328,19 @@ hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width)
 	return bits <= 64;
 }
 
+/* The constants of hg_key_hash_bytes(), made of what initdb has drawn for the cluster. */
+static uint64 hg_key_secrets[3];
+
+static void
+hg_key_init_secrets(void)
+{
+	const unsigned char *nonce = (const unsigned char *) GetMockAuthenticationNonce();
+
+	for (int i = 0; i < lengthof(hg_key_secrets); i++)
+		hg_key_secrets[i] =
+			DatumGetUInt64(hash_any_extended(nonce, MOCK_AUTH_NONCE_LEN, (uint64) i + 1));
+}
+
 HgKeyEncoder *
 hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 {
@@ -355,7 +370,10 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 			if (!operator.usable)
 				elog(ERROR, "operator %u has no hash functions", operator.operator_oid);
 			if (hg_key_compares_bytes(operator.function, part->collation))
+			{
 				part->encoding = HG_KEY_BYTES;
+				hg_key_init_secrets();
+			}
 			else
 				part->encoding = operator.extended ? HG_KEY_HASH_64 : HG_KEY_HASH_32;
 			fmgr_info(operator.hash[HG_OUTER], &part->hash[HG_OUTER]);
@@ -482,14 +500,18 @@ hg_key_fold(uint64 a, uint64 b)
  * A hash of bytes, the same on both sides of a join, and nowhere else of use: 16 bytes at a time
  * become a product, as in wyhash (Wang Yi, public domain).  What is less at the end is taken
  * together with what is ahead of it.
+ *
+ * Where one factor is 0 the other one counts for nothing, so that whoever knew the constants could
+ * make as many values as he likes that have one hash, and a join of them quadratic.  They are the
+ * cluster's own: all processes of a join have the same, and no client sees them.
  */
 static inline uint64
 hg_key_hash_bytes(const char *bytes, Size n)
 {
-	const uint64 first = UINT64CONST(0xa0761d6478bd642f);
-	const uint64 second = UINT64CONST(0xe7037ed1a0b428db);
+	const uint64 first = hg_key_secrets[0];
+	const uint64 second = hg_key_secrets[1];
 	const Size word = sizeof(uint64);
-	uint64 hash = n * UINT64CONST(0x9e3779b97f4a7c15);
+	uint64 hash = n * UINT64CONST(0x9e3779b97f4a7c15) ^ hg_key_secrets[2];
 	Size left = n;
 
 	for (; left > 2 * word; left -= 2 * word, bytes += 2 * word)
