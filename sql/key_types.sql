@@ -276,7 +276,7 @@ set hashgraph.force = on;
 select count(*) from numbered l join numbered r using (t);
 select matches = rows_out as no_others, rows_out from hashgraph_last_joins();
 drop table numbered;
--- ... nor are they of those that were made for it, by whoever knows the constants of wyhash
+-- ... nor are they of values that make a factor of its product 0 with the published constants of wyhash
 create table chosen as
   select i, '\x2f64bd78641d76a0'::bytea || int8send(i) as first, '\x2f64bd78641d76a0'::bytea || int8send(i) || int8send(i) as long,
     int8send(i) || decode('50c1a7f4979b77e3', 'hex') as last

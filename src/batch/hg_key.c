@@ -501,9 +501,9 @@ hg_key_fold(uint64 a, uint64 b)
  * become a product, as in wyhash (Wang Yi, public domain).  What is less at the end is taken
  * together with what is ahead of it.
  *
- * Where one factor is 0 the other one counts for nothing, so that whoever knew the constants could
- * make as many values as he likes that have one hash, and a join of them quadratic.  They are the
- * cluster's own: all processes of a join have the same, and no client sees them.
+ * Where one factor is 0 the other one counts for nothing: with constants that are known, any number
+ * of values of one hash can be made, and a join of them is quadratic.  They are the cluster's own:
+ * all processes of a join have the same, and no client sees them (sql/key_types).
  */
 static inline uint64
 hg_key_hash_bytes(const char *bytes, Size n)

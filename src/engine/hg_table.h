@@ -5,9 +5,8 @@
  *
  * A job of hg_engine.h builds its HashGraphs for one join.  A table is kept by a caller for as
  * long as he likes, looked up any number of times, and changed in batches.  It knows keys and row
- * numbers only: neither PostgreSQL nor SQL nor CUDA.  Whoever keeps HashGraphs of a table's
- * columns from query to query stands on this header, and so does the build side of a standard
- * probe.
+ * numbers only: neither PostgreSQL nor SQL nor CUDA.  hashgraph_table_stats() alone makes any so far;
+ * joins build their graphs for themselves.
  *
  * WHAT A TABLE HOLDS (HgTableContent); a pair is a key and a row:
  *
@@ -144,9 +143,11 @@ extern "C"
 
 		/* cuckoo */
 		uint32_t functions; /* 2 to HG_TABLE_MAX_FUNCTIONS; 0 means 4 */
-		double
-			slots_factor; /* slots a key when it is built, up to 16, and from 2.1, 1.1, 1.03 or 1.02
-						   * on with 2, 3, 4 or 5 functions; 0 means 1.25, with two 2.2 */
+		/*
+		 * Slots a key when it is built, up to 16, and from 2.1, 1.1, 1.03 or 1.02 on with 2, 3, 4
+		 * or 5 functions; 0 means 1.25, with two 2.2.
+		 */
+		double slots_factor;
 
 		/* dycuckoo */
 		uint32_t subtables; /* 2 to HG_TABLE_MAX_SUBTABLES; 0 means 3 */
@@ -168,7 +169,8 @@ extern "C"
 	{
 		const void *keys; /* [count] of the table's key_width, native byte order */
 
-		/* [count], or NULL: first_row, first_row + 1 ...  Sets and numberings do not look at them.
+		/*
+		 * [count], or NULL: first_row, first_row + 1 ...  Sets and numberings do not look at them.
 		 */
 		const uint32_t *rows;
 		uint64_t count;
@@ -229,7 +231,8 @@ extern "C"
 	typedef struct HgTableTraits
 	{
 		bool possible; /* there are such tables */
-		bool in_place; /* a change that fails, but with HG_INVALID, leaves only close */
+		bool in_place; /* a change that fails leaves only close, but after HG_INVALID and
+						* HG_TOO_MANY_ROWS */
 		bool can_erase;
 	} HgTableTraits;
 

@@ -258,7 +258,8 @@ test_direct_choice(uint32_t key_width)
 	}
 }
 
-/* Each kind of table keeps to the limit that it was chosen under, and peak_bytes is what it took.
+/*
+ * Each kind of table keeps to the limit that it was chosen under, and peak_bytes is what it took.
  */
 static void
 test_direct_memory(bool repeats)

@@ -195,8 +195,10 @@ test_one_key(HgTableKind kind)
 	good = numbers_destroy(&numbers);
 }
 
-/* Rows go into empty slots as long as there are some, and further lists, and then all is built
- * anew. */
+/*
+ * Rows go into empty slots as long as there are some, and further lists, and then all is built
+ * anew.
+ */
 static void
 test_dynamic(void)
 {
@@ -365,9 +367,12 @@ patient_cancelled(void *arg)
 	return false;
 }
 
-/* However large a batch, a table looks up from it often. */
-static void
-test_patience(HgTableKind kind, HgTableContent content)
+/*
+ * The longest time between two polls in all that can be done with a table of many rows; negative
+ * where something of it fails.
+ */
+static double
+longest_wait(HgTableKind kind, HgTableContent content)
 {
 	enum
 	{
@@ -404,11 +409,29 @@ test_patience(HgTableKind kind, HgTableContent content)
 	patient_cancelled(&host);
 	if (table != NULL)
 		tables->close(table);
-	hg_tap_ok(good && host.longest < 10, "cpu: %s, %s: polls every 10 ms", hg_table_kind_name(kind),
-			  hg_table_content_name(content));
-	hg_tap_diag("at most %.2f ms of CPU time between two", host.longest);
 	free(keys);
 	free(rows);
+	return good ? host.longest : -1;
+}
+
+/*
+ * However large a batch, a table looks up from it often.  A busy machine may have one step take
+ * longer, but not the same one again and again: the best of some tries counts.
+ */
+static void
+test_patience(HgTableKind kind, HgTableContent content)
+{
+	enum
+	{
+		TRIES = 5
+	};
+	double longest = longest_wait(kind, content);
+
+	for (int i = 1; i < TRIES && longest >= 10; i++)
+		longest = longest_wait(kind, content);
+	hg_tap_ok(longest >= 0 && longest < 10, "cpu: %s, %s: polls every 10 ms",
+			  hg_table_kind_name(kind), hg_table_content_name(content));
+	hg_tap_diag("at most %.2f ms of CPU time between two", longest);
 }
 
 int

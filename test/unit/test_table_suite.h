@@ -23,8 +23,7 @@ typedef enum TestPool
 {
 	TEST_POOL_DENSE,	/* 0, 1, 2 ... */
 	TEST_POOL_RANDOM,	/* all over the words of their width */
-	TEST_POOL_EXTREMES, /* 0, all ones and their neighbours, and what the hash function makes these
-						   of */
+	TEST_POOL_EXTREMES, /* 0, all ones and their neighbours, and the keys of these words */
 	TEST_POOL_ONE_LIST, /* one hash for all of them */
 	TEST_POOL_EQUAL,	/* one key */
 	TEST_POOL_COUNT		/* number of kinds, not a kind */
@@ -41,9 +40,8 @@ typedef struct TestTable
 	HgTable *table;
 	HgNaiveTable naive;
 	uint64_t *keys; /* [naive.keys] widened, ascending */
-	uint32_t
-		*numbers; /* [naive.keys] of a numbering: what each key was found to have, or HG_NO_ROW */
-	uint64_t random; /* the state of its random numbers */
+	uint32_t *numbers; /* [naive.keys] of a numbering: what each key has, or HG_NO_ROW */
+	uint64_t random;   /* the state of its random numbers */
 } TestTable;
 
 /*

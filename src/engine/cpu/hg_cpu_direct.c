@@ -76,7 +76,7 @@ typedef struct Table
 	bool far;
 } Table;
 
-/* What they have counted, or where they write. */
+/* What they have counted. */
 typedef struct Tally
 {
 	uint64_t matches;
@@ -568,7 +568,6 @@ HgStatus
 hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode, HgError *error)
 {
 	memset(cursor, 0, sizeof(*cursor));
-	cursor->mode = mode;
 	hg_cpu_scan_init(&cursor->scan, &job->sides[HG_OUTER]);
 	return table_make(job, mode, false, error);
 }

@@ -15,7 +15,6 @@
 /* A place in the stream of matches: keys of outer rows, and how much of a list is done. */
 typedef struct HgCpuDirectCursor
 {
-	HgMatchMode mode;
 	HgCpuScan scan;	  /* after ... */
 	const char *keys; /* ... the keys that are next, */
 	uint32_t left;	  /* so many, */

@@ -87,7 +87,7 @@ many_write_from_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t
 		__m512i outer = _mm512_add_epi32(_mm512_set1_epi32((int) (row + i)), steps);
 
 		_mm512_storeu_si512(matches->outer + m, _mm512_maskz_compress_epi32(found, outer));
-		m += count_bits(found);
+		m += count_lanes(found);
 	}
 	matches->count = m;
 	return i;
@@ -193,7 +193,7 @@ many_write_from_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t
 
 		_mm256_storeu_si256((__m256i *) (matches->outer + m),
 							_mm256_maskz_compress_epi32(found, outer));
-		m += count_bits(found);
+		m += count_lanes(found);
 	}
 	matches->count = m;
 	return i;

@@ -12,7 +12,8 @@
 
 #include "hg_table_slots.h"
 
-/* A function: the place of a word is the top half of (word ^ flip) * factor, spread over the slots.
+/*
+ * A function: the place of a word is the top half of (word ^ flip) * factor, spread over the slots.
  */
 typedef struct HgCuckooFunction
 {

@@ -375,8 +375,10 @@ put_all(DycuckooTable *dycuckoo, const HgTableSlots *from, bool *done, HgError *
 	return HG_OK;
 }
 
-/* Move all pairs, and an item that has no slot, to new subtables of the same sizes by new
- * functions. */
+/*
+ * Move all pairs, and an item that has no slot, to new subtables of the same sizes by new
+ * functions.
+ */
 static HgStatus
 restart(DycuckooTable *dycuckoo, const Item *more, HgError *error)
 {

@@ -13,7 +13,8 @@
 #include "hg_table_feed.h"
 #include "hg_table_slots.h"
 
-/* Lists longer than this are sorted by word where they are not to change (hg_cpu_job.h says why).
+/*
+ * Lists longer than this are sorted by word where they are not to change (hg_cpu_job.h says why).
  */
 #define HG_TABLE_SORTED_LIST 128
 

@@ -12,8 +12,9 @@
  *					lookup reads nothing but the list.  With a good hash and unique keys L
  *					is about 10 at a load factor of 1; with duplicates as long as the
  *					rows of the most frequent key.
- *	sliced ellpack	the same for slices of 32 neighbours: list v begins at starts[v / 32] + (v % 32)
- * and L slots on, L the longest of its slice.  starts are a 32nd of CSR's offsets.
+ *	sliced ellpack	the same for slices of 32 neighbours: list v begins at
+ *					starts[v / 32] + (v % 32) * L, L the longest of its slice.  starts are a
+ *					32nd of CSR's offsets.
  *
  * Slots that are not used are marked empty and stand at the end of a list.  Where they are too
  * many (max_padding), building is refused: then CSR is the better format.

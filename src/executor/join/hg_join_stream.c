@@ -3,8 +3,8 @@
  * hg_join_stream.c
  *	  The join node's outer rows, joined batch by batch as they come.
  *
- * Where the inner HashGraph stays in a near cache, outer rows need not be collected to be joined:
- * each batch of the child is looked up when it comes, and its columns go up without having been
+ * Where the inner HashGraph stays in a near cache, or dense inner keys are the vertices of a table
+ * (engine/cpu/hg_cpu_direct.c), outer rows need not be collected to be joined: each batch of the child is looked up when it comes, and its columns go up without having been
  * stored.  A star of joins is then a pipeline, through all of which a batch goes while it is in the
  * nearest cache, and the outer side takes no memory, however large it is.
  *
