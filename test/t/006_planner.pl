@@ -27,6 +27,13 @@ create table sorted_a as select i as k, i as v from generate_series(1, 500000) i
 create table sorted_b as select i as k, i as w from generate_series(1, 500000) i;
 create table dimension as select i as k, 'd' || i as name from generate_series(1, 20000) i;
 create table labels as select i as k, i % 100 as label from generate_series(1, 200000) i;
+create table facts as select i % 1000 as a, i % 10000 as b, i % 100000 as c, i as v from generate_series(1, 1000000) i;
+create table fact_a as select i as k, i % 7 as v from generate_series(0, 999) i;
+create table fact_b as select i as k, i % 7 as v from generate_series(0, 9999) i;
+create table fact_c as select i as k, i % 7 as v from generate_series(0, 99999) i;
+alter table fact_a add primary key (k);
+alter table fact_b add primary key (k);
+alter table fact_c add primary key (k);
 create index on big_b (k);
 create index on sorted_a (k);
 create index on sorted_b (k);
@@ -57,6 +64,17 @@ is(joins_of('select v, w from big_a left join big_b using (k)'), 'HashGraphJoin'
 is(joins_of('select * from big_a a where exists (select from big_b b where b.k = a.k)'), 'HashGraphJoin', '... semi join');
 is(joins_of('select * from big_a a where not exists (select from big_b b where b.k = a.k)'), 'HashGraphJoin', '... anti join');
 is(joins_of('select count(*) from big_a a join big_b b using (k) join big_a c using (k)'), 'HashGraphJoin, HashGraphJoin', 'three large tables');
+# PostgreSQL asks little for a hash join whose inner rows are unique; a star has its outer rows go through all joins
+my $star = 'from facts f join fact_a on fact_a.k = f.a join fact_b on fact_b.k = f.b join fact_c on fact_c.k = f.c';
+my $ours = 'HashGraphJoin, HashGraphJoin, HashGraphJoin';
+is(joins_of("select sum(f.v), sum(fact_a.v), sum(fact_b.v), sum(fact_c.v) $star"), $ours, 'a star of dimensions with primary keys');
+is(joins_of("select f.v, f.a, fact_a.v, f.b, fact_b.v, f.c, fact_c.v $star"), $ours, '... whose rows are returned, with columns of facts');
+is(joins_of("select sum(f.v) $star where fact_a.v = 3 and fact_b.v = 3"), $ours, '... of which few rows are left');
+my $cost = 'from facts f join fact_a on fact_a.k = f.a';
+my ($narrow, $wide) = map { plan_of("select sum(fact_a.v)$_ $cost", '', '') =~ /HashGraphJoin\)  \(cost=[\d.]+\.\.([\d.]+)/ } '', ', sum(f.v), sum(f.b), sum(f.c)';
+is($wide, $narrow, '... columns of facts cost nothing to go through a join');
+my ($kept_narrow, $kept_wide) = map { plan_of("select sum(fact_a.v)$_ " . ($cost =~ s/ join / left join /r), '', '') =~ /HashGraphJoin\)  \(cost=[\d.]+\.\.([\d.]+)/ } '', ', sum(f.v), sum(f.b), sum(f.c)';
+cmp_ok($kept_wide, '>', $kept_narrow, '... but where facts are kept');
 
 unlike(joins_of('select * from small_a join small_b using (k)'), qr/HashGraphJoin/, 'two small tables are core\'s');
 is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_mergejoin = off; set enable_nestloop = off'),
