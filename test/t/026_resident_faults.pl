@@ -228,13 +228,21 @@ SQL
 wait_for_rounds(4);
 sql(q{vacuum large});
 sql(q{select hashgraph_resident_add('large', '{k}', wait => true)});
-ok(wait_for(sub { sql(q{select blocks_resident = 32682 and blocks_stale = 0 from hashgraph_resident where relation = 'large'::regclass}) eq 't' or not sql('vacuum large') and not usleep(50_000) }, 20),
-	'a table with a page of the map of which all bits are set is taken in') or diag(sql('select * from hashgraph_resident'));
-# it rests: observations have nothing to note
-wait_for_rounds(5);
-$writer->query('update large set k = 0 where k = 77');
-wait_for_rounds(4);
-my $left = sql(q{select blocks_resident from hashgraph_resident where relation = 'large'::regclass});
+my $left = 0;
+my $taken_in = 1;
+# where a chain breaks by itself meanwhile, all segments are lost with it, which tells nothing: then again
+foreach my $try (1 .. $TRIES)
+{
+	$taken_in &&= wait_for(sub { sql(q{select blocks_resident = 32682 and blocks_stale = 0 from hashgraph_resident where relation = 'large'::regclass}) eq 't' or not sql('vacuum large') and not usleep(50_000) }, 20);
+	# it rests: observations have nothing to note
+	wait_for_rounds(5);
+	$writer->query('update large set k = 0 where k = 77');
+	wait_for_rounds(4);
+	$left = sql(q{select blocks_resident from hashgraph_resident where relation = 'large'::regclass});
+	last if !$taken_in || $left >= 32682 - 32672 / 32;
+	$writer->query('update large set k = 77 where k = 0');
+}
+ok($taken_in, 'a table with a page of the map of which all bits are set is taken in') or diag(sql('select * from hashgraph_resident'));
 cmp_ok($left, '<', 32682, '... and loses a block that is changed when nothing has changed for some rounds');
 cmp_ok($left, '>', 32682 - 32672 / 32, '... and no other segment');
 sql('vacuum large');

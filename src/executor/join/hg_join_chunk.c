@@ -183,6 +183,9 @@ hg_join_read_inner(HgJoinState *state)
 		return hg_join_read_together(state);
 	if (!inner->at_end)
 	{
+		/* these may be fewer than those of the last execution */
+		state->streaming.declined = false;
+
 		/* of rows that are kept a part may be joined, which is found when all are there */
 		if (!state->reading.outer_ready && !state->kept.outer_whole &&
 			hg_join_may_send(state, 1, &columns))
