@@ -37,12 +37,12 @@
  * over the total costs of both inputs:
  *
  *	rows		(O + I) / 2
- *				store the row's key, bin it, build and match; O * 3/10 + I / 2 where outer rows are
- *				joined as they come
+ *				store the row's key, bin it, build and match; T / 5 less for T outer rows that go
+ *				through, from a join of ours into one that joins them as they come and returns as
+ *				many
  *	keys		(O + I) * c / 4 where they are exact; (O + I) * c where they are hashed
  *	columns		(O + I) * columns * 3/20 to keep them, R * columns * 3/20 to gather them again;
- *				nothing for those of outer rows that are joined as they come: they stay where they
- *				are
+ *				nothing for outer ones of the T rows that go through: they stay where they are
  *	quals		as core charges them, for each match; hash clauses again where keys are
  *				hashed and rechecked
  *	result		R * cpu_tuple_cost * 6/10, where rows are formed: 15 to 20 ns
@@ -72,13 +72,15 @@
  * but no more than an input costs: hints that want a path taken let it cost nothing, as those of
  * pg_hint_plan do for parallel scans, and less than nothing would be less with each rescan.
  *
- * Where outer rows are joined as they come, one more join in a star of 10 million rows takes 4 ns
- * a row, whether they are of pages or resident and whether all have a partner or each second one;
- * an outer column that goes through it takes 0.1 to 0.3 ns, and an inner one 1 to 2 ns with its
- * sum (int4 keys, tables of 1,000 to 100,000 rows).  Core's hash join takes 50 to 100 ns for such
- * a row, and asks no more than a unit of cpu_operator_cost where inner rows are unique, as those
- * of a primary key are: it takes the selectivity of the join, one by the number of inner rows,
- * for the share of outer rows that have a partner, so that result rows cost next to nothing.
+ * Where outer rows go through, one more join in a star of 10 million rows takes 4 ns a row,
+ * whether they are of pages or resident and whether all have a partner or each second one; an
+ * outer column takes 0.1 to 0.3 ns, and an inner one 1 to 2 ns with its sum (int4 keys, tables of
+ * 1,000 to 100,000 rows).  Core's hash join takes 50 to 100 ns for such a row, and asks no more
+ * than a unit of cpu_operator_cost where inner rows are unique, as those of a primary key are: it
+ * takes the selectivity of the join, one by the number of inner rows, for the share of outer rows
+ * that have a partner, so that result rows cost next to nothing.  Joins that read a table, or
+ * drop rows, are not priced lower for joining them as they come: they would win from nested loops
+ * that find few of these.
  *
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
@@ -114,7 +116,7 @@
 
 /* Costs of one row, in units of cpu_operator_cost (see above). */
 #define HG_ROW_COST 0.5
-#define HG_STREAMED_ROW_COST 0.3
+#define HG_THROUGH_SAVED 0.2
 #define HG_EXACT_KEY_COST 0.25
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
@@ -391,12 +393,11 @@ hg_input_cost(const Path *path, HgInputCost *input)
 
 /*
  * What both sides cost until their rows can be joined, where the result has so many; but for what
- * keys and columns cost beyond the least.  Outer rows are streamed, or kept.
+ * keys and columns cost beyond the least.  So many outer rows go through.
  */
 static void
-hg_sides_cost(const HgInputCost *const inputs[2], double rows, bool streamed, Cost sides[2])
+hg_sides_cost(const HgInputCost *const inputs[2], double rows, double through, Cost sides[2])
 {
-	const double row_costs[2] = {streamed ? HG_STREAMED_ROW_COST : HG_ROW_COST, HG_ROW_COST};
 	Cost pages = inputs[HG_OUTER]->pages + inputs[HG_INNER]->pages;
 	Cost most = rows * HG_PAGES_RESULT * cpu_tuple_cost;
 	double share = pages > most ? most / pages : 1;
@@ -404,8 +405,16 @@ hg_sides_cost(const HgInputCost *const inputs[2], double rows, bool streamed, Co
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] =
 			inputs[side]->cost +
-			(inputs[side]->path->rows * (row_costs[side] + HG_EXACT_KEY_COST) * cpu_operator_cost -
+			(inputs[side]->path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) * cpu_operator_cost -
 			 inputs[side]->pages * share);
+	sides[HG_OUTER] -= through * HG_THROUGH_SAVED * cpu_operator_cost;
+}
+
+/* Rows of an outer path that go through a join which streams them and returns so many. */
+static double
+hg_through_rows(const Path *outer, double rows)
+{
+	return hg_path_join(outer) != NULL ? Min(outer->rows, rows) : 0;
 }
 
 /* Rows that a join returns to one process, where the relation has so many. */
@@ -423,8 +432,7 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 
 	if (hg_force)
 		return 0;
-	/* they may be streamed */
-	hg_sides_cost(inputs, rows, true, sides);
+	hg_sides_cost(inputs, rows, hg_through_rows(inputs[HG_OUTER]->path, rows), sides);
 	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
@@ -513,6 +521,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	double walked;
 	double memory;
 	bool streamed;
+	double through;
 	int columns[2];
 	QualCost quals;
 	Cost startup;
@@ -537,12 +546,10 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	streamed = hg_join_is_streamed(path, memory, key_width);
-	/* what goes through is neither kept nor gathered */
-	if (streamed)
-		columns[HG_OUTER] = 0;
-	hg_sides_cost(inputs, out->rows, streamed, sides);
-	sides[HG_OUTER] +=
-		outer->rows * (keys + columns[HG_OUTER] * HG_COLUMN_COST * cpu_operator_cost);
+	through = streamed ? hg_through_rows(outer, out->rows) : 0;
+	hg_sides_cost(inputs, out->rows, through, sides);
+	sides[HG_OUTER] += outer->rows * keys + (outer->rows - through) * columns[HG_OUTER] *
+												HG_COLUMN_COST * cpu_operator_cost;
 	sides[HG_INNER] +=
 		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
 	first = hg_join_first_part(path, memory, key_width, streamed);
@@ -567,8 +574,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		startup += quals.startup;
 		run += matches * quals.per_tuple;
 	}
-	run += out->rows * (HG_RESULT_COST * cpu_tuple_cost + (columns[HG_OUTER] + columns[HG_INNER]) *
-															  cpu_operator_cost * HG_COLUMN_COST);
+	run += out->rows * HG_RESULT_COST * cpu_tuple_cost +
+		   ((out->rows - through) * columns[HG_OUTER] + out->rows * columns[HG_INNER]) *
+			   cpu_operator_cost * HG_COLUMN_COST;
 
 	startup += out->pathtarget->cost.startup;
 	run += out->pathtarget->cost.per_tuple * out->rows;
