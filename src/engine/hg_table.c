@@ -67,6 +67,14 @@ hg_table_defaults(const HgTableSpec *spec)
 	return full;
 }
 
+double
+hg_table_least_slots_factor(uint32_t functions)
+{
+	static const double factors[HG_TABLE_MAX_FUNCTIONS - 1] = {2.1, 1.1, 1.03, 1.02};
+
+	return factors[functions - 2];
+}
+
 /* HG_OK if low <= value <= high, or HG_INVALID. */
 static HgStatus
 check_range(double value, double low, double high, const char *what, HgError *error)
@@ -83,8 +91,6 @@ check_range(double value, double low, double high, const char *what, HgError *er
 static HgStatus
 check_parameters(const HgTableSpec *full, HgError *error)
 {
-	/* slots a key that 2, 3 ... functions can do with (Alcantara and others) */
-	static const double least_factors[] = {2.1, 1.1, 1.03, 1.02};
 	double subtables = full->subtables;
 	HgStatus status = HG_OK;
 
@@ -108,8 +114,9 @@ check_parameters(const HgTableSpec *full, HgError *error)
 			status = check_range(full->functions, 2, HG_TABLE_MAX_FUNCTIONS, "number of functions",
 								 error);
 			if (status == HG_OK)
-				status = check_range(full->slots_factor, least_factors[full->functions - 2], 16,
-									 "slots factor", error);
+				status =
+					check_range(full->slots_factor, hg_table_least_slots_factor(full->functions),
+								16, "slots factor", error);
 			break;
 		default:
 			status =

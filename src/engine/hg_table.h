@@ -330,6 +330,9 @@ extern "C"
 	/* A spec that is valid, with each default in place of the 0 that means it. */
 	extern HgTableSpec hg_table_defaults(const HgTableSpec *spec);
 
+	/* Slots a key that 2 to HG_TABLE_MAX_FUNCTIONS functions can do with (Alcantara and others). */
+	extern double hg_table_least_slots_factor(uint32_t functions);
+
 	/* Names as users write them: "csr", "sliced_ellpack"; "set", "multimap". */
 	extern const char *hg_table_kind_name(HgTableKind kind);
 	extern const char *hg_table_content_name(HgTableContent content);

@@ -41,6 +41,7 @@
 #include "hg_cpu_direct.h"
 
 #include "../hg_hash.h"
+#include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_memory.h"
 #include "hg_cpu_run.h"
@@ -106,18 +107,8 @@ typedef uint32_t (*WriteKernel)(const Table *table, const void *keys, uint32_t n
 								uint32_t *list_at, HgMatches *matches, Tally *tally);
 
 #if defined(__GNUC__)
-#define count_bits(word) ((uint32_t) __builtin_popcount(word))
 #define RESTRICT __restrict__
 #else
-static inline uint32_t
-count_bits(uint32_t word)
-{
-	uint32_t count = 0;
-
-	for (; word != 0; word &= word - 1)
-		count++;
-	return count;
-}
 #define RESTRICT
 #endif
 

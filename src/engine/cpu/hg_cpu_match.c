@@ -39,6 +39,7 @@
 #include "hg_cpu_match.h"
 
 #include "../hg_hash.h"
+#include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_memory.h"
 #include "hg_cpu_run.h"
@@ -160,28 +161,6 @@ cursor_report(HgJob *job, HgCpuCursor *cursor)
 #define KERNEL(name) PASTE2(name, HG_KEY_BITS, HG_ISA)
 #define EQUAL_EDGES KERNEL(equal_edges)
 #define WRITE_EDGES KERNEL(write_edges)
-
-/* The bits of a word; the number of its lowest, of a word that is not 0. */
-#if defined(__GNUC__)
-#define count_bits(word) ((uint32_t) __builtin_popcount(word))
-#define lowest_bit(word) ((uint32_t) __builtin_ctz(word))
-#else
-static inline uint32_t
-count_bits(uint32_t word)
-{
-	uint32_t count = 0;
-
-	for (; word != 0; word &= word - 1)
-		count++;
-	return count;
-}
-
-static inline uint32_t
-lowest_bit(uint32_t word)
-{
-	return count_bits((word & (0 - word)) - 1);
-}
-#endif
 
 /* Plain instructions: four edges at once. */
 #define HG_ISA portable

@@ -66,8 +66,7 @@ slots_for(const HgTableSpec *spec, uint64_t rows)
 static uint64_t
 rows_for(const HgTableSpec *spec, uint64_t slots)
 {
-	static const double least_factors[] = {2.1, 1.1, 1.03, 1.02};
-	double least = least_factors[spec->functions - 2];
+	double least = hg_table_least_slots_factor(spec->functions);
 	double filled = (1 / spec->slots_factor + 1 / least) / 2;
 
 	return (uint64_t) (filled * (double) (slots - MORE_SLOTS)) + 1;
