@@ -36,9 +36,9 @@ endif
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/*/hg_cuda_*.cu)))
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/server/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_reduce.c hg_shape.c)) $(CUDA_DIR)/engine_hg_wire.o
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_reduce.c hg_shape.c hg_table.c hg_table_measure.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
-CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
+CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(CUDA_DIR)/engine_hg_features.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
 	$(CUDA_DIR)/engine_cpu_%.o,$(sort $(wildcard $(CUDA_TOP)/src/engine/cpu/*.c)))
 CUDA_OBJS = $(CUDA_ENGINE_OBJS) $(CUDA_PROCESS_OBJS) $(CUDA_SHARED_OBJS) $(CUDA_CPU_OBJS)
 
@@ -57,7 +57,9 @@ CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine
 	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_ranges*.c)))
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_columns.o test_data.o \
 	test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_reduce.o test_engine_run.o \
-	test_engine_suite.o hg_host_reduce.o)
+	test_engine_suite.o test_measure.o hg_host_reduce.o)
+CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \
+	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)
 # ... and of what it asks of the CUDA runtime, which need none
 CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
 	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
@@ -121,7 +123,7 @@ $(CUDA_DIR)/engine_%.o: $(CUDA_TOP)/src/engine/%.c
 
 $(CUDA_TEST_BUILD)/%.o: $(CUDA_TEST_DIR)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CUDA_CFLAGS) -c $< -o $@
+	$(CC) $(CUDA_CFLAGS) -I$(CUDA_HOME)/include -c $< -o $@
 
 # what stands in for the runtime can be host code alone
 $(CUDA_TEST_BUILD)/test_cuda_work.o: $(CUDA_TEST_DIR)/test_cuda_work.cu
@@ -141,13 +143,17 @@ $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUD
 		$(CUDA_CPU_OBJS) $(CUDA_TEST_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -o $@ $^
 
+# what stands in for the allocation of memory refuses some
+$(CUDA_TEST_BUILD)/test_table_cuda: $(CUDA_TABLE_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS)
+	$(NVCC) $(CUDA_GENCODE) -cudart static -Xlinker --wrap=cudaMallocFromPoolAsync -o $@ $^
+
 .PHONY: unit-cuda
 unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_cuda_memory \
-		$(CUDA_TEST_BUILD)/test_engine_cuda
+		$(CUDA_TEST_BUILD)/test_engine_cuda $(CUDA_TEST_BUILD)/test_table_cuda
 	@if command -v prove >/dev/null 2>&1; then prove --exec '' $^; else for t in $^; do $$t || exit; done; fi
 unit: unit-cuda
 
--include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) \
+-include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TABLE_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) \
 	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
 
 else

@@ -23,6 +23,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../kernels/hg_cuda_describe.h"
+#include "../table/hg_cuda_tables.h"
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_stream.h"
@@ -36,6 +37,7 @@ struct CudaEngine
 {
 	HgEngine engine; /* first: engine calls get its address */
 	HgCudaDevice device;
+	HgCudaTables tables;
 };
 
 /* The least room of a column whose rows nobody knows beforehand. */
@@ -121,6 +123,11 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
 	memset(job, 0, sizeof(*job));
 	job->spec = *spec;
+	if (spec->trial != nullptr)
+	{
+		job->trial = *spec->trial;
+		job->spec.trial = &job->trial;
+	}
 	status = hg_cuda_work_open(&job->work, &self->device, host, spec->memory_limit, error);
 	if (status != HG_OK)
 	{
@@ -433,6 +440,23 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 	return HG_OK;
 }
 
+/* ------------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+cuda_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	const HgCudaKeyColumn *column = &job->columns[HG_INNER];
+
+	if (job->spec.trial == nullptr || job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "the job has no table");
+	HG_TRY(enter(job, error));
+	return hg_cuda_table_measure(&job->work, &job->trial, column->keys, column->rows, measure,
+								 error);
+}
+
 static void
 cuda_stats(HgJob *handle, HgJobStats *stats)
 {
@@ -493,6 +517,8 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.export_graph = cuda_export_graph;
 	self->engine.stats = cuda_stats;
 	self->engine.close = cuda_close;
+	self->engine.measure_table = cuda_measure_table;
+	hg_cuda_tables_init(&self->tables, &self->device);
 	*engine = &self->engine;
 	return HG_OK;
 }
@@ -506,6 +532,8 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 	/* append will tell */
 	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
 		return 0;
+	if (spec->trial != nullptr)
+		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
 	return hg_cuda_job_bytes(spec, outer_rows, inner_rows);
 }
 
@@ -521,6 +549,12 @@ int
 hg_cuda_engine_device(const HgEngine *engine)
 {
 	return reinterpret_cast<const CudaEngine *>(engine)->device.ordinal;
+}
+
+HgTables *
+hg_cuda_engine_tables(HgEngine *engine)
+{
+	return &reinterpret_cast<CudaEngine *>(engine)->tables.tables;
 }
 
 void

@@ -12,6 +12,7 @@
 #ifndef HG_CUDA_ENGINE_H
 #define HG_CUDA_ENGINE_H
 
+#include "../../src/engine/hg_table.h"
 #include "../../src/engine/wire/hg_wire_client.h"
 
 #ifdef __cplusplus
@@ -46,6 +47,9 @@ extern "C"
 	extern void hg_cuda_engine_memory(HgEngine *engine, uint64_t *budget, uint64_t *held,
 									  uint64_t *peak);
 
+	/* The tables of its device, which take memory of the same budget. */
+	extern HgTables *hg_cuda_engine_tables(HgEngine *engine);
+
 	/* Measure what other processes have left, unless that was done in the last second. */
 	extern void hg_cuda_engine_measure(HgEngine *engine);
 
@@ -55,7 +59,7 @@ extern "C"
 	/* Give device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);
 
-	/* Give everything back; jobs must be closed. */
+	/* Give everything back; jobs and tables must be closed. */
 	extern void hg_cuda_engine_stop(HgEngine *engine);
 
 	/*

@@ -3,7 +3,7 @@
  * hg_cuda_job.h
  *	  A job of the CUDA engine, for the files that work on it.
  *
- *	hg_cuda_engine.cu		keys and columns in, groups
+ *	hg_cuda_engine.cu		keys and columns in, groups, tables
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
  *
@@ -17,6 +17,7 @@
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
+#include "../table/hg_cuda_table_measure.h"
 
 /* One side of a job until it is built. */
 struct HgCudaKeyColumn
@@ -29,6 +30,7 @@ struct HgCudaKeyColumn
 struct HgCudaJob
 {
 	HgJobSpec spec;
+	HgTableTrial trial; /* where the spec has one: that points here */
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;

@@ -270,7 +270,9 @@ template <typename Word, int THREADS>
 static HgStatus
 launch_blocks(HgCudaWork *work, const HgBinsJoin<Word> *join, uint64_t count, HgError *error)
 {
-	const size_t shared = hg_bins_shared_bytes<Word>(join->bin_vertices, join->room);
+	const size_t shared = join->outer_out != nullptr
+							  ? hg_bins_shared_bytes<Word>(join->bin_vertices, join->room)
+							  : hg_bins_counted_bytes<Word>(join->bin_vertices, join->room);
 
 	return hg_cuda_launch_shared<hg_bins_join_kernel<Word, THREADS>>(
 		work->stream, "hg_bins_join_kernel", (unsigned) count, THREADS, shared, error, *join);

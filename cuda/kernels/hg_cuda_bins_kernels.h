@@ -108,21 +108,29 @@ hg_bins_list_room(uint32_t bin_vertices)
 	return bin_vertices < 4 ? 4 : bin_vertices;
 }
 
-/* What hg_bins_join_kernel needs of dynamic shared memory: lists, edge words, edge rows. */
+/* What counting in hg_bins_join_kernel needs of dynamic shared memory: lists and edge words. */
+template <typename Word>
+constexpr size_t
+hg_bins_counted_bytes(uint32_t bin_vertices, uint32_t rows)
+{
+	/* two edges are read without asking whether they are there */
+	return (size_t) hg_bins_list_room(bin_vertices) * sizeof(uint32_t) +
+		   (size_t) (rows + 2) * sizeof(Word);
+}
+
+/* What writing pairs there needs: edge rows as well. */
 template <typename Word>
 constexpr size_t
 hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
 {
-	/* two edges are read without asking whether they are there */
-	return (size_t) hg_bins_list_room(bin_vertices) * sizeof(uint32_t) +
-		   (size_t) (rows + 2) * (sizeof(Word) + sizeof(uint32_t));
+	return hg_bins_counted_bytes<Word>(bin_vertices, rows) + (size_t) (rows + 2) * sizeof(uint32_t);
 }
 
 /*
  * Algorithm 1 in shared memory: the graph of the n < 2^16 rows of one bin, words and rows.
  * lists[v] = (edges of v) << 16 | (the edge behind its last one), with v counted from the
  * bin's first vertex.  All threads of the block call it; on return all may read the graph.
- * With HOT one vertex may have most of the rows.
+ * Where rows is NULL, edge_rows is not written.  With HOT one vertex may have most of the rows.
  */
 template <typename Word, int THREADS, bool HOT>
 __device__ __forceinline__ void
@@ -220,7 +228,7 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 			if (first + k * THREADS < n)
 			{
 				word[k] = words[first + k * THREADS];
-				row[k] = rows[first + k * THREADS];
+				row[k] = rows != nullptr ? rows[first + k * THREADS] : 0;
 			}
 #pragma unroll
 		for (int k = 0; k < HG_BINS_LOADS; k++)
@@ -236,7 +244,8 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 			if (there)
 			{
 				edge_words[place] = word[k];
-				edge_rows[place] = row[k];
+				if (rows != nullptr)
+					edge_rows[place] = row[k];
 			}
 		}
 	}
@@ -520,7 +529,8 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 
 	hg_bins_tally_begin(&tally);
 	hg_bins_build<Word, THREADS, false>(join.inner_words + inner_start,
-										join.inner_rows + inner_start,
+										join.outer_out != nullptr ? join.inner_rows + inner_start
+																  : nullptr,
 										join.inner_starts[piece.bin + 1] - inner_start, join.shift,
 										join.bin_vertices, lists, edge_words, edge_rows);
 

@@ -17,7 +17,8 @@
  * Where shared memory has room for a number for each bin of the last pass, all passes are
  * counted at once before the first one, from the keys.
  *
- * The first pass reads keys and mixes them on the way, and numbers the rows by their place.
+ * The first pass reads keys and mixes them on the way, and numbers the rows by their place where
+ * they have no numbers.
  *
  * It does less than a radix sort, which keeps rows with equal digits in their order: here the
  * next tile that comes takes the next free places.  A sort has to know what all tiles before
@@ -41,7 +42,7 @@
 template <typename Word> struct Pass
 {
 	const Word *words;
-	const uint32_t *rows; /* NULL: words are keys, numbered by their place */
+	const uint32_t *rows; /* NULL: numbered by their place */
 	uint64_t count;
 	const uint32_t *starts; /* [2^bins_log2 + 1] of the bins that there are; NULL: one */
 	uint32_t bins_log2;
@@ -295,11 +296,13 @@ count_bins(HgCudaWork *work, const Word *keys, uint64_t count, uint32_t bins_log
 
 template <typename Word>
 static HgStatus
-make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, HgError *error)
+make(HgCudaWork *work, Word *keys, const uint32_t *rows, bool keep_keys, HgCudaPartition *partition,
+	 HgError *error)
 {
 	const uint32_t most = most_digits_log2(work, sizeof(Word));
 	uint32_t passes = partition->bins_log2 == 0 ? 1 : (partition->bins_log2 - 1) / most + 1;
 	uint32_t *final_starts = nullptr;
+	bool is_first = true; /* pass: of keys */
 	Pass<Word> pass;
 
 	if (passes > 1)
@@ -307,28 +310,28 @@ make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, H
 			count_bins(work, keys, partition->count, partition->bins_log2, &final_starts, error));
 	memset(&pass, 0, sizeof(pass));
 	pass.words = keys;
+	pass.rows = rows;
 	pass.count = partition->count;
 	pass.final_starts = final_starts;
 	pass.final_log2 = partition->bins_log2;
-	for (; passes > 0; passes--)
+	for (; passes > 0; passes--, is_first = false)
 	{
-		const bool spent = pass.rows == nullptr && keep_keys; /* not ours to give back */
-
 		pass.digits_log2 = (partition->bins_log2 - pass.bins_log2 + passes - 1) / passes;
 		pass.starts = partition->starts;
 		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << (pass.bins_log2 + pass.digits_log2)) + 1,
 								   &pass.starts_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.words_out, error));
 		HG_TRY(hg_cuda_alloc_array(work, pass.count, &pass.rows_out, error));
-		if (pass.rows == nullptr)
+		if (is_first)
 			HG_TRY((run_fitting_pass<Word, true>(work, &pass, error)));
 		else
 			HG_TRY((run_fitting_pass<Word, false>(work, &pass, error)));
 
 		/* given back in the order of the stream: the pass has read it by then */
-		if (!spent)
+		if (!is_first || !keep_keys)
 			hg_cuda_free(work, const_cast<Word *>(pass.words));
-		hg_cuda_free(work, const_cast<uint32_t *>(pass.rows));
+		if (!is_first)
+			hg_cuda_free(work, const_cast<uint32_t *>(pass.rows));
 		hg_cuda_free(work, partition->starts);
 		pass.words = pass.words_out;
 		pass.rows = pass.rows_out;
@@ -341,17 +344,34 @@ make(HgCudaWork *work, Word *keys, bool keep_keys, HgCudaPartition *partition, H
 	return HG_OK;
 }
 
-HgStatus
-hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_t count,
-					   bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
-					   HgError *error)
+static HgStatus
+make_any(HgCudaWork *work, uint32_t key_width, void *keys, const uint32_t *rows, uint64_t count,
+		 bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition, HgError *error)
 {
 	memset(partition, 0, sizeof(*partition));
 	partition->key_width = key_width;
 	partition->bins_log2 = bins_log2;
 	partition->count = count;
-	return key_width == 4 ? make(work, static_cast<uint32_t *>(keys), keep_keys, partition, error)
-						  : make(work, static_cast<uint64_t *>(keys), keep_keys, partition, error);
+	return key_width == 4
+			   ? make(work, static_cast<uint32_t *>(keys), rows, keep_keys, partition, error)
+			   : make(work, static_cast<uint64_t *>(keys), rows, keep_keys, partition, error);
+}
+
+HgStatus
+hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_t count,
+					   bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
+					   HgError *error)
+{
+	return make_any(work, key_width, keys, nullptr, count, keep_keys, bins_log2, partition, error);
+}
+
+HgStatus
+hg_cuda_partition_make_pairs(HgCudaWork *work, uint32_t key_width, const void *keys,
+							 const uint32_t *rows, uint64_t count, uint32_t bins_log2,
+							 HgCudaPartition *partition, HgError *error)
+{
+	return make_any(work, key_width, const_cast<void *>(keys), rows, count, true, bins_log2,
+					partition, error);
 }
 
 /* ------------------------------------------------------------------------

@@ -36,6 +36,11 @@ HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys
 								bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
 								HgError *error);
 
+/* The same where row i is numbered rows[i], or i if rows is NULL; keys and rows stay as they are. */
+HgStatus hg_cuda_partition_make_pairs(HgCudaWork *work, uint32_t key_width, const void *keys,
+									  const uint32_t *rows, uint64_t count, uint32_t bins_log2,
+									  HgCudaPartition *partition, HgError *error);
+
 /* Some of the bins of a partition. */
 struct HgBinList
 {

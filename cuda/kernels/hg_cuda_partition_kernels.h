@@ -364,8 +364,8 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
  * counters in shared memory.  The tile is put in order in shared memory first, so that
  * neighbouring threads write neighbouring places.
  *
- * With KEYS the words are still to be mixed, and the number of a row is its place.  With HOT one
- * digit may have most rows of a tile.
+ * With KEYS the words are still to be mixed, and the number of a row is its place, unless there are
+ * rows.  With HOT one digit may have most rows of a tile.
  */
 template <typename Word, int THREADS, int ITEMS, bool KEYS, bool HOT>
 __global__ void
@@ -453,7 +453,7 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 		for (int k = 0; k < ITEMS / 2; k++)
 		{
 			row[k] = piece.first + (half + k) * THREADS + thread;
-			if (!KEYS && (half + k) * THREADS + thread < n)
+			if ((!KEYS || rows != nullptr) && (half + k) * THREADS + thread < n)
 				row[k] = rows[row[k]];
 		}
 #pragma unroll

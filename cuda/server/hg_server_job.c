@@ -177,6 +177,18 @@ open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
+/* Can there be such a job? */
+static HgStatus
+check_spec(const HgJobSpec *spec, HgError *error)
+{
+	HgStatus status = hg_spec_check(spec, error);
+
+	if (status == HG_OK && (spec->expected_rows[HG_OUTER] > HG_MAX_ROWS ||
+							spec->expected_rows[HG_INNER] > HG_MAX_ROWS))
+		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	return status;
+}
+
 HgStatus
 hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWireReply *reply)
 {
@@ -184,27 +196,25 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 	HgServerJob *job;
 	HgStatus status;
 
-	/* before the queue reckons with it */
-	status = hg_spec_check(&request->spec, error);
-	if (status == HG_OK && (request->spec.expected_rows[HG_OUTER] > HG_MAX_ROWS ||
-							request->spec.expected_rows[HG_INNER] > HG_MAX_ROWS))
-		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
-	if (status != HG_OK)
-		return status;
-
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	job->session = session;
 	job->id = request->header.job;
 	job->spec = request->spec;
+	job->trial = request->trial;
+	/* no pointer of the client's is of use here */
+	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
 	job->host.alloc = hg_process_alloc;
 	job->host.free = hg_process_free;
 	job->host.cancelled = host_cancelled;
 	job->host.arg = job;
 
-	status = request->spec.team == 0 ? open_alone(job, &request->spec, error)
-									 : open_in_team(job, &request->spec, error);
+	/* before the queue reckons with it */
+	status = check_spec(&job->spec, error);
+	if (status == HG_OK)
+		status = job->spec.team == 0 ? open_alone(job, &job->spec, error)
+									 : open_in_team(job, &job->spec, error);
 	if (status != HG_OK)
 	{
 		free(job);
@@ -531,6 +541,16 @@ serve_build(HgServerJob *job, HgError *error)
 	return status;
 }
 
+static HgStatus
+serve_measure(HgServerJob *job, HgWireReply *reply)
+{
+	/* an engine without has refused to open the job */
+	HgStatus status = job->engine->measure_table(job->job, &reply->table, &reply->error);
+
+	hg_server_queue_end_lease(job->session->queue, &job->entry);
+	return status;
+}
+
 /* The client has appended all of its rows. */
 static HgStatus
 serve_end_append(HgServerJob *job)
@@ -557,6 +577,8 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_end_append(job);
 		case HG_WIRE_BUILD:
 			return serve_build(job, error);
+		case HG_WIRE_MEASURE:
+			return serve_measure(job, reply);
 		case HG_WIRE_MATCH:
 			return engine->match(job->job, (HgMatchMode) request->mode, error);
 		case HG_WIRE_NEXT:

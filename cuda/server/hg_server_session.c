@@ -90,8 +90,11 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_EXPORT:
 			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
 		case HG_WIRE_END_APPEND:
-		case HG_WIRE_BUILD:
 			return job != NULL;
+		case HG_WIRE_BUILD:
+			return job != NULL && job->spec.trial == NULL;
+		case HG_WIRE_MEASURE:
+			return job != NULL && job->spec.trial != NULL;
 		case HG_WIRE_MATCH:
 		case HG_WIRE_COUNT:
 		case HG_WIRE_REDUCE:

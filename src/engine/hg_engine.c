@@ -55,6 +55,10 @@ hg_build_name(HgBuildAlgorithm build)
 			return "v2";
 		case HG_BUILD_DIRECT:
 			return "direct";
+		case HG_BUILD_RESIDENT:
+			return "resident";
+		case HG_BUILD_TABLE:
+			return "table";
 	}
 	return "unknown";
 }

@@ -58,6 +58,13 @@
  * leave the engine.  All of it is arithmetic with integers that is exact in any order.  Or the
  * values come along with the pairs, and the caller need not look each of them up by its row.
  *
+ * TABLES
+ *
+ * A job can be there for a table (hg_table.h) that is built of its inner keys and measured, in
+ * place of a join (HgJobSpec.trial):
+ *
+ *	open -> append* (inner side) -> measure_table -> close
+ *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
  * NULL).  Memory comes from the caller's no-throw callbacks, and the caller's
@@ -78,6 +85,10 @@
 extern "C"
 {
 #endif
+
+	/* hg_table_measure.h */
+	struct HgTableTrial;
+	struct HgTableMeasure;
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
@@ -127,9 +138,11 @@ extern "C"
 	typedef enum HgBuildAlgorithm
 	{
 		HG_BUILD_AUTO = 0,
-		HG_BUILD_V1,	/* Algorithm 1: count, prefix sum, scatter */
-		HG_BUILD_V2,	/* Algorithm 2: into bins, then V1 in each bin */
-		HG_BUILD_DIRECT /* the keys are the vertices: never asked for, see HgJobSpec.direct */
+		HG_BUILD_V1,	   /* Algorithm 1: count, prefix sum, scatter */
+		HG_BUILD_V2,	   /* Algorithm 2: into bins, then V1 in each bin */
+		HG_BUILD_DIRECT,   /* the keys are the vertices: never asked for, see HgJobSpec.direct */
+		HG_BUILD_RESIDENT, /* nothing is built: no job's, see hg_flat.h */
+		HG_BUILD_TABLE	   /* no HashGraph of a join's own: never asked for, see HgJobSpec.table */
 	} HgBuildAlgorithm;
 
 	typedef enum HgProbeAlgorithm
@@ -138,6 +151,18 @@ extern "C"
 		HG_PROBE_STANDARD, /* look up every outer row in the inner graph */
 		HG_PROBE_INTERSECT /* Algorithm 3: intersect the lists of both graphs */
 	} HgProbeAlgorithm;
+
+	/* What inner rows may stand in; hg_table.h tells what each is. */
+	typedef enum HgTableKind
+	{
+		HG_TABLE_CSR = 0,		 /* HashGraph: lists one after the other */
+		HG_TABLE_ELLPACK,		 /* HashGraph: lists as long as the longest */
+		HG_TABLE_SLICED_ELLPACK, /* HashGraph: as long as the longest of 32 neighbours */
+		HG_TABLE_DYNAMIC,		 /* HashGraph with empty slots in each list */
+		HG_TABLE_CUCKOO,		 /* one array, several functions */
+		HG_TABLE_DYCUCKOO,		 /* subtables of buckets, one resized at a time */
+		HG_TABLE_KINDS			 /* number of kinds, not a kind */
+	} HgTableKind;
 
 	typedef enum HgMatchMode
 	{
@@ -254,13 +279,18 @@ extern "C"
 		uint32_t direct;		   /* not 0: where all of the four above are left open, and the
 									* inner keys are dense, the keys may be the vertices: then
 									* there is no graph to be described or exported */
-		uint64_t direct_limit;	   /* bytes that such a job may hold: keys whose table would
-									* take more are hashed; 0 = no limit of its own */
+		uint64_t direct_limit;	   /* bytes that such a job may hold, or one with a table: where
+									* that would take more there is none; 0 = no limit of its own */
 		uint32_t streamed;		   /* not 0, in an engine that has renew(): outer rows come after
 									* build, a few at a time, if the inner graph is small enough
 									* that bins would be a loss; else build makes nothing */
 		uint32_t outer_only;	   /* not 0: nobody looks at the inner rows of matches, whose
 									* numbers may then be left undefined */
+		uint32_t first_only;	   /* not 0: matches are asked for by HG_MATCH_FIRST alone */
+		HgTableKind table;		   /* but for CSR: in an engine that has tables (hg_lookup.h) the
+									* inner rows are to stand in one of this kind, if it can hold
+									* them and neither bins nor another probe are asked for, and
+									* then there is no graph to be described or exported */
 		uint64_t memory_limit;	   /* bytes the job may hold, on the device where
 									* the engine has one; 0 = no limit of its own */
 		uint64_t expected_rows[2]; /* by HgSide; hints, 0 = unknown; open may refuse
@@ -277,7 +307,23 @@ extern "C"
 		/* columns beside the keys, by HgSide; not every engine has them */
 		uint32_t ncolumns[2];
 		uint8_t column_width[2][HG_MAX_COLUMNS]; /* bytes: 1, 2, 4 or 8 */
+
+		/*
+		 * NULL, or a table that is to be measured, of keys as wide as the job's, which stays in
+		 * place until open has returned.  Such a job has inner rows alone, no columns and no team.
+		 */
+		const struct HgTableTrial *trial;
 	} HgJobSpec;
+
+	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
+	 */
+	typedef struct HgKeyBitmap
+	{
+		uint64_t least;
+		uint64_t size;		  /* in bits, not 0 */
+		const uint32_t *bits; /* [size / 32 + 1] of 32 each, the lowest first */
+		uint64_t keys;		  /* bits that are set */
+	} HgKeyBitmap;
 
 	/* Matches leave in arrays of the caller: outer[i] joins inner[i]. */
 	typedef struct HgMatches
@@ -388,11 +434,13 @@ extern "C"
 								 * memory; 1 where it ran whole; 0 before build */
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
+		HgTableKind table;		/* with HG_BUILD_TABLE; its slots are told as vertices */
 		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far */
 		uint64_t comparisons;	/* keys compared with keys, so far: none where they are the
-								 * vertices */
+								 * vertices, and not known of tables */
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;
-								 * standard: probes of a non-empty list */
+								 * standard: probes of a non-empty list, of a table those that
+								 * found a row */
 		uint64_t peak_bytes;	/* most memory held: device memory for cuda */
 		double phase_ms[HG_PHASE_COUNT];
 	} HgJobStats;
@@ -522,14 +570,21 @@ extern "C"
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
 
 		/*
-		 * Of a streamed job that is built: the outer rows are these count ones now, numbered from 0,
-		 * instead of those before, of which match, count and next know nothing any more.  The array
-		 * stays the caller's, who keeps it in place until the next renew or close.  It costs no more
-		 * than some hundred instructions: outer rows can come in such numbers as stay in the nearest
-		 * cache.  It ends a stream.  HG_INVALID where build made nothing.  NULL in an engine
-		 * without.
+		 * Of a streamed job that is built: the outer rows are these count ones now, numbered from
+		 * 0, instead of those before, of which match, count and next know nothing any more.  The
+		 * array stays the caller's, who keeps it in place until the next renew or close.  It costs
+		 * no more than some hundred instructions: outer rows can come in such numbers as stay in
+		 * the nearest cache.  It ends a stream.  HG_INVALID where build made nothing.  NULL in an
+		 * engine without.
 		 */
 		HgStatus (*renew)(HgJob *job, const void *keys, uint64_t count, HgError *error);
+
+		/*
+		 * Give a streamed job of outer_only all of its inner keys as bits, before build, in place
+		 * of append.  The bits stay the caller's, who keeps them in place until close.  NULL in an
+		 * engine without.
+		 */
+		HgStatus (*append_bits)(HgJob *job, const HgKeyBitmap *bitmap, HgError *error);
 
 		/*
 		 * Begin with what the next calls on the job will ask for, and return at once: build,
@@ -539,6 +594,13 @@ extern "C"
 		 * engine that works in its caller's thread.
 		 */
 		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, HgError *error);
+
+		/*
+		 * Of a job with spec.trial, in place of build: measure the table over all inner keys. Times
+		 * are the engine's own, without those of append.  HG_INVALID is an answer: the table can't
+		 * have these keys.  NULL in an engine without, whose open refuses such a spec: HG_INVALID.
+		 */
+		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
 	};
 
 	/* Fill *error (if not NULL) printf-like and return status. */

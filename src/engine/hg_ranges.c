@@ -157,9 +157,12 @@ static HgStatus
 ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 			HgError *error)
 {
-	HgRangesJob *job = job_create(engine, host, spec, error);
+	HgRangesJob *job;
 	HgStatus status;
 
+	if (spec->trial != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	job = job_create(engine, host, spec, error);
 	if (job == NULL)
 		return HG_OUT_OF_MEMORY;
 	status = hg_ranges_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);

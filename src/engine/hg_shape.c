@@ -42,6 +42,8 @@
  */
 #include "hg_shape.h"
 
+#include "hg_table_measure.h"
+
 #include <stdio.h>
 
 /* The outer side is "much bigger" from this many times the inner side on. */
@@ -207,6 +209,10 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		return hg_error_set(error, HG_INVALID, detail, "unknown probe algorithm");
 	}
 
+	if ((uint32_t) spec->table >= HG_TABLE_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of table: %d",
+							(int) spec->table);
+
 	/* written so that a NaN fails */
 	if (spec->load_factor != 0 &&
 		!(spec->load_factor >= MIN_LOAD_FACTOR && spec->load_factor <= MAX_LOAD_FACTOR))
@@ -235,6 +241,17 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 				return hg_error_set(error, HG_INVALID, NULL, "columns can not be %u bytes wide",
 									(unsigned) width);
 		}
+	}
+	if (spec->trial != NULL)
+	{
+		HgStatus status = hg_table_trial_check(spec->trial, error);
+
+		if (status != HG_OK)
+			return status;
+		if (spec->trial->spec.key_width != spec->key_width || spec->team != 0 ||
+			spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"a table is measured over the keys of a job of its own");
 	}
 	if (spec->device < -1)
 	{

@@ -5,8 +5,8 @@
  *
  * A job of hg_engine.h builds its HashGraphs for one join.  A table is kept by a caller for as
  * long as he likes, looked up any number of times, and changed in batches.  It knows keys and row
- * numbers only: neither PostgreSQL nor SQL nor CUDA.  hashgraph_table_stats() alone makes any so far;
- * joins build their graphs for themselves.
+ * numbers only: neither PostgreSQL nor SQL nor CUDA.  A join may have one for as long as it runs
+ * (hg_lookup.h).
  *
  * WHAT A TABLE HOLDS (HgTableContent); a pair is a key and a row:
  *
@@ -20,7 +20,7 @@
  * Rows are numbers below HG_MAX_ROWS, and nothing is known of them: they need not be dense, and
  * several keys may have the same.
  *
- * THE KINDS are ways to hold that, and differ in time and memory alone.  Not each holds
+ * THE KINDS (HgTableKind) are ways to hold that, and differ in time and memory alone.  Not each holds
  * everything:
  *
  *						set	map	multimap	numbering	a change
@@ -89,17 +89,6 @@ extern "C"
 
 /* The row of a key that does not stand in a table. */
 #define HG_NO_ROW UINT32_MAX
-
-	typedef enum HgTableKind
-	{
-		HG_TABLE_CSR = 0,		 /* HashGraph: lists one after the other */
-		HG_TABLE_ELLPACK,		 /* HashGraph: lists as long as the longest */
-		HG_TABLE_SLICED_ELLPACK, /* HashGraph: as long as the longest of 32 neighbours */
-		HG_TABLE_DYNAMIC,		 /* HashGraph with empty slots in each list */
-		HG_TABLE_CUCKOO,		 /* one array, several functions */
-		HG_TABLE_DYCUCKOO,		 /* subtables of buckets, one resized at a time */
-		HG_TABLE_KINDS			 /* number of kinds, not a kind */
-	} HgTableKind;
 
 	typedef enum HgTableContent
 	{
@@ -247,6 +236,12 @@ extern "C"
 	{
 		const char *name;		   /* "cpu" */
 		bool first_of_batch_stays; /* of equal keys in one batch the first one comes in */
+
+		/*
+		 * Tables are in the memory of a device: that is what memory_limit, memory() and describe's
+		 * bytes count, and what is refused there is HG_DEVICE_OUT_OF_MEMORY.
+		 */
+		bool on_device;
 
 		/*
 		 * How many bytes a table of spec and so many rows takes at most, before any is taken. Where

@@ -18,7 +18,8 @@
 # engine may include them, and they include nothing above the engine.  cuda/ sees
 # the engine's headers and its own, whose layers are
 #
-#   cuda/server/hg_device_main.c > cuda/{server,engine}; cuda/engine > cuda/kernels > cuda/device
+#   cuda/server/hg_device_main.c > cuda/{server,engine}; cuda/engine > cuda/table > cuda/kernels
+#     > cuda/device
 
 use strict;
 use warnings;
@@ -46,8 +47,9 @@ my %layer = (
 	'cuda'               => 0,
 	'cuda/server'        => 1,
 	'cuda/engine'        => 1,
-	'cuda/kernels'       => 2,
-	'cuda/device'        => 3,
+	'cuda/table'         => 2,
+	'cuda/kernels'       => 3,
+	'cuda/device'        => 4,
 	'engine/cpu'         => 13,
 	'engine/table'       => 13,
 	'engine/wire'        => 13,
@@ -194,7 +196,7 @@ sub room
 	return 'common'    if $file =~ m{^src/[^/]+$};
 	# the main program is above the server and the engine, which do not know each other
 	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
-	return $1          if $file =~ m{^(cuda/(?:server|engine|kernels|device))/[^/]+$};
+	return $1          if $file =~ m{^(cuda/(?:server|engine|table|kernels|device))/[^/]+$};
 	return $1          if $file =~ m{^src/(engine/(?:cpu|table|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
 	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|engine)/};
 	return undef;

@@ -13,7 +13,7 @@
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
- *	HG_STANDIN_OUT_OF_MEMORY=1			every build runs out of device memory
+ *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, runs out of device memory
  *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns does
  *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
@@ -29,7 +29,7 @@
  *
  * Its device memory is what its jobs allocate, all together as much as the memory budget
  * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects, and
- * what its columns take.
+ * what its columns take; one that has a table measured, its keys and what that table takes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -42,6 +42,7 @@
 #include "../../cuda/server/hg_device_process.h"
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
+#include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_reduce.h"
 #include "hg_lies.h"
 
@@ -86,6 +87,8 @@ is_to_fail(void)
 typedef struct KeptKeys
 {
 	struct KeptKeys *next;
+	HgSide side;
+	size_t bytes;
 	uint64_t keys[]; /* of either width */
 } KeptKeys;
 
@@ -95,8 +98,10 @@ typedef struct StandinJob
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
-	KeptKeys *kept;
+	KeptKeys *kept;		 /* the last ones first */
 	HgHostReduce reduce; /* has the spec */
+	HgTableTrial trial;	 /* where the spec has one */
+	bool has_table;
 } StandinJob;
 
 static void *
@@ -198,6 +203,10 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->lender = host;
 	hg_host_reduce_init(&job->reduce, spec);
 	memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+	keys_alone.trial = NULL;
+	job->has_table = spec->trial != NULL;
+	if (job->has_table)
+		job->trial = *spec->trial;
 	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
 	{
@@ -210,7 +219,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 
 /* A copy of keys that lasts as long as the job; NULL when out of memory. */
 static const void *
-keep_keys(HgJob *handle, const void *keys, uint64_t count, HgError *error)
+keep_keys(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
 	size_t bytes = (size_t) (count * job->reduce.job.key_width);
@@ -222,6 +231,8 @@ keep_keys(HgJob *handle, const void *keys, uint64_t count, HgError *error)
 		return NULL;
 	}
 	memcpy(kept->keys, keys, bytes);
+	kept->side = side;
+	kept->bytes = bytes;
 	kept->next = job->kept;
 	job->kept = kept;
 	return kept->keys;
@@ -233,7 +244,7 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 	HgHostReduce *reduce = &((StandinJob *) job)->reduce;
 	HgStatus status;
 
-	keys = keep_keys(job, keys, count, error);
+	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
 	status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
@@ -248,7 +259,7 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 {
 	HgStatus status;
 
-	keys = keep_keys(job, keys, count, error);
+	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
 	status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
@@ -266,8 +277,9 @@ standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *valu
 								 first_row, error);
 }
 
+/* Do to a build what switches say. */
 static HgStatus
-standin_build(HgJob *job, HgError *error)
+begin_build(HgJob *job, HgError *error)
 {
 	HgStatus status = dawdle(job, "HG_STANDIN_BUILD_MS", error);
 
@@ -279,6 +291,16 @@ standin_build(HgJob *job, HgError *error)
 	if (switch_value("HG_STANDIN_FAIL") != 0 || is_to_fail())
 		return hg_error_set(error, HG_DEVICE_FAILED, "The stand-in was told to fail.",
 							"the device failed");
+	return HG_OK;
+}
+
+static HgStatus
+standin_build(HgJob *job, HgError *error)
+{
+	HgStatus status = begin_build(job, error);
+
+	if (status != HG_OK)
+		return status;
 	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
 	if (status != HG_OK)
 		return status;
@@ -364,6 +386,44 @@ standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys
 	return hg_cpu_engine()->export_graph(inside(job), side, offsets, edge_keys, edge_rows, error);
 }
 
+/* The inner keys of a job, which were kept from the last to the first, in one array. */
+static void
+gather_keys(const StandinJob *job, unsigned char *end)
+{
+	for (const KeptKeys *kept = job->kept; kept != NULL; kept = kept->next)
+		if (kept->side == HG_INNER)
+		{
+			end -= kept->bytes;
+			memcpy(end, kept->keys, kept->bytes);
+		}
+}
+
+static HgStatus
+standin_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
+{
+	StandinJob *job = (StandinJob *) handle;
+	const HgJobSpec *spec = &job->reduce.job;
+	const uint64_t nkeys = job->reduce.rows[HG_INNER];
+	const uint64_t bytes = nkeys * spec->key_width;
+	HgTableTrial trial = job->trial;
+	HgStatus status = begin_build(handle, error);
+	unsigned char *keys;
+
+	if (status != HG_OK)
+		return status;
+	if (!job->has_table)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no table");
+	if (spec->memory_limit > 0)
+		trial.spec.memory_limit = spec->memory_limit > bytes ? spec->memory_limit - bytes : 1;
+	keys = device_alloc(job, bytes + 1);
+	if (keys == NULL)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, NULL, "out of device memory");
+	gather_keys(job, keys + bytes);
+	status = hg_table_measure(hg_table_cpu(), &job->host, &trial, keys, nkeys, measure, error);
+	device_free(job, keys, bytes + 1);
+	return answer(status, error);
+}
+
 static void
 standin_stats(HgJob *job, HgJobStats *stats)
 {
@@ -405,6 +465,7 @@ static HgEngine engine = {
 	.export_graph = standin_export_graph,
 	.stats = standin_stats,
 	.close = standin_close,
+	.measure_table = standin_measure_table,
 };
 
 /* End slowly, as who has much to free. */
@@ -453,6 +514,10 @@ standin_job_bytes(const HgJobSpec *spec)
 	uint64_t bytes = 0;
 
 	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
+	if (spec->trial != NULL)
+		return spec->expected_rows[HG_INNER] * spec->key_width +
+			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
+									spec->expected_rows[HG_INNER]);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
 				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));

@@ -16,6 +16,7 @@
 #include "../../src/engine/hg_hash.h"
 #include "../../src/engine/hg_reduce.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -288,14 +289,39 @@ lie_about_lease(HgWireReply *reply)
 	}
 }
 
+/* A table is not what can be made of the keys. */
 static void
-lie_about_message(HgWireMessage *message)
+lie_about_table(HgTableMeasure *measure)
+{
+	switch (below(4))
+	{
+		case 0:
+			measure->build_ns = below(2) == 0 ? -1 : INFINITY;
+			break;
+		case 1:
+			measure->stats.rows ^= ALTERED_COUNT;
+			break;
+		case 2:
+			measure->sampled ^= ALTERED_COUNT;
+			break;
+		default:
+			measure->stats.slots = 0;
+	}
+}
+
+static void
+lie_about_message(const HgWireRequest *request, HgWireMessage *message)
 {
 	HgWireReply *reply = &message->reply;
 
 	if (message->header.type != HG_WIRE_REPLY || reply->error.status != HG_OK)
 	{
 		lie_about_header(&message->header);
+		return;
+	}
+	if (request->header.type == HG_WIRE_MEASURE && below(2) == 0)
+	{
+		lie_about_table(&reply->table);
 		return;
 	}
 	switch (below(6))
@@ -422,7 +448,7 @@ lie(int fd, HgWireMessage *message)
 			if (below(16) == 0)
 				return 2;
 			if (below(2) == 0 || !has_results || !lie_about_results(fd, request, reply))
-				lie_about_message(message);
+				lie_about_message(request, message);
 			break;
 		default:
 			if (has_results && below(2) == 0)

@@ -428,6 +428,101 @@ test_streamed_none(bool repeats)
 	test_data_destroy(&data);
 }
 
+/*
+ * Inner keys as bits, every third of an interval of a circle from least on: outer keys of all of
+ * it, and around, are matched where their bit is set.
+ */
+static void
+test_bits(uint32_t key_width, uint64_t least)
+{
+	enum
+	{
+		SIZE = 1000,
+		AROUND = 100,
+		ROWS = SIZE + 2 * AROUND
+	};
+	static uint32_t bits[SIZE / 32 + 2];
+	static uint64_t wide[ROWS];
+	static uint32_t narrow[ROWS];
+	HgKeyBitmap bitmap = {.least = least, .size = SIZE, .bits = bits};
+	HgJobSpec spec = {.key_width = key_width, .device = -1, .streamed = 1, .outer_only = 1};
+	const void *keys = key_width == 4 ? (const void *) narrow : wide;
+	HgEngine *engine = hg_cpu_engine();
+	uint32_t outer[ROWS];
+	uint32_t inner[ROWS];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = ROWS};
+	uint64_t counted[2] = {0, 0};
+	uint64_t wrong = 0;
+	HgError error = {0};
+	HgStatus status;
+	HgJob *job;
+
+	memset(bits, 0, sizeof(bits));
+	for (uint32_t i = 0; i < SIZE; i += 3)
+	{
+		bits[i / 32] |= UINT32_C(1) << i % 32;
+		bitmap.keys++;
+	}
+	for (uint32_t i = 0; i < ROWS; i++)
+	{
+		wide[i] = least - AROUND + (uint64_t) i * 7 % ROWS;
+		narrow[i] = (uint32_t) wide[i];
+	}
+	status = engine->open(engine, test_host_plain(), &spec, &job, &error);
+	if (status == HG_OK)
+		status = engine->append_bits(job, &bitmap, &error);
+	if (status == HG_OK && (engine->append_bits(job, &bitmap, NULL) != HG_INVALID))
+		wrong++;
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (status == HG_OK)
+		status = engine->renew(job, keys, ROWS, &error);
+	if (status == HG_OK)
+		status = engine->match(job, HG_MATCH_ALL, &error);
+	if (status == HG_OK)
+		status = engine->next(job, &matches, &error);
+	for (size_t i = 0; i < matches.count && status == HG_OK; i++)
+	{
+		uint64_t at = wide[outer[i]] - least;
+
+		wrong += at >= SIZE || at % 3 != 0;
+	}
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && status == HG_OK; mode++)
+		status = engine->count(job, (HgMatchMode) mode, &counted[mode], &error);
+	hg_tap_ok(status == HG_OK && wrong == 0 && matches.count == bitmap.keys &&
+				  counted[0] == bitmap.keys && counted[1] == bitmap.keys,
+			  "cpu: inner keys of %u bytes come as bits from %" PRIx64 " on", key_width, least);
+	if (status != HG_OK)
+		hg_tap_diag("status %d: %s", (int) status, error.message);
+	engine->close(job);
+}
+
+/* Jobs that can't have bits: whose inner rows are asked for, or are there, or that are not
+ * streamed. */
+static void
+test_bits_refused(void)
+{
+	const uint32_t bits[2] = {1, 0};
+	const uint32_t key = 0;
+	HgEngine *engine = hg_cpu_engine();
+	unsigned refused = 0;
+
+	for (int i = 0; i < 4; i++)
+	{
+		HgJobSpec spec = {.key_width = 4, .device = -1, .streamed = i != 0, .outer_only = i != 1};
+		const HgKeyBitmap bitmap = {.size = i == 2 ? 0 : 32, .bits = bits, .keys = 1};
+		HgJob *job;
+
+		if (engine->open(engine, test_host_plain(), &spec, &job, NULL) != HG_OK)
+			continue;
+		if (i == 3)
+			engine->append(job, HG_INNER, &key, 1, NULL);
+		refused += engine->append_bits(job, &bitmap, NULL) == HG_INVALID;
+		engine->close(job);
+	}
+	hg_tap_ok(refused == 4, "cpu: bits are for streamed jobs without inner rows");
+}
+
 int
 main(void)
 {
@@ -445,6 +540,15 @@ main(void)
 	test_streamed_choice();
 	test_streamed_none(false);
 	test_streamed_none(true);
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		test_bits(width, 12345);
+		test_bits(width, 0);
+		test_bits(width, UINT64_MAX - 500);
+		test_bits(width, UINT32_MAX - 500);
+		test_bits(width, UINT64_C(0x7fffffff) - 500);
+	}
+	test_bits_refused();
 	hg_engine_crowd(hg_cpu_engine(), test_host_plain(), 50000, 20);
 	hg_engine_cancel_times(hg_cpu_engine(), test_host_plain(), most_rows(), true);
 	return hg_tap_done();

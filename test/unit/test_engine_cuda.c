@@ -13,6 +13,7 @@
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
+#include "test_measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -631,6 +632,19 @@ test_devices(HgEngine *engine)
 			  "cuda: a device that is not there is refused");
 }
 
+/* Tables are measured, and leave nothing behind. */
+static void
+test_tables(HgEngine *engine)
+{
+	uint64_t budget;
+	uint64_t held;
+	uint64_t peak;
+
+	test_measure_suite(engine, test_host_plain());
+	hg_cuda_engine_memory(engine, &budget, &held, &peak);
+	hg_tap_ok(held == 0, "cuda: measured tables hold no memory any more");
+}
+
 int
 main(void)
 {
@@ -644,6 +658,7 @@ main(void)
 	}
 	hg_engine_suite(engine, test_host_plain());
 	hg_engine_reduce_suite(engine, test_host_plain());
+	test_tables(engine);
 	if (hg_tap_turn())
 		test_devices(engine);
 	test_overflowing_bins(engine);

@@ -104,6 +104,13 @@ test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches, HgJobSta
 	return status;
 }
 
+/* Is there something else than HashGraphs? */
+static bool
+has_no_graphs(const HgJobStats *stats)
+{
+	return stats->build == HG_BUILD_DIRECT || stats->build == HG_BUILD_TABLE;
+}
+
 /* The smallest power of two that is at least n. */
 static uint64_t
 power_of_two(uint64_t n)
@@ -142,6 +149,20 @@ check_direct_shape(const TestRun *run, const HgJobStats *stats)
 	return true;
 }
 
+/* There is a table of the kind that was asked for. */
+static bool
+check_table_shape(const TestRun *run, const HgJobStats *stats)
+{
+	CHECK(run->spec.table != HG_TABLE_CSR && stats->table == run->spec.table,
+		  "a table of kind %d, not %d", (int) stats->table, (int) run->spec.table);
+	CHECK(stats->vertices > 0 && stats->bins == 1 && stats->probe == HG_PROBE_STANDARD,
+		  "no slots, or bins, or another probe");
+	CHECK(run->spec.build != HG_BUILD_V2 && run->spec.probe != HG_PROBE_INTERSECT &&
+			  run->spec.bins <= 1,
+		  "a table where graphs were asked for");
+	return true;
+}
+
 /* The shape is what was asked for, and the number of vertices hg_shape.h's. */
 static bool
 check_shape(const TestRun *run, const HgJobStats *stats)
@@ -155,6 +176,8 @@ check_shape(const TestRun *run, const HgJobStats *stats)
 		  "wrong number of rows: %" PRIu64 ", %" PRIu64, stats->rows[0], stats->rows[1]);
 	if (stats->build == HG_BUILD_DIRECT)
 		return check_direct_shape(run, stats);
+	if (stats->build == HG_BUILD_TABLE)
+		return check_table_shape(run, stats);
 	CHECK(stats->build == HG_BUILD_V1 || stats->build == HG_BUILD_V2, "no build was chosen");
 	CHECK(stats->probe == HG_PROBE_STANDARD || stats->probe == HG_PROBE_INTERSECT,
 		  "no probe was chosen");
@@ -367,7 +390,7 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 	CHECK(stats.matches == delivered, "%" PRIu64 " matches in statistics, not %" PRIu64,
 		  stats.matches, delivered);
 	CHECK(data->pairs == 0 || stats.intersections > 0, "no intersections in statistics");
-	CHECK(data->pairs == 0 || (stats.comparisons == 0) == (stats.build == HG_BUILD_DIRECT),
+	CHECK(data->pairs == 0 || (stats.comparisons == 0) == has_no_graphs(&stats),
 		  "%" PRIu64 " comparisons in statistics", stats.comparisons);
 	CHECK(stats.peak_bytes > 0, "no peak of memory in statistics");
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
@@ -446,7 +469,7 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	CHECK(stats.ranges > 0, "no ranges");
 	if ((stats.ranges == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays))
 		return false;
-	if (stats.build == HG_BUILD_DIRECT && stats.ranges == 1)
+	if (has_no_graphs(&stats) && stats.ranges == 1)
 		return check_no_graphs(run, job);
 
 	/* whatever wants more memory than building did can cut a job */
@@ -562,7 +585,7 @@ test_run_intersections(const TestRun *run)
 	if (stats.ranges > 1)
 		return true; /* the vertices of each range are its own */
 
-	if (stats.build == HG_BUILD_DIRECT)
+	if (has_no_graphs(&stats))
 		wanted = run->data->first; /* a list that is not empty is one of matches */
 	else
 		wanted = count_intersections(run->data, stats.probe, stats.vertices);

@@ -24,6 +24,8 @@ static const double load_factors[] = {0, 0.25, 1, 16};
 static const uint32_t bin_numbers[] = {0, 1, 7, 1024};
 static const uint32_t key_widths[] = {4, 8};
 
+HgJobSpec hg_engine_suite_base;
+
 static bool
 small_suite(void)
 {
@@ -34,7 +36,11 @@ small_suite(void)
 static HgJobSpec
 default_spec(uint32_t key_width)
 {
-	return (HgJobSpec){.key_width = key_width, .device = -1};
+	HgJobSpec spec = hg_engine_suite_base;
+
+	spec.key_width = key_width;
+	spec.device = -1;
+	return spec;
 }
 
 /*
@@ -408,7 +414,7 @@ whole_job(const TestRun *run, HgError *error)
 		status = engine->next(job, &matches, error);
 	if (status == HG_OK)
 		status = engine->count(job, HG_MATCH_ALL, &counted, error);
-	if (status == HG_OK && !run->spec.direct)
+	if (status == HG_OK && !run->spec.direct && run->spec.table == HG_TABLE_CSR)
 		status = engine->describe(job, HG_INNER, &graph, error);
 	if (job != NULL)
 		engine->close(job);

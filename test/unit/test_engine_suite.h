@@ -35,6 +35,9 @@ extern "C"
 	 */
 	extern int hg_engine_suite(HgEngine *engine, const HgHost *host);
 
+	/* What the suite asks of every job beside what a test is about: nothing, unless it is set. */
+	extern HgJobSpec hg_engine_suite_base;
+
 	/*
 	 * Cancel jobs of up to most_rows rows a side at random moments, more than a hundred
 	 * times, and report whether 99 of 100 stop in time.  The engine has to work in this

@@ -20,6 +20,7 @@
 #include "hg_lies.h"
 #include "hg_tap.h"
 #include "test_columns.h"
+#include "test_measure.h"
 #include "test_serving.h"
 
 #include <fcntl.h>
@@ -93,6 +94,16 @@ typedef enum Lie
 	LIE_GROUP_COUNT,
 	LIE_GROUP_SUM,
 	LIE_GROUP_EXTREME,
+	LIE_TABLE_TIME,
+	LIE_TABLE_NO_TIME,
+	LIE_TABLE_MORE_ROWS,
+	LIE_TABLE_FEWER_ROWS,
+	LIE_TABLE_SLOTS,
+	LIE_TABLE_FILLED,
+	LIE_TABLE_LIST,
+	LIE_TABLE_BYTES,
+	LIE_TABLE_SAMPLE,
+	LIE_TABLE_LOST,
 	LIE_COUNT
 } Lie;
 
@@ -140,6 +151,16 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a group with more arguments than pairs",
 	"a group with a sum that its values can't have",
 	"a group with an extreme that its column can't hold",
+	"a time of a table that is no number",
+	"a time of a table that is below zero",
+	"a table of more rows than there are keys",
+	"a table of all keys that has not all of them",
+	"a table of fewer slots than rows",
+	"a table that is more than full",
+	"a list of more rows than a table has slots",
+	"a table that holds more than it ever held",
+	"more changes of a table than were asked for",
+	"rows that a table has not got back",
 };
 
 /* A device process played by the host's own waiting. */
@@ -193,6 +214,43 @@ tell_groups(const Liar *liar, HgWireReply *reply)
 	reply->lease_bytes = HG_WIRE_PAGE;
 }
 
+/* What was measured of a table of all keys. */
+static void
+tell_table(const Liar *liar, HgTableMeasure *measure)
+{
+	*measure = (HgTableMeasure){.stats = {.rows = ROWS,
+										  .slots = 8,
+										  .filled = 0.5,
+										  .bytes = 100,
+										  .peak_bytes = 200,
+										  .lists = 4,
+										  .longest_list = 1},
+								.build_ns = 10,
+								.find_ns = 10,
+								.erase_ns = 10,
+								.insert_ns = 10,
+								.sampled = 2,
+								.erased = 2,
+								.inserted = 2};
+	if (liar->lie == LIE_TABLE_TIME)
+		measure->find_ns = NAN;
+	if (liar->lie == LIE_TABLE_NO_TIME)
+		measure->insert_ns = -1;
+	if (liar->lie == LIE_TABLE_SLOTS)
+		measure->stats.slots = ROWS - 1;
+	if (liar->lie == LIE_TABLE_FILLED)
+		measure->stats.filled = 1.5;
+	if (liar->lie == LIE_TABLE_LIST)
+		measure->stats.longest_list = 9;
+	if (liar->lie == LIE_TABLE_BYTES)
+		measure->stats.peak_bytes = 99;
+	if (liar->lie == LIE_TABLE_SAMPLE)
+		measure->sampled = measure->erased = measure->inserted = ROWS;
+	measure->stats.rows += liar->lie == LIE_TABLE_MORE_ROWS;
+	measure->stats.rows -= liar->lie == LIE_TABLE_FEWER_ROWS;
+	measure->inserted -= liar->lie == LIE_TABLE_LOST;
+}
+
 /* What the process says to a request of the job. */
 static void
 tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
@@ -200,6 +258,7 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 	switch (request->header.type)
 	{
 		case HG_WIRE_OPEN:
+			liar->stats = (HgJobStats){0};
 			reply->lease_bytes = liar->lie == LIE_NO_LEASE ? 0 : 65536;
 			if (liar->lie == LIE_LEASE_BEYOND)
 				reply->lease_offset = STAGING_BYTES - HG_WIRE_PAGE;
@@ -248,6 +307,9 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_NEXT_GROUPS:
 			tell_groups(liar, reply);
 			break;
+		case HG_WIRE_MEASURE:
+			tell_table(liar, &reply->table);
+			break;
 	}
 	reply->stats = liar->stats;
 }
@@ -264,7 +326,7 @@ liar_wait(void *arg, int fd)
 	do
 		if (test_receive(liar->fd, &request) != HG_WIRE_DONE)
 			return false;
-	while (request.header.type == HG_WIRE_RELEASE);
+	while (request.header.type == HG_WIRE_RELEASE || request.header.type == HG_WIRE_CLOSE);
 	memset(&answer, 0, sizeof(answer));
 	hg_wire_header(&answer.header,
 				   liar->lie == LIE_KIND_OF_ANSWER ? HG_WIRE_DEVICES : HG_WIRE_REPLY,
@@ -292,11 +354,28 @@ are_matches(const HgMatches *matches)
 	return matches->count == ROWS;
 }
 
+static const uint32_t liar_keys[ROWS] = {1, 2, 3, 4};
+
+/* Have a table measured; false where something was answered that is not so. */
+static bool
+ask_table(HgEngine *engine, const HgHost *host)
+{
+	const TestData data = {.key_width = 4,
+						   .rows = {0, ROWS},
+						   .keys = {NULL, (void *) liar_keys},
+						   .distinct = {0, ROWS}};
+	const HgTableTrial trial = {
+		.spec = {.kind = HG_TABLE_CSR, .content = HG_TABLE_MULTIMAP, .key_width = 4}, .batches = 2};
+	HgTableMeasure measure;
+
+	return test_measure(engine, host, &data, &trial, &measure, NULL) != HG_OK ||
+		   (measure.stats.rows == ROWS && measure.erased == 2 && measure.inserted == 2);
+}
+
 /* All that can be asked of a job; false where something was answered that is not so. */
 static bool
 ask_all(HgEngine *engine, HgJob *job)
 {
-	static const uint32_t keys[ROWS] = {1, 2, 3, 4};
 	const uint8_t values[ROWS] = {VALUE, VALUE, VALUE, VALUE};
 	const HgReduceSpec spec = {
 		.nkeys = 1,
@@ -316,7 +395,7 @@ ask_all(HgEngine *engine, HgJob *job)
 	bool right = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (engine->append(job, (HgSide) side, keys, ROWS, NULL) != HG_OK)
+		if (engine->append(job, (HgSide) side, liar_keys, ROWS, NULL) != HG_OK)
 			return true;
 	if (engine->append_column(job, HG_OUTER, 0, values, NULL, ROWS, 0, NULL) != HG_OK ||
 		engine->build(job, NULL) != HG_OK)
@@ -389,6 +468,7 @@ state_after_lie(Lie lie, bool *right)
 	{
 		*right = ask_all(engine, job);
 		engine->close(job);
+		*right = ask_table(engine, &liar.host) && *right;
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);
@@ -635,6 +715,21 @@ play_job(HgEngine *engine, HgJob *job, const TestCase *c, bool may_export, bool 
 	}
 }
 
+/* Have a table measured that has all keys. */
+static void
+play_table(HgEngine *engine, const HgHost *host, const TestData *data, bool *right)
+{
+	static const HgTableKind kinds[] = {HG_TABLE_CSR, HG_TABLE_DYNAMIC, HG_TABLE_CUCKOO};
+	const HgTableTrial trial = {.spec = {.kind = kinds[hg_lies_random() % 3],
+										 .content = HG_TABLE_MULTIMAP,
+										 .key_width = data->key_width},
+								.batches = hg_lies_random() % 4};
+	HgTableMeasure measure;
+
+	if (test_measure(engine, host, data, &trial, &measure, NULL) == HG_OK)
+		*right = *right && measure.stats.rows == data->rows[HG_INNER];
+}
+
 /* One session with some jobs, until the connection is lost; false where it was deceived. */
 static bool
 play_session(HgWireClient *client)
@@ -662,6 +757,8 @@ play_session(HgWireClient *client)
 		}
 		test_case_create(&c, hg_lies_random() % 3);
 		test_impatient_init(&impatient, JOB_MS);
+		if (hg_lies_random() % 4 == 0)
+			play_table(hg_wire_client_engine(client), &impatient.host, &c.data, &right);
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)
 			play_job(engine, job, &c, whole, &right);
 		if (job != NULL)

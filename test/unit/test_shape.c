@@ -144,7 +144,8 @@ test_names(void)
 	hg_tap_ok(strcmp(hg_build_name(HG_BUILD_AUTO), "auto") == 0 &&
 				  strcmp(hg_build_name(HG_BUILD_V1), "v1") == 0 &&
 				  strcmp(hg_build_name(HG_BUILD_V2), "v2") == 0 &&
-				  strcmp(hg_build_name(HG_BUILD_DIRECT), "direct") == 0,
+				  strcmp(hg_build_name(HG_BUILD_DIRECT), "direct") == 0 &&
+				  strcmp(hg_build_name(HG_BUILD_RESIDENT), "resident") == 0,
 			  "builds have names");
 	hg_tap_ok(strcmp(hg_probe_name(HG_PROBE_AUTO), "auto") == 0 &&
 				  strcmp(hg_probe_name(HG_PROBE_STANDARD), "standard") == 0 &&

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../src/engine/hg_features.h"
 #include "../../src/engine/table/hg_table_cpu.h"
 
 /* A spec out of its limits is HG_INVALID, to open and to be told the memory of. */
@@ -163,6 +164,33 @@ test_padding(void)
 		hg_tap_ok(good, "cpu: %s: too much padding is refused", hg_table_kind_name(spec.kind));
 		good = numbers_destroy(&unique) && numbers_destroy(&equal);
 		hg_tap_ok(good, "cpu: %s: all memory comes back", hg_table_kind_name(spec.kind));
+	}
+}
+
+/* Room that is made for rows to come is no padding: with the first few of them nothing is refused.
+ */
+static void
+test_room(void)
+{
+	for (int kind = HG_TABLE_ELLPACK; kind <= HG_TABLE_SLICED_ELLPACK; kind++)
+	{
+		HgTableSpec spec = {.kind = (HgTableKind) kind,
+							.content = HG_TABLE_MAP,
+							.key_width = 8,
+							.expected_rows = 20000};
+		Numbers numbers;
+		HgTableMemory memory = {0};
+		bool good = numbers_create(&numbers, &spec, 20000, 7, 1) == HG_OK &&
+					numbers_change(&numbers, true, 0, 200) &&
+					hg_table_cpu()->memory(&spec, 200, &memory, &numbers.error) == HG_OK &&
+					numbers.stats.bytes <= memory.held &&
+					numbers_change(&numbers, true, 200, 19800) &&
+					numbers_are_there(&numbers, 0, 20000);
+
+		hg_tap_ok(good, "cpu: %s: with room for more rows than there are nothing is refused",
+				  hg_table_kind_name(spec.kind));
+		good = numbers_destroy(&numbers);
+		hg_tap_ok(good, "cpu: %s: all of its memory comes back", hg_table_kind_name(spec.kind));
 	}
 }
 
@@ -434,11 +462,84 @@ test_patience(HgTableKind kind, HgTableContent content)
 	hg_tap_diag("at most %.2f ms of CPU time between two", longest);
 }
 
+/* Does each key of an even number below bound stand there with its row, and no other? */
+static bool
+evens_are_there(HgTable *table, uint32_t bound, uint32_t step)
+{
+	uint32_t *keys = test_malloc(bound * sizeof(uint32_t));
+	uint32_t *rows = test_malloc((bound + 1) * sizeof(uint32_t));
+	HgError error;
+	bool good = true;
+
+	for (uint32_t i = 0; i < bound; i++)
+		keys[i] = i * UINT32_C(2654435761);
+	for (uint32_t from = 0; from < bound && good; from += step)
+	{
+		uint32_t count = bound - from < step ? bound - from : step;
+
+		rows[count] = 4711;
+		good = hg_table_cpu()->find(table, keys + from, count, rows, &error) == HG_OK &&
+			   rows[count] == 4711;
+		for (uint32_t i = 0; i < count && good; i++)
+			good = rows[i] == ((from + i) % 2 == 0 ? (from + i) / 2 : HG_NO_ROW);
+	}
+	free(keys);
+	free(rows);
+	return good;
+}
+
+/* Lookups by whatever instructions the machine has, as many at a time as there may be. */
+static void
+test_features(HgTableContent content)
+{
+	static const uint32_t steps[] = {1, 3, 8, 61, 128, 1000};
+	const HgCpuFeatures best = hg_cpu_features();
+
+	for (int features = HG_CPU_PORTABLE; features <= HG_CPU_AVX512; features += 2)
+	{
+		bool good = true;
+
+		if (features > (int) best)
+		{
+			hg_tap_skip("this machine has no such instructions", "cpu: cuckoo, kernels %d",
+						features);
+			continue;
+		}
+		hg_cpu_limit_features((HgCpuFeatures) features);
+		for (uint32_t functions = 2; functions <= HG_TABLE_MAX_FUNCTIONS && good; functions++)
+		{
+			HgTableSpec spec = {.kind = HG_TABLE_CUCKOO,
+								.content = content,
+								.key_width = 4,
+								.functions = functions};
+			uint32_t *keys = test_malloc(5000 * sizeof(uint32_t));
+			HgTableBatch batch = {.keys = keys, .count = 5000};
+			HgTable *table;
+			HgError error;
+
+			for (uint32_t i = 0; i < batch.count; i++)
+				keys[i] = 2 * i * UINT32_C(2654435761);
+			good = hg_table_cpu()->open(hg_table_cpu(), test_host_plain(), &spec, &table, &error) ==
+				   HG_OK;
+			good = good && hg_table_cpu()->build(table, &batch, NULL, &error) == HG_OK;
+			for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && good; i++)
+				good = evens_are_there(table, 10000, steps[i]);
+			hg_table_cpu()->close(table);
+			free(keys);
+		}
+		hg_tap_ok(good && hg_cpu_features() == (HgCpuFeatures) features,
+				  "cpu: cuckoo, %s, kernels %s", hg_table_content_name(content),
+				  features == HG_CPU_PORTABLE ? "portable" : "AVX-512");
+	}
+	hg_cpu_limit_features(HG_CPU_AVX512);
+}
+
 int
 main(void)
 {
 	test_specs();
 	test_padding();
+	test_room();
 	for (int kind = 0; kind < HG_TABLE_KINDS; kind++)
 		for (int content = 0; content < HG_TABLE_CONTENTS; content++)
 			if (hg_table_traits((HgTableKind) kind, (HgTableContent) content).possible)
@@ -452,6 +553,8 @@ main(void)
 	test_cuckoo();
 	test_numbering();
 	test_filled();
+	test_features(HG_TABLE_MAP);
+	test_features(HG_TABLE_NUMBERING);
 	hg_table_suite(hg_table_cpu());
 	return hg_tap_done();
 }

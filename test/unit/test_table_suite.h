@@ -4,6 +4,7 @@
  *	  The conformity suite of tables: what hg_table.h promises of every kind.
  *
  *	test_table.c		the tables of the CPU, and what is their own promise
+ *	test_table_cuda.c	the same of a device
  *	test_table_suite.c	the cases
  *	test_table_run.c	one table beside a naive one, compared in every respect
  *	hg_naive_table.c	the naive one

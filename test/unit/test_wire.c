@@ -18,6 +18,7 @@
 
 #include "../../src/engine/wire/hg_wire.h"
 #include "hg_tap.h"
+#include "test_measure.h"
 #include "test_session.h"
 
 #include <errno.h>
@@ -141,6 +142,7 @@ test_suite(void)
 	/* big columns are for the device's own test */
 	setenv("HG_SUITE", "small", 1);
 	hg_engine_reduce_suite(session.engine, test_host_plain());
+	test_measure_suite(session.engine, test_host_plain());
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
 			  "the connection survives the suite");
 	hg_tap_ok(end_session(&session), "the process ends when the session does");
@@ -512,6 +514,57 @@ test_refusals(void)
 	test_data_destroy(&data);
 }
 
+/* Tables on a device without the memory or the time for them. */
+static void
+test_tables_refused(void)
+{
+	const HgTableTrial trial = {
+		.spec = {.kind = HG_TABLE_CUCKOO, .content = HG_TABLE_MAP, .key_width = 4}, .batches = 10};
+	HgTableTrial csr = trial;
+	TestImpatient impatient;
+	HgTableMeasure measure;
+	HgError error = {0};
+	Session session;
+	double started;
+	TestData large;
+	TestData data;
+
+	csr.spec.kind = HG_TABLE_CSR;
+	csr.batches = HG_TABLE_MAX_BATCHES;
+	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 1, 1000);
+	test_create_long_data(&large);
+	start_session(&session, "--memory-budget", "1000000");
+	test_started_state(session.client, NULL);
+	hg_tap_ok(test_measure(session.engine, test_host_plain(), &large, &trial, &measure, &error) ==
+				  HG_DEVICE_OUT_OF_MEMORY,
+			  "a table that is too large for the device is refused");
+	hg_tap_ok(test_measure(session.engine, test_host_plain(), &data, &trial, &measure, &error) ==
+				  HG_OK,
+			  "... and a small one is not");
+	hg_tap_ok(end_session(&session), "the process ends after them");
+
+	setenv("HG_STANDIN_OUT_OF_MEMORY", "1", 1);
+	start_ready_session(&session);
+	unsetenv("HG_STANDIN_OUT_OF_MEMORY");
+	hg_tap_ok(test_measure(session.engine, test_host_plain(), &data, &trial, &measure, &error) ==
+					  HG_DEVICE_OUT_OF_MEMORY &&
+				  hg_wire_client_state(session.client, NULL) == HG_WIRE_READY,
+			  "memory that a table has not got after all is an error of its job alone");
+	end_session(&session);
+
+	start_ready_session(&session);
+	test_impatient_init(&impatient, 50);
+	started = test_now_ms();
+	hg_tap_ok(test_measure(session.engine, &impatient.host, &large, &csr, &measure, &error) ==
+					  HG_CANCELLED &&
+				  test_now_ms() - started < TEST_PATIENCE_MS &&
+				  test_stream_works(session.engine, &data),
+			  "a measurement is cancelled in time, and the connection goes on");
+	hg_tap_ok(end_session(&session), "... and ends");
+	test_data_destroy(&data);
+	test_data_destroy(&large);
+}
+
 /* ------------------------------------------------------------------------
  * A session that breaks the rules
  * ------------------------------------------------------------------------ */
@@ -542,6 +595,8 @@ typedef enum Mistake
 	MISTAKE_COLUMN_OUTSIDE,
 	MISTAKE_REDUCE_MODE,
 	MISTAKE_NO_RECORD,
+	MISTAKE_NO_TABLE,
+	MISTAKE_TABLE_BUILT,
 	MISTAKE_DESCRIPTOR,
 	MISTAKE_COUNT
 } Mistake;
@@ -570,6 +625,8 @@ static const char *const mistake_names[MISTAKE_COUNT] = {
 	"values whose nulls are outside the job's lease",
 	"groups of an unknown mode",
 	"records without room",
+	"a table of a job that has none, but an address of it",
+	"a build of a job that has a table",
 	"a descriptor nobody asked for",
 };
 
@@ -591,6 +648,13 @@ process_rejects(Mistake mistake)
 	message.request.spec = test_plain_spec;
 	message.request.spec.ncolumns[HG_OUTER] = 1;
 	message.request.spec.column_width[HG_OUTER][0] = 2;
+	if (mistake == MISTAKE_NO_TABLE)
+		message.request.spec.trial = (const HgTableTrial *) 8;
+	if (mistake == MISTAKE_TABLE_BUILT)
+	{
+		message.request.spec.ncolumns[HG_OUTER] = 0;
+		message.request.trial.spec.key_width = message.request.spec.key_width;
+	}
 	hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 1);
 	hg_wire_send(fd, &message, -1);
 	started =
@@ -680,6 +744,12 @@ process_rejects(Mistake mistake)
 			hg_wire_header(&message.header, HG_WIRE_NEXT_GROUPS, 1, 2);
 			message.request.count = 0;
 			break;
+		case MISTAKE_NO_TABLE:
+			hg_wire_header(&message.header, HG_WIRE_MEASURE, 1, 2);
+			break;
+		case MISTAKE_TABLE_BUILT:
+			hg_wire_header(&message.header, HG_WIRE_BUILD, 1, 2);
+			break;
 		case MISTAKE_DESCRIPTOR:
 			attached = STDERR_FILENO;
 			break;
@@ -726,6 +796,7 @@ main(int argc, char **argv)
 		test_leaving();
 		test_death();
 		test_refusals();
+		test_tables_refused();
 		test_unpinned();
 	}
 	test_several_jobs();

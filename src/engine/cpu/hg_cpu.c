@@ -186,6 +186,8 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	status = hg_spec_check(spec, error);
 	if (status == HG_OK && spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
+	if (status == HG_OK && spec->trial != NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
 	if (status != HG_OK)
 		return status;
 
@@ -291,6 +293,23 @@ engine_append_rows(HgJob *job, HgSide which, const void *keys, uint64_t count, u
 		return status;
 	cpu_job(job)->numbered = true;
 	return job_append(job, which, keys, count, first_row, error);
+}
+
+static HgStatus
+engine_append_bits(HgJob *job, const HgKeyBitmap *bitmap, HgError *error)
+{
+	HgStatus status = job_check_append(job, HG_INNER, false, error);
+
+	if (status != HG_OK)
+		return status;
+	if (!job->spec.streamed || !job->spec.outer_only || job->sides[HG_INNER].rows > 0 ||
+		is_direct(job))
+		return hg_error_set(error, HG_INVALID, NULL, "the job can't have its inner keys as bits");
+	if (bitmap->size == 0 || (job->spec.key_width == 4 && bitmap->size > UINT64_C(1) << 32))
+		return hg_error_set(error, HG_INVALID, NULL, "there can't be so many bits of keys");
+	hg_cpu_direct_give(job, bitmap);
+	job->stats.rows[HG_INNER] = bitmap->keys;
+	return HG_OK;
 }
 
 static HgStatus
@@ -422,16 +441,19 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 	else if (may_share_direct(job, rows))
 		hg_cpu_direct_choose_shared(job, rows, bytes, bounds);
 	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
-	if (status == HG_OK && is_direct(job))
-	{
-		job->sides[HG_INNER].binned = job->team != NULL;
-		job->stats.vertices = job->direct.vertices;
-		job->stats.bins = 1;
-		job->stats.ranges = 1;
-		job->stats.build = HG_BUILD_DIRECT;
-		job->stats.probe = HG_PROBE_STANDARD;
-	}
 	return status;
+}
+
+/* The keys are the vertices. */
+static void
+job_set_direct(HgJob *job)
+{
+	job->sides[HG_INNER].binned = job->team != NULL;
+	job->stats.vertices = job->direct.vertices;
+	job->stats.bins = 1;
+	job->stats.ranges = 1;
+	job->stats.build = HG_BUILD_DIRECT;
+	job->stats.probe = HG_PROBE_STANDARD;
 }
 
 /* Copy the rows that are to be in bins to runs. */
@@ -499,8 +521,10 @@ job_build(HgJob *job, HgError *error)
 			status = hg_cpu_direct_bounds(job, &bounds, error);
 		status = hg_cpu_team_count(job, status, rows, &bounds, &room, error);
 	}
-	if (status == HG_OK)
+	if (status == HG_OK && !is_direct(job))
 		status = job_choose_direct(job, rows, &bounds, room, error);
+	if (status == HG_OK && is_direct(job))
+		job_set_direct(job);
 	/* matching allocates nothing more, and renew is a part of it */
 	if (status == HG_OK && job->spec.streamed)
 		status = side_reserve_piece(job, &job->sides[HG_OUTER], error);
@@ -709,6 +733,7 @@ hg_cpu_engine(void)
 		.share = engine_share,
 		.append_rows = engine_append_rows,
 		.renew = engine_renew,
+		.append_bits = engine_append_bits,
 	};
 
 	return &engine;

@@ -27,6 +27,8 @@
  * its own that it makes of the inner rows of all of them: they are in runs of one bin
  * (hg_cpu_team.c).  Hence it is for inner sides that are little work beside the outer ones.
  *
+ * Inner keys may also come as bits (hg_cpu_direct_give), which are a table then.
+ *
  * That no key is there twice is what is supposed; whoever meets a second row in a place begins
  * again with the other kind.
  *
@@ -378,6 +380,8 @@ hg_cpu_direct_close(HgJob *job)
 {
 	HgCpuDirect *direct = &job->direct;
 
+	if (direct->given)
+		return;
 	hg_cpu_free(job, direct->rows, direct->rows_bytes);
 	hg_cpu_free(job, direct->table, direct->table_bytes);
 	direct->rows = NULL;
@@ -510,6 +514,18 @@ table_place(HgJob *job, HgError *error)
 	/* read, but never by itself the reason for anything */
 	memset(direct->rows + direct->inner_rows, 0, LIST_STEP * sizeof(uint32_t));
 	return table_enter(job, choose_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
+}
+
+void
+hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap)
+{
+	job->direct = (HgCpuDirect){.least = bitmap->least,
+								.vertices = bitmap->size,
+								.inner_rows = bitmap->keys,
+								.given = true,
+								.kind = HG_CPU_TABLE_BITS,
+								.table = (uint32_t *) bitmap->bits,
+								.table_bytes = bitmap->size / 8};
 }
 
 /* The table for what is asked for, as far as is known of the keys. */

@@ -35,6 +35,9 @@ extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint
 /* The bounds of this participant's inner keys, as differences to 0: what the team is to know. */
 extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
+/* Have a bitmap be the table of a job that is asked for nothing but what bits tell. */
+extern void hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap);
+
 /* A stream of matches, and their number: make the table for it, if another one is there. */
 extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode,
 									HgError *error);

@@ -210,6 +210,7 @@ typedef struct HgCpuDirect
 	uint64_t vertices;	 /* 0: the job has HashGraphs */
 	uint64_t inner_rows; /* of all participants where the job is shared */
 	bool repeats;		 /* some inner key was met twice */
+	bool given;			 /* the table is the caller's, of bits, and the only one that there is */
 	HgCpuTableKind kind;
 	uint32_t *table;
 	uint64_t table_bytes;

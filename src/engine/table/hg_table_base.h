@@ -8,6 +8,7 @@
  *	hg_table_dynamic.c		the HashGraph with empty slots in its lists
  *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings
  *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
+ *	hg_table_cuckoo_find.c	rows of words in slots, many at once
  *	hg_table_cuckoo_slots.c	one array in which each key has several places
  *	hg_table_dycuckoo.c		DyCuckoo: subtables of buckets
  *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic ones

@@ -162,14 +162,9 @@ static HgStatus
 cuckoo_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *rows, HgError *error)
 {
 	const HgCuckooSlots *cuckoo = &((CuckooTable *) table)->cuckoo;
-	uint64_t slots[HG_TABLE_CHUNK];
 
 	(void) error;
-	hg_cuckoo_find(table, cuckoo, words, count, slots);
-	for (uint32_t i = 0; i < count; i++)
-		rows[i] = slots[i] == UINT64_MAX
-					  ? HG_NO_ROW
-					  : hg_slot_row(&cuckoo->slots, slots[i], table->spec.key_width);
+	hg_cuckoo_find_rows(table, cuckoo, words, count, rows);
 	return HG_OK;
 }
 

@@ -47,6 +47,10 @@ extern HgStatus hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t
 extern void hg_cuckoo_find(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
 						   uint32_t count, uint64_t *slots);
 
+/* The rows of words, at most HG_TABLE_CHUNK, or HG_NO_ROW: hg_table_cuckoo_find.c. */
+extern void hg_cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cuckoo,
+								const uint64_t *words, uint32_t count, uint32_t *rows);
+
 /* Take what is in a slot out. */
 extern void hg_cuckoo_erase(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot);
 

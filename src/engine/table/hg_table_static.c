@@ -109,11 +109,12 @@ static_open(HgTable *table, HgError *error)
 	return HG_OK;
 }
 
-/* The slots that padded lists of so many rows may have. */
+/* The slots that padded lists of so many rows may have, or of those that room is made for. */
 static uint64_t
 padded_most(const HgTableSpec *spec, uint64_t rows)
 {
-	double most = spec->max_padding * (double) rows;
+	double most =
+		spec->max_padding * (double) (rows > spec->expected_rows ? rows : spec->expected_rows);
 
 	return most > (double) UINT32_MAX ? UINT32_MAX
 		   : most > SLOTS_ALLOWED	  ? (uint64_t) most

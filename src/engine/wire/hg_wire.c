@@ -47,6 +47,7 @@ size_of_type(uint16_t type)
 		case HG_WIRE_NEXT_GROUPS:
 		case HG_WIRE_DESCRIBE:
 		case HG_WIRE_EXPORT:
+		case HG_WIRE_MEASURE:
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:

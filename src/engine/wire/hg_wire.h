@@ -72,6 +72,11 @@
  * more when that is answered.  One that finds no staging free waits for it, whatever else
  * its group has open: those that have some give it back without waiting for anybody.
  *
+ * TABLES
+ *
+ * A job whose OPEN names a table has it measured by MEASURE in place of BUILD, and nothing else is
+ * asked of it.  It is admitted with what its keys and the table need of device memory at least.
+ *
  * THE QUEUE
  *
  * OPEN is answered when the job is admitted: when the device memory that its expected rows
@@ -100,11 +105,11 @@
  * One memfd, made and sized by the device process, sealed against shrinking and
  * growing, and mapped by all ends.  The device process decides who has which part of it:
  *
- *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD
- *				or END_APPEND is answered or it is closed.  The client cuts it into two slots,
- *				used in turn, and APPEND names the offset at which the
- *				device process shall read keys.  A slot is busy from the sending of the
- *				request that names it until that request's answer has arrived.
+ *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD,
+ *				MEASURE or END_APPEND is answered or it is closed.  The client cuts it into two
+ * slots, used in turn, and APPEND names the offset at which the device process shall read keys.  A
+ * slot is busy from the sending of the request that names it until that request's answer has
+ * arrived.
  *	results		The answers to NEXT, NEXT_GROUPS and EXPORT name a part of staging that holds what
  *				was asked for.  It is the client's until its next message, whichever that is: a
  *				client that has nothing else to say sends RELEASE.  Results are copied out before a
@@ -144,10 +149,11 @@
 #ifndef HG_WIRE_H
 #define HG_WIRE_H
 
+#include "../hg_table_measure.h"
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 5
+#define HG_WIRE_VERSION 6
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
@@ -188,6 +194,7 @@ typedef enum HgWireType
 	HG_WIRE_NEXT_GROUPS,
 	HG_WIRE_DESCRIBE,
 	HG_WIRE_EXPORT,
+	HG_WIRE_MEASURE,
 
 	/* ... and notes */
 	HG_WIRE_CANCEL,
@@ -217,7 +224,7 @@ typedef struct HgWireHeader
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
-	HgJobSpec spec;		 /* OPEN */
+	HgJobSpec spec;		 /* OPEN: but for the pointer in it, which is NULL */
 	uint32_t side;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, DESCRIBE, EXPORT: HgSide */
 	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
 	uint32_t part;		 /* EXPORT: HgWirePart */
@@ -230,6 +237,7 @@ typedef struct HgWireRequest
 	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
 						  * EXPORT: the first element wanted */
 	HgReduceSpec reduce; /* REDUCE */
+	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 } HgWireRequest;
 
 typedef struct HgWireReply
@@ -243,6 +251,7 @@ typedef struct HgWireReply
 	uint64_t nulls;		   /* NEXT: HG_WIRE_COLUMN of those with a NULL, whose bytes are set */
 	HgJobStats stats;	   /* of the job, as it is now; zero where it is none */
 	HgGraphStats graph;	   /* DESCRIBE */
+	HgTableMeasure table;  /* MEASURE */
 } HgWireReply;
 
 /* Hello, and the answer to LIST. */

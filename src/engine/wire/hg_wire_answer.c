@@ -12,7 +12,7 @@
  * that do not exist or that nothing can have led to; parts of staging that do not lie in it;
  * rows that nobody has appended, and a job without those that were; more or fewer matches than the
  * job's statistics tell, or more than its rows can have; groups that are not made of the matches,
- * or of numbers that the columns can't hold.
+ * or of numbers that the columns can't hold; tables that can't be made of the job's keys.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -134,7 +134,7 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 		if (!isfinite(stats->phase_ms[phase]))
 			return false;
 	return (uint32_t) stats->build <= HG_BUILD_DIRECT &&
-		   (uint32_t) stats->probe <= HG_PROBE_INTERSECT &&
+		   (uint32_t) stats->probe <= HG_PROBE_INTERSECT && stats->table == HG_TABLE_CSR &&
 		   stats->vertices <= UINT64_C(1) << HG_MAX_VERTICES_LOG2 &&
 		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->ranges <= 1;
 }
@@ -250,6 +250,9 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 				   (reply->count > 0) == (asked->count > 0);
 		case HG_WIRE_REDUCE:
 			return take_groups(job, asked, reply);
+		case HG_WIRE_MEASURE:
+			return has_all_rows(job, &reply->stats) &&
+				   hg_table_measure_is_sane(&job->trial, job->rows[HG_INNER], &reply->table);
 		case HG_WIRE_DESCRIBE:
 			return graph_is_sane(job, (HgSide) asked->side, reply);
 		default:

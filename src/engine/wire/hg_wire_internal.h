@@ -70,9 +70,10 @@ struct HgRemoteJob
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	uint64_t rows[2]; /* sent so far, by HgSide */
-	bool numbered;	  /* ... with their numbers */
-	bool built;		  /* or appending has ended: no more keys come */
+	HgTableTrial trial; /* where the spec has one: that points here */
+	uint64_t rows[2];	/* sent so far, by HgSide */
+	bool numbered;		/* ... with their numbers */
+	bool built;			/* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */

@@ -319,6 +319,23 @@ remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	return status;
 }
 
+static HgStatus
+remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status;
+
+	if (job->spec.trial == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no table");
+	status = hg_wire_job_ask_plainly(job, HG_WIRE_MEASURE, 0, 0, error);
+
+	/* its lease is gone, whatever came of it */
+	job->built = true;
+	if (status == HG_OK)
+		*measure = job->client->message.reply.table;
+	return status;
+}
+
 static void
 remote_stats(HgJob *handle, HgJobStats *stats)
 {
@@ -345,6 +362,7 @@ init_engine(HgEngine *engine)
 	engine->stats = remote_stats;
 	engine->close = hg_wire_job_close;
 	engine->start = remote_start;
+	engine->measure_table = remote_measure_table;
 }
 
 HgWireClient *

@@ -68,12 +68,19 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	job->client = client;
 	job->host = host;
 	job->spec = *spec;
+	if (spec->trial != NULL)
+	{
+		job->trial = *spec->trial;
+		job->spec.trial = &job->trial;
+	}
 	job->id = ++client->last_job;
 	job->next = client->jobs;
 	client->jobs = job;
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
+	message.request.spec.trial = NULL;
+	message.request.trial = job->trial;
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)
 	{

@@ -1,0 +1,511 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_cuckoo.cu
+ *	  One array in which each key has several places: the cuckoo tables' slots, on a device.
+ *
+ * D. Alcantara and others, "Building an Efficient Hash Table on the GPU", GPU Computing Gems,
+ * 2011.  Each of 2 to 5 functions gives a key a place, and it stands in one of them.  A key whose
+ * places are all taken takes that of another, which goes on to the place of its next function; a
+ * chain of more than 7 lg(slots) evictions says that the functions are bad: RESTART, with new ones.
+ *
+ * Theirs has a thread an item, and 64-bit exchanges all over the memory of the device.  Here it is
+ * different in three ways:
+ *
+ * BINS.  A key's places are all in one bin, which the first bits of its word tell, and a bin fits
+ * the shared memory of a block.  A batch is put into bins first (hg_cuda_partition.cu), and then a
+ * block reads a bin of the table, unless that is new, puts the batch's rows in, and writes the
+ * bin back, all in order (hg_cuda_cuckoo_kernels.h).  So a change takes no random access to memory
+ * at all, and, as no other block has the bin, equal keys of a batch are not hard to tell.  There
+ * is a block for each bin that has rows in the batch, so that small batches read and write little.
+ *
+ * BUCKETS.  A function tells a bucket of four slots, which a lookup reads at once.  A key goes to
+ * the first of its buckets with an empty slot, and so most are found in the first: with 1.25
+ * slots a key seven of eight.  As long as nothing was erased a lookup ends at a bucket with an
+ * empty slot.
+ *
+ * SPREADING.  Keys that have the first bits of their words in common would all get into one bin.
+ * With a restart each key is multiplied with a random odd number before it is mixed, so that they
+ * part.
+ *
+ * ROOM.  The bins differ in the keys they get: there are so many slots that six standard deviations
+ * more have room, where fewer were asked for.  An array is filled up to the middle between what
+ * it is built with and what its functions can do with; then it grows, for what comes, of which the
+ * keys that are there already are not counted.  A restart makes it grow too, every fourth time in a
+ * row.
+ *
+ * ERASE leaves an empty slot.
+ *
+ * MEMORY: the slots.  While a batch is put in: twice its keys and rows, once more the keys where
+ * they are spread; while the array grows: all keys and rows beside the old slots or the new.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_cuckoo_sizes.h"
+
+#include <cub/cub.cuh>
+
+#include <cstddef>
+#include <cstring>
+
+/* Of the rows of a batch, slots that a block has for them where distinct keys are found. */
+static constexpr double DISTINCT_FILLED = 0.8;
+
+/* Evictions of one insert there: 7 lg of the slots. */
+static constexpr uint32_t DISTINCT_CHAIN = 91;
+
+/* Restarts in a row after which the array grows. */
+static constexpr uint32_t RESTARTS_TO_GROW = 4;
+
+/* ------------------------------------------------------------------------
+ * Slots
+ * ------------------------------------------------------------------------ */
+
+static void
+free_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo)
+{
+	hg_cuda_free(&table->work, cuckoo->slots.cells);
+	hg_cuda_free(&table->work, cuckoo->slots.rows);
+	cuckoo->slots.cells = nullptr;
+	cuckoo->slots.rows = nullptr;
+}
+
+/* Memory for as many slots as there are to be; nothing is in it. */
+static HgStatus
+alloc_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgError *error)
+{
+	const uint64_t slots = hg_cuda_cuckoo_slots(cuckoo);
+	const uint32_t width = table->spec.key_width;
+	const bool has_rows = hg_cuda_cuckoo_numbers(table) > 0;
+	const uint64_t cell_bytes = width == 4 && has_rows ? sizeof(uint64_t) : width;
+
+	if (slots > UINT32_MAX)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, nullptr, "too many slots in a table");
+	HG_TRY(hg_cuda_alloc(&table->work, slots * cell_bytes, &cuckoo->slots.cells, error));
+	if (width == 4 || !has_rows)
+		return HG_OK;
+	return hg_cuda_alloc_array(&table->work, slots, &cuckoo->slots.rows, error);
+}
+
+/* Before kernels that tell something. */
+static HgStatus
+clear_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgError *error)
+{
+	HG_CUDA_TRY(
+		cudaMemsetAsync(cuckoo->slots.told, 0, offsetof(HgCuckooTold, beside), table->work.stream),
+		error);
+	return HG_OK;
+}
+
+static HgStatus
+read_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgCuckooTold *told, HgError *error)
+{
+	const void *host;
+
+	HG_TRY(hg_cuda_read_back(&table->work, cuckoo->slots.told, sizeof(*told), &host, error));
+	memcpy(told, host, sizeof(*told));
+	return HG_OK;
+}
+
+/*
+ * Have the bins take rows.  *failed: not all of them did; then, where the bins were fresh, there is
+ * nothing in them of any use, and else there are words that have got in.
+ */
+static HgStatus
+fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bool fresh,
+		  bool *failed, HgError *error)
+{
+	HgCuckooTold told;
+
+	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->insert(table, cuckoo, rows, fresh, error));
+	HG_TRY(read_told(table, cuckoo, &told, error));
+	*failed = told.failed > 0;
+	if (!(fresh && *failed))
+		cuckoo->in_bins += told.rows;
+	cuckoo->beside = told.beside;
+	table->told.evictions += told.evictions;
+	if (told.longest > table->told.longest_chain)
+		table->told.longest_chain = told.longest;
+	return HG_OK;
+}
+
+/* Put keys and rows, of the caller, into as many bins as there are, spread. */
+static HgStatus
+partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, const uint32_t *rows,
+		  uint64_t count, HgCudaPartition *parts, HgError *error)
+{
+	const uint32_t width = table->spec.key_width;
+	void *spread;
+
+	if (places->key_factor == 1 && places->key_flip == 0)
+		return hg_cuda_partition_make_pairs(&table->work, width, keys, rows, count,
+											places->bins_log2, parts, error);
+	HG_TRY(hg_cuda_alloc(&table->work, count * width, &spread, error));
+	HG_TRY(
+		hg_cuda_cuckoo_launches(&table->spec)->spread(table, places, keys, count, spread, error));
+	HG_TRY(hg_cuda_partition_make_pairs(&table->work, width, spread, rows, count, places->bins_log2,
+										parts, error));
+	hg_cuda_free(&table->work, spread);
+	return HG_OK;
+}
+
+/* Put keys of the caller into the bins. */
+static HgStatus
+put(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch, bool fresh,
+	bool *failed, HgError *error)
+{
+	const bool numbered = batch->rows != nullptr && table->spec.content != HG_TABLE_SET;
+	HgCudaPartition parts;
+	HgCuckooRows rows;
+
+	HG_TRY(partition(table, &cuckoo->places, batch->keys, numbered ? batch->rows : nullptr,
+					 batch->count, &parts, error));
+	rows = {parts.words,  parts.rows, numbered ? 0 : batch->first_row,
+			parts.starts, 0,		  batch->count};
+	HG_TRY(fill_bins(table, cuckoo, &rows, fresh, failed, error));
+	hg_cuda_partition_free(&table->work, &parts);
+	return HG_OK;
+}
+
+/* Copy keys and rows that are in bins out. */
+static HgStatus
+export_bins(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *keys, uint32_t *rows,
+			HgError *error)
+{
+	HG_TRY(clear_told(table, cuckoo, error));
+	return hg_cuda_cuckoo_launches(&table->spec)
+		->export_bins(table, cuckoo, by_row, keys, rows, error);
+}
+
+/*
+ * Move everything to new slots for so many rows, by new functions; anew: and keys are spread anew.
+ * unwritten: slots are not cleared where there is nothing to move, as they are filled next.
+ */
+static HgStatus
+rehash(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t room, double grown, bool anew,
+	   bool unwritten, HgError *error)
+{
+	const uint64_t count = cuckoo->in_bins;
+	const HgCuckooRows none = {nullptr, nullptr, 0, nullptr, 0, 0};
+	HgCudaTableBatch old = {nullptr, nullptr, count, 0, false};
+	void *keys = nullptr;
+	uint32_t *rows = nullptr;
+	bool failed = false;
+
+	if (count > 0)
+	{
+		HG_TRY(hg_cuda_alloc(&table->work, count * table->spec.key_width, &keys, error));
+		if (table->spec.content != HG_TABLE_SET)
+			HG_TRY(hg_cuda_alloc_array(&table->work, count, &rows, error));
+		HG_TRY(export_bins(table, cuckoo, false, keys, rows, error));
+	}
+	old.keys = keys;
+	old.rows = rows;
+	for (uint32_t tries = 0; tries == 0 || failed; tries++)
+	{
+		if (tries > 0)
+			table->told.restarts++;
+		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
+			grown *= HG_CUCKOO_GROWN;
+		free_slots(table, cuckoo);
+		cuckoo->in_bins = 0;
+		if (anew || tries > 0)
+			hg_cuda_cuckoo_choose_spread(table, cuckoo, false, &cuckoo->places);
+		hg_cuda_cuckoo_choose_places(table, cuckoo, room, grown);
+		HG_TRY(alloc_slots(table, cuckoo, error));
+		if (count > 0)
+			HG_TRY(put(table, cuckoo, &old, true, &failed, error));
+		else if (!unwritten)
+			HG_TRY(fill_bins(table, cuckoo, &none, true, &failed, error));
+	}
+	hg_cuda_free(&table->work, keys);
+	hg_cuda_free(&table->work, rows);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_cuckoo_open(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows, HgError *error)
+{
+	memset(cuckoo, 0, sizeof(*cuckoo));
+	cuckoo->random = table->spec.seed;
+	cuckoo->beside = HG_NO_ROW;
+	hg_cuda_cuckoo_choose_spread(table, cuckoo, true, &cuckoo->places);
+	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &cuckoo->slots.told, error));
+	HG_CUDA_TRY(cudaMemsetAsync(cuckoo->slots.told, 0xff, sizeof(HgCuckooTold), table->work.stream),
+				error);
+	return rehash(table, cuckoo, rows, 1, false, false, error);
+}
+
+void
+hg_cuda_cuckoo_close(HgCudaTable *table, HgCudaCuckoo *cuckoo)
+{
+	free_slots(table, cuckoo);
+	hg_cuda_free(&table->work, cuckoo->slots.told);
+	memset(cuckoo, 0, sizeof(*cuckoo));
+}
+
+/* ------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_cuckoo_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
+					  uint64_t count, void *keys_out, uint64_t *absent, HgError *error)
+{
+	HgCuckooTold told;
+
+	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(
+		hg_cuda_cuckoo_launches(&table->spec)->absent(table, cuckoo, keys, count, keys_out, error));
+	HG_TRY(read_told(table, cuckoo, &told, error));
+	*absent = told.cursor;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_cuckoo_insert(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch,
+					  HgError *error)
+{
+	const uint64_t least = table->spec.expected_rows;
+	uint64_t room = cuckoo->in_bins + batch->count;
+	double grown = 1;
+
+	if (batch->count == 0)
+		return HG_OK;
+	if (cuckoo->in_bins > 0 && room > hg_cuda_cuckoo_rows_for(table, cuckoo))
+	{
+		uint64_t absent;
+
+		HG_TRY(hg_cuda_cuckoo_absent(table, cuckoo, batch->keys, batch->count, nullptr, &absent,
+									 error));
+		room = cuckoo->in_bins + absent;
+	}
+	if (room < least)
+		room = least;
+	if (room > hg_cuda_cuckoo_rows_for(table, cuckoo))
+	{
+		if (cuckoo->in_bins > 0)
+			table->told.rebuilds++;
+		HG_TRY(rehash(table, cuckoo, room, grown, false, true, error));
+	}
+	for (uint32_t tries = 1;; tries++)
+	{
+		bool failed;
+
+		HG_TRY(put(table, cuckoo, batch, cuckoo->in_bins == 0, &failed, error));
+		if (!failed)
+			return HG_OK;
+		table->told.restarts++;
+		if (tries % RESTARTS_TO_GROW == 0)
+			grown *= HG_CUCKOO_GROWN;
+		HG_TRY(rehash(table, cuckoo, room, grown, true, true, error));
+	}
+}
+
+HgStatus
+hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch,
+					 HgError *error)
+{
+	HgCuckooTold told;
+
+	if (batch->count == 0)
+		return HG_OK;
+	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->erase(table, cuckoo, batch, error));
+	HG_TRY(read_told(table, cuckoo, &told, error));
+	cuckoo->in_bins -= told.rows;
+	cuckoo->beside = told.beside;
+	if (told.rows > 0)
+		cuckoo->places.stops = false;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Distinct keys
+ * ------------------------------------------------------------------------ */
+
+void
+hg_cuda_cuckoo_distinct_free(HgCudaTable *table, HgCuckooDistinct *distinct)
+{
+	hg_cuda_free(&table->work, distinct->words);
+	hg_cuda_free(&table->work, distinct->starts);
+	hg_cuda_free(&table->work, distinct->offsets);
+	hg_cuda_free(&table->work, distinct->rows);
+	memset(distinct, 0, sizeof(*distinct));
+}
+
+/* Sum the counts up into starts, and bring words and offsets of all bins together. */
+static HgStatus
+make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSparse *sparse,
+		   bool groups, HgCuckooDistinct *distinct, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	const uint32_t bins = UINT32_C(1) << parts->bins_log2;
+	size_t bytes = 0;
+	const void *host;
+	void *temporary;
+
+	HG_TRY(hg_cuda_alloc_array(work, (uint64_t) bins + 1, &distinct->starts, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, bytes, sparse->counts, distinct->starts,
+											  (int) bins + 1, work->stream),
+				error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, sparse->counts, distinct->starts,
+											  (int) bins + 1, work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	HG_TRY(hg_cuda_read_back(work, distinct->starts + bins, sizeof(uint32_t), &host, error));
+	distinct->count = *static_cast<const uint32_t *>(host);
+	HG_TRY(hg_cuda_alloc(work, distinct->count * table->spec.key_width, &distinct->words, error));
+	if (groups)
+		HG_TRY(hg_cuda_alloc_array(work, distinct->count + 1, &distinct->offsets, error));
+	return hg_cuda_cuckoo_launches(&table->spec)->dense(table, parts, sparse, distinct, error);
+}
+
+/* Find the distinct words of all bins of a partition. */
+static HgStatus
+find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooPlaces *places,
+			  const HgCudaPartition *parts, uint32_t first_row, const HgCuckooSparse *sparse,
+			  HgCuckooTold *told, HgError *error)
+{
+	const uint64_t bins = UINT64_C(1) << parts->bins_log2;
+
+	HG_CUDA_TRY(
+		cudaMemsetAsync(sparse->counts, 0, (bins + 1) * sizeof(uint32_t), table->work.stream),
+		error);
+	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)
+			   ->distinct(table, cuckoo, places, parts, first_row, sparse, error));
+	return read_told(table, cuckoo, told, error);
+}
+
+HgStatus
+hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch,
+						bool groups, HgCuckooDistinct *distinct, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	const uint64_t count = batch->count;
+	const bool numbered = groups && batch->rows != nullptr;
+	const uint64_t room = count > table->spec.expected_rows ? count : table->spec.expected_rows;
+	const uint32_t capacity = hg_cuda_cuckoo_most_slots(table, groups ? 1 : 0);
+	HgCuckooPlaces *places = &distinct->places;
+	uint32_t bins_log2;
+	bool failed = true;
+
+	memset(distinct, 0, sizeof(*distinct));
+	/* as many bins as the table will have, so that its bins are some of them */
+	hg_cuda_cuckoo_choose_size(table, (double) room, table->spec.slots_factor, places);
+	bins_log2 = places->bins_log2;
+	while ((double) (count >> bins_log2) > DISTINCT_FILLED * capacity)
+		bins_log2++;
+	for (uint32_t tries = 0; failed; tries++)
+	{
+		HgCuckooSparse sparse = {nullptr, nullptr, nullptr, nullptr};
+		HgCudaPartition parts;
+		HgCuckooTold told;
+
+		if (tries > 0)
+			table->told.restarts++;
+		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
+			bins_log2++;
+		hg_cuda_cuckoo_choose_spread(table, cuckoo, tries == 0, places);
+		hg_cuda_cuckoo_choose_functions(cuckoo, 4, places);
+		places->most_chain = DISTINCT_CHAIN;
+		places->bins_log2 = bins_log2;
+		places->buckets = capacity / HG_CUCKOO_BUCKET;
+		HG_TRY(partition(table, places, batch->keys, numbered ? batch->rows : nullptr, count,
+						 &parts, error));
+		HG_TRY(hg_cuda_alloc(work, count * table->spec.key_width, &sparse.words, error));
+		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << bins_log2) + 1, &sparse.counts, error));
+		if (groups)
+		{
+			HG_TRY(hg_cuda_alloc_array(work, count, &sparse.offsets, error));
+			HG_TRY(hg_cuda_alloc_array(work, count, &sparse.rows, error));
+		}
+		HG_TRY(find_distinct(table, cuckoo, places, &parts, numbered ? 0 : batch->first_row,
+							 &sparse, &told, error));
+		failed = told.failed > 0;
+		distinct->longest = told.longest;
+		if (failed)
+			hg_cuda_free(work, sparse.rows);
+		else
+		{
+			distinct->rows = sparse.rows;
+			HG_TRY(make_dense(table, &parts, &sparse, groups, distinct, error));
+		}
+		hg_cuda_free(work, sparse.words);
+		hg_cuda_free(work, sparse.counts);
+		hg_cuda_free(work, sparse.offsets);
+		hg_cuda_partition_free(work, &parts);
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_cuckoo_to_keys(HgCudaTable *table, HgCuckooDistinct *distinct, HgError *error)
+{
+	return hg_cuda_cuckoo_launches(&table->spec)
+		->to_keys(table, &distinct->places, distinct->words, distinct->count, distinct->words,
+				  error);
+}
+
+HgStatus
+hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgCuckooDistinct *distinct,
+							   HgError *error)
+{
+	const uint64_t room =
+		distinct->count > table->spec.expected_rows ? distinct->count : table->spec.expected_rows;
+	HgCudaTableBatch batch = {distinct->words, nullptr, distinct->count, 0, false};
+	HgCuckooRows rows = {distinct->words, nullptr, 0, distinct->starts, 0, distinct->count};
+	bool failed;
+
+	/* spread as they were when they got into bins */
+	free_slots(table, cuckoo);
+	cuckoo->places = distinct->places;
+	hg_cuda_cuckoo_choose_places(table, cuckoo, room, 1);
+	HG_TRY(alloc_slots(table, cuckoo, error));
+	rows.finer = distinct->places.bins_log2 - cuckoo->places.bins_log2;
+	HG_TRY(fill_bins(table, cuckoo, &rows, true, &failed, error));
+	HG_TRY(hg_cuda_cuckoo_to_keys(table, distinct, error));
+	if (!failed)
+		return HG_OK;
+	table->told.restarts++;
+	HG_TRY(rehash(table, cuckoo, room, 1, true, true, error));
+	return hg_cuda_cuckoo_insert(table, cuckoo, &batch, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_cuckoo_find(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
+					uint64_t count, bool counts, const uint64_t *offsets, uint32_t *rows,
+					HgError *error)
+{
+	return hg_cuda_cuckoo_launches(&table->spec)
+		->find(table, cuckoo, keys, count, counts, offsets, rows, error);
+}
+
+HgStatus
+hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *keys,
+					  uint32_t *rows, HgError *error)
+{
+	const uint64_t key = hg_word_unmix(UINT64_MAX);
+	const uint64_t place = by_row ? cuckoo->beside : cuckoo->in_bins;
+
+	HG_TRY(export_bins(table, cuckoo, by_row, keys, rows, error));
+	if (cuckoo->beside == HG_NO_ROW)
+		return HG_OK;
+	/* only words of 8 bytes are beside */
+	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<uint64_t *>(keys) + place, &key, sizeof(key),
+								cudaMemcpyHostToDevice, table->work.stream),
+				error);
+	if (rows != nullptr)
+		HG_CUDA_TRY(cudaMemcpyAsync(rows + place, &cuckoo->slots.told->beside, sizeof(*rows),
+									cudaMemcpyDeviceToDevice, table->work.stream),
+					error);
+	return HG_OK;
+}

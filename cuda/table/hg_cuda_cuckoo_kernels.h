@@ -1,0 +1,594 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_cuckoo_kernels.h
+ *	  The kernels that build cuckoo tables, bin by bin: hg_cuda_cuckoo.cu tells when each runs.
+ *
+ * Word is uint32_t or uint64_t, a mixed word; ROWS says whether slots have rows: see
+ * hg_cuda_cuckoo_look_kernels.h for what is in them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_CUCKOO_KERNELS_H
+#define HG_CUDA_CUCKOO_KERNELS_H
+
+#include "../kernels/hg_cuda_partition_kernels.h"
+#include "hg_cuda_cuckoo_look_kernels.h"
+
+/* A block that holds a bin. */
+constexpr int HG_CUCKOO_THREADS = 512;
+constexpr uint32_t HG_CUCKOO_CLAIMS_LOG2 = 10;
+constexpr uint32_t HG_CUCKOO_NONE = UINT32_MAX;
+
+/* A slot that was taken for a row whose entry is not there yet, with the row's place in its run. */
+constexpr uint32_t HG_CUCKOO_ROW = UINT32_C(1) << 31;
+
+/* Rows that are put in before those that are left over have their turn. */
+constexpr uint32_t HG_CUCKOO_RUN = 6 * HG_CUCKOO_THREADS;
+
+/* Rows that a thread looks up in a round before it waits for the others. */
+constexpr int HG_CUCKOO_TRIES = 8;
+
+/* Shared memory that a bin takes; numbers: 1 for rows or counts, else 0. */
+constexpr size_t
+hg_cuckoo_slot_bytes(size_t word_bytes, int numbers)
+{
+	return word_bytes + sizeof(uint32_t) * (1 + numbers);
+}
+
+constexpr size_t HG_CUCKOO_CLAIM_BYTES =
+	sizeof(uint16_t) * ((1 << HG_CUCKOO_CLAIMS_LOG2) + HG_CUCKOO_RUN);
+
+constexpr int
+hg_cuckoo_blocks(size_t word_bytes)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+	return word_bytes == 4 ? 2 : 1;
+#else
+	return word_bytes == 4 ? 3 : 2;
+#endif
+}
+
+/* ------------------------------------------------------------------------
+ * A bin in shared memory
+ *
+ * Entries, a word and a number each, are there to stay, and slots have the numbers of entries: so
+ * an exchange of 32 bits moves a word of any width with all that belongs to it.
+ * ------------------------------------------------------------------------ */
+
+constexpr int HG_CUCKOO_COUNTERS = 5;
+
+template <typename Word> struct HgCuckooBin
+{
+	Word *words;	   /* [slots] of entries */
+	uint32_t *slots;   /* [slots] entries, or HG_CUCKOO_NONE */
+	uint32_t *numbers; /* [slots] of entries: rows or counts */
+	uint16_t *claims;  /* [2^HG_CUCKOO_CLAIMS_LOG2] */
+	uint16_t *left;	   /* [HG_CUCKOO_RUN] places of rows that are left over */
+	uint32_t capacity; /* slots */
+	uint32_t *left_count;
+	uint32_t *used; /* entries there are */
+	uint32_t *failed;
+	uint32_t *evictions;
+	uint32_t *longest;
+};
+
+template <typename Word, int NUMBERS>
+__device__ __forceinline__ HgCuckooBin<Word>
+hg_cuckoo_bin(unsigned char *shared, uint32_t capacity, uint32_t *counters)
+{
+	HgCuckooBin<Word> bin;
+
+	bin.words = reinterpret_cast<Word *>(shared);
+	bin.slots = reinterpret_cast<uint32_t *>(bin.words + capacity);
+	bin.numbers = bin.slots + capacity;
+	bin.claims = reinterpret_cast<uint16_t *>(bin.slots + (1 + NUMBERS) * (size_t) capacity);
+	bin.left = bin.claims + (1 << HG_CUCKOO_CLAIMS_LOG2);
+	bin.capacity = capacity;
+	bin.used = counters;
+	bin.failed = counters + 1;
+	bin.evictions = counters + 2;
+	bin.longest = counters + 3;
+	bin.left_count = counters + 4;
+	return bin;
+}
+
+/* The entry of a word, or HG_CUCKOO_NONE.  No entry moves meanwhile. */
+template <typename Word>
+__device__ __forceinline__ uint32_t
+hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word word)
+{
+	for (uint32_t f = 0; f < places.functions; f++)
+	{
+		const uint4 found =
+			reinterpret_cast<const uint4 *>(bin.slots)[hg_cuckoo_bucket(places, f, word)];
+		const uint32_t entries[HG_CUCKOO_BUCKET] = {found.x, found.y, found.z, found.w};
+		bool full = true;
+
+#pragma unroll
+		for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
+		{
+			if (entries[k] == HG_CUCKOO_NONE)
+				full = false;
+			else if (entries[k] < HG_CUCKOO_ROW && bin.words[entries[k]] == word)
+				return entries[k];
+		}
+		if (!full && places.stops)
+			break;
+	}
+	return HG_CUCKOO_NONE;
+}
+
+/*
+ * Put an entry into a bucket if it has an empty slot, by compare and swap.  A slot that is taken
+ * never becomes empty.
+ */
+template <typename Word>
+__device__ __forceinline__ bool
+hg_cuckoo_put_in(const HgCuckooBin<Word> &bin, uint32_t bucket, uint32_t entry)
+{
+	uint32_t *slots = bin.slots + bucket * HG_CUCKOO_BUCKET;
+
+	for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
+		if (*const_cast<volatile uint32_t *>(&slots[k]) == HG_CUCKOO_NONE &&
+			atomicCAS(&slots[k], HG_CUCKOO_NONE, entry) == HG_CUCKOO_NONE)
+			return true;
+	return false;
+}
+
+/*
+ * Put an entry in that is in no slot, of a word that no other entry has.  It goes to the first of
+ * its buckets with an empty slot.  If there is none it takes the place of another, which goes on to
+ * the buckets behind the one that it comes from.  So a bucket is full before a key is in one
+ * behind it.
+ */
+template <typename Word>
+__device__ __forceinline__ void
+hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32_t entry, Word word)
+{
+	uint32_t random = (uint32_t) word ^ threadIdx.x;
+	uint32_t next = 0; /* function to begin with */
+	uint32_t chain = 0;
+
+	for (;;)
+	{
+		uint32_t bucket;
+
+		for (uint32_t i = 0, f = next; i < places.functions; i++)
+		{
+			if (hg_cuckoo_put_in(bin, hg_cuckoo_bucket(places, f, word), entry))
+			{
+				if (chain > 0)
+				{
+					atomicAdd(bin.evictions, chain);
+					atomicMax(bin.longest, chain);
+				}
+				return;
+			}
+			f = f + 1 == places.functions ? 0 : f + 1;
+		}
+		if (chain == places.most_chain)
+			break;
+		chain++;
+		bucket = hg_cuckoo_bucket(places, next, word);
+		random = random * 1664525 + 1013904223;
+		entry = atomicExch(&bin.slots[bucket * HG_CUCKOO_BUCKET + (random >> 30)], entry);
+		word = *const_cast<volatile Word *>(&bin.words[entry]);
+		for (next = 0; next + 1 < places.functions; next++)
+			if (hg_cuckoo_bucket(places, next, word) == bucket)
+				break;
+		next = next + 1 == places.functions ? 0 : next + 1;
+	}
+	*const_cast<volatile uint32_t *>(bin.failed) = 1;
+}
+
+/* What came of a row. */
+enum HgCuckooMet
+{
+	HG_CUCKOO_NEW,	/* its word has got an entry */
+	HG_CUCKOO_SEEN, /* there is an entry of its word */
+	HG_CUCKOO_LEFT	/* its buckets are full of others; or of its word there will be an entry */
+};
+
+/*
+ * Put the word of a row, which is the place'th of its run, into the first empty slot of its
+ * buckets, unless it is there.  *entry is that of its word.  Others do so at the same time, and no
+ * entry moves: all rows of one word look at the same slots in the same order, and go past those
+ * only that others have; so a word gets one entry.
+ */
+template <typename Word>
+__device__ __forceinline__ HgCuckooMet
+hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *run,
+			   uint32_t place, Word word, uint32_t *entry)
+{
+	if (!places.stops)
+	{
+		/* it may be behind an empty slot */
+		*entry = hg_cuckoo_entry(places, bin, word);
+		if (*entry != HG_CUCKOO_NONE)
+			return HG_CUCKOO_SEEN;
+	}
+	for (uint32_t f = 0; f < places.functions; f++)
+	{
+		uint32_t *slots = bin.slots + hg_cuckoo_bucket(places, f, word) * HG_CUCKOO_BUCKET;
+		const uint4 found = *reinterpret_cast<const uint4 *>(slots);
+		const uint32_t there[HG_CUCKOO_BUCKET] = {found.x, found.y, found.z, found.w};
+
+#pragma unroll
+		for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
+		{
+			uint32_t has = there[k];
+
+			if (has == HG_CUCKOO_NONE)
+				has = atomicCAS(&slots[k], HG_CUCKOO_NONE, HG_CUCKOO_ROW | place);
+			if (has == HG_CUCKOO_NONE)
+			{
+				*entry = atomicAdd(bin.used, 1u);
+				*const_cast<volatile Word *>(&bin.words[*entry]) = word;
+				__threadfence_block();
+				*const_cast<volatile uint32_t *>(&slots[k]) = *entry;
+				return HG_CUCKOO_NEW;
+			}
+			if (has >= HG_CUCKOO_ROW)
+			{
+				if (run[has & ~HG_CUCKOO_ROW] == word)
+					return HG_CUCKOO_LEFT;
+			}
+			else if (*const_cast<volatile Word *>(&bin.words[has]) == word)
+			{
+				*entry = has;
+				return HG_CUCKOO_SEEN;
+			}
+		}
+	}
+	return HG_CUCKOO_LEFT;
+}
+
+/*
+ * Put the words of rows that are left over of a run in, those that are not there; all threads of
+ * the block call it.  False if the bin has failed.
+ *
+ * In rounds: each thread looks up its rows until it has one that is not there.  Of those with
+ * the same claim one wins, and puts its entry in; the others look again in the next round.  So no
+ * two threads put the same word in, and nobody looks a word up while entries are on their way.
+ */
+template <typename Word, typename Number, typename Seen>
+__device__ __forceinline__ bool
+hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *words,
+					uint64_t run, uint32_t count, Number number, Seen seen)
+{
+	uint32_t i = threadIdx.x;
+
+	for (;;)
+	{
+		bool have = false;
+		uint32_t claim = 0;
+		Word word = 0;
+
+		for (int tries = 0; tries < HG_CUCKOO_TRIES && i < count; tries++)
+		{
+			uint32_t entry;
+
+			word = words[run + bin.left[i]];
+			entry = hg_cuckoo_entry(places, bin, word);
+			if (entry == HG_CUCKOO_NONE)
+			{
+				have = true;
+				break;
+			}
+			seen(entry);
+			i += HG_CUCKOO_THREADS;
+		}
+		if (have)
+		{
+			claim = ((uint32_t) ((uint64_t) word >> 32) ^ (uint32_t) word) * 0x9e3779b1u >>
+					(32 - HG_CUCKOO_CLAIMS_LOG2);
+			bin.claims[claim] = (uint16_t) threadIdx.x;
+		}
+		if (!__syncthreads_or(i < count))
+			return true;
+		if (have && bin.claims[claim] == threadIdx.x)
+		{
+			const uint32_t entry = atomicAdd(bin.used, 1u);
+
+			if (entry >= bin.capacity)
+				*const_cast<volatile uint32_t *>(bin.failed) = 1;
+			else
+			{
+				bin.words[entry] = word;
+				number(entry, run + bin.left[i]);
+				__threadfence_block();
+				hg_cuckoo_put(places, bin, entry, word);
+			}
+			i += HG_CUCKOO_THREADS;
+		}
+		if (__syncthreads_or(*const_cast<volatile uint32_t *>(bin.failed) != 0))
+			return false;
+	}
+}
+
+/*
+ * Put the words of rows first .. end - 1 into a bin, those that are not there, one entry for each
+ * word; all threads of a block call it, and wait before and after.  number(i) is that of a new
+ * entry, seen(entry) is called once for each other row, and pass(word, i) is asked whether it is to
+ * be passed over.
+ *
+ * In runs: first empty slots are taken, for which nobody has to wait; then those have their turn
+ * that found none, for whom others have to move.
+ */
+template <typename Word, typename Pass, typename Number, typename Seen>
+__device__ __forceinline__ void
+hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *words,
+			   uint64_t first, uint64_t end, Pass pass, Number number, Seen seen)
+{
+	for (uint64_t run = first; run < end; run += HG_CUCKOO_RUN)
+	{
+		const uint32_t count = (uint32_t) (end - run < HG_CUCKOO_RUN ? end - run : HG_CUCKOO_RUN);
+		Word next = threadIdx.x < count ? words[run + threadIdx.x] : 0;
+
+		if (threadIdx.x == 0)
+			*bin.left_count = 0;
+		__syncthreads();
+		for (uint32_t i = threadIdx.x; i < count; i += HG_CUCKOO_THREADS)
+		{
+			const Word word = next;
+			uint32_t entry;
+			HgCuckooMet met;
+
+			if (i + HG_CUCKOO_THREADS < count)
+				next = words[run + i + HG_CUCKOO_THREADS];
+			if (pass(word, run + i))
+				continue;
+			met = hg_cuckoo_meet(places, bin, words + run, i, word, &entry);
+			if (met == HG_CUCKOO_NEW)
+				number(entry, run + i);
+			else if (met == HG_CUCKOO_SEEN)
+				seen(entry);
+			else
+				bin.left[atomicAdd(bin.left_count, 1u)] = (uint16_t) i;
+		}
+		__syncthreads();
+
+		const uint32_t left = *const_cast<volatile uint32_t *>(bin.left_count);
+
+		if (left > 0 && !hg_cuckoo_fill_left(places, bin, words, run, left, number, seen))
+			return;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Put rows into bins first_bin + blockIdx.x, a block a bin: bin b has the rows starts[b << finer]
+ * .. starts[(b + 1) << finer] - 1, NULL: none.  Row i is first_row + rows[i], or first_row + i
+ * where rows is NULL.  fresh: bins are empty and nothing has been written to them.  A bin that
+ * fails is as it was.
+ */
+template <typename Word, bool ROWS>
+__global__ void
+__launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
+	hg_cuckoo_insert_kernel(const __grid_constant__ HgCuckooPlaces places, HgCuckooSlots slots,
+							const Word *words, const uint32_t *rows, uint32_t first_row,
+							const uint32_t *starts, uint32_t finer, uint32_t first_bin, bool fresh)
+{
+	typedef typename HgCuckooCell<Word, ROWS>::Type Cell;
+	constexpr bool PACKED = HgCuckooCell<Word, ROWS>::PACKED;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	__shared__ uint32_t counters[HG_CUCKOO_COUNTERS];
+	const uint32_t number = first_bin + blockIdx.x;
+	const uint32_t capacity = places.buckets * HG_CUCKOO_BUCKET;
+	const HgCuckooBin<Word> bin = hg_cuckoo_bin < Word,
+							ROWS ? 1 : 0 > (hg_shared, capacity, counters);
+	const Word marker = static_cast<Word>(places.markers[0]);
+	Cell *cells = static_cast<Cell *>(slots.cells) + (uint64_t) number * capacity;
+	uint32_t *row_cells = ROWS && !PACKED ? slots.rows + (uint64_t) number * capacity : nullptr;
+	const uint64_t first = starts == nullptr ? 0 : starts[(uint64_t) number << finer];
+	const uint64_t end = starts == nullptr ? 0 : starts[(uint64_t) (number + 1) << finer];
+	uint32_t before;
+
+	if (first == end && !fresh)
+		return;
+	if (threadIdx.x < HG_CUCKOO_COUNTERS)
+		counters[threadIdx.x] = 0;
+	__syncthreads();
+	for (uint32_t s = threadIdx.x; s < capacity; s += HG_CUCKOO_THREADS)
+	{
+		const Cell cell = fresh ? 0 : cells[s];
+		const bool taken =
+			!fresh && (PACKED ? (uint32_t) cell != HG_CUDA_EMPTY_ROW : (Word) cell != marker);
+		uint32_t entry = HG_CUCKOO_NONE;
+
+		if (taken)
+		{
+			entry = atomicAdd(bin.used, 1u);
+			bin.words[entry] = PACKED ? (Word) ((uint64_t) cell >> 32) : (Word) cell;
+			if (ROWS)
+				bin.numbers[entry] = PACKED ? (uint32_t) cell : row_cells[s];
+		}
+		bin.slots[s] = entry;
+	}
+	__syncthreads();
+	before = *bin.used;
+	__syncthreads();
+
+	hg_cuckoo_fill(
+		places, bin, words, first, end,
+		[&](Word word, uint64_t i)
+		{
+			if (!ROWS)
+				return word == marker || word == static_cast<Word>(places.markers[1]);
+			if (PACKED || word != marker)
+				return false;
+			atomicCAS(&slots.told->beside, HG_NO_ROW,
+					  first_row + (rows == nullptr ? (uint32_t) i : rows[i]));
+			return true;
+		},
+		[&](uint32_t entry, uint64_t i)
+		{
+			if (ROWS)
+				bin.numbers[entry] = first_row + (rows == nullptr ? (uint32_t) i : rows[i]);
+		},
+		[](uint32_t) {});
+	__syncthreads();
+
+	const bool failed = *bin.failed != 0;
+
+	if (threadIdx.x == 0)
+	{
+		if (failed)
+			atomicAdd(&slots.told->failed, 1u);
+		else if (*bin.used > before)
+			atomicAdd(&slots.told->rows, (unsigned long long) (*bin.used - before));
+		if (*bin.evictions > 0)
+		{
+			atomicAdd(&slots.told->evictions, (unsigned long long) *bin.evictions);
+			atomicMax(&slots.told->longest, *bin.longest);
+		}
+	}
+	if (failed)
+		return;
+	for (uint32_t s = threadIdx.x; s < capacity; s += HG_CUCKOO_THREADS)
+	{
+		const uint32_t entry = bin.slots[s];
+		const bool taken = entry != HG_CUCKOO_NONE;
+
+		if (PACKED)
+			cells[s] = taken ? (Cell) ((uint64_t) bin.words[entry] << 32 | bin.numbers[entry])
+							 : (Cell) UINT64_MAX;
+		else
+			cells[s] = taken ? (Cell) bin.words[entry] : (Cell) marker;
+		if (ROWS && !PACKED)
+			row_cells[s] = taken ? bin.numbers[entry] : HG_CUDA_EMPTY_ROW;
+	}
+}
+
+/*
+ * The distinct words of bins first_bin + blockIdx.x, a block a bin, to the first places of the bin
+ * in words_out, and their number to counts.  GROUPS: the bin's rows, in groups, to rows_out, and
+ * where that of each word begins to offsets_out, which is by the same places.
+ */
+template <typename Word, bool GROUPS>
+__global__ void
+__launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
+	hg_cuckoo_distinct_kernel(const __grid_constant__ HgCuckooPlaces places, const Word *words,
+							  const uint32_t *rows, uint32_t first_row, const uint32_t *starts,
+							  uint32_t first_bin, Word *words_out, uint32_t *counts,
+							  uint32_t *offsets_out, uint32_t *rows_out, HgCuckooTold *told)
+{
+	typedef cub::BlockScan<uint32_t, HG_CUCKOO_THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+	__shared__ typename Scan::TempStorage scan_storage;
+	extern __shared__ __align__(16) unsigned char hg_shared[];
+	__shared__ uint32_t counters[HG_CUCKOO_COUNTERS];
+	const uint32_t number = first_bin + blockIdx.x;
+	const uint32_t capacity = places.buckets * HG_CUCKOO_BUCKET;
+	const HgCuckooBin<Word> bin = hg_cuckoo_bin < Word,
+							GROUPS ? 1 : 0 > (hg_shared, capacity, counters);
+	const uint32_t first = starts[number];
+	const uint32_t end = starts[number + 1];
+	uint32_t longest = 0;
+	uint32_t sum = 0;
+
+	if (first == end)
+	{
+		if (threadIdx.x == 0)
+			counts[number] = 0;
+		return;
+	}
+	if (threadIdx.x < HG_CUCKOO_COUNTERS)
+		counters[threadIdx.x] = 0;
+	for (uint32_t s = threadIdx.x; s < capacity; s += HG_CUCKOO_THREADS)
+	{
+		bin.slots[s] = HG_CUCKOO_NONE;
+		if (GROUPS)
+			bin.numbers[s] = 0;
+	}
+	__syncthreads();
+	hg_cuckoo_fill(
+		places, bin, words, first, end, [](Word, uint64_t) { return false; },
+		[&](uint32_t entry, uint64_t)
+		{
+			if (GROUPS)
+				atomicAdd(&bin.numbers[entry], 1u);
+		},
+		[&](uint32_t entry)
+		{
+			if (GROUPS)
+				atomicAdd(&bin.numbers[entry], 1u);
+		});
+	__syncthreads();
+
+	const bool failed = *bin.failed != 0;
+	const uint32_t used = *bin.used;
+
+	if (threadIdx.x == 0)
+	{
+		counts[number] = failed ? 0 : used;
+		if (failed)
+			atomicAdd(&told->failed, 1u);
+	}
+	if (failed)
+		return;
+	for (uint32_t e = threadIdx.x; e < used; e += HG_CUCKOO_THREADS)
+		words_out[first + e] = bin.words[e];
+	if constexpr (GROUPS)
+	{
+		for (uint32_t base = 0; base < used; base += HG_CUCKOO_THREADS)
+		{
+			const uint32_t e = base + threadIdx.x;
+			const uint32_t count = e < used ? bin.numbers[e] : 0;
+			uint32_t before;
+			uint32_t all;
+
+			Scan(scan_storage).ExclusiveSum(count, before, all);
+			if (e < used)
+				offsets_out[first + e] = bin.numbers[e] = first + sum + before;
+			if (count > longest)
+				longest = count;
+			sum += all;
+			__syncthreads();
+		}
+		atomicMax(bin.longest, longest);
+		__syncthreads();
+		if (threadIdx.x == 0)
+			atomicMax(&told->longest, *bin.longest);
+		for (uint32_t base = first; base < end; base += HG_CUCKOO_THREADS)
+		{
+			const uint32_t i = base + threadIdx.x;
+			const bool there = i >= base && i < end;
+			const uint32_t entry = there ? hg_cuckoo_entry(places, bin, words[i]) : 0;
+			const uint32_t place = hg_take_shared(there, bin.numbers, entry, 1);
+
+			if (there)
+				rows_out[place] = first_row + rows[i];
+			if (end - base <= HG_CUCKOO_THREADS)
+				break;
+		}
+	}
+}
+
+/* Bring what is distinct together, a block a bin: bases[bin] words are in bins before it. */
+template <typename Word>
+__global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_cuckoo_dense_kernel(const Word *words, const uint32_t *offsets, const uint32_t *starts,
+						   const uint32_t *bases, uint32_t bins, uint32_t rows, Word *words_out,
+						   uint32_t *offsets_out)
+{
+	const uint32_t first = starts[blockIdx.x];
+	const uint32_t base = bases[blockIdx.x];
+	const uint32_t count = bases[blockIdx.x + 1] - base;
+
+	for (uint32_t e = threadIdx.x; e < count; e += HG_STREAM_THREADS)
+	{
+		words_out[base + e] = words[first + e];
+		if (offsets != nullptr)
+			offsets_out[base + e] = offsets[first + e];
+	}
+	if (offsets != nullptr && blockIdx.x == bins - 1 && threadIdx.x == 0)
+		offsets_out[base + count] = rows;
+}
+
+#endif /* HG_CUDA_CUCKOO_KERNELS_H */

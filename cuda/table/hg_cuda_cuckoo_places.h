@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_cuckoo_places.h
+ *	  Where a key can stand in a cuckoo table: bins, buckets and functions.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_CUCKOO_PLACES_H
+#define HG_CUDA_CUCKOO_PLACES_H
+
+#include "../../src/engine/hg_table.h"
+#include "../kernels/hg_cuda_word.h"
+
+/* Slots of a bucket: a sector of memory, where a slot has 8 bytes. */
+constexpr uint32_t HG_CUCKOO_BUCKET = 4;
+
+/*
+ * A key is (key ^ key_flip) * key_factor before it is mixed, which is the key itself at first.  Its
+ * word's first bits tell the bin, and each function gives it a bucket of this bin.
+ */
+struct HgCuckooPlaces
+{
+	uint64_t key_flip;
+	uint64_t key_factor; /* odd */
+	uint64_t markers[2]; /* the words of the keys whose plain words mark slots of sets */
+	uint64_t flips[HG_TABLE_MAX_FUNCTIONS];
+	uint64_t factors[HG_TABLE_MAX_FUNCTIONS];
+	uint32_t functions;
+	uint32_t most_chain; /* evictions of one insert */
+	uint32_t bins_log2;
+	uint32_t buckets; /* of a bin */
+	bool stops;		  /* a key is in none of the buckets behind one of its own with an empty slot */
+};
+
+template <typename Word>
+__host__ __device__ __forceinline__ Word
+hg_cuckoo_spread(const HgCuckooPlaces &places, Word key)
+{
+	return (key ^ static_cast<Word>(places.key_flip)) * static_cast<Word>(places.key_factor);
+}
+
+template <typename Word>
+__host__ __device__ __forceinline__ Word
+hg_cuckoo_word(const HgCuckooPlaces &places, Word key)
+{
+	return hg_word_mix(hg_cuckoo_spread(places, key));
+}
+
+/* The inverse of an odd number, modulo 2^64: each step doubles the bits that are right. */
+__host__ __device__ __forceinline__ uint64_t
+hg_cuckoo_inverse(uint64_t factor)
+{
+	uint64_t inverse = factor; /* of 3 bits */
+
+	for (int i = 0; i < 5; i++)
+		inverse *= 2 - factor * inverse;
+	return inverse;
+}
+
+/* The key of a word, where inverse is that of key_factor. */
+template <typename Word>
+__host__ __device__ __forceinline__ Word
+hg_cuckoo_key(const HgCuckooPlaces &places, uint64_t inverse, Word word)
+{
+	return (hg_word_unmix(word) * static_cast<Word>(inverse)) ^ static_cast<Word>(places.key_flip);
+}
+
+/* The bucket of a word, within its bin, by a function. */
+template <typename Word>
+__host__ __device__ __forceinline__ uint32_t
+hg_cuckoo_bucket(const HgCuckooPlaces &places, uint32_t function, Word word)
+{
+	const uint64_t product = (word ^ places.flips[function]) * places.factors[function];
+
+	return static_cast<uint32_t>((product >> 32) * places.buckets >> 32);
+}
+
+#endif /* HG_CUDA_CUCKOO_PLACES_H */

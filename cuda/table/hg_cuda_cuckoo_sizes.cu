@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_cuckoo_sizes.cu
+ *	  Sizes of cuckoo tables on a device, and their functions: hg_cuda_cuckoo.cu tells the reasons.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_cuckoo_sizes.h"
+
+#include <cmath>
+
+/* Slots that a table of one bin has in addition: with few rows, chance would be against it. */
+static constexpr uint32_t MORE_SLOTS = 32;
+
+/* So many standard deviations of rows more than the mean have room in this part of a bin. */
+static constexpr double DEVIATIONS = 6;
+static constexpr double MOST_FILLED = 0.95;
+
+/* Slots a key that bins of any device can do with, whatever was asked for. */
+static constexpr double BINS_FACTOR = 1.25;
+
+/* Evictions of one insert before the functions are given up, times log2 of the slots. */
+static constexpr uint32_t CHAIN_LOGS = 7;
+
+/* The same in an array that is to be filled more than theirs: with fewer slots a key than this. */
+static constexpr uint32_t CHAIN_LOGS_FULL = 70;
+static constexpr double FULL_FACTOR = 1.2;
+
+/* Rows that room is made for at once, at least. */
+static constexpr uint64_t LEAST_ROOM = 256;
+
+/* What is held beside that is in proportion to anything. */
+static constexpr uint64_t SMALL_BYTES = UINT64_C(256) << 10;
+
+/* ------------------------------------------------------------------------
+ * Sizes
+ * ------------------------------------------------------------------------ */
+
+int
+hg_cuda_cuckoo_numbers(const HgCudaTable *table)
+{
+	return table->spec.content == HG_TABLE_SET ? 0 : 1;
+}
+
+/* Bins and buckets for so many rows, with factor slots for each. */
+void
+hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
+						   HgCuckooPlaces *places)
+{
+	const uint32_t most = hg_cuda_cuckoo_most_slots(table, hg_cuda_cuckoo_numbers(table));
+	double slots = factor * rows + MORE_SLOTS;
+
+	places->bins_log2 = 0;
+	while (slots > most)
+	{
+		const double mean = rows / (double) (UINT64_C(1) << ++places->bins_log2);
+		const double least = (mean + DEVIATIONS * sqrt(mean)) / MOST_FILLED;
+
+		slots = factor * mean > least ? factor * mean : least;
+	}
+	/* a bin of no more buckets than functions would be no choice */
+	if (slots < 8 * HG_CUCKOO_BUCKET)
+		slots = 8 * HG_CUCKOO_BUCKET;
+	places->buckets = (uint32_t) ceil(slots / HG_CUCKOO_BUCKET);
+}
+
+/* Rows that the slots take before they grow. */
+uint64_t
+hg_cuda_cuckoo_rows_for(const HgCudaTable *table, const HgCudaCuckoo *cuckoo)
+{
+	const HgTableSpec *spec = &table->spec;
+	const double most = 1 / hg_table_least_slots_factor(spec->functions);
+	const double slots = (double) hg_cuda_cuckoo_slots(cuckoo);
+
+	return (uint64_t) ((1 / spec->slots_factor + most) / 2 * (slots - MORE_SLOTS)) + 1;
+}
+
+/* Slots for so many rows, at most, restarts included. */
+static double
+slots_at_most(const HgTableSpec *spec, uint64_t rows)
+{
+	const double factor = spec->slots_factor > BINS_FACTOR ? spec->slots_factor : BINS_FACTOR;
+
+	return (factor * (double) (rows + LEAST_ROOM) + MORE_SLOTS) * HG_CUCKOO_GROWN;
+}
+
+static uint64_t
+slot_bytes(const HgTableSpec *spec)
+{
+	return spec->key_width + (spec->content == HG_TABLE_SET ? 0 : sizeof(uint32_t));
+}
+
+uint64_t
+hg_cuda_cuckoo_bytes(const HgTableSpec *spec, uint64_t rows)
+{
+	const uint64_t room = rows > spec->expected_rows ? rows : spec->expected_rows;
+
+	return (uint64_t) slots_at_most(spec, room) * slot_bytes(spec) + SMALL_BYTES / 16;
+}
+
+uint64_t
+hg_cuda_cuckoo_insert_bytes(const HgTableSpec *spec, uint64_t rows)
+{
+	const uint64_t bins = (uint64_t) slots_at_most(spec, rows) / 1024;
+
+	return rows * (3 * (uint64_t) spec->key_width + 3 * sizeof(uint32_t)) +
+		   5 * bins * sizeof(uint32_t) + SMALL_BYTES;
+}
+
+HgStatus
+hg_cuda_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error)
+{
+	if (slots_at_most(spec, rows) > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Functions
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+next_random(HgCudaCuckoo *cuckoo)
+{
+	return hg_mix64(cuckoo->random += UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static uint32_t
+ceil_log2(uint64_t n)
+{
+	uint32_t log2 = 0;
+
+	while ((UINT64_C(1) << log2) < n)
+		log2++;
+	return log2;
+}
+
+/* How keys are spread: as they are, or by new random numbers. */
+void
+hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
+							 HgCuckooPlaces *places)
+{
+	places->key_flip = plain ? 0 : next_random(cuckoo);
+	places->key_factor = plain ? 1 : next_random(cuckoo) | 1;
+	for (uint32_t marker = 0; marker < 2; marker++)
+		places->markers[marker] = table->spec.key_width == 4
+									  ? hg_cuckoo_word(*places, hg_word_unmix(UINT32_MAX - marker))
+									  : hg_cuckoo_word(*places, hg_word_unmix(UINT64_MAX - marker));
+}
+
+/* New functions. */
+void
+hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions, HgCuckooPlaces *places)
+{
+	places->functions = functions;
+	places->stops = true;
+	for (uint32_t i = 0; i < functions; i++)
+	{
+		places->flips[i] = next_random(cuckoo);
+		places->factors[i] = next_random(cuckoo) | 1;
+	}
+}
+
+/* New functions, of which the first ones may be bad, for so many rows. */
+void
+hg_cuda_cuckoo_choose_places(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
+							 double grown)
+{
+	const HgTableSpec *spec = &table->spec;
+	HgCuckooPlaces *places = &cuckoo->places;
+	const bool is_full = spec->functions > 2 && spec->slots_factor < FULL_FACTOR;
+
+	hg_cuda_cuckoo_choose_size(table, (double) rows, spec->slots_factor * grown, places);
+	hg_cuda_cuckoo_choose_functions(cuckoo, spec->functions, places);
+	places->most_chain =
+		(is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * ceil_log2(places->buckets * HG_CUCKOO_BUCKET);
+	for (uint32_t i = 0; i < spec->functions; i++)
+		if (cuckoo->functions_made++ < spec->bad_functions)
+			places->factors[i] = 0;
+}

@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_dycuckoo.cu
+ *	  DyCuckoo on a device: subtables of buckets, of which one at a time is resized.
+ *
+ * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021: d subtables, each with a function of
+ * its own, of 2^k buckets; the filled factor is held within alpha and beta (min_filled, max_filled)
+ * by doubling the smallest or halving the largest subtable alone.  ../../src/engine/table/
+ * hg_table_dycuckoo.c tells of that.  What is done otherwise here:
+ *
+ * TWO PLACES.  A first function gives each key a pair of the subtables, and it is in one of its two
+ * buckets there: to look for it is to read two buckets, however many subtables there are, and one
+ * where it is in the first.  Which of the pair is the first is drawn, by bits of the same function,
+ * with probabilities in proportion to the empty slots of the two.  (Theirs, slots / C(pairs, 2), is
+ * for buckets in which any two conflict.  Of buckets with many slots it matters whether they are
+ * full, and fewest are where all subtables are equally full.)
+ *
+ * BUCKETS are 64 bytes, the least that a device reads at random at the speed of its memory: 8 pairs
+ * of 32-bit keys, with the rows beside the keys, since a find is then one access; 8 keys of 64
+ * bits, with the rows apart; 16 keys or 8 of a set.  Four lanes read one.
+ *
+ * INSERT has two phases, and no locks in the first, which most pairs need alone:
+ *
+ * 1. place	Each pair reads both of its buckets.  Where the key is there it is passed over; else it
+ *			takes the first empty slot, in the order of the buckets and of their slots, by
+ *			compare-and-swap.  Where another one was faster it looks who, and goes on to the next.
+ * 2. evict	Pairs whose buckets were full.  One of each key claims to come in, in a table of
+ *			claims.  Its bucket is locked, it takes the place of one there, who goes on to his
+ *			other bucket, and so on until a bucket has room.  A lane holds one lock at a time, and
+ *			gives it back before it asks for another.
+ *
+ * Each key comes in once.  In phase 1 slots are only filled, and nothing moves.  So a key that
+ * stood there before is seen.  Of two of one batch that are equal, both go through the same slots
+ * in the same order, since the first of the pair of subtables depends on the key alone, and each
+ * takes one only after it has seen that all before are taken by others: the one whose slot is
+ * behind would have seen the other one's key, and they cannot both take one slot.  If one finds
+ * both buckets full without its key, so does the other.  In phase 2 keys are on their way, so that
+ * nobody can look for one; but nobody needs to: none of those that come in was there before, and
+ * of equal ones one has the claim.
+ *
+ * A chain of more than 7 lg(slots) evictions means that the table is full in fact: then the
+ * smallest subtable is doubled; or, where the table is filled less than alpha, that the functions
+ * are bad: then all pairs go to new subtables, by new functions.  What was left over goes through
+ * both phases again.
+ *
+ * ERASE finds, and empties the slot by compare-and-swap: of two that name it one has done it.
+ *
+ * BOUNDS.  Before pairs are put in, there is room for all of them at beta: where that is not known,
+ * those whose keys are not there are counted first.  Where many of them were equal the table is
+ * too large then, which is seen at the end of the change.
+ *
+ * WAITING.  A change that inserts waits for the device once, as the number of pairs that are left
+ * over is to be known.  One that erases need not, unless it is asked what it has done, or the
+ * filled factor may be below alpha: what is known of the rows is then an upper limit, and how many
+ * may be gone.
+ *
+ * Memory: the subtables; beside them the one that takes another's place, or with new functions all
+ * pairs; and what is left over, twice.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_table_dycuckoo.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "hg_cuda_table_dycuckoo_change_kernels.h"
+
+#include <cstring>
+
+/* What blocks are rounded up by, all together, at most. */
+static constexpr uint64_t ROUNDING = 64 * 1024;
+
+/* ------------------------------------------------------------------------
+ * Life
+ * ------------------------------------------------------------------------ */
+
+static void
+dycuckoo_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
+{
+	const uint64_t piece = rows < HG_DY_PIECE_PAIRS ? rows : HG_DY_PIECE_PAIRS;
+	uint32_t log2[HG_TABLE_MAX_SUBTABLES];
+	uint64_t slots =
+		hg_dy_choose_sizes(spec, rows > spec->expected_rows ? rows : spec->expected_rows, log2);
+	uint64_t bytes;
+	uint64_t scratch;
+
+	/* a chain that was too long may have had one more doubled */
+	slots += (uint64_t) hg_dy_bucket_slots(spec) << log2[0];
+	bytes = hg_dy_slots_bytes(spec, slots) + ROUNDING;
+	scratch = 2 * hg_dy_scratch_bytes(spec->key_width, piece) + rows * (spec->key_width + 4);
+	memory->held += bytes;
+	memory->build += 2 * bytes + scratch;
+	memory->change += 2 * bytes + scratch;
+}
+
+static HgStatus
+dycuckoo_open(HgCudaTable *table, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	dy->random = table->spec.seed;
+	hg_dy_choose_sizes(&table->spec, table->spec.expected_rows, dy->log2);
+	memcpy(dy->least_log2, dy->log2, sizeof(dy->log2));
+	hg_dy_choose_functions(dy);
+	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &dy->state, error));
+	HG_CUDA_TRY(cudaMemsetAsync(dy->state, 0, sizeof(HgDyState), table->work.stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->odd_row, 0xff, sizeof(uint32_t), table->work.stream),
+				error);
+	dy->known.odd_row = HG_CUDA_EMPTY_ROW;
+	HG_TRY(hg_dy_make_subtables(dy, error));
+	hg_dy_choose_thresholds(dy);
+	return HG_OK;
+}
+
+static void
+dycuckoo_close(HgCudaTable *table)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	for (uint32_t i = 0; i < table->spec.subtables; i++)
+		hg_dy_free_slots(dy, &dy->table.subtables[i]);
+	hg_cuda_free(&table->work, dy->state);
+	dy->state = nullptr;
+}
+
+/* ------------------------------------------------------------------------
+ * Looking up
+ * ------------------------------------------------------------------------ */
+
+template <typename Slots, HgDyQuestion QUESTION>
+static HgStatus
+ask(HgCudaDycuckoo *dy, const void *keys, uint64_t count, const uint64_t *offsets,
+	uint32_t *answers, HgError *error)
+{
+	HgCudaWork *work = &dy->base.work;
+
+	for (uint64_t first = 0; first < count; first += HG_DY_PIECE_KEYS)
+	{
+		const uint64_t end = count - first < HG_DY_PIECE_KEYS ? count : first + HG_DY_PIECE_KEYS;
+
+		if (first > 0)
+			HG_TRY(hg_cuda_pace(work, error));
+		HG_TRY((hg_cuda_launch<hg_dy_find_kernel<Slots, QUESTION>>(
+			work->stream, "hg_dy_find_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
+			HG_DY_THREADS, error, dy->table, static_cast<const typename Slots::Word *>(keys), first,
+			end, offsets, answers, dy->state)));
+	}
+	return HG_OK;
+}
+
+template <typename Slots>
+static HgStatus
+find(HgCudaDycuckoo *dy, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
+{
+	return ask<Slots, HG_DY_FIND>(dy, keys, count, nullptr, rows, error);
+}
+
+template <typename Slots>
+static HgStatus
+count_keys(HgCudaDycuckoo *dy, const void *keys, uint64_t count, uint32_t *counts, HgError *error)
+{
+	return ask<Slots, HG_DY_COUNT>(dy, keys, count, nullptr, counts, error);
+}
+
+template <typename Slots>
+static HgStatus
+match(HgCudaDycuckoo *dy, const void *keys, uint64_t count, const uint64_t *offsets, uint32_t *rows,
+	  HgError *error)
+{
+	return ask<Slots, HG_DY_MATCH>(dy, keys, count, offsets, rows, error);
+}
+
+static HgStatus
+dycuckoo_find(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	return HG_DY_BY_SLOTS(table, find, dy, keys, count, rows, error);
+}
+
+static HgStatus
+dycuckoo_count(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *counts,
+			   HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	return HG_DY_BY_SLOTS(table, count_keys, dy, keys, count, counts, error);
+}
+
+static HgStatus
+dycuckoo_match(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
+			   uint32_t *rows, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	return HG_DY_BY_SLOTS(table, match, dy, keys, count, offsets, rows, error);
+}
+
+/* ------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------ */
+
+/* Rows from .. of a batch, count of them. */
+static HgDyList
+piece_of(const HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t from, uint64_t count)
+{
+	HgDyList list;
+
+	list.words = static_cast<const char *>(batch->keys) + from * table->spec.key_width;
+	list.rows = batch->rows == nullptr ? nullptr : batch->rows + from;
+	list.first_row = batch->first_row + (uint32_t) from;
+	list.count = (uint32_t) count;
+	return list;
+}
+
+template <typename Slots>
+static HgStatus
+erase(HgCudaDycuckoo *dy, const HgCudaTableBatch *out, HgError *error)
+{
+	HgCudaWork *work = &dy->base.work;
+	const bool by_key = out->by_key || !Slots::HAS_ROWS;
+
+	for (uint64_t from = 0; from < out->count; from += HG_DY_PIECE_PAIRS)
+	{
+		const uint64_t piece =
+			out->count - from < HG_DY_PIECE_PAIRS ? out->count - from : HG_DY_PIECE_PAIRS;
+
+		if (from > 0)
+			HG_TRY(hg_cuda_pace(work, error));
+		HG_TRY((hg_cuda_launch<hg_dy_erase_kernel<Slots>>(
+			work->stream, "hg_dy_erase_kernel", hg_blocks_for(piece, HG_DY_THREADS), HG_DY_THREADS,
+			error, dy->table, piece_of(&dy->base, out, from, piece), by_key, dy->state)));
+	}
+	dy->erased += out->count;
+	return HG_OK;
+}
+
+/* Have room for what is new in a list. */
+template <typename Slots>
+static HgStatus
+make_room(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error)
+{
+	HgCudaTable *table = &dy->base;
+	uint64_t rows = table->rows + list->count;
+
+	if (rows <= hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
+		return HG_OK;
+	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->absent, 0, sizeof(uint32_t), table->work.stream),
+				error);
+	HG_TRY((ask<Slots, HG_DY_ABSENT>(dy, list->words, list->count, nullptr, nullptr, error)));
+	HG_TRY(hg_dy_read_state(dy, error));
+	rows = table->rows + dy->known.absent;
+	while (rows > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
+		HG_TRY(hg_dy_double_smallest(dy, error));
+	return HG_OK;
+}
+
+template <typename Slots>
+static HgStatus
+insert(HgCudaDycuckoo *dy, const HgCudaTableBatch *in, HgError *error)
+{
+	HgCudaTable *table = &dy->base;
+
+	/* a first batch finds room for all of it */
+	if (in->count > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
+	{
+		HG_TRY(hg_dy_know_rows(dy, error));
+		if (table->rows == 0)
+		{
+			hg_dy_choose_sizes(&table->spec, in->count, dy->log2);
+			HG_TRY(hg_dy_make_subtables(dy, error));
+		}
+	}
+	for (uint64_t from = 0; from < in->count; from += HG_DY_PIECE_PAIRS)
+	{
+		const uint64_t piece =
+			in->count - from < HG_DY_PIECE_PAIRS ? in->count - from : HG_DY_PIECE_PAIRS;
+		const HgDyList list = piece_of(table, in, from, piece);
+
+		HG_TRY(make_room<Slots>(dy, &list, error));
+		HG_TRY(hg_dy_insert_keys(dy, &list, error));
+	}
+	return HG_OK;
+}
+
+static HgStatus
+dycuckoo_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTableBatch *in,
+				HgTableChange *change, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+	uint64_t before;
+
+	if (change != nullptr)
+	{
+		memset(change, 0, sizeof(*change));
+		HG_TRY(hg_dy_know_rows(dy, error));
+	}
+	before = table->rows;
+	if (out != nullptr && out->count > 0)
+	{
+		HG_TRY(HG_DY_BY_SLOTS(table, erase, dy, out, error));
+		if (change != nullptr)
+		{
+			HG_TRY(hg_dy_know_rows(dy, error));
+			change->erased = before - table->rows;
+			before = table->rows;
+		}
+	}
+	if (in != nullptr && in->count > 0)
+	{
+		HG_TRY(HG_DY_BY_SLOTS(table, insert, dy, in, error));
+		if (change != nullptr)
+			change->inserted = table->rows - before;
+	}
+	return hg_dy_hold_least(dy, error);
+}
+
+/* ------------------------------------------------------------------------
+ * All of it
+ * ------------------------------------------------------------------------ */
+
+template <typename Slots>
+static HgStatus
+export_pairs(HgCudaDycuckoo *dy, void *keys, uint32_t *rows, HgError *error)
+{
+	HgCudaWork *work = &dy->base.work;
+
+	HG_TRY(hg_dy_export_slots(dy, true, keys, rows, error));
+	if constexpr (Slots::APART)
+		HG_TRY((hg_cuda_launch<hg_dy_export_odd_kernel<typename Slots::Word>>(
+			work->stream, "hg_dy_export_odd_kernel", 1, 1, error,
+			static_cast<typename Slots::Word *>(keys), rows, dy->state)));
+	return HG_OK;
+}
+
+static HgStatus
+dycuckoo_export(HgCudaTable *table, void *keys, uint32_t *rows, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	return HG_DY_BY_SLOTS(table, export_pairs, dy, keys, rows, error);
+}
+
+template <typename Slots>
+static HgStatus
+describe_buckets(HgCudaDycuckoo *dy, HgError *error)
+{
+	HgCudaWork *work = &dy->base.work;
+
+	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->empty_buckets, 0, 2 * sizeof(uint32_t), work->stream),
+				error);
+	for (uint32_t i = 0; i < dy->base.spec.subtables; i++)
+	{
+		const uint64_t slots = hg_dy_subtable_slots(dy, i);
+
+		for (uint64_t first = 0; first < slots; first += HG_DY_PIECE_SLOTS)
+		{
+			const uint64_t end =
+				slots - first < HG_DY_PIECE_SLOTS ? slots : first + HG_DY_PIECE_SLOTS;
+
+			HG_TRY((hg_cuda_launch<hg_dy_describe_kernel<Slots>>(
+				work->stream, "hg_dy_describe_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
+				HG_DY_THREADS, error, dy->table.subtables[i], first, end, dy->state)));
+			HG_TRY(hg_cuda_pace(work, error));
+		}
+	}
+	return HG_OK;
+}
+
+static HgStatus
+dycuckoo_describe(HgCudaTable *table, HgTableStats *stats, HgError *error)
+{
+	HgCudaDycuckoo *dy = reinterpret_cast<HgCudaDycuckoo *>(table);
+
+	HG_TRY(HG_DY_BY_SLOTS(table, describe_buckets, dy, error));
+	HG_TRY(hg_dy_read_state(dy, error));
+	stats->slots = hg_dy_all_slots(dy);
+	stats->lists = stats->slots / hg_dy_bucket_slots(&table->spec);
+	stats->empty_lists = dy->known.empty_buckets;
+	stats->longest_list = dy->known.fullest_bucket;
+	return HG_OK;
+}
+
+const HgCudaTableCalls hg_cuda_table_dycuckoo = {
+	sizeof(HgCudaDycuckoo), dycuckoo_memory, dycuckoo_open,	  dycuckoo_change,	 dycuckoo_find,
+	dycuckoo_count,			dycuckoo_match,	 dycuckoo_export, dycuckoo_describe, dycuckoo_close,
+};

@@ -1,0 +1,404 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_dynamic.cu
+ *	  The HashGraph on a device that changes in place: lists with empty slots.
+ *
+ * From the thesis on the Template Numerical Library; ../../src/engine/table/hg_table_dynamic.c
+ * tells of the lists, of walks over them, and of what always holds.  Here each thread has a row.
+ *
+ * SLOTS.  A pair of 32-bit key and row is one slot of 64 bits, whatever layout is asked for, since
+ * it can be taken by one compare-and-swap then.  Keys of 64 bits have their rows apart.
+ *
+ * INSERT.  Equal keys of one batch, in a set or map, walk over the same slots.  Each looks first
+ * whether its key is there, up to an empty slot, and notes the first slot that is free, deleted or
+ * empty.  That it takes by compare-and-swap; where another one was faster it compares, and walks on
+ * to the next.  Slots are only filled meanwhile.  So of two equal keys the one that takes the slot
+ * behind has seen that all in front of it are taken, by other keys: it would have met the other.
+ *
+ * With keys of 64 bits a slot is taken by its row, and the word is there later: nobody can compare
+ * meanwhile.  In a map the keys that are not there, one of several, are found before (a table of
+ * claims), and then put in without comparing, as all rows of a multimap are.
+ *
+ * ERASE marks the slot that it finds by compare-and-swap, so that one of several has done it.
+ *
+ * REBUILD, when rows find no slot, the batch is large, or lists are far too many: keys of the table
+ * and of the batch, one behind the other, are built into a static HashGraph
+ * (../kernels/hg_cuda_graph.cu), whose edges are then spread to where they stand with the empty
+ * slots.  In sets and maps equal keys are neighbours in it, of which the first stands for all, with
+ * the row of the table's if that has one.
+ *
+ * Memory: the lists; during a rebuild the keys and rows of both, and the graph.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_table_dynamic.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_partition.h"
+
+#include <cstring>
+
+/* What is done between two looks at cancellation. */
+static constexpr uint64_t HG_DYNAMIC_PIECE_PAIRS = UINT64_C(1) << 22;
+static constexpr uint64_t HG_DYNAMIC_PIECE_KEYS = UINT64_C(1) << 22;
+
+/* What blocks are rounded up by, and CUB takes beside what grows with the rows. */
+static constexpr uint64_t ROUNDING = UINT64_C(1) << 20;
+
+static uint64_t
+slot_bytes(const HgTableSpec *spec)
+{
+	return spec->key_width + (spec->content == HG_TABLE_SET ? 0 : sizeof(uint32_t));
+}
+
+static void
+dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
+{
+	const uint64_t offsets = (UINT64_C(4) << hg_dynamic_vertices_log2(spec, rows));
+	const uint32_t at_first = hg_dynamic_empty_at_first(spec);
+	const uint64_t first = hg_dynamic_lists_slots(spec, 0, at_first) * slot_bytes(spec) +
+						   (UINT64_C(4) << hg_dynamic_vertices_log2(spec, 0));
+	const uint64_t lists =
+		hg_dynamic_lists_slots(spec, rows, spec->empty_slots) * slot_bytes(spec) + offsets;
+	const uint64_t held = (first > lists ? first : lists) + ROUNDING;
+
+	/* keys and rows, what a graph is built from and with, places of edges, claims */
+	const uint64_t scratch =
+		rows * (4 * spec->key_width + 12 * sizeof(uint32_t)) + 3 * offsets +
+		hg_cuda_partition_bytes(spec->key_width, rows,
+								hg_dynamic_choose_shape(spec, rows).bins_log2) +
+		2 * ROUNDING;
+
+	memory->held += held;
+	memory->build += held + lists + scratch;
+	memory->change += held + lists + scratch;
+}
+
+static HgStatus
+dynamic_open(HgCudaTable *table, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	dynamic->lists.unique = table->spec.content != HG_TABLE_MULTIMAP;
+	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &dynamic->state, error));
+	return hg_dynamic_open_lists(dynamic, error);
+}
+
+static void
+dynamic_close(HgCudaTable *table)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	hg_dynamic_free_lists(dynamic);
+	hg_cuda_free(&table->work, dynamic->state);
+	dynamic->state = nullptr;
+}
+
+/* ------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------ */
+
+/* Rows from .. of a batch, count of them. */
+static HgDynamicBatch
+piece_of(const HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t from, uint64_t count)
+{
+	HgDynamicBatch piece;
+
+	piece.keys = static_cast<const char *>(batch->keys) + from * table->spec.key_width;
+	piece.rows = batch->rows == nullptr ? nullptr : batch->rows + from;
+	piece.first_row = batch->first_row + (uint32_t) from;
+	piece.count = (uint32_t) count;
+	return piece;
+}
+
+template <typename Slots>
+static HgStatus
+erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
+{
+	HgCudaTable *table = &dynamic->base;
+	HgCudaWork *work = &table->work;
+	const bool by_key = out->by_key || !Slots::HAS_ROWS;
+
+	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	for (uint64_t from = 0; from < out->count; from += HG_DYNAMIC_PIECE_PAIRS)
+	{
+		const uint64_t piece =
+			out->count - from < HG_DYNAMIC_PIECE_PAIRS ? out->count - from : HG_DYNAMIC_PIECE_PAIRS;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_erase_kernel<Slots>>(
+			work->stream, "hg_dynamic_erase_kernel", hg_blocks_for(piece, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, dynamic->lists, piece_of(table, out, from, piece), by_key,
+			dynamic->state)));
+		if (from + piece < out->count)
+			HG_TRY(hg_cuda_pace(work, error));
+	}
+	HG_TRY(hg_dynamic_read_state(dynamic, error));
+	table->rows -= dynamic->known.erased;
+	dynamic->deleted += dynamic->known.erased;
+	return HG_OK;
+}
+
+/* Find out which of a piece are new, one of several equal ones. */
+template <typename Slots>
+static HgStatus
+claim(HgCudaDynamic *dynamic, const HgDynamicBatch *piece, uint8_t *wanted, HgError *error)
+{
+	HgCudaWork *work = &dynamic->base.work;
+	uint64_t claim_count = 64;
+	uint32_t *claims;
+
+	while (claim_count < (uint64_t) piece->count * 2)
+		claim_count *= 2;
+	HG_TRY(hg_cuda_alloc_array(work, claim_count, &claims, error));
+	HG_CUDA_TRY(cudaMemsetAsync(claims, 0xff, claim_count * sizeof(uint32_t), work->stream), error);
+	HG_TRY((hg_cuda_launch<hg_dynamic_claim_kernel<Slots>>(
+		work->stream, "hg_dynamic_claim_kernel", hg_blocks_for(piece->count, HG_DYNAMIC_THREADS),
+		HG_DYNAMIC_THREADS, error, dynamic->lists, *piece, claims, (uint32_t) (claim_count - 1),
+		wanted)));
+	hg_cuda_free(work, claims);
+	return HG_OK;
+}
+
+/* Put a piece into the lists; those that found no slot are copied to left_keys and left_rows. */
+template <typename Slots>
+static HgStatus
+insert_piece(HgCudaDynamic *dynamic, const HgDynamicBatch *piece, typename Slots::Word *left_keys,
+			 uint32_t *left_rows, HgError *error)
+{
+	HgCudaTable *table = &dynamic->base;
+	HgCudaWork *work = &table->work;
+	const unsigned blocks = hg_blocks_for(piece->count, HG_DYNAMIC_THREADS);
+	const bool unique = dynamic->lists.unique;
+	uint8_t *wanted = nullptr;
+
+	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	if (unique && Slots::APART)
+	{
+		HG_TRY(hg_cuda_alloc_array(work, piece->count, &wanted, error));
+		HG_TRY(claim<Slots>(dynamic, piece, wanted, error));
+	}
+	if (unique && !Slots::APART)
+		HG_TRY((hg_cuda_launch<hg_dynamic_insert_kernel<Slots, true>>(
+			work->stream, "hg_dynamic_insert_kernel", blocks, HG_DYNAMIC_THREADS, error,
+			dynamic->lists, *piece, wanted, left_keys, left_rows, dynamic->state)));
+	else
+		HG_TRY((hg_cuda_launch<hg_dynamic_insert_kernel<Slots, false>>(
+			work->stream, "hg_dynamic_insert_kernel", blocks, HG_DYNAMIC_THREADS, error,
+			dynamic->lists, *piece, wanted, left_keys, left_rows, dynamic->state)));
+	hg_cuda_free(work, wanted);
+	HG_TRY(hg_dynamic_read_state(dynamic, error));
+	table->rows += dynamic->known.inserted;
+	dynamic->deleted -= dynamic->known.reused;
+	return HG_OK;
+}
+
+/* Is a batch of so many rows worth a rebuild before the first of them? */
+static bool
+is_worth_rebuild(const HgCudaDynamic *dynamic, uint64_t count)
+{
+	const uint64_t rows = dynamic->base.rows;
+	const uint64_t empty = dynamic->slots - rows - dynamic->deleted;
+
+	/* so many were erased that there are four times the lists that rows want */
+	if (hg_dynamic_vertices_log2(&dynamic->base.spec, rows + count) + 2 <=
+		dynamic->lists.vertices_log2)
+		return true;
+	/* what was opened with room for rows is filled by some of them, and built of all at once */
+	if (count > empty / 4 * 3)
+		return true;
+	if (rows == 0)
+		return count >= dynamic->base.spec.expected_rows && count >= dynamic->slots / 8;
+	return count >= rows && count >= dynamic->slots / 4;
+}
+
+template <typename Slots>
+static HgStatus
+insert(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
+{
+	typedef typename Slots::Word Word;
+	HgCudaTable *table = &dynamic->base;
+	HgCudaWork *work = &table->work;
+	const uint64_t most = in->count < HG_DYNAMIC_PIECE_PAIRS ? in->count : HG_DYNAMIC_PIECE_PAIRS;
+	uint32_t *left_rows = nullptr;
+	Word *left_keys;
+
+	if (is_worth_rebuild(dynamic, in->count))
+		return hg_dynamic_rebuild(dynamic, in, error);
+	HG_TRY(hg_cuda_alloc_array(work, most, &left_keys, error));
+	if (Slots::HAS_ROWS)
+		HG_TRY(hg_cuda_alloc_array(work, most, &left_rows, error));
+	for (uint64_t from = 0; from < in->count; from += HG_DYNAMIC_PIECE_PAIRS)
+	{
+		const uint64_t count =
+			in->count - from < HG_DYNAMIC_PIECE_PAIRS ? in->count - from : HG_DYNAMIC_PIECE_PAIRS;
+		const HgDynamicBatch piece = piece_of(table, in, from, count);
+
+		HG_TRY(insert_piece<Slots>(dynamic, &piece, left_keys, left_rows, error));
+		if (dynamic->known.left > 0)
+		{
+			const HgCudaTableBatch left = {left_keys, left_rows, dynamic->known.left, 0, false};
+
+			dynamic->used = true;
+			HG_TRY(hg_dynamic_rebuild(dynamic, &left, error));
+		}
+	}
+	hg_cuda_free(work, left_keys);
+	hg_cuda_free(work, left_rows);
+	return HG_OK;
+}
+
+static HgStatus
+dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTableBatch *in,
+			   HgTableChange *change, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+	uint64_t before = table->rows;
+
+	if (change != nullptr)
+		memset(change, 0, sizeof(*change));
+
+	/* what can't be known to fit is not begun */
+	if (in != nullptr && hg_dynamic_lists_slots(&table->spec, table->rows + in->count,
+												table->spec.empty_slots) > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	if (out != nullptr && out->count > 0)
+	{
+		HG_TRY(HG_DYNAMIC_BY_SLOTS(table, erase, dynamic, out, error));
+		if (change != nullptr)
+			change->erased = before - table->rows;
+		before = table->rows;
+	}
+	if (in != nullptr && in->count > 0)
+	{
+		HG_TRY(HG_DYNAMIC_BY_SLOTS(table, insert, dynamic, in, error));
+		if (change != nullptr)
+			change->inserted = table->rows - before;
+		dynamic->used = true;
+	}
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------ */
+
+template <typename Slots>
+static HgStatus
+find(HgCudaDynamic *dynamic, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
+{
+	HgCudaWork *work = &dynamic->base.work;
+
+	for (uint64_t first = 0; first < count; first += HG_DYNAMIC_PIECE_KEYS)
+	{
+		const uint64_t end =
+			count - first < HG_DYNAMIC_PIECE_KEYS ? count : first + HG_DYNAMIC_PIECE_KEYS;
+
+		if (first > 0)
+			HG_TRY(hg_cuda_pace(work, error));
+		HG_TRY((hg_cuda_launch<hg_dynamic_find_kernel<Slots>>(
+			work->stream, "hg_dynamic_find_kernel", hg_blocks_for(end - first, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, dynamic->lists,
+			static_cast<const typename Slots::Word *>(keys), first, end, rows)));
+	}
+	return HG_OK;
+}
+
+static HgStatus
+dynamic_find(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	return HG_DYNAMIC_BY_SLOTS(table, find, dynamic, keys, count, rows, error);
+}
+
+/* Count rows, or, with offsets, copy them out. */
+template <typename Slots>
+static HgStatus
+match(HgCudaDynamic *dynamic, const void *keys, uint64_t count, const uint64_t *offsets,
+	  uint32_t *counts, uint32_t *rows, HgError *error)
+{
+	HgCudaWork *work = &dynamic->base.work;
+
+	for (uint64_t first = 0; first < count; first += HG_DYNAMIC_PIECE_KEYS)
+	{
+		const uint64_t end =
+			count - first < HG_DYNAMIC_PIECE_KEYS ? count : first + HG_DYNAMIC_PIECE_KEYS;
+
+		if (first > 0)
+			HG_TRY(hg_cuda_pace(work, error));
+		HG_TRY((hg_cuda_launch<hg_dynamic_match_kernel<Slots>>(
+			work->stream, "hg_dynamic_match_kernel", hg_blocks_for(end - first, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, dynamic->lists,
+			static_cast<const typename Slots::Word *>(keys), first, end, offsets, counts, rows)));
+	}
+	return HG_OK;
+}
+
+static HgStatus
+dynamic_count(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *counts,
+			  HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	return HG_DYNAMIC_BY_SLOTS(table, match, dynamic, keys, count, nullptr, counts, nullptr, error);
+}
+
+static HgStatus
+dynamic_match(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
+			  uint32_t *rows, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	return HG_DYNAMIC_BY_SLOTS(table, match, dynamic, keys, count, offsets, nullptr, rows, error);
+}
+
+static HgStatus
+dynamic_export(HgCudaTable *table, void *keys, uint32_t *rows, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	return hg_dynamic_export(dynamic, keys, rows, error);
+}
+
+template <typename Slots>
+static HgStatus
+describe_lists(HgCudaDynamic *dynamic, HgError *error)
+{
+	HgCudaWork *work = &dynamic->base.work;
+	const uint64_t vertices = UINT64_C(1) << dynamic->lists.vertices_log2;
+
+	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	for (uint64_t first = 0; first < vertices; first += HG_DYNAMIC_PIECE_KEYS)
+	{
+		const uint64_t left =
+			vertices - first < HG_DYNAMIC_PIECE_KEYS ? vertices - first : HG_DYNAMIC_PIECE_KEYS;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_describe_kernel<Slots>>(
+			work->stream, "hg_dynamic_describe_kernel", hg_blocks_for(left, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, dynamic->lists, first, dynamic->state)));
+		HG_TRY(hg_cuda_pace(work, error));
+	}
+	return hg_dynamic_read_state(dynamic, error);
+}
+
+static HgStatus
+dynamic_describe(HgCudaTable *table, HgTableStats *stats, HgError *error)
+{
+	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
+
+	HG_TRY(HG_DYNAMIC_BY_SLOTS(table, describe_lists, dynamic, error));
+	stats->slots = dynamic->slots;
+	stats->deleted = dynamic->deleted;
+	stats->lists = UINT64_C(1) << dynamic->lists.vertices_log2;
+	stats->empty_lists = dynamic->known.empty_lists;
+	stats->longest_list = dynamic->known.longest_list;
+	stats->longest_walk = dynamic->known.longest_walk;
+	return HG_OK;
+}
+
+const HgCudaTableCalls hg_cuda_table_dynamic = {
+	sizeof(HgCudaDynamic), dynamic_memory, dynamic_open,   dynamic_change,	 dynamic_find,
+	dynamic_count,		   dynamic_match,  dynamic_export, dynamic_describe, dynamic_close,
+};

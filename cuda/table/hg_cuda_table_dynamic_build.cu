@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_dynamic_build.cu
+ *	  Building the lists of a dynamic HashGraph in device memory.
+ *
+ * See hg_cuda_table_dynamic.cu.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_table_dynamic.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_graph.h"
+#include "hg_cuda_table_dynamic_build_kernels.h"
+
+#include <cub/cub.cuh>
+#include <cstring>
+
+HgShape
+hg_dynamic_choose_shape(const HgTableSpec *spec, uint64_t rows)
+{
+	const uint32_t log2 = hg_dynamic_vertices_log2(spec, rows);
+	HgShape shape;
+
+	memset(&shape, 0, sizeof(shape));
+	shape.vertices_log2 = log2;
+	shape.build = HG_BUILD_V1;
+	shape.probe = HG_PROBE_STANDARD;
+	if (rows * (spec->key_width + 2 * sizeof(uint32_t)) < HG_BINNED_FROM_BYTES && log2 <= 30)
+		return shape;
+	shape.build = HG_BUILD_V2;
+	while (shape.bins_log2 < HG_MAX_BINS_LOG2 && shape.bins_log2 < log2 &&
+		   ((rows >> shape.bins_log2) > HG_BIN_MEAN_ROWS ||
+			UINT64_C(1) << (log2 - shape.bins_log2) > HG_BIN_VERTICES))
+		shape.bins_log2++;
+	return shape;
+}
+
+HgStatus
+hg_dynamic_read_state(HgCudaDynamic *dynamic, HgError *error)
+{
+	const void *host;
+
+	HG_TRY(hg_cuda_read_back(&dynamic->base.work, dynamic->state, sizeof(HgDynamicState), &host,
+							 error));
+	memcpy(&dynamic->known, host, sizeof(HgDynamicState));
+	return HG_OK;
+}
+
+HgStatus
+hg_dynamic_clear_state(HgCudaDynamic *dynamic, HgError *error)
+{
+	HG_CUDA_TRY(
+		cudaMemsetAsync(dynamic->state, 0, sizeof(HgDynamicState), dynamic->base.work.stream),
+		error);
+	return HG_OK;
+}
+
+void
+hg_dynamic_free_lists(HgCudaDynamic *dynamic)
+{
+	HgCudaWork *work = &dynamic->base.work;
+
+	hg_cuda_free(work, dynamic->lists.offsets);
+	hg_cuda_free(work, dynamic->lists.slots);
+	hg_cuda_free(work, dynamic->lists.rows);
+	dynamic->lists.offsets = nullptr;
+	dynamic->lists.slots = nullptr;
+	dynamic->lists.rows = nullptr;
+}
+
+/* What is built: the table's rows, in front, and a batch's. */
+template <typename Word> struct Feed
+{
+	Word *keys; /* [count], a block of the work's */
+	uint32_t *old;
+	uint64_t old_rows;
+	const uint32_t *rows; /* of the batch */
+	uint32_t first_row;
+	uint64_t count;
+};
+
+/*
+ * Count the edges of a graph that are left out, and number those that stay: *places is NULL where
+ * all do.
+ */
+template <typename Slots>
+static HgStatus
+leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, uint32_t **places,
+		  HgError *error)
+{
+	typedef typename Slots::Word Word;
+	HgCudaWork *work = &dynamic->base.work;
+	const Word *words = static_cast<const Word *>(graph->edge_words);
+	uint32_t *kept;
+	void *temporary;
+	size_t bytes = 0;
+
+	*places = nullptr;
+	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
+	{
+		const uint64_t end =
+			graph->rows - first < HG_PIECE_ROWS ? graph->rows : first + HG_PIECE_ROWS;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_doubles_kernel<Slots>>(
+			work->stream, "hg_dynamic_doubles_kernel",
+			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error,
+			graph->offsets, graph->vertices_log2, words, graph->edge_rows, first, end,
+			(uint32_t) old_rows, dynamic->state)));
+	}
+	HG_TRY(hg_dynamic_read_state(dynamic, error));
+	if (dynamic->known.doubles == 0)
+		return HG_OK;
+
+	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &kept, error));
+	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, places, error));
+	for (uint64_t first = 0; first <= graph->rows; first += HG_PIECE_ROWS)
+	{
+		const uint64_t left = graph->rows + 1 - first;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_kept_kernel<Slots>>(
+			work->stream, "hg_dynamic_kept_kernel",
+			hg_blocks_for(left < HG_PIECE_ROWS ? left : HG_PIECE_ROWS, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, words, first, graph->rows, kept)));
+		HG_TRY(hg_cuda_pace(work, error));
+	}
+	HG_CUDA_TRY(
+		cub::DeviceScan::ExclusiveSum(nullptr, bytes, kept, *places, graph->rows + 1, work->stream),
+		error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, kept, *places, graph->rows + 1,
+											  work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	hg_cuda_free(work, kept);
+	return HG_OK;
+}
+
+/* Make the table's lists of a feed, whose keys are given back; it has none. */
+template <typename Slots>
+static HgStatus
+build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t empty_slots,
+			HgError *error)
+{
+	typedef typename Slots::Word Word;
+	HgCudaTable *table = &dynamic->base;
+	HgCudaWork *work = &table->work;
+	const HgShape shape = hg_dynamic_choose_shape(&table->spec, feed->count);
+	const uint64_t vertices = UINT64_C(1) << shape.vertices_log2;
+	HgDynamicRows rows = {feed->old, (uint32_t) feed->old_rows, feed->rows, feed->first_row};
+	HgDynamicLists *lists = &dynamic->lists;
+	uint32_t *places = nullptr;
+	HgCudaGraph graph;
+
+	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), feed->keys, feed->count, false,
+							   lists->unique, &graph, error));
+	dynamic->known.doubles = 0;
+	if (lists->unique && feed->count > 0)
+		HG_TRY(leave_out<Slots>(dynamic, &graph, feed->old_rows, &places, error));
+	table->rows = feed->count - dynamic->known.doubles;
+	dynamic->slots = table->rows + vertices * empty_slots;
+	dynamic->deleted = 0;
+
+	lists->offsets = graph.offsets;
+	lists->vertices_log2 = shape.vertices_log2;
+	HG_TRY(hg_cuda_alloc(work, (dynamic->slots + 1) * sizeof(typename Slots::Slot), &lists->slots,
+						 error));
+	HG_CUDA_TRY(cudaMemsetAsync(lists->slots, 0xff,
+								(dynamic->slots + 1) * sizeof(typename Slots::Slot), work->stream),
+				error);
+	if (Slots::APART)
+	{
+		HG_TRY(hg_cuda_alloc_array(work, dynamic->slots + 1, &lists->rows, error));
+		HG_CUDA_TRY(cudaMemsetAsync(lists->rows, 0xff, (dynamic->slots + 1) * sizeof(uint32_t),
+									work->stream),
+					error);
+	}
+	HG_TRY(hg_cuda_pace(work, error));
+	for (uint64_t first = 0; first < feed->count; first += HG_PIECE_ROWS)
+	{
+		const uint64_t end =
+			feed->count - first < HG_PIECE_ROWS ? feed->count : first + HG_PIECE_ROWS;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_spread_kernel<Slots>>(
+			work->stream, "hg_dynamic_spread_kernel",
+			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error, *lists,
+			empty_slots, static_cast<const Word *>(graph.edge_words), graph.edge_rows, rows, places,
+			first, end)));
+		HG_TRY(hg_cuda_pace(work, error));
+	}
+	for (uint64_t first = 0; first <= vertices; first += HG_PIECE_ROWS)
+	{
+		const uint64_t left = vertices + 1 - first;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_offsets_kernel>(
+			work->stream, "hg_dynamic_offsets_kernel",
+			hg_blocks_for(left < HG_PIECE_ROWS ? left : HG_PIECE_ROWS, HG_DYNAMIC_THREADS),
+			HG_DYNAMIC_THREADS, error, lists->offsets, places, first, vertices + 1, empty_slots)));
+		HG_TRY(hg_cuda_pace(work, error));
+	}
+	hg_cuda_free(work, places);
+	hg_cuda_free(work, graph.edge_words);
+	hg_cuda_free(work, graph.edge_rows);
+	return HG_OK;
+}
+
+/* Copy all keys and rows of the table out. */
+template <typename Slots>
+static HgStatus
+export_slots(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
+{
+	HgCudaWork *work = &dynamic->base.work;
+
+	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	for (uint64_t first = 0; first < dynamic->slots; first += HG_PIECE_ROWS)
+	{
+		const uint64_t end =
+			dynamic->slots - first < HG_PIECE_ROWS ? dynamic->slots : first + HG_PIECE_ROWS;
+
+		HG_TRY((hg_cuda_launch<hg_dynamic_export_kernel<Slots>>(
+			work->stream, "hg_dynamic_export_kernel",
+			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error,
+			dynamic->lists, first, end, static_cast<typename Slots::Word *>(keys), rows,
+			dynamic->state)));
+		HG_TRY(hg_cuda_pace(work, error));
+	}
+	return HG_OK;
+}
+
+/* Hash everything again: the rows of the table, and a batch. */
+template <typename Slots>
+static HgStatus
+rebuild(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
+{
+	typedef typename Slots::Word Word;
+	HgCudaTable *table = &dynamic->base;
+	HgCudaWork *work = &table->work;
+	Feed<Word> feed = {nullptr,	 nullptr,		table->rows,
+					   in->rows, in->first_row, table->rows + in->count};
+
+	if (feed.count > 0)
+		HG_TRY(hg_cuda_alloc_array(work, feed.count, &feed.keys, error));
+	if (feed.old_rows > 0)
+	{
+		if (Slots::HAS_ROWS)
+			HG_TRY(hg_cuda_alloc_array(work, feed.old_rows, &feed.old, error));
+		HG_TRY(export_slots<Slots>(dynamic, feed.keys, feed.old, error));
+	}
+	if (in->count > 0)
+		HG_CUDA_TRY(cudaMemcpyAsync(feed.keys + feed.old_rows, in->keys, in->count * sizeof(Word),
+									cudaMemcpyDeviceToDevice, work->stream),
+					error);
+	if (dynamic->used)
+		table->told.rebuilds++;
+	hg_dynamic_free_lists(dynamic);
+	HG_TRY(build_lists<Slots>(dynamic, &feed, table->spec.empty_slots, error));
+	hg_cuda_free(work, feed.old);
+	return HG_OK;
+}
+
+template <typename Slots>
+static HgStatus
+open_lists(HgCudaDynamic *dynamic, HgError *error)
+{
+	Feed<typename Slots::Word> nothing = {};
+
+	return build_lists<Slots>(dynamic, &nothing, hg_dynamic_empty_at_first(&dynamic->base.spec),
+							  error);
+}
+
+HgStatus
+hg_dynamic_open_lists(HgCudaDynamic *dynamic, HgError *error)
+{
+	return HG_DYNAMIC_BY_SLOTS(&dynamic->base, open_lists, dynamic, error);
+}
+
+HgStatus
+hg_dynamic_export(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
+{
+	return HG_DYNAMIC_BY_SLOTS(&dynamic->base, export_slots, dynamic, keys, rows, error);
+}
+
+HgStatus
+hg_dynamic_rebuild(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
+{
+	return HG_DYNAMIC_BY_SLOTS(&dynamic->base, rebuild, dynamic, in, error);
+}

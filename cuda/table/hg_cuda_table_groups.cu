@@ -1,0 +1,454 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_groups.cu
+ *	  Cuckoo tables on a device: multimaps, as rows in groups.
+ *
+ * The multi-value table of "Building an Efficient Hash Table on the GPU" (hg_cuda_cuckoo.cu):
+ * distinct keys have dense numbers, the rows of key n are rows[offsets[n]] .. rows[offsets[n + 1] -
+ * 1], and a basic table leads from the key to its number.
+ *
+ * Theirs is built by a radix sort of all pairs, which brings equal keys together.  Here pairs are
+ * put into bins, and a block has all rows of a bin: it finds the distinct keys, counts the rows of
+ * each, and writes them in groups, which stay within the memory of the bin.  The bins' distinct
+ * keys are brought together, and their bins are those that the basic table is built from.  The
+ * time hardly depends on how many rows a key has, unless one key has most of them: its rows are
+ * those of one block.
+ *
+ * A change builds a new table beside, from the old one's rows, less those erased, and the
+ * batch's.  What is erased is put into a table with open addressing, in which each old row is
+ * looked up.
+ *
+ * Memory: the keys' slots, an offset and the key for each, and the rows.  While it is built, the
+ * rows in bins, and for a change all keys and rows one after the other, in addition.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_cuckoo.h"
+#include "hg_cuda_table_groups_kernels.h"
+
+#include "../device/hg_cuda_launch.h"
+
+#include <cstring>
+
+/* What a change builds anew. */
+struct Groups
+{
+	HgCudaCuckoo numbers; /* of the keys, in the place of rows */
+	void *keys;			  /* [key_count] by number */
+	uint32_t *offsets;	  /* [key_count + 1] */
+	uint32_t *rows;		  /* [count] */
+	uint64_t key_count;
+	uint64_t count;
+	uint64_t longest; /* most rows of one key */
+};
+
+struct GroupsTable
+{
+	HgCudaTable table;
+	Groups groups; /* of a table without rows: nothing */
+};
+
+/* The old rows and the batch's, one after the other. */
+struct Feed
+{
+	void *keys;
+	uint32_t *rows;
+	uint64_t kept; /* old rows that were not erased */
+};
+
+static Groups *
+groups_of(HgCudaTable *table)
+{
+	return &reinterpret_cast<GroupsTable *>(table)->groups;
+}
+
+static void
+groups_free(HgCudaTable *table, Groups *groups)
+{
+	if (groups->count > 0)
+		hg_cuda_cuckoo_close(table, &groups->numbers);
+	hg_cuda_free(&table->work, groups->keys);
+	hg_cuda_free(&table->work, groups->offsets);
+	hg_cuda_free(&table->work, groups->rows);
+	memset(groups, 0, sizeof(*groups));
+}
+
+/* What the work holds, to give back what a call that failed has left. */
+struct Holding
+{
+	void *blocks[HG_WORK_BLOCKS];
+	int count;
+};
+
+static void
+holding_note(const HgCudaTable *table, Holding *holding)
+{
+	holding->count = table->work.block_count;
+	for (int i = 0; i < holding->count; i++)
+		holding->blocks[i] = table->work.blocks[i].ptr;
+}
+
+static void
+holding_restore(HgCudaTable *table, const Holding *holding)
+{
+	for (int i = table->work.block_count - 1; i >= 0; i--)
+	{
+		bool old = false;
+
+		for (int k = 0; k < holding->count; k++)
+			old |= holding->blocks[k] == table->work.blocks[i].ptr;
+		/* the last of the list takes the place of one that goes, and was looked at */
+		if (!old)
+			hg_cuda_free(&table->work, table->work.blocks[i].ptr);
+	}
+}
+
+static void
+groups_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
+{
+	const uint64_t width = spec->key_width;
+	const uint64_t held = hg_cuda_cuckoo_bytes(spec, rows) +
+						  (rows + 1) * (width + 2 * sizeof(uint32_t)) + 8 * sizeof(uint64_t) * 256;
+	const uint64_t build =
+		hg_cuda_cuckoo_insert_bytes(spec, rows) + rows * (2 * width + 3 * sizeof(uint32_t));
+
+	memory->held += held;
+	memory->build += held + build;
+	/* the old one, the feed, and what is erased in a table up to four times as large */
+	memory->change +=
+		2 * held + build + rows * (width + 2 * sizeof(uint32_t)) + 4 * rows * sizeof(uint64_t);
+}
+
+static HgStatus
+groups_open(HgCudaTable *table, HgError *error)
+{
+	/* there is nothing to hold before the first row */
+	static_cast<void>(table);
+	static_cast<void>(error);
+	return HG_OK;
+}
+
+static void
+groups_close(HgCudaTable *table)
+{
+	groups_free(table, groups_of(table));
+}
+
+/* Build groups of a batch.  On failure the work has what is held. */
+static HgStatus
+groups_build(HgCudaTable *table, const HgCudaTableBatch *batch, Groups *groups, HgError *error)
+{
+	HgCuckooDistinct distinct;
+
+	memset(groups, 0, sizeof(*groups));
+	if (batch->count == 0)
+		return HG_OK;
+	HG_TRY(hg_cuda_cuckoo_open(table, &groups->numbers, 0, error));
+	HG_TRY(hg_cuda_cuckoo_distinct(table, &groups->numbers, batch, true, &distinct, error));
+	HG_TRY(hg_cuda_cuckoo_insert_distinct(table, &groups->numbers, &distinct, error));
+	hg_cuda_free(&table->work, distinct.starts);
+	groups->keys = distinct.words;
+	groups->offsets = distinct.offsets;
+	groups->rows = distinct.rows;
+	groups->key_count = distinct.count;
+	groups->count = batch->count;
+	groups->longest = distinct.longest;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Changes
+ * ------------------------------------------------------------------------ */
+
+/* Launch does(first, end) for ranges of n rows, with looks at cancellation between them. */
+template <typename Does>
+static HgStatus
+in_pieces(HgCudaTable *table, uint64_t n, HgError *error, Does does)
+{
+	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
+	{
+		const uint64_t end = n - first < HG_PIECE_ROWS ? n : first + HG_PIECE_ROWS;
+
+		HG_TRY(does(first, end));
+		if (end < n)
+			HG_TRY(hg_cuda_pace(&table->work, error));
+	}
+	return HG_OK;
+}
+
+/* Copy keys and rows, in the order of their places, or those that are not in pairs to a cursor's.
+ */
+static HgStatus
+expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs, uint64_t mask,
+	   bool by_key, uint32_t *cursor, void *keys, uint32_t *rows, HgError *error)
+{
+	return in_pieces(table, groups->count, error,
+					 [&](uint64_t first, uint64_t end)
+					 {
+						 const unsigned blocks = hg_blocks_for(end - first, HG_STREAM_THREADS);
+						 const uint32_t key_count = (uint32_t) groups->key_count;
+
+						 if (table->spec.key_width == 4)
+							 return hg_cuda_launch<hg_groups_expand_kernel<uint32_t>>(
+								 table->work.stream, "hg_groups_expand_kernel", blocks,
+								 HG_STREAM_THREADS, error,
+								 static_cast<const uint32_t *>(groups->keys), groups->offsets,
+								 groups->rows, key_count, first, end, pairs, mask, by_key, cursor,
+								 static_cast<uint32_t *>(keys), rows);
+						 return hg_cuda_launch<hg_groups_expand_kernel<uint64_t>>(
+							 table->work.stream, "hg_groups_expand_kernel", blocks,
+							 HG_STREAM_THREADS, error, static_cast<const uint64_t *>(groups->keys),
+							 groups->offsets, groups->rows, key_count, first, end, pairs, mask,
+							 by_key, cursor, static_cast<uint64_t *>(keys), rows);
+					 });
+}
+
+/* A table of the pairs that a batch erases: *pairs[*mask + 1]. */
+static HgStatus
+list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
+			unsigned long long **pairs, uint64_t *mask, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	uint64_t last = 1; /* place */
+	uint32_t *numbers;
+
+	while (last + 1 < 2 * out->count)
+		last = 2 * last + 1;
+	*mask = last;
+	HG_TRY(hg_cuda_alloc_array(work, last + 1, pairs, error));
+	HG_TRY(hg_cuda_alloc_array(work, out->count, &numbers, error));
+	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, (last + 1) * sizeof(**pairs), work->stream), error);
+	HG_TRY(hg_cuda_cuckoo_find(table, &groups->numbers, out->keys, out->count, false, nullptr,
+							   numbers, error));
+	HG_TRY(in_pieces(table, out->count, error,
+					 [&](uint64_t first, uint64_t end)
+					 {
+						 return hg_cuda_launch<hg_groups_erased_kernel>(
+							 work->stream, "hg_groups_erased_kernel",
+							 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
+							 error, numbers, out->rows, out->first_row, out->by_key, first, end,
+							 pairs[0], last);
+					 }));
+	hg_cuda_free(work, numbers);
+	return HG_OK;
+}
+
+/* Put the old rows that stay, and the batch's behind them, into a feed. */
+static HgStatus
+make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
+		  const HgCudaTableBatch *in, Feed *feed, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	const uint32_t width = table->spec.key_width;
+	const uint64_t more = in != nullptr ? in->count : 0;
+	unsigned long long *pairs = nullptr;
+	uint64_t mask = 0;
+	const void *host;
+	uint32_t *cursor;
+
+	feed->kept = groups->count;
+	HG_TRY(hg_cuda_alloc(work, (groups->count + more) * width, &feed->keys, error));
+	HG_TRY(hg_cuda_alloc_array(work, groups->count + more, &feed->rows, error));
+	if (groups->count > 0 && out != nullptr && out->count > 0)
+	{
+		HG_TRY(list_erased(table, groups, out, &pairs, &mask, error));
+		HG_TRY(hg_cuda_alloc_array(work, 1, &cursor, error));
+		HG_CUDA_TRY(cudaMemsetAsync(cursor, 0, sizeof(*cursor), work->stream), error);
+		HG_TRY(
+			expand(table, groups, pairs, mask, out->by_key, cursor, feed->keys, feed->rows, error));
+		HG_TRY(hg_cuda_read_back(work, cursor, sizeof(*cursor), &host, error));
+		feed->kept = *static_cast<const uint32_t *>(host);
+		hg_cuda_free(work, pairs);
+		hg_cuda_free(work, cursor);
+	}
+	else
+		HG_TRY(expand(table, groups, nullptr, 0, false, nullptr, feed->keys, feed->rows, error));
+	if (more == 0)
+		return HG_OK;
+	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(feed->keys) + feed->kept * width, in->keys,
+								more * width, cudaMemcpyDeviceToDevice, work->stream),
+				error);
+	if (in->rows != nullptr)
+		HG_CUDA_TRY(cudaMemcpyAsync(feed->rows + feed->kept, in->rows, more * sizeof(uint32_t),
+									cudaMemcpyDeviceToDevice, work->stream),
+					error);
+	else
+		HG_TRY(in_pieces(table, more, error,
+						 [&](uint64_t first, uint64_t end)
+						 {
+							 return hg_cuda_launch<hg_groups_rows_kernel>(
+								 work->stream, "hg_groups_rows_kernel",
+								 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
+								 error, in->first_row, first, end, feed->rows + feed->kept);
+						 }));
+	return HG_OK;
+}
+
+/* Build what a change makes of groups. */
+static HgStatus
+groups_rebuild(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
+			   const HgCudaTableBatch *in, Groups *built, uint64_t *kept, HgError *error)
+{
+	HgCudaTableBatch all = {nullptr, nullptr, 0, 0, false};
+	Feed feed;
+
+	*kept = 0;
+	if (groups->count == 0)
+		return groups_build(table, in != nullptr ? in : &all, built, error);
+	HG_TRY(make_feed(table, groups, out, in, &feed, error));
+	*kept = feed.kept;
+	all.keys = feed.keys;
+	all.rows = feed.rows;
+	all.count = feed.kept + (in != nullptr ? in->count : 0);
+	HG_TRY(groups_build(table, &all, built, error));
+	hg_cuda_free(&table->work, feed.keys);
+	hg_cuda_free(&table->work, feed.rows);
+	return HG_OK;
+}
+
+static HgStatus
+groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTableBatch *in,
+			  HgTableChange *change, HgError *error)
+{
+	Groups *groups = groups_of(table);
+	const HgTableStats told = table->told;
+	Holding holding;
+	Groups built;
+	uint64_t kept;
+	HgStatus status;
+
+	if (in != nullptr)
+		HG_TRY(hg_cuda_cuckoo_check(&table->spec, table->rows + in->count, error));
+	holding_note(table, &holding);
+	status = groups_rebuild(table, groups, out, in, &built, &kept, error);
+	if (status != HG_OK)
+	{
+		holding_restore(table, &holding);
+		table->told = told;
+		return status;
+	}
+	if (change != nullptr)
+	{
+		change->erased = groups->count - kept;
+		change->inserted = built.count - kept;
+	}
+	if (groups->count > 0)
+		table->told.rebuilds++;
+	groups_free(table, groups);
+	*groups = built;
+	table->rows = built.count;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------ */
+
+/* One of the rows of each key, or how many it has. */
+static HgStatus
+groups_answer(HgCudaTable *table, const void *keys, uint64_t count, bool counts, uint32_t *answers,
+			  HgError *error)
+{
+	const Groups *groups = groups_of(table);
+
+	if (groups->count == 0)
+	{
+		HG_CUDA_TRY(cudaMemsetAsync(answers, counts ? 0 : 0xff, count * sizeof(*answers),
+									table->work.stream),
+					error);
+		return HG_OK;
+	}
+	HG_TRY(
+		hg_cuda_cuckoo_find(table, &groups->numbers, keys, count, false, nullptr, answers, error));
+	return in_pieces(
+		table, count, error,
+		[&](uint64_t first, uint64_t end)
+		{
+			const unsigned blocks = hg_blocks_for(end - first, HG_STREAM_THREADS);
+
+			if (counts)
+				return hg_cuda_launch<hg_groups_answer_kernel<true>>(
+					table->work.stream, "hg_groups_answer_kernel", blocks, HG_STREAM_THREADS, error,
+					groups->offsets, groups->rows, first, end, answers);
+			return hg_cuda_launch<hg_groups_answer_kernel<false>>(
+				table->work.stream, "hg_groups_answer_kernel", blocks, HG_STREAM_THREADS, error,
+				groups->offsets, groups->rows, first, end, answers);
+		});
+}
+
+static HgStatus
+groups_find(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
+{
+	return groups_answer(table, keys, count, false, rows, error);
+}
+
+static HgStatus
+groups_count(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *counts, HgError *error)
+{
+	return groups_answer(table, keys, count, true, counts, error);
+}
+
+static HgStatus
+copy_matches(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
+			 uint32_t *rows, HgError *error)
+{
+	const Groups *groups = groups_of(table);
+	HgCudaWork *work = &table->work;
+	uint32_t *numbers;
+
+	HG_TRY(hg_cuda_alloc_array(work, count, &numbers, error));
+	HG_TRY(
+		hg_cuda_cuckoo_find(table, &groups->numbers, keys, count, false, nullptr, numbers, error));
+	HG_TRY(in_pieces(table, count, error,
+					 [&](uint64_t first, uint64_t end)
+					 {
+						 return hg_cuda_launch<hg_groups_match_kernel>(
+							 work->stream, "hg_groups_match_kernel",
+							 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
+							 error, groups->offsets, groups->rows, numbers, offsets, first, end,
+							 rows);
+					 }));
+	hg_cuda_free(work, numbers);
+	return HG_OK;
+}
+
+static HgStatus
+groups_match(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
+			 uint32_t *rows, HgError *error)
+{
+	Holding holding;
+	HgStatus status;
+
+	if (groups_of(table)->count == 0)
+		return HG_OK;
+	holding_note(table, &holding);
+	status = copy_matches(table, keys, count, offsets, rows, error);
+	if (status != HG_OK)
+		holding_restore(table, &holding);
+	return status;
+}
+
+static HgStatus
+groups_export(HgCudaTable *table, void *keys, uint32_t *rows, HgError *error)
+{
+	return expand(table, groups_of(table), nullptr, 0, false, nullptr, keys, rows, error);
+}
+
+static HgStatus
+groups_describe(HgCudaTable *table, HgTableStats *stats, HgError *error)
+{
+	const Groups *groups = groups_of(table);
+
+	static_cast<void>(error);
+	stats->slots = groups->count;
+	stats->lists = groups->key_count;
+	stats->longest_list = groups->longest;
+	return HG_OK;
+}
+
+const HgCudaTableCalls hg_cuda_table_groups = {
+	sizeof(GroupsTable), groups_memory, groups_open,   groups_change,	groups_find,
+	groups_count,		 groups_match,	groups_export, groups_describe, groups_close,
+};

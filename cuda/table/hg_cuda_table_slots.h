@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_slots.h
+ *	  Slots of tables in device memory that change in place, as atomic operations can change them.
+ *
+ * A slot is a word of a set; a word and its row side by side, where both are 32 bits, with the row
+ * in the high half; or a word of 64 bits, whose row is in an array of its own.  Filled with bytes
+ * of 0xff all slots are empty, and all rows.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_TABLE_SLOTS_H
+#define HG_CUDA_TABLE_SLOTS_H
+
+#include "../kernels/hg_cuda_tuning.h"
+#include "../kernels/hg_cuda_word.h"
+#include "hg_cuda_table.h"
+
+#include <type_traits>
+
+template <typename Key, bool ROWS> struct HgCudaSlots
+{
+	typedef Key Word;
+	static constexpr bool HAS_ROWS = ROWS;
+	static constexpr bool PACKED = ROWS && sizeof(Word) == 4;
+	static constexpr bool APART = ROWS && sizeof(Word) == 8;
+	typedef typename std::conditional<PACKED, uint64_t, Word>::type Slot;
+	static constexpr Slot EMPTY = static_cast<Slot>(-1);
+
+	static __device__ __forceinline__ Slot
+	make(Word word, uint32_t row)
+	{
+		if constexpr (PACKED)
+			return (uint64_t) row << 32 | word;
+		else
+			return word;
+	}
+
+	static __device__ __forceinline__ Word
+	word(Slot slot)
+	{
+		return static_cast<Word>(slot);
+	}
+
+	/* The row, where it is in the slot. */
+	static __device__ __forceinline__ uint32_t
+	row(Slot slot)
+	{
+		if constexpr (PACKED)
+			return (uint32_t) (slot >> 32);
+		else
+			return 0;
+	}
+};
+
+__device__ __forceinline__ uint64_t
+hg_slot_cas(uint64_t *slot, uint64_t from, uint64_t to)
+{
+	return atomicCAS(reinterpret_cast<unsigned long long *>(slot), (unsigned long long) from,
+					 (unsigned long long) to);
+}
+
+__device__ __forceinline__ uint32_t
+hg_slot_cas(uint32_t *slot, uint32_t from, uint32_t to)
+{
+	return atomicCAS(slot, from, to);
+}
+
+/* Take a place of counter's for each lane that wants one; all lanes of a warp call it. */
+__device__ __forceinline__ uint32_t
+hg_slot_append(uint32_t *counter, bool wanted)
+{
+	const uint32_t lanes = __ballot_sync(UINT32_MAX, wanted);
+	const uint32_t lane = threadIdx.x % 32;
+	uint32_t base = 0;
+
+	if (lane == 0 && lanes != 0)
+		base = atomicAdd(counter, (uint32_t) __popc(lanes));
+	return __shfl_sync(UINT32_MAX, base, 0) + __popc(lanes & ((1u << lane) - 1));
+}
+
+/*
+ * Has row i of words the claim of its word?  Of those with the same, which may all ask, one has
+ * it.  claims are filled with 0xff, more than there are rows that ask; they may be keys or words.
+ */
+template <typename Word>
+__device__ __forceinline__ bool
+hg_slot_claim(const Word *words, uint32_t i, uint32_t hash, uint32_t *claims, uint32_t mask)
+{
+	for (uint32_t at = hash & mask;; at = (at + 1) & mask)
+	{
+		const uint32_t there = atomicCAS(&claims[at], UINT32_MAX, i);
+
+		if (there == UINT32_MAX)
+			return true;
+		if (words[there] == words[i])
+			return false;
+	}
+}
+
+/* Call a function template of the slots that a table of a spec has: SLOTS<word, has rows>. */
+#define HG_BY_SLOTS(SLOTS, spec, function, ...)                                                    \
+	((spec).key_width == 4                                                                         \
+		 ? ((spec).content == HG_TABLE_SET ? function<SLOTS<uint32_t, false>>(__VA_ARGS__)         \
+										   : function<SLOTS<uint32_t, true>>(__VA_ARGS__))         \
+		 : ((spec).content == HG_TABLE_SET ? function<SLOTS<uint64_t, false>>(__VA_ARGS__)         \
+										   : function<SLOTS<uint64_t, true>>(__VA_ARGS__)))
+
+#endif /* HG_CUDA_TABLE_SLOTS_H */

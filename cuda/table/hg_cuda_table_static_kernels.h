@@ -1,0 +1,253 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_static_kernels.h
+ *	  The kernels that look HashGraphs that stay up: hg_cuda_table_static.cu tells when each runs.
+ *
+ * Word is uint32_t or uint64_t, a mixed word.  FORM tells how a slot's word and row stand in
+ * memory, FORMAT where the slots of a list are.  Counts of rows and slots are below 2^32.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_TABLE_STATIC_KERNELS_H
+#define HG_CUDA_TABLE_STATIC_KERNELS_H
+
+#include "../kernels/hg_cuda_tuning.h"
+#include "../kernels/hg_cuda_word.h"
+#include "hg_cuda_table_static.h"
+
+constexpr int HG_STATIC_THREADS = HG_STREAM_THREADS;
+
+/* ------------------------------------------------------------------------
+ * Slots
+ * ------------------------------------------------------------------------ */
+
+/* A word and its row, which one access reads: with words of 8 bytes 4 of 16 bytes are unused. */
+template <typename Word> struct HgStaticPair;
+
+template <> struct __align__(8) HgStaticPair<uint32_t>
+{
+	uint32_t word;
+	uint32_t row;
+};
+
+template <> struct __align__(16) HgStaticPair<uint64_t>
+{
+	uint64_t word;
+	uint32_t row;
+	uint32_t unused;
+};
+
+template <typename Word, int FORM> struct HgStaticSlot
+{
+	Word word;
+	uint32_t row; /* what row_of() wants */
+
+	__device__ __forceinline__
+	HgStaticSlot(const HgStaticSlots &slots, uint32_t i)
+	{
+		row = 0;
+		if (FORM == HG_FORM_AOS)
+		{
+			const HgStaticPair<Word> pair = static_cast<const HgStaticPair<Word> *>(slots.words)[i];
+
+			word = pair.word;
+			row = pair.row;
+		}
+		else
+			word = static_cast<const Word *>(slots.words)[i];
+	}
+
+	/* The row of slot i, which this is; HG_CUDA_EMPTY_ROW where it is empty. */
+	__device__ __forceinline__ uint32_t
+	row_of(const HgStaticSlots &slots, uint32_t i) const
+	{
+		if (FORM == HG_FORM_SET)
+			return word == HG_CUDA_EMPTY_WORD<Word> ? HG_CUDA_EMPTY_ROW : 0;
+		return FORM == HG_FORM_AOS ? row : slots.rows[i];
+	}
+};
+
+template <typename Word, int FORM>
+__device__ __forceinline__ void
+hg_static_put(const HgStaticSlots &slots, uint32_t i, Word word, uint32_t row)
+{
+	if (FORM == HG_FORM_AOS)
+	{
+		HgStaticPair<Word> pair = {};
+
+		pair.word = word;
+		pair.row = row;
+		static_cast<HgStaticPair<Word> *>(slots.words)[i] = pair;
+		return;
+	}
+	static_cast<Word *>(slots.words)[i] = word;
+	if (FORM == HG_FORM_SOA)
+		slots.rows[i] = row;
+}
+
+/* ------------------------------------------------------------------------
+ * Lists
+ * ------------------------------------------------------------------------ */
+
+/* The list of a vertex: slots *from .. *end - 1. */
+template <int FORMAT>
+__host__ __device__ __forceinline__ void
+hg_static_list(const HgStaticLists &lists, uint32_t vertex, uint32_t *from, uint32_t *end)
+{
+	if (FORMAT == HG_TABLE_CSR)
+	{
+		*from = lists.starts[vertex];
+		*end = lists.starts[vertex + 1];
+	}
+	else if (FORMAT == HG_TABLE_ELLPACK)
+	{
+		*from = vertex * lists.length;
+		*end = *from + lists.length;
+	}
+	else
+	{
+		const uint32_t slice = vertex >> lists.slice_log2;
+		const uint32_t start = lists.starts[slice];
+		const uint32_t length = (lists.starts[slice + 1] - start) >> lists.slice_log2;
+
+		*from = start + (vertex & ((1u << lists.slice_log2) - 1)) * length;
+		*end = *from + length;
+	}
+}
+
+/* Move *from towards the first slot of a list whose word is not below word, but not beyond. */
+template <typename Word, int FORM>
+__device__ __forceinline__ void
+hg_static_narrow(const HgStaticSlots &slots, uint32_t *from, uint32_t end, Word word)
+{
+	while (end - *from > HG_LIST_WALKED)
+	{
+		const uint32_t middle = *from + (end - *from) / 2;
+
+		if (HgStaticSlot<Word, FORM>(slots, middle).word < word)
+			*from = middle + 1;
+		else
+			end = middle;
+	}
+}
+
+/* The first slot of a list whose word is not below word; end if none. */
+template <typename Word, int FORM>
+__device__ __forceinline__ uint32_t
+hg_static_lower(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word word)
+{
+	hg_static_narrow<Word, FORM>(slots, &from, end, word);
+	while (from < end && HgStaticSlot<Word, FORM>(slots, from).word < word)
+		from++;
+	return from;
+}
+
+/* The first slot from from on, where word begins, that has another word or is empty. */
+template <typename Word, int FORM>
+__device__ __forceinline__ uint32_t
+hg_static_upper(const HgStaticSlots &slots, uint32_t from, uint32_t end, Word word)
+{
+	while (from < end)
+	{
+		/* most often there is one, or none */
+		const uint32_t at = end - from > HG_LIST_WALKED ? from + (end - from) / 2 : from;
+		const HgStaticSlot<Word, FORM> slot(slots, at);
+
+		if (slot.word == word && slot.row_of(slots, at) != HG_CUDA_EMPTY_ROW)
+			from = at + 1;
+		else
+			end = at;
+	}
+	return from;
+}
+
+template <typename Word, int FORM, int FORMAT>
+__global__ void
+__launch_bounds__(HG_STATIC_THREADS)
+	hg_static_find_kernel(HgStaticLists lists, const Word *keys, uint64_t first, uint64_t n,
+						  uint32_t *rows)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x;
+	uint32_t row = HG_NO_ROW;
+	uint32_t from;
+	uint32_t end;
+
+	if (i >= n)
+		return;
+
+	const Word word = hg_word_mix(keys[i]);
+
+	hg_static_list<FORMAT>(lists, hg_word_vertex(word, 32 - lists.log2), &from, &end);
+	hg_static_narrow<Word, FORM>(lists.slots, &from, end, word);
+	for (; from < end; from++)
+	{
+		const HgStaticSlot<Word, FORM> slot(lists.slots, from);
+
+		/* an empty slot has no row, and the greatest word */
+		if (slot.word == word)
+			row = slot.row_of(lists.slots, from);
+		if (slot.word >= word)
+			break;
+	}
+	rows[i] = row;
+}
+
+/* Of each key how many rows it has, or, with LOCATE, where they begin. */
+template <typename Word, int FORM, int FORMAT, bool LOCATE>
+__global__ void
+__launch_bounds__(HG_STATIC_THREADS)
+	hg_static_count_kernel(HgStaticLists lists, const Word *keys, uint64_t first, uint64_t n,
+						   uint32_t *answers)
+{
+	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x;
+	uint32_t from;
+	uint32_t end;
+
+	if (i >= n)
+		return;
+
+	const Word word = hg_word_mix(keys[i]);
+
+	hg_static_list<FORMAT>(lists, hg_word_vertex(word, 32 - lists.log2), &from, &end);
+	from = hg_static_lower<Word, FORM>(lists.slots, from, end, word);
+	answers[i] = LOCATE ? from : hg_static_upper<Word, FORM>(lists.slots, from, end, word) - from;
+}
+
+/*
+ * Write the rows of keys whose rows begin at begins[0 .. n - 1]: pair number i belongs to the last
+ * key whose offset is at most that.
+ */
+template <typename Word, int FORM>
+__global__ void
+__launch_bounds__(HG_STATIC_THREADS)
+	hg_static_match_kernel(HgStaticSlots slots, const uint32_t *begins, uint32_t n,
+						   const uint64_t *offsets, uint32_t *rows)
+{
+	const uint64_t base = offsets[0];
+	const uint64_t pairs = offsets[n] - base;
+	const uint64_t step = (uint64_t) gridDim.x * HG_STATIC_THREADS;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x; i < pairs; i += step)
+	{
+		uint32_t low = 0;
+		uint32_t high = n - 1;
+
+		while (low < high)
+		{
+			const uint32_t middle = low + (high - low + 1) / 2;
+
+			if (offsets[middle] - base <= i)
+				low = middle;
+			else
+				high = middle - 1;
+		}
+
+		const uint32_t at = begins[low] + (uint32_t) (i - (offsets[low] - base));
+
+		rows[i] = HgStaticSlot<Word, FORM>(slots, at).row_of(slots, at);
+	}
+}
+
+#endif /* HG_CUDA_TABLE_STATIC_KERNELS_H */

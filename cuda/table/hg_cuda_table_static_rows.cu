@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_table_static_rows.cu
+ *	  What HashGraphs that stay are built of: rows of the old one, and those of a batch.
+ *
+ * The keys of the old table that are not erased, and those of the batch, come into one array, and
+ * their rows into another.  What is erased is asked for in a hash table of the batch that erases,
+ * in time that does not depend on how many rows have a key.  A first batch is built of as it is.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_table_static.h"
+
+#include "../device/hg_cuda_launch.h"
+#include "hg_cuda_table_static_build_kernels.h"
+
+#include <cstring>
+
+static constexpr int THREADS = HG_STATIC_THREADS;
+
+/* log2 of the slots that say which of so many rows are erased: twice as many at least. */
+static uint32_t
+erased_log2(uint64_t rows)
+{
+	uint32_t log2 = 4;
+
+	while ((UINT64_C(1) << log2) < 2 * rows)
+		log2++;
+	return log2;
+}
+
+uint64_t
+hg_static_erased_bytes(uint64_t rows)
+{
+	return (UINT64_C(1) << erased_log2(rows)) * sizeof(uint32_t);
+}
+
+/* Have what a batch erases to be asked for. */
+static HgStatus
+erased_open(HgCudaTable *table, const HgCudaTableBatch *out, HgStaticErased *erased, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	uint64_t slots;
+
+	erased->keys = out->keys;
+	erased->rows = out->rows;
+	erased->first_row = out->first_row;
+	erased->by_key = out->by_key || table->spec.content == HG_TABLE_SET;
+	erased->log2 = erased_log2(out->count);
+	slots = UINT64_C(1) << erased->log2;
+	HG_TRY(hg_cuda_alloc_array(work, slots, &erased->slots, error));
+	HG_CUDA_TRY(cudaMemsetAsync(erased->slots, 0xff, slots * sizeof(uint32_t), work->stream),
+				error);
+	return hg_static_in_pieces(
+		work, out->count, HG_PIECE_ROWS,
+		[&](uint64_t first, uint64_t end)
+		{
+			const unsigned blocks = hg_blocks_for(end - first, THREADS);
+
+			return table->spec.key_width == 4 ? hg_cuda_launch<hg_static_erase_kernel<uint32_t>>(
+													work->stream, "hg_static_erase_kernel", blocks,
+													THREADS, error, *erased, first, end)
+											  : hg_cuda_launch<hg_static_erase_kernel<uint64_t>>(
+													work->stream, "hg_static_erase_kernel", blocks,
+													THREADS, error, *erased, first, end);
+		},
+		error);
+}
+
+/* Copy what is not erased out of a graph; *count, on the device, becomes how much that is. */
+static HgStatus
+extract(HgCudaTable *table, const HgStaticGraph *graph, const HgStaticErased &erased, void *keys,
+		uint32_t *rows, uint32_t *count, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+
+	HG_CUDA_TRY(cudaMemsetAsync(count, 0, sizeof(*count), work->stream), error);
+	return hg_static_with_form(
+		&table->spec,
+		[&](auto tag)
+		{
+			typedef typename decltype(tag)::Word Word;
+			constexpr int FORM = decltype(tag)::FORM;
+
+			return hg_static_in_pieces(
+				work, graph->slots, HG_PIECE_ROWS,
+				[&](uint64_t first, uint64_t end)
+				{
+					return hg_cuda_launch<hg_static_extract_kernel<Word, FORM>>(
+						work->stream, "hg_static_extract_kernel",
+						hg_blocks_for(end - first, HG_STATIC_EXTRACT_TILE), THREADS, error,
+						graph->lists.slots, first, end, erased, static_cast<Word *>(keys), rows,
+						count);
+				},
+				error);
+		});
+}
+
+HgStatus
+hg_static_export(HgCudaTable *table, const HgStaticGraph *graph, void *keys, uint32_t *rows,
+				 HgError *error)
+{
+	HgStaticErased erased;
+	uint32_t *count;
+
+	memset(&erased, 0, sizeof(erased));
+	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &count, error));
+	HG_TRY(extract(table, graph, erased, keys, rows, count, error));
+	hg_cuda_free(&table->work, count);
+	return HG_OK;
+}
+
+/* Copy what of the old table is to stay to the front of all. */
+static HgStatus
+keep_old(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
+		 HgStaticInput *all, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	HgStaticErased erased;
+	uint32_t *count;
+
+	memset(&erased, 0, sizeof(erased));
+	if (out != nullptr)
+		HG_TRY(erased_open(table, out, &erased, error));
+	HG_TRY(hg_cuda_alloc_array(work, 1, &count, error));
+	HG_TRY(extract(table, old, erased, all->keys, all->rows, count, error));
+	all->kept = old->rows;
+	if (out != nullptr)
+	{
+		const void *host;
+		uint32_t kept;
+
+		HG_TRY(hg_cuda_read_back(work, count, sizeof(kept), &host, error));
+		memcpy(&kept, host, sizeof(kept));
+		all->kept = kept;
+	}
+	hg_cuda_free(work, count);
+	hg_cuda_free(work, erased.slots);
+	return HG_OK;
+}
+
+/* Copy the rows of a batch behind those that are there. */
+static HgStatus
+add_batch(HgCudaTable *table, const HgCudaTableBatch *in, HgStaticInput *all, HgError *error)
+{
+	HgCudaWork *work = &table->work;
+	const uint32_t width = table->spec.key_width;
+	uint32_t *rows = all->rows == nullptr ? nullptr : all->rows + all->kept;
+
+	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<unsigned char *>(all->keys) + all->kept * width,
+								in->keys, in->count * width, cudaMemcpyDeviceToDevice,
+								work->stream),
+				error);
+	if (rows == nullptr)
+		return HG_OK;
+	if (in->rows != nullptr)
+	{
+		HG_CUDA_TRY(cudaMemcpyAsync(rows, in->rows, in->count * sizeof(uint32_t),
+									cudaMemcpyDeviceToDevice, work->stream),
+					error);
+		return HG_OK;
+	}
+	return hg_static_in_pieces(
+		work, in->count, HG_PIECE_ROWS,
+		[&](uint64_t first, uint64_t end)
+		{
+			return hg_cuda_launch<hg_static_number_kernel>(
+				work->stream, "hg_static_number_kernel", hg_blocks_for(end - first, THREADS),
+				THREADS, error, rows, first, end, in->first_row);
+		},
+		error);
+}
+
+HgStatus
+hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
+					  const HgCudaTableBatch *in, HgStaticInput *all, HgError *error)
+{
+	const uint64_t inserted = in != nullptr ? in->count : 0;
+	const uint64_t most = old->rows + inserted;
+
+	memset(all, 0, sizeof(*all));
+	if (old->rows == 0)
+	{
+		/* in place of a copy */
+		all->count = inserted;
+		if (in != nullptr)
+		{
+			all->keys = const_cast<void *>(in->keys);
+			all->rows = const_cast<uint32_t *>(in->rows);
+			all->first_row = in->first_row;
+		}
+		return HG_OK;
+	}
+	all->own = true;
+	HG_TRY(hg_cuda_alloc(&table->work, most * table->spec.key_width, &all->keys, error));
+	if (table->spec.content != HG_TABLE_SET)
+		HG_TRY(hg_cuda_alloc_array(&table->work, most, &all->rows, error));
+	HG_TRY(keep_old(table, old, out, all, error));
+	all->count = all->kept + inserted;
+	return inserted > 0 ? add_batch(table, in, all, error) : HG_OK;
+}

@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_tables_base.cu
+ *	  What the calls of a device's tables are made of: memory of calls that fail, copies.
+ *
+ * What a call that fails has taken is given back by comparing the blocks that there are with those
+ * that there were, so that a table which is as it was holds what it held.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_tables_impl.h"
+
+#include "../kernels/hg_cuda_word.h"
+
+uint64_t
+hg_tables_marker_key(const HgTableSpec *spec, int which)
+{
+	return spec->key_width == 4 ? hg_unmix32(UINT32_MAX - which) : hg_unmix64(UINT64_MAX - which);
+}
+
+HgStatus
+hg_tables_check_usable(const CallersTable *owner, HgError *error)
+{
+	if (owner->failed)
+		return hg_error_set(error, HG_INVALID, nullptr, "a change of the table has failed before");
+	HG_CUDA_TRY(cudaSetDevice(owner->table->work.device->ordinal), error);
+	return HG_OK;
+}
+
+void
+hg_tables_note(const HgCudaWork *work, HeldBlocks *blocks)
+{
+	blocks->count = work->block_count;
+	for (int i = 0; i < work->block_count; i++)
+		blocks->ptrs[i] = work->blocks[i].ptr;
+}
+
+static bool
+has_block(const HeldBlocks *blocks, const void *ptr)
+{
+	for (int i = 0; i < blocks->count; i++)
+		if (blocks->ptrs[i] == ptr)
+			return true;
+	return false;
+}
+
+HgStatus
+hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
+{
+	/* what is given back has its place taken by the last one, which was looked at already */
+	if (status != HG_OK)
+		for (int i = work->block_count - 1; i >= 0; i--)
+			if (!has_block(before, work->blocks[i].ptr))
+				hg_cuda_free(work, work->blocks[i].ptr);
+	return status;
+}
+
+HgStatus
+hg_tables_copy_in(HgCudaWork *work, void *to, const void *from, uint64_t bytes, HgError *error)
+{
+	const uint64_t most = HG_APPEND_KEYS * sizeof(uint64_t);
+
+	for (uint64_t at = 0; at < bytes; at += most)
+	{
+		HG_CUDA_TRY(cudaMemcpyAsync(static_cast<unsigned char *>(to) + at,
+									static_cast<const unsigned char *>(from) + at,
+									bytes - at < most ? bytes - at : most, cudaMemcpyHostToDevice,
+									work->stream),
+					error);
+		HG_TRY(hg_cuda_wait(work, error));
+	}
+	return HG_OK;
+}

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat.c
+ *	  The shape of a flat HashGraph, and what it takes.
+ *
+ * Lists have some 4 to 8 rows, more than those of a job's graphs: two short lists are compared
+ * all with all, in a register each, at no more than it takes to find out how long they are, and
+ * offsets take a quarter of a byte to half a byte a row.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_flat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Most rows of a list, and of a bin, on average. */
+#define LIST_ROWS 8
+#define BIN_ROWS 8192
+
+HgStatus
+hg_cpu_flat_check(const HgFlatShape *shape, HgError *error)
+{
+	if (shape->key_width != 4 && shape->key_width != 8)
+		return hg_error_set(error, HG_INVALID, NULL, "keys of %u bytes",
+							(unsigned) shape->key_width);
+	if (shape->bins_log2 > HG_MAX_BINS_LOG2 || shape->vertices_log2 > HG_MAX_BINS_LOG2 ||
+		shape->bins_log2 + shape->vertices_log2 > HG_MAX_VERTICES_LOG2)
+		return hg_error_set(error, HG_INVALID, NULL, "2^%u bins of 2^%u vertices",
+							(unsigned) shape->bins_log2, (unsigned) shape->vertices_log2);
+	return HG_OK;
+}
+
+HgStatus
+hg_cpu_flat_alloc(const HgHost *host, uint64_t bytes, void **ptr, HgError *error)
+{
+	char detail[160];
+
+	*ptr = bytes <= SIZE_MAX ? host->alloc(host->arg, (size_t) bytes) : NULL;
+	if (*ptr != NULL)
+		return HG_OK;
+	snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
+	return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
+}
+
+HgFlatShape
+hg_flat_shape(uint32_t key_width, uint64_t rows)
+{
+	HgFlatShape shape = {.key_width = key_width};
+	uint32_t list_log2 = 0;
+
+	while (rows >> shape.bins_log2 > BIN_ROWS && shape.bins_log2 < HG_MAX_BINS_LOG2)
+		shape.bins_log2++;
+	while (rows >> (shape.bins_log2 + list_log2) > LIST_ROWS &&
+		   shape.bins_log2 + list_log2 < HG_MAX_VERTICES_LOG2)
+		list_log2++;
+	shape.vertices_log2 = list_log2;
+	return shape;
+}
+
+uint64_t
+hg_flat_bin_bytes(const HgFlatShape *shape, uint64_t rows)
+{
+	return rows == 0 ? 0 : hg_cpu_flat_places(shape, rows).end;
+}
+
+uint64_t
+hg_flat_scan(const HgFlatGraph *graph, uint32_t bin, const void **keys, const uint32_t **rows)
+{
+	HgCpuFlatBin arrays = hg_cpu_flat_bin(graph, bin);
+
+	*keys = arrays.keys;
+	*rows = arrays.numbers;
+	return arrays.rows;
+}

@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat.h
+ *	  A flat HashGraph as the CPU sees it: the arrays of a bin, hashes, rows that count.
+ *
+ *	hg_cpu_flat.c		shapes and sizes
+ *	hg_cpu_flat_make.c	making graphs, of rows and of older graphs
+ *	hg_cpu_flat_rows.c	what that does with many rows at once
+ *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_join.h tells more
+ *
+ * WHAT ALWAYS HOLDS of a bin, beside what hg_flat.h says: a list longer than HG_CPU_FLAT_SORTED is
+ * sorted by key, as signed integers are, so that rows with equal keys stand together there and no
+ * list, however long, makes joining quadratic; and HG_CPU_FLAT_PADDING bytes may be read behind the
+ * last row.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CPU_FLAT_H
+#define HG_CPU_FLAT_H
+
+#include <string.h>
+
+#include "../hg_flat.h"
+#include "../hg_hash.h"
+
+#define HG_CPU_FLAT_SORTED 32
+#define HG_CPU_FLAT_PADDING 64
+
+#if defined(__GNUC__)
+#define HG_CPU_FLAT_INLINE inline __attribute__((always_inline))
+#else
+#define HG_CPU_FLAT_INLINE inline
+#endif
+
+/* Bins of at most so many rows have offsets of 2 bytes. */
+#define HG_CPU_FLAT_NARROW_ROWS 65535
+
+/* Rows worked on between two polls of cancelled(). */
+#define HG_CPU_FLAT_POLL_ROWS 4096
+
+/* The arrays of a bin; without rows where there is none. */
+typedef struct HgCpuFlatBin
+{
+	uint32_t rows;
+	uint32_t offset_width;
+	const void *offsets;
+	const void *keys;
+	const uint32_t *numbers; /* row numbers */
+} HgCpuFlatBin;
+
+/* Where the arrays of a bin begin, in bytes from it, and where it ends. */
+typedef struct HgCpuFlatPlaces
+{
+	uint64_t offsets;
+	uint64_t keys;
+	uint64_t numbers;
+	uint64_t end;
+} HgCpuFlatPlaces;
+
+static inline uint32_t
+hg_cpu_flat_offset_width(uint64_t rows)
+{
+	return rows > HG_CPU_FLAT_NARROW_ROWS ? 4 : 2;
+}
+
+static inline HgCpuFlatPlaces
+hg_cpu_flat_places(const HgFlatShape *shape, uint64_t rows)
+{
+	uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
+	uint64_t offsets_bytes = (vertices + 1) * hg_cpu_flat_offset_width(rows);
+	HgCpuFlatPlaces places;
+
+	places.offsets = sizeof(HgFlatBin);
+	places.keys = places.offsets + (offsets_bytes + 7) / 8 * 8;
+	places.numbers = places.keys + (rows * shape->key_width + 7) / 8 * 8;
+	places.end = places.numbers + (rows * sizeof(uint32_t) + 7) / 8 * 8 + HG_CPU_FLAT_PADDING;
+	return places;
+}
+
+static inline HgCpuFlatBin
+hg_cpu_flat_bin(const HgFlatGraph *graph, uint64_t number)
+{
+	const HgFlatBin *bin = graph->bins[number];
+	HgCpuFlatBin arrays = {0};
+	HgCpuFlatPlaces places;
+
+	if (bin == NULL || bin->rows == 0)
+		return arrays;
+	places = hg_cpu_flat_places(&graph->shape, bin->rows);
+	arrays.rows = bin->rows;
+	arrays.offset_width = bin->offset_width;
+	arrays.offsets = (const char *) bin + places.offsets;
+	arrays.keys = (const char *) bin + places.keys;
+	arrays.numbers = (const uint32_t *) ((const char *) bin + places.numbers);
+	return arrays;
+}
+
+/* The first edge of a vertex, which may be the one behind the last; of a bin with rows. */
+static inline uint32_t
+hg_cpu_flat_offset(const HgCpuFlatBin *bin, uint64_t vertex)
+{
+	return bin->offset_width == 2 ? ((const uint16_t *) bin->offsets)[vertex]
+								  : ((const uint32_t *) bin->offsets)[vertex];
+}
+
+/* A key of an array, widened. */
+static inline int64_t
+hg_cpu_flat_key(const void *keys, uint32_t width, uint64_t i)
+{
+	return width == 4 ? ((const int32_t *) keys)[i] : ((const int64_t *) keys)[i];
+}
+
+static inline uint32_t
+hg_cpu_flat_hash(int64_t key)
+{
+	return hg_hash_of_mixed64(hg_mix64((uint64_t) key));
+}
+
+/* In keys[low .. high), sorted: the first not below a key, or, with above, the first above it. */
+static inline uint32_t
+hg_cpu_flat_find_key(const void *keys, uint32_t width, uint32_t low, uint32_t high, int64_t key,
+					 bool above)
+{
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+		int64_t found = hg_cpu_flat_key(keys, width, middle);
+
+		if (found < key || (above && found == key))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Does a row count? */
+static inline bool
+hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
+{
+	uint32_t part = HG_FLAT_PART(row);
+	uint32_t number = HG_FLAT_NUMBER(row);
+
+	if (mask == NULL)
+		return true;
+	if (part >= mask->nparts || mask->states[part] == HG_FLAT_NONE)
+		return false;
+	return mask->states[part] == HG_FLAT_ALL ||
+		   (mask->bits[part][number / 64] >> (number % 64) & 1);
+}
+
+/* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
+static inline HgStatus
+hg_cpu_flat_poll(const HgHost *host, HgError *error)
+{
+	if (host->cancelled(host->arg))
+		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
+	return HG_OK;
+}
+
+/* HG_OK, or HG_INVALID where a shape is out of its limits. */
+extern HgStatus hg_cpu_flat_check(const HgFlatShape *shape, HgError *error);
+
+/* Memory of the host; on failure *ptr is NULL. */
+extern HgStatus hg_cpu_flat_alloc(const HgHost *host, uint64_t bytes, void **ptr, HgError *error);
+
+#endif /* HG_CPU_FLAT_H */

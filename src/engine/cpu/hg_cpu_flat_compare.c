@@ -1,0 +1,136 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat_compare.c
+ *	  Keys compared with keys: what joins of flat HashGraphs spend their time with.
+ *
+ * Intersecting two graphs meets lists of some 5 rows a side, and how long they are cannot be
+ * foreseen: loops over their rows would mispredict their end each time.  So a list is compared
+ * as a whole.  A register holds 16 (or 8) outer keys of a cell, nearly always all of it, and is
+ * compared with one inner key after the other, eight of them before it is asked whether there
+ * are more: those behind the list's end are of other vertices, and can't be equal to any of this
+ * one, but at the end of the bin, where what follows is no key.  Each comparison adds to a count
+ * for each outer row and puts the inner row's number into its lane, so that a block of rows with
+ * one partner each is written by two compressing stores; rows with more are written one by one.
+ * No key is hashed: where a vertex begins and ends is known.
+ *
+ * A probe is one outer key, and its list is compared with it a register at a time.
+ *
+ * Which rows count is asked of rows that have a partner alone.  Parts that count whole, and
+ * those of which some rows do, are bits of a table, which for up to 512 parts is one register.
+ *
+ * Without AVX-512 a list is compared with one outer key after the other, eight inner keys at
+ * once.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_flat_join.h"
+
+#include "hg_cpu_bits.h"
+#include "hg_cpu_job.h"
+#include "hg_cpu_run.h"
+
+/* Cells, and blocks of them, between two polls: some 100000 rows. */
+#define POLL_CELLS 8192
+
+/* What a kernel is specialised for; all of it is known when it is compiled. */
+typedef struct Kind
+{
+	uint32_t outer_width; /* bytes of keys */
+	uint32_t inner_width;
+	bool filtered; /* not all rows count */
+	bool written;  /* pairs are written, not counted alone */
+	HgMatchMode mode;
+} Kind;
+
+typedef HgCpuFlatEnd (*IntersectKernel)(HgFlatJoin *join, HgCpuFlatPairs *pairs);
+typedef HgCpuFlatEnd (*CompareKernel)(HgFlatJoin *join, HgCpuFlatPairs *pairs);
+
+/* The next cell of a stretch. */
+typedef struct Cell
+{
+	uint32_t outer_low;
+	uint32_t outer_high;
+	uint32_t inner_low;
+	uint32_t inner_high;
+} Cell;
+
+static HG_CPU_FLAT_INLINE Cell
+cell_at(const HgCpuFlatStretch *stretch, uint32_t number)
+{
+	uint64_t outer =
+		stretch->first[HG_OUTER] + ((uint64_t) number << stretch->vertices_log2[HG_OUTER]);
+	uint64_t inner =
+		stretch->first[HG_INNER] + ((uint64_t) number << stretch->vertices_log2[HG_INNER]);
+	Cell cell;
+
+	cell.outer_low = hg_cpu_flat_offset(&stretch->bins[HG_OUTER], outer);
+	cell.outer_high = hg_cpu_flat_offset(&stretch->bins[HG_OUTER],
+										 outer + (UINT64_C(1) << stretch->vertices_log2[HG_OUTER]));
+	cell.inner_low = hg_cpu_flat_offset(&stretch->bins[HG_INNER], inner);
+	cell.inner_high = hg_cpu_flat_offset(&stretch->bins[HG_INNER],
+										 inner + (UINT64_C(1) << stretch->vertices_log2[HG_INNER]));
+
+	/* what a kernel has done of the cell when it had to return */
+	if (cell.outer_low < stretch->outer_at)
+		cell.outer_low = stretch->outer_at;
+	return cell;
+}
+
+/* Is there room to write what count rows may have, and a register more? */
+static HG_CPU_FLAT_INLINE bool
+has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
+{
+	return pairs->room - n >= count + HG_CPU_FLAT_BLOCK;
+}
+
+#define HG_TARGET
+#define KERNEL(name) name##_portable
+#include "hg_cpu_flat_portable.h"
+#include "hg_cpu_flat_kernels.h"
+#undef HG_TARGET
+#undef KERNEL
+
+#ifdef HG_CPU_FLAT_X86
+#define HG_TARGET HG_CPU_FLAT_AVX512
+#define KERNEL(name) name##_avx512
+#include "hg_cpu_flat_avx512.h"
+#include "hg_cpu_flat_kernels.h"
+#undef HG_TARGET
+#undef KERNEL
+#endif
+
+static uint32_t
+key_width_of(const HgFlatJoin *join, HgSide side)
+{
+	return join->sides[side].graph->shape.key_width;
+}
+
+HgCpuFlatEnd
+hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
+{
+	bool filtered = join->filters[HG_OUTER].mask != NULL || join->filters[HG_INNER].mask != NULL;
+	bool wide[2] = {key_width_of(join, HG_OUTER) == 8, key_width_of(join, HG_INNER) == 8};
+
+#ifdef HG_CPU_FLAT_X86
+	if (hg_cpu_features() >= HG_CPU_AVX512)
+		return intersect_kernels_avx512[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
+			join, pairs);
+#endif
+	return intersect_kernels_portable[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
+		join, pairs);
+}
+
+HgCpuFlatEnd
+hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
+{
+	bool filtered = join->filters[HG_INNER].mask != NULL;
+	bool wide = key_width_of(join, HG_INNER) == 8;
+
+#ifdef HG_CPU_FLAT_X86
+	if (hg_cpu_features() >= HG_CPU_AVX512)
+		return compare_kernels_avx512[wide][filtered][pairs->outer != NULL][mode](join, pairs);
+#endif
+	return compare_kernels_portable[wide][filtered][pairs->outer != NULL][mode](join, pairs);
+}

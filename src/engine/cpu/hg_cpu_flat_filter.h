@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat_filter.h
+ *	  Which rows count, ready for kernels: tables of parts instead of a mask.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CPU_FLAT_FILTER_H
+#define HG_CPU_FLAT_FILTER_H
+
+#include "hg_cpu_flat.h"
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define HG_CPU_FLAT_X86 1
+#define HG_CPU_FLAT_AVX512                                                                         \
+	__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+#endif
+
+/* Of parts, a bit each: those that count whole, and those of which some rows do. */
+typedef struct HgCpuFlatFilter
+{
+	const HgFlatMask *mask; /* NULL: all rows count, and the rest is not set */
+	uint32_t nparts;
+	bool any_some;
+	uint32_t all[HG_FLAT_PARTS / 32];
+	uint32_t some[HG_FLAT_PARTS / 32];
+} HgCpuFlatFilter;
+
+static inline void
+hg_cpu_flat_filter_init(HgCpuFlatFilter *filter, const HgFlatMask *mask)
+{
+	filter->mask = mask;
+	if (mask == NULL)
+		return;
+	filter->any_some = false;
+	filter->nparts = mask->nparts < HG_FLAT_PARTS ? mask->nparts : HG_FLAT_PARTS;
+	memset(filter->all, 0, sizeof(filter->all));
+	memset(filter->some, 0, sizeof(filter->some));
+	for (uint32_t p = 0; p < filter->nparts; p++)
+	{
+		filter->all[p / 32] |= (uint32_t) (mask->states[p] == HG_FLAT_ALL) << p % 32;
+		filter->some[p / 32] |= (uint32_t) (mask->states[p] == HG_FLAT_SOME) << p % 32;
+		filter->any_some |= mask->states[p] == HG_FLAT_SOME;
+	}
+}
+
+#ifdef HG_CPU_FLAT_X86
+
+/* Parts whose bits are one register. */
+#define HG_CPU_FLAT_REGISTER_PARTS 512
+
+/* Of rows, those of lanes: whose part's bit is set in a table of parts below nparts. */
+HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask16
+hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts, __m512i parts)
+{
+	__m512i places = _mm512_srli_epi32(parts, 5);
+	__m512i words =
+		nparts <= HG_CPU_FLAT_REGISTER_PARTS
+			? _mm512_permutexvar_epi32(places, _mm512_loadu_si512(table))
+			: _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, places, table, 4);
+
+	return _mm512_mask_test_epi32_mask(lanes, _mm512_rorv_epi32(words, parts),
+									   _mm512_set1_epi32(1));
+}
+
+/* Of 8 rows, those of lanes whose bits are set in their part's bits. */
+HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask8
+hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i rows)
+{
+	__m512i wide = _mm512_cvtepu32_epi64(rows);
+	__m512i numbers = _mm512_and_si512(wide, _mm512_set1_epi64((1 << HG_FLAT_ROW_BITS) - 1));
+	__m512i arrays = _mm512_mask_i64gather_epi64(
+		_mm512_setzero_si512(), lanes, _mm512_srli_epi64(wide, HG_FLAT_ROW_BITS), bits, 8);
+	__m512i places = _mm512_add_epi64(arrays, _mm512_slli_epi64(_mm512_srli_epi64(numbers, 6), 3));
+	__m512i words = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, places, NULL, 1);
+
+	return _mm512_mask_test_epi64_mask(lanes, _mm512_rorv_epi64(words, numbers),
+									   _mm512_set1_epi64(1));
+}
+
+/* Of rows, those of lanes that count. */
+HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask16
+hg_cpu_flat_filter_avx512(const HgCpuFlatFilter *filter, __mmask16 lanes, __m512i rows)
+{
+	__m512i parts = _mm512_srli_epi32(rows, HG_FLAT_ROW_BITS);
+	__mmask16 all;
+	__mmask16 some;
+
+	if (filter->mask == NULL)
+		return lanes;
+	lanes = _mm512_mask_cmplt_epu32_mask(lanes, parts, _mm512_set1_epi32((int) filter->nparts));
+	all = hg_cpu_flat_parts_avx512(lanes, filter->all, filter->nparts, parts);
+	lanes &= (__mmask16) ~all;
+	if (!filter->any_some || lanes == 0)
+		return all;
+	some = hg_cpu_flat_parts_avx512(lanes, filter->some, filter->nparts, parts);
+
+	/* lists are short: the second half is empty most of the time */
+	if ((some & 0xff) != 0)
+		all |= hg_cpu_flat_bits_avx512((__mmask8) some, filter->mask->bits,
+									   _mm512_castsi512_si256(rows));
+	if (some >> 8 != 0)
+		all |= (__mmask16) (hg_cpu_flat_bits_avx512((__mmask8) (some >> 8), filter->mask->bits,
+													_mm512_extracti64x4_epi64(rows, 1))
+							<< 8);
+	return all;
+}
+
+#endif
+
+#endif /* HG_CPU_FLAT_FILTER_H */

@@ -1,0 +1,351 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat_join.c
+ *	  Joins of flat HashGraphs, and lookups in one.
+ *
+ * There are three ways to join two graphs, each of which comes to an outer row once:
+ *
+ *	intersect	Algorithm 3: a vertex of the graph with fewer of them faces a run of those of the
+ *				other one: a CELL.  The outer rows of a cell meet its inner ones, which stand
+ *				together;
+ *	look up		where the outer graph has far fewer vertices, its rows, or keys that are no graph,
+ *				are hashed, and meet the list of their vertex;
+ *	search		where the outer graph has far more rows these are not walked, but the inner keys
+ *				looked up in it, each once, so that each outer row that is found has all its
+ *				partners.
+ *
+ * The work is cut where the outer graph's bins are, or the inner one's where it is searched for
+ * fewer of them.  Cells whose inner rows are few are compared
+ * as they are (hg_cpu_flat_compare.c); outer rows of others become PROBES, as those do that are
+ * looked up or found, which are compared with one list each.  A long list is sorted, and
+ * searched.
+ *
+ * Kernels want room for all that they may find at once.  Where the caller's arrays have less, pairs
+ * go to a staging area in the join, and are copied from there.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_flat_join.h"
+
+/* An outer graph that has so many times the rows of the inner one is searched. */
+#define SEARCH_RATIO 80
+
+/* Inner vertices of a cell, at most: with more of them outer rows are looked up. */
+#define MAX_INNER_LOG2 2
+
+static HgStatus
+open_join(const HgHost *host, HgFlatJoin **join, HgError *error)
+{
+	void *memory;
+	HgStatus status = hg_cpu_flat_alloc(host, sizeof(HgFlatJoin), &memory, error);
+
+	*join = NULL;
+	if (status == HG_OK)
+	{
+		*join = memory;
+		memset(*join, 0, sizeof(**join));
+		(*join)->host = host;
+	}
+	return status;
+}
+
+/* Give the join a side. */
+static void
+set_side(HgFlatJoin *join, HgSide which, const HgFlatSide *side)
+{
+	join->sides[which] = *side;
+	hg_cpu_flat_filter_init(&join->filters[which], side->mask);
+}
+
+/* Choose how two graphs are joined. */
+static HgCpuFlatPlan
+choose_plan(const HgFlatGraph *outer, const HgFlatGraph *inner)
+{
+	uint32_t outer_log2 = hg_cpu_flat_log2(&outer->shape);
+	uint32_t inner_log2 = hg_cpu_flat_log2(&inner->shape);
+	uint32_t bins_log2 = outer->shape.bins_log2;
+	HgCpuFlatPlan plan = {.parts_log2 = bins_log2, .table = HG_INNER};
+
+	if (outer->rows / SEARCH_RATIO > inner->rows)
+	{
+		plan.way = HG_CPU_FLAT_SEARCH;
+		plan.table = HG_OUTER;
+		if (inner->shape.bins_log2 < bins_log2)
+			plan.parts_log2 = inner->shape.bins_log2;
+	}
+	else if (outer_log2 < inner_log2)
+	{
+		uint32_t more_log2 = inner_log2 - outer_log2;
+
+		plan.way = more_log2 <= MAX_INNER_LOG2 && more_log2 <= inner->shape.vertices_log2
+					   ? HG_CPU_FLAT_INTERSECT
+					   : HG_CPU_FLAT_LOOK_UP;
+		plan.part_cells = UINT64_C(1) << outer->shape.vertices_log2;
+		plan.vertices_log2[HG_INNER] = more_log2;
+	}
+	else
+	{
+		plan.way = HG_CPU_FLAT_INTERSECT;
+		if (inner_log2 >= bins_log2)
+		{
+			plan.part_cells = UINT64_C(1) << (inner_log2 - bins_log2);
+			plan.vertices_log2[HG_OUTER] = outer_log2 - inner_log2;
+		}
+		else
+		{
+			plan.part_cells = 1;
+			plan.cell_parts_log2 = bins_log2 - inner_log2;
+			plan.vertices_log2[HG_OUTER] = outer->shape.vertices_log2;
+		}
+	}
+	return plan;
+}
+
+uint32_t
+hg_flat_parts(const HgFlatGraph *outer, const HgFlatGraph *inner)
+{
+	return UINT32_C(1) << choose_plan(outer, inner).parts_log2;
+}
+
+HgStatus
+hg_flat_join_open(const HgHost *host, const HgFlatSide *outer, const HgFlatSide *inner,
+				  const HgFlatWork *work, HgFlatJoin **join, HgError *error)
+{
+	HgStatus status = hg_cpu_flat_check(&outer->graph->shape, error);
+
+	*join = NULL;
+	if (status == HG_OK)
+		status = hg_cpu_flat_check(&inner->graph->shape, error);
+	if (status == HG_OK)
+		status = open_join(host, join, error);
+	if (status != HG_OK)
+		return status;
+	set_side(*join, HG_OUTER, outer);
+	set_side(*join, HG_INNER, inner);
+	if (work != NULL)
+		(*join)->work = *work;
+	(*join)->plan = choose_plan((*join)->sides[HG_OUTER].graph, (*join)->sides[HG_INNER].graph);
+	return HG_OK;
+}
+
+HgStatus
+hg_flat_lookup_open(const HgHost *host, const HgFlatRows *rows, uint32_t key_width, HgSide keys_of,
+					const HgFlatSide *graph, HgFlatJoin **join, HgError *error)
+{
+	HgFlatShape shape = hg_flat_shape(key_width, rows->count);
+	HgStatus status = hg_cpu_flat_check(&graph->graph->shape, error);
+
+	*join = NULL;
+	if (status == HG_OK)
+		status = hg_cpu_flat_check(&shape, error);
+	if (status == HG_OK)
+		status = open_join(host, join, error);
+	if (status != HG_OK)
+		return status;
+
+	if (keys_of == HG_OUTER)
+	{
+		set_side(*join, HG_INNER, graph);
+		(*join)->plan = (HgCpuFlatPlan){.way = HG_CPU_FLAT_LOOK_UP, .table = HG_INNER};
+		(*join)->rows = *rows;
+		(*join)->rows_width = key_width;
+		return HG_OK;
+	}
+	status = hg_flat_make(host, &shape, rows, 1, &(*join)->made, error);
+	if (status != HG_OK)
+	{
+		hg_flat_close(*join);
+		*join = NULL;
+		return status;
+	}
+	set_side(*join, HG_OUTER, graph);
+	set_side(*join, HG_INNER, &(HgFlatSide){(*join)->made, NULL});
+	(*join)->plan = choose_plan((*join)->sides[HG_OUTER].graph, (*join)->sides[HG_INNER].graph);
+	return HG_OK;
+}
+
+void
+hg_flat_rewind(HgFlatJoin *join)
+{
+	memset(&join->cursor, 0, sizeof(join->cursor));
+}
+
+void
+hg_flat_close(HgFlatJoin *join)
+{
+	if (join == NULL)
+		return;
+	hg_flat_destroy(join->host, join->made);
+	join->host->free(join->host->arg, join, sizeof(*join));
+}
+
+/*
+ * Write, or count, the pairs of the next probe, whose list is long; until there is no room: then it
+ * stays the next one.
+ */
+static HgStatus
+compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError *error)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	HgCpuFlatProbe *probe = &hg_cpu_flat_group(join)->probes[cursor->done];
+	const HgFlatMask *mask = join->filters[HG_INNER].mask;
+	uint32_t width = join->sides[HG_INNER].graph->shape.key_width;
+
+	if (!cursor->begun)
+	{
+		probe->at =
+			hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, false);
+		probe->end =
+			hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, true);
+		cursor->begun = true;
+	}
+	while (probe->at < probe->end)
+	{
+		uint32_t row = probe->numbers[probe->at];
+		HgStatus status;
+
+		if (mask == NULL && pairs->outer == NULL)
+		{
+			pairs->counted += mode == HG_MATCH_FIRST ? 1 : probe->end - probe->at;
+			break;
+		}
+		status = hg_cpu_flat_work_done(join, 1, error);
+		if (status != HG_OK)
+			return status;
+		if (!hg_cpu_flat_counts(mask, row))
+		{
+			probe->at++;
+			continue;
+		}
+		if (pairs->outer != NULL)
+		{
+			if (pairs->count == pairs->room)
+				return HG_OK;
+			pairs->outer[pairs->count] = probe->row;
+			if (pairs->inner != NULL)
+				pairs->inner[pairs->count] = row;
+			pairs->count++;
+		}
+		pairs->counted++;
+		probe->at++;
+		if (mode == HG_MATCH_FIRST)
+			break;
+	}
+	cursor->begun = false;
+	cursor->done++;
+	return HG_OK;
+}
+
+/*
+ * Go on with the stream by one step: a group of probes, or cells of a stretch.  *end is NO_ROOM
+ * where nothing can be done with the room that there is, and DONE at the end of the stream.
+ */
+static HgStatus
+step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *end, HgError *error)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	HgStatus status = HG_OK;
+
+	*end = HG_CPU_FLAT_POLL;
+	if (cursor->done < hg_cpu_flat_group(join)->count)
+	{
+		if (!cursor->begun)
+			*end = hg_cpu_flat_compare(join, mode, pairs);
+		if (cursor->begun || *end == HG_CPU_FLAT_LONG_LIST)
+		{
+			status = compare_long(join, mode, pairs, error);
+			*end = cursor->begun ? HG_CPU_FLAT_NO_ROOM : HG_CPU_FLAT_POLL;
+		}
+		else if (*end == HG_CPU_FLAT_DONE)
+			*end = HG_CPU_FLAT_POLL;
+		return status;
+	}
+	if (join->plan.way == HG_CPU_FLAT_INTERSECT && cursor->keys.left == 0 &&
+		cursor->stretch.cell < cursor->stretch.cells)
+	{
+		*end = hg_cpu_flat_intersect(join, mode, pairs);
+		if (*end == HG_CPU_FLAT_LONG_LIST)
+			hg_cpu_flat_probe_cell(join);
+		if (*end != HG_CPU_FLAT_NO_ROOM)
+		{
+			*end = HG_CPU_FLAT_POLL;
+			status = hg_cpu_flat_poll(join->host, error);
+		}
+		return status;
+	}
+	status =
+		hg_cpu_flat_find(join, pairs->inner != NULL || join->filters[HG_INNER].mask != NULL, error);
+	if (!cursor->in_part && hg_cpu_flat_group(join)->count == 0)
+		*end = HG_CPU_FLAT_DONE;
+	return status;
+}
+
+/* Copy what is in staging, as far as there is room. */
+static void
+take_staged(HgFlatJoin *join, HgMatches *matches)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	size_t room = matches->capacity - matches->count;
+	uint32_t count = cursor->staged - cursor->taken;
+
+	count = count < room ? count : (uint32_t) room;
+	memcpy(matches->outer + matches->count, join->staging[HG_OUTER] + cursor->taken,
+		   count * sizeof(uint32_t));
+	if (matches->inner != NULL)
+		memcpy(matches->inner + matches->count, join->staging[HG_INNER] + cursor->taken,
+			   count * sizeof(uint32_t));
+	cursor->taken += count;
+	matches->count += count;
+}
+
+HgStatus
+hg_flat_next(HgFlatJoin *join, HgMatchMode mode, HgMatches *matches, HgError *error)
+{
+	HgCpuFlatCursor *cursor = &join->cursor;
+	HgCpuFlatEnd end = HG_CPU_FLAT_POLL;
+	HgStatus status = HG_OK;
+
+	matches->count = 0;
+	take_staged(join, matches);
+	while (status == HG_OK && end != HG_CPU_FLAT_DONE && matches->count < matches->capacity)
+	{
+		HgCpuFlatPairs pairs = {.outer = matches->outer,
+								.inner = matches->inner,
+								.count = matches->count,
+								.room = matches->capacity};
+
+		status = step(join, mode, &pairs, &end, error);
+		matches->count = pairs.count;
+		if (status != HG_OK || end != HG_CPU_FLAT_NO_ROOM || pairs.count == pairs.room)
+			continue;
+
+		/* one step with room for one comparison, but it may be many that find little */
+		pairs = (HgCpuFlatPairs){.outer = join->staging[HG_OUTER],
+								 .inner = matches->inner != NULL ? join->staging[HG_INNER] : NULL,
+								 .room = HG_CPU_FLAT_BLOCK_PAIRS};
+		status = step(join, mode, &pairs, &end, error);
+		cursor->staged = (uint32_t) pairs.count;
+		cursor->taken = 0;
+		take_staged(join, matches);
+	}
+	if (status != HG_OK)
+		matches->count = 0;
+	return status;
+}
+
+HgStatus
+hg_flat_join_count(HgFlatJoin *join, HgMatchMode mode, uint64_t *pairs, HgError *error)
+{
+	HgCpuFlatPairs counted = {0};
+	HgCpuFlatEnd end = HG_CPU_FLAT_POLL;
+	HgStatus status = HG_OK;
+
+	hg_flat_rewind(join);
+	while (status == HG_OK && end != HG_CPU_FLAT_DONE)
+		status = step(join, mode, &counted, &end, error);
+	hg_flat_rewind(join);
+	*pairs = counted.counted;
+	return status;
+}

@@ -1,0 +1,679 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat_make.c
+ *	  Making flat HashGraphs: rows into bins, and a bin's rows into the order of its vertices.
+ *
+ * This is Algorithm 2 of the paper with room for some bins at a time: counts of all bins come
+ * first, so that each row that is added goes to its bin's place in memory; when all are there,
+ * Algorithm 1 makes a bin of them, in memory of its owner.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cpu_flat_rows.h"
+
+/* Rows whose vertices are found at once. */
+#define BLOCK 512
+
+struct HgFlatMaker
+{
+	const HgHost *host;
+	HgFlatShape shape;
+	uint64_t bytes;	   /* of this struct and the arrays behind it */
+	uint64_t *counts;  /* [bins] rows that were counted */
+	uint64_t *starts;  /* [bins + 1] of those begun: where their rows are in keys and numbers, */
+	uint64_t *places;  /* [bins] and where the next one goes */
+	uint32_t *offsets; /* [vertices + 1] of the bin that is finished */
+	uint64_t counted;  /* in all bins */
+	uint64_t bins;
+
+	uint32_t first; /* the bins that were begun: first .. end - 1 */
+	uint32_t end;
+	char *keys; /* their rows */
+	uint32_t *numbers;
+	uint64_t room; /* bytes of both */
+};
+
+/* Bytes that a collected row takes. */
+static uint64_t
+row_bytes(const HgFlatShape *shape)
+{
+	return shape->key_width + sizeof(uint32_t);
+}
+
+static uint64_t
+maker_bytes(const HgFlatShape *shape)
+{
+	return sizeof(HgFlatMaker) + ((UINT64_C(3) << shape->bins_log2) + 1) * sizeof(uint64_t) +
+		   ((UINT64_C(1) << shape->vertices_log2) + 1) * sizeof(uint32_t);
+}
+
+HgStatus
+hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **maker,
+				   HgError *error)
+{
+	HgStatus status = hg_cpu_flat_check(shape, error);
+	HgFlatMaker *made;
+	void *memory;
+
+	*maker = NULL;
+	if (status == HG_OK)
+		status = hg_cpu_flat_alloc(host, maker_bytes(shape), &memory, error);
+	if (status != HG_OK)
+		return status;
+
+	made = memory;
+	memset(made, 0, sizeof(*made));
+	made->host = host;
+	made->shape = *shape;
+	made->bytes = maker_bytes(shape);
+	made->bins = UINT64_C(1) << shape->bins_log2;
+	made->counts = (uint64_t *) (made + 1);
+	made->starts = made->counts + made->bins;
+	made->places = made->starts + made->bins + 1;
+	made->offsets = (uint32_t *) (made->places + made->bins);
+	memset(made->counts, 0, made->bins * sizeof(uint64_t));
+	*maker = made;
+	return HG_OK;
+}
+
+/* Give back the memory of bins that were begun. */
+static void
+free_begun(HgFlatMaker *maker)
+{
+	if (maker->keys != NULL)
+		maker->host->free(maker->host->arg, maker->keys, maker->room);
+	maker->keys = NULL;
+	maker->first = maker->end = 0;
+}
+
+void
+hg_flat_maker_close(HgFlatMaker *maker)
+{
+	if (maker == NULL)
+		return;
+	free_begun(maker);
+	maker->host->free(maker->host->arg, maker, maker->bytes);
+}
+
+/* The next rows of count that are worked on together, from number from on. */
+static inline uint32_t
+piece_rows(uint64_t from, uint64_t count, uint32_t most)
+{
+	return count - from < most ? (uint32_t) (count - from) : most;
+}
+
+/* Poll, once in HG_CPU_FLAT_POLL_ROWS rows that are worked on in blocks. */
+static inline HgStatus
+poll_block(const HgHost *host, uint64_t from, HgError *error)
+{
+	return from % HG_CPU_FLAT_POLL_ROWS == 0 ? hg_cpu_flat_poll(host, error) : HG_OK;
+}
+
+static inline const void *
+key_at(const void *keys, uint32_t width, uint64_t i)
+{
+	return (const char *) keys + i * width;
+}
+
+HgStatus
+hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
+{
+	uint32_t width = maker->shape.key_width;
+	uint32_t bins[BLOCK];
+	uint32_t n;
+
+	for (uint64_t from = 0; from < rows->count; from += n)
+	{
+		HgStatus status = poll_block(maker->host, from, error);
+
+		if (status != HG_OK)
+			return status;
+		n = piece_rows(from, rows->count, BLOCK);
+		hg_cpu_flat_vertices(key_at(rows->keys, width, from), width, n, maker->shape.bins_log2,
+							 bins);
+		for (uint32_t i = 0; i < n; i++)
+			maker->counts[bins[i]]++;
+	}
+	maker->counted += rows->count;
+	return HG_OK;
+}
+
+/* Can rows of a graph be kept? */
+static HgStatus
+check_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
+{
+	if (graph->shape.key_width != maker->shape.key_width)
+		return hg_error_set(error, HG_INVALID, NULL, "keys of another width");
+	return hg_cpu_flat_check(&graph->shape, error);
+}
+
+/*
+ * Rows of a graph's bin that are kept go to one bin of the maker, of this number; or, where the
+ * graph has fewer bins, to several: then this is UINT64_MAX.
+ */
+static inline uint64_t
+bin_of_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, uint64_t number)
+{
+	uint32_t log2 = maker->shape.bins_log2;
+
+	return graph->shape.bins_log2 >= log2 ? number >> (graph->shape.bins_log2 - log2) : UINT64_MAX;
+}
+
+HgStatus
+hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask,
+				   HgError *error)
+{
+	HgStatus status = check_kept(maker, graph, error);
+	uint64_t bins = UINT64_C(1) << graph->shape.bins_log2;
+	uint32_t width = maker->shape.key_width;
+	HgCpuFlatFilter filter;
+	uint32_t n;
+
+	hg_cpu_flat_filter_init(&filter, mask);
+	for (uint64_t b = 0; b < bins && status == HG_OK; b++)
+	{
+		HgCpuFlatBin bin = hg_cpu_flat_bin(graph, b);
+		uint64_t to = bin_of_kept(maker, graph, b);
+
+		for (uint64_t from = 0; from < bin.rows; from += n)
+		{
+			uint64_t keys[BLOCK];
+			uint32_t numbers[BLOCK];
+			uint32_t places[BLOCK];
+			uint32_t kept;
+
+			status = poll_block(maker->host, from, error);
+			if (status != HG_OK)
+				break;
+			n = piece_rows(from, bin.rows, BLOCK);
+			if (to != UINT64_MAX)
+			{
+				kept = hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
+				maker->counts[to] += kept;
+			}
+			else
+			{
+				kept = hg_cpu_flat_copy_rows(&filter, key_at(bin.keys, width, from), width,
+											 bin.numbers + from, n, keys, numbers);
+				hg_cpu_flat_vertices(keys, width, kept, maker->shape.bins_log2, places);
+				for (uint32_t i = 0; i < kept; i++)
+					maker->counts[places[i]]++;
+			}
+			maker->counted += kept;
+		}
+	}
+	return status;
+}
+
+uint64_t
+hg_flat_counted(const HgFlatMaker *maker, uint32_t bin)
+{
+	return maker->counts[bin];
+}
+
+uint64_t
+hg_flat_counted_all(const HgFlatMaker *maker)
+{
+	return maker->counted;
+}
+
+HgStatus
+hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end, HgError *error)
+{
+	uint64_t each = row_bytes(&maker->shape);
+	uint64_t rows = 0;
+	uint64_t bin = first;
+	HgStatus status;
+	void *memory;
+
+	maker->first = maker->end = 0;
+	if (first >= maker->bins)
+		return hg_error_set(error, HG_INVALID, NULL, "bin %u is begun of %u", (unsigned) first,
+							(unsigned) maker->bins);
+	do
+	{
+		maker->starts[bin] = maker->places[bin] = rows;
+		rows += maker->counts[bin];
+		if (rows > HG_MAX_ROWS)
+			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows for a HashGraph");
+		bin++;
+	} while (bin < maker->bins && (rows + maker->counts[bin]) * each <= limit);
+
+	/* memory of the bins before may do */
+	if (maker->keys == NULL || maker->room < rows * each)
+	{
+		free_begun(maker);
+		maker->room = rows * each + 1; /* something, also for none */
+		status = hg_cpu_flat_alloc(maker->host, maker->room, &memory, error);
+		if (status != HG_OK)
+			return status;
+		maker->keys = memory;
+	}
+	maker->starts[bin] = rows;
+	maker->numbers = (uint32_t *) (maker->keys + rows * maker->shape.key_width);
+	maker->first = first;
+	maker->end = *end = (uint32_t) bin;
+	return HG_OK;
+}
+
+static HgStatus
+not_as_counted(HgError *error)
+{
+	return hg_error_set(error, HG_INVALID, NULL, "rows added are not those that were counted");
+}
+
+/*
+ * Collect n rows, a block at most, of which those of bins that were not begun are passed over;
+ * false where more come than were counted.  rows may be NULL: they are first_row, first_row + 1 ...
+ */
+static HG_CPU_FLAT_INLINE bool
+collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *rows,
+		uint32_t first_row, uint32_t n)
+{
+	uint32_t begun = maker->end - maker->first;
+	uint32_t bins[BLOCK];
+
+	hg_cpu_flat_vertices(keys, width, n, maker->shape.bins_log2, bins);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t place;
+
+		if (bins[i] - maker->first >= begun)
+			continue;
+		place = maker->places[bins[i]]++;
+		if (place >= maker->starts[bins[i] + 1])
+			return false;
+		memcpy(maker->keys + place * width, key_at(keys, width, i), width);
+		maker->numbers[place] = rows != NULL ? rows[i] : first_row + i;
+	}
+	return true;
+}
+
+static bool
+collect_block(HgFlatMaker *maker, const void *keys, const uint32_t *rows, uint32_t first_row,
+			  uint32_t n)
+{
+	return maker->shape.key_width == 4 ? collect(maker, keys, 4, rows, first_row, n)
+									   : collect(maker, keys, 8, rows, first_row, n);
+}
+
+HgStatus
+hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
+{
+	uint32_t n;
+
+	for (uint64_t from = 0; from < rows->count; from += n)
+	{
+		HgStatus status = poll_block(maker->host, from, error);
+
+		if (status != HG_OK)
+			return status;
+		n = piece_rows(from, rows->count, BLOCK);
+		if (!collect_block(maker, key_at(rows->keys, maker->shape.key_width, from),
+						   rows->rows != NULL ? rows->rows + from : NULL,
+						   rows->first_row + (uint32_t) from, n))
+			return not_as_counted(error);
+	}
+	return HG_OK;
+}
+
+/* Collect rows of a graph's bin that count, all of which go to one bin that was begun. */
+static bool
+keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
+			  const HgCpuFlatFilter *filter)
+{
+	uint32_t width = maker->shape.key_width;
+	uint64_t place = maker->places[to];
+	uint32_t kept;
+
+	if (maker->starts[to + 1] - place < n)
+	{
+		/* there may be room for those that count */
+		kept = hg_cpu_flat_count_rows(filter, bin->numbers + from, n);
+		if (maker->starts[to + 1] - place < kept)
+			return false;
+	}
+	kept = hg_cpu_flat_copy_rows(filter, key_at(bin->keys, width, from), width, bin->numbers + from,
+								 n, maker->keys + place * width, maker->numbers + place);
+	maker->places[to] += kept;
+	return true;
+}
+
+/* Collect those that may go to several bins. */
+static bool
+keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
+		   const HgCpuFlatFilter *filter)
+{
+	uint32_t width = maker->shape.key_width;
+	uint64_t keys[BLOCK];
+	uint32_t numbers[BLOCK];
+	uint32_t kept = hg_cpu_flat_copy_rows(filter, key_at(bin->keys, width, from), width,
+										  bin->numbers + from, n, keys, numbers);
+
+	return collect_block(maker, keys, numbers, 0, kept);
+}
+
+HgStatus
+hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask, HgError *error)
+{
+	HgStatus status = check_kept(maker, graph, error);
+	uint32_t bins_log2 = graph->shape.bins_log2;
+	uint32_t wanted_log2 = maker->shape.bins_log2;
+	uint64_t b = maker->first;
+	uint64_t last = (uint64_t) maker->end - 1;
+	HgCpuFlatFilter filter;
+	uint32_t n;
+
+	if (maker->first == maker->end)
+		return hg_error_set(error, HG_INVALID, NULL, "no bins were begun");
+
+	/* the bins of the graph that those begun lie in, or are made of */
+	if (bins_log2 >= wanted_log2)
+	{
+		b <<= bins_log2 - wanted_log2;
+		last = ((last + 1) << (bins_log2 - wanted_log2)) - 1;
+	}
+	else
+	{
+		b >>= wanted_log2 - bins_log2;
+		last >>= wanted_log2 - bins_log2;
+	}
+	hg_cpu_flat_filter_init(&filter, mask);
+	for (; b <= last && status == HG_OK; b++)
+	{
+		HgCpuFlatBin bin = hg_cpu_flat_bin(graph, b);
+		uint64_t to = bin_of_kept(maker, graph, b);
+
+		for (uint64_t from = 0; from < bin.rows; from += n)
+		{
+			status = poll_block(maker->host, from, error);
+			if (status != HG_OK)
+				break;
+			n = piece_rows(from, bin.rows, BLOCK);
+			if (to != UINT64_MAX ? !keep_together(maker, to, &bin, from, n, &filter)
+								 : !keep_apart(maker, &bin, from, n, &filter))
+				return not_as_counted(error);
+		}
+	}
+	return status;
+}
+
+/* A key as a word of 64 bits whose unsigned order is the key's. */
+static inline uint64_t
+ordered(const void *keys, uint32_t width, uint64_t i)
+{
+	return (uint64_t) hg_cpu_flat_key(keys, width, i) ^ UINT64_C(1) << 63;
+}
+
+static inline void
+swap_rows(char *keys, uint32_t width, uint32_t *numbers, uint64_t i, uint64_t j)
+{
+	uint32_t number = numbers[i];
+	char key[8];
+
+	memcpy(key, keys + i * width, width);
+	memcpy(keys + i * width, keys + j * width, width);
+	memcpy(keys + j * width, key, width);
+	numbers[i] = numbers[j];
+	numbers[j] = number;
+}
+
+/*
+ * Sort a list by key, in place, by exchange on the highest bit in which its keys differ: each
+ * split fixes at least one bit more.  *work is the work since the last poll.
+ */
+static HgStatus
+sort_list(const HgHost *host, char *keys, uint32_t width, uint32_t *numbers, uint32_t n,
+		  uint32_t *work, HgError *error)
+{
+	struct
+	{
+		uint32_t low;
+		uint32_t high;
+	} stack[64 + 1];
+	int depth = 0;
+
+	stack[depth].low = 0;
+	stack[depth++].high = n;
+	while (depth > 0)
+	{
+		uint32_t low = stack[--depth].low;
+		uint32_t high = stack[depth].high;
+		uint32_t i = low;
+		uint32_t j = high;
+		uint64_t differing = 0;
+		uint64_t bit = UINT64_C(1) << 63;
+
+		/* both passes over a part of the list are work */
+		for (uint32_t k = low; k < high; k++)
+		{
+			differing |= ordered(keys, width, k) ^ ordered(keys, width, low);
+			if ((*work += 2) >= HG_CPU_FLAT_POLL_ROWS)
+			{
+				HgStatus status = hg_cpu_flat_poll(host, error);
+
+				if (status != HG_OK)
+					return status;
+				*work = 0;
+			}
+		}
+		if (differing == 0)
+			continue;
+
+		while ((differing & bit) == 0)
+			bit >>= 1;
+		while (i < j)
+		{
+			if ((ordered(keys, width, i) & bit) == 0)
+				i++;
+			else
+				swap_rows(keys, width, numbers, i, --j);
+		}
+
+		stack[depth].low = low;
+		stack[depth++].high = i;
+		stack[depth].low = i;
+		stack[depth++].high = high;
+	}
+	return HG_OK;
+}
+
+/*
+ * Algorithm 1: the rows of a bin that were collected, from start on, in the order of their
+ * vertices. A list then ends where its offset in maker->offsets stands.
+ */
+static HG_CPU_FLAT_INLINE HgStatus
+order_rows(HgFlatMaker *maker, uint64_t start, uint32_t width, HgFlatBin *bin, uint32_t *longest,
+		   HgError *error)
+{
+	const HgFlatShape *shape = &maker->shape;
+	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, bin->rows);
+	uint32_t log2 = shape->bins_log2 + shape->vertices_log2;
+	uint32_t mask = (UINT32_C(1) << shape->vertices_log2) - 1;
+	const char *from = maker->keys + start * width;
+	const uint32_t *from_numbers = maker->numbers + start;
+	void *stored = (char *) bin + places.offsets;
+	char *keys = (char *) bin + places.keys;
+	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
+	uint32_t *offsets = maker->offsets;
+	uint32_t vertices[BLOCK];
+	uint32_t next = 0;
+	HgStatus status;
+	uint32_t n;
+
+	memset(offsets, 0, ((size_t) mask + 2) * sizeof(uint32_t));
+	for (uint64_t at = 0; at < bin->rows; at += n)
+	{
+		if ((status = poll_block(maker->host, at, error)) != HG_OK)
+			return status;
+		n = piece_rows(at, bin->rows, BLOCK);
+		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
+		for (uint32_t i = 0; i < n; i++)
+			offsets[vertices[i] & mask]++;
+	}
+
+	for (uint64_t v = 0; v <= (uint64_t) mask + 1; v++)
+	{
+		uint32_t count = offsets[v];
+
+		*longest = count > *longest ? count : *longest;
+		if (bin->offset_width == 2)
+			((uint16_t *) stored)[v] = (uint16_t) next;
+		else
+			((uint32_t *) stored)[v] = next;
+		offsets[v] = next;
+		next += count;
+	}
+
+	for (uint64_t at = 0; at < bin->rows; at += n)
+	{
+		if ((status = poll_block(maker->host, at, error)) != HG_OK)
+			return status;
+		n = piece_rows(at, bin->rows, BLOCK);
+		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint64_t place = offsets[vertices[i] & mask]++;
+
+			memcpy(keys + place * width, from + (at + i) * width, width);
+			numbers[place] = from_numbers[at + i];
+		}
+	}
+	memset(numbers + bin->rows, 0, places.end - places.numbers - bin->rows * sizeof(uint32_t));
+	return HG_OK;
+}
+
+/* Make a bin of its collected rows, from start on. */
+static HgStatus
+finish_rows(HgFlatMaker *maker, uint64_t start, uint64_t rows, HgFlatBin *bin, HgError *error)
+{
+	const HgFlatShape *shape = &maker->shape;
+	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, rows);
+	uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
+	uint32_t width = shape->key_width;
+	char *keys = (char *) bin + places.keys;
+	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
+	uint32_t longest = 0;
+	uint32_t work = 0;
+	uint32_t next = 0;
+	HgStatus status;
+
+	bin->rows = (uint32_t) rows;
+	bin->offset_width = hg_cpu_flat_offset_width(rows);
+	status = width == 4 ? order_rows(maker, start, 4, bin, &longest, error)
+						: order_rows(maker, start, 8, bin, &longest, error);
+	for (uint64_t v = 0; v < vertices && longest > HG_CPU_FLAT_SORTED && status == HG_OK; v++)
+	{
+		uint32_t length = maker->offsets[v] - next;
+
+		if (length > HG_CPU_FLAT_SORTED)
+			status = sort_list(maker->host, keys + (uint64_t) next * width, width, numbers + next,
+							   length, &work, error);
+		next = maker->offsets[v];
+	}
+	return status;
+}
+
+HgStatus
+hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgError *error)
+{
+	if (bin < maker->first || bin >= maker->end)
+		return hg_error_set(error, HG_INVALID, NULL, "a bin is finished that was not begun");
+	if (maker->places[bin] != maker->starts[bin + 1])
+		return not_as_counted(error);
+	if (maker->counts[bin] == 0)
+		return HG_OK;
+	return finish_rows(maker, maker->starts[bin], maker->counts[bin], memory, error);
+}
+
+/* A graph that was made in one block: bins lie behind the array of their places. */
+typedef struct MadeGraph
+{
+	HgFlatGraph graph;
+	uint64_t bytes;
+	const HgFlatBin *bins[];
+} MadeGraph;
+
+uint64_t
+hg_flat_make_bytes(const HgFlatShape *shape, uint64_t rows)
+{
+	uint64_t bins = UINT64_C(1) << shape->bins_log2;
+	uint64_t offsets_bytes = ((UINT64_C(1) << shape->vertices_log2) + 1) * sizeof(uint32_t);
+
+	/* a bin's arrays are aligned, which takes 7 bytes each at most */
+	return maker_bytes(shape) + rows * row_bytes(shape) + 1 + sizeof(MadeGraph) +
+		   rows * row_bytes(shape) +
+		   bins * (sizeof(HgFlatBin *) + sizeof(HgFlatBin) + offsets_bytes + 3 * 7 +
+				   HG_CPU_FLAT_PADDING);
+}
+
+/* Have a block for the graph of what a maker has counted, and no bin made yet. */
+static HgStatus
+open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
+{
+	uint64_t bytes = sizeof(MadeGraph) + maker->bins * sizeof(HgFlatBin *);
+	HgStatus status;
+	char *bin;
+	void *memory;
+
+	for (uint64_t b = 0; b < maker->bins; b++)
+		bytes += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
+	status = hg_cpu_flat_alloc(maker->host, bytes, &memory, error);
+	if (status != HG_OK)
+		return status;
+
+	*graph = memory;
+	(*graph)->bytes = bytes;
+	(*graph)->graph.shape = maker->shape;
+	(*graph)->graph.rows = maker->counted;
+	(*graph)->graph.bins = (*graph)->bins;
+	bin = (char *) ((*graph)->bins + maker->bins);
+	for (uint64_t b = 0; b < maker->bins; b++)
+	{
+		(*graph)->bins[b] = maker->counts[b] == 0 ? NULL : (const HgFlatBin *) bin;
+		bin += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_flat_make(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *pieces,
+			 uint32_t npieces, HgFlatGraph **graph, HgError *error)
+{
+	MadeGraph *made = NULL;
+	HgFlatMaker *maker;
+	HgStatus status;
+	uint32_t end;
+
+	*graph = NULL;
+	status = hg_flat_maker_open(host, shape, &maker, error);
+	if (status != HG_OK)
+		return status;
+	for (uint32_t i = 0; i < npieces && status == HG_OK; i++)
+		status = hg_flat_count(maker, &pieces[i], error);
+	if (status == HG_OK)
+		status = hg_flat_begin(maker, 0, UINT64_MAX, &end, error);
+	for (uint32_t i = 0; i < npieces && status == HG_OK; i++)
+		status = hg_flat_add(maker, &pieces[i], error);
+	if (status == HG_OK)
+		status = open_graph(maker, &made, error);
+	for (uint64_t b = 0; b < maker->bins && status == HG_OK; b++)
+		status = hg_flat_finish_bin(maker, (uint32_t) b, (void *) made->bins[b], error);
+	hg_flat_maker_close(maker);
+	if (status == HG_OK)
+		*graph = &made->graph;
+	else if (made != NULL)
+		host->free(host->arg, made, made->bytes);
+	return status;
+}
+
+void
+hg_flat_destroy(const HgHost *host, HgFlatGraph *graph)
+{
+	MadeGraph *made = (MadeGraph *) graph;
+
+	if (made != NULL)
+		host->free(host->arg, made, made->bytes);
+}

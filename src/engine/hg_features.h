@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_features.h
+ *	  What instructions the kernels of the CPU may use.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_FEATURES_H
+#define HG_FEATURES_H
+
+/* The instructions that kernels may use, in ascending order. */
+typedef enum HgCpuFeatures
+{
+	HG_CPU_PORTABLE,
+	HG_CPU_AVX2,
+	HG_CPU_AVX512
+} HgCpuFeatures;
+
+/*
+ * The best that this machine has, up to a limit that tests may set: kernels for less
+ * are to be tested on machines that have more.
+ */
+extern HgCpuFeatures hg_cpu_features(void);
+extern void hg_cpu_limit_features(HgCpuFeatures most);
+
+#endif /* HG_FEATURES_H */

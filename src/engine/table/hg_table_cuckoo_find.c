@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_table_cuckoo_find.c
+ *	  Rows of words in the slots of a cuckoo table.
+ *
+ * All words try their first place, then those that were not met their second one, and so on.  With
+ * AVX-512 eight words of 4 bytes go together: their places are computed at once and their slots
+ * gathered, and the numbers of those that were not met are packed by the outcome, so that no branch
+ * depends on it.  (Measured with 10^5 pairs, which stay in a near cache: 6 ns a word instead of 14; with
+ * 4 * 10^6, which do not, no less than word by word.)
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_table_cuckoo_slots.h"
+
+#include "../hg_features.h"
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_X86 1
+#endif
+
+#ifdef HAVE_X86
+#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+
+/* The low halves of lanes. */
+#define LOW_HALVES _mm512_set1_epi64(UINT32_MAX)
+
+/* The places of words by one of the functions (hg_table_cuckoo_slots.c). */
+TARGET static inline __m512i
+places_of(const HgCuckooSlots *cuckoo, uint32_t function, __m512i words)
+{
+	const __m512i flip = _mm512_set1_epi64((long long) cuckoo->functions[function].flip);
+	const __m512i factor = _mm512_set1_epi64((long long) cuckoo->functions[function].factor);
+	const __m512i count = _mm512_set1_epi64((long long) cuckoo->slots.count);
+	__m512i product = _mm512_mullo_epi64(_mm512_xor_si512(words, flip), factor);
+
+	return _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(product, 32), count), 32);
+}
+
+/* Look words up at their places: which of those asked for are there, and what their slots hold. */
+TARGET static inline __mmask8
+look_up(const HgCuckooSlots *cuckoo, uint32_t function, __mmask8 asked, __m512i words,
+		__m512i *rows)
+{
+	__m512i places = places_of(cuckoo, function, words);
+	__m512i slots =
+		_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), asked, places, cuckoo->slots.words, 8);
+	__mmask8 equal =
+		_mm512_mask_cmpeq_epi64_mask(asked, _mm512_and_si512(slots, LOW_HALVES), words);
+
+	*rows = _mm512_srli_epi64(slots, 32);
+	return _mm512_mask_cmpneq_epi64_mask(equal, *rows, _mm512_set1_epi64(HG_SLOT_EMPTY));
+}
+
+/* The lanes of the next of so many. */
+static inline __mmask8
+lanes_of(uint32_t left)
+{
+	return left >= 8 ? 0xff : (__mmask8) ((1U << left) - 1);
+}
+
+/* Slots of 8 bytes, the word of 4 before its row. */
+TARGET static void
+find_avx512(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
+			uint32_t count, uint32_t *rows)
+{
+	uint32_t missed[HG_TABLE_CHUNK + 8]; /* numbers of the words that were not met so far */
+	uint32_t left = 0;
+	__m512i found;
+
+	for (uint32_t i = 0; i < count; i += 8)
+	{
+		const __mmask8 asked = lanes_of(count - i);
+		const __m256i numbers =
+			_mm256_add_epi32(_mm256_set1_epi32((int) i), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+		const __mmask8 met =
+			look_up(cuckoo, 0, asked, _mm512_maskz_loadu_epi64(asked, words + i), &found);
+		const __mmask8 not_met = (__mmask8) (asked & ~met);
+
+		_mm256_mask_storeu_epi32(
+			rows + i, asked, _mm512_cvtepi64_epi32(_mm512_mask_mov_epi64(LOW_HALVES, met, found)));
+		_mm256_storeu_si256((__m256i *) (missed + left),
+							_mm256_maskz_compress_epi32(not_met, numbers));
+		left += (uint32_t) __builtin_popcount(not_met);
+	}
+	for (uint32_t function = 1; function < table->spec.functions && left > 0; function++)
+	{
+		uint32_t still = 0;
+
+		for (uint32_t i = 0; i < left; i += 8)
+		{
+			const __mmask8 asked = lanes_of(left - i);
+			const __m256i numbers = _mm256_maskz_loadu_epi32(asked, missed + i);
+			const __m512i wanted =
+				_mm512_mask_i32gather_epi64(_mm512_setzero_si512(), asked, numbers, words, 8);
+			const __mmask8 met = look_up(cuckoo, function, asked, wanted, &found);
+			const __mmask8 not_met = (__mmask8) (asked & ~met);
+
+			_mm256_mask_i32scatter_epi32(rows, met, numbers, _mm512_cvtepi64_epi32(found), 4);
+			_mm256_storeu_si256((__m256i *) (missed + still),
+								_mm256_maskz_compress_epi32(not_met, numbers));
+			still += (uint32_t) __builtin_popcount(not_met);
+		}
+		left = still;
+	}
+}
+#endif
+
+void
+hg_cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
+					uint32_t count, uint32_t *rows)
+{
+	uint64_t slots[HG_TABLE_CHUNK];
+
+#ifdef HAVE_X86
+	if (table->spec.key_width == 4 && hg_table_has_rows(table) && cuckoo->slots.count > 0 &&
+		hg_cpu_features() >= HG_CPU_AVX512)
+	{
+		find_avx512(table, cuckoo, words, count, rows);
+		return;
+	}
+#endif
+	hg_cuckoo_find(table, cuckoo, words, count, slots);
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = slots[i] == UINT64_MAX
+					  ? HG_NO_ROW
+					  : hg_slot_row(&cuckoo->slots, slots[i], table->spec.key_width);
+}

@@ -1,0 +1,781 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_flat.c
+ *	  Flat HashGraphs: what is made of rows, and joins of graphs against a join by sorting.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_tap.h"
+#include "test_flat_side.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../src/engine/cpu/hg_cpu_run.h"
+
+/* Open the join of two sides: of graphs, or with the keys of one looked up. */
+typedef enum Kind
+{
+	KIND_GRAPHS,
+	KIND_OUTER_KEYS,
+	KIND_INNER_KEYS,
+	KINDS
+} Kind;
+
+static HgStatus
+join_open(const HgHost *host, const TestFlatSide *outer, const TestFlatSide *inner, Kind kind,
+		  HgFlatJoin **join, HgError *error)
+{
+	HgFlatSide outer_side = {outer->graph, outer->used_mask};
+	HgFlatSide inner_side = {inner->graph, inner->used_mask};
+	const TestFlatSide *keys = kind == KIND_OUTER_KEYS ? outer : inner;
+	HgFlatRows rows = {.keys = keys->keys, .rows = keys->rows, .count = keys->count};
+
+	if (kind == KIND_GRAPHS)
+		return hg_flat_join_open(host, &outer_side, &inner_side, NULL, join, error);
+	return hg_flat_lookup_open(host, &rows, keys->width,
+							   kind == KIND_OUTER_KEYS ? HG_OUTER : HG_INNER,
+							   kind == KIND_OUTER_KEYS ? &inner_side : &outer_side, join, error);
+}
+
+/* Join in each mode, in some chunks; after a rewind in the middle, and counted. */
+static bool
+join_checked(const TestFlatSide *outer, const TestFlatSide *inner, Kind kind, size_t capacity,
+			 const TestPairs *wanted)
+{
+	HgFlatJoin *join = NULL;
+	bool good = true;
+	TestHost host;
+
+	test_host_init(&host, test_host_plain());
+	good = join_open(&host.host, outer, inner, kind, &join, NULL) == HG_OK;
+	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
+		for (int with_inner = 0; with_inner < 2 && good; with_inner++)
+		{
+			uint32_t few[2][3];
+			HgMatches matches = {.outer = few[0], .inner = few[1], .capacity = 3};
+			uint64_t allocations = host.allocations;
+			uint64_t count = 0;
+			TestPairs pairs;
+
+			good = test_pairs_read(join, (HgMatchMode) mode, capacity, with_inner, &pairs) &&
+				   test_pairs_right(&pairs, wanted, (HgMatchMode) mode, with_inner) && good;
+			free(pairs.pairs);
+			hg_flat_rewind(join);
+			good = good && hg_flat_next(join, (HgMatchMode) mode, &matches, NULL) == HG_OK;
+			good =
+				good && hg_flat_join_count(join, (HgMatchMode) mode, &count, NULL) == HG_OK &&
+				count == (mode == HG_MATCH_ALL ? wanted->count : test_pairs_outer_rows(wanted)) &&
+				host.allocations == allocations;
+			if (!good)
+				hg_tap_diag("kind %d, mode %d, with inner %d: %d pairs", kind, mode, with_inner,
+							(int) count);
+		}
+	hg_flat_close(join);
+	return good && host.held_bytes == 0 && !host.misused;
+}
+
+/* Everything about two sides whose graphs are made. */
+static bool
+sides_checked(TestFlatSide *outer, TestFlatSide *inner, uint64_t *state)
+{
+	bool good = true;
+
+	for (int masks = 0; masks < 4 && good; masks++)
+		for (int kind = 0; kind < KINDS && good; kind++)
+		{
+			static const size_t capacities[] = {1, 3, 17, 300, 4096};
+			TestPairs wanted;
+
+			outer->used_mask = (masks & 1) && kind != KIND_OUTER_KEYS ? &outer->mask : NULL;
+			inner->used_mask = (masks & 2) && kind != KIND_INNER_KEYS ? &inner->mask : NULL;
+			test_flat_naive(outer, inner, &wanted);
+			good = join_checked(outer, inner, (Kind) kind, capacities[test_random_below(state, 5)],
+								&wanted);
+			free(wanted.pairs);
+		}
+	outer->used_mask = inner->used_mask = NULL;
+	return good;
+}
+
+/* Random sides of either key width, in random shapes. */
+static void
+test_random(int rounds, const char *isa)
+{
+	uint64_t state = 17;
+	int bad = 0;
+
+	for (int round = 0; round < rounds && bad == 0; round++)
+	{
+		static const uint32_t most[] = {0, 1, 20, 500, 3000, 20000};
+		TestFlatSide sides[2];
+
+		for (int s = 0; s < 2; s++)
+		{
+			uint32_t limit = most[test_random_below(&state, 6)];
+			uint32_t count = (uint32_t) test_random_below(&state, limit + 1);
+			uint64_t keys =
+				test_random_below(&state, 3) == 0 ? 40 + count / 8 : 20 + 2 * (uint64_t) count;
+
+			test_flat_create(&sides[s], &state, test_random_below(&state, 2) ? 4 : 8, count, keys,
+							 count > 0 && test_random_below(&state, 5) == 0 ? count / 16 : 0, true);
+			if (test_random_below(&state, 2))
+			{
+				sides[s].shape.bins_log2 = (uint32_t) test_random_below(&state, 7);
+				sides[s].shape.vertices_log2 = (uint32_t) test_random_below(&state, 11);
+			}
+			if (!test_flat_make(&sides[s]) || !test_flat_graph_right(sides[s].graph, &sides[s]))
+				bad++;
+		}
+		if (bad == 0 && !sides_checked(&sides[0], &sides[1], &state))
+			bad++;
+		if (bad > 0)
+			for (int s = 0; s < 2; s++)
+				hg_tap_diag("round %d: %u rows of %u bytes in 2^%u bins of 2^%u vertices", round,
+							sides[s].count, sides[s].width, sides[s].shape.bins_log2,
+							sides[s].shape.vertices_log2);
+		test_flat_destroy(&sides[0]);
+		test_flat_destroy(&sides[1]);
+	}
+	hg_tap_ok(bad == 0, "%s: %d random joins are as joins by sorting are", isa, rounds);
+}
+
+/*
+ * A key that is frequent on one side, and in the other graph's list: wide offsets, sorted lists.
+ * The smaller side is intersected with the other, or its keys are searched there.
+ */
+static void
+test_frequent(const char *isa)
+{
+	static const uint32_t counts[] = {3000, 1000};
+
+	for (int i = 0; i < 2; i++)
+	{
+		uint64_t state = 23;
+		TestFlatSide sides[2];
+		bool good;
+
+		test_flat_create(&sides[0], &state, 4, 120000, 50000, 100000, false);
+		test_flat_create(&sides[1], &state, 8, counts[i], 60000, 3, true);
+		good = test_flat_make(&sides[0]) && test_flat_make(&sides[1]) &&
+			   test_flat_graph_right(sides[0].graph, &sides[0]) &&
+			   sides_checked(&sides[0], &sides[1], &state) &&
+			   sides_checked(&sides[1], &sides[0], &state);
+		hg_tap_ok(good, "%s: a key with 100000 rows is joined with %d rows, from either side", isa,
+				  (int) counts[i]);
+		test_flat_destroy(&sides[0]);
+		test_flat_destroy(&sides[1]);
+	}
+}
+
+/* Different keys, all of one list, on both sides. */
+static void
+test_one_list(const char *isa)
+{
+	uint64_t state = 29;
+	TestFlatSide sides[2];
+	bool good = true;
+
+	for (int s = 0; s < 2; s++)
+	{
+		test_flat_create(&sides[s], &state, 8, 20000, 100, 0, false);
+		for (uint32_t i = 0; i < sides[s].count; i++)
+			test_flat_set_key(&sides[s], i,
+							  (int64_t) hg_unmix64(UINT64_C(0x12345678) << 32 | (i / 2 * (s + 1))));
+		good = test_flat_make(&sides[s]) && good;
+	}
+	good = good && sides_checked(&sides[0], &sides[1], &state);
+	hg_tap_ok(good, "%s: lists of 20000 rows with 10000 keys are joined", isa);
+	test_flat_destroy(&sides[0]);
+	test_flat_destroy(&sides[1]);
+}
+
+/* A kernel reads on behind the keys of a bin, where row numbers stand that may look like keys. */
+static void
+test_behind_keys(const char *isa)
+{
+	bool good = true;
+
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		HgFlatShape shape = {width, 0, 0};
+		int32_t narrow[2][5] = {{11, 12, 13, 14, 15}, {21, 22, 23, 24, 25}};
+		int64_t wide[2][5] = {{INT64_C(12) << 32 | 11, INT64_C(14) << 32 | 13, 1, 2, 3},
+							  {21, 22, 23, 24, 25}};
+		static const uint32_t rows[5] = {11, 12, 13, 14, 15};
+		HgFlatGraph *graphs[2] = {NULL, NULL};
+		HgFlatJoin *join = NULL;
+		uint64_t pairs = 1;
+
+		for (int s = 0; s < 2; s++)
+		{
+			HgFlatRows piece = {.keys = width == 4 ? (void *) narrow[s] : (void *) wide[s],
+								.rows = rows,
+								.count = 5};
+
+			good = hg_flat_make(test_host_plain(), &shape, &piece, 1, &graphs[s], NULL) == HG_OK &&
+				   good;
+		}
+		good = good &&
+			   hg_flat_join_open(test_host_plain(), &(HgFlatSide){graphs[0], NULL},
+								 &(HgFlatSide){graphs[1], NULL}, NULL, &join, NULL) == HG_OK &&
+			   hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL) == HG_OK && pairs == 0;
+		hg_flat_close(join);
+		hg_flat_destroy(test_host_plain(), graphs[0]);
+		hg_flat_destroy(test_host_plain(), graphs[1]);
+	}
+	hg_tap_ok(good, "%s: what stands behind the keys of a bin is no key", isa);
+}
+
+/* Rows of all parts that there may be, and masks of fewer. */
+static void
+test_many_parts(const char *isa)
+{
+	static const uint32_t nparts[] = {0, 300, 512, 513, HG_FLAT_PARTS};
+	uint64_t bits[4] = {UINT64_C(0x123456789abcdef), 0, ~UINT64_C(0), UINT64_C(0xf0f0f0f0f0f0f0f0)};
+	static const uint64_t *arrays[HG_FLAT_PARTS];
+	static uint8_t states[HG_FLAT_PARTS];
+	uint64_t state = 47;
+	TestFlatSide side;
+	bool good;
+
+	test_flat_create(&side, &state, 4, 30000, 1, 0, false);
+	for (uint32_t i = 0; i < side.count; i++)
+	{
+		test_flat_set_key(&side, i, i);
+		side.rows[i] = HG_FLAT_ROW(i % HG_FLAT_PARTS, i / HG_FLAT_PARTS * 40);
+	}
+	for (uint32_t p = 0; p < HG_FLAT_PARTS; p++)
+	{
+		states[p] = (uint8_t) test_random_below(&state, 3);
+		arrays[p] = &bits[p % 2];
+	}
+	good = test_flat_make(&side);
+	for (size_t n = 0; n < sizeof(nparts) / sizeof(nparts[0]) && good; n++)
+		for (int s = 0; s < 2; s++)
+		{
+			HgFlatMask mask = {nparts[n], states, arrays};
+			HgFlatSide sides[2] = {{side.graph, NULL}, {side.graph, NULL}};
+			HgFlatJoin *join = NULL;
+			uint64_t pairs = 0;
+			uint64_t wanted = 0;
+
+			for (uint32_t i = 0; i < side.count; i++)
+			{
+				uint32_t part = HG_FLAT_PART(side.rows[i]);
+				uint32_t number = HG_FLAT_NUMBER(side.rows[i]);
+
+				wanted +=
+					part < nparts[n] && (states[part] == HG_FLAT_ALL ||
+										 (states[part] == HG_FLAT_SOME &&
+										  (arrays[part][number / 64] >> number % 64 & 1) != 0));
+			}
+			sides[s].mask = &mask;
+			good = hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], NULL, &join, NULL) ==
+					   HG_OK &&
+				   hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL) == HG_OK &&
+				   pairs == wanted && good;
+			hg_flat_close(join);
+		}
+	hg_tap_ok(good, "%s: rows of %d parts count as masks say", isa, HG_FLAT_PARTS);
+	test_flat_destroy(&side);
+}
+
+/* Threads that share a join, and what each of them gets. */
+typedef struct Shared
+{
+	const TestFlatSide *sides;
+	atomic_uint *next;
+	bool good;
+	TestPairs pairs;
+	uint64_t count;
+} Shared;
+
+static uint32_t
+take_next(void *arg)
+{
+	return atomic_fetch_add((atomic_uint *) arg, 1);
+}
+
+static void *
+shared_read(void *arg)
+{
+	Shared *shared = arg;
+	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask},
+						   {shared->sides[1].graph, shared->sides[1].used_mask}};
+	HgFlatWork work = {take_next, shared->next};
+	HgFlatJoin *join;
+
+	shared->good =
+		hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], &work, &join, NULL) == HG_OK;
+	if (!shared->good)
+		return NULL;
+	shared->good = test_pairs_read(join, HG_MATCH_ALL, 777, true, &shared->pairs);
+	hg_flat_close(join);
+	return NULL;
+}
+
+static void *
+shared_count(void *arg)
+{
+	Shared *shared = arg;
+	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask},
+						   {shared->sides[1].graph, shared->sides[1].used_mask}};
+	HgFlatWork work = {take_next, shared->next};
+	HgFlatJoin *join;
+
+	shared->good =
+		hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], &work, &join, NULL) == HG_OK &&
+		hg_flat_join_count(join, HG_MATCH_ALL, &shared->count, NULL) == HG_OK;
+	hg_flat_close(join);
+	return NULL;
+}
+
+static void
+test_shared(void)
+{
+	uint64_t state = 31;
+	bool good = true;
+
+	for (int round = 0; round < 6 && good; round++)
+	{
+		TestFlatSide sides[2];
+		TestPairs wanted;
+		TestPairs all = {0};
+
+		test_flat_create(&sides[0], &state, 4, round == 5 ? 90000 : 20000 >> round * 2, 30000, 500,
+						 true);
+		test_flat_create(&sides[1], &state, 8, round == 5 ? 300 : 20000, 30000, 20, true);
+		sides[0].used_mask = &sides[0].mask;
+		good = test_flat_make(&sides[0]) && test_flat_make(&sides[1]);
+		test_flat_naive(&sides[0], &sides[1], &wanted);
+		for (int counted = 0; counted < 2 && good; counted++)
+		{
+			atomic_uint next = 0;
+			Shared shared[2];
+			pthread_t threads[2];
+			uint64_t count = 0;
+
+			memset(shared, 0, sizeof(shared));
+			for (int t = 0; t < 2; t++)
+			{
+				shared[t].sides = sides;
+				shared[t].next = &next;
+				good = pthread_create(&threads[t], NULL, counted ? shared_count : shared_read,
+									  &shared[t]) == 0 &&
+					   good;
+			}
+			for (int t = 0; t < 2; t++)
+			{
+				pthread_join(threads[t], NULL);
+				good = good && shared[t].good;
+				count += shared[t].count;
+				for (size_t i = 0; i < shared[t].pairs.count; i++)
+					test_pairs_add(&all, (uint32_t) (shared[t].pairs.pairs[i] >> 32),
+								   (uint32_t) shared[t].pairs.pairs[i]);
+				free(shared[t].pairs.pairs);
+			}
+			good = good && (!counted || count == wanted.count) &&
+				   atomic_load(&next) >= hg_flat_parts(sides[0].graph, sides[1].graph);
+		}
+		good = good && test_pairs_right(&all, &wanted, HG_MATCH_ALL, true);
+		free(all.pairs);
+		free(wanted.pairs);
+		test_flat_destroy(&sides[0]);
+		test_flat_destroy(&sides[1]);
+	}
+	hg_tap_ok(good, "two threads take each part of a join once");
+}
+
+/*
+ * Make a graph of an older one's rows that count and the rows of a side, some bins at a time; its
+ * bins are malloc's.
+ */
+static HgStatus
+merge(const HgHost *host, const HgFlatShape *shape, const TestFlatSide *older,
+	  const TestFlatSide *newer, uint64_t limit, HgFlatGraph *graph, uint32_t *passes,
+	  HgError *error)
+{
+	uint64_t bins = UINT64_C(1) << shape->bins_log2;
+	const HgFlatBin **made = calloc(bins, sizeof(HgFlatBin *));
+	HgFlatMaker *maker = NULL;
+	uint32_t end = 0;
+	HgStatus status;
+
+	*passes = 0;
+	graph->shape = *shape;
+	graph->bins = made;
+	status = hg_flat_maker_open(host, shape, &maker, error);
+	if (status == HG_OK)
+		status = hg_flat_count_kept(maker, older->graph, older->used_mask, error);
+	for (int p = 0; p < TEST_FLAT_PIECES && status == HG_OK; p++)
+		status = hg_flat_count(maker, &newer->pieces[p], error);
+	while (status == HG_OK && end < bins)
+	{
+		uint32_t first = end;
+
+		++*passes;
+		status = hg_flat_begin(maker, first, limit, &end, error);
+		if (status == HG_OK)
+			status = hg_flat_keep(maker, older->graph, older->used_mask, error);
+		for (int p = 0; p < TEST_FLAT_PIECES && status == HG_OK; p++)
+			status = hg_flat_add(maker, &newer->pieces[p], error);
+		for (uint32_t b = first; b < end && status == HG_OK; b++)
+		{
+			uint64_t bytes = hg_flat_bin_bytes(shape, hg_flat_counted(maker, b));
+			void *memory = bytes > 0 ? test_malloc(bytes) : NULL;
+
+			made[b] = memory;
+			status = hg_flat_finish_bin(maker, b, memory, error);
+		}
+	}
+	if (maker != NULL)
+		graph->rows = hg_flat_counted_all(maker);
+	hg_flat_maker_close(maker);
+	return status;
+}
+
+static void
+merge_destroy(HgFlatGraph *graph)
+{
+	for (uint64_t b = 0; b < UINT64_C(1) << graph->shape.bins_log2; b++)
+		free((void *) graph->bins[b]);
+	free((void *) graph->bins);
+}
+
+/* Append the rows of a side that count to another one, as parts of their own. */
+static void
+side_union(TestFlatSide *all, const TestFlatSide *older, const TestFlatSide *newer)
+{
+	uint32_t n = 0;
+
+	memset(all, 0, sizeof(*all));
+	all->width = older->width;
+	all->keys = test_malloc(((size_t) older->count + newer->count) * all->width + 1);
+	all->rows = test_malloc(((size_t) older->count + newer->count) * sizeof(uint32_t) + 1);
+	for (int s = 0; s < 2; s++)
+	{
+		const TestFlatSide *from = s == 0 ? older : newer;
+
+		for (uint32_t i = 0; i < from->count; i++)
+			if (test_flat_counts(from, i))
+			{
+				test_flat_set_key(all, n, test_flat_key(from, i));
+				all->rows[n++] = from->rows[i];
+			}
+	}
+	all->count = n;
+}
+
+static void
+test_merge(void)
+{
+	uint64_t state = 37;
+	bool good = true;
+	uint32_t most_passes = 0;
+
+	for (int round = 0; round < 40 && good; round++)
+	{
+		uint32_t width = round % 2 ? 4 : 8;
+		uint32_t count = (uint32_t) test_random_below(&state, 20000);
+		HgFlatShape shape = {width, (uint32_t) test_random_below(&state, 7),
+							 (uint32_t) test_random_below(&state, 10)};
+		HgFlatGraph graph;
+		uint32_t passes = 0;
+		TestFlatSide older;
+		TestFlatSide newer;
+		TestFlatSide all;
+
+		test_flat_create(&older, &state, width, count, 30000, 0, true);
+		test_flat_create(&newer, &state, width, count / 10, 30000, count / 100, true);
+		if (round % 4 < 2)
+			older.used_mask = &older.mask;
+		if (round % 8 < 4)
+			older.shape = shape;
+		if (round % 5 == 0)
+		{
+			/* graphs of fewer, larger bins, and of more */
+			older.shape.bins_log2 = (uint32_t) test_random_below(&state, 8);
+			older.shape.vertices_log2 = 3;
+		}
+		good = test_flat_make(&older);
+		side_union(&all, &older, &newer);
+		good = good &&
+			   merge(test_host_plain(), &shape, &older, &newer,
+					 test_random_below(&state, 2) ? UINT64_MAX : test_random_below(&state, 100000),
+					 &graph, &passes, NULL) == HG_OK;
+		most_passes = passes > most_passes ? passes : most_passes;
+		good = good && test_flat_graph_right(&graph, &all);
+		if (!good)
+			hg_tap_diag("round %d: %u rows", round, count);
+		merge_destroy(&graph);
+		free(all.keys);
+		free(all.rows);
+		test_flat_destroy(&older);
+		test_flat_destroy(&newer);
+	}
+	hg_tap_ok(good && most_passes > 2,
+			  "a graph of an older one's rows and new ones is as one of all, made in %u passes",
+			  most_passes);
+}
+
+/* A stretch of work that allocates and polls: returns its status, and frees everything. */
+typedef HgStatus (*Stretch)(const HgHost *host, TestFlatSide *sides, HgError *error);
+
+static HgStatus
+stretch_make(const HgHost *host, TestFlatSide *sides, HgError *error)
+{
+	HgFlatGraph *graph = NULL;
+	HgStatus status =
+		hg_flat_make(host, &sides[0].shape, sides[0].pieces, TEST_FLAT_PIECES, &graph, error);
+
+	hg_flat_destroy(host, graph);
+	return status;
+}
+
+static HgStatus
+stretch_merge(const HgHost *host, TestFlatSide *sides, HgError *error)
+{
+	HgFlatGraph graph;
+	uint32_t passes;
+	HgStatus status =
+		merge(host, &sides[0].shape, &sides[0], &sides[2], 100000, &graph, &passes, error);
+
+	merge_destroy(&graph);
+	return status;
+}
+
+static HgStatus
+stretch_join(const HgHost *host, const TestFlatSide *outer, const TestFlatSide *inner, Kind kind,
+			 HgError *error)
+{
+	static uint32_t rows[2][1000];
+	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 1000};
+	HgFlatJoin *join = NULL;
+	uint64_t pairs;
+	HgStatus status = join_open(host, outer, inner, kind, &join, error);
+
+	do
+	{
+		if (status == HG_OK)
+			status = hg_flat_next(join, HG_MATCH_ALL, &matches, error);
+	} while (status == HG_OK && matches.count > 0);
+	if (status == HG_OK)
+		status = hg_flat_join_count(join, HG_MATCH_FIRST, &pairs, error);
+	hg_flat_close(join);
+	return status;
+}
+
+static HgStatus
+stretch_intersect(const HgHost *host, TestFlatSide *sides, HgError *error)
+{
+	return stretch_join(host, &sides[0], &sides[1], KIND_GRAPHS, error);
+}
+
+static HgStatus
+stretch_look_up(const HgHost *host, TestFlatSide *sides, HgError *error)
+{
+	return stretch_join(host, &sides[0], &sides[1], KIND_OUTER_KEYS, error);
+}
+
+static HgStatus
+stretch_inner_keys(const HgHost *host, TestFlatSide *sides, HgError *error)
+{
+	return stretch_join(host, &sides[0], &sides[1], KIND_INNER_KEYS, error);
+}
+
+/* Refuse each allocation, and cancel at each poll. */
+static void
+test_failures(void)
+{
+	static const struct
+	{
+		const char *name;
+		Stretch run;
+		uint64_t least_polls;
+	} stretches[] = {
+		{"making", stretch_make, 20},
+		{"merging", stretch_merge, 20},
+		{"intersecting", stretch_intersect, 10},
+		{"looking up", stretch_look_up, 10},
+		{"being looked up", stretch_inner_keys, 10},
+	};
+	uint64_t state = 41;
+	TestFlatSide sides[3];
+	bool made = true;
+
+	for (int s = 0; s < 3; s++)
+	{
+		/* long lists, too */
+		test_flat_create(&sides[s], &state, 4, 40000, 50000, s == 1 ? 3 : 10000, false);
+		made = test_flat_make(&sides[s]) && made;
+	}
+	for (size_t i = 0; i < sizeof(stretches) / sizeof(stretches[0]); i++)
+	{
+		bool good = made;
+		HgError error;
+		TestHost host;
+		uint64_t allocations;
+		uint64_t polls;
+
+		test_host_init(&host, test_host_plain());
+		good = good && stretches[i].run(&host.host, sides, &error) == HG_OK &&
+			   host.held_bytes == 0 && !host.misused;
+		allocations = host.allocations;
+		polls = host.polls;
+		for (uint64_t n = 1; n <= allocations && good; n++)
+		{
+			test_host_init(&host, test_host_plain());
+			host.fail_allocation = n;
+			good = stretches[i].run(&host.host, sides, &error) == HG_OUT_OF_MEMORY &&
+				   error.status == HG_OUT_OF_MEMORY && host.held_bytes == 0 && !host.misused;
+		}
+		hg_tap_ok(good && allocations > 0, "%s: each of %d allocations may be refused",
+				  stretches[i].name, (int) allocations);
+		for (uint64_t n = 1; n <= polls && good; n++)
+		{
+			test_host_init(&host, test_host_plain());
+			host.cancel_poll = n;
+			good = stretches[i].run(&host.host, sides, &error) == HG_CANCELLED &&
+				   error.status == HG_CANCELLED && host.polls == n && host.held_bytes == 0;
+		}
+		hg_tap_ok(good && polls >= stretches[i].least_polls, "%s: each of %d polls may cancel",
+				  stretches[i].name, (int) polls);
+	}
+	for (int s = 0; s < 3; s++)
+		test_flat_destroy(&sides[s]);
+}
+
+/* Shapes keep what the header promises, and memory what was told. */
+static void
+test_shapes(void)
+{
+	static const uint64_t rows[] = {0, 1, 7, 100, 10000, 100000, 1000000, 10000000, 4000000000};
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			HgFlatShape shape = hg_flat_shape(width, rows[i]);
+			uint64_t bins = UINT64_C(1) << shape.bins_log2;
+			double bytes = (double) hg_flat_bin_bytes(&shape, rows[i] / bins) * (double) bins;
+
+			good = good && shape.key_width == width && shape.bins_log2 <= HG_MAX_BINS_LOG2 &&
+				   shape.bins_log2 + shape.vertices_log2 <= HG_MAX_VERTICES_LOG2 &&
+				   rows[i] / bins <= 16384 &&
+				   (rows[i] < 10000 || bytes <= 1.3 * (width + 8.0) * (double) rows[i]);
+		}
+	hg_tap_ok(good, "bins hold 16384 rows at most, and take 1.3 times 12 bytes a row");
+
+	good = true;
+	for (uint32_t count = 0; count < 30000; count += 1 + count / 2)
+	{
+		uint64_t state = 43;
+		HgFlatGraph *graph = NULL;
+		TestHost host;
+		TestFlatSide side;
+
+		test_flat_create(&side, &state, count % 2 ? 4 : 8, count, 1000000, 0, false);
+		test_host_init(&host, test_host_plain());
+		good = hg_flat_make(&host.host, &side.shape, side.pieces, TEST_FLAT_PIECES, &graph, NULL) ==
+				   HG_OK &&
+			   good && host.peak_bytes <= hg_flat_make_bytes(&side.shape, count) &&
+			   test_flat_graph_right(graph, &side);
+		hg_flat_destroy(&host.host, graph);
+		good = good && host.held_bytes == 0;
+		test_flat_destroy(&side);
+	}
+	hg_tap_ok(good, "a graph is made in the memory that was told");
+}
+
+/* What breaks the contract is refused. */
+static void
+test_misuse(void)
+{
+	HgFlatShape wrong[] = {{2, 3, 3}, {4, 21, 3}, {4, 3, 21}, {8, 16, 16}};
+	HgFlatShape shape = {4, 2, 2};
+	int32_t keys[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	HgFlatRows rows = {.keys = keys, .count = 10};
+	HgFlatRows more[2] = {rows, rows};
+	HgFlatMaker *maker = NULL;
+	HgError error = {0};
+	uint64_t memory[64];
+	bool good = true;
+	uint32_t end;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		good = good &&
+			   hg_flat_maker_open(test_host_plain(), &wrong[i], &maker, &error) == HG_INVALID &&
+			   maker == NULL && error.message[0] != '\0';
+	hg_tap_ok(good, "a shape out of its limits is refused");
+
+	good = hg_flat_maker_open(test_host_plain(), &shape, &maker, NULL) == HG_OK &&
+		   hg_flat_count(maker, &rows, NULL) == HG_OK &&
+		   hg_flat_finish_bin(maker, 0, memory, NULL) == HG_INVALID &&
+		   hg_flat_begin(maker, 4, UINT64_MAX, &end, NULL) == HG_INVALID &&
+		   hg_flat_begin(maker, 0, UINT64_MAX, &end, NULL) == HG_OK && end == 4 &&
+		   hg_flat_finish_bin(maker, 0, memory, NULL) == HG_INVALID &&
+		   hg_flat_finish_bin(maker, 4, memory, NULL) == HG_INVALID &&
+		   hg_flat_add(maker, &rows, NULL) == HG_OK &&
+		   hg_flat_finish_bin(maker, 0, memory, NULL) == HG_OK &&
+		   hg_flat_add(maker, &more[1], NULL) == HG_INVALID;
+	hg_flat_maker_close(maker);
+	hg_tap_ok(good, "rows that are not those counted are refused");
+
+	/* the same of rows that are kept, whose bins are those of the maker, or more or fewer */
+	for (uint32_t bins_log2 = 0; bins_log2 < 3; bins_log2++)
+	{
+		HgFlatShape other = {4, bins_log2, 2};
+		HgFlatGraph *graph = NULL;
+
+		shape.bins_log2 = 1;
+		good = hg_flat_make(test_host_plain(), &other, &rows, 1, &graph, NULL) == HG_OK &&
+			   hg_flat_maker_open(test_host_plain(), &shape, &maker, NULL) == HG_OK &&
+			   hg_flat_count_kept(maker, graph, NULL, NULL) == HG_OK &&
+			   hg_flat_keep(maker, graph, NULL, NULL) == HG_INVALID &&
+			   hg_flat_begin(maker, 0, UINT64_MAX, &end, NULL) == HG_OK &&
+			   hg_flat_keep(maker, graph, NULL, NULL) == HG_OK &&
+			   hg_flat_keep(maker, graph, NULL, NULL) == HG_INVALID && good;
+		hg_flat_maker_close(maker);
+		hg_flat_destroy(test_host_plain(), graph);
+	}
+	hg_tap_ok(good, "rows kept that are not those counted are refused");
+}
+
+int
+main(void)
+{
+	static const struct
+	{
+		const char *name;
+		HgCpuFeatures features;
+	} isas[] = {{"portable", HG_CPU_PORTABLE}, {"avx512", HG_CPU_AVX512}};
+	int rounds = hg_tap_suite() == HG_SUITE_WHOLE	? 150
+				 : hg_tap_suite() == HG_SUITE_LARGE ? 3000
+													: 25;
+
+	for (int i = 0; i < 2; i++)
+	{
+		hg_cpu_limit_features(isas[i].features);
+		if (hg_cpu_features() != isas[i].features)
+		{
+			hg_tap_skip("this machine has not got it", "joins with %s", isas[i].name);
+			continue;
+		}
+		test_random(rounds, isas[i].name);
+		test_frequent(isas[i].name);
+		test_one_list(isas[i].name);
+		test_behind_keys(isas[i].name);
+		test_many_parts(isas[i].name);
+	}
+	test_shared();
+	test_merge();
+	test_failures();
+	test_shapes();
+	test_misuse();
+	return hg_tap_done();
+}
