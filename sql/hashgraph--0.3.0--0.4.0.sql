@@ -64,7 +64,9 @@ CREATE FUNCTION hashgraph_table_stats(
 	OUT insert_ns double precision,
 	OUT find_ns double precision,
 	OUT erase_ns double precision,
-	OUT backend text)
+	OUT backend text,
+	OUT device text,
+	OUT fallback text)
 RETURNS record
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'hashgraph_table_stats';
@@ -79,6 +81,7 @@ CREATE FUNCTION hashgraph_resident(
 	OUT database_id oid,
 	OUT relation_id oid,
 	OUT column_number smallint,
+	OUT kind text,
 	OUT state text,
 	OUT reason text,
 	OUT blocks_total bigint,
@@ -94,15 +97,17 @@ LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
 AS 'MODULE_PATHNAME', 'hashgraph_resident';
 
 COMMENT ON FUNCTION hashgraph_resident() IS
-'columns that are resident, or are to be, of tables whose statistics the user may see';
+'columns and HashGraphs that are resident, or are to be, of tables whose statistics the user may see';
 
 CREATE VIEW hashgraph_resident AS
 	SELECT d.datname AS database,
 		CASE WHEN r.database_id = c.oid THEN r.relation_id::pg_catalog.regclass END AS relation,
 		a.attname AS "column",
-		'column' AS kind,
+		r.kind,
 		'host' AS location,
-		r.*
+		r.database_id, r.relation_id, r.column_number, r.state, r.reason,
+		r.blocks_total, r.blocks_visible, r.blocks_resident, r.blocks_stale,
+		r.host_bytes, r.pinned, r.last_used, r.last_loaded
 	FROM hashgraph_resident() r
 		JOIN pg_catalog.pg_database c ON c.datname = pg_catalog.current_database()
 		LEFT JOIN pg_catalog.pg_database d ON d.oid = r.database_id
@@ -110,21 +115,22 @@ CREATE VIEW hashgraph_resident AS
 			AND a.attrelid = r.relation_id AND a.attnum = r.column_number;
 
 COMMENT ON VIEW hashgraph_resident IS
-'columns that are resident, or are to be, of tables whose statistics the user may see';
+'columns and HashGraphs that are resident, or are to be, of tables whose statistics the user may see';
 
 GRANT SELECT ON hashgraph_resident TO PUBLIC;
 
 CREATE FUNCTION hashgraph_resident_add(
 	rel regclass,
 	columns name[] DEFAULT NULL,
+	keys name[] DEFAULT NULL,
 	pinned boolean DEFAULT false,
 	wait boolean DEFAULT false)
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hashgraph_resident_add';
 
-COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], boolean, boolean) IS
-'has columns of a table, by default all that can be, taken into memory and kept there';
+COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], name[], boolean, boolean) IS
+'has columns of a table, by default all that can be, taken into memory and kept there, with HashGraphs of its keys';
 
 CREATE FUNCTION hashgraph_resident_drop(
 	rel regclass,
@@ -149,13 +155,14 @@ CREATE FUNCTION hashgraph_resident_advise(
 	OUT "column" name,
 	OUT type regtype,
 	OUT reason text,
-	OUT host_bytes bigint)
+	OUT host_bytes bigint,
+	OUT graph_bytes bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10
 AS 'MODULE_PATHNAME', 'hashgraph_resident_advise';
 
 COMMENT ON FUNCTION hashgraph_resident_advise(regclass) IS
-'memory that taking in each column of a table would need, or why it cannot be; without a column, the table''s own';
+'memory that taking in each column of a table would need, and its HashGraph, or why it cannot be; without a column, the table''s own';
 
 CREATE FUNCTION hashgraph_resident_check(
 	rel regclass,
@@ -177,6 +184,8 @@ CREATE FUNCTION hashgraph_stat_resident(
 	OUT blocks_readmitted bigint,
 	OUT loads bigint,
 	OUT evictions bigint,
+	OUT graphs_made bigint,
+	OUT graphs_merged bigint,
 	OUT declines bigint,
 	OUT declined_for text,
 	OUT memory bigint,

@@ -25,6 +25,7 @@ typedef struct HgPartitioned
 	bool pinned;
 	int ncolumns;
 	AttrNumber *columns; /* [ncolumns] of the table's own numbers */
+	bool *keyed;		 /* [ncolumns] is its graph asked for? */
 } HgPartitioned;
 
 /* Read it; false: there is no such entry. */
@@ -35,6 +36,7 @@ hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 
 	asked->ncolumns = 0;
 	asked->columns = palloc(Max(natts, 1) * sizeof(AttrNumber));
+	asked->keyed = palloc(Max(natts, 1) * sizeof(bool));
 	entry = hg_directory_lock(parent, false);
 	if (entry == NULL)
 		return false;
@@ -45,26 +47,31 @@ hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 		if (column->number > natts)
 			continue;
 		asked->pinned = column->pinned;
+		asked->keyed[asked->ncolumns] = column->graph.keyed;
 		asked->columns[asked->ncolumns++] = column->number;
 	}
 	hg_directory_unlock(entry);
 	return true;
 }
 
-/* Has a partition's entry all of these columns, and was it made for this table, or another one? */
+/*
+ * Has a partition's entry all of these columns and keys, and was it made for this table, or another
+ * one?
+ */
 static bool
-hg_partitions_is_there(HgResidentRelation key, const AttrNumber *columns, int ncolumns)
+hg_partitions_is_there(const HgDirectoryRequest *request)
 {
-	HgDirectoryEntry *entry = hg_directory_lock(key, false);
-	int there = 0;
+	HgDirectoryEntry *entry = hg_directory_lock(request->key, false);
+	bool there = true;
 
 	if (entry == NULL)
 		return false;
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		for (int k = 0; k < ncolumns; k++)
-			there += hg_directory_columns(entry)[i].number == columns[k];
+	for (int i = 0; i < request->ncolumns && there; i++)
+		there = hg_directory_find_column(entry, request->columns[i]) != NULL;
+	for (int i = 0; i < request->nkeys && there; i++)
+		there = hg_directory_find_column(entry, request->keys[i])->graph.keyed;
 	hg_directory_unlock(entry);
-	return there == ncolumns;
+	return there;
 }
 
 /* Have a partition have an entry.  False: no memory. */
@@ -73,6 +80,7 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 {
 	HgResidentRelation parent = hg_resident_relation(rel);
 	AttrNumber *columns = palloc(Max(asked->ncolumns, 1) * sizeof(AttrNumber));
+	AttrNumber *keys = palloc(Max(asked->ncolumns, 1) * sizeof(AttrNumber));
 	const char *name = get_rel_name(partition);
 	HgDirectoryRequest request = {
 		.key = {.database = parent.database, .relation = partition},
@@ -80,6 +88,7 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 		.parent = parent.relation,
 		.pinned = asked->pinned,
 		.columns = columns,
+		.keys = keys,
 	};
 
 	for (int i = 0; i < asked->ncolumns; i++)
@@ -89,14 +98,16 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 		AttrNumber number =
 			attribute->attisdropped ? 0 : get_attnum(partition, NameStr(attribute->attname));
 
-		if (number > 0)
-			columns[request.ncolumns++] = number;
+		if (number <= 0)
+			continue;
+		columns[request.ncolumns++] = number;
+		if (asked->keyed[i])
+			keys[request.nkeys++] = number;
 	}
 	/* it has gone meanwhile, or all columns have */
 	if (name == NULL || request.ncolumns == 0)
 		return true;
-	return hg_partitions_is_there(request.key, columns, request.ncolumns) ||
-		   hg_directory_ask(&request);
+	return hg_partitions_is_there(&request) || hg_directory_ask(&request);
 }
 
 int

@@ -11,6 +11,7 @@
 
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_plan.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 
@@ -79,7 +80,11 @@ hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *
 		asked[i].planned =
 			reason == HG_REASON_NONE ? column : (HgResidentColumn){.number = InvalidAttrNumber};
 		if (reason != HG_REASON_NONE)
+		{
 			asked[i].state = HG_RESIDENT_DECLINED;
+			if (asked[i].graph.keyed)
+				hg_graph_decline(&asked[i].graph, reason);
+		}
 		else if (asked[i].state == HG_RESIDENT_DECLINED)
 			asked[i].state = HG_RESIDENT_QUEUED;
 	}

@@ -14,6 +14,13 @@
 
 #include "resident/hg_resident_directory.h"
 
+/*
+ * What is taken in leaves of the area, in bytes, so that tables can be asked for where it is full.
+ * Chunks of each size have blocks of 64 kB of their own, some of which stay where an attempt has
+ * found no room.
+ */
+#define HG_LOADER_LEFT_ROOM (4 * HG_DIRECTORY_ROOM)
+
 typedef struct HgLoaderPlan
 {
 	bool (*is_left)(void); /* is the loader to go? */

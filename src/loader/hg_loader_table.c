@@ -29,17 +29,18 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/lwlock.h"
 #include "storage/procarray.h"
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_graph.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -59,9 +60,6 @@
  * blocks.
  */
 #define HG_LOADER_READMIT_PART 5
-
-/* What columns leave of the area, so that tables can be asked for where it is full: in bytes. */
-#define HG_LOADER_LEFT_ROOM (2 * HG_DIRECTORY_ROOM)
 
 /* How an attempt at a segment has ended. */
 typedef enum HgAttempt
@@ -303,6 +301,30 @@ hg_loader_vacate(const HgLoaderPlan *plan, uint32 segment)
 	return vacated;
 }
 
+/*
+ * Where columns find no room the table's own graphs go, which are made of them.  False: there are
+ * none.
+ */
+static bool
+hg_loader_decline_graphs(const HgLoaderPlan *plan)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
+	HgDirectoryColumn *columns;
+	bool declined = false;
+
+	if (entry == NULL)
+		return false;
+	columns = hg_directory_columns(entry);
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (DsaPointerIsValid(columns[i].graph.version))
+		{
+			hg_graph_decline(&columns[i].graph, HG_REASON_NO_MEMORY);
+			declined = true;
+		}
+	hg_directory_unlock(entry);
+	return declined;
+}
+
 /* Once in a while, with no lock held. */
 static void
 hg_loader_rest(TimestampTz *busy_since)
@@ -334,7 +356,8 @@ hg_loader_work_off(const HgLoaderPlan *plan)
 			tries = 0;
 			hg_loader_rest(&busy_since);
 		}
-		else if (attempt == HG_ATTEMPT_NO_MEMORY && hg_loader_vacate(plan, plan->segments[i]))
+		else if (attempt == HG_ATTEMPT_NO_MEMORY &&
+				 (hg_loader_vacate(plan, plan->segments[i]) || hg_loader_decline_graphs(plan)))
 			continue;
 		else if (attempt == HG_ATTEMPT_NO_MEMORY || attempt == HG_ATTEMPT_CHANGED ||
 				 ++tries > HG_LOADER_LOCK_TRIES)
@@ -450,30 +473,13 @@ hg_loader_take_in_claimed(HgResidentRelation key, bool (*is_left)(void), MemoryC
 	return attempt == HG_ATTEMPT_DONE || attempt == HG_ATTEMPT_NO_MEMORY;
 }
 
-/* May an error be gone the next time?  It came from somebody else, and not from the table. */
+/* After an error: end what it has left, and tell the table's entry. */
 static bool
-hg_loader_may_pass(int sqlstate)
+hg_loader_give_up(HgResidentRelation key, MemoryContext context)
 {
-	return sqlstate == ERRCODE_QUERY_CANCELED ||
-		   ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TRANSACTION_ROLLBACK;
-}
+	bool again = hg_loader_recover(context);
+	HgDirectoryEntry *entry = hg_directory_lock(key, true);
 
-/* After an error, which is reported: end what it has left, and tell the table's entry. */
-static bool
-hg_loader_recover(HgResidentRelation key, MemoryContext context)
-{
-	bool again = hg_loader_may_pass(geterrcode());
-	HgDirectoryEntry *entry;
-
-	HOLD_INTERRUPTS();
-	EmitErrorReport();
-	/* one of the directory's may be held outside of a transaction */
-	LWLockReleaseAll();
-	AbortOutOfAnyTransaction();
-	MemoryContextSwitchTo(context);
-	FlushErrorState();
-	RESUME_INTERRUPTS();
-	entry = hg_directory_lock(key, true);
 	if (entry == NULL)
 		return !again;
 	entry->loaded_at = GetCurrentTimestamp();
@@ -498,9 +504,11 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	}
 	PG_CATCH();
 	{
-		done = hg_loader_recover(key, context);
+		done = hg_loader_give_up(key, context);
 	}
 	PG_END_TRY();
+	if (done)
+		done = hg_loader_make_graphs(key, is_left, context);
 	hg_loader_unclaim(key);
 	return done;
 }

@@ -18,6 +18,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "storage/lwlock.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
@@ -93,6 +94,30 @@ hg_loader_end(void)
 {
 	PopActiveSnapshot();
 	CommitTransactionCommand();
+}
+
+/* May an error be gone the next time?  It came from somebody else, and not from the table. */
+static bool
+hg_loader_may_pass(int sqlstate)
+{
+	return sqlstate == ERRCODE_QUERY_CANCELED ||
+		   ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TRANSACTION_ROLLBACK;
+}
+
+bool
+hg_loader_recover(MemoryContext context)
+{
+	bool again = hg_loader_may_pass(geterrcode());
+
+	HOLD_INTERRUPTS();
+	EmitErrorReport();
+	/* one of the directory's may be held outside of a transaction */
+	LWLockReleaseAll();
+	AbortOutOfAnyTransaction();
+	MemoryContextSwitchTo(context);
+	FlushErrorState();
+	RESUME_INTERRUPTS();
+	return again;
 }
 
 void

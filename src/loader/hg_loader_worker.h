@@ -40,6 +40,12 @@ extern HgLoaderTask hg_loader_worker_begin(void);
 extern void hg_loader_begin(void);
 extern void hg_loader_end(void);
 
+/*
+ * In a PG_CATCH: report the error, and end what it has left, with this memory context current.
+ * True: it may be gone the next time, as it came from somebody else, and not from the table.
+ */
+extern bool hg_loader_recover(MemoryContext context);
+
 /* Sleep until somebody wakes this process, or so long; interrupts and reloads are looked at. */
 extern void hg_loader_sleep(long milliseconds);
 

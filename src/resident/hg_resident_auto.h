@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_auto.h
- *	  Columns that joins have scanned twice are taken in without being asked for.
+ *	  Columns that joins have scanned twice are taken in without being asked for, and HashGraphs are
+ *	  made of those whose values joins have hashed twice.
  *
  * What was scanned once is noted in a table of fixed size, where one column may push out another:
  * a scan that is forgotten has to come a third time.
@@ -28,5 +29,11 @@ extern void hg_auto_startup(void);
  * to be.
  */
 extern void hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns);
+
+/*
+ * Note that a join hashes the values of a column of a table, its only key of that side, under the
+ * same conditions.  Tables that are smaller than a segment are hashed sooner than a graph is found.
+ */
+extern void hg_auto_note_key(Relation rel, AttrNumber number);
 
 #endif /* HG_RESIDENT_AUTO_H */

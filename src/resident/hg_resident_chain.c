@@ -17,6 +17,7 @@
 
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -499,6 +500,7 @@ hg_chain_end_observation(HgObservation *observation)
 	for (uint32 i = observation->nsegments; i < entry->nslots; i++)
 		memset(&slots[i].record, 0, sizeof(HgSegmentRecord));
 	entry->observed = observation->position;
+	observation->wanted |= hg_graphs_observe(entry);
 	if (entry->state == HG_RESIDENT_DECLINED || !hg_directory_takes_in(entry))
 		observation->wanted = false;
 	entry->wanted |= observation->wanted;

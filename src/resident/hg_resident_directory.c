@@ -20,6 +20,7 @@
 #include "utils/timestamp.h"
 
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph_version.h"
 
 typedef struct HgDirectoryShared
 {
@@ -144,7 +145,7 @@ hg_directory_columns(const HgDirectoryEntry *entry)
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
 {
-	uint32 larger = Max(wanted, Max(8, 2 * *size));
+	uint32 larger = Max(wanted, Max(4, 2 * *size));
 	dsa_pointer replacement;
 
 	if (wanted <= *size)
@@ -162,11 +163,36 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 	return true;
 }
 
+HgDirectoryColumn *
+hg_directory_find_column(const HgDirectoryEntry *entry, AttrNumber number)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		if (columns[i].number == number)
+			return &columns[i];
+	return NULL;
+}
+
+/* A column's graph goes, and is to be made again where it is asked for. */
+static void
+hg_directory_lose_graph(HgDirectoryColumn *column)
+{
+	HgDirectoryGraph *graph = &column->graph;
+
+	if (DsaPointerIsValid(graph->version))
+		hg_graph_version_retire(graph->version);
+	*graph = (HgDirectoryGraph){
+		.keyed = graph->keyed, .state = HG_RESIDENT_QUEUED, .wanted = graph->keyed};
+}
+
 void
 hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
 {
 	while (entry->nslots > n)
 		hg_directory_set_version(entry, --entry->nslots, InvalidDsaPointer);
+	for (uint32 i = 0; i < entry->ncolumns && n == 0; i++)
+		hg_directory_lose_graph(&hg_directory_columns(entry)[i]);
 }
 
 bool
@@ -235,6 +261,30 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 	return true;
 }
 
+/* Have a graph be made, or be in step, whatever has kept it from that. */
+static void
+hg_directory_want_graph(HgDirectoryGraph *graph)
+{
+	graph->wanted = true;
+	graph->asked = false;
+	if (graph->state != HG_RESIDENT_READY)
+		graph->state = HG_RESIDENT_QUEUED;
+	graph->reason = HG_REASON_NONE;
+}
+
+void
+hg_directory_add_key(HgDirectoryEntry *entry, AttrNumber number)
+{
+	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
+
+	if (column == NULL)
+		return;
+	if (!column->graph.keyed)
+		hg_directory_note_change();
+	column->graph.keyed = true;
+	hg_directory_want_graph(&column->graph);
+}
+
 int
 hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns)
 {
@@ -245,12 +295,7 @@ hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns)
 		return ncolumns;
 	for (int i = 0; i < ncolumns; i++)
 	{
-		const HgDirectoryColumn *named = hg_directory_columns(entry);
-		uint32 at = 0;
-
-		while (at < entry->ncolumns && named[at].number != columns[i])
-			at++;
-		if (at == entry->ncolumns)
+		if (hg_directory_find_column(entry, columns[i]) == NULL)
 			columns[unnamed++] = columns[i];
 	}
 	hg_directory_unlock(entry);
@@ -294,8 +339,12 @@ hg_directory_ask(const HgDirectoryRequest *request)
 		hg_directory_remove(entry);
 		return false;
 	}
-	if (!entry->partitioned)
+	for (int i = 0; i < request->nkeys && all; i++)
+		hg_directory_add_key(entry, request->keys[i]);
+	if (!entry->partitioned && request->ncolumns > 0)
 		hg_directory_want(entry);
+	else if (!entry->partitioned)
+		entry->wanted = true;
 	hg_directory_unlock(entry);
 	return all;
 }
@@ -303,31 +352,27 @@ hg_directory_ask(const HgDirectoryRequest *request)
 bool
 hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 {
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (columns[i].number == number)
-		{
-			entry->ncolumns--;
-			hg_directory_note_change();
-			memmove(&columns[i], &columns[i + 1],
-					(entry->ncolumns - i) * sizeof(HgDirectoryColumn));
-			return true;
-		}
-	return false;
+	if (column == NULL)
+		return false;
+	hg_directory_lose_graph(column);
+	entry->ncolumns--;
+	hg_directory_note_change();
+	memmove(column, column + 1,
+			(char *) (hg_directory_columns(entry) + entry->ncolumns) - (char *) column);
+	return true;
 }
 
 void
 hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now)
 {
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (columns[i].number == number)
-		{
-			columns[i].asked_at = now;
-			columns[i].asked = true;
-		}
+	if (column == NULL)
+		return;
+	column->asked_at = now;
+	column->asked = true;
 }
 
 void
@@ -347,7 +392,12 @@ hg_directory_used_at(const HgDirectoryEntry *entry)
 	TimestampTz used_at = 0;
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
 		used_at = Max(used_at, columns[i].asked_at);
+		if (DsaPointerIsValid(columns[i].graph.version))
+			used_at =
+				Max(used_at, hg_graph_version_used_at(hg_graph_version(columns[i].graph.version)));
+	}
 	for (uint32 i = 0; i < entry->nslots; i++)
 	{
 		HgSegmentVersion *version;
@@ -385,6 +435,8 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 	{
 		columns[i].evicted = columns[i].asked = false;
 		columns[i].asked_at = GetCurrentTimestamp();
+		if (columns[i].graph.keyed)
+			hg_directory_want_graph(&columns[i].graph);
 	}
 }
 
@@ -435,6 +487,11 @@ hg_directory_set_version(HgDirectoryEntry *entry, uint32 i, dsa_pointer version)
 	HgSegmentSlot *slot = &hg_directory_slots(entry)[i];
 
 	entry->disturbed = true;
+	if (slot->version != version)
+	{
+		entry->replacements++;
+		entry->replaced_at = GetCurrentTimestamp();
+	}
 	if (DsaPointerIsValid(slot->version))
 		hg_segment_version_retire(slot->version);
 	slot->version = version;

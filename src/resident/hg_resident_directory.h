@@ -57,8 +57,26 @@ typedef enum HgResidentReason
 	HG_REASON_COLUMN_STRING,
 	HG_REASON_COLUMN_VIRTUAL,
 	HG_REASON_COLUMN_DROPPED,
-	HG_RESIDENT_REASONS /* their number */
+	/* of a graph: */
+	HG_REASON_GRAPH_TYPE,
+	HG_REASON_GRAPH_SEGMENTS,
+	HG_REASON_GRAPH_FAILED, /* an error, which the log has */
+	HG_RESIDENT_REASONS		/* their number */
 } HgResidentReason;
+
+/* The HashGraph of a column. */
+typedef struct HgDirectoryGraph
+{
+	bool keyed;			 /* is asked for */
+	uint8 state;		 /* HgResidentState */
+	uint8 reason;		 /* HgResidentReason */
+	bool wanted;		 /* is to be made, or to be in step, now */
+	bool asked;			 /* a join has missed it since; set under a shared lock */
+	dsa_pointer version; /* hg_resident_graph_version.h; InvalidDsaPointer: none */
+	uint64 made_of;		 /* replacements (below) when the slots were read that it was made of */
+	TimestampTz tried_at;
+	Size declined_with; /* bytes that were used when it was declined for want of memory */
+} HgDirectoryGraph;
 
 /* A column that was asked for. */
 typedef struct HgDirectoryColumn
@@ -71,6 +89,7 @@ typedef struct HgDirectoryColumn
 	bool asked;				  /* a scan has missed it since; set under a shared lock, as below */
 	TimestampTz asked_at;	  /* when a scan has missed it last, or a user has asked for it */
 	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
+	HgDirectoryGraph graph;
 } HgDirectoryColumn;
 
 /* A place in a database's chain of snapshots: see hg_resident_chain.h. */
@@ -131,7 +150,10 @@ typedef struct HgDirectoryEntry
 	uint64 observing;		  /* round of the last one that has begun */
 	HgChainPosition observed; /* of the last one that has seen all slots */
 	bool disturbed;			  /* a slot was changed since one began, other than by it */
-	Size declined_with;		  /* bytes that were used when it was declined for want of memory */
+	/* What graphs are in step with, or not: */
+	uint64 replacements;	 /* versions that came to slots, or went, since the entry was made */
+	TimestampTz replaced_at; /* the last time */
+	Size declined_with;		 /* bytes that were used when it was declined for want of memory */
 } HgDirectoryEntry;
 
 /* While shared memory is requested, and made, after the area. */
@@ -161,7 +183,7 @@ extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, 
  */
 extern void hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file);
 
-/* Take the slots of a locked entry from the n-th on, with their versions. */
+/* Take the slots of a locked entry from the n-th on, with their versions, and with all graphs. */
 extern void hg_directory_cut(HgDirectoryEntry *entry, uint32 n);
 
 /* What somebody asks for: a table with columns. */
@@ -175,6 +197,8 @@ typedef struct HgDirectoryRequest
 	bool automatic; /* a scan asks, and not a user */
 	int ncolumns;
 	const AttrNumber *columns; /* [ncolumns] */
+	int nkeys;
+	const AttrNumber *keys; /* [nkeys] columns, named here or before, that are to have graphs */
 } HgDirectoryRequest;
 
 /* Have what the i-th slot and its followers have in memory be at hand when it is their turn. */
@@ -213,7 +237,9 @@ extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 
 /* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
 extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
-/* Take it out again; false: it was not there. */
+/* Ask for the graph of a column, if a locked entry names that. */
+extern void hg_directory_add_key(HgDirectoryEntry *entry, AttrNumber number);
+/* Take it out again, with its graph; false: it was not there. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
 
 /* Note that a scan has missed a column of an entry, which may be locked by others for the same. */
@@ -234,7 +260,7 @@ extern bool hg_directory_is_empty(const HgDirectoryEntry *entry);
 /* Have all segments be wanted in a locked entry, as far as they are not there or stale. */
 extern void hg_directory_want(HgDirectoryEntry *entry);
 
-/* Have columns that were evicted from it be taken in again: all of them are asked for now. */
+/* Have columns and graphs that were evicted from it be there again: all are asked for now. */
 extern void hg_directory_want_columns(HgDirectoryEntry *entry);
 
 /* Put a version in place of what the i-th slot has, which loses its user, with an empty record. */
@@ -251,6 +277,10 @@ extern int hg_directory_forget_database(Oid database);
  * has waited for it that there is none any more (HG_REASON_NONE).
  */
 extern void hg_directory_set_waiting(Oid database, HgResidentReason reason);
+
+/* Where a column stands in a locked entry; NULL: it is not asked for. */
+extern HgDirectoryColumn *hg_directory_find_column(const HgDirectoryEntry *entry,
+												   AttrNumber number);
 
 /* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
 extern int hg_directory_list(Oid database, HgResidentRelation **keys);

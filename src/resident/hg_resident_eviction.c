@@ -16,14 +16,16 @@
 #include "utils/timestamp.h"
 
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_statistics.h"
 
-/* A column of a segment that may go. */
+/* A column of a segment, or a graph, that may go. */
 typedef struct HgVictim
 {
 	HgResidentRelation table;
+	bool graph;
 	uint32 segment;
-	dsa_pointer version;
+	dsa_pointer version; /* of the segment, or of the graph */
 	AttrNumber number;
 	TimestampTz used_at;
 } HgVictim;
@@ -37,18 +39,6 @@ typedef struct HgVictims
 	TimestampTz used_before; /* what was used later stays */
 } HgVictims;
 
-/* Where a column stands in a locked entry; NULL: it is not asked for any more. */
-static HgDirectoryColumn *
-hg_eviction_find_column(const HgDirectoryEntry *entry, AttrNumber number)
-{
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (columns[i].number == number)
-			return &columns[i];
-	return NULL;
-}
-
 /* May columns of a version go? */
 static bool
 hg_eviction_may_touch(HgSegmentVersion *version, TimestampTz now)
@@ -57,12 +47,80 @@ hg_eviction_may_touch(HgSegmentVersion *version, TimestampTz now)
 		   TimestampDifferenceExceeds(version->taken_at, now, hg_eviction_rest_ms());
 }
 
-/* Add the columns of a locked entry that may go; those that find no room are counted alone. */
+/* Note a victim as the n-th, if there is room. */
+static void
+hg_eviction_note(HgVictims *victims, int n, HgVictim victim)
+{
+	if (n < victims->size)
+		victims->items[n] = victim;
+}
+
+/* When a column's values were used last, or asked for. */
+static TimestampTz
+hg_eviction_column_used_at(const HgDirectoryEntry *entry, const HgDirectoryColumn *column)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	TimestampTz used_at = column->asked_at;
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		HgSegmentVersion *version;
+
+		if (!DsaPointerIsValid(slots[i].version))
+			continue;
+		version = hg_segment_version(slots[i].version);
+		for (uint32 k = 0; k < version->ncolumns; k++)
+			if (version->columns[k].column.number == column->number)
+				used_at = Max(used_at, hg_segment_used_at(version, (int) k));
+	}
+	return used_at;
+}
+
+/* May a column's graph go? */
+static bool
+hg_eviction_may_take_graph(const HgDirectoryColumn *column, TimestampTz now)
+{
+	HgResidentGraph *graph;
+
+	if (!DsaPointerIsValid(column->graph.version) || column->pinned)
+		return false;
+	graph = hg_graph_version(column->graph.version);
+	return !hg_graph_version_is_pinned(graph) &&
+		   TimestampDifferenceExceeds(graph->made_at, now, hg_eviction_rest_ms());
+}
+
+/* Add the graphs of a locked entry that may go, as the n-th and so on; how many there are then. */
+static int
+hg_eviction_collect_graphs(const HgDirectoryEntry *entry, HgVictims *victims, int n)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		TimestampTz used_at;
+
+		if (!hg_eviction_may_take_graph(&columns[i], victims->now))
+			continue;
+		used_at = Max(hg_eviction_column_used_at(entry, &columns[i]),
+					  hg_graph_version_used_at(hg_graph_version(columns[i].graph.version)));
+		if (used_at >= victims->used_before)
+			continue;
+		hg_eviction_note(victims, n++,
+						 (HgVictim){.table = entry->key,
+									.graph = true,
+									.version = columns[i].graph.version,
+									.number = columns[i].number,
+									.used_at = used_at});
+	}
+	return n;
+}
+
+/* Add what of a locked entry may go; what finds no room is counted alone. */
 static int
 hg_eviction_collect(const HgDirectoryEntry *entry, HgVictims *victims)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
-	int n = victims->count;
+	int n = hg_eviction_collect_graphs(entry, victims, victims->count);
 
 	for (uint32 i = 0; i < entry->nslots; i++)
 	{
@@ -76,20 +134,19 @@ hg_eviction_collect(const HgDirectoryEntry *entry, HgVictims *victims)
 		for (uint32 k = 0; k < version->ncolumns; k++)
 		{
 			const HgSegmentColumn *column = &version->columns[k];
-			const HgDirectoryColumn *asked = hg_eviction_find_column(entry, column->column.number);
+			const HgDirectoryColumn *asked = hg_directory_find_column(entry, column->column.number);
 			TimestampTz used_at =
 				Max(hg_segment_used_at(version, (int) k), asked != NULL ? asked->asked_at : 0);
 
 			if (!hg_segment_has_column(version, (int) k) || (asked != NULL && asked->pinned) ||
 				used_at >= victims->used_before)
 				continue;
-			if (n < victims->size)
-				victims->items[n] = (HgVictim){.table = entry->key,
-											   .segment = i,
-											   .version = slots[i].version,
-											   .number = column->column.number,
-											   .used_at = used_at};
-			n++;
+			hg_eviction_note(victims, n++,
+							 (HgVictim){.table = entry->key,
+										.segment = i,
+										.version = slots[i].version,
+										.number = column->column.number,
+										.used_at = used_at});
 		}
 	}
 	return n;
@@ -121,15 +178,45 @@ hg_eviction_collect_table(HgResidentRelation table, HgVictims *victims)
 static int
 hg_eviction_compare(const void *left, const void *right)
 {
-	TimestampTz a = ((const HgVictim *) left)->used_at;
-	TimestampTz b = ((const HgVictim *) right)->used_at;
+	const HgVictim *a = left;
+	const HgVictim *b = right;
 
-	return a < b ? -1 : a > b;
+	if (a->graph != b->graph)
+		return a->graph ? -1 : 1;
+	return a->used_at < b->used_at ? -1 : a->used_at > b->used_at;
 }
 
-/* Take a victim, if it still may go; how many bytes that has freed. */
+/* Take a graph, if it still may go; how many bytes that has freed. */
 static Size
-hg_eviction_take(const HgVictim *victim, TimestampTz now)
+hg_eviction_take_graph(const HgVictim *victim, TimestampTz now)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(victim->table, true);
+	HgDirectoryColumn *column;
+	Size freed = 0;
+
+	if (entry == NULL)
+		return 0;
+	column = hg_directory_find_column(entry, victim->number);
+	if (column != NULL && column->graph.version == victim->version &&
+		hg_eviction_may_take_graph(column, now))
+	{
+		freed = hg_graph_version(victim->version)->bytes;
+		column->graph.version = InvalidDsaPointer;
+		column->graph.state = HG_RESIDENT_EVICTED;
+		column->graph.wanted = column->graph.asked = false;
+		column->graph.tried_at = now;
+		hg_resident_count(HG_COUNT_EVICTIONS, 1);
+	}
+	hg_directory_unlock(entry);
+	/* all of its bins are given back without a lock */
+	if (freed > 0)
+		hg_graph_version_retire(victim->version);
+	return freed;
+}
+
+/* The same of a column of a segment. */
+static Size
+hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(victim->table, true);
 	HgSegmentSlot *slot;
@@ -155,7 +242,7 @@ hg_eviction_take(const HgVictim *victim, TimestampTz now)
 			freed += hg_segment_evict_column(version, (int) i);
 		empty &= !hg_segment_has_column(version, (int) i);
 	}
-	asked = hg_eviction_find_column(entry, victim->number);
+	asked = hg_directory_find_column(entry, victim->number);
 	/* a scan that has missed it before it was there does not bring it back */
 	if (asked != NULL && freed > 0)
 	{
@@ -204,7 +291,12 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	if (victims.count > 1)
 		qsort(victims.items, victims.count, sizeof(HgVictim), hg_eviction_compare);
 	for (int i = 0; i < victims.count && freed < wanted; i++)
-		freed += hg_eviction_take(&victims.items[i], victims.now);
+	{
+		const HgVictim *victim = &victims.items[i];
+
+		freed += victim->graph ? hg_eviction_take_graph(victim, victims.now)
+							   : hg_eviction_take_column(victim, victims.now);
+	}
 	pfree(victims.items);
 	pfree(keys);
 	return freed;

@@ -3,15 +3,18 @@
  * hg_resident_eviction.h
  *	  Making room in the area: what was not used for the longest time goes.
  *
- * What goes is a column of a segment: the arrays that it has there.  What is taken in again comes
- * segment by segment too, so that a table may be resident in parts.  It stays
+ * HashGraphs go first, each as a whole: they are made again of columns, without a look at the
+ * table.  A graph was used when its column was, or itself.  Then goes a column of a segment: the
+ * arrays that it has there.  What is taken in again comes segment by segment too, so that a table
+ * may be resident in parts.  It stays
  *
  *	-	what is pinned, by a process that reads it or by hashgraph_resident_add();
  *	-	what was made less than a minute ago, so that tables do not take turns in the area;
  *	-	what was used later than whoever wants the room was asked for, and what is of the same
  *		table: a table that is too large would evict itself.
  *
- * A column that has lost a segment is not taken in again before a scan asks for it, or a user.
+ * A column that has lost a segment is not taken in again before a scan asks for it, or a user, nor
+ * is a graph made again before a join does.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

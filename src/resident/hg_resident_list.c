@@ -62,10 +62,14 @@ typedef struct HgListItem
 	NameData name;
 } HgListItem;
 
+/* Flags of a column: a list from before there were graphs says of none that it is a key. */
+#define HG_LIST_PINNED 1
+#define HG_LIST_KEY 2
+
 typedef struct HgListColumn
 {
 	AttrNumber number;
-	uint16 pinned;
+	uint16 flags; /* HG_LIST_PINNED, HG_LIST_KEY */
 } HgListColumn;
 
 typedef struct HgListShared
@@ -219,7 +223,9 @@ hg_list_take(const HgListItem *item, const char *columns)
 		HgListColumn column;
 
 		memcpy(&column, columns + i * sizeof(HgListColumn), sizeof(HgListColumn));
-		all = hg_directory_add_column(entry, column.number, column.pinned);
+		all = hg_directory_add_column(entry, column.number, (column.flags & HG_LIST_PINNED) != 0);
+		if (all && (column.flags & HG_LIST_KEY) != 0)
+			hg_directory_add_key(entry, column.number);
 	}
 	if (entry->ncolumns == 0)
 	{
@@ -344,7 +350,9 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 	appendBinaryStringInfo(data, (char *) &item, sizeof(item));
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
-		HgListColumn column = {.number = columns[i].number, .pinned = columns[i].pinned};
+		HgListColumn column = {.number = columns[i].number,
+							   .flags = (columns[i].pinned ? HG_LIST_PINNED : 0) |
+										(columns[i].graph.keyed ? HG_LIST_KEY : 0)};
 
 		appendBinaryStringInfo(data, (char *) &column, sizeof(column));
 	}

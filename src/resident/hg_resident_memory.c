@@ -33,6 +33,7 @@ typedef struct HgResidentControl
 	Size size;			   /* of the area */
 	pg_atomic_uint64 used; /* bytes that are allocated */
 	pg_atomic_uint64 pinned;
+	pg_atomic_uint64 serials; /* numbers that were given out */
 	int nprocesses;
 	pg_atomic_uint64 pinned_by[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses], by number of the PGPROC */
 } HgResidentControl;
@@ -88,6 +89,7 @@ hg_resident_memory_startup(void)
 	control->size = size;
 	pg_atomic_init_u64(&control->used, 0);
 	pg_atomic_init_u64(&control->pinned, 0);
+	pg_atomic_init_u64(&control->serials, 0);
 	control->nprocesses = MaxBackends;
 	for (int i = 0; i < control->nprocesses; i++)
 		pg_atomic_init_u64(&control->pinned_by[i], 0);
@@ -144,6 +146,12 @@ uint64
 hg_resident_epoch(void)
 {
 	return control->epoch;
+}
+
+uint64
+hg_resident_serial(void)
+{
+	return pg_atomic_add_fetch_u64(&control->serials, 1);
 }
 
 Size

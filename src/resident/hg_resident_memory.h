@@ -80,6 +80,8 @@ extern void hg_resident_memory_startup_end(void);
 extern bool hg_resident_memory_exists(void);
 
 extern uint64 hg_resident_epoch(void);
+/* A number that nobody else is given as long as the area is there; never 0. */
+extern uint64 hg_resident_serial(void);
 extern Size hg_resident_memory_size(void);
 /* Bytes that are allocated, without what the area needs for itself. */
 extern Size hg_resident_memory_used(void);

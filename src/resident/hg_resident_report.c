@@ -10,6 +10,7 @@
 #include "hg_compat.h"
 
 #include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_report.h"
 
 /* Add what a slot has of a column. */
@@ -44,32 +45,87 @@ hg_report_add(HgResidentReport *report, const HgSegmentSlot *slot, uint64 genera
 	}
 }
 
-/* Fill in the reports of a locked entry, which has no more columns than there is room for. */
+/* Fill in the report of a column of a locked entry. */
+static void
+hg_report_column(const HgDirectoryEntry *entry, const HgDirectoryColumn *column, uint64 generation,
+				 HgResidentReport *report)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+
+	*report = (HgResidentReport){.number = column->number,
+								 .state = entry->state,
+								 .reason = entry->reason,
+								 .total = entry->nblocks,
+								 .pinned = column->pinned,
+								 .loaded_at = entry->loaded_at};
+	if (column->state == HG_RESIDENT_DECLINED)
+	{
+		report->state = HG_RESIDENT_DECLINED;
+		report->reason = column->reason;
+	}
+	else if (column->evicted && entry->state != HG_RESIDENT_DECLINED)
+		report->state = HG_RESIDENT_EVICTED;
+	for (uint32 k = 0; k < entry->nslots; k++)
+		hg_report_add(report, &slots[k], generation);
+}
+
+/* The same of its graph, behind the report of the column. */
+static void
+hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryColumn *column, uint64 generation,
+				const HgResidentReport *of_column, HgResidentReport *report)
+{
+	const HgDirectoryGraph *graph = &column->graph;
+
+	*report = (HgResidentReport){.number = column->number,
+								 .graph = true,
+								 .state = of_column->state,
+								 .reason = of_column->reason,
+								 .total = entry->nblocks,
+								 .visible = of_column->visible,
+								 .pinned = column->pinned};
+	if (!entry->partitioned && report->state != HG_RESIDENT_DECLINED)
+	{
+		report->state = graph->state;
+		report->reason = graph->state == HG_RESIDENT_QUEUED ? entry->reason : graph->reason;
+	}
+	if (DsaPointerIsValid(graph->version))
+	{
+		HgResidentGraph *version = hg_graph_version(graph->version);
+		HgGraphBlocks blocks = hg_graph_blocks(entry, version, generation);
+
+		report->resident = blocks.resident;
+		report->stale = blocks.stale;
+		report->bytes = version->bytes;
+		report->used_at = hg_graph_version_used_at(version);
+		report->loaded_at = version->made_at;
+	}
+}
+
+/* Reports of a locked entry. */
+static uint32
+hg_report_count(const HgDirectoryEntry *entry)
+{
+	uint32 n = entry->ncolumns;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		n += hg_directory_columns(entry)[i].graph.keyed;
+	return n;
+}
+
+/* Fill in the reports of a locked entry, for all of which there is room. */
 static void
 hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentReport *reports)
 {
 	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	uint32 n = 0;
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
-		HgResidentReport *report = &reports[i];
+		const HgResidentReport *of_column = &reports[n];
 
-		*report = (HgResidentReport){.number = columns[i].number,
-									 .state = entry->state,
-									 .reason = entry->reason,
-									 .total = entry->nblocks,
-									 .pinned = columns[i].pinned,
-									 .loaded_at = entry->loaded_at};
-		if (columns[i].state == HG_RESIDENT_DECLINED)
-		{
-			report->state = HG_RESIDENT_DECLINED;
-			report->reason = columns[i].reason;
-		}
-		else if (columns[i].evicted && entry->state != HG_RESIDENT_DECLINED)
-			report->state = HG_RESIDENT_EVICTED;
-		for (uint32 k = 0; k < entry->nslots; k++)
-			hg_report_add(report, &slots[k], generation);
+		hg_report_column(entry, &columns[i], generation, &reports[n++]);
+		if (columns[i].graph.keyed)
+			hg_report_graph(entry, &columns[i], generation, of_column, &reports[n++]);
 	}
 }
 
@@ -88,7 +144,7 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 		entry = hg_directory_lock(key, false);
 		if (entry == NULL)
 			return 0;
-		n = entry->ncolumns;
+		n = hg_report_count(entry);
 		if (n <= room)
 			hg_report_fill(entry, chain != NULL ? hg_chain_generation(chain) : 0, *reports);
 		hg_directory_unlock(entry);
@@ -192,6 +248,12 @@ hg_resident_reason_text(HgResidentReason reason)
 			return "it is generated when it is read";
 		case HG_REASON_COLUMN_DROPPED:
 			return "it was dropped";
+		case HG_REASON_GRAPH_TYPE:
+			return "values of its type are not passed by value";
+		case HG_REASON_GRAPH_SEGMENTS:
+			return "its table is larger than 32 GB";
+		case HG_REASON_GRAPH_FAILED:
+			return "its HashGraph could not be made, as the server's log tells";
 		case HG_RESIDENT_REASONS:
 			break;
 	}

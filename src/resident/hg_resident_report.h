@@ -17,6 +17,7 @@
 typedef struct HgResidentReport
 {
 	AttrNumber number;
+	bool graph;				 /* of the column's HashGraph, and not of its values */
 	HgResidentState state;	 /* of the column, as far as it is told from the table's */
 	HgResidentReason reason; /* of the column, else of the table */
 	BlockNumber total;		 /* blocks of the table */
@@ -29,7 +30,8 @@ typedef struct HgResidentReport
 	TimestampTz loaded_at; /* 0: never */
 } HgResidentReport;
 
-/* Reports of the columns of a table, in CurrentMemoryContext; returns their number. */
+/* Reports of the columns of a table, and of their graphs, in CurrentMemoryContext; returns their
+ * number. */
 extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports);
 
 /*

@@ -25,7 +25,9 @@ typedef enum HgResidentCounter
 	HG_COUNT_CHAINS_BROKEN,		/* of snapshots: nothing was served until the next one */
 	HG_COUNT_BLOCKS_READMITTED, /* that rule L has brought back */
 	HG_COUNT_LOADS,				/* segments that were taken in */
-	HG_COUNT_EVICTIONS,			/* columns of segments that have gone */
+	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, that have gone */
+	HG_COUNT_GRAPHS_MADE,		/* of columns alone */
+	HG_COUNT_GRAPHS_MERGED,		/* of older graphs, and of what had changed */
 	HG_COUNT_DECLINES,			/* tables; by reason: below */
 	HG_RESIDENT_COUNTERS		/* their number */
 } HgResidentCounter;

@@ -174,6 +174,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 	version = hg_segment_version(pointer);
 	memset(version, 0, sizeof(HgSegmentVersion));
 	version->body = body;
+	version->serial = hg_resident_serial();
 	pg_atomic_init_u32(&version->users, 1);
 	pg_atomic_init_u32(&version->pins, 0);
 	version->first = data->first;

@@ -12,6 +12,9 @@
  * has pinned it; the last one to let go frees it.  A pin is taken where the directory's own use
  * can't end meanwhile, under the lock of its entry, or where the taker knows of another pin.
  *
+ * SERIALS.  Each version has a number of its own, as long as the area is there, by which those who
+ * keep something that was made of it (hg_resident_graph.h) know it from all others.
+ *
  * EVICTION takes the arrays of single columns (hg_resident_eviction.h), under the entry's exclusive
  * lock and of versions that nobody has pinned: whoever has one pinned sees no change of it.
  *
@@ -90,6 +93,7 @@ typedef struct HgSegmentVersion
 {
 	HgBlockBits taken;
 	dsa_pointer body;
+	uint64 serial;			/* which no other version ever has */
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
 	BlockNumber first;

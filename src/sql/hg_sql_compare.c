@@ -5,7 +5,8 @@
  *
  * Each segment is decided on for itself, as a scan of it would, with all the columns that its
  * version has; then the heap's rows of its blocks are read in physical order, and each is compared
- * with the one that is served in its place: line pointer, NULLs and bytes.
+ * with the one that is served in its place: line pointer, NULLs and bytes.  HashGraphs are compared
+ * with what is served (hg_sql_compare_graph.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,6 +22,7 @@
 
 #include "batch/hg_numeric_units.h"
 #include "sql/hg_sql_compare.h"
+#include "sql/hg_sql_compare_graph.h"
 
 /* Is a value of the heap's the one that is served as this row? */
 static bool
@@ -150,6 +152,7 @@ hg_sql_compare_served(Relation rel, Snapshot snapshot)
 	for (int i = 0; i < served->nsegments; i++)
 		hg_sql_compare_segment(rel, snapshot, &served->segments[i], slot, &compared);
 	ExecDropSingleTupleTableSlot(slot);
+	compared.different += hg_sql_compare_graphs(rel, served);
 	hg_validity_release(served);
 	return compared;
 }

@@ -17,7 +17,7 @@
 typedef struct HgCompared
 {
 	uint64 rows;	  /* that would be served */
-	uint64 different; /* rows of which something differs, are not in the heap, or not served */
+	uint64 different; /* rows of which something differs, here or in a HashGraph */
 } HgCompared;
 
 /*

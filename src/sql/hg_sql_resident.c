@@ -28,6 +28,7 @@
 #include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_list.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_statistics.h"
@@ -51,6 +52,7 @@ typedef enum HgResidentViewColumn
 	RESIDENT_DATABASE = 0,
 	RESIDENT_RELATION,
 	RESIDENT_NUMBER,
+	RESIDENT_KIND,
 	RESIDENT_STATE,
 	RESIDENT_REASON,
 	RESIDENT_BLOCKS_TOTAL,
@@ -75,6 +77,8 @@ typedef enum HgStatResidentColumn
 	STAT_RESIDENT_BLOCKS_READMITTED,
 	STAT_RESIDENT_LOADS,
 	STAT_RESIDENT_EVICTIONS,
+	STAT_RESIDENT_GRAPHS_MADE,
+	STAT_RESIDENT_GRAPHS_MERGED,
 	STAT_RESIDENT_DECLINES,
 	STAT_RESIDENT_DECLINED_FOR,
 	STAT_RESIDENT_MEMORY,
@@ -187,35 +191,68 @@ hg_sql_resident_reason(HgResidentState state, HgResidentReason reason)
 	return reason;
 }
 
+/* What a table that is waited for has come to. */
+typedef struct HgSqlWaited
+{
+	HgResidentState state;
+	HgResidentReason reason;
+	HgResidentState graphs;
+	HgResidentReason graphs_reason;
+	bool wanted;
+} HgSqlWaited;
+
+/* Find it out; an error where the table has gone. */
+static HgSqlWaited
+hg_sql_resident_waited(HgResidentRelation key, const char *name)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	HgSqlWaited waited;
+
+	if (entry == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("\"%s\" is not to be resident any more", name)));
+	waited.state = entry->state;
+	waited.reason = hg_sql_resident_reason(waited.state, entry->reason);
+	waited.wanted = entry->wanted;
+	waited.graphs = hg_graphs_state(entry, &waited.graphs_reason);
+	hg_directory_unlock(entry);
+	return waited;
+}
+
+/* An error for what is declined. */
+static void
+hg_sql_resident_complain(const char *what, const char *name, HgResidentReason reason)
+{
+	ereport(ERROR,
+			(errcode(reason == HG_REASON_NO_MEMORY ? ERRCODE_OUT_OF_MEMORY
+												   : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s\"%s\" could not be taken in", what, name),
+			 errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+}
+
 /* How long a table that nobody can take in is waited for, in ms. */
 #define HG_RESIDENT_WORKER_MS 10000
 
-/* Wait until a table is ready; an error where it is declined, or no worker comes to take it in. */
+/*
+ * Wait until a table is ready, with the graphs that are asked for; an error where it is declined,
+ * or of graphs that this call asks for one is, or no worker comes to take it in.
+ */
 static void
-hg_sql_resident_wait(HgResidentRelation key, const char *name)
+hg_sql_resident_wait(HgResidentRelation key, const char *name, bool with_graphs)
 {
 	for (int waited = 0;; waited += HG_RESIDENT_LOOK_MS)
 	{
-		HgDirectoryEntry *entry = hg_directory_lock(key, false);
-		HgResidentState state;
-		HgResidentReason reason;
-		bool wanted;
+		HgSqlWaited now = hg_sql_resident_waited(key, name);
+		HgResidentReason reason = now.reason;
 
-		if (entry == NULL)
-			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-							errmsg("\"%s\" is not to be resident any more", name)));
-		state = entry->state;
-		reason = hg_sql_resident_reason(state, entry->reason);
-		wanted = entry->wanted;
-		hg_directory_unlock(entry);
-		if (state == HG_RESIDENT_READY && !wanted)
+		if (now.state == HG_RESIDENT_DECLINED)
+			hg_sql_resident_complain("", name, reason);
+		if (now.state == HG_RESIDENT_READY && !now.wanted && now.graphs != HG_RESIDENT_QUEUED)
+		{
+			if (with_graphs && now.graphs == HG_RESIDENT_DECLINED)
+				hg_sql_resident_complain("a HashGraph of ", name, now.graphs_reason);
 			return;
-		if (state == HG_RESIDENT_DECLINED)
-			ereport(ERROR, (errcode(reason == HG_REASON_NO_MEMORY
-										? ERRCODE_OUT_OF_MEMORY
-										: ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-							errmsg("\"%s\" could not be taken in", name),
-							errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
+		}
 		if (reason != HG_REASON_NO_WORKER)
 			waited = 0;
 		else if (waited >= HG_RESIDENT_WORKER_MS)
@@ -236,7 +273,7 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name)
 
 /* Have what a partitioned table stands for be taken in, or wait for it. */
 static void
-hg_sql_resident_wait_partitions(HgResidentRelation parent)
+hg_sql_resident_wait_partitions(HgResidentRelation parent, bool with_graphs)
 {
 	HgResidentRelation *keys;
 	int nkeys = hg_partitions_list(parent, &keys);
@@ -246,8 +283,41 @@ hg_sql_resident_wait_partitions(HgResidentRelation parent)
 		const char *name = get_rel_name(keys[i].relation);
 
 		if (name != NULL)
-			hg_sql_resident_wait(keys[i], name);
+			hg_sql_resident_wait(keys[i], name, with_graphs);
 	}
+}
+
+/* An error where a column can't have a graph. */
+static void
+hg_sql_resident_require_keys(Relation rel, const List *numbers)
+{
+	ListCell *cell;
+
+	foreach (cell, numbers)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(cell) - 1);
+		HgResidentColumn column = hg_resident_column(attribute);
+
+		if (!hg_resident_graph_may_have(&column))
+			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+							errmsg("column \"%s\" of relation \"%s\" cannot have a HashGraph",
+								   NameStr(attribute->attname), RelationGetRelationName(rel)),
+							errdetail("The reason is that %s.",
+									  hg_resident_reason_text(HG_REASON_GRAPH_TYPE))));
+	}
+}
+
+/* Numbers of columns as an array; their number is *n. */
+static const AttrNumber *
+hg_sql_resident_numbers(const List *numbers, int *n)
+{
+	AttrNumber *array = palloc(Max(list_length(numbers), 1) * sizeof(AttrNumber));
+	ListCell *cell;
+
+	*n = 0;
+	foreach (cell, numbers)
+		array[(*n)++] = (AttrNumber) lfirst_int(cell);
+	return array;
 }
 
 Datum
@@ -255,12 +325,11 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 {
 	Relation rel;
 	HgDirectoryRequest request = {0};
-	AttrNumber *columns;
 	List *numbers;
-	ListCell *cell;
+	List *keys = NIL;
 	bool all;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 						errmsg("neither the table nor \"pinned\" nor \"wait\" may be NULL")));
 	rel = hg_sql_resident_open(PG_GETARG_OID(0));
@@ -268,17 +337,19 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	if (!request.partitioned)
 		hg_sql_resident_require_table(rel);
 	numbers = hg_sql_resident_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1));
+	if (!PG_ARGISNULL(2))
+		keys = hg_sql_resident_columns(rel, PG_GETARG_ARRAYTYPE_P(2));
+	hg_sql_resident_require_keys(rel, keys);
+	numbers = list_concat_unique_int(numbers, keys);
 	if (numbers == NIL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("relation \"%s\" has no column that can be resident",
 							   RelationGetRelationName(rel))));
-	columns = palloc(list_length(numbers) * sizeof(AttrNumber));
-	foreach (cell, numbers)
-		columns[request.ncolumns++] = (AttrNumber) lfirst_int(cell);
 	request.key = hg_resident_relation(rel);
 	request.name = pstrdup(RelationGetRelationName(rel));
-	request.pinned = PG_GETARG_BOOL(2);
-	request.columns = columns;
+	request.pinned = PG_GETARG_BOOL(3);
+	request.columns = hg_sql_resident_numbers(numbers, &request.ncolumns);
+	request.keys = hg_sql_resident_numbers(keys, &request.nkeys);
 
 	hg_list_load();
 	all = hg_directory_ask(&request) ||
@@ -291,14 +362,11 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	hg_list_write(false);
 	hg_loader_wake();
 	if (!all)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY), errmsg("\"%s\" could not be taken in", request.name),
-			 errdetail("The reason is that %s.", hg_resident_reason_text(HG_REASON_NO_MEMORY))));
-	if (PG_GETARG_BOOL(3) && request.partitioned)
-		hg_sql_resident_wait_partitions(request.key);
-	else if (PG_GETARG_BOOL(3))
-		hg_sql_resident_wait(request.key, request.name);
+		hg_sql_resident_complain("", request.name, HG_REASON_NO_MEMORY);
+	if (PG_GETARG_BOOL(4) && request.partitioned)
+		hg_sql_resident_wait_partitions(request.key, request.nkeys > 0);
+	else if (PG_GETARG_BOOL(4))
+		hg_sql_resident_wait(request.key, request.name, request.nkeys > 0);
 	PG_RETURN_VOID();
 }
 
@@ -459,6 +527,7 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 			hg_sql_row_set(&row, RESIDENT_DATABASE, ObjectIdGetDatum(keys[i].database));
 			hg_sql_row_set(&row, RESIDENT_RELATION, ObjectIdGetDatum(keys[i].relation));
 			hg_sql_row_set(&row, RESIDENT_NUMBER, Int16GetDatum(report->number));
+			hg_sql_row_set_text(&row, RESIDENT_KIND, report->graph ? "graph" : "column");
 			hg_sql_row_set_text(&row, RESIDENT_STATE, hg_resident_state_name(report->state));
 			if (reason != NULL)
 				hg_sql_row_set_text(&row, RESIDENT_REASON, reason);

@@ -27,6 +27,7 @@
 #include "utils/tuplestore.h"
 
 #include "loader/hg_loader_encode.h"
+#include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"
 #include "resident/hg_resident_version.h"
@@ -41,6 +42,7 @@ typedef enum HgAdviseColumn
 	ADVISE_TYPE,
 	ADVISE_REASON,
 	ADVISE_HOST_BYTES,
+	ADVISE_GRAPH_BYTES,
 	ADVISE_COLUMNS
 } HgAdviseColumn;
 
@@ -50,7 +52,8 @@ typedef struct HgAdviseSize
 	int natts;		/* of the table that was asked for */
 	bool sees_rows; /* the user may see all rows of that */
 	BlockNumber blocks;
-	double *bytes; /* [natts] */
+	double *bytes;		 /* [natts] */
+	double *graph_bytes; /* [natts] of its HashGraph */
 } HgAdviseSize;
 
 /* What is known of the values of a table's column. */
@@ -113,10 +116,31 @@ hg_advise_variable(const HgAdviseValues *values, double rows, BlockNumber blocks
 			   rows * (codes > 256 ? 2 : 1) + segments * codes * (values->width + sizeof(uint32)));
 }
 
-/* Add what a table's column takes: where a value may be NULL a bit tells whether it is. */
+/* What the HashGraph of a column would take that has a key in so many rows. */
+static double
+hg_advise_graph(Form_pg_attribute attribute, double rows)
+{
+	HgResidentColumn column = hg_resident_column(attribute);
+	HgFlatShape shape;
+	double bins;
+
+	if (!hg_resident_graph_may_have(&column))
+		return 0;
+	shape = hg_flat_shape(column.length == sizeof(int64) ? sizeof(int64) : sizeof(int32),
+						  (uint64) rows);
+	bins = (double) (UINT64CONST(1) << shape.bins_log2);
+	return sizeof(HgResidentGraph) +
+		   bins *
+			   (double) (sizeof(dsa_pointer) + hg_flat_bin_bytes(&shape, (uint64) (rows / bins)));
+}
+
+/*
+ * Add what a table's column takes, where a value may be NULL a bit that tells whether it is, and
+ * what a graph of it would.
+ */
 static void
 hg_advise_add_column(Relation rel, bool sees_rows, AttrNumber number, double rows,
-					 BlockNumber blocks, double *bytes)
+					 BlockNumber blocks, double *bytes, double *graph_bytes)
 {
 	Form_pg_attribute attribute;
 	HgAdviseValues values;
@@ -131,6 +155,7 @@ hg_advise_add_column(Relation rel, bool sees_rows, AttrNumber number, double row
 		*bytes += hg_advise_variable(&values, rows, blocks);
 	if (!attribute->attnotnull)
 		*bytes += rows / BITS_PER_BYTE;
+	*graph_bytes += hg_advise_graph(attribute, rows * values.present);
 }
 
 /* Add a table, which is the one that was asked for or a partition, with columns of its own. */
@@ -155,7 +180,7 @@ hg_advise_add(Relation rel, Relation asked, HgAdviseSize *size)
 				rel, sees_rows,
 				rel == asked ? i + 1
 							 : get_attnum(RelationGetRelid(rel), NameStr(attribute->attname)),
-				rows, blocks, &size->bytes[i]);
+				rows, blocks, &size->bytes[i], &size->graph_bytes[i]);
 	}
 }
 
@@ -168,6 +193,7 @@ hg_advise_size(Relation rel)
 	ListCell *cell;
 
 	size.bytes = palloc0(Max(size.natts, 1) * sizeof(double));
+	size.graph_bytes = palloc0(Max(size.natts, 1) * sizeof(double));
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 	{
 		hg_advise_add(rel, rel, &size);
@@ -197,7 +223,7 @@ hg_advise_own_bytes(HgAdviseSize size)
 /* A row of the result; a column of NULL stands for what the table takes by itself. */
 static void
 hg_advise_put(FunctionCallInfo fcinfo, Form_pg_attribute attribute, HgResidentReason reason,
-			  double bytes)
+			  double bytes, double graph_bytes)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	HgSqlRow row = hg_sql_row_start(fcinfo, ADVISE_COLUMNS);
@@ -211,6 +237,8 @@ hg_advise_put(FunctionCallInfo fcinfo, Form_pg_attribute attribute, HgResidentRe
 		hg_sql_row_set_text(&row, ADVISE_REASON, hg_resident_reason_text(reason));
 	else
 		hg_sql_row_set_count(&row, ADVISE_HOST_BYTES, (uint64) bytes);
+	if (reason == HG_REASON_NONE && graph_bytes > 0)
+		hg_sql_row_set_count(&row, ADVISE_GRAPH_BYTES, (uint64) graph_bytes);
 	tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
 }
 
@@ -230,7 +258,7 @@ hashgraph_resident_advise(PG_FUNCTION_ARGS)
 	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		whole = hg_validity_may_take_in(rel);
 	size = hg_advise_size(rel);
-	hg_advise_put(fcinfo, NULL, whole, hg_advise_own_bytes(size));
+	hg_advise_put(fcinfo, NULL, whole, hg_advise_own_bytes(size), 0);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
@@ -238,7 +266,7 @@ hashgraph_resident_advise(PG_FUNCTION_ARGS)
 
 		if (!attribute->attisdropped)
 			hg_advise_put(fcinfo, attribute, whole != HG_REASON_NONE ? whole : reason,
-						  size.bytes[i]);
+						  size.bytes[i], size.graph_bytes[i]);
 	}
 	relation_close(rel, AccessShareLock);
 	return (Datum) 0;

@@ -3,14 +3,12 @@
  * hg_sql_table_stats.c
  *	  hashgraph_table_stats(): a table of engine/hg_table.h over one key column.
  *
- * A table of the kind and content that are asked for is built of all keys, and then measured as a
- * caller would use it: every key is looked up, and a tenth of the rows is erased and inserted
- * again, in batches, so that the table ends with what it was built of.  It is described after
- * that, with all that was done to it.
+ * A table of the kind and content that are asked for is measured over all keys
+ * (engine/hg_table_measure.h): on a device where a matcher would have its join there, else here.
  *
  * MEMORY.  Keys lie in one array, because a table is built of one batch.  Array and table are
  * charged to the same budget as the other statistics functions have; what reading leaves of it is
- * the table's limit.
+ * the table's limit.  A table on a device has the limits of joins there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,19 +23,13 @@
 
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
+#include "backend/matcher/hg_matcher.h"
 #include "engine/table/hg_table_cpu.h"
-#include "sql/hg_sql_match.h"
+#include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 
-/* One row of so many is erased and inserted again. */
-#define SAMPLE 10
-
-/* Keys that are looked up in one call. */
-#define FIND_KEYS 65536
-
-/* Batches that the sample is cut into: by default, and at most. */
+/* Batches that the sample is cut into. */
 #define DEFAULT_BATCHES 10
-#define MAX_BATCHES 10000
 
 PG_FUNCTION_INFO_V1(hashgraph_table_stats);
 
@@ -83,6 +75,8 @@ typedef enum HgTableStatsColumn
 	TABLE_FIND_NS,
 	TABLE_ERASE_NS,
 	TABLE_BACKEND,
+	TABLE_DEVICE,
+	TABLE_FALLBACK,
 	TABLE_COLUMNS
 } HgTableStatsColumn;
 
@@ -99,23 +93,13 @@ typedef struct HgSqlTable
 	HgSqlTableHost host;
 	HgBudget budget;
 	HgCharge array; /* what keys takes */
-	HgTableSpec spec;
-	HgTables *tables;
-	HgTable *table; /* or NULL */
-	const char *keys;
+	HgTableTrial trial;
+	const void *keys;
 	uint64 nkeys;
 	uint64 null_keys;
+	HgTableMeasure measure;
+	HgMatcherReport report; /* where it was measured */
 } HgSqlTable;
-
-/* Times, in nanoseconds, and how many rows each was taken over. */
-typedef struct HgSqlTableTimes
-{
-	double build;
-	double find;
-	double erase;
-	double insert;
-	uint64 sampled; /* rows that were erased and inserted again */
-} HgSqlTableTimes;
 
 /* The name that an argument gives, or NULL. */
 static const char *
@@ -258,11 +242,11 @@ hg_sql_table_batches(FunctionCallInfo fcinfo)
 	int32 batches =
 		PG_ARGISNULL(ARGUMENT_BATCHES) ? DEFAULT_BATCHES : PG_GETARG_INT32(ARGUMENT_BATCHES);
 
-	if (batches < 0 || batches > MAX_BATCHES)
+	if (batches < 0 || batches > HG_TABLE_MAX_BATCHES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("batches out of range: %d", batches),
-				 errdetail("Valid values are from 0 to %d.", MAX_BATCHES),
+				 errdetail("Valid values are from 0 to %d.", HG_TABLE_MAX_BATCHES),
 				 errhint("With 0 the table is not changed, and insert_ns and erase_ns are NULL.")));
 	return (uint32) batches;
 }
@@ -291,16 +275,12 @@ hg_sql_table_throw_full(void)
 					 "kinds that can't be changed in place take up to twice the memory then.")));
 }
 
-/* Return where a call of the table answered HG_OK, and close it and throw otherwise. */
+/* Return where a table was measured, and throw otherwise. */
 static void
 hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 {
 	if (status == HG_OK)
 		return;
-	if (table->table != NULL)
-		table->tables->close(table->table);
-	table->table = NULL;
-
 	hg_host_rethrow(&table->host.pg);
 	if (status == HG_OUT_OF_MEMORY && !table->host.refused)
 		hg_sql_table_throw_full();
@@ -313,22 +293,6 @@ hg_sql_table_check(HgSqlTable *table, HgStatus status, const HgError *error)
 			 errhint("Raise max_padding, or take a kind that pads less: sliced_ellpack, or csr, "
 					 "which does not.")));
 	hg_host_throw(&table->host.pg, status, error);
-}
-
-/* The number of the first row of one of so many parts of the keys. */
-static uint64
-hg_sql_table_part(const HgSqlTable *table, uint64 part, uint64 parts)
-{
-	return table->nkeys * part / parts;
-}
-
-/* Keys and rows from one row on. */
-static HgTableBatch
-hg_sql_table_batch(const HgSqlTable *table, uint64 first_row, uint64 count)
-{
-	return (HgTableBatch){.keys = table->keys + first_row * table->spec.key_width,
-						  .first_row = (uint32) first_row,
-						  .count = count};
 }
 
 /* Read the keys of a column into one array. */
@@ -370,99 +334,45 @@ hg_sql_table_read(HgSqlTable *table, const HgSqlKey *key, HgKeyEncoder *encoder)
 	table->null_keys = side.null_keys;
 }
 
-/* Nanoseconds since a moment. */
-static double
-hg_sql_table_ns_since(instr_time start)
+/* Have the table measured on a device; false: it is to be measured here. */
+static bool
+hg_sql_table_measure_there(HgSqlTable *table)
 {
-	return hg_sql_ms_since(start) * 1e6;
-}
-
-/* Make the table of all keys. */
-static void
-hg_sql_table_build(HgSqlTable *table, HgSqlTableTimes *times)
-{
-	HgTableBatch batch = hg_sql_table_batch(table, 0, table->nkeys);
+	const HgMatcherSpec spec = {
+		.key_width = table->trial.spec.key_width, .mode = HG_MATCH_ALL, .trial = &table->trial};
+	const HgKeyPiece piece = {.keys = table->keys, .count = table->nkeys};
+	const HgKeySet keys = {.pieces = &piece, .npieces = 1, .rows = table->nkeys};
+	const HgKeySet none = {0};
+	HgMatcher *matcher = hg_matcher_create(&spec, &none, &keys);
 	HgStatus status;
 	HgError error;
-	instr_time start;
+	bool measured = hg_matcher_measured(matcher, &table->measure, &status, &error);
+
+	hg_matcher_report(matcher, &table->report);
+	hg_matcher_destroy(matcher);
+	if (measured)
+		hg_sql_table_check(table, status, &error);
+	return measured;
+}
+
+/* Measure the table in this process. */
+static void
+hg_sql_table_measure_here(HgSqlTable *table)
+{
+	HgStatus status;
+	HgError error;
 
 	/* 0 would be no limit */
-	table->spec.memory_limit = Max(hg_budget_room(&table->budget), 1);
-	table->tables = hg_table_cpu();
-	status = table->tables->open(table->tables, &table->host.pg.host, &table->spec, &table->table,
-								 &error);
+	table->trial.spec.memory_limit = Max(hg_budget_room(&table->budget), 1);
+	status = hg_table_measure(hg_table_cpu(), &table->host.pg.host, &table->trial, table->keys,
+							  table->nkeys, &table->measure, &error);
 	hg_sql_table_check(table, status, &error);
-
-	INSTR_TIME_SET_CURRENT(start);
-	status = table->tables->build(table->table, &batch, NULL, &error);
-	times->build = hg_sql_table_ns_since(start);
-	hg_sql_table_check(table, status, &error);
-}
-
-/* Look all keys up, in the order in which they were read. */
-static void
-hg_sql_table_find(HgSqlTable *table, HgSqlTableTimes *times)
-{
-	uint32 *rows = palloc(FIND_KEYS * sizeof(uint32));
-	instr_time start;
-
-	INSTR_TIME_SET_CURRENT(start);
-	for (uint64 i = 0; i < table->nkeys; i += FIND_KEYS)
-	{
-		HgTableBatch batch = hg_sql_table_batch(table, i, Min(table->nkeys - i, FIND_KEYS));
-		HgError error;
-
-		hg_sql_table_check(table,
-						   table->tables->find(table->table, batch.keys, batch.count, rows, &error),
-						   &error);
-	}
-	times->find = hg_sql_table_ns_since(start);
-	pfree(rows);
-}
-
-/*
- * Erase the sample, or insert it: of each of so many parts of the rows the first ones.  Returns the
- * time, and how many rows there were and were changed.
- */
-static double
-hg_sql_table_change(HgSqlTable *table, uint32 batches, bool insert, uint64 *rows, uint64 *changed)
-{
-	instr_time start;
-
-	*rows = *changed = 0;
-	INSTR_TIME_SET_CURRENT(start);
-	for (uint32 i = 0; i < batches; i++)
-	{
-		uint64 first = hg_sql_table_part(table, i, batches);
-		uint64 part = hg_sql_table_part(table, (uint64) i + 1, batches) - first;
-		HgTableBatch batch = hg_sql_table_batch(table, first, (part + SAMPLE - 1) / SAMPLE);
-		HgTableChange change = {0};
-		HgError error;
-
-		hg_sql_table_check(table,
-						   insert ? table->tables->insert(table->table, &batch, &change, &error)
-								  : table->tables->erase(table->table, &batch, &change, &error),
-						   &error);
-		*rows += batch.count;
-		*changed += insert ? change.inserted : change.erased;
-	}
-	return hg_sql_table_ns_since(start);
-}
-
-/* Erase the sample, and insert it again. */
-static void
-hg_sql_table_exchange(HgSqlTable *table, uint32 batches, HgSqlTableTimes *times)
-{
-	uint64 erased;
-	uint64 inserted;
-
-	if (!hg_table_traits(table->spec.kind, table->spec.content).can_erase)
-		return;
-	times->erase = hg_sql_table_change(table, batches, false, &times->sampled, &erased);
-	times->insert = hg_sql_table_change(table, batches, true, &times->sampled, &inserted);
-	if (erased != inserted)
-		elog(ERROR, "%llu rows were erased, but %llu inserted again", (unsigned long long) erased,
-			 (unsigned long long) inserted);
+	if (!hg_table_measure_is_sane(&table->trial, table->nkeys, &table->measure))
+		elog(ERROR,
+			 "a table of %llu keys, with %llu rows of which %llu were erased and %llu inserted",
+			 (unsigned long long) table->nkeys, (unsigned long long) table->measure.stats.rows,
+			 (unsigned long long) table->measure.erased,
+			 (unsigned long long) table->measure.inserted);
 }
 
 /* A time a row, left NULL where there was none. */
@@ -474,20 +384,22 @@ hg_sql_table_fill_ns(HgSqlRow *row, HgTableStatsColumn column, double ns, uint64
 }
 
 static void
-hg_sql_table_fill(HgSqlRow *row, const HgSqlTable *table, const HgTableStats *stats,
-				  const HgSqlTableTimes *times)
+hg_sql_table_fill(HgSqlRow *row, const HgSqlTable *table)
 {
-	HgTableKind kind = table->spec.kind;
+	const HgTableSpec *spec = &table->trial.spec;
+	const HgTableMeasure *measure = &table->measure;
+	const HgTableStats *stats = &measure->stats;
+	HgTableKind kind = spec->kind;
 	bool evicts = kind == HG_TABLE_CUCKOO || kind == HG_TABLE_DYCUCKOO;
 
 	hg_sql_row_set_text(row, TABLE_KIND, hg_table_kind_name(kind));
-	hg_sql_row_set_text(row, TABLE_CONTENT, hg_table_content_name(table->spec.content));
+	hg_sql_row_set_text(row, TABLE_CONTENT, hg_table_content_name(spec->content));
 	hg_sql_row_set_count(row, TABLE_KEYS, table->nkeys);
 	hg_sql_row_set_count(row, TABLE_NULL_KEYS, table->null_keys);
 	hg_sql_row_set_count(row, TABLE_ROWS, stats->rows);
 	hg_sql_row_set_count(row, TABLE_SLOTS, stats->slots);
 	hg_sql_row_set_ratio(row, TABLE_FILLED, stats->rows, stats->slots);
-	if (kind != HG_TABLE_CUCKOO || table->spec.content == HG_TABLE_MULTIMAP)
+	if (kind != HG_TABLE_CUCKOO || spec->content == HG_TABLE_MULTIMAP)
 		hg_sql_row_set_count(row, TABLE_LONGEST_LIST, stats->longest_list);
 	if (kind == HG_TABLE_DYNAMIC)
 		hg_sql_row_set_count(row, TABLE_LONGEST_WALK, stats->longest_walk);
@@ -500,11 +412,13 @@ hg_sql_table_fill(HgSqlRow *row, const HgSqlTable *table, const HgTableStats *st
 		hg_sql_row_set_count(row, TABLE_REBUILDS, stats->rebuilds);
 	hg_sql_row_set_count(row, TABLE_BYTES, stats->bytes);
 	hg_sql_row_set_count(row, TABLE_PEAK_BYTES, stats->peak_bytes);
-	hg_sql_table_fill_ns(row, TABLE_BUILD_NS, times->build, table->nkeys);
-	hg_sql_table_fill_ns(row, TABLE_FIND_NS, times->find, table->nkeys);
-	hg_sql_table_fill_ns(row, TABLE_ERASE_NS, times->erase, times->sampled);
-	hg_sql_table_fill_ns(row, TABLE_INSERT_NS, times->insert, times->sampled);
-	hg_sql_row_set_text(row, TABLE_BACKEND, table->tables->name);
+	hg_sql_table_fill_ns(row, TABLE_BUILD_NS, measure->build_ns, table->nkeys);
+	hg_sql_table_fill_ns(row, TABLE_FIND_NS, measure->find_ns, table->nkeys);
+	hg_sql_table_fill_ns(row, TABLE_ERASE_NS, measure->erase_ns, measure->sampled);
+	hg_sql_table_fill_ns(row, TABLE_INSERT_NS, measure->insert_ns, measure->sampled);
+	hg_sql_row_set_text(row, TABLE_BACKEND, table->report.backend);
+	hg_sql_row_set_text(row, TABLE_DEVICE, table->report.device);
+	hg_sql_row_set_text(row, TABLE_FALLBACK, table->report.fallback);
 }
 
 /*
@@ -517,15 +431,11 @@ hashgraph_table_stats(PG_FUNCTION_ARGS)
 {
 	HgSqlRow row = hg_sql_row_start(fcinfo, TABLE_COLUMNS);
 	HgSqlTable table = {0};
-	HgSqlTableTimes times = {0};
 	MemoryContext context;
 	MemoryContext caller;
 	HgSqlKey key;
 	HgKeyClause clause;
 	HgKeyEncoder *encoder;
-	HgTableStats stats;
-	uint32 batches;
-	HgError error;
 
 	if (PG_ARGISNULL(ARGUMENT_RELATION) || PG_ARGISNULL(ARGUMENT_KEY))
 		PG_RETURN_NULL();
@@ -536,21 +446,18 @@ hashgraph_table_stats(PG_FUNCTION_ARGS)
 		hg_sql_key_check(PG_GETARG_OID(ARGUMENT_RELATION), NameStr(*PG_GETARG_NAME(ARGUMENT_KEY)));
 	clause = hg_sql_key_clause(&key, &key);
 	encoder = hg_key_encoder_create(1, &clause);
-	table.spec = hg_sql_table_spec(fcinfo, encoder->width);
-	batches = hg_sql_table_batches(fcinfo);
+	table.trial.spec = hg_sql_table_spec(fcinfo, encoder->width);
+	table.trial.batches = hg_sql_table_batches(fcinfo);
 	hg_host_init(&table.host.pg, context);
 	table.host.pg.host.alloc = hg_sql_table_alloc;
 	hg_budget_init(&table.budget, NULL, hg_sql_memory_limit());
 
 	hg_sql_table_read(&table, &key, encoder);
-	hg_sql_table_build(&table, &times);
-	hg_sql_table_find(&table, &times);
-	hg_sql_table_exchange(&table, batches, &times);
-	hg_sql_table_check(&table, table.tables->describe(table.table, &stats, &error), &error);
-	table.tables->close(table.table);
+	if (!hg_sql_table_measure_there(&table))
+		hg_sql_table_measure_here(&table);
 	MemoryContextSwitchTo(caller);
 
-	hg_sql_table_fill(&row, &table, &stats, &times);
+	hg_sql_table_fill(&row, &table);
 	MemoryContextDelete(context);
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }

@@ -23,6 +23,7 @@
  *	joins_late			a loader does not look whether a strike has passed since
  *	joins_observed		a loader does not look whether an observation of the table has begun since
  *	full_map			a witness takes each page of a map for one whose bits are all set
+ *	graph_key			the first key of each bin of a HashGraph is another one
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,6 +37,7 @@
 #include "storage/lock.h"
 #include "utils/guc.h"
 
+#include "engine/hg_flat.h"
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_worker.h"
@@ -44,6 +46,7 @@
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph.h"
 #include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
@@ -59,7 +62,8 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_GIVE_WAY,	/* where a loader lets others at the table between two pages */
 	HG_FAULT_PLACE_RECORD,		/* between a loader's second copy of the bits and the record */
 	HG_FAULT_PLACE_OBSERVE,		/* between a witness's copy of a table's bits and the records */
-	HG_FAULT_PLACE_EVICT		/* between the list of what may be evicted and the first of it */
+	HG_FAULT_PLACE_EVICT,		/* between the list of what may be evicted and the first of it */
+	HG_FAULT_PLACE_GRAPH		/* when a loader has made a bin of a HashGraph */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -73,7 +77,8 @@ typedef enum HgPlanted
 	HG_PLANTED_JOINS_EARLY,
 	HG_PLANTED_JOINS_LATE,
 	HG_PLANTED_JOINS_OBSERVED,
-	HG_PLANTED_FULL_MAP
+	HG_PLANTED_FULL_MAP,
+	HG_PLANTED_GRAPH_KEY
 } HgPlanted;
 
 HG_WRAPPED(long, hg_witness_period, (void) );
@@ -94,6 +99,10 @@ HG_WRAPPED(void, hg_map_copy, (Relation rel, uint32 first, uint32 n, HgBlockBits
 HG_WRAPPED(void, hg_map_survey,
 		   (Relation rel, uint32 first_page, uint32 npages, bool *full, HgBlockBits *bits));
 HG_WRAPPED(bool, hg_map_peek, (Buffer map, BlockNumber block));
+HG_WRAPPED(HgStatus, hg_flat_maker_open,
+		   (const HgHost *host, const HgFlatShape *shape, HgFlatMaker **maker, HgError *error));
+HG_WRAPPED(HgStatus, hg_flat_finish_bin,
+		   (HgFlatMaker * maker, uint32_t bin, void *memory, HgError *error));
 HG_WRAPPED(HgServed *, hg_validity_serve,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
@@ -150,6 +159,7 @@ hg_fault_resident_init(void)
 		{"joins_late", HG_PLANTED_JOINS_LATE, false},
 		{"joins_observed", HG_PLANTED_JOINS_OBSERVED, false},
 		{"full_map", HG_PLANTED_FULL_MAP, false},
+		{"graph_key", HG_PLANTED_GRAPH_KEY, false},
 		{NULL, 0, false}};
 
 	DefineCustomEnumVariable("hashgraph.plant_fault", "Breaks a rule that resident columns obey.",
@@ -160,7 +170,8 @@ hg_fault_resident_init(void)
 							NULL, &hg_fault_delay, 0, 0, 60000, PGC_SIGHUP,
 							GUC_NOT_IN_SAMPLE | GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomBoolVariable("hashgraph.fault_note_scan",
-							 "Has who is served all columns of a table count as a scan of these.",
+							 "Has who is served all columns of a table count as a scan of these, "
+							 "and as a join from their HashGraphs.",
 							 NULL, &hg_fault_note_scan, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL,
 							 NULL, NULL);
 	DefineCustomBoolVariable(
@@ -300,6 +311,36 @@ __wrap_hg_map_peek(Buffer map, BlockNumber block)
 	return hg_planted == HG_PLANTED_NO_PEEK || __real_hg_map_peek(map, block);
 }
 
+/* Of the graph that is made. */
+static HgFlatShape made_shape;
+
+HgStatus
+__wrap_hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **maker,
+						  HgError *error)
+{
+	made_shape = *shape;
+	return __real_hg_flat_maker_open(host, shape, maker, error);
+}
+
+HgStatus
+__wrap_hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgError *error)
+{
+	HgStatus status = __real_hg_flat_finish_bin(maker, bin, memory, error);
+
+	if (hg_planted == HG_PLANTED_GRAPH_KEY && status == HG_OK)
+	{
+		const HgFlatBin *made = memory;
+		HgFlatGraph graph = {.shape = made_shape, .bins = &made};
+		const void *keys;
+		const uint32 *rows;
+
+		hg_flat_scan(&graph, 0, &keys, &rows);
+		*(char *) unconstify(void *, keys) ^= 1;
+	}
+	hg_fault_come_by(HG_FAULT_PLACE_GRAPH);
+	return status;
+}
+
 /*
  * ------------------------------------------------------------------------
  * Serving
@@ -333,6 +374,14 @@ hg_fault_scan(Relation rel, HgResidentColumn **columns)
 			(*columns)[n++] = hg_resident_column(TupleDescAttr(desc, i));
 		}
 	hg_auto_note_scan(rel, numbers, n);
+	for (int i = 0; i < n; i++)
+	{
+		HgPinnedGraph *graph = hg_resident_graph_pin(rel, &(*columns)[i]);
+
+		hg_auto_note_key(rel, numbers[i]);
+		if (graph != NULL)
+			hg_resident_graph_unpin(graph);
+	}
 	return n;
 }
 

@@ -44,7 +44,7 @@ SELECT has_function('hashgraph_stat_reset', ARRAY[]::text[]);
 SELECT has_function('hashgraph_devices', ARRAY[]::text[]);
 SELECT has_function('hashgraph_version', ARRAY[]::text[]);
 SELECT has_function('hashgraph_resident', ARRAY[]::text[]);
-SELECT has_function('hashgraph_resident_add', ARRAY['regclass', 'name[]', 'boolean', 'boolean']);
+SELECT has_function('hashgraph_resident_add', ARRAY['regclass', 'name[]', 'name[]', 'boolean', 'boolean']);
 SELECT has_function('hashgraph_resident_drop', ARRAY['regclass', 'name[]']);
 SELECT has_function('hashgraph_resident_check', ARRAY['regclass']);
 SELECT has_function('hashgraph_resident_refresh', ARRAY['regclass']);
@@ -88,7 +88,7 @@ SELECT is(pg_temp.result_columns((SELECT oid FROM pg_proc WHERE proname = 'hashg
 	'kind text, content text, keys bigint, null_keys bigint, rows bigint, slots bigint, filled double precision, '
 	'longest_list bigint, longest_walk bigint, evictions bigint, restarts bigint, rebuilds bigint, bytes bigint, '
 	'peak_bytes bigint, build_ns double precision, insert_ns double precision, find_ns double precision, '
-	'erase_ns double precision, backend text', 'columns of hashgraph_table_stats');
+	'erase_ns double precision, backend text, device text, fallback text', 'columns of hashgraph_table_stats');
 SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 	'join_number integer, node text, join_type text, backend text, device text, fallback text, '
 	'build text, probe text, executions bigint, outer_rows bigint, inner_rows bigint, '
@@ -112,13 +112,13 @@ SELECT col_type_is('hashgraph_stat', 'total_ms', 'double precision', 'times are 
 SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 'stats_reset is a time');
 
 SELECT is(pg_temp.result_columns('hashgraph_resident()'),
-	'database_id oid, relation_id oid, column_number smallint, state text, reason text, blocks_total bigint, '
+	'database_id oid, relation_id oid, column_number smallint, kind text, state text, reason text, blocks_total bigint, '
 	'blocks_visible bigint, blocks_resident bigint, blocks_stale bigint, host_bytes bigint, '
 	'pinned boolean, last_used timestamp with time zone, last_loaded timestamp with time zone', 'columns of hashgraph_resident');
 SELECT is(pg_temp.result_columns('hashgraph_resident_check(regclass)'),
 	'rows_compared bigint, rows_different bigint', 'columns of hashgraph_resident_check');
 SELECT is(pg_temp.result_columns('hashgraph_resident_advise(regclass)'),
-	'column name, type regtype, reason text, host_bytes bigint', 'columns of hashgraph_resident_advise');
+	'column name, type regtype, reason text, host_bytes bigint, graph_bytes bigint', 'columns of hashgraph_resident_advise');
 SELECT volatility_is('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name'], 'volatile');
 SELECT is((SELECT bool_and(proisstrict) FROM pg_proc WHERE proname LIKE 'hashgraph\_%'
 		AND pronargdefaults = 0), true, 'no function without optional arguments is called with a NULL');

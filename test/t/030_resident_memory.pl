@@ -116,6 +116,58 @@ cmp_ok(memory_used(), '<=', 8 * 1024 * 1024, 'no more memory is used than there 
 sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
 cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
 
+# ---------------------------------------------------------------- HashGraphs
+
+# one of 1.7 MB, of a column of 800 kB, and tables of 120 kB each, until something has to go
+sql('create table g as select i as k from generate_series(1, 200000) i');
+wait_for(sub { sql(q{vacuum g; select relallvisible = relpages from pg_class where relname = 'g'}) eq 't' or not usleep(50_000) }, 20);
+my $g = q{select string_agg(kind || ' ' || state, ', ' order by kind) from hashgraph_resident where relation = 'g'::regclass};
+sub fill_up
+{
+	my ($until) = @_;
+
+	foreach my $i (1 .. TABLES)
+	{
+		my (undef, undef, $error) = $node->psql('postgres', "select hashgraph_resident_add('t$i', wait => true)");
+		return $error if $until->($error);
+	}
+	return '';
+}
+sql(q{select hashgraph_resident_add('g', keys => '{k}', wait => true)});
+fill_up(sub { sql($g) ne 'column ready, graph ready' });
+is(sql($g), 'column ready, graph evicted', 'a HashGraph is evicted before its column');
+is(sql(q{select * from hashgraph_resident_check('g')}), '200000|0', '... which is served');
+sql(q{select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation <> 'g'::regclass) r});
+usleep(500_000);
+is(sql($g), 'column ready, graph evicted', '... and is not made again for nobody');
+sql('set hashgraph.fault_note_scan = on');
+sql(q{select hashgraph_resident_check('g')});
+ok(wait_for(sub { sql($g) eq 'column ready, graph ready' }, 10), '... but when a join asks for it') or diag(sql($g));
+sql(q{select hashgraph_resident_check('g')});
+sql('reset hashgraph.fault_note_scan');
+is(sql(q{select last_used > now() - interval '10 s' from hashgraph_resident where relation = 'g'::regclass and kind = 'graph'}), 't', '... which counts as a use');
+sql(q{select hashgraph_resident_add('g', keys => '{k}', pinned => true, wait => true)});
+set_rest(60_000);
+like(fill_up(sub { shift ne '' }), qr/could not be taken in/, 'a pinned HashGraph is not evicted');
+is(sql($g), 'column ready, graph ready', '... and is there');
+is(sql(q{select rows_different from hashgraph_resident_check('g')}), '0', '... and right');
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
+cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
+
+# what joins hash twice gets one without being asked for, where the table has 8 MB
+sql('create table h as select i as k, i::numeric as n from generate_series(1, 240000) i; create table i as select * from g');
+wait_for(sub { sql(q{vacuum h; vacuum i; select bool_and(relallvisible = relpages) from pg_class where relname in ('h', 'i')}) eq 't' or not usleep(50_000) }, 20);
+sql('set hashgraph.fault_note_scan = on');
+sql("select hashgraph_resident_check('$_')") foreach qw(h i);
+usleep(300_000);
+is(sql('select count(*) from hashgraph_resident'), '0', 'what joins have hashed once is left alone');
+sql("select hashgraph_resident_check('$_')") foreach qw(h i);
+sql('reset hashgraph.fault_note_scan');
+my $kinds = q{select string_agg(relation || '.' || "column" || ' ' || kind || ' ' || state, ', ' order by relation::text, column_number, kind) from hashgraph_resident};
+ok(wait_for(sub { sql($kinds) eq 'h.k column ready, h.k graph ready, h.n column ready, i.k column ready' }, 10), '... and twice gets a HashGraph, where that pays') or diag(sql($kinds));
+sql('select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident) r');
+set_rest(0);
+
 # ---------------------------------------------------------------- blocks without a position in the WAL
 
 # wal_level = minimal leaves the WAL out for what is written into a new file, from wal_skip_threshold on

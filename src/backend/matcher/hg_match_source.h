@@ -9,6 +9,8 @@
  *	team	hg_match_team.c: this process's part of a job that a team shares on the CPU
  *	fetched	hg_match_fetched.c: what it has fetched of a job that a team had on a device
  *			(hg_device_team.h)
+ *	resident	hg_match_resident.c: resident HashGraphs of one side or both, and what is to be
+ *			joined beside them
  *
  * A matcher has one source at a time.  hg_matcher_choose.c chooses the first.  Where a call of a
  * source fails, the source names the one that replaces it, or none: then what has failed is an
@@ -28,6 +30,9 @@
  * state: also where the matcher's cleanup calls it instead of the matcher, so that it must not
  * ereport.  Calls return the engine's statuses and fill *error; they may ereport too, as memory and
  * interrupts have it.
+ *
+ * Where the task is a table to be measured (HgMatcherSpec.table), build has that done, and only
+ * report and close follow.  The CPU's source does nothing then.
  *
  * What has been returned of the stream is in the task, not in the source: next returns what no
  * source before has (hg_delivered.h).
@@ -53,6 +58,11 @@ typedef struct HgMatchTask
 	HgPgTeam team; /* where spec has one */
 	HgDelivered delivered;
 	HgMatcherReport report; /* but for what the current source reports */
+
+	/* where spec has a table, and a device has measured it */
+	bool measured;
+	HgTableMeasure measure;
+	HgError unmeasurable; /* or its status is HG_INVALID */
 } HgMatchTask;
 
 /* The columns that a job has beside its keys; all zero: none. */

@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph.c
+ *	  Resident HashGraphs: of a key column of a table that is resident, in the area.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/timestamp.h"
+
+#include "resident/hg_resident_chain.h"
+#include "resident/hg_resident_graph.h"
+#include "resident/hg_resident_graph_state.h"
+
+/*
+ * The entry of a table of which something may be there, locked and shared, with the column in it;
+ * NULL: there is none, or it is of another file, or the column has no graph to be asked for.
+ */
+static HgDirectoryEntry *
+hg_graph_lock(Relation rel, AttrNumber number, HgDirectoryColumn **column)
+{
+	HgDirectoryEntry *entry;
+
+	if (!hg_resident_memory_exists())
+		return NULL;
+	entry = hg_directory_lock(hg_resident_relation(rel), false);
+	if (entry == NULL)
+		return NULL;
+	*column = hg_directory_find_column(entry, number);
+	if (*column != NULL && (*column)->graph.keyed &&
+		hg_resident_file_equal(entry->file, hg_resident_file(rel)))
+		return entry;
+	hg_directory_unlock(entry);
+	return NULL;
+}
+
+/* Has a column of a locked entry a graph that is of this column, as it is now? */
+static bool
+hg_graph_is_of(const HgDirectoryColumn *asked, const HgResidentColumn *column)
+{
+	return DsaPointerIsValid(asked->graph.version) &&
+		   hg_resident_column_equal(&hg_graph_version(asked->graph.version)->column, column);
+}
+
+static void
+hg_graph_cleanup(void *arg)
+{
+	HgPinnedGraph *graph = arg;
+
+	if (DsaPointerIsValid(graph->pointer))
+		hg_graph_version_release(graph->pointer);
+	graph->pointer = InvalidDsaPointer;
+}
+
+/* Pin a graph, which is used, or looked at alone. */
+static HgPinnedGraph *
+hg_graph_pin(Relation rel, const HgResidentColumn *column, bool use)
+{
+	HgDirectoryColumn *asked;
+	HgDirectoryEntry *entry;
+	HgPinnedGraph *pinned = palloc0(sizeof(HgPinnedGraph));
+	HgResidentGraph *graph;
+	const HgFlatBin **bins;
+
+	hg_cleanup_register(&pinned->cleanup, CurrentMemoryContext, hg_graph_cleanup, pinned);
+	entry = hg_graph_lock(rel, column->number, &asked);
+	if (entry == NULL)
+		return NULL;
+	if (!hg_graph_is_of(asked, column))
+		asked->graph.asked |= use;
+	else
+	{
+		graph = hg_graph_version(asked->graph.version);
+		/* as versions of segments, which cursors that nobody reads from hold too */
+		if (!hg_resident_memory_is_idle() || hg_graph_version_is_pinned(graph))
+		{
+			hg_graph_version_pin(graph);
+			pinned->pointer = asked->graph.version;
+			if (use)
+				pg_atomic_write_u64(&graph->used_at, (uint64) GetCurrentTimestamp());
+		}
+	}
+	hg_directory_unlock(entry);
+	if (!DsaPointerIsValid(pinned->pointer))
+		return NULL;
+	graph = hg_graph_version(pinned->pointer);
+	bins = MemoryContextAllocHuge(CurrentMemoryContext,
+								  ((Size) 1 << graph->shape.bins_log2) * sizeof(HgFlatBin *));
+	hg_graph_version_bins(graph, bins);
+	pinned->flat = (HgFlatGraph){.shape = graph->shape, .rows = graph->rows, .bins = bins};
+	pinned->nsegments = graph->nsegments;
+	pinned->serials = hg_graph_version_serials(graph);
+	return pinned;
+}
+
+HgPinnedGraph *
+hg_resident_graph_pin(Relation rel, const HgResidentColumn *column)
+{
+	return hg_graph_pin(rel, column, true);
+}
+
+HgPinnedGraph *
+hg_resident_graph_look(Relation rel, const HgResidentColumn *column)
+{
+	return hg_graph_pin(rel, column, false);
+}
+
+void
+hg_resident_graph_unpin(HgPinnedGraph *graph)
+{
+	hg_graph_cleanup(graph);
+}
+
+bool
+hg_resident_graph_exists(Relation rel, const HgResidentColumn *column, double *share, double *rows)
+{
+	const HgChain *chain = hg_chain_find(MyDatabaseId);
+	uint64 generation = chain != NULL ? hg_chain_generation(chain) : 0;
+	HgDirectoryColumn *asked;
+	HgDirectoryEntry *entry = hg_graph_lock(rel, column->number, &asked);
+	bool exists;
+
+	*share = 0;
+	if (entry == NULL)
+		return false;
+	exists = hg_graph_is_of(asked, column);
+	if (exists)
+	{
+		const HgResidentGraph *graph = hg_graph_version(asked->graph.version);
+
+		*rows = (double) graph->rows;
+		*share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
+							Max(entry->nblocks, 1));
+	}
+	hg_directory_unlock(entry);
+	return exists;
+}
+
+bool
+hg_resident_graph_any(HgResidentRelation key)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	bool any = false;
+
+	if (entry == NULL)
+		return false;
+	for (uint32 i = 0; i < entry->ncolumns && !any; i++)
+		any = DsaPointerIsValid(hg_directory_columns(entry)[i].graph.version);
+	hg_directory_unlock(entry);
+	return any;
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph.h
+ *	  Resident HashGraphs: of a key column of a table that is resident, in the area.
+ *
+ * A graph version (hg_resident_graph_version.h) LISTS the segment versions whose rows it has, by
+ * their serial numbers.  So whoever is served a segment version (hg_resident_validity.h) knows by
+ * its serial whether the graph has its rows.  It pins none of them: a version that has been
+ * replaced is one that nobody is served, so its rows in a graph don't count, and those of the new
+ * one do not stand there, until the next graph version, which is made of this one and of what has
+ * changed.
+ *
+ * KEYS.  A column that is passed by value can have a graph: its key is the value as an integer,
+ * widened with its sign.  Rows with a NULL are not in it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_GRAPH_H
+#define HG_RESIDENT_GRAPH_H
+
+#include "hg_compat.h"
+
+#include "backend/hg_cleanup.h"
+#include "engine/hg_flat.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph_version.h"
+
+/* A graph version that this process has pinned, with addresses of its own. */
+typedef struct HgPinnedGraph
+{
+	HgCleanup cleanup;
+	dsa_pointer pointer;
+	HgFlatGraph flat;
+	uint32 nsegments;
+	const uint64 *serials; /* [nsegments] */
+} HgPinnedGraph;
+
+/*
+ * Pin the newest graph of a table's column.  NULL: there is none.  The result lies in
+ * CurrentMemoryContext, which unpins it when it is reset, as the end of CurrentResourceOwner and
+ * hg_resident_graph_unpin() do, whichever comes first.
+ */
+extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgResidentColumn *column);
+/* The same for who compares it, and has no use of it: nobody learns that it was, or was missed. */
+extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgResidentColumn *column);
+extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
+
+/*
+ * Has a table's column a graph, of how many rows, and what share of the table is in it as things
+ * stand?  For the planner.
+ */
+extern bool hg_resident_graph_exists(Relation rel, const HgResidentColumn *column, double *share,
+									 double *rows);
+
+/* Has any column of a table one? */
+extern bool hg_resident_graph_any(HgResidentRelation key);
+
+#endif /* HG_RESIDENT_GRAPH_H */

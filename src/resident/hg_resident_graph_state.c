@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_state.c
+ *	  What is to become of the HashGraphs that a table's entry asks for.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "storage/procarray.h"
+#include "utils/timestamp.h"
+
+#include "resident/hg_resident_eviction.h"
+#include "resident/hg_resident_graph_state.h"
+#include "resident/hg_resident_statistics.h"
+
+/* What could not be made for an error is tried again after so long, in ms. */
+#define HG_GRAPH_FAILED_MS (10 * 60 * 1000)
+
+/* What there was no memory for is tried again when this part of it has been given back. */
+#define HG_GRAPH_MORE_MEMORY_PART 16
+
+HgGraphBlocks
+hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph, uint64 generation)
+{
+	const HgSegmentSlot *slots = hg_directory_slots(entry);
+	const uint64 *serials = hg_graph_version_serials(graph);
+	HgGraphBlocks blocks = {0};
+
+	for (uint32 i = 0; i < entry->nslots; i++)
+	{
+		const HgSegmentVersion *version;
+		BlockNumber resident = 0;
+
+		hg_directory_prefetch(slots, entry->nslots, i);
+		if (!DsaPointerIsValid(slots[i].version))
+			continue;
+		version = hg_segment_version(slots[i].version);
+		if (i < graph->nsegments && serials[i] == version->serial && generation != 0 &&
+			slots[i].record.position.generation == generation)
+			resident = hg_block_bits_count(&slots[i].record.blocks, NULL);
+		blocks.resident += resident;
+		blocks.stale += hg_block_bits_count(&version->taken, NULL) - resident;
+	}
+	return blocks;
+}
+
+/* Has it been so long, in ms, that a graph was tried to be made? */
+static bool
+hg_graph_has_rested(const HgDirectoryGraph *graph, long ms)
+{
+	return TimestampDifferenceExceeds(graph->tried_at, GetCurrentTimestamp(), ms);
+}
+
+/* Is it time for a graph that is out of step to be made again, however little differs? */
+static bool
+hg_graph_is_to_step(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	const HgResidentGraph *version;
+
+	if (!DsaPointerIsValid(graph->version))
+		return true;
+	version = hg_graph_version(graph->version);
+	return TimestampDifferenceExceeds(entry->replaced_at, now, HG_GRAPH_REST_MS) &&
+		   now >= version->made_at + (TimestampTz) (version->made_ms * 1000 * HG_GRAPH_TIME_PART);
+}
+
+/* May what has kept a graph from being there be over, or does somebody ask for it again? */
+static bool
+hg_graph_is_due(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
+{
+	switch ((HgResidentState) graph->state)
+	{
+		case HG_RESIDENT_QUEUED:
+			return true;
+		case HG_RESIDENT_LOADING:
+			return entry->loader == 0 || BackendPidGetProc(entry->loader) == NULL;
+		case HG_RESIDENT_READY:
+			return graph->made_of != entry->replacements && hg_graph_is_to_step(entry, graph);
+		case HG_RESIDENT_EVICTED:
+			return graph->asked && hg_graph_has_rested(graph, hg_eviction_rest_ms());
+		case HG_RESIDENT_DECLINED:
+			break;
+	}
+	if (graph->reason == HG_REASON_NO_MEMORY)
+		return (graph->asked && hg_graph_has_rested(graph, hg_eviction_rest_ms())) ||
+			   hg_resident_memory_used() + hg_resident_memory_size() / HG_GRAPH_MORE_MEMORY_PART <=
+				   graph->declined_with;
+	return graph->reason == HG_REASON_GRAPH_FAILED &&
+		   hg_graph_has_rested(graph, HG_GRAPH_FAILED_MS);
+}
+
+/* Can a column's graph be made? */
+static bool
+hg_graph_may_be_made(const HgDirectoryColumn *column)
+{
+	return column->graph.keyed && !column->evicted && column->state != HG_RESIDENT_DECLINED;
+}
+
+bool
+hg_graphs_observe(HgDirectoryEntry *entry)
+{
+	HgDirectoryColumn *columns = hg_directory_columns(entry);
+	bool wanted = false;
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgDirectoryGraph *graph = &columns[i].graph;
+
+		if (!hg_graph_may_be_made(&columns[i]))
+			continue;
+		if (!graph->wanted && hg_graph_is_due(entry, graph))
+			graph->wanted = true;
+		wanted |= graph->wanted;
+	}
+	return wanted;
+}
+
+HgResidentState
+hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	HgResidentState state = HG_RESIDENT_READY;
+
+	*reason = HG_REASON_NONE;
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		const HgDirectoryGraph *graph = &columns[i].graph;
+
+		if (!hg_graph_may_be_made(&columns[i]))
+			continue;
+		if (graph->wanted || graph->state == HG_RESIDENT_QUEUED ||
+			graph->state == HG_RESIDENT_LOADING)
+			return HG_RESIDENT_QUEUED;
+		if (graph->state == HG_RESIDENT_DECLINED)
+		{
+			state = HG_RESIDENT_DECLINED;
+			*reason = graph->reason;
+		}
+	}
+	return state;
+}
+
+void
+hg_graph_decline(HgDirectoryGraph *graph, HgResidentReason reason)
+{
+	if (graph->state != HG_RESIDENT_DECLINED || graph->reason != reason)
+		hg_resident_count_decline(reason);
+	if (DsaPointerIsValid(graph->version))
+		hg_graph_version_retire(graph->version);
+	graph->version = InvalidDsaPointer;
+	graph->state = HG_RESIDENT_DECLINED;
+	graph->reason = reason;
+	graph->wanted = graph->asked = false;
+	graph->tried_at = GetCurrentTimestamp();
+	graph->declined_with = hg_resident_memory_used();
+}

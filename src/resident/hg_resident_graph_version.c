@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_version.c
+ *	  Graph versions: HashGraphs of a key column, immutable once they are published.
+ *
+ * A version is a chunk for itself, one for its list of segment versions, one that names its bins,
+ * and one for each bin: a graph of 10 million rows has a thousand, of some 100 kB, so that none
+ * needs a large piece of the area, and what they round up to is little.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/timestamp.h"
+
+#include "resident/hg_resident_graph_version.h"
+
+static uint32
+hg_graph_version_nbins(const HgResidentGraph *graph)
+{
+	return (uint32) 1 << graph->shape.bins_log2;
+}
+
+dsa_pointer
+hg_graph_version_make(HgResidentClaim *claim, const HgResidentColumn *column,
+					  const HgFlatShape *shape, uint32 nsegments)
+{
+	Size serials_bytes = Max(nsegments, 1) * sizeof(uint64);
+	Size bins_bytes = ((Size) 1 << shape->bins_log2) * sizeof(dsa_pointer);
+	dsa_pointer pointer = hg_resident_allocate(claim, sizeof(HgResidentGraph));
+	dsa_pointer serials = hg_resident_allocate(claim, serials_bytes);
+	dsa_pointer bins = hg_resident_allocate(claim, bins_bytes);
+	HgResidentGraph *graph;
+
+	if (!DsaPointerIsValid(pointer) || !DsaPointerIsValid(serials) || !DsaPointerIsValid(bins))
+		return InvalidDsaPointer;
+	graph = hg_graph_version(pointer);
+	memset(graph, 0, sizeof(HgResidentGraph));
+	graph->column = *column;
+	graph->shape = *shape;
+	graph->bytes = sizeof(HgResidentGraph) + serials_bytes + bins_bytes;
+	pg_atomic_init_u32(&graph->users, 1);
+	pg_atomic_init_u32(&graph->pins, 0);
+	pg_atomic_init_u64(&graph->used_at, 0);
+	graph->made_at = GetCurrentTimestamp();
+	graph->nsegments = nsegments;
+	graph->serials = serials;
+	graph->bins = bins;
+	memset(hg_resident_address(serials), 0, serials_bytes);
+	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
+		((dsa_pointer *) hg_resident_address(bins))[i] = InvalidDsaPointer;
+	return pointer;
+}
+
+uint64 *
+hg_graph_version_serials(const HgResidentGraph *graph)
+{
+	return hg_resident_address(graph->serials);
+}
+
+void *
+hg_graph_version_add_bin(HgResidentClaim *claim, HgResidentGraph *graph, uint32 bin, Size bytes,
+						 uint64 rows)
+{
+	dsa_pointer chunk = hg_resident_allocate(claim, bytes);
+
+	if (!DsaPointerIsValid(chunk))
+		return NULL;
+	((dsa_pointer *) hg_resident_address(graph->bins))[bin] = chunk;
+	graph->bytes += bytes;
+	graph->rows += rows;
+	return hg_resident_address(chunk);
+}
+
+void
+hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
+{
+	const dsa_pointer *chunks = hg_resident_address(graph->bins);
+
+	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
+		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
+}
+
+void
+hg_graph_version_pin(HgResidentGraph *graph)
+{
+	pg_atomic_fetch_add_u32(&graph->users, 1);
+	hg_resident_memory_pin(graph->bytes, pg_atomic_fetch_add_u32(&graph->pins, 1) == 0);
+}
+
+void
+hg_graph_version_release(dsa_pointer pointer)
+{
+	HgResidentGraph *graph = hg_graph_version(pointer);
+
+	hg_resident_memory_unpin(graph->bytes, pg_atomic_sub_fetch_u32(&graph->pins, 1) == 0);
+	hg_graph_version_retire(pointer);
+}
+
+void
+hg_graph_version_retire(dsa_pointer pointer)
+{
+	HgResidentGraph *graph = hg_graph_version(pointer);
+	const dsa_pointer *chunks;
+
+	if (pg_atomic_sub_fetch_u32(&graph->users, 1) > 0)
+		return;
+	chunks = hg_resident_address(graph->bins);
+	/* the version counts the bytes of all of it */
+	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
+		if (DsaPointerIsValid(chunks[i]))
+			hg_resident_free(chunks[i], 0);
+	hg_resident_free(graph->bins, 0);
+	hg_resident_free(graph->serials, 0);
+	hg_resident_free(pointer, graph->bytes);
+}

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_resident_graph_version.h
+ *	  Graph versions: HashGraphs of a key column, immutable once they are published.
+ *
+ * A graph version is a flat HashGraph (engine/hg_flat.h) of the rows of some segment versions, one
+ * of each segment at most: row numbers are made of the number of the segment and of the row in it.
+ * It LISTS these versions by their serial numbers, which no two versions ever have the same of.
+ *
+ * USERS are those of a segment version: the directory as long as its entry names it, and each
+ * process that has pinned it; the last one to let go frees it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_RESIDENT_GRAPH_VERSION_H
+#define HG_RESIDENT_GRAPH_VERSION_H
+
+#include "hg_compat.h"
+
+#include "datatype/timestamp.h"
+#include "port/atomics.h"
+
+#include "engine/hg_flat.h"
+#include "resident/hg_resident_key.h"
+#include "resident/hg_resident_memory.h"
+
+StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
+
+/*
+ * Most segments of a table that has a graph.  Numbers of parts above these are for rows that a
+ * query reads itself.
+ */
+#define HG_GRAPH_SEGMENTS 4096
+
+StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left");
+
+/* A graph version, in shared memory. */
+typedef struct HgResidentGraph
+{
+	HgResidentColumn column;
+	HgFlatShape shape;
+	uint64 rows;
+	uint64 bytes;			/* of all of it */
+	pg_atomic_uint32 users; /* the directory, and each pin */
+	pg_atomic_uint32 pins;
+	pg_atomic_uint64 used_at; /* when a join was served it last; 0: never */
+	TimestampTz made_at;
+	double made_ms; /* what making it took */
+	bool merged;	/* of an older one, and what had changed */
+	uint32 nsegments;
+	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none */
+	dsa_pointer bins;	 /* dsa_pointer[1 << shape.bins_log2]; invalid: an empty bin */
+} HgResidentGraph;
+
+/* Can a column have a graph? */
+static inline bool
+hg_resident_graph_may_have(const HgResidentColumn *column)
+{
+	return column->by_value && (column->length == 1 || column->length == 2 || column->length == 4 ||
+								column->length == 8);
+}
+
+static inline HgResidentGraph *
+hg_graph_version(dsa_pointer graph)
+{
+	return hg_resident_address(graph);
+}
+
+/*
+ * Make a version without rows, which is all its maker's: its bins are empty, and so is its list.
+ * InvalidDsaPointer where there is no room.
+ */
+extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgResidentColumn *column,
+										 const HgFlatShape *shape, uint32 nsegments);
+
+/* The list of a version, which its maker fills in. */
+extern uint64 *hg_graph_version_serials(const HgResidentGraph *graph);
+
+/* Room for a bin with so many rows, which the maker fills in; NULL where there is none. */
+extern void *hg_graph_version_add_bin(HgResidentClaim *claim, HgResidentGraph *graph, uint32 bin,
+									  Size bytes, uint64 rows);
+
+/* The bins of a version at addresses of this process, in bins[1 << shape.bins_log2]. */
+extern void hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins);
+
+/* One more process.  The caller knows that there is a user who does not go meanwhile. */
+extern void hg_graph_version_pin(HgResidentGraph *graph);
+
+/* It is gone again; the last user frees the version.  Does not fail. */
+extern void hg_graph_version_release(dsa_pointer graph);
+
+/* The directory's use ends. */
+extern void hg_graph_version_retire(dsa_pointer graph);
+
+static inline bool
+hg_graph_version_is_pinned(HgResidentGraph *graph)
+{
+	return pg_atomic_read_u32(&graph->pins) > 0;
+}
+
+/* When a join was served it last. */
+static inline TimestampTz
+hg_graph_version_used_at(HgResidentGraph *graph)
+{
+	return (TimestampTz) pg_atomic_read_u64(&graph->used_at);
+}
+
+#endif /* HG_RESIDENT_GRAPH_VERSION_H */
