@@ -31,6 +31,7 @@ bool hg_force = false;
 int hg_backend = HG_BACKEND_AUTO;
 int hg_build = HG_BUILD_AUTO;
 int hg_probe = HG_PROBE_AUTO;
+int hg_table = HG_TABLE_AUTO;
 bool hg_float_sums = false;
 double hg_load_factor = 1.0;
 int hg_bins = 0;
@@ -65,6 +66,16 @@ static const struct config_enum_entry hg_guc_probe_options[] = {
 	{"auto", HG_PROBE_AUTO, false},
 	{"standard", HG_PROBE_STANDARD, false},
 	{"intersect", HG_PROBE_INTERSECT, false},
+	{NULL, 0, false}};
+
+static const struct config_enum_entry hg_guc_table_options[] = {
+	{"auto", HG_TABLE_AUTO, false},
+	{"csr", HG_TABLE_CSR, false},
+	{"ellpack", HG_TABLE_ELLPACK, false},
+	{"sliced_ellpack", HG_TABLE_SLICED_ELLPACK, false},
+	{"dynamic", HG_TABLE_DYNAMIC, false},
+	{"cuckoo", HG_TABLE_CUCKOO, false},
+	{"dycuckoo", HG_TABLE_DYCUCKOO, false},
 	{NULL, 0, false}};
 
 static void
@@ -124,6 +135,14 @@ hg_guc_declare_engine(void)
 							 "\"intersect\" builds a HashGraph of each side and intersects their "
 							 "adjacency lists.",
 							 &hg_probe, HG_PROBE_AUTO, hg_guc_probe_options, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomEnumVariable("hashgraph.table",
+							 "Selects what holds the inner rows of a join on the CPU whose outer "
+							 "rows are looked up.",
+							 "\"csr\" is the HashGraph of a join. A kind of table that can not "
+							 "hold the rows, or has no memory for them, is replaced by that.",
+							 &hg_table, HG_TABLE_AUTO, hg_guc_table_options, PGC_USERSET,
 							 GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomRealVariable(

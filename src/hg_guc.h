@@ -17,11 +17,15 @@ typedef enum HgBackendChoice
 	HG_BACKEND_CUDA /* the device, or an error */
 } HgBackendChoice;
 
+/* hashgraph.table = auto */
+#define HG_TABLE_AUTO (-1)
+
 extern bool hg_enabled;
 extern bool hg_force;
 extern int hg_backend; /* HgBackendChoice */
 extern int hg_build;   /* HgBuildAlgorithm */
 extern int hg_probe;   /* HgProbeAlgorithm */
+extern int hg_table;   /* HgTableKind, or HG_TABLE_AUTO */
 extern double hg_load_factor;
 extern int hg_bins; /* 0 = automatic */
 extern int hg_min_rows;

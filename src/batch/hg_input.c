@@ -111,6 +111,14 @@ hg_input_next_check(HgInput *input)
 	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
 }
 
+/* Are the keys what a resident HashGraph of a column has? */
+static bool
+hg_input_has_column_key(const HgInput *input)
+{
+	return input->child->lend != NULL && input->keys.exprs == NULL &&
+		   hg_key_is_integer(input->keys.encoder, input->side);
+}
+
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
@@ -139,6 +147,8 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	hg_input_keys_init(&input->keys, side, plan, parent, encoder, key_exprs, input->batch,
 					   input->batch_attnos);
 	hg_input_create_check(input);
+	if (hg_input_has_column_key(input))
+		input->child->key_column = input->keys.columns[0];
 	input->may_run = input->child->next_run != NULL && input->keys.exprs == NULL &&
 					 hg_key_is_value(encoder, side);
 	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));
@@ -316,7 +326,8 @@ hg_input_keep_run(HgInput *input, uint64 max_rows)
 	if (input->rows->shared == NULL)
 		room = HG_RUN_MOST;
 	room = (int) Min((uint64) room, max_rows - hg_input_rows(input));
-	room = (int) Min((uint64) room, HG_MAX_ROWS - hg_input_rows(input));
+	room =
+		(int) Min((uint64) room, HG_MAX_ROWS - hg_input_first_number(input) - hg_input_rows(input));
 	if (!hg_input_read_run(input, room, &run))
 		return false;
 	hg_key_column_borrow(input->words, first_row, run.values[input->keys.columns[0]], run.nrows);
@@ -343,8 +354,10 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 	HgInputRows rows;
 	HgSpillKeys keys;
 
+	uint64 most = HG_MAX_ROWS - HG_BATCH_ROWS - hg_input_first_number(input);
+
 	while (hg_input_rows(input) < max_rows && !hg_budget_is_full(&input->budget) &&
-		   hg_input_rows(input) <= HG_MAX_ROWS - HG_BATCH_ROWS)
+		   hg_input_rows(input) <= most)
 	{
 		if (!hg_input_keep_run(input, max_rows))
 		{
@@ -359,6 +372,177 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 			hg_input_send(input);
 	}
 }
+
+bool
+hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit)
+{
+	HgKeySet words = hg_key_column_set(input->words);
+	HgKeyBits *bits = hg_key_bits_create(GetMemoryChunkContext(input), input->words->width, repeats,
+										 limit, &input->budget);
+	bool done = hg_key_bits_reserve(bits, words.pieces, words.npieces);
+
+	Assert(input->ncolumns == 0 && input->null_rows->rows == 0);
+	for (int i = 0; done && i < words.npieces; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		done = hg_key_bits_add(bits, words.pieces[i].keys, words.pieces[i].count) ==
+			   words.pieces[i].count;
+	}
+	if (!done)
+	{
+		hg_key_bits_destroy(bits);
+		return false;
+	}
+	hg_key_column_release(input->words);
+	hg_column_store_clear(input->rows);
+	input->bits = bits;
+	return true;
+}
+
+/* Add a run to the bits: what can't be one is kept as words. */
+static bool
+hg_input_add_run(HgInput *input, const HgRun *run)
+{
+	const char *words = run->values[input->keys.columns[0]];
+	uint64 done = hg_key_bits_add(input->bits, words, run->nrows);
+
+	if (done == (uint64) run->nrows)
+		return true;
+	hg_key_column_borrow(input->words, 0, words + done * input->words->width, run->nrows - done);
+	return false;
+}
+
+bool
+hg_input_fill_bits(HgInput *input)
+{
+	HgInputRows rows;
+	HgSpillKeys keys;
+	HgRun run;
+
+	while (input->bits->map.keys <= HG_MAX_ROWS - HG_RUN_MOST)
+	{
+		int done;
+
+		if (hg_input_read_run(input, HG_RUN_MOST, &run))
+		{
+			if (!hg_input_add_run(input, &run))
+				return false;
+			continue;
+		}
+		if (!hg_input_read(input, &rows, &keys))
+			return true;
+		done = hg_key_bits_add_words(input->bits, keys.words, rows.which, rows.nkeys);
+		if (done < rows.nkeys)
+		{
+			for (int i = done; i < rows.nkeys; i++)
+				rows.key_rows[i - done] = rows.which != NULL ? rows.which[i] : i;
+			rows.which = rows.key_rows;
+			rows.nkeys -= done;
+			hg_input_keep(input, &rows, &keys);
+			return false;
+		}
+	}
+	return false;
+}
+
+/* Move keys that are bits to a spill set. */
+static void
+hg_input_unload_bits(HgInput *input, HgSpill *spill)
+{
+	HgBatch *batch = input->stored_batch;
+	HgSpillKeys keys;
+	uint64 place = 0;
+
+	memset(keys.null_keys, 0, sizeof(keys.null_keys));
+	while ((batch->nrows = hg_key_bits_next(input->bits, &place, keys.words, HG_BATCH_ROWS)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (input->collector != NULL)
+			hg_filter_add(input->collector, keys.words, NULL, batch->nrows);
+		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Lent rows
+ * ---------------------------------------------------------------------
+ */
+
+double
+hg_input_may_lend(const HgInput *input, double *rows)
+{
+	if (!hg_input_has_column_key(input))
+		return 0;
+	return input->child->may_lend(input->child, input->keys.columns[0], rows);
+}
+
+bool
+hg_input_lend(HgInput *input)
+{
+	MemoryContext old;
+
+	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
+	if (!hg_input_has_column_key(input))
+		return false;
+	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
+												ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(input->lent_context);
+	input->lent = input->child->lend(input->child, input->keys.columns[0]);
+	if (input->lent == NULL)
+	{
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(input->lent_context);
+		return false;
+	}
+	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < input->batch->ncolumns; c++)
+		input->lent_to[c] = -1;
+	for (int i = 0; i < input->ncolumns; i++)
+		input->lent_to[input->from[i]] = input->to[i];
+	MemoryContextSwitchTo(old);
+	/* it takes nothing of what rows that are held may */
+	input->lent_charge.budget = input->budget.parent;
+	hg_charge_set(&input->lent_charge, input->lent->bytes);
+	input->rows_read += input->lent->rows;
+	return true;
+}
+
+void
+hg_input_return_lent(HgInput *input)
+{
+	input->child->return_lent(input->child);
+	hg_charge_set(&input->lent_charge, 0);
+	input->rows_read -= input->lent->rows;
+	input->lent = NULL;
+	MemoryContextDelete(input->lent_context);
+}
+
+void
+hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch)
+{
+	uint32 held[HG_BATCH_ROWS];
+
+	if (input->lent == NULL)
+	{
+		hg_column_store_get(input->rows, rows, nrows, batch, input->to);
+		return;
+	}
+	if (nrows == 0)
+		return;
+	if (rows[0] < input->lent->first_other)
+	{
+		hg_lent_get(input->lent, rows, nrows, batch, input->lent_to);
+		return;
+	}
+	for (int i = 0; i < nrows; i++)
+		held[i] = rows[i] - input->lent->first_other;
+	hg_column_store_get(input->rows, held, nrows, batch, input->to);
+}
+
+/* ---------------------------------------------------------------------
+ * To disk, and again
+ * ---------------------------------------------------------------------
+ */
 
 /* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
 static void
@@ -395,6 +579,8 @@ hg_input_unload(HgInput *input, HgSpill *spill)
 {
 	HgKeySet words = hg_key_column_set(input->words);
 
+	if (input->bits != NULL)
+		hg_input_unload_bits(input, spill);
 	for (int i = 0; i < words.npieces; i++)
 		hg_input_unload_rows(input, spill, input->rows, words.pieces[i].first_row,
 							 words.pieces[i].count, words.pieces[i].keys);
@@ -449,10 +635,20 @@ hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 	input->at_end = false;
 }
 
+/* The keys are no bits any more. */
+static void
+hg_input_drop_bits(HgInput *input)
+{
+	if (input->bits != NULL)
+		hg_key_bits_destroy(input->bits);
+	input->bits = NULL;
+}
+
 void
 hg_input_clear(HgInput *input)
 {
 	hg_input_unselect(input);
+	hg_input_drop_bits(input);
 	hg_key_column_clear(input->words);
 	hg_column_store_clear(input->rows);
 	hg_column_store_clear(input->null_rows);
@@ -462,6 +658,7 @@ void
 hg_input_release(HgInput *input)
 {
 	hg_input_unselect(input);
+	hg_input_drop_bits(input);
 	if (input->aside_words != NULL)
 	{
 		hg_key_column_release(input->aside_words);

@@ -10,6 +10,13 @@
  *	rows		the columns that are needed above, under the same row numbers;
  *	null_rows	the same for rows whose key is NULL, where the join returns them.
  *
+ * Where nobody looks at the rows, and words are many, they may become bits (hg_key_bits.h) in place
+ * of all of that.
+ *
+ * Where a resident HashGraph has the keys of some of the child's rows, these may be LENT to the
+ * join (hg_lent.h): they are not read, and have the graph's numbers, and those that are held have
+ * numbers behind them.
+ *
  * Where only some of the rows that are held are to be joined, words and rows are copies of these,
  * and the others stay beside them (hg_input_select.h).
  *
@@ -27,7 +34,9 @@
 #include "batch/hg_filter.h"
 #include "batch/hg_input_keys.h"
 #include "batch/hg_key.h"
+#include "batch/hg_key_bits.h"
 #include "batch/hg_key_column.h"
+#include "batch/hg_lent.h"
 #include "batch/hg_spill.h"
 
 typedef struct HgInput
@@ -56,6 +65,11 @@ typedef struct HgInput
 	bool filtered;		 /* some were, since the child was last read from its start */
 	HgFilter *collector; /* the keys of the child's rows are added to it; or NULL */
 
+	HgLent *lent;				/* rows that are not read; or NULL */
+	MemoryContext lent_context; /* theirs */
+	HgCharge lent_charge;		/* of what they take */
+	int *lent_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
+
 	HgSender *sender; /* keys are sent by it as they are read; or NULL */
 	uint64 send_at;	  /* when there are so many */
 
@@ -63,6 +77,7 @@ typedef struct HgInput
 	HgKeyColumn *words;
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
+	HgKeyBits *bits;		   /* the keys, but for those in words; or NULL: they are not bits */
 	bool selected;			   /* words and rows are of some of the rows held ... */
 	HgKeyColumn *aside_words;  /* ... and these of all; else they are empty, or NULL */
 	HgColumnStore *aside_rows; /* likewise */
@@ -128,6 +143,26 @@ hg_input_rows(const HgInput *input)
  */
 extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
+/* Rows with a key that are held, of keys that are bits each one once. */
+static inline uint64
+hg_input_keys(const HgInput *input)
+{
+	return input->words->rows + (input->bits != NULL ? input->bits->map.keys : 0);
+}
+
+/*
+ * Have the keys that are held be bits, of limit bytes at most, in place of rows, of which no column
+ * is needed; repeats: a key that comes again is one.  False, and all is as it was, where there is
+ * no room for that, or some key comes again.
+ */
+extern bool hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit);
+
+/*
+ * Then: read on until the end (at_end is set).  False where the next key can't be a bit: it is
+ * among words, and the input can be spilled.
+ */
+extern bool hg_input_fill_bits(HgInput *input);
+
 /*
  * The next rows of the source or the child, instead of holding them, with their keys' words by
  * their places in the batch; valid until the next call.  False at the end, and at_end is set.
@@ -135,9 +170,9 @@ extern void hg_input_fill(HgInput *input, uint64 max_rows);
 extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
 
 /*
- * The same of rows that lie in arrays, where they come so and the keys are there as the engine takes
- * them: nobody looks at a row then.  run->values is input->run_values.  False: they are read as
- * batches.
+ * The same of rows that lie in arrays, where they come so and the keys are there as the engine
+ * takes them: nobody looks at a row then.  run->values is input->run_values.  False: they are read
+ * as batches.
  */
 extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
@@ -146,6 +181,45 @@ extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
  * there first and its memory is freed.
  */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
+
+/*
+ * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
+ * key is a column of its that has a resident HashGraph, and is the integer that it is there.
+ */
+extern double hg_input_may_lend(const HgInput *input, double *rows);
+
+/* Have rows lent from now on, of which none was read; false where none may be. */
+extern bool hg_input_lend(HgInput *input);
+
+/* Have all rows be read, after hg_input_restart() and a rescan of the child. */
+extern void hg_input_return_lent(HgInput *input);
+
+/* What rows that are held have numbers from. */
+static inline uint32
+hg_input_first_number(const HgInput *input)
+{
+	return input->lent != NULL ? input->lent->first_other : 0;
+}
+
+/* The place of a row by its number, and how many places there are (hg_lent.h). */
+static inline uint64
+hg_input_place(const HgInput *input, uint32 row)
+{
+	return input->lent != NULL ? hg_lent_place(input->lent, row) : row;
+}
+
+static inline uint64
+hg_input_places(const HgInput *input)
+{
+	return input->lent != NULL ? hg_lent_places(input->lent, input->words->rows)
+							   : input->words->rows;
+}
+
+/*
+ * Fetch rows[nrows], all of them lent or all of them held, into rows 0 .. nrows - 1 of a batch of
+ * the join's scan slot.
+ */
+extern void hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch);
 
 /* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);

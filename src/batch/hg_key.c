@@ -361,7 +361,8 @@ hg_key_encoder_create(int nclauses, const HgKeyClause *clauses)
 			part->encoding = HG_KEY_BITS;
 			part->image[HG_OUTER] = operator.exact->image[HG_OUTER];
 			part->image[HG_INNER] = operator.exact->image[HG_INNER];
-			part->bits = hg_key_exact_bits(operator.exact);
+			/* a part that is alone fills the word with its sign, as a wider integer would */
+			part->bits = nclauses == 1 ? encoder->width * 8 : hg_key_exact_bits(operator.exact);
 			part->shift = shift;
 			shift += part->bits;
 		}
@@ -391,6 +392,23 @@ hg_key_is_value(const HgKeyEncoder *encoder, HgSide side)
 	return encoder->exact && encoder->nparts == 1 &&
 		   ((image == HG_IMAGE_INT32 && encoder->width == 4) ||
 			(image == HG_IMAGE_INT64 && encoder->width == 8));
+}
+
+bool
+hg_key_operator_compares_integers(Oid operator_oid)
+{
+	const HgExactFunction *exact = hg_key_operator(operator_oid).exact;
+
+	return exact != NULL && exact->image[HG_OUTER] <= HG_IMAGE_INT64 &&
+		   exact->image[HG_INNER] <= HG_IMAGE_INT64;
+}
+
+bool
+hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side)
+{
+	/* one part is not packed with others: it is as wide as the wider side's, with its sign */
+	return encoder->exact && encoder->nparts == 1 &&
+		   encoder->parts[0].image[side] <= HG_IMAGE_INT64;
 }
 
 /* The image of a value, sign-extended where it is an integer. */

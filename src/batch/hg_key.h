@@ -86,6 +86,10 @@ typedef struct HgKeyEncoder
  */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
+/* Is an operator one whose keys, alone in a word, are integers on both sides (hg_key_is_integer)?
+ */
+extern bool hg_key_operator_compares_integers(Oid operator_oid);
+
 /* get_commutator, faster the second time. */
 extern Oid hg_key_commutator(Oid operator_oid);
 
@@ -100,6 +104,9 @@ extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clau
 
 /* Is a key word of a side the value itself, as it lies in an array of its own width? */
 extern bool hg_key_is_value(const HgKeyEncoder *encoder, HgSide side);
+
+/* Is a key of a side one integer, a column's value itself, as wide as that? */
+extern bool hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side);
 
 /*
  * Encode rows first .. first + nrows - 1 of a batch of a side; the values of part i are column

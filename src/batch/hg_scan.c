@@ -367,6 +367,36 @@ hg_scan_why_not(const HgBatchSource *source)
 	return why_not;
 }
 
+/* The reader of a source whose table may lend rows: of an Append each one would have to. */
+static HgPages *
+hg_scan_lender(const HgScan *scan)
+{
+	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].pages : NULL;
+}
+
+static HgLent *
+hg_scan_lend(HgBatchSource *source, int column)
+{
+	HgScan *scan = (HgScan *) source;
+	HgPages *pages = hg_scan_lender(scan);
+
+	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, column) : NULL;
+}
+
+static void
+hg_scan_return_lent(HgBatchSource *source)
+{
+	hg_pages_return_lent(((HgScan *) source)->readers[0].pages);
+}
+
+static double
+hg_scan_may_lend(const HgBatchSource *source, int column, double *rows)
+{
+	const HgPages *pages = hg_scan_lender((const HgScan *) source);
+
+	return pages != NULL ? hg_pages_may_lend(pages, column, rows) : 0;
+}
+
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
@@ -380,6 +410,10 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.expect = hg_scan_expect;
 	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;
+	scan->source.key_column = -1;
+	scan->source.lend = hg_scan_lend;
+	scan->source.return_lent = hg_scan_return_lent;
+	scan->source.may_lend = hg_scan_may_lend;
 	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;
 

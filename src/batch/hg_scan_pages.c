@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
@@ -27,12 +28,14 @@
 #include "optimizer/optimizer.h"
 
 #include "batch/hg_heap_page.h"
+#include "batch/hg_lent.h"
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_runs.h"
 #include "batch/hg_scan_select.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"
@@ -241,6 +244,8 @@ hg_pages_decide(HgPages *pages, TableScanDesc scan)
 
 		pages->resident = hg_resident_scan_create(scan, n, attnos);
 		pfree(attnos);
+		if (hg_resident && pages->source->key_column >= 0 && !IsParallelWorker())
+			hg_auto_note_key(scan->rs_rd, pages->table_attnos[pages->source->key_column]);
 	}
 	if (pages->resident != NULL)
 	{
@@ -318,6 +323,140 @@ hg_pages_begin(HgPages *pages)
 		hg_pages_decide(pages, node->ss.ss_currentScanDesc);
 	return node->ss.ss_currentScanDesc;
 }
+
+/* ---------------------------------------------------------------------
+ * Lending
+ * ---------------------------------------------------------------------
+ */
+
+/* The resident column behind one of the plan's; false where that can't have a HashGraph. */
+static bool
+hg_pages_graph_column(const HgPages *pages, int column, HgResidentColumn *key)
+{
+	Relation rel = pages->node->ss.ss_currentRelation;
+
+	*key =
+		hg_resident_column(TupleDescAttr(RelationGetDescr(rel), pages->table_attnos[column] - 1));
+	return hg_resident_graph_may_have(key);
+}
+
+double
+hg_pages_may_lend(const HgPages *pages, int column, double *rows)
+{
+	Relation rel = pages->node->ss.ss_currentRelation;
+	HgResidentColumn key;
+	const char *why_not;
+	double share;
+
+	if ((pages->decided && pages->resident == NULL) || !hg_resident ||
+		pages->node->ss.ps.plan->parallel_aware || !hg_scan_select_is_columns(pages->select) ||
+		!hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not) ||
+		!hg_pages_graph_column(pages, column, &key) ||
+		!hg_resident_graph_exists(rel, &key, &share, rows))
+		return 0;
+	return share;
+}
+
+/* Lend the rows of a segment that are served, and that the qual leaves. */
+static void
+hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segment)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	uint32 served =
+		hg_resident_scan_lend(pages->resident, segment, &pages->source->blocks.resident);
+	HgPredicateShare share;
+	uint64 *bits = NULL;
+	uint32 left = 0;
+
+	hg_heap_count_rows(pages->node->ss.ss_currentRelation, (int) served);
+	hg_resident_scan_stand(pages->resident, segment);
+	share = hg_scan_runs_judge(pages->runs, version->first / HG_SEGMENT_BLOCKS);
+	if (share == HG_SHARE_ALL && served == version->nrows)
+	{
+		hg_lent_add(lent, segment, NULL, served);
+		return;
+	}
+	if (share == HG_SHARE_NONE)
+		hg_scan_select_count(pages->select, (int) served, 0);
+	else
+	{
+		bits = palloc0(hg_segment_bits_bytes(version->nrows));
+		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
+			if (hg_block_bits_test(segment->blocks, block))
+				left +=
+					hg_scan_runs_mark(pages->runs, rows.first_rows[block],
+									  rows.first_rows[block + 1] - rows.first_rows[block], bits);
+	}
+	hg_lent_add(lent, segment, bits, left);
+}
+
+/* What of the begun scan the graph has, all of its columns but those that a qual alone needs. */
+static HgLent *
+hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
+{
+	TupleDesc desc = RelationGetDescr(pages->node->ss.ss_currentRelation);
+	HgResidentColumn *columns = palloc(Max(pages->nattnos, 1) * sizeof(HgResidentColumn));
+	uint32 nsegments;
+	const HgServed *served = hg_resident_scan_served(pages->resident, &nsegments);
+	HgLent *lent;
+
+	for (int c = 0; c < pages->nattnos; c++)
+		columns[c] = hg_resident_column(TupleDescAttr(desc, pages->table_attnos[c] - 1));
+	lent = hg_lent_create(graph, served, nsegments, pages->nattnos, columns);
+	pfree(columns);
+	for (int i = 0; i < served->nsegments; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hg_lent_has_version(lent, served->segments[i].version))
+			hg_pages_lend_segment(pages, lent, &served->segments[i]);
+	}
+	hg_lent_end(lent);
+	return lent;
+}
+
+HgLent *
+hg_pages_lend(HgPages *pages, int column)
+{
+	PlanState *plan = &pages->node->ss.ps;
+	HgResidentColumn key;
+	HgPinnedGraph *graph;
+	HgLent *lent;
+	TableScanDesc scan;
+	uint32 nsegments;
+	MemoryContext old;
+
+	/* what the plan begins lasts */
+	old = MemoryContextSwitchTo(plan->state->es_query_cxt);
+	scan = hg_pages_begin(pages);
+	MemoryContextSwitchTo(old);
+	if (pages->resident == NULL || !hg_heap_blocks_unread(scan) || scan->rs_parallel != NULL ||
+		!hg_scan_select_is_columns(pages->select) || !hg_pages_graph_column(pages, column, &key))
+		return NULL;
+	(void) hg_resident_scan_served(pages->resident, &nsegments);
+	if (nsegments > HG_LENT_SEGMENTS)
+		return NULL;
+	graph = hg_resident_graph_pin(pages->node->ss.ss_currentRelation, &key);
+	if (graph == NULL)
+		return NULL;
+	if (plan->instrument)
+		InstrStartNode(plan->instrument);
+	lent = hg_pages_lend_rows(pages, graph);
+	if (plan->instrument)
+		InstrStopNode(plan->instrument, (double) lent->rows);
+	return lent;
+}
+
+void
+hg_pages_return_lent(HgPages *pages)
+{
+	hg_resident_scan_return_lent(pages->resident);
+}
+
+/* ---------------------------------------------------------------------
+ * Batches and runs
+ * ---------------------------------------------------------------------
+ */
 
 /* hg_pages_fill() without its instrumentation. */
 static bool

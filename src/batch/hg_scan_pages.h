@@ -33,6 +33,14 @@ extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
 /* Why the table, which has resident columns, is not served where it was scanned; or NULL. */
 extern const char *hg_pages_why_not(const HgPages *pages);
 
+/*
+ * HgBatchSource.lend and return_lent, of a column that is one of attnos, in CurrentMemoryContext;
+ * and what share of the table's rows would be lent.
+ */
+extern HgLent *hg_pages_lend(HgPages *pages, int column);
+extern void hg_pages_return_lent(HgPages *pages);
+extern double hg_pages_may_lend(const HgPages *pages, int column, double *rows);
+
 /* The plan is about to be rescanned with other values of these parameters. */
 extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);
 

@@ -47,6 +47,7 @@ struct HgResidentScan
 	HgServed *served;
 	uint32 nsegments;
 	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
+	bool *lent;						  /* [nsegments] that are passed over; NULL: none is */
 	HgHeapBlocks blocks;
 	BlockNumber pending; /* what comes next, where that is known; else invalid */
 
@@ -146,6 +147,13 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 	return segment;
 }
 
+/* Are the rows of a block that is served lent? */
+static inline bool
+hg_resident_scan_is_lent(const HgResidentScan *resident, BlockNumber block)
+{
+	return resident->lent != NULL && resident->lent[block / HG_SEGMENT_BLOCKS];
+}
+
 /* Have the sources tell where the arrays of a segment are. */
 static void
 hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
@@ -227,6 +235,11 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		if (block == InvalidBlockNumber)
 			return false;
 		segment = hg_resident_scan_segment(resident, block);
+		if (segment != NULL && hg_resident_scan_is_lent(resident, block))
+		{
+			resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+			continue;
+		}
 		if (segment == NULL)
 		{
 			run->nrows = 0;
@@ -261,6 +274,55 @@ hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nr
 	resident->taken = 0;
 	resident->blocks_from_heap++;
 	resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
+}
+
+/* ---------------------------------------------------------------------
+ * Lending
+ * ---------------------------------------------------------------------
+ */
+
+const HgServed *
+hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments)
+{
+	*nsegments = resident->nsegments;
+	return resident->served;
+}
+
+uint32
+hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment, uint64 *blocks)
+{
+	HgSegmentRows rows = hg_segment_rows(segment->version);
+	uint32 nrows = 0;
+
+	if (resident->lent == NULL)
+		resident->lent = MemoryContextAllocZero(GetMemoryChunkContext(resident),
+												resident->nsegments * sizeof(bool));
+	resident->lent[segment->version->first / HG_SEGMENT_BLOCKS] = true;
+	if (hg_block_bits_equal(segment->blocks, &segment->version->taken))
+		nrows = segment->version->nrows;
+	else
+		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
+			if (hg_block_bits_test(segment->blocks, block))
+				nrows += rows.first_rows[block + 1] - rows.first_rows[block];
+	resident->blocks_served += hg_block_bits_count(segment->blocks, NULL);
+	resident->rows_served += nrows;
+	*blocks += hg_block_bits_count(segment->blocks, NULL);
+	return nrows;
+}
+
+void
+hg_resident_scan_return_lent(HgResidentScan *resident)
+{
+	if (resident->lent != NULL)
+		pfree(resident->lent);
+	resident->lent = NULL;
+}
+
+void
+hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment)
+{
+	Assert(resident->nrows == 0);
+	hg_resident_scan_load(resident, segment);
 }
 
 /* ---------------------------------------------------------------------

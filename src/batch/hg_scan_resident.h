@@ -23,6 +23,7 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_predicate_judge.h"
 #include "resident/hg_resident_array.h"
+#include "resident/hg_resident_validity.h"
 
 typedef struct HgResidentScan HgResidentScan;
 
@@ -60,6 +61,22 @@ extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 /* The next rows of a block have been taken from the heap, or all that were left. */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc scan, int nrows,
 										bool all);
+
+/* What the scan is served. */
+extern const HgServed *hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments);
+
+/*
+ * Pass over the blocks of a segment that are served from now on: their rows are lent.  They are
+ * counted as served; *blocks grows by them.  Returns the number of their rows.
+ */
+extern uint32 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment,
+									uint64 *blocks);
+
+/* From the next rescan on no segment is passed over. */
+extern void hg_resident_scan_return_lent(HgResidentScan *resident);
+
+/* Stand at a segment, where no run has begun: columns are those of its rows. */
+extern void hg_resident_scan_stand(HgResidentScan *resident, const HgServedSegment *segment);
 
 /* Columns of a batch that are taken from arrays. */
 typedef struct HgResidentColumns HgResidentColumns;

@@ -142,23 +142,35 @@ hg_scan_runs_follow(HgScanRuns *runs)
 	MemoryContextSwitchTo(old);
 }
 
+HgPredicateShare
+hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
+{
+	HgScanSelect *select = runs->select;
+	HgPredicateShare share;
+	bool waits;
+
+	hg_scan_select_follow(select);
+	hg_scan_runs_follow(runs);
+	if (select->column_qual == NULL)
+		return select->node->ss.ps.qual == NULL ? HG_SHARE_ALL : HG_SHARE_SOME;
+	if (runs->judged != segment)
+	{
+		hg_resident_columns_bounds(runs->resident, runs->qual_columns, runs->bounds);
+		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
+		runs->judged = segment;
+	}
+	waits = hg_scan_select_waits(select);
+	share = hg_column_qual_share(select->column_qual, waits, runs->shares);
+	/* there is more of the qual than what is decided over columns */
+	return waits || select->row_qual != NULL ? Min(share, HG_SHARE_SOME) : share;
+}
+
 bool
 hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 {
 	HgScanSelect *select = runs->select;
 
-	hg_scan_select_follow(select);
-	hg_scan_runs_follow(runs);
-	if (select->column_qual == NULL)
-		return false;
-	if (runs->judged != run->segment)
-	{
-		hg_resident_columns_bounds(runs->resident, runs->qual_columns, runs->bounds);
-		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
-		runs->judged = run->segment;
-	}
-	if (hg_column_qual_share(select->column_qual, hg_scan_select_waits(select), runs->shares) !=
-		HG_SHARE_NONE)
+	if (hg_scan_runs_judge(runs, run->segment) != HG_SHARE_NONE)
 		return false;
 	hg_heap_count_rows(select->node->ss.ss_currentRelation, run->nrows);
 	hg_scan_select_count(select, run->nrows, 0);
@@ -283,6 +295,28 @@ hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 		hg_run_rows_keep(rows, hg_scan_runs_check_rows(runs, in_order, &left, rows, which), which);
 	}
 	hg_scan_select_count(select, seen, rows->n);
+}
+
+uint32
+hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits)
+{
+	uint32 left = 0;
+
+	for (uint32 done = 0; done < nrows; done += HG_BATCH_ROWS)
+	{
+		HgRunRows rows = {.first = first + done, .n = (int) Min(nrows - done, HG_BATCH_ROWS)};
+
+		CHECK_FOR_INTERRUPTS();
+		hg_scan_runs_filter(runs, &rows);
+		for (int i = 0; i < rows.n; i++)
+		{
+			uint32 row = rows.first + (rows.which != NULL ? rows.which[i] : i);
+
+			bits[row / 64] |= UINT64CONST(1) << (row % 64);
+		}
+		left += rows.n;
+	}
+	return left;
 }
 
 int

@@ -38,6 +38,18 @@ extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
  */
 extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room);
 
+/*
+ * What is known of the rows of the segment that the scan stands at: does the qual leave all of
+ * them, or none?
+ */
+extern HgPredicateShare hg_scan_runs_judge(HgScanRuns *runs, uint32 segment);
+
+/*
+ * Set the bits of those of its rows first .. first + nrows - 1 that the qual leaves, by their
+ * numbers in the segment; the plan's counters are raised.  Returns how many they are.
+ */
+extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits);
+
 /* May rows of a run go behind those of a batch? */
 extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 

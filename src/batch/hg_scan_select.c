@@ -213,6 +213,12 @@ hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left,
 	return ExecQual(whole ? select->node->ss.ps.qual : select->row_qual, econtext);
 }
 
+bool
+hg_scan_select_is_columns(const HgScanSelect *select)
+{
+	return select->row_qual == NULL && select->qual_params == NULL && !select->qual_volatile;
+}
+
 void
 hg_scan_select_count(HgScanSelect *select, int seen, int passed)
 {

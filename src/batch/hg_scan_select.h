@@ -91,6 +91,12 @@ hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsL
 /* Does that hold for row i of those, which is in the scan's slot, and this in its context? */
 extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i);
 
+/*
+ * Can the qual be evaluated for some rows ahead of all others, and once for all scans?  It is
+ * decided over columns then, and has no parameters that plans compute.
+ */
+extern bool hg_scan_select_is_columns(const HgScanSelect *select);
+
 /* So many rows have come to the qual, and passed it. */
 extern void hg_scan_select_count(HgScanSelect *select, int seen, int passed);
 

@@ -46,7 +46,8 @@
  *	quals		as core charges them, for each match; hash clauses again where keys are
  *				hashed and rechecked
  *	result		R * cpu_tuple_cost * 6/10, where rows are formed: 15 to 20 ns
- *	disk		what is over work memory is written and read once, sequentially
+ *	disk		what is over work memory is written and read once, sequentially; but not where
+ *				inner keys can be kept as bits (batch/hg_key_bits.h), as far as statistics tell
  *
  * and taken off, for a table of N rows, or a join of ours that returns N:
  *
@@ -82,6 +83,8 @@
  * drop rows, are not priced lower for joining them as they come: they would win from nested loops
  * that find few of these.
  *
+ * Rows that a resident HashGraph has are not read: hg_graph_cost.c.
+ *
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
  * The first row is returned when the inner input has been read and as much of the outer one as
@@ -111,7 +114,9 @@
 #include "batch/hg_scan_qual.h"
 #include "engine/cpu/hg_cpu.h"
 #include "hg_guc.h"
+#include "planner/hg_graph_cost.h"
 #include "planner/hg_join_cost.h"
+#include "planner/hg_key_range.h"
 #include "planner/hg_scan_share.h"
 
 /* Costs of one row, in units of cpu_operator_cost (see above). */
@@ -433,12 +438,16 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 	if (hg_force)
 		return 0;
 	hg_sides_cost(inputs, rows, hg_through_rows(inputs[HG_OUTER]->path, rows), sides);
+	/* a side that is lent is not read */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (hg_scan_has_graph(inputs[side]->path->parent))
+			sides[side] = 0;
 	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
-/* Are outer rows joined as they come, as far as is known before keys have been seen? */
+/* May the outer rows of a join be joined as they come, whatever the inner side is? */
 static bool
-hg_join_is_streamed(const HgJoinPath *path, double inner_bytes, uint32 key_width)
+hg_join_may_be_streamed(const HgJoinPath *path, uint32 key_width)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
@@ -446,10 +455,42 @@ hg_join_is_streamed(const HgJoinPath *path, double inner_bytes, uint32 key_width
 	return !path->together &&
 		   (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   inner_bytes <= get_hash_memory_limit() / 2 &&
-		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
 		   hg_matcher_may_stream(key_width, (uint64) Min(outer->rows, HG_MAX_ROWS),
-								 (uint64) inner->rows, path->custom.path.rows);
+								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
+}
+
+/* Are they, as far as is known before keys have been seen? */
+static bool
+hg_join_is_streamed(const HgJoinPath *path, double inner_bytes, uint32 key_width)
+{
+	const Path *inner = lsecond(path->custom.custom_paths);
+
+	return inner_bytes <= get_hash_memory_limit() / 2 &&
+		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
+		   hg_join_may_be_streamed(path, key_width);
+}
+
+/*
+ * Are the inner keys of a join that nobody wants inner columns of kept as bits, because rows would
+ * not fit, as far as statistics tell?  While there come to be more of them they take twice as much.
+ */
+static bool
+hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes, bool exact,
+				   uint32 key_width)
+{
+	const RestrictInfo *clause = linitial_node(RestrictInfo, path->hash_clauses);
+	HgKeyRange range;
+
+	return inner_bytes > get_hash_memory_limit() / 2 && exact &&
+		   list_length(path->hash_clauses) == 1 && list_length(path->restrictlist) == 1 &&
+		   (path->join_type == JOIN_INNER || path->join_type == JOIN_SEMI) &&
+		   hg_key_range(root,
+						clause->outer_is_left ? get_rightop(clause->clause)
+											  : get_leftop(clause->clause),
+						&range) &&
+		   (!range.repeats || path->join_type == JOIN_SEMI || path->inner_unique) &&
+		   2 * range.size / BITS_PER_BYTE <= get_hash_memory_limit() / 2.0 &&
+		   hg_join_may_be_streamed(path, key_width);
 }
 
 /*
@@ -520,9 +561,11 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	double matches;
 	double walked;
 	double memory;
+	bool bits;
 	bool streamed;
 	double through;
 	int columns[2];
+	HgGraphCost graph;
 	QualCost quals;
 	Cost startup;
 	Cost run;
@@ -545,7 +588,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
-	streamed = hg_join_is_streamed(path, memory, key_width);
+	bits = columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
+	streamed = bits || hg_join_is_streamed(path, memory, key_width);
 	through = streamed ? hg_through_rows(outer, out->rows) : 0;
 	hg_sides_cost(inputs, out->rows, through, sides);
 	sides[HG_OUTER] += outer->rows * keys + (outer->rows - through) * columns[HG_OUTER] *
@@ -557,7 +601,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
 
 	/* rows that must go to disk, once out and once back */
-	if (memory > get_hash_memory_limit() / 2)
+	if (memory > get_hash_memory_limit() / 2 && !bits)
 	{
 		double pages = (outer->rows * outer->pathtarget->width +
 						inner->rows * inner->pathtarget->width + (outer->rows + inner->rows) * 16) /
@@ -566,6 +610,17 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		startup += 2 * seq_page_cost * pages;
 	}
 
+	if (exact &&
+		hg_graph_cost(root, path, columns,
+					  (const Cost[2]){inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost},
+					  memory > get_hash_memory_limit() / 2, &graph) &&
+		graph.startup + graph.run < startup + run)
+	{
+		startup = graph.startup;
+		run = graph.run;
+		/* they are in that price */
+		columns[HG_OUTER] = columns[HG_INNER] = 0;
+	}
 	matches = hg_join_matches(root, path, extra, &walked);
 	run += walked * cpu_operator_cost;
 	if (!exact || list_length(path->restrictlist) > nclauses)

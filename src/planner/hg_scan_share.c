@@ -19,13 +19,17 @@
 #include "hg_compat.h"
 
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
 #include "hg_guc.h"
 #include "planner/hg_scan_share.h"
+#include "resident/hg_resident_graph.h"
+#include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 
@@ -35,9 +39,19 @@ typedef struct HgScanNote
 	MemoryContextCallback callback;
 	const RelOptInfo *rel;
 	double share;
+	bool has_graph;
+	List *graphs; /* of HgScanGraph, as they were asked for */
 	bool priced;
 	Cost qual_saving; /* where it is */
 } HgScanNote;
+
+/* What is known of a column's graph. */
+typedef struct HgScanGraph
+{
+	AttrNumber attno;
+	double share; /* 0: there is none */
+	double rows;
+} HgScanGraph;
 
 static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
 
@@ -72,6 +86,8 @@ hg_scan_note_add(const RelOptInfo *rel, double share)
 
 	note->rel = rel;
 	note->share = share;
+	note->has_graph = false;
+	note->graphs = NIL;
 	note->priced = false;
 	dlist_push_head(&hg_scan_notes, &note->node);
 	note->callback.func = hg_scan_forget;
@@ -115,7 +131,50 @@ hg_scan_share_note(const RelOptInfo *rel, Oid relation)
 	n = hg_share_attributes(rel, &attnos);
 	share = n < 0 ? 0 : hg_resident_share(key, n, attnos);
 	if (share > 0)
-		(void) hg_scan_note_add(rel, share);
+		hg_scan_note_add(rel, share)->has_graph = hg_resident_graph_any(key);
+}
+
+bool
+hg_scan_has_graph(const RelOptInfo *rel)
+{
+	const HgScanNote *note = hg_scan_note_find(rel);
+
+	return note != NULL && note->has_graph;
+}
+
+double
+hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno, double *rows)
+{
+	HgScanNote *note = hg_scan_note_find(rel);
+	HgScanGraph *graph;
+	HgResidentColumn column;
+	Relation relation;
+	MemoryContext old;
+	ListCell *lc;
+
+	if (note == NULL || !note->has_graph)
+		return 0;
+	foreach (lc, note->graphs)
+	{
+		graph = lfirst(lc);
+		*rows = graph->rows;
+		if (graph->attno == attno)
+			return graph->share;
+	}
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(note));
+	graph = palloc0(sizeof(HgScanGraph));
+	graph->attno = attno;
+	note->graphs = lappend(note->graphs, graph);
+	MemoryContextSwitchTo(old);
+	/* it is locked since it was parsed */
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	column = hg_resident_column(TupleDescAttr(RelationGetDescr(relation), attno - 1));
+	if (!hg_resident_graph_may_have(&column) ||
+		!hg_resident_graph_exists(relation, &column, &graph->share, &graph->rows))
+		graph->share = 0;
+	table_close(relation, NoLock);
+	*rows = graph->rows;
+	return graph->share;
 }
 
 double

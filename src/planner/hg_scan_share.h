@@ -19,6 +19,16 @@ extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
 /* From 0 to 1, of a sequential scan by a node of ours; 0 where nothing was noted. */
 extern double hg_scan_share(const RelOptInfo *rel);
 
+/* Has a base relation a resident HashGraph? */
+extern bool hg_scan_has_graph(const RelOptInfo *rel);
+
+/*
+ * The share of its rows that the graph of a column has as things stand, and how many these are; 0:
+ * it has none.
+ */
+extern double hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno,
+								  double *rows);
+
 /* What a row of a base relation costs less for its clauses, not negative. */
 typedef Cost (*HgQualPrice)(const RelOptInfo *rel);
 

@@ -54,6 +54,12 @@ my $where = q{select distinct backend, coalesce(device, '') <> '', coalesce(fall
 my $hot = 'select count(*) from hot1 a where not exists (select from hot2 b where b.k = a.k)';
 my $expected_hot = $node->safe_psql('postgres', "set hashgraph.enabled = off; $hot");
 
+# A table of all keys of a column, measured, and how many keys there are.
+my $measured = q{select backend, coalesce(device, '') <> '', coalesce(fallback, ''), keys, rows, erase_ns > 0 from hashgraph_table_stats};
+my $table = "$measured('f', 'k'";
+my $keys = $node->safe_psql('postgres', 'select count(k) from f');
+my $distinct = $node->safe_psql('postgres', 'select count(distinct k) from f');
+
 # A session that joins on the device under the given backend.
 sub session
 {
@@ -134,6 +140,35 @@ sub test_device
 			like($session->query($where), qr/^cpu\|f\|./, "$label, auto: ... which hashgraph_last_joins() tells");
 			like($session->query("explain (analyze, costs off) $hot"), qr/Backend: cpu\n *Fallback: \S/,
 				"$label, auto: ... and EXPLAIN");
+		}
+		$session->quit;
+	}
+
+	# tables are measured there
+	foreach my $backend ('cuda', $label eq 'stand-in' ? 'auto' : ())
+	{
+		my ($session, $pid) = session($backend);
+
+		foreach my $kind ('csr', 'sliced_ellpack', 'dynamic', 'cuckoo', 'dycuckoo')
+		{
+			is($session->query("$table, '$kind', 'map')"), "cuda|t||$keys|$distinct|t", "$label, $backend: a table of kind $kind");
+		}
+		is($session->query("set hashgraph.backend = cpu; $table, 'csr')"), "cpu|f||$keys|$keys|t", "$label, $backend: backend cpu measures it here");
+		$session->{stderr} = '';
+		$session->query("set hashgraph.backend = $backend; set statement_timeout = 500; $table, 'csr', batches => 10000)");
+		like($session->{stderr}, qr/canceling statement due to statement timeout/, "$label, $backend: it is cancelled");
+		$session->query('reset statement_timeout');
+		is($session->query("$table, 'csr')"), "cuda|t||$keys|$keys|t", "$label, $backend: ... and the next one is measured");
+		$session->query("set hashgraph.gpu_memory_limit = '1MB'");
+		$session->{stderr} = '';
+		if ($backend eq 'cuda')
+		{
+			$session->query("\\set VERBOSITY verbose\n$table, 'cuckoo', 'map')");
+			like($session->{stderr}, qr/ERROR: +53000: .*HINT: .*hashgraph\.gpu_memory_limit/s, "$label, cuda: one without room is an error of class 53");
+		}
+		else
+		{
+			like($session->query("$table, 'cuckoo', 'map')"), qr/^cpu\|f\|[^|]*memory[^|]*\|$keys\|$distinct\|t$/, "$label, auto: one without room comes to the CPU");
 		}
 		$session->quit;
 	}
@@ -285,6 +320,10 @@ if (defined $standin)
 		($stderr, $last) = join_under('cuda', $joins{inner});
 		like($stderr, qr/ERROR: .*$why/, "$what, cuda: an error");
 		like($stderr, qr/HINT: .*hashgraph\.backend/, "$what, cuda: ... with a hint");
+		($stderr, $last, $result) = join_under('auto', "$measured('many1', 'k')");
+		like($result, qr/^cpu\|f\|[^|]*$why[^|]*\|1000000\|1000000\|t$/, "$what, auto: a table is measured on the CPU");
+		($stderr) = join_under('cuda', "$table, 'csr')");
+		like($stderr, qr/ERROR: .*$why.*HINT: .*hashgraph\.backend/s, "$what, cuda: a table is an error with a hint");
 		unlike($stderr, qr/nonexistent/, "$what, cuda: ... and nothing of a setting that not everyone may see") if $what eq 'no program';
 	}
 

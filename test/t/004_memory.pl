@@ -36,7 +36,7 @@ $node->safe_psql('postgres', 'alter table wider ' . join(', ', map { "add column
 
 my %joins = (
 	inner => 'select count(*), sum(v), sum(w), count(l.pad || r.pad) from l join r using (k)',
-	semi => 'select count(*), sum(v), max(pad) from l where exists (select from r where r.k = l.k and r.w % 2 = 0)',
+	semi => 'select count(*), sum(v), max(pad) from l where exists (select from r where r.k = l.k and r.w % 2 = 0 and r.w <> l.v - 1)', # rows are looked at: keys alone might be bits
 	anti => 'select count(*), sum(v), max(pad) from l where not exists (select from r where r.k = l.k and r.w % 2 = 0)');
 my %expected = map { $_ => $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $joins{$_}") } keys %joins;
 

@@ -189,6 +189,21 @@ my %tps = %{ $bystander->{runs}[0]{tps} };
 cmp_ok(abs($bystander->{runs}[0]{ratios}{with}{median} - $tps{with}[0] / $tps{without}[0]), '<', 1e-6, '... the ratio that of a turn');
 $bare->stop;
 
+# ------------------------------------------------------------------ tables, without a server
+
+my ($made, $unmade) = run_command([ 'make', '-s', '-C', $bench, 'WITH_CUDA=no', "BUILD=$out/build", "$out/build/hg_tables" ]);
+is("$made$unmade", '', 'the benchmark of tables is built');
+$printed = bench_ok('hg_tables', "$out/build/hg_tables", qw(--quick --size 12), '--json', "$out/tables.json");
+like($printed, qr/^unique +$_ +map +find +4096 .* yes$/m, "lookups in $_ are right") foreach qw(csr ellpack sliced_ellpack dynamic cuckoo dycuckoo);
+like($printed, qr/^$_ .* yes$/m, "$_ are right") foreach 'small', 'functions +4, 4N', 'duplicates +x512', 'draws', 'batches';
+unlike($printed, qr/FAILED|\bNO$/m, '... and nothing else is wrong');
+my $tables = json_of("$out/tables.json");
+is(scalar(grep { $_->{workload} eq 'batches' && @{ $_->{filled} } > 16 } @{ $tables->{courses} }), 6, 'how full tables were is JSON');
+bench_ok('plot_tables', "$bench/plot_tables", "$out/tables.json", $out);
+ok(well_formed(slurp_file("$out/tables-cpu-$_.svg")), "$_ are plotted") foreach qw(batches duplicates);
+(undef, $unknown) = run_command([ "$out/build/hg_tables", qw(--kind quadratic) ]);
+like($unknown, qr/unknown kind "quadratic"/, 'a kind that there is not is said');
+
 # ------------------------------------------------------------------ cheating
 
 $node->safe_psql('postgres', slurp_file("$bench/race.sql"));

@@ -54,8 +54,8 @@ alter table b alter x set storage external;
 create table found (rows int8, different int8, joined bool default false);
 insert into a select i, i, repeat('a', i % 60), 't' || i % 4000, i / 4.0 from generate_series(1, 8000) i;
 insert into b select i, i, repeat('b', i % 200), 't' || i % 4000, (i / 4.0)::numeric(10, 2), case when i % 50 = 0 then repeat(md5(i::text), 100) end from generate_series(1, 8000) i;
-select hashgraph_resident_add('a');
-select hashgraph_resident_add('b');
+select hashgraph_resident_add('a', keys => array['k', 'v']);
+select hashgraph_resident_add('b', keys => array['k']);
 SQL
 
 # A statement that fails, because another one was in its way, is no failure of the test.
@@ -133,7 +133,7 @@ select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'has
 \elif :n = 3
 select hashgraph_resident_drop('b');
 \endif
-select hashgraph_resident_add('b');
+select hashgraph_resident_add('b', keys => array['k']);
 },
 	check => q{insert into found select rows_compared, rows_different from hashgraph_resident_check('a');
 insert into found select rows_compared, rows_different from hashgraph_resident_check('b');
@@ -195,6 +195,8 @@ my ($rows, $different) = run_for($seconds, 0, sort @scripts);
 is($different, 0, 'no row differs');
 cmp_ok(sql('select coalesce(sum(rows), 0) from found where joined'), '>', 1_000 * $seconds, '... of joins');
 cmp_ok($rows, '>', ($ENV{HG_DEBUG_BUILD} ? 1_000 : 10_000) * $seconds, '... of many that were compared') && note("$rows rows in $seconds s");
+my ($made, $merged) = split /\|/, sql('select graphs_made, graphs_merged from hashgraph_stat_resident');
+ok($made > 0 && $merged > 0, "HashGraphs have followed: $made were made, $merged merged");
 unlike(slurp_file($node->logfile, $offset), qr/TRAP|PANIC|was terminated by signal/, 'no process has failed');
 
 if ($ENV{HG_DEBUG_BUILD})

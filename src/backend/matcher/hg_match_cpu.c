@@ -31,8 +31,24 @@ static const HgMatchSourceOps hg_match_cpu_ops = {
 	.close = hg_match_job_close,
 };
 
+static HgStatus
+hg_match_cpu_pass(HgMatchSource *source pg_attribute_unused(), HgError *error pg_attribute_unused())
+{
+	return HG_OK;
+}
+
+/* A table that no device measures is left to the matcher's caller. */
+static const HgMatchSourceOps hg_match_cpu_table_ops = {
+	.backend = "cpu",
+	.open = hg_match_cpu_pass,
+	.build = hg_match_cpu_pass,
+	.report = hg_match_job_report,
+	.close = hg_match_job_close,
+};
+
 HgMatchSource *
 hg_match_cpu_create(HgMatchTask *task)
 {
-	return hg_match_job_create_on_cpu(task, &hg_match_cpu_ops);
+	return hg_match_job_create_on_cpu(task, task->spec.trial != NULL ? &hg_match_cpu_table_ops
+																	 : &hg_match_cpu_ops);
 }

@@ -11,6 +11,8 @@
 
 #include "backend/matcher/hg_match_job.h"
 #include "engine/cpu/hg_cpu.h"
+#include "engine/hg_lookup.h"
+#include "engine/table/hg_table_cpu.h"
 
 /* Matches taken from the engine at a time. */
 #define HG_LEAST_CHUNK 1024
@@ -19,13 +21,24 @@
 /* Memory that a chunk of matches may take with values. */
 #define HG_CHUNK_BYTES (4 * 1024 * 1024)
 
+/* The CPU engine, whose jobs may have their inner rows in a table. */
+static HgEngine *
+hg_match_job_cpu_engine(void)
+{
+	static HgLookup lookup;
+
+	if (lookup.graphs == NULL)
+		hg_lookup_init(&lookup, hg_cpu_engine(), hg_table_cpu());
+	return &lookup.engine;
+}
+
 HgMatchSource *
 hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops)
 {
 	const HgMatchColumns none = {0};
 	HgMatchJob *job = hg_match_source_create(task, ops, &none, sizeof(HgMatchJob));
 
-	job->engine = hg_cpu_engine();
+	job->engine = hg_match_job_cpu_engine();
 	hg_host_set_patience(&task->host, -1);
 	task->report.device[0] = '\0';
 	return &job->source;
@@ -46,7 +59,11 @@ hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
 {
 	const HgMatchSource *source = &job->source;
 	const HgKeySet *set = &source->task->sides[side];
+	const HgKeyBitmap *bits = side == HG_INNER ? source->task->spec.inner_bits : NULL;
 	HgStatus status = HG_OK;
+
+	if (bits != NULL)
+		return job->engine->append_bits(job->job, bits, error);
 
 	for (int i = 0; i < set->npieces && status == HG_OK; i++)
 		status =
@@ -58,6 +75,23 @@ hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
 	return status;
 }
 
+/* Have the task's table measured. */
+static HgStatus
+hg_match_job_measure(HgMatchJob *job, HgError *error)
+{
+	HgMatchTask *task = job->source.task;
+	HgStatus status;
+
+	/* there is no telling how long that takes */
+	hg_host_set_patience(&task->host, -1);
+	status = job->engine->measure_table(job->job, &task->measure, error);
+	task->measured = status == HG_OK || status == HG_INVALID;
+	task->unmeasurable.status = HG_OK;
+	if (status == HG_INVALID)
+		task->unmeasurable = *error;
+	return task->measured ? HG_OK : status;
+}
+
 HgStatus
 hg_match_job_build(HgMatchSource *source, HgError *error)
 {
@@ -66,7 +100,9 @@ hg_match_job_build(HgMatchSource *source, HgError *error)
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK && !job->filled; side++)
 		status = hg_match_job_append(job, (HgSide) side, error);
-	if (status == HG_OK)
+	if (status == HG_OK && source->task->spec.trial != NULL)
+		status = hg_match_job_measure(job, error);
+	else if (status == HG_OK)
 		status = job->engine->build(job->job, error);
 	return status;
 }

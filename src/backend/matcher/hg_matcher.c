@@ -254,6 +254,18 @@ hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats)
 	}
 }
 
+bool
+hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measure, HgStatus *status,
+					HgError *error)
+{
+	const HgMatchTask *task = &matcher->task;
+
+	*measure = task->measure;
+	*status = task->unmeasurable.status;
+	*error = task->unmeasurable;
+	return task->measured;
+}
+
 uint64
 hg_matcher_job_bytes(const HgMatcher *matcher)
 {

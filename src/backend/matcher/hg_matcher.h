@@ -26,6 +26,8 @@
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
 #include "engine/hg_costs.h"
+#include "engine/hg_flat.h"
+#include "engine/hg_table_measure.h"
 
 /* The keys of a side, in pieces. */
 typedef struct HgKeyPiece
@@ -62,6 +64,12 @@ typedef struct HgMatcherSpec
 	bool outer_only; /* of streamed rows: the caller does not look at the inner rows of matches */
 
 	/*
+	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;
+	 * they stay in place until the matcher is destroyed.
+	 */
+	const HgKeyBitmap *inner_bits;
+
+	/*
 	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
 	 * less time than returning them: hg_matcher_reduce() tells.  It stays in place until the
 	 * matcher is destroyed.
@@ -76,6 +84,17 @@ typedef struct HgMatcherSpec
 	const HgColumnSet *columns[2];
 
 	/*
+	 * By HgSide: NULL, or rows of a resident HashGraph, which are the side's beside those of its
+	 * key set, under the graph's numbers.  These are numbered from first_row on, which is 0 or
+	 * beyond all of the graph's.  All of it stays in place until the matcher is destroyed.  Matches
+	 * that are returned together are of lent rows of a side or of others.  Those of an outer row
+	 * follow each other, and HG_MATCH_FIRST is of all of them, where inner rows are either lent or
+	 * there as keys.
+	 */
+	const HgFlatSide *lent[2];
+	uint32 first_row[2];
+
+	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows
 	 * of its own: matches are then those of the work that this process takes.
 	 */
@@ -86,6 +105,12 @@ typedef struct HgMatcherSpec
 	 * may destroy it as soon as the matcher is made.
 	 */
 	HgSender *sender;
+
+	/*
+	 * NULL, or a table that is to be measured over the keys of the inner side, in place of a join,
+	 * where that is done on a device: hg_matcher_measured() tells.  There is no outer side then.
+	 */
+	const HgTableTrial *trial;
 } HgMatcherSpec;
 
 typedef struct HgMatcher HgMatcher;
@@ -172,6 +197,13 @@ extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 
 /* Describe the HashGraph of a side; false where build made none. */
 extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
+
+/*
+ * Of spec.trial: has a device measured it?  If so, *status is HG_OK, or HG_INVALID with an
+ * explanation where the table can't have these keys.  False: it is the caller's to do, on the CPU.
+ */
+extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measure, HgStatus *status,
+								HgError *error);
 
 /* The most that the job has held of this process's memory, the keys it was given aside. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);

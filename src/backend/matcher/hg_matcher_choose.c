@@ -20,6 +20,7 @@
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_match_fetched.h"
+#include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_sent.h"
 #include "backend/matcher/hg_match_team.h"
 #include "backend/matcher/hg_matcher_choose.h"
@@ -139,7 +140,8 @@ hg_matcher_choose_device(HgMatchTask *task)
 	if (state == HG_DEVICE_READY)
 	{
 		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
-		engine = hg_device_engine(false);
+		/* a table is one job's */
+		engine = hg_device_engine(task->spec.trial != NULL);
 		if (engine == NULL)
 			hg_error_set(&error, HG_CONNECTION_LOST, NULL,
 						 "the device process ended before the join began");
@@ -211,6 +213,9 @@ hg_matcher_choose(HgMatchTask *task)
 	const bool in_team = task->spec.team != NULL;
 	HgMatchSource *source;
 
+	/* of a side whose lent rows have been joined the others are left, under their numbers */
+	if (task->spec.first_row[HG_OUTER] > 0 || task->spec.first_row[HG_INNER] > 0)
+		return hg_match_resident_create(task);
 	if (task->spec.streamed_rows > 0)
 		return hg_matcher_choose_streamed(task);
 	source = in_team ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);

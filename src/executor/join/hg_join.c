@@ -12,7 +12,8 @@
  *					columns of both rows are gathered, quals are evaluated, rows returned.
  *	STREAM			Where the inner HashGraph is small, outer rows are not collected: READ_OUTER
  *					builds that graph alone, and a batch of rows after the other is read,
- *					looked up and returned with its matches (hg_join_stream.c).
+ *					looked up and returned with its matches (hg_join_stream.c).  So it is where
+ * inner keys are kept as bits.
  *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
  *	  UNMATCHED		match,
  *	  NULL_KEYS		... and those that could not have one.
@@ -429,7 +430,7 @@ hg_join_rescan(CustomScanState *node)
 		same[side] = !state->together && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
 					 (side == HG_INNER || hg_join_may_keep_outer(state));
-		kept[side] = same[side] && !state->reading.spilled && input->at_end;
+		kept[side] = same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
 	}
 	/* it was read in several chunks, or not to its end, or let go when all were joined */
 	if (!state->reading.outer_held)
@@ -443,7 +444,7 @@ hg_join_rescan(CustomScanState *node)
 	{
 		hg_matcher_rewind(state->matching.matcher);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_join_matched_reset(&state->matched[side], state->inputs[side]->words->rows);
+			hg_join_matched_reset(&state->matched[side], hg_input_places(state->inputs[side]));
 		hg_join_emission_reset(&state->emission);
 		hg_join_output_clear(&state->output);
 		state->reading.outer_ready = false;

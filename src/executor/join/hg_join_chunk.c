@@ -68,7 +68,8 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 	HgFilter *filter;
 	MemoryContext old;
 
-	if (!hg_join_filter_may_pay(state, inner_rows))
+	/* nobody has seen the keys of lent rows */
+	if (state->inputs[HG_INNER]->lent != NULL || !hg_join_filter_may_pay(state, inner_rows))
 		return NULL;
 	old = MemoryContextSwitchTo(state->memory.context);
 	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
@@ -94,7 +95,7 @@ hg_join_begin_filter(HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) inner->words->rows);
+	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) hg_input_keys(inner));
 
 	return hg_join_make_filter(state, expected, hg_filter_begin);
 }
@@ -119,8 +120,11 @@ hg_join_partition(HgJoinState *state, int level)
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	HgSpill *sides[2];
 	instr_time start;
-	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+	MemoryContext old;
 
+	/* what is lent is in neither of the files */
+	hg_join_return_lent(state, HG_OUTER);
+	old = MemoryContextSwitchTo(state->memory.context);
 	hg_join_end_sending(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] = hg_spill_create(state->inputs[side]->rows, level, bits, &state->memory.files);
@@ -162,9 +166,10 @@ hg_join_start_pass(HgJoinState *state)
 
 	state->reading.inner_chunks++;
 	state->reading.outer_chunks = 0;
-	hg_join_matched_reset(&state->matched[HG_INNER], inner->words->rows);
+	hg_join_matched_reset(&state->matched[HG_INNER], hg_input_places(inner));
 	/* no row of the outer side would be returned: it need not be read */
-	if (inner->words->rows == 0 && !state->rules.keep[HG_OUTER])
+	if (hg_input_keys(inner) == 0 && (inner->lent == NULL || inner->lent->rows == 0) &&
+		!state->rules.keep[HG_OUTER])
 	{
 		hg_join_end_sending(state);
 		return HG_JOIN_END_OUTER;
@@ -185,12 +190,21 @@ hg_join_read_inner(HgJoinState *state)
 	{
 		/* these may be fewer than those of the last execution */
 		state->streaming.declined = false;
+		hg_join_lend(state, HG_INNER);
 
 		/* of rows that are kept a part may be joined, which is found when all are there */
-		if (!state->reading.outer_ready && !state->kept.outer_whole &&
+		if (!state->reading.outer_ready && !state->kept.outer_whole && !hg_join_has_lent(state) &&
 			hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
+		/* what is held beside lent rows must be there as a whole */
+		if (!inner->at_end && inner->lent != NULL)
+		{
+			hg_join_return_lent(state, HG_INNER);
+			hg_join_fill_inner(state);
+		}
+		if (!inner->at_end && hg_join_may_take_bits(state))
+			hg_join_take_bits(state);
 	}
 	if (!inner->at_end)
 	{
@@ -199,7 +213,7 @@ hg_join_read_inner(HgJoinState *state)
 	}
 	state->reading.inner_chunks = 0;
 	/* a rescan that keeps the inner side keeps the filter too */
-	if (!state->reading.outer_ready && !state->kept.outer_whole &&
+	if (!state->reading.outer_ready && !state->kept.outer_whole && inner->bits == NULL &&
 		state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
@@ -271,7 +285,12 @@ hg_join_expected_pairs(const HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
-		double share = (double) input->words->rows / Max(input->plan->plan->plan_rows, 1);
+		uint64 rows = input->words->rows;
+		double share;
+
+		if (hg_join_joins_lent(state, (HgSide) side))
+			rows += input->lent->rows;
+		share = (double) rows / Max(input->plan->plan->plan_rows, 1);
 
 		pairs *= Min(share, 1);
 		more = Max(more, share);
@@ -348,9 +367,9 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
-		if (hg_input_rows(outer) == 0)
+		if (hg_input_rows(outer) == 0 && (outer->lent == NULL || state->reading.outer_chunks > 0))
 			return false;
-		hg_join_matched_reset(matched, outer->words->rows);
+		hg_join_matched_reset(matched, hg_input_places(outer));
 	}
 	state->reading.outer_chunks++;
 	state->reading.outer_held =
@@ -376,17 +395,21 @@ hg_join_read_outer(HgJoinState *state)
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return HG_JOIN_END_OUTER;
-	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
-						  state->rules.single_match && passes);
 	hg_join_retire_matcher(state);
+	/* keys that are bits are for rows that are read */
+	if (!reading->outer_ready && inner->bits == NULL)
+		hg_join_lend(state, HG_OUTER);
+	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
+						  (state->rules.single_match && passes) || hg_join_lent_repeats(state));
 	if (reading->outer_ready)
 	{
 		reading->outer_ready = false;
 		reading->outer_chunks = 1;
-		hg_join_matched_reset(matched, outer->words->rows);
+		hg_join_matched_reset(matched, hg_input_places(outer));
 	}
 	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
-		return HG_JOIN_STREAM;
+		return hg_join_streams(&state->rules, matched) ? HG_JOIN_STREAM
+													   : hg_join_count_stream(state);
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_sending(state);

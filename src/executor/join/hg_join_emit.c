@@ -63,6 +63,13 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 	return true;
 }
 
+/* Has a row found a match? */
+static inline bool
+hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
+{
+	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
+}
+
 /* Does a match count, or has one of its rows as many matches as it may have? */
 static inline bool
 hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
@@ -71,8 +78,8 @@ hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_ro
 	const HgJoinMatched *matched = state->matched;
 
 	return !(emission->skip_rest && outer_row == emission->skip_outer) &&
-		   !(matched[HG_OUTER].once && hg_row_bits_test(matched[HG_OUTER].bits, outer_row)) &&
-		   !(matched[HG_INNER].once && hg_row_bits_test(matched[HG_INNER].bits, inner_row));
+		   !(matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row)) &&
+		   !(matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
 /* Note that the rows of a match have found each other. */
@@ -80,9 +87,11 @@ static inline void
 hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
 	if (state->matched[HG_OUTER].tracked)
-		hg_row_bits_set(state->matched[HG_OUTER].bits, outer_row);
+		hg_row_bits_set(state->matched[HG_OUTER].bits,
+						hg_input_place(state->inputs[HG_OUTER], outer_row));
 	if (state->matched[HG_INNER].tracked)
-		hg_row_bits_set(state->matched[HG_INNER].bits, inner_row);
+		hg_row_bits_set(state->matched[HG_INNER].bits,
+						hg_input_place(state->inputs[HG_INNER], inner_row));
 	if (state->rules.single_match)
 	{
 		state->emission.skip_rest = true;
@@ -98,15 +107,15 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgInput *input = state->inputs[side];
+		HgInput *input = state->inputs[side];
 
 		if (side == HG_OUTER && state->streaming.active)
 			hg_input_stream_get(state->streaming.stream, matches->outer, matches->count,
 								state->rules.join_qual == NULL);
 		else if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
 										matches->first, matches->which, matches->count, batch))
-			hg_column_store_get(input->rows, side == HG_OUTER ? matches->outer : matches->inner,
-								matches->count, batch, input->to);
+			hg_input_get(input, side == HG_OUTER ? matches->outer : matches->inner, matches->count,
+						 batch);
 	}
 	batch->nrows = matches->count;
 }
@@ -219,13 +228,25 @@ hg_join_fill_matches(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
+/* The columns of an input are NULL in all rows of a batch. */
+static void
+hg_join_extend(const HgInput *input, HgBatch *out)
+{
+	for (int c = 0; c < input->ncolumns; c++)
+	{
+		out->has_nulls[input->to[c]] = true;
+		memset(out->nulls[input->to[c]], true, out->nrows * sizeof(bool));
+	}
+}
+
 /*
  * Fill a batch with the next rows of a store of an input, null-extended by the columns of the
- * other one, but for the rows with a bit.
+ * other one, but for the rows whose place, from first_place on, has a bit.
  */
 static bool
 hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					  const HgColumnStore *rows, const HgRowBits *without, HgBatch *out)
+					  const HgColumnStore *rows, const HgRowBits *without, uint64 first_place,
+					  HgBatch *out)
 {
 	uint32 numbers[HG_BATCH_ROWS];
 	HgRowRange whole;
@@ -247,7 +268,7 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		if (emission->next_row % HG_BATCH_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		row = range->first + emission->next_row++;
-		if (without == NULL || !hg_row_bits_test(without, row))
+		if (without == NULL || !hg_row_bits_test(without, first_place + row))
 			numbers[out->nrows++] = (uint32) row;
 	}
 	if (out->nrows == 0)
@@ -256,11 +277,29 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		return false;
 	}
 	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
-	for (int c = 0; c < other->ncolumns; c++)
-	{
-		out->has_nulls[other->to[c]] = true;
-		memset(out->nulls[other->to[c]], true, out->nrows * sizeof(bool));
-	}
+	hg_join_extend(other, out);
+	return true;
+}
+
+/* The same of the lent rows of an input. */
+static bool
+hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
+				  const HgRowBits *without, HgBatch *out)
+{
+	uint32 numbers[HG_BATCH_ROWS];
+	uint32 rows[HG_BATCH_ROWS];
+	int n;
+
+	out->nrows = 0;
+	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows,
+							 HG_BATCH_ROWS - out->nrows)) > 0)
+		for (int i = 0; i < n; i++)
+			if (!hg_row_bits_test(without, hg_lent_place(input->lent, rows[i])))
+				numbers[out->nrows++] = rows[i];
+	if (out->nrows == 0)
+		return false;
+	hg_lent_get(input->lent, numbers, out->nrows, out, input->lent_to);
+	hg_join_extend(other, out);
 	return true;
 }
 
@@ -279,8 +318,14 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 	/* they are known when all processes are done */
 	if (state->team.joined && !state->team.ends_join)
 		return false;
+	if (hg_join_joins_lent(state, side) &&
+		hg_join_fill_lent(&state->emission, input, state->inputs[hg_other_side(side)],
+						  state->matched[side].bits, state->output.batch))
+		return true;
 	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
-								 input->rows, state->matched[side].bits, state->output.batch);
+								 input->rows, state->matched[side].bits,
+								 input->lent != NULL ? hg_lent_places(input->lent, 0) : 0,
+								 state->output.batch);
 }
 
 bool
@@ -289,5 +334,5 @@ hg_join_fill_null_keys(HgJoinState *state, HgSide side)
 	const HgInput *input = state->inputs[side];
 
 	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
-								 input->null_rows, NULL, state->output.batch);
+								 input->null_rows, NULL, 0, state->output.batch);
 }

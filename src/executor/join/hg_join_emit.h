@@ -50,7 +50,8 @@ typedef struct HgJoinEmission
 	bool skip_rest; /* the other matches of skip_outer do not count */
 	uint32 skip_outer;
 	int next_range;	 /* of the rows without a match or a key ... */
-	uint64 next_row; /* ... and the next row of it */
+	uint64 next_row; /* ... and the next row of it; ... */
+	uint64 next_lent; /* ... and of lent rows, which come first, the place of the next one */
 } HgJoinEmission;
 
 /* The stream of matches begins. */
@@ -67,6 +68,7 @@ hg_join_emission_begin_rest(HgJoinEmission *emission)
 {
 	emission->next_row = 0;
 	emission->next_range = 0;
+	emission->next_lent = 0;
 }
 
 /* Are matches needed, and not just their number? */

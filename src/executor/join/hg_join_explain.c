@@ -14,6 +14,7 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/hg_kept_memory.h"
+#include "engine/hg_table.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_state.h"
@@ -87,6 +88,16 @@ hg_explain_not_served(const HgBatchSource *source, const HgBlockLabels *labels, 
 		ExplainPropertyText(labels->not_served, why_not, es);
 }
 
+/* Show whose rows come from a resident HashGraph. */
+static void
+hg_explain_lent(const bool lent[2], ExplainState *es)
+{
+	if (lent[HG_OUTER])
+		ExplainPropertyText("Outer HashGraph", "resident", es);
+	if (lent[HG_INNER])
+		ExplainPropertyText("Inner HashGraph", "resident", es);
+}
+
 /* What the node did, over all its executions. */
 static void
 hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainState *es)
@@ -101,6 +112,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	hg_explain_estimates(record->report.device_ms, record->report.cpu_ms, es);
 	ExplainPropertyText("Build", hg_build_name(job->build), es);
 	ExplainPropertyText("Probe", hg_probe_name(job->probe), es);
+	if (job->build == HG_BUILD_TABLE)
+		ExplainPropertyText("Table", hg_table_kind_name(job->table), es);
 	ExplainPropertyUInteger("Vertices", NULL, job->vertices, es);
 	ExplainPropertyUInteger("Bins", NULL, job->bins, es);
 	ExplainPropertyUInteger("Outer Rows", NULL, job->rows[HG_OUTER] + record->null_keys[HG_OUTER],
@@ -115,6 +128,9 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 						  es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_explain_not_served(state->inputs[side]->child, &hg_side_labels[side], es);
+	hg_explain_lent((const bool[2]){state->inputs[HG_OUTER]->lent != NULL,
+									state->inputs[HG_INNER]->lent != NULL},
+					es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
@@ -191,8 +207,13 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (!es->analyze)
 	{
+		bool lent[2];
+
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_explain_expected_blocks(state->inputs[side]->child, &hg_side_labels[side], es);
+		hg_join_expect_lent(state, lent);
+		if (es->costs)
+			hg_explain_lent(lent, es);
 		hg_explain_expected(state, es);
 		return;
 	}

@@ -66,6 +66,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
 	spec->sender = state->sender;
+	hg_join_lend_to_matcher(state, spec);
 
 	old = MemoryContextSwitchTo(matching->context);
 	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);

@@ -20,6 +20,7 @@
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_kept.h"
+#include "executor/join/hg_join_lend.h"
 #include "executor/join/hg_join_matcher.h"
 #include "executor/join/hg_join_progress.h"
 #include "executor/join/hg_join_reduce.h"
@@ -47,6 +48,7 @@ struct HgJoinState
 	/* from the children to HashGraphs */
 	HgInput *inputs[2]; /* by HgSide */
 	HgJoinReading reading;
+	HgJoinLending lending;
 	HgJoinKept kept;
 	HgJoinSpill spill;
 

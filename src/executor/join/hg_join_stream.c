@@ -4,12 +4,19 @@
  *	  The join node's outer rows, joined batch by batch as they come.
  *
  * Where the inner HashGraph stays in a near cache, or dense inner keys are the vertices of a table
- * (engine/cpu/hg_cpu_direct.c), outer rows need not be collected to be joined: each batch of the child is looked up when it comes, and its columns go up without having been
- * stored.  A star of joins is then a pipeline, through all of which a batch goes while it is in the
- * nearest cache, and the outer side takes no memory, however large it is.
+ * (engine/cpu/hg_cpu_direct.c), outer rows need not be collected to be joined: each batch of the
+ * child is looked up when it comes, and its columns go up without having been stored.  A star of
+ * joins is then a pipeline, through all of which a batch goes while it is in the nearest cache, and
+ * the outer side takes no memory, however large it is.
  *
  * That is for the rows of an inner side that is whole, and for outer ones that are not wanted
  * again: neither for their own sake, where they have no match, nor by another execution.
+ *
+ * BITS.  Where inner rows are only asked whether they are there, and are more than work memory
+ * holds, their keys may be kept as bits, if they are near each other.  Then neither side takes
+ * memory by the row, and nothing goes to disk.  That is tried when memory is full, with the keys
+ * that are held, and given up when it does not work out: what is there goes to disk as it would have
+ * before.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,22 +35,62 @@ hg_join_expected_outer(const HgJoinState *state)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
+/* Can outer rows come as a stream, whatever the inner side is? */
+static bool
+hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
+{
+	if (hg_join_has_lent(state) || state->together || state->sender != NULL || state->rewind ||
+		state->kept.inner || state->kept.outer_whole || hg_join_is_spilled(&state->spill) ||
+		state->rules.keep[HG_OUTER] || state->matched[HG_OUTER].tracked)
+		return false;
+	return hg_matcher_may_stream(state->inputs[HG_INNER]->words->width,
+								 hg_join_expected_outer(state), inner_rows,
+								 state->css.ss.ps.plan->plan_rows);
+}
+
+/* Does nobody look at inner rows?  A sum of outer columns asks how often each matches, not what. */
+static bool
+hg_join_is_outer_only(const HgJoinState *state)
+{
+	return state->inputs[HG_INNER]->ncolumns == 0 && !state->matched[HG_INNER].tracked &&
+		   state->rules.join_qual == NULL;
+}
+
+bool
+hg_join_may_take_bits(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
+		   !state->rules.keep[HG_INNER] && hg_join_is_outer_only(state) &&
+		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
+}
+
+void
+hg_join_take_bits(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	if (hg_input_begin_bits(inner, state->rules.single_match, hg_join_limit(&state->memory) / 2))
+		(void) hg_input_fill_bits(inner);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+}
+
 bool
 hg_join_may_stream(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
-	const HgInput *outer = state->inputs[HG_OUTER];
 
-	if (state->streaming.declined || outer->at_end || state->together || state->sender != NULL ||
-		state->rewind || state->kept.inner || state->kept.outer_whole ||
-		state->reading.inner_chunks != 1 || !inner->at_end || hg_join_is_spilled(&state->spill))
+	if (inner->bits != NULL)
+		return !state->inputs[HG_OUTER]->at_end;
+	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
+		state->reading.inner_chunks != 1 || !inner->at_end)
 		return false;
 	/* what is only counted needs no columns, and the engine can count from either side */
-	if (!hg_join_streams(&state->rules, state->matched) || state->rules.keep[HG_OUTER] ||
-		state->matched[HG_OUTER].tracked)
-		return false;
-	return hg_matcher_may_stream(inner->words->width, hg_join_expected_outer(state),
-								 inner->words->rows, state->css.ss.ps.plan->plan_rows);
+	return hg_join_streams(&state->rules, state->matched) &&
+		   hg_join_outer_may_stream(state, inner->words->rows);
 }
 
 bool
@@ -54,9 +101,9 @@ hg_join_begin_stream(HgJoinState *state)
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
-	/* a sum of outer columns asks how often a row matches, and not what */
-	spec.outer_only = state->inputs[HG_INNER]->ncolumns == 0 && !state->matched[HG_INNER].tracked &&
-					  state->rules.join_qual == NULL;
+	spec.outer_only = hg_join_is_outer_only(state);
+	if (state->inputs[HG_INNER]->bits != NULL)
+		spec.inner_bits = &state->inputs[HG_INNER]->bits->map;
 
 	if (streaming->stream == NULL)
 	{
@@ -106,6 +153,18 @@ hg_join_renew_stream(HgJoinState *state)
 	hg_matcher_renew(state->matching.matcher, stream->keys, (uint64) stream->nrows);
 	hg_join_emission_reset(&state->emission);
 	return true;
+}
+
+HgJoinPhase
+hg_join_count_stream(HgJoinState *state)
+{
+	uint64 count = 0;
+
+	while (hg_join_renew_stream(state))
+		count += hg_matcher_count(state->matching.matcher);
+	hg_join_end_stream(state);
+	state->output.empty_left = count;
+	return HG_JOIN_COUNT;
 }
 
 bool

@@ -1,0 +1,413 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_resident.c
+ *	  Matches from resident HashGraphs.
+ *
+ * The rows of a side are those that a resident HashGraph has, which are lent (HgMatcherSpec), and
+ * those that are held as keys.  Either may be missing.  The join is the sum of four parts, which
+ * come one after the other:
+ *
+ *	lent x lent		two graphs, intersected as they are
+ *	held x lent		the keys are looked up in the graph; where they are many beside its rows, a
+ *					graph is made of them first, and intersected
+ *	lent x held		a graph is made of the keys
+ *	held x held		a job of the CPU engine
+ *
+ * A block of matches is of one part.  So lent rows and held ones do not meet in a block of a side,
+ * and an outer row's matches with lent inner rows follow each other, and those with held ones do:
+ * where one match of a row counts, and there are both, the caller looks to that.
+ *
+ * Graphs of held keys are made when the source is built, in the task's memory, and stay: the stream
+ * may begin again.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "portability/instr_time.h"
+
+#include "backend/matcher/hg_match_cpu.h"
+#include "backend/matcher/hg_match_resident.h"
+
+/* Held outer keys are looked up where there are so many times as many lent rows. */
+#define HG_LOOKUP_ROWS 8
+
+/* Matches of a block: as many as a near cache holds. */
+#define HG_RESIDENT_CHUNK 4096
+
+typedef enum HgResidentPart
+{
+	HG_LENT_LENT,
+	HG_HELD_LENT,
+	HG_LENT_HELD,
+	HG_HELD_HELD,
+	HG_RESIDENT_PARTS
+} HgResidentPart;
+
+typedef struct HgMatchResident
+{
+	HgMatchSource source; /* first */
+	HgFlatGraph *made[2]; /* by HgSide: of the held keys, to meet the other side's; or NULL */
+	HgFlatSide made_side[2];
+	HgMatchSource *held; /* of the held keys of both sides; or NULL */
+
+	/* where the stream stands */
+	HgResidentPart part;
+	int piece;		  /* of the keys that are looked up: the next one ... */
+	uint64 piece_row; /* ... and how many keys are ahead of it */
+	HgFlatJoin *join; /* or NULL */
+	HgMatches block;
+
+	uint64 matches; /* so far, but for those of held keys alone */
+	uint64 bytes;	/* that the graphs of held keys have taken */
+	double build_ms;
+	double match_ms;
+} HgMatchResident;
+
+/* Milliseconds since a moment. */
+static double
+hg_match_resident_ms(instr_time since)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, since);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/* The side whose rows are held in a part where the other side's are lent. */
+static inline HgSide
+hg_resident_part_held(HgResidentPart part)
+{
+	return part == HG_HELD_LENT ? HG_OUTER : HG_INNER;
+}
+
+static inline HgSide
+hg_match_other(HgSide side)
+{
+	return side == HG_OUTER ? HG_INNER : HG_OUTER;
+}
+
+static HgStatus
+hg_match_resident_open(HgMatchSource *source pg_attribute_unused(),
+					   HgError *error pg_attribute_unused())
+{
+	return HG_OK;
+}
+
+/* Make a graph of the held keys of a side. */
+static HgStatus
+hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
+{
+	HgMatchTask *task = resident->source.task;
+	const HgKeySet *set = &task->sides[side];
+	HgFlatShape shape = hg_flat_shape(task->spec.key_width, set->rows);
+	HgFlatRows *rows = MemoryContextAlloc(task->context, set->npieces * sizeof(HgFlatRows));
+	uint64 first = task->spec.first_row[side];
+	HgStatus status;
+
+	for (int i = 0; i < set->npieces; i++)
+	{
+		rows[i] = (HgFlatRows){.keys = set->pieces[i].keys,
+							   .count = set->pieces[i].count,
+							   .first_row = (uint32) first};
+		first += set->pieces[i].count;
+	}
+	resident->bytes += hg_flat_make_bytes(&shape, set->rows);
+	status = hg_flat_make(&task->host.host, &shape, rows, (uint32) set->npieces,
+						  &resident->made[side], error);
+	pfree(rows);
+	if (status == HG_OK)
+		resident->made_side[side] = (HgFlatSide){.graph = resident->made[side]};
+	return status;
+}
+
+static HgStatus
+hg_match_resident_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchResident *resident = (HgMatchResident *) source;
+	HgMatchTask *task = source->task;
+	HgStatus status = HG_OK;
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+	{
+		const HgFlatSide *lent = task->spec.lent[hg_match_other((HgSide) side)];
+
+		if (lent != NULL && task->sides[side].rows > 0 &&
+			(side == HG_INNER || task->sides[side].rows > lent->graph->rows / HG_LOOKUP_ROWS))
+			status = hg_match_resident_make(resident, (HgSide) side, error);
+	}
+	resident->build_ms += hg_match_resident_ms(start);
+	if (status != HG_OK || task->sides[HG_OUTER].rows == 0 || task->sides[HG_INNER].rows == 0)
+		return status;
+	resident->held = hg_match_cpu_create(task);
+	status = resident->held->ops->open(resident->held, error);
+	if (status == HG_OK)
+		status = resident->held->ops->build(resident->held, error);
+	return status;
+}
+
+/* ---------------------------------------------------------------------
+ * Parts
+ * ---------------------------------------------------------------------
+ */
+
+/* Open the next join of the current part, a graph's or a piece's; there may be none left. */
+static HgStatus
+hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
+{
+	HgMatchTask *task = resident->source.task;
+	const HgFlatSide *const *lent = task->spec.lent;
+	const HgHost *host = &task->host.host;
+	HgFlatSide sides[2];
+	HgFlatRows rows;
+	const HgKeyPiece *piece;
+	HgSide held;
+
+	if (resident->part == HG_LENT_LENT)
+	{
+		if (lent[HG_OUTER] == NULL || lent[HG_INNER] == NULL || resident->piece > 0)
+			return HG_OK;
+		resident->piece = 1;
+		return hg_flat_join_open(host, lent[HG_OUTER], lent[HG_INNER], NULL, &resident->join,
+								 error);
+	}
+	held = hg_resident_part_held(resident->part);
+	if (lent[hg_match_other(held)] == NULL)
+		return HG_OK;
+	if (resident->made[held] != NULL)
+	{
+		if (resident->piece > 0)
+			return HG_OK;
+		resident->piece = 1;
+		sides[held] = resident->made_side[held];
+		sides[hg_match_other(held)] = *lent[hg_match_other(held)];
+		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
+								 error);
+	}
+	if (resident->piece == task->sides[held].npieces)
+		return HG_OK;
+	Assert(held == HG_OUTER);
+	piece = &task->sides[held].pieces[resident->piece++];
+	rows = (HgFlatRows){.keys = piece->keys,
+						.count = piece->count,
+						.first_row = (uint32) (task->spec.first_row[held] + resident->piece_row)};
+	resident->piece_row += piece->count;
+	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_match_other(held)],
+							   &resident->join, error);
+}
+
+static void
+hg_match_resident_close_join(HgMatchResident *resident)
+{
+	if (resident->join != NULL)
+		hg_flat_close(resident->join);
+	resident->join = NULL;
+}
+
+/*
+ * Have a join of the current part, or of the next one that has any; it is NULL where none is left,
+ * and held x held is the part.
+ */
+static HgStatus
+hg_match_resident_advance(HgMatchResident *resident, HgError *error)
+{
+	hg_match_resident_close_join(resident);
+	while (resident->part < HG_HELD_HELD)
+	{
+		HgStatus status = hg_match_resident_open_join(resident, error);
+
+		if (status != HG_OK || resident->join != NULL)
+			return status;
+		resident->part++;
+		resident->piece = 0;
+		resident->piece_row = 0;
+	}
+	return HG_OK;
+}
+
+static void
+hg_match_resident_rewind(HgMatchSource *source)
+{
+	HgMatchResident *resident = (HgMatchResident *) source;
+
+	hg_match_resident_close_join(resident);
+	resident->part = HG_LENT_LENT;
+	resident->piece = 0;
+	resident->piece_row = 0;
+	if (resident->held != NULL)
+		resident->held->ops->rewind(resident->held);
+}
+
+/* ---------------------------------------------------------------------
+ * Matches
+ * ---------------------------------------------------------------------
+ */
+
+/* The next matches of held rows, whose numbers become those that the task has for them. */
+static HgStatus
+hg_match_resident_next_held(HgMatchResident *resident, const HgMatches **matches, HgError *error)
+{
+	const HgMatcherSpec *spec = &resident->source.task->spec;
+	HgStatus status;
+
+	*matches = NULL;
+	if (resident->held == NULL)
+		return HG_OK;
+	status = resident->held->ops->next(resident->held, matches, error);
+	if (status != HG_OK || *matches == NULL)
+		return status;
+	for (size_t i = 0; i < (*matches)->count; i++)
+	{
+		(*matches)->outer[i] += spec->first_row[HG_OUTER];
+		(*matches)->inner[i] += spec->first_row[HG_INNER];
+	}
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
+{
+	HgMatchResident *resident = (HgMatchResident *) source;
+	HgMatchTask *task = source->task;
+	HgMatches *block = &resident->block;
+	HgStatus status = HG_OK;
+	instr_time start;
+
+	if (block->outer == NULL)
+	{
+		block->outer = MemoryContextAlloc(task->context, HG_RESIDENT_CHUNK * sizeof(uint32));
+		block->inner = MemoryContextAlloc(task->context, HG_RESIDENT_CHUNK * sizeof(uint32));
+		block->capacity = HG_RESIDENT_CHUNK;
+	}
+	INSTR_TIME_SET_CURRENT(start);
+	block->count = 0;
+	while (status == HG_OK && block->count == 0)
+	{
+		if (resident->join != NULL)
+			status = hg_flat_next(resident->join, task->spec.mode, block, error);
+		if (status == HG_OK && block->count == 0)
+		{
+			status = hg_match_resident_advance(resident, error);
+			if (resident->join == NULL)
+				break;
+		}
+	}
+	resident->match_ms += hg_match_resident_ms(start);
+	resident->matches += status == HG_OK ? block->count : 0;
+	*matches = block;
+	if (status != HG_OK || block->count > 0)
+		return status;
+	return hg_match_resident_next_held(resident, matches, error);
+}
+
+static HgStatus
+hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
+{
+	HgMatchResident *resident = (HgMatchResident *) source;
+	HgStatus status = HG_OK;
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	*matches = 0;
+	hg_match_resident_rewind(source);
+	while ((status = hg_match_resident_advance(resident, error)) == HG_OK && resident->join != NULL)
+	{
+		uint64 pairs;
+
+		status = hg_flat_join_count(resident->join, source->task->spec.mode, &pairs, error);
+		if (status != HG_OK)
+			break;
+		*matches += pairs;
+	}
+	resident->match_ms += hg_match_resident_ms(start);
+	resident->matches += *matches;
+	if (status == HG_OK && resident->held != NULL)
+	{
+		uint64 held;
+
+		status = resident->held->ops->count(resident->held, &held, error);
+		*matches += status == HG_OK ? held : 0;
+	}
+	return status;
+}
+
+/* ---------------------------------------------------------------------
+ * The end
+ * ---------------------------------------------------------------------
+ */
+
+static void
+hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
+{
+	const HgMatchResident *resident = (const HgMatchResident *) source;
+	const HgMatcherSpec *spec = &source->task->spec;
+	HgJobStats held = {0};
+	bool intersects = spec->lent[HG_OUTER] != NULL && spec->lent[HG_INNER] != NULL;
+
+	if (resident->held != NULL)
+		resident->held->ops->report(resident->held, &held);
+	*stats = held;
+	stats->build = HG_BUILD_RESIDENT;
+	stats->ranges = 1;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		intersects |= resident->made[side] != NULL;
+		stats->rows[side] = source->task->sides[side].rows;
+		if (spec->lent[side] != NULL)
+		{
+			const HgFlatShape *shape = &spec->lent[side]->graph->shape;
+
+			stats->rows[side] += spec->lent[side]->graph->rows;
+			stats->vertices =
+				Max(stats->vertices, UINT64CONST(1) << (shape->bins_log2 + shape->vertices_log2));
+			stats->bins = Max(stats->bins, UINT64CONST(1) << shape->bins_log2);
+		}
+	}
+	stats->probe = intersects ? HG_PROBE_INTERSECT : HG_PROBE_STANDARD;
+	stats->matches += resident->matches;
+	stats->peak_bytes += resident->bytes;
+	stats->phase_ms[HG_PHASE_BUILD] += resident->build_ms;
+	stats->phase_ms[HG_PHASE_MATCH] += resident->match_ms;
+}
+
+static void
+hg_match_resident_close(HgMatchSource *source)
+{
+	HgMatchResident *resident = (HgMatchResident *) source;
+
+	hg_match_resident_close_join(resident);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (resident->made[side] != NULL)
+			hg_flat_destroy(&source->task->host.host, resident->made[side]);
+		resident->made[side] = NULL;
+	}
+	if (resident->held != NULL)
+		resident->held->ops->close(resident->held);
+}
+
+static const HgMatchSourceOps hg_match_resident_ops = {
+	.backend = "cpu",
+	.open = hg_match_resident_open,
+	.build = hg_match_resident_build,
+	.next = hg_match_resident_next,
+	.rewind = hg_match_resident_rewind,
+	.count = hg_match_resident_count,
+	.report = hg_match_resident_report,
+	.close = hg_match_resident_close,
+};
+
+HgMatchSource *
+hg_match_resident_create(HgMatchTask *task)
+{
+	const HgMatchColumns none = {0};
+
+	hg_host_set_patience(&task->host, -1);
+	task->report.device[0] = '\0';
+	return hg_match_source_create(task, &hg_match_resident_ops, &none, sizeof(HgMatchResident));
+}

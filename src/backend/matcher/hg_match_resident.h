@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_resident.h
+ *	  Matches from resident HashGraphs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCH_RESIDENT_H
+#define HG_MATCH_RESIDENT_H
+
+#include "backend/matcher/hg_match_source.h"
+
+/* The source of a task of whose sides one at least has, or had, lent rows. */
+extern HgMatchSource *hg_match_resident_create(HgMatchTask *task);
+
+#endif /* HG_MATCH_RESIDENT_H */

@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_lent.c
+ *	  Rows of a table scan that are not read: a resident HashGraph has their keys, and resident
+ *	  columns what else is wanted of them, by their numbers.
+ *
+ * Matches come in the order of vertices, so that each value lies somewhere else: the addresses of a
+ * batch's values are found first, and memory asked for them, before the first one is taken.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+
+#include "batch/hg_lent.h"
+#include "batch/hg_resident_values.h"
+#include "batch/hg_values.h"
+
+HgLent *
+hg_lent_create(HgPinnedGraph *graph, const HgServed *served, uint32 nsegments, int ncolumns,
+			   const HgResidentColumn *columns)
+{
+	HgLent *lent = palloc0(sizeof(HgLent));
+
+	Assert(nsegments <= HG_LENT_SEGMENTS);
+	lent->graph = graph;
+	lent->served = served;
+	lent->nparts = nsegments;
+	lent->first_other = nsegments << HG_FLAT_ROW_BITS;
+	lent->places = palloc0((nsegments + 1) * sizeof(uint64));
+	lent->states = palloc0(Max(nsegments, 1) * sizeof(uint8));
+	lent->bits = palloc0(Max(nsegments, 1) * sizeof(uint64 *));
+	lent->ncolumns = ncolumns;
+	lent->columns = palloc0(Max(ncolumns, 1) * sizeof(HgLentColumn));
+	lent->bytes = nsegments * (sizeof(uint64) + sizeof(uint8) + sizeof(uint64 *) +
+							   ncolumns * (sizeof(HgSegmentArray *) + sizeof(HgSegmentArray)));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		HgLentColumn *column = &lent->columns[c];
+		Size room = hg_resident_values_room(&columns[c]);
+
+		column->column = columns[c];
+		column->arrays = palloc0(Max(nsegments, 1) * sizeof(HgSegmentArray *));
+		if (room > 0)
+			column->room = palloc(room);
+		lent->bytes += room;
+	}
+	return lent;
+}
+
+bool
+hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version)
+{
+	uint32 segment = version->first / HG_SEGMENT_BLOCKS;
+
+	return segment < lent->nparts && segment < lent->graph->nsegments &&
+		   lent->graph->serials[segment] == version->serial;
+}
+
+void
+hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 count)
+{
+	const HgSegmentVersion *version = segment->version;
+	uint32 part = version->first / HG_SEGMENT_BLOCKS;
+
+	lent->states[part] = count == 0 ? HG_FLAT_NONE : bits == NULL ? HG_FLAT_ALL : HG_FLAT_SOME;
+	lent->bits[part] = bits;
+	lent->rows += count;
+	lent->places[part + 1] = version->nrows;
+	if (bits != NULL)
+		lent->bytes += hg_segment_bits_bytes(version->nrows);
+	for (int c = 0; c < lent->ncolumns && count > 0; c++)
+	{
+		HgLentColumn *column = &lent->columns[c];
+		int at = hg_segment_find_column(version, &column->column);
+
+		Assert(at >= 0);
+		column->arrays[part] = palloc(sizeof(HgSegmentArray));
+		*column->arrays[part] = hg_segment_array(version, at);
+		column->maybe_null |= column->arrays[part]->valid != NULL;
+	}
+}
+
+void
+hg_lent_end(HgLent *lent)
+{
+	bool all = true;
+
+	/* what stands there are the rows of each segment */
+	for (uint32 part = 0; part < lent->nparts; part++)
+		lent->places[part + 1] += lent->places[part];
+	lent->mask = (HgFlatMask){.nparts = lent->nparts,
+							  .states = lent->states,
+							  .bits = (const uint64_t *const *) lent->bits};
+	for (uint32 part = 0; part < lent->graph->nsegments && all; part++)
+		all = lent->graph->serials[part] == 0 ||
+			  (part < lent->nparts && lent->states[part] == HG_FLAT_ALL);
+	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = all ? NULL : &lent->mask};
+}
+
+/* ---------------------------------------------------------------------
+ * Columns
+ * ---------------------------------------------------------------------
+ */
+
+/* Where the values of rows lie, and which of them are NULL; memory is asked for them. */
+static void
+hg_lent_find(const HgLentColumn *column, const uint32 *rows, int nrows, char **places, bool *nulls)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		const HgSegmentArray *array = column->arrays[HG_FLAT_PART(rows[i])];
+
+		places[i] =
+			unconstify(char *, array->values) + (Size) HG_FLAT_NUMBER(rows[i]) * array->width;
+		HG_PREFETCH(places[i]);
+		if (column->maybe_null && array->valid != NULL)
+			HG_PREFETCH(&array->valid[HG_FLAT_NUMBER(rows[i]) / 64]);
+	}
+	for (int i = 0; i < nrows && column->maybe_null; i++)
+		nulls[i] =
+			hg_segment_is_null(column->arrays[HG_FLAT_PART(rows[i])], HG_FLAT_NUMBER(rows[i]));
+}
+
+void
+hg_lent_get(HgLent *lent, const uint32 *rows, int nrows, HgBatch *batch, const int *at)
+{
+	char *places[HG_BATCH_ROWS];
+
+	/* a match of versions that are not pinned any more may not be looked at */
+	if (lent->served->nsegments == 0)
+		elog(ERROR, "resident columns have been let go in the middle of a join");
+	for (int c = 0; c < lent->ncolumns; c++)
+	{
+		const HgLentColumn *column = &lent->columns[c];
+		Datum *values;
+		Size room;
+
+		if (at[c] < 0)
+			continue;
+		values = batch->values[at[c]];
+		room = column->room != NULL ? hg_resident_values_room(&column->column) / HG_BATCH_ROWS : 0;
+		batch->has_nulls[at[c]] = column->maybe_null;
+		hg_lent_find(column, rows, nrows, places, batch->nulls[at[c]]);
+		if (column->column.by_value)
+			hg_values_fetch(column->column.length, places, 0, nrows, values);
+		else
+			for (int i = 0; i < nrows; i++)
+				hg_resident_values_fetch(&column->column, column->arrays[HG_FLAT_PART(rows[i])],
+										 column->room != NULL ? column->room + i * room : NULL,
+										 HG_FLAT_NUMBER(rows[i]), NULL, 1, &values[i]);
+	}
+}
+
+int
+hg_lent_next(const HgLent *lent, uint64 *at, uint32 *rows, int room)
+{
+	uint32 part = 0;
+	int n = 0;
+
+	/* the last segment that begins there, or ahead of it */
+	for (uint32 end = lent->nparts; part + 1 < end;)
+	{
+		uint32 middle = part + (end - part) / 2;
+
+		if (lent->places[middle] <= *at)
+			part = middle;
+		else
+			end = middle;
+	}
+	for (; part < lent->nparts && n < room; part++)
+	{
+		uint64 first = lent->places[part];
+		uint64 end = lent->places[part + 1];
+
+		CHECK_FOR_INTERRUPTS();
+		if (lent->states[part] == HG_FLAT_NONE)
+			*at = Max(*at, end);
+		for (; *at < end && n < room; (*at)++)
+		{
+			uint32 number = (uint32) (*at - first);
+
+			if (lent->states[part] == HG_FLAT_ALL || hg_segment_bit(lent->bits[part], number))
+				rows[n++] = HG_FLAT_ROW(part, number);
+		}
+	}
+	return n;
+}

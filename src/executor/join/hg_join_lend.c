@@ -1,0 +1,159 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend.c
+ *	  The join node's rows that are not read: resident HashGraphs have their keys.
+ *
+ * A side's table may lend the rows that a resident HashGraph has (batch/hg_lent.h).  They take no
+ * memory, and are joined as they are (backend/matcher/hg_match_resident.c); the side's other rows
+ * are read and held as ever.  Held inner rows must be there as a whole, or all rows are read, and
+ * go to disk; held outer ones may come in chunks, of which the first is joined with the lent ones.
+ *
+ * What is lent once is lent to all executions of the node: the snapshot is the same, and a qual
+ * with parameters does not let a table lend.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+
+#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_state.h"
+#include "hg_guc.h"
+
+bool
+hg_join_lend_enabled(void)
+{
+	return hg_resident && hg_backend != HG_BACKEND_CUDA && hg_build == HG_BUILD_AUTO &&
+		   hg_probe == HG_PROBE_AUTO && hg_bins == 0;
+}
+
+/* May this join have lent rows at all? */
+static bool
+hg_join_may_lend(const HgJoinState *state)
+{
+	return !state->together && state->team.shared == NULL && !IsParallelWorker() &&
+		   !state->css.ss.ps.plan->parallel_aware && state->sender == NULL &&
+		   !hg_join_is_spilled(&state->spill) && hg_join_lend_enabled();
+}
+
+/* What is expected of the join, with what is known of rows that are lent or held already. */
+static void
+hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
+{
+	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows};
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgInput *input = state->inputs[side];
+
+		shape->rows[side] = input->plan->plan->plan_rows;
+		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
+		if (input->lent != NULL)
+		{
+			shape->edges[side] = (double) input->lent->graph->flat.rows;
+			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
+			shape->lent[side] = (double) input->lent->rows / Max(shape->rows[side], 1);
+		}
+		else if (input->at_end)
+			shape->rows[side] = (double) input->words->rows;
+		else
+			shape->lent[side] = hg_input_may_lend(input, &shape->edges[side]);
+	}
+	shape->inner_spills = hg_join_expected_bytes(state->inputs[HG_INNER]) >
+						  (double) hg_join_limit(&state->memory) / 2;
+}
+
+/* Which sides would be lent, as far as that is not decided. */
+static void
+hg_join_lend_choice(const HgJoinState *state, bool lend[2])
+{
+	HgLendShape shape;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		lend[side] = state->inputs[side]->lent != NULL;
+	if (!hg_join_may_lend(state))
+		return;
+	hg_join_lend_shape(state, &shape);
+	if (!hg_force)
+		(void) hg_join_lend_choose(&shape, state->lending.decided, lend);
+	else
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			lend[side] |= !state->lending.decided[side] && shape.lent[side] > 0;
+}
+
+void
+hg_join_lend(HgJoinState *state, HgSide side)
+{
+	HgInput *input = state->inputs[side];
+	instr_time start;
+	double edges;
+	bool lend[2];
+
+	if (state->lending.decided[side])
+		return;
+	hg_join_lend_choice(state, lend);
+	state->lending.decided[side] = true;
+	/* one that is asked for, and not there, learns that it was missed */
+	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input, &edges) > 0))
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	(void) hg_input_lend(input);
+	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+}
+
+void
+hg_join_expect_lent(const HgJoinState *state, bool lent[2])
+{
+	hg_join_lend_choice(state, lent);
+}
+
+bool
+hg_join_has_lent(const HgJoinState *state)
+{
+	return state->inputs[HG_OUTER]->lent != NULL || state->inputs[HG_INNER]->lent != NULL;
+}
+
+void
+hg_join_return_lent(HgJoinState *state, HgSide side)
+{
+	HgInput *input = state->inputs[side];
+
+	if (input->lent == NULL)
+		return;
+	hg_input_release(input);
+	hg_input_return_lent(input);
+	hg_input_restart(input);
+	/* a child with changed parameters rescans itself */
+	if (input->plan->chgParam == NULL)
+		ExecReScan(input->plan);
+}
+
+bool
+hg_join_joins_lent(const HgJoinState *state, HgSide side)
+{
+	return state->inputs[side]->lent != NULL &&
+		   (side == HG_INNER || state->reading.outer_chunks <= 1);
+}
+
+bool
+hg_join_lent_repeats(const HgJoinState *state)
+{
+	/* an inner side that is unique has no other match */
+	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) &&
+		   state->inputs[HG_INNER]->lent != NULL && state->inputs[HG_INNER]->words->rows > 0;
+}
+
+void
+hg_join_lend_to_matcher(const HgJoinState *state, HgMatcherSpec *spec)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		spec->lent[side] = hg_join_joins_lent(state, (HgSide) side) ? &input->lent->side : NULL;
+		spec->first_row[side] = hg_input_first_number(input);
+	}
+}

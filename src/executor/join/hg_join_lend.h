@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend.h
+ *	  The join node's rows that are not read: resident HashGraphs have their keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_LEND_H
+#define HG_JOIN_LEND_H
+
+#include "backend/matcher/hg_matcher.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+typedef struct HgJoinLending
+{
+	bool decided[2]; /* by HgSide: rows of it are lent to all executions, or none are */
+} HgJoinLending;
+
+/* May a join have lent rows, as far as settings say? */
+extern bool hg_join_lend_enabled(void);
+
+/*
+ * The first rows of a side are about to be read: have others of it lent, where that is worth it.
+ * The inner side is asked about first, and read before the outer one is asked about.
+ */
+extern void hg_join_lend(HgJoinState *state, HgSide side);
+
+/* Whose rows are lent, or would be as things stand. */
+extern void hg_join_expect_lent(const HgJoinState *state, bool lent[2]);
+
+/* Are rows of either side lent? */
+extern bool hg_join_has_lent(const HgJoinState *state);
+
+/* Have all rows of a side be read, from its start, if some are lent. */
+extern void hg_join_return_lent(HgJoinState *state, HgSide side);
+
+/* Are lent rows of a side joined with what is in memory?  Those of the outer one are once. */
+extern bool hg_join_joins_lent(const HgJoinState *state, HgSide side);
+
+/*
+ * Where one match of an outer row counts, may the matcher return others that do not follow it?
+ */
+extern bool hg_join_lent_repeats(const HgJoinState *state);
+
+/* Tell a matcher of the lent rows. */
+extern void hg_join_lend_to_matcher(const HgJoinState *state, HgMatcherSpec *spec);
+
+#endif /* HG_JOIN_LEND_H */

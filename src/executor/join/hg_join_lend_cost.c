@@ -1,0 +1,118 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend_cost.c
+ *	  What a join costs whose sides are read, or lent as resident HashGraphs have them.
+ *
+ * Reading a side costs its rows, and joining what has been read costs them again: in bins, or as a
+ * stream past a table of few inner rows.  Two graphs cost their edges, whatever their sides' quals
+ * leave of them; and few rows cost a visit of the graph of many for each, as with an index.  So a
+ * graph is worth it where most of its rows are joined with another graph's, or where the other side
+ * has few rows.  Where most lent rows are returned with columns these are gathered all over memory,
+ * which is what is slower then.
+ *
+ * Figures are ns a row, of one process whose tables are resident and larger than its caches.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "executor/join/hg_join_lend_cost.h"
+
+/* Lending looks at each block of the table, and joining at each bin: for an edge that is this. */
+#define HG_LEND_FIXED_NS 0.08
+
+/* A row is read, and held; of a stream it is looked up as it comes. */
+#define HG_LEND_HOLD_NS 6.0
+#define HG_LEND_STREAM_NS 4.0
+/* Held rows go to bins, or a table of them is made that is larger than a cache. */
+#define HG_LEND_JOIN_NS 16.0
+/* ... and before that to disk, and back. */
+#define HG_LEND_SPILL_NS 60.0
+/* An edge of one of two graphs that are intersected. */
+#define HG_LEND_EDGE_NS 5.0
+/* A graph is made of a held row, and a row is looked up in one. */
+#define HG_LEND_MAKE_NS 20.0
+#define HG_LEND_LOOKUP_NS 30.0
+/* A column of a joined row, from anywhere, and where outer rows come in their order. */
+#define HG_LEND_GATHER_NS 6.0
+#define HG_LEND_IN_ORDER_NS 0.5
+
+/* So many inner rows are a table that outer ones are streamed past. */
+#define HG_LEND_STREAM_ROWS 131072.0
+
+/* Two graphs, or rows of which one is made, with so many edges. */
+static double
+hg_lend_meet_ns(double outer, double inner)
+{
+	double few = Min(outer, inner);
+
+	return Min((outer + inner) * HG_LEND_EDGE_NS, few * HG_LEND_LOOKUP_NS);
+}
+
+double
+hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
+{
+	double held[2]; /* rows that are read ... */
+	double lent[2]; /* ... and edges of the graph */
+	bool streams;
+	double ns = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		double share = lend[side] ? shape->lent[side] : 0;
+
+		held[side] = shape->rows[side] * (1 - share);
+		lent[side] = shape->edges[side] * share;
+		ns += lend[side] ? shape->edges[side] * HG_LEND_FIXED_NS : 0;
+	}
+	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 && held[HG_INNER] <= HG_LEND_STREAM_ROWS;
+	ns += held[HG_INNER] * HG_LEND_HOLD_NS;
+	ns += held[HG_OUTER] * (streams ? HG_LEND_STREAM_NS : HG_LEND_HOLD_NS);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		ns += shape->pairs * shape->columns[side] *
+			  (streams && side == HG_OUTER ? HG_LEND_IN_ORDER_NS : HG_LEND_GATHER_NS);
+
+	/* the four parts of hg_match_resident.c */
+	if (held[HG_OUTER] > 0 && held[HG_INNER] > 0 && !streams)
+		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_JOIN_NS;
+	if (shape->inner_spills && lent[HG_INNER] == 0)
+		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_SPILL_NS;
+	if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
+		ns += hg_lend_meet_ns(lent[HG_OUTER], lent[HG_INNER]);
+	if (lent[HG_OUTER] > 0)
+		ns += held[HG_INNER] * HG_LEND_MAKE_NS + hg_lend_meet_ns(lent[HG_OUTER], held[HG_INNER]);
+	if (lent[HG_INNER] > 0)
+		ns +=
+			Min(held[HG_OUTER] * HG_LEND_LOOKUP_NS,
+				held[HG_OUTER] * HG_LEND_MAKE_NS + hg_lend_meet_ns(held[HG_OUTER], lent[HG_INNER]));
+	return ns;
+}
+
+double
+hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2])
+{
+	const bool none[2] = {fixed[HG_OUTER] && lend[HG_OUTER], fixed[HG_INNER] && lend[HG_INNER]};
+	double without = hg_join_lend_ns(shape, none);
+	double least = without;
+	bool best[2] = {none[HG_OUTER], none[HG_INNER]};
+
+	for (int way = 1; way < 4; way++)
+	{
+		bool tried[2];
+		double ns;
+		bool possible = true;
+
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+		{
+			tried[side] = fixed[side] ? lend[side] : (way >> side & 1) != 0;
+			possible &= !tried[side] || shape->lent[side] > 0;
+		}
+		ns = hg_join_lend_ns(shape, tried);
+		if (!possible || ns >= least)
+			continue;
+		least = ns;
+		memcpy(best, tried, sizeof(best));
+	}
+	memcpy(lend, best, sizeof(best));
+	return without - least;
+}

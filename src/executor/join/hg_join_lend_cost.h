@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_lend_cost.h
+ *	  What a join costs whose sides are read, or lent as resident HashGraphs have them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_LEND_COST_H
+#define HG_JOIN_LEND_COST_H
+
+#include "postgres.h"
+
+#include "engine/hg_engine.h"
+
+/* What is expected of a join. */
+typedef struct HgLendShape
+{
+	double rows[2];	   /* by HgSide: that the side has, behind its quals */
+	double lent[2];	   /* ... the share of the side's table that may be lent; 0: none */
+	double edges[2];   /* ... and the rows of that table */
+	int columns[2];	   /* ... and the columns that are needed of a joined row */
+	double pairs;	   /* joined rows */
+	bool inner_spills; /* inner rows that are held would not fit into work memory */
+} HgLendShape;
+
+/* Nanoseconds, with the rows of these sides lent, as far as they may be. */
+extern double hg_join_lend_ns(const HgLendShape *shape, const bool lend[2]);
+
+/*
+ * Which sides to lend.  Where a side is fixed, lend[] tells of it already.  Returns how many
+ * nanoseconds that saves.
+ */
+extern double hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2]);
+
+#endif /* HG_JOIN_LEND_COST_H */

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_graph_cost.h
+ *	  What a join costs whose sides' rows have resident HashGraphs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_GRAPH_COST_H
+#define HG_GRAPH_COST_H
+
+#include "planner/hg_join_plan.h"
+
+typedef struct HgGraphCost
+{
+	Cost startup; /* to read what is not lent */
+	Cost run;	  /* and to join */
+} HgGraphCost;
+
+/*
+ * What it costs to join the inputs of a path, whose rows are filled in, where some of their rows
+ * are lent (executor/join/hg_join_lend.h), with columns[] of each side returned; input_costs[] is
+ * what reading each of them costs.  inner_spills: inner rows would go to disk otherwise.  False
+ * where none would be lent.
+ */
+extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
+						  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost);
+
+#endif /* HG_GRAPH_COST_H */

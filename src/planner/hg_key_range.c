@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_key_range.c
+ *	  How near to each other the keys of a join are, as far as statistics tell.
+ *
+ * ANALYZE keeps the bounds of a column in its histogram and among its most common values.  They are
+ * of a sample, so that some keys lie beyond them: whoever needs to know looks at the keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "planner/hg_key_range.h"
+
+/* Distinct values of so large a share of the rows are taken for all of them: ANALYZE estimates. */
+#define HG_ALL_DISTINCT 0.95
+
+/* A value as an integer; false where its type is none that is near another in this way. */
+static bool
+hg_key_integer(Oid type, Datum value, double *integer)
+{
+	switch (type)
+	{
+		case INT2OID:
+			*integer = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*integer = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*integer = (double) DatumGetInt64(value);
+			return true;
+		case OIDOID:
+			*integer = DatumGetObjectId(value);
+			return true;
+		case DATEOID:
+			*integer = DatumGetDateADT(value);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Widen bounds by the values of a slot; false where it has none. */
+static bool
+hg_key_widen(const VariableStatData *variable, int kind, double *least, double *greatest)
+{
+	AttStatsSlot slot;
+	bool found = false;
+
+	if (!get_attstatsslot(&slot, variable->statsTuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return false;
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		double value;
+
+		/* a histogram is in order */
+		if (kind == STATISTIC_KIND_HISTOGRAM && i > 0 && i < slot.nvalues - 1)
+			continue;
+		if (!hg_key_integer(slot.valuetype, slot.values[i], &value))
+			break;
+		*least = Min(*least, value);
+		*greatest = Max(*greatest, value);
+		found = true;
+	}
+	free_attstatsslot(&slot);
+	return found;
+}
+
+bool
+hg_key_range(PlannerInfo *root, Node *key, HgKeyRange *range)
+{
+	VariableStatData variable;
+	double least = HUGE_VAL;
+	double greatest = -HUGE_VAL;
+	bool known = false;
+	bool is_default;
+
+	examine_variable(root, key, 0, &variable);
+	/* no operator of anybody's is called on values of rows that the user may not see */
+	if (HeapTupleIsValid(variable.statsTuple) && variable.rel != NULL)
+	{
+		known = hg_key_widen(&variable, STATISTIC_KIND_HISTOGRAM, &least, &greatest);
+		known |= hg_key_widen(&variable, STATISTIC_KIND_MCV, &least, &greatest);
+	}
+	if (known)
+	{
+		range->size = greatest - least + 1;
+		range->repeats = !variable.isunique && get_variable_numdistinct(&variable, &is_default) <
+												   HG_ALL_DISTINCT * variable.rel->tuples;
+	}
+	ReleaseVariableStats(variable);
+	return known;
+}

@@ -1,0 +1,289 @@
+# Joins of rows that resident HashGraphs have give the rows that PostgreSQL's own joins give: of every type, with graphs of both sides
+# or of one, with filters, NULL keys, keys that come again, and rows that have changed since the graphs were made.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
+
+my $node = new_server('graph_joins', conf => <<'CONF');
+hashgraph.resident_memory = '40MB'
+hashgraph.resident_auto = off
+hashgraph.force = on
+max_parallel_workers_per_gather = 0
+max_worker_processes = 20
+autovacuum = off
+CONF
+my $main;
+
+sub sql
+{
+	$main //= RawSession->new($node);
+	return $main->run_each(shift);
+}
+
+# graphs_of(plan): which sides of its joins had rows lent.  same(query): how many rows there are, and from what graphs they came; PostgreSQL's
+# own joins have to return the same.
+$node->safe_psql('postgres', <<'SQL');
+create function graphs_of(node json) returns text language sql as $$
+  select concat(case when node->>'Outer HashGraph' is not null then 'o' end, case when node->>'Inner HashGraph' is not null then 'i' end,
+    (select string_agg(graphs_of(child), '') from json_array_elements(node->'Plans') child))
+$$;
+create function digest(query text) returns text language plpgsql as $$
+declare
+  result text;
+begin
+  execute format('select count(*) || '' rows, '' || coalesce(sum(hashtextextended(r::text, 0)), 0) from (%s) r', query) into result;
+  return result;
+end
+$$;
+create function same(query text) returns text language plpgsql as $$
+declare
+  ours text := digest(query);
+  core text;
+  plan json;
+begin
+  execute 'explain (analyze, costs off, timing off, summary off, format json) ' || query into plan;
+  perform set_config('hashgraph.enabled', 'off', true);
+  core := digest(query);
+  perform set_config('hashgraph.enabled', 'on', true);
+  if ours <> core then
+    return format('DIFFERENT: %s instead of %s by %s', ours, core, plan);
+  end if;
+  return split_part(ours, ' ', 1) || ' ' || graphs_of(plan->0->'Plan');
+end
+$$;
+-- several segments each: rows are wide
+create table a (id int, k2 int2, k4 int4, k8 int8, v int, n numeric(10,2), t text, wide text) with (fillfactor = 90);
+create table b (id int, k2 int2, k4 int4, k8 int8, w int, m numeric, u text, wide text) with (fillfactor = 90);
+alter table a alter wide set storage plain;
+alter table b alter wide set storage plain;
+insert into a select i, case when i % 11 > 0 then i % 400 - 100 end, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, case when i % 17 > 0 then (i * 31::int8) % 12000 - 500 end,
+  i % 100, case when i % 5 > 0 then i / 4.0 end, case when i % 3 > 0 then 'text ' || i end, repeat('x', 900) from generate_series(1, 12000) i;
+insert into b select i, case when i % 7 > 0 then i % 500 - 150 end, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, case when i % 5 > 0 then (i * 17::int8) % 9000 - 700 end,
+  i % 50, i / 8.0, 'other ' || i % 77, repeat('y', 1500) from generate_series(1, 6000) i;
+-- twelve segments of a row a block
+create table e (id int, k2 int2, k4 int4, k8 int8, wide text) with (fillfactor = 30);
+alter table e alter wide set storage plain;
+insert into e select i, i % 900, i % 5000, case when i % 9 > 0 then i end, repeat('z', 2500) from generate_series(1, 12000) i;
+-- one that has no graph, and few rows
+create table c as select i as k, i % 10 as x from generate_series(-20, 300, 3) i;
+analyze;
+SQL
+
+# Have all of the tables be resident, with all of their graphs in step.
+sub settle
+{
+	my @tables = @_;
+
+	foreach my $table (@tables)
+	{
+		ok(wait_for(sub {
+			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph') = 3 from hashgraph_resident
+				where relation = '$table'::regclass and state <> 'declined'") eq 't'
+			  or not sql("vacuum $table; select hashgraph_resident_refresh('$table')") and not usleep(100_000) }, 30), "all of $table is resident")
+		  or diag(sql("select json_agg(r) from hashgraph_resident r"));
+	}
+	return;
+}
+sql(q{select hashgraph_resident_add('a', array['id', 'v', 'n', 't'], keys => array['k2', 'k4', 'k8'])});
+sql(q{select hashgraph_resident_add('b', array['id', 'w', 'm', 'u'], keys => array['k2', 'k4', 'k8'])});
+settle('a', 'b');
+
+# A test: a query's rows are PostgreSQL's, and come from these graphs: a pattern.  Rows are right
+# each time; but that blocks are served waits for witnesses, who are late where much else is going on.
+sub same_is
+{
+	my ($query, $graphs, $name) = @_;
+	my $found;
+
+	$query =~ s/'/''/g;
+	wait_for(sub { $found = sql("select same('$query')"); $found !~ /^[0-9]+ / or $found =~ /^[0-9]+ $graphs$/ or not usleep(300_000) }, 20);
+	return like($found, qr/^[0-9]+ $graphs$/, $name);
+}
+
+my @types = ('join', 'left join', 'right join', 'full join');
+my @filters = (
+	[ 'no filter', '', '' ],
+	[ 'an outer filter', 'where v < 30', '' ],
+	[ 'an inner filter', '', 'where w between 10 and 20 or u is null' ],
+	[ 'both filters', 'where v <> 3 and n is not null', 'where w > 5' ],
+	[ 'filters that leave segments out', 'where id > 9000', 'where id < 1000' ],
+	[ 'filters that leave nothing', 'where v < 0', 'where w > 1000' ]);
+
+# Every kind of join, of two tables with graphs.
+sub joins
+{
+	my ($graphs, $when) = @_;
+
+	foreach my $type (@types)
+	{
+		same_is("select a.id, a.n, a.t, b.id as i, b.m, b.u from a $type b on a.k4 = b.k4", $graphs, "$when: $type with columns");
+		same_is("select from a $type b on a.k8 = b.k8", $graphs, "$when: $type without columns");
+		same_is("select a.v, b.w from a $type b on a.k8 = b.k8 and a.v < b.w", $graphs, "$when: $type with another clause");
+		foreach my $filter (@filters)
+		{
+			my ($what, $outer, $inner) = @$filter;
+			same_is("select a.id, a.t, b.id as i, b.m from (select * from a $outer) a $type (select * from b $inner) b on a.k4 = b.k4", $what =~ /nothing/ ? '(oi|io|i|)' : $graphs, "$when: $type, $what");
+		}
+	}
+	foreach my $not ('', 'not')
+	{
+		same_is("select id, n from a where $not exists (select from b where a.k4 = b.k4)", $graphs, "$when: $not exists");
+		same_is("select id, n from a where $not exists (select from b where a.k4 = b.k4 and a.v < b.w)", $graphs, "$when: $not exists with another clause");
+		same_is("select count(*) from b where $not exists (select from a where a.k8 = b.k8)", $graphs, "$when: $not exists, counted");
+		same_is("select b.id, m from b where w < 40 and $not exists (select from a where a.k8 = b.k8 and v > 50)", $graphs, "$when: $not exists with filters");
+	}
+	foreach my $pair ([ 2, 2 ], [ 2, 4 ], [ 2, 8 ], [ 4, 2 ], [ 4, 8 ], [ 8, 2 ], [ 8, 4 ])
+	{
+		my ($left, $right) = @$pair;
+		same_is("select count(*), sum(a.v), sum(b.w) from a join b on a.k$left = b.k$right where a.id < 3000", $graphs, "$when: int$left = int$right");
+	}
+	same_is('select count(*) from a join b on a.k4 = b.k4', $graphs, "$when: a count");
+	same_is('select count(*), sum(v), sum(n), min(u), max(m) from a join b on a.k8 = b.k8', $graphs, "$when: aggregates");
+	same_is('select u, count(*), sum(v) from a join b on a.k4 = b.k4 group by u', $graphs, "$when: groups");
+	same_is('select x.id, y.id as i from a x join a y on x.k8 = y.k8', $graphs, "$when: a table with itself");
+	same_is("select a.id, c.x from a $_ c on a.k4 = c.k", '[oi]', "$when: $_ of a table without a graph") foreach @types;
+	same_is("select c.k, b.m from c $_ b on b.k2 = c.k", '[oi]', "$when: $_ to a table without a graph") foreach @types;
+	same_is("select a.id, c.x from a join c on a.k4 = c.k join b on b.k8 = a.id", '[oi]+', "$when: a join of a join");
+	return;
+}
+joins('(oi|io)', 'all in step');
+
+# Keys that are frequent on the side that is read, of which the graph has rows that do not count: those of other keys count all the same
+sql(q{create function frequent() returns setof int rows 100 volatile language sql as 'select i / 300 from generate_series(1, 30000) i'});
+same_is("select f, id from frequent() f join a on f = a.k4 where v < 5", 'o', 'a frequent key whose lent rows are left out');
+same_is("select f, id from frequent() f left join a on f = a.k8 and v between 20 and 22", '(o|i)', 'the same of a key of 8 bytes');
+
+# ---------------------------------------------------------------- rows that are in no graph
+
+sql('update b set w = w + 1 where id % 70 = 3; delete from b where id between 2000 and 2100; insert into b select id + 10000, k2, k4, k8, w, m, u, wide from b where id < 60');
+joins('(oi|io)', 'inner rows have changed');
+sql("update a set v = v + 1, k4 = k4 + 1 where id % 90 = 3; delete from a where id between 5000 and 5200; insert into a select id + 20000, k2, k4, k8, v, n, t, wide from a where id < 80");
+joins('(oi|io)', 'rows of both sides have changed');
+sql("begin; update a set k8 = k8 + 3 where id % 100 = 0; delete from b where id % 100 = 0");
+same_is("select a.id, a.v, b.id as i from a $_ b on a.k8 = b.k8", '(oi|io)', "own changes: $_") foreach @types;
+sql('rollback');
+same_is("select a.id, a.v, b.id as i from a $_ b on a.k8 = b.k8", '(oi|io)', "... taken back: $_") foreach @types;
+
+# ---------------------------------------------------------------- memory
+
+# more outer rows have changed than fit, of which the first chunk alone is joined with those of the graph, too
+sql('update a set v = v + 1 where id between 3000 and 9000');
+foreach my $limit ('64kB', '256kB')
+{
+	sql("set work_mem = '$limit'");
+	same_is("select a.id, a.t, b.u from a $_ b on a.k4 = b.k4", '(oi|io|o|i|)', "$limit of memory: $_") foreach @types;
+	same_is("select id from a where $_ exists (select from b where a.k4 = b.k4)", '(oi|io|o|i|)', "$limit of memory: $_ exists") foreach '', 'not';
+	same_is("select c.k, a.id from c $_ a on a.k4 = c.k", '(o|i|)', "$limit of memory: $_ to a table without a graph") foreach @types;
+}
+# a bit for each lent row takes more than that
+sql('create table h (k int, v int); insert into h select (i * 7919::int8) % 900000, i from generate_series(1, 900000) i; vacuum analyze h');
+sql(q{select hashgraph_resident_add('h', keys => array['k'])});
+ok(wait_for(sub { sql(q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) = 3 from hashgraph_resident where relation = 'h'::regclass}) eq 't' or not sql('vacuum h') and not usleep(200_000) }, 30), 'a table of many rows is resident');
+sql("set work_mem = '64kB'; set hash_mem_multiplier = 1");
+sql('update h set v = v + 1 where v between 1000 and 9000');
+same_is("select sum(h.v), count(c.x) from h $_ c on h.k = c.k where h.k > 5", '[oi]', "rows beside many lent ones: $_") foreach 'join', 'left join';
+# inner keys that are kept as bits: outer rows are read
+sql('create table bits as select i as k from generate_series(-3000, 17000) i; analyze bits; set enable_mergejoin = off');
+same_is('select count(*) from h join bits using (k)', '', 'inner keys that are bits, counted');
+same_is('select h.k from h join bits using (k)', '', '... and with columns of the outer rows');
+same_is('select count(*) from h where exists (select from bits where bits.k = h.k)', '', '... and asked for once');
+sql('drop table bits; reset enable_mergejoin');
+sql('drop table h; reset work_mem; reset hash_mem_multiplier');
+
+# ---------------------------------------------------------------- a graph of segments that were there before
+
+sql(q{select hashgraph_resident_add('e', array['id'], keys => array['k2', 'k4', 'k8'])});
+settle('e');
+my $stale = q{select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192 and blocks_stale = 0) filter (where kind = 'column') and bool_or(blocks_stale > 0) filter (where kind = 'graph')
+	from hashgraph_resident where relation = 'e'::regclass};
+sql('delete from e where id between 100 and 700 and id % 3 > 0');
+# HashGraphs are merged some seconds later where a segment of twelve is another one, and nobody asks for a refresh
+ok(wait_for(sub { sql($stale) eq 't' or not sql('vacuum e') and not usleep(100_000) }, 30), 'a segment has been replaced, and is not in the graphs')
+  or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'e'::regclass}));
+same_is("select b.id, e.id as i from b $_ e on b.k4 = e.k4", '(oi|io)', "... $_") foreach @types;
+same_is("select id from e where $_ exists (select from b where e.k8 = b.k8)", '(oi|io)', "... $_ exists") foreach '', 'not';
+same_is('select count(*) from b join e on b.k2 = e.k2', '(oi|io)', '... a count');
+sql('drop table e');
+
+# ---------------------------------------------------------------- rescans, cursors, who is not lent anything
+
+same_is('select c.k, s.n from c, lateral (select count(*) as n from a join b on a.k4 = b.k4 where a.v = c.x offset 0) s where c.k < 40', '.*', 'rescans with a parameter');
+same_is('select c.k, s.n from c, lateral (select count(*) + c.x as n from (select from a join b on a.k4 = b.k4 offset 0) j) s where c.k < 40', '.*', 'rescans without one');
+same_is('select c.k, (select sum(b.w) from a join b on a.k4 = b.k4 and a.k2 < c.x) from c where c.k < 40', '.*', 'rescans with a clause that has one');
+same_is('select a.id from a join b on a.k4 = b.k4 and a.k2 = b.k2', '', 'keys of two columns');
+same_is('select a.id from a join b on a.k4 + 0 = b.k4', '[oi]', 'a key that is an expression');
+same_is('select a.id from a join b on a.k4 = b.k4 where length(a.t) = 7', '[oi]', 'a filter that is not decided over columns');
+same_is('select a.id from a join b on a.k4 = b.k4 where a.v = (select max(x) from c)', '[oi]', 'a filter with a parameter');
+same_is('select a.id, a.wide from a join b on a.k4 = b.k4', '[oi]', 'a column that is not resident');
+same_is('select a.id from a tablesample system (50) repeatable (1) join b on a.k4 = b.k4', '[oi]', 'a sample');
+sql("set hashgraph.$_"), same_is('select a.id from a join b on a.k4 = b.k4', '', $_), sql('reset ' . "hashgraph.$_" =~ s/ =.*//r) foreach 'resident = off', 'build = v1', 'probe = standard', 'bins = 1';
+
+my $session = RawSession->new($node);
+# The result of a statement in the session, which is to have no error.
+sub in_session
+{
+	my $result = $session->query(shift);
+
+	BAIL_OUT($session->{error}) if defined $session->{error};
+	return $result;
+}
+in_session('set hashgraph.force = on');
+foreach my $how ('', 'with hold')
+{
+	my $query = 'select a.id, a.v, b.id as i, b.m from a left join b on a.k8 = b.k8';
+	my $take = sub { return "do \$\$ declare r record; x refcursor := 'x'; begin $_[0] loop fetch x into r; exit when not found; insert into got values (r.id, r.v, r.i, r.m); end loop; end \$\$"; };
+
+	in_session('begin');
+	in_session("create temp table whole as $query");
+	in_session('create temp table got (like whole)');
+	in_session("declare x cursor $how for $query");
+	in_session($take->('for i in 1 .. 3000'));
+	in_session('commit') if $how ne '';
+	sql("update a set v = v + 1 where id % 10 = 0; delete from b where id % 50 = 0; vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')");
+	in_session($take->(''));
+	is(in_session('select count(*) from got') . ' ' . in_session('select count(*) from ((table got except all table whole) union all (table whole except all table got)) s'),
+		in_session('select count(*) from whole') . ' 0', "a cursor $how over changes");
+	in_session('close x');
+	in_session('commit') if $how eq '';
+	in_session('drop table whole, got');
+}
+sql('begin isolation level serializable');
+same_is('select a.id from a join b on a.k4 = b.k4', '', 'a serializable transaction');
+sql('commit');
+
+# ---------------------------------------------------------------- graphs that have been merged
+
+settle('a', 'b');
+joins('(oi|io)', 'merged');
+
+# ---------------------------------------------------------------- whether without force, and unasked
+
+sql(q{create table g (k int, s int, wide text) with (fillfactor = 30); alter table g alter wide set storage plain});
+sql(q{insert into g select i, i % 10, repeat('g', 2500) from generate_series(1, 2000) i; vacuum analyze g});
+sql('alter system set hashgraph.resident_auto = on; select pg_reload_conf()');
+ok(wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and "column" = 'k' and blocks_resident = pg_relation_size(relation_id) / 8192}) eq '1'
+	  or not sql('select count(*) from g join c using (k); select sum(s) from c join g using (k); vacuum g') and not usleep(200_000) }, 30), 'a column that joins hash gets a HashGraph')
+  or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'g'::regclass}));
+sql('set hashgraph.force = off; set enable_nestloop = off; set hashgraph.min_rows = 0');
+like(sql('explain select count(*) from g join c using (k) where c.x = 3'), qr/(Outer|Inner) HashGraph: resident/, 'EXPLAIN tells that few rows would be looked up');
+same_is('select count(*) from g join c using (k) where c.x = 3', '[oi]', '... as they are');
+unlike(sql('explain select g.s, x.s as t from g join (select * from g) x using (s)'), qr/HashGraph: resident/, '... but not in a column without one');
+sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
+
+# An error in the middle of a join leaves nothing behind.
+my (undef, undef, $error) = $node->psql('postgres', 'set hashgraph.force = on; select count(1 / (b.w - 33)) from a join b on a.k4 = b.k4');
+like($error, qr/division by zero/, 'an error in the middle');
+sql('create extension if not exists hashgraph');
+unlike(slurp_file($node->logfile), qr/TRAP|PANIC|was terminated by signal|leak/, 'nothing has failed or leaked');
+$node->stop;
+done_testing();
