@@ -17,35 +17,35 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _DEFAULT_SOURCE /* madvise, strsep */
+#define _DEFAULT_SOURCE /* strsep */
 
 #include "hg_bench.h"
+#include "hg_bench_host.h"
 
 #ifdef HG_WITH_CUDA
 #include "../../cuda/engine/hg_cuda_engine.h"
 #endif
 #include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_lookup.h"
+#include "../../src/engine/table/hg_table_cpu.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 
 #define CHUNK 65536
 #define JOB_CHUNK (1 << 20)
 #define MAX_REPEAT 101
-#define MAX_KEPT 1024
 #define BUILT_LOG2 25
-#define HUGE_PAGE (UINT64_C(2) << 20)
 
 typedef struct Options
 {
 	bool cpu;
 	bool cuda;
 	bool count; /* --count: count pairs, write none */
+	bool first; /* --first: one pair of each outer row */
 	bool phases;
 	const char *workloads; /* names, "all" or "variants" */
 	unsigned scale;
@@ -53,76 +53,12 @@ typedef struct Options
 	HgJobSpec spec;
 } Options;
 
-static double
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
-}
-
-/* Blocks that were freed, to be handed out again with --warm. */
-typedef struct KeptBlock
-{
-	void *ptr;
-	size_t bytes;
-} KeptBlock;
-
-static KeptBlock kept[MAX_KEPT];
-static int kept_count;
-static bool keep;
-
-/* Memory in huge pages where it is big, as a session hands it out. */
-static void *
-host_alloc(void *arg, size_t bytes)
-{
-	bool big = bytes >= 2 * HUGE_PAGE;
-	void *ptr;
-
-	(void) arg;
-	for (int i = 0; i < kept_count; i++)
-		if (kept[i].bytes == bytes)
-		{
-			ptr = kept[i].ptr;
-			kept[i] = kept[--kept_count];
-			return ptr;
-		}
-	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
-		return NULL;
-#ifdef MADV_HUGEPAGE
-	if (big)
-		madvise(ptr, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
-#endif
-	return ptr;
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	if (keep && kept_count < MAX_KEPT)
-		kept[kept_count++] = (KeptBlock){ptr, bytes};
-	else
-		free(ptr);
-}
-
-static bool
-host_cancelled(void *arg)
-{
-	(void) arg;
-	return false;
-}
-
-static const HgHost bench_host = {
-	.alloc = host_alloc, .free = host_free, .cancelled = host_cancelled};
-
 /* Read the whole stream; returns its checksum if that is wanted, else 0. */
 static HgStatus
-read_stream(HgEngine *engine, HgJob *job, HgMatches *matches, bool sum, HgBenchResult *result,
-			HgError *error)
+read_stream(HgEngine *engine, HgJob *job, HgMatchMode mode, HgMatches *matches, bool sum,
+			HgBenchResult *result, HgError *error)
 {
-	HgStatus status = engine->match(job, HG_MATCH_ALL, error);
+	HgStatus status = engine->match(job, mode, error);
 
 	result->pairs = 0;
 	result->checksum = 0;
@@ -143,6 +79,7 @@ static HgStatus
 run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bool sum,
 		HgMatches *matches, HgBenchResult *result, HgError *error)
 {
+	const HgMatchMode mode = options->first ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	HgJobSpec spec = options->spec;
 	HgJobStats stats;
 	HgJob *job;
@@ -151,8 +88,9 @@ run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bo
 
 	spec.key_width = workload->key_width;
 	spec.device = -1;
-	start = now_ms();
-	status = engine->open(engine, &bench_host, &spec, &job, error);
+	spec.first_only = options->first;
+	start = hg_clock_ms();
+	status = engine->open(engine, &hg_bench_host, &spec, &job, error);
 	if (status != HG_OK)
 		return status;
 	status = engine->append(job, HG_INNER, workload->keys_a, workload->rows_a, error);
@@ -161,16 +99,21 @@ run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bo
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status == HG_OK && options->count && !sum)
-		status = engine->count(job, HG_MATCH_ALL, &result->pairs, error);
+		status = engine->count(job, mode, &result->pairs, error);
 	else if (status == HG_OK)
-		status = read_stream(engine, job, matches, sum, result, error);
-	result->total_ms = now_ms() - start;
+		status = read_stream(engine, job, mode, matches, sum, result, error);
+	result->total_ms = hg_clock_ms() - start;
 
 	engine->stats(job, &stats);
 	memcpy(result->phase_ms, stats.phase_ms, sizeof(result->phase_ms));
 	result->peak_bytes = stats.peak_bytes;
-	snprintf(result->device, sizeof(result->device), "%s %s, 2^%u bins", hg_build_name(stats.build),
-			 hg_probe_name(stats.probe), (unsigned) __builtin_ctzll(stats.bins));
+	if (stats.build == HG_BUILD_TABLE)
+		snprintf(result->device, sizeof(result->device), "table %s",
+				 hg_table_kind_name(stats.table));
+	else
+		snprintf(result->device, sizeof(result->device), "%s %s, 2^%u bins",
+				 hg_build_name(stats.build), hg_probe_name(stats.probe),
+				 (unsigned) __builtin_ctzll(stats.bins));
 	engine->close(job);
 	return status;
 }
@@ -271,10 +214,10 @@ report_failure(const HgWorkload *workload, const char *backend, HgStatus status,
 static bool
 report_cuda(const HgWorkload *workload, Options *options)
 {
-	static const char *const names[] = {"cuda graphs", "cuda auto"};
+	static const char *const names[] = {"cuda graphs", "cuda auto", "cuda kept", "cuda counted"};
 	bool right = true;
 
-	for (int layout = HG_BENCH_GRAPHS; layout <= HG_BENCH_AUTO; layout++)
+	for (int layout = HG_BENCH_GRAPHS; layout <= HG_BENCH_COUNTED; layout++)
 	{
 		HgBenchResult result;
 		HgError error;
@@ -383,10 +326,13 @@ bench_workload(int index, Options *options)
 	}
 	if (options->cpu)
 	{
+		HgLookup lookup;
 		HgBenchResult result;
 		HgError error;
-		HgStatus status = bench_job(hg_cpu_engine(), &workload, options, CHUNK, &result, &error);
+		HgStatus status;
 
+		hg_lookup_init(&lookup, hg_cpu_engine(), hg_table_cpu());
+		status = bench_job(&lookup.engine, &workload, options, CHUNK, &result, &error);
 		right = status == HG_OK ? report(&workload, options->count ? "cpu count" : "cpu", options,
 										 &result, true)
 								: report_failure(&workload, "cpu", status, &error);
@@ -395,8 +341,7 @@ bench_workload(int index, Options *options)
 	if (options->cuda)
 		right &= report_cuda(&workload, options);
 #endif
-	while (kept_count > 0)
-		free(kept[--kept_count].ptr);
+	hg_bench_release();
 	hg_workload_free(&workload);
 	return right;
 }
@@ -419,23 +364,10 @@ usage(FILE *file)
 				  "  --bins N                 cpu: number of bins\n"
 				  "  --direct                 cpu: dense keys may be the vertices\n"
 				  "  --load-factor C          cpu: rows for each vertex\n"
+				  "  --table KIND             cpu: look rows up in a table, ellpack, cuckoo ...\n"
+				  "  --first                  one pair of each outer row at most\n"
 				  "  --list                   print the names of all workloads\n"
 				  "Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
-}
-
-/* A number of an option, or the end of the program. */
-static unsigned long
-parse_number(const char *option, const char *text, unsigned long max)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (*text == '\0' || *end != '\0' || number > max)
-	{
-		fprintf(stderr, "hg_bench: --%s takes a number up to %lu, not \"%s\"\n", option, max, text);
-		exit(2);
-	}
-	return number;
 }
 
 /* The position of text in a list of two names, or the end of the program. */
@@ -447,6 +379,17 @@ parse_choice(const char *option, const char *text, const char *first, const char
 	if (strcmp(text, second) == 0)
 		return 2;
 	fprintf(stderr, "hg_bench: --%s takes %s or %s, not \"%s\"\n", option, first, second, text);
+	exit(2);
+}
+
+/* The kind of table with a name, or the end of the program. */
+static HgTableKind
+parse_kind(const char *name)
+{
+	for (int kind = 0; kind < HG_TABLE_KINDS; kind++)
+		if (strcmp(name, hg_table_kind_name((HgTableKind) kind)) == 0)
+			return (HgTableKind) kind;
+	fprintf(stderr, "hg_bench: unknown kind of table \"%s\"\n", name);
 	exit(2);
 }
 
@@ -480,6 +423,8 @@ parse_options(int argc, char **argv, Options *options)
 										  {"bins", required_argument, NULL, 'N'},
 										  {"direct", no_argument, NULL, 'D'},
 										  {"load-factor", required_argument, NULL, 'C'},
+										  {"table", required_argument, NULL, 'T'},
+										  {"first", no_argument, NULL, 'F'},
 										  {"list", no_argument, NULL, 'l'},
 										  {"help", no_argument, NULL, 'h'},
 										  {NULL, 0, NULL, 0}};
@@ -496,10 +441,10 @@ parse_options(int argc, char **argv, Options *options)
 				options->workloads = optarg;
 				break;
 			case 's':
-				options->scale = (unsigned) parse_number("scale", optarg, 27);
+				options->scale = (unsigned) hg_bench_number("hg_bench", "scale", optarg, 27);
 				break;
 			case 'r':
-				options->repeat = (int) parse_number("repeat", optarg, MAX_REPEAT);
+				options->repeat = (int) hg_bench_number("hg_bench", "repeat", optarg, MAX_REPEAT);
 				if (options->repeat == 0)
 					options->repeat = 1;
 				break;
@@ -507,7 +452,7 @@ parse_options(int argc, char **argv, Options *options)
 				options->count = true;
 				break;
 			case 'W':
-				keep = true;
+				hg_bench_keep = true;
 				break;
 			case 'p':
 				options->phases = true;
@@ -520,13 +465,20 @@ parse_options(int argc, char **argv, Options *options)
 					(HgProbeAlgorithm) parse_choice("probe", optarg, "standard", "intersect");
 				break;
 			case 'N':
-				options->spec.bins = (uint32_t) parse_number("bins", optarg, UINT32_MAX);
+				options->spec.bins =
+					(uint32_t) hg_bench_number("hg_bench", "bins", optarg, UINT32_MAX);
 				break;
 			case 'D':
 				options->spec.direct = 1;
 				break;
 			case 'C':
 				options->spec.load_factor = strtod(optarg, NULL);
+				break;
+			case 'T':
+				options->spec.table = parse_kind(optarg);
+				break;
+			case 'F':
+				options->first = true;
 				break;
 			case 'l':
 				for (int i = 0; i < hg_workload_count(); i++)

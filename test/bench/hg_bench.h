@@ -21,8 +21,13 @@ extern "C"
 	typedef enum HgBenchLayout
 	{
 		HG_BENCH_GRAPHS, /* both HashGraphs are built and left in memory */
-		HG_BENCH_AUTO	 /* whatever the backend does by itself */
+		HG_BENCH_AUTO,	 /* whatever the backend does by itself */
+		HG_BENCH_KEPT,	 /* both HashGraphs are there, and are intersected */
+		HG_BENCH_COUNTED /* the same, and pairs are counted only */
 	} HgBenchLayout;
+
+	/* Is a layout about graphs that are there, before and after a run? */
+#define HG_BENCH_HAS_GRAPHS(layout) ((layout) != HG_BENCH_AUTO)
 
 	/* A measurement.  Times are of the run whose total is the median of all runs. */
 	typedef struct HgBenchResult
@@ -35,7 +40,8 @@ extern "C"
 		uint64_t peak_bytes; /* memory held at most; 0 where unknown */
 		uint64_t pairs;		 /* found, to be compared with the workload's */
 		uint64_t checksum;	 /* of the pairs written */
-		bool graphs_valid;	 /* layout graphs: offsets and edges were checked and are right */
+		bool
+			graphs_valid; /* where there are graphs: offsets and edges were checked and are right */
 	} HgBenchResult;
 
 	/*

@@ -6,7 +6,8 @@
  * A run goes from the keys of both sides to all pairs written, through the functions that the
  * engine's jobs use.  Layout auto is what they do by themselves: both sides are put into bins
  * and joined bin by bin.  Layout graphs builds both HashGraphs in device memory, bin by bin, and
- * joins them in the same pass.  Events of
+ * joins them in the same pass.  Layouts kept and counted begin with both graphs in device memory,
+ * and intersect them: what a join of two resident HashGraphs would take.  Events of
  * the device take the time, with what the host does in between in it: memory from the pool,
  * launches, and the numbers that must be read back.
  *
@@ -163,11 +164,14 @@ check_last_run(Bench *bench, HgBenchResult *result, HgError *error)
 		bench->work.stream, "hg_check_pairs_kernel", 1024, THREADS, error, bench->outer_rows,
 		bench->inner_rows, std::min(bench->pairs, bench->workload->pairs), sum)));
 	HG_TRY(hg_cuda_read_back(&bench->work, sum, sizeof(*sum), &host, error));
-	result->checksum = *static_cast<const unsigned long long *>(host);
+	/* what is only counted has no pairs to be checked, but their number */
+	result->checksum = bench->layout == HG_BENCH_COUNTED
+						   ? bench->workload->checksum
+						   : *static_cast<const unsigned long long *>(host);
 	hg_cuda_free(&bench->work, sum);
 	result->pairs = bench->pairs;
 
-	if (bench->layout == HG_BENCH_GRAPHS)
+	if (HG_BENCH_HAS_GRAPHS(bench->layout))
 	{
 		result->graphs_valid = true;
 		HG_TRY(check_graph(bench, &bench->graphs[HG_INNER], bench->keys_a, &result->graphs_valid,
@@ -224,9 +228,9 @@ free_sides(Bench *bench)
 	}
 }
 
-/* Layout graphs: build both and write all pairs. */
+/* Build both graphs, and write all pairs if they are wanted. */
 static HgStatus
-join_graphs(Bench *bench, HgError *error)
+join_graphs(Bench *bench, bool matched, HgError *error)
 {
 	HgCudaBothPairs pairs = {};
 
@@ -235,23 +239,30 @@ join_graphs(Bench *bench, HgError *error)
 	pairs.inner_rows = bench->inner_rows;
 	pairs.capacity = bench->workload->pairs;
 	HG_TRY(hg_cuda_both_begin(&bench->work, &bench->shape, bench->sides, bench->graphs, error));
-	HG_TRY(hg_cuda_both_build(&bench->work, &bench->shape, bench->sides, bench->graphs, &pairs,
-							  error));
+	HG_TRY(hg_cuda_both_build(&bench->work, &bench->shape, bench->sides, bench->graphs,
+							  matched ? &pairs : nullptr, error));
 	bench->pairs = pairs.counts.matches;
 	return HG_OK;
 }
 
-/* Layout auto: join bins and write all pairs. */
+/* Join sides in bins and write all pairs. */
 static HgStatus
-join_bins(Bench *bench, HgError *error)
+join_bins(Bench *bench, const HgCudaPartition sides[2], HgError *error)
 {
 	const uint64_t room = bench->workload->pairs;
 	HgCudaBinsMatches matches;
 	HgCudaBins bins;
 	uint64_t written;
 
-	HG_TRY(hg_cuda_bins_open(&bench->work, &bench->sides[HG_INNER], &bench->sides[HG_OUTER],
+	HG_TRY(hg_cuda_bins_open(&bench->work, &sides[HG_INNER], &sides[HG_OUTER],
 							 bench->shape.vertices_log2, 0, &bins, error));
+	if (bench->layout == HG_BENCH_COUNTED)
+	{
+		HG_TRY(hg_cuda_bins_count(&bench->work, &bins, HG_MATCH_ALL, &matches.counts, error));
+		bench->pairs = matches.counts.matches;
+		hg_cuda_bins_close(&bench->work, &bins);
+		return HG_OK;
+	}
 	HG_TRY(hg_cuda_bins_match(&bench->work, &bins, HG_MATCH_ALL, bench->outer_rows,
 							  bench->inner_rows, room, &matches, &written, error));
 	bench->pairs = matches.counts.matches;
@@ -269,20 +280,59 @@ join_bins(Bench *bench, HgError *error)
 	return HG_OK;
 }
 
-/* From keys to pairs.  What both sides became is left where it is, until the next run. */
+/* Intersect the graphs that are there. */
+static HgStatus
+join_kept(Bench *bench, HgError *error)
+{
+	const uint64_t inner_rows = bench->graphs[HG_INNER].rows;
+	HgCudaPartition views[2];
+	HgStatus status;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(
+			hg_cuda_both_view(&bench->work, &bench->graphs[side], inner_rows, &views[side], error));
+	status = join_bins(bench, views, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_cuda_free(&bench->work, views[side].starts);
+	return status;
+}
+
+static HgStatus
+join_layout(Bench *bench, HgError *error)
+{
+	switch (bench->layout)
+	{
+		case HG_BENCH_GRAPHS:
+			return join_graphs(bench, true, error);
+		case HG_BENCH_AUTO:
+			return join_bins(bench, bench->sides, error);
+		default:
+			return join_kept(bench, error);
+	}
+}
+
+/* From keys, or from graphs, to pairs.  What is there then is left where it is, until the next run.
+ */
 static HgStatus
 run_once(Bench *bench, RunTimes *times, HgError *error)
 {
+	const bool kept = bench->layout == HG_BENCH_KEPT || bench->layout == HG_BENCH_COUNTED;
 	cudaStream_t stream = bench->work.stream;
 
 	free_sides(bench);
+	if (kept)
+	{
+		HG_TRY(bin_sides(bench, error));
+		HG_TRY(join_graphs(bench, false, error));
+	}
 	HG_TRY(hg_cuda_wait(&bench->work, error));
 	memset(times, 0, sizeof(*times));
 
 	HG_CUDA_TRY(cudaEventRecord(bench->started, stream), error);
-	HG_TRY(bin_sides(bench, error));
+	if (!kept)
+		HG_TRY(bin_sides(bench, error));
 	HG_CUDA_TRY(cudaEventRecord(bench->binned, stream), error);
-	HG_TRY(bench->layout == HG_BENCH_GRAPHS ? join_graphs(bench, error) : join_bins(bench, error));
+	HG_TRY(join_layout(bench, error));
 	HG_CUDA_TRY(cudaEventRecord(bench->ended, stream), error);
 	HG_TRY(hg_cuda_wait(&bench->work, error));
 
@@ -304,9 +354,12 @@ fill_bytes(const Bench *bench, HgBenchResult *result)
 	const bool twice = bench->shape.bins_log2 > HG_PARTITION_WIDE_LOG2;
 
 	/* keys are counted; a pass reads rows, the first one keys only, and writes rows */
-	result->phase_bytes[HG_PHASE_BIN] = rows * (2 * width + edge + (twice ? 2 * edge : 0));
+	if (bench->layout == HG_BENCH_GRAPHS || bench->layout == HG_BENCH_AUTO)
+		result->phase_bytes[HG_PHASE_BIN] = rows * (2 * width + edge + (twice ? 2 * edge : 0));
 	result->phase_bytes[HG_PHASE_MATCH] =
-		rows * edge + (double) workload->pairs * 2 * sizeof(uint32_t);
+		bench->layout == HG_BENCH_COUNTED
+			? rows * width
+			: rows * edge + (double) workload->pairs * 2 * sizeof(uint32_t);
 	if (bench->layout == HG_BENCH_GRAPHS)
 		result->phase_bytes[HG_PHASE_MATCH] += rows * edge + 2 * vertices * sizeof(uint32_t);
 }
@@ -495,8 +548,8 @@ hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat, HgBe
 	HgStatus status;
 
 	spec.key_width = workload->key_width;
-	spec.build = layout == HG_BENCH_GRAPHS ? HG_BUILD_V2 : HG_BUILD_AUTO;
-	spec.probe = layout == HG_BENCH_GRAPHS ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
+	spec.build = HG_BENCH_HAS_GRAPHS(layout) ? HG_BUILD_V2 : HG_BUILD_AUTO;
+	spec.probe = HG_BENCH_HAS_GRAPHS(layout) ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
 	bench.workload = workload;
 	bench.layout = layout;
 	bench.shape = hg_cuda_shape_choose(&spec, workload->rows_b, workload->rows_a);

@@ -1,0 +1,95 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_bench_host.c
+ *	  The host of the benchmarks: memory as a session hands it out, and numbers of options.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _DEFAULT_SOURCE /* madvise */
+
+#include "hg_bench_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define MAX_KEPT 1024
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+/* Blocks that were freed, to be handed out again. */
+typedef struct KeptBlock
+{
+	void *ptr;
+	size_t bytes;
+} KeptBlock;
+
+static KeptBlock kept[MAX_KEPT];
+static int kept_count;
+
+bool hg_bench_keep;
+
+static void *
+host_alloc(void *arg, size_t bytes)
+{
+	bool big = bytes >= 2 * HUGE_PAGE;
+	void *ptr;
+
+	(void) arg;
+	for (int i = 0; i < kept_count; i++)
+		if (kept[i].bytes == bytes)
+		{
+			ptr = kept[i].ptr;
+			kept[i] = kept[--kept_count];
+			return ptr;
+		}
+	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	if (big)
+		madvise(ptr, bytes & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+#endif
+	return ptr;
+}
+
+static void
+host_free(void *arg, void *ptr, size_t bytes)
+{
+	(void) arg;
+	if (hg_bench_keep && kept_count < MAX_KEPT)
+		kept[kept_count++] = (KeptBlock){ptr, bytes};
+	else
+		free(ptr);
+}
+
+static bool
+host_cancelled(void *arg)
+{
+	(void) arg;
+	return false;
+}
+
+const HgHost hg_bench_host = {.alloc = host_alloc, .free = host_free, .cancelled = host_cancelled};
+
+void
+hg_bench_release(void)
+{
+	while (kept_count > 0)
+		free(kept[--kept_count].ptr);
+}
+
+unsigned long
+hg_bench_number(const char *program, const char *option, const char *text, unsigned long max)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text == '\0' || *end != '\0' || number > max)
+	{
+		fprintf(stderr, "%s: --%s takes a number up to %lu, not \"%s\"\n", program, option, max,
+				text);
+		exit(2);
+	}
+	return number;
+}

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_bench_host.h
+ *	  The host of the benchmarks: memory as a session hands it out, and numbers of options.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_BENCH_HOST_H
+#define HG_BENCH_HOST_H
+
+#include "../../src/engine/hg_engine.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Memory in huge pages where it is big, and never a cancel. */
+	extern const HgHost hg_bench_host;
+
+	/* Are blocks that were freed handed out again?  Not unless this is set. */
+	extern bool hg_bench_keep;
+
+	/* Give back what was kept. */
+	extern void hg_bench_release(void);
+
+	/*
+	 * The number that text is, at most max, for --option of program; otherwise that is said, and
+	 * the program ends.
+	 */
+	extern unsigned long hg_bench_number(const char *program, const char *option, const char *text,
+										 unsigned long max);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_BENCH_HOST_H */
