@@ -17,6 +17,10 @@
 # t, u      N/4      texts of 12 to 20 bytes, each once, shuffled
 # s         N        draws from the keys of s1 (N/10), s2 (N/100), s3 (N/100), s4 (N/1000)
 #
+# fa, fb    N        far apart: multiples of 2^31 / N, each once, shuffled
+# fd        N/100    every hundredth key of fb, each once, shuffled
+# ga, gb    N        like fa and fb; once they are resident, one row in a hundred, side by side, is changed
+#
 # For the plots: size_a and size_b are a and b; many_b is b, and many_a has M rows of each key, each with one
 # partner in many_b whatever M is.
 
@@ -27,7 +31,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT_OK = qw(queries table_columns table_sql);
+our @EXPORT_OK = qw(queries table_change table_columns table_keys table_sql);
 
 # A hash of the number i, not negative, below a bound.
 sub draw
@@ -46,7 +50,8 @@ sub shuffled
 
 my @value = ('v' => 'int');
 
-# name => [ columns with their types, query by the number of rows ]
+# name => [ columns with their types, query by the number of rows, what else there is to know of the table ]: keys, columns
+# whose HashGraph is to stay where columns do; changed, one of how many rows is changed then
 my %tables;
 %tables = (
 	a => [ [ k => 'int', @value ], sub { shuffled('i::int, (i % 1000)::int', $_[0], 1) } ],
@@ -75,6 +80,12 @@ my %tables;
 	s2 => [ [ k => 'int', @value ], sub { shuffled('i, i % 1000', least($_[0], 100), 19) } ],
 	s3 => [ [ k => 'int', @value ], sub { shuffled('i, i % 1000', least($_[0], 100), 20) } ],
 	s4 => [ [ k => 'int', @value ], sub { shuffled('i, i % 1000', least($_[0], 1000), 21) } ],
+	fa => [ [ k => 'int', @value ], sub { shuffled(far_key($_[0]) . ', (i % 1000)::int', $_[0], 23) }, { keys => ['k'] } ],
+	fb => [ [ k => 'int', @value ], sub { shuffled(far_key($_[0]) . ', (i % 1000)::int', $_[0], 24) }, { keys => ['k'] } ],
+	fd => [ [ k => 'int', @value ],
+		sub { shuffled(far_key($_[0], 100) . ', (i % 1000)::int', least($_[0], 100), 25) }, { keys => ['k'] } ],
+	ga => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 100 } ],
+	gb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 100 } ],
 	size_a => [ [ k => 'int', @value ], sub { $tables{a}[1]->(@_) } ],
 	size_b => [ [ k => 'int', @value ], sub { $tables{b}[1]->(@_) } ],
 	many_a => [ [ k => 'int', @value ],
@@ -96,6 +107,14 @@ sub least
 sub text_key
 {
 	return q{'k' || lpad(i::text, 11 + (i % 9)::int, '0')};
+}
+
+# The number of a row, spread over all positive integers; times a factor.
+sub far_key
+{
+	my ($rows, $factor) = (@_, 1);
+
+	return '(i * ' . $factor * int(2**31 / ($rows + 1)) . ')::int';
 }
 
 # The queries, in order: name, sql, tables, and where they differ from the others: settings for
@@ -129,6 +148,11 @@ sub queries
 			sql => 'select count(*), sum(a.v) from a where not exists (select 1 from h where h.k = a.k)' },
 		{ name => 'spilling', tables => [qw(a b)], sql => 'select count(*), sum(a.v), sum(b.v) from a join b using (k)',
 			settings => { work_mem => '64MB' }, duckdb => 0 },
+		{ name => 'far keys, count', tables => [qw(fa fb)], sql => 'select count(*) from fa join fb using (k)' },
+		{ name => 'far keys, sum', tables => [qw(fa fb)], sql => 'select sum(fa.v) from fa join fb using (k)' },
+		{ name => 'far keys, few', tables => [qw(fd fb)], sql => 'select count(*) from fb join fd using (k)' },
+		{ name => 'far keys, worker', tables => [qw(fa fb)], sql => 'select count(*) from fa join fb using (k)', workers => 1 },
+		{ name => 'far keys, 1 % new', tables => [qw(ga gb)], sql => 'select count(*) from ga join gb using (k)', duckdb => 0 },
 		{ name => 'one worker', tables => [qw(a b)], sql => 'select count(*) from a join b using (k)', workers => 1 },);
 }
 
@@ -140,6 +164,24 @@ sub table_columns
 	return @{ $tables{$name}[0] };
 }
 
+# Columns of a table whose HashGraph is to stay where columns do.
+sub table_keys
+{
+	my ($name) = @_;
+
+	return @{ ($tables{$name}[2] // {})->{keys} // [] };
+}
+
+# The SQL that changes rows of a table with so many, once it is resident; undef where none are.
+sub table_change
+{
+	my ($name, $rows) = @_;
+	my $changed = ($tables{$name}[2] // {})->{changed};
+
+	return undef unless $changed;
+	return "update $name set v = v + 1 where ctid in (select ctid from $name limit " . least($rows, $changed) . ')';
+}
+
 # The SQL that makes a table with so many rows; many_a wants the rows of a key too.
 sub table_sql
 {
@@ -148,7 +190,9 @@ sub table_sql
 	my @definitions;
 
 	push @definitions, join(' ', splice @columns, 0, 2) . ' not null' while @columns;
-	return "create table $name (" . join(', ', @definitions) . ");\n"
+	# what is changed stays so
+	my $options = defined table_change(@_) ? ' with (autovacuum_enabled = off)' : '';
+	return "create table $name (" . join(', ', @definitions) . ")$options;\n"
 	  . "insert into $name " . $tables{$name}[1]->(@size) . ";\nvacuum (analyze) $name;\n";
 }
 

@@ -59,16 +59,20 @@ sub new
 }
 
 # Have all columns of tables be resident that can be, in all their blocks, and wait for it.  VACUUM must have been there, and
-# can't have been while a witness's snapshot was older than the rows.
+# can't have been while a witness's snapshot was older than the rows.  A table may be [ name, key... ]: columns whose
+# HashGraph is to be resident too.
 sub make_resident
 {
 	my ($self, @tables) = @_;
 
-	foreach my $table (map { literal($_) } @tables)
+	foreach my $named (@tables)
 	{
+		my ($name, @keys) = ref $named ? @$named : $named;
+		my $table = literal($name);
+		my $keys = @keys ? ', keys => array[' . join(', ', map { literal($_) } @keys) . ']' : '';
 		$self->wait_until("vacuum of $table", "select relallvisible = relpages from pg_class where oid = $table\::regclass",
 			"select format('vacuum %s', $table\::regclass) \\gexec\n");
-		$self->query("select hashgraph_resident_add($table, wait => true)");
+		$self->query("select hashgraph_resident_add($table$keys, wait => true)");
 		$self->wait_until("residents of $table", 'select bool_and(blocks_resident = blocks_total) from hashgraph_resident '
 			  . "where relation = $table\::regclass and database = current_database()");
 	}

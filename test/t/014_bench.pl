@@ -93,6 +93,8 @@ unlike($some, qr/served/, '... all of whose blocks are served');
 $some = bench_ok('run as PostgreSQL comes', "$bench/run", @some, qw(--stock --query count --settings hashgraph.min_rows=0;enable_mergejoin=off));
 like($some, qr/^count +\d+ +\d+ +[\d.]+x +[\d.]+\* +\d+ +[\d.]+x +[\d.]+\*$/m, '... takes what the planner chooses');
 is(json_of("$out/some.json")->{settings}{work_mem}, '4MB', '... with the server\'s own settings');
+$some = bench_ok('run, keys far apart', "$bench/run", @some, '--query', 'far keys, count', '--query', 'far keys, 1 %');
+like($some, qr/^far keys, count +[^(\n]*\nfar keys, 1 % new .* \(\d+ % served\)/m, '... from HashGraphs that stay, and beside rows that are changed then');
 my (undef, $unknown) = run_command([ "$bench/run", qw(--query cuont) ]);
 like($unknown, qr/there is no query named cuont/, 'a query that there is not is an error');
 ok(well_formed(slurp_file($_)), "$_ is well-formed") foreach "$out/rows-over-size.svg", "$out/rows-over-multiplicity.svg";
