@@ -21,8 +21,10 @@ extern unsigned long hg_bench_number(const char *program, const char *option, co
 extern int hg_bench_choice(const char *program, const char *what, const char *text, int count,
 						   const char *(*name_of)(int) );
 
-/* The same of kinds of tables; and with commas between them, of which all have to be known. */
+/* How a kind of table is called. */
 extern const char *hg_bench_kind_name(int kind);
+
+/* Are all names of a list with commas such as hg_bench_choice knows? */
 extern void hg_bench_check_list(const char *program, const char *what, const char *list, int count,
 								const char *(*name_of)(int) );
 
