@@ -9,7 +9,7 @@
  */
 #include "hg_cuda_cuckoo_launch.h"
 
-#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_cuckoo_kernels.h"
 
 /* A bin has this many slots at most, or fewer where shared memory is short. */
@@ -41,31 +41,33 @@ shared_bytes(const HgCudaTable *table, const HgCuckooPlaces *places, int numbers
 		   HG_CUCKOO_CLAIM_BYTES;
 }
 
-/* A range of n, at most piece of it. */
-struct Piece
+/* Launch a kernel whose blocks have a bin each, of count rows in all of them. */
+template <auto KERNEL, typename... Arguments>
+static HgStatus
+launch_bins(HgCudaTable *table, const char *name, uint32_t bins_log2, uint64_t count,
+			const HgCuckooPlaces *places, int numbers, HgError *error,
+			const Arguments &...arguments)
 {
-	uint64_t n;
-	uint64_t piece;
-	uint64_t first;
-	uint64_t end;
-};
+	const size_t shared = shared_bytes(table, places, numbers);
 
-static Piece
-piece_before_first(uint64_t n, uint64_t piece)
-{
-	return {n, piece, 0, 0};
+	return hg_cuda_in_pieces(
+		&table->work, UINT64_C(1) << bins_log2, bins_at_a_time(places, count), error,
+		[&](uint64_t first, uint64_t end)
+		{
+			return hg_cuda_launch_shared<KERNEL>(table->work.stream, name, (unsigned) (end - first),
+												 HG_CUCKOO_THREADS, shared, error,
+												 hg_cuda_of_piece(arguments, first, end)...);
+		});
 }
 
-/* Go on to the next piece; *there is false after the last. */
+/* Launch a kernel whose threads have an item each, of n. */
+template <auto KERNEL, typename... Arguments>
 static HgStatus
-piece_next(HgCudaTable *table, Piece *piece, bool *there, HgError *error)
+launch_items(HgCudaTable *table, const char *name, uint64_t n, HgError *error,
+			 const Arguments &...arguments)
 {
-	*there = piece->end < piece->n;
-	if (*there && piece->end > 0)
-		HG_TRY(hg_cuda_pace(&table->work, error));
-	piece->first = piece->end;
-	piece->end = piece->n - piece->first < piece->piece ? piece->n : piece->first + piece->piece;
-	return HG_OK;
+	return hg_cuda_launch_pieces<KERNEL, HG_STREAM_THREADS>(&table->work, name, n, HG_PIECE_ROWS,
+															error, arguments...);
 }
 
 template <typename Word, bool ROWS>
@@ -74,22 +76,11 @@ launch_insert(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCuckooRows
 			  HgError *error)
 {
 	const HgCuckooPlaces *places = &cuckoo->places;
-	const size_t shared = shared_bytes(table, places, ROWS ? 1 : 0);
-	Piece bins =
-		piece_before_first(UINT64_C(1) << places->bins_log2, bins_at_a_time(places, rows->count));
-	bool there;
 
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &bins, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch_shared<hg_cuckoo_insert_kernel<Word, ROWS>>(
-			table->work.stream, "hg_cuckoo_insert_kernel", (unsigned) (bins.end - bins.first),
-			HG_CUCKOO_THREADS, shared, error, *places, cuckoo->slots,
-			static_cast<const Word *>(rows->words), rows->rows, rows->first_row, rows->starts,
-			rows->finer, (uint32_t) bins.first, fresh)));
-	}
+	return launch_bins<hg_cuckoo_insert_kernel<Word, ROWS>>(
+		table, "hg_cuckoo_insert_kernel", places->bins_log2, rows->count, places, ROWS ? 1 : 0,
+		error, *places, cuckoo->slots, static_cast<const Word *>(rows->words), rows->rows,
+		rows->first_row, rows->starts, rows->finer, HG_PIECE_FIRST, fresh);
 }
 
 template <typename Word, bool ROWS>
@@ -98,22 +89,13 @@ launch_erase(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCudaTableBa
 			 HgError *error)
 {
 	HgCuckooPlaces places = cuckoo->places;
-	Piece keys = piece_before_first(batch->count, HG_PIECE_ROWS);
-	bool there;
 
 	/* slots become empty while keys are looked for */
 	places.stops = false;
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &keys, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch<hg_cuckoo_erase_kernel<Word, ROWS>>(
-			table->work.stream, "hg_cuckoo_erase_kernel",
-			hg_blocks_for(keys.end - keys.first, HG_STREAM_THREADS), HG_STREAM_THREADS, error,
-			places, cuckoo->slots, static_cast<const Word *>(batch->keys), batch->rows,
-			batch->first_row, batch->by_key, keys.first, keys.end)));
-	}
+	return launch_items<hg_cuckoo_erase_kernel<Word, ROWS>>(
+		table, "hg_cuckoo_erase_kernel", batch->count, error, places, cuckoo->slots,
+		static_cast<const Word *>(batch->keys), batch->rows, batch->first_row, batch->by_key,
+		HG_PIECE_FIRST, HG_PIECE_END);
 }
 
 template <typename Word, bool ROWS, HgCuckooAnswer ANSWER>
@@ -121,20 +103,11 @@ static HgStatus
 launch_look(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys, uint64_t count,
 			const uint64_t *offsets, uint32_t *rows, HgError *error)
 {
-	Piece some = piece_before_first(count, HG_PIECE_ROWS);
-	bool there;
-
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &some, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch<hg_cuckoo_find_kernel<Word, ROWS, ANSWER>>(
-			table->work.stream, "hg_cuckoo_find_kernel",
-			hg_blocks_for(some.end - some.first, HG_CUCKOO_LOOK_THREADS * HG_CUCKOO_ITEMS),
-			HG_CUCKOO_LOOK_THREADS, error, cuckoo->places, cuckoo->slots,
-			static_cast<const Word *>(keys), some.first, some.end, offsets, rows)));
-	}
+	return hg_cuda_launch_pieces<hg_cuckoo_find_kernel<Word, ROWS, ANSWER>, HG_CUCKOO_LOOK_THREADS,
+								 HG_CUCKOO_LOOK_THREADS * HG_CUCKOO_ITEMS>(
+		&table->work, "hg_cuckoo_find_kernel", count, HG_PIECE_ROWS, error, cuckoo->places,
+		cuckoo->slots, static_cast<const Word *>(keys), HG_PIECE_FIRST, HG_PIECE_END, offsets,
+		rows);
 }
 
 template <typename Word, bool ROWS>
@@ -157,20 +130,10 @@ static HgStatus
 launch_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys, uint64_t count,
 			  void *keys_out, HgError *error)
 {
-	Piece some = piece_before_first(count, HG_PIECE_ROWS);
-	bool there;
-
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &some, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch<hg_cuckoo_absent_kernel<Word, ROWS>>(
-			table->work.stream, "hg_cuckoo_absent_kernel",
-			hg_blocks_for(some.end - some.first, HG_STREAM_THREADS), HG_STREAM_THREADS, error,
-			cuckoo->places, cuckoo->slots, static_cast<const Word *>(keys), some.first, some.end,
-			static_cast<Word *>(keys_out))));
-	}
+	return launch_items<hg_cuckoo_absent_kernel<Word, ROWS>>(
+		table, "hg_cuckoo_absent_kernel", count, error, cuckoo->places, cuckoo->slots,
+		static_cast<const Word *>(keys), HG_PIECE_FIRST, HG_PIECE_END,
+		static_cast<Word *>(keys_out));
 }
 
 template <typename Word, bool ROWS>
@@ -178,21 +141,10 @@ static HgStatus
 launch_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *keys,
 			  uint32_t *rows, HgError *error)
 {
-	const uint64_t inverse = hg_cuckoo_inverse(cuckoo->places.key_factor);
-	Piece slots = piece_before_first(hg_cuda_cuckoo_slots(cuckoo), HG_PIECE_ROWS);
-	bool there;
-
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &slots, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch<hg_cuckoo_export_kernel<Word, ROWS>>(
-			table->work.stream, "hg_cuckoo_export_kernel",
-			hg_blocks_for(slots.end - slots.first, HG_STREAM_THREADS), HG_STREAM_THREADS, error,
-			cuckoo->places, inverse, cuckoo->slots, slots.first, slots.end, by_row,
-			static_cast<Word *>(keys), rows)));
-	}
+	return launch_items<hg_cuckoo_export_kernel<Word, ROWS>>(
+		table, "hg_cuckoo_export_kernel", hg_cuda_cuckoo_slots(cuckoo), error, cuckoo->places,
+		hg_cuckoo_inverse(cuckoo->places.key_factor), cuckoo->slots, HG_PIECE_FIRST, HG_PIECE_END,
+		by_row, static_cast<Word *>(keys), rows);
 }
 
 template <typename Word, bool FROM_WORDS>
@@ -200,21 +152,10 @@ static HgStatus
 launch_spread(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, uint64_t count,
 			  void *keys_out, HgError *error)
 {
-	const uint64_t inverse = hg_cuckoo_inverse(places->key_factor);
-	Piece some = piece_before_first(count, HG_PIECE_ROWS);
-	bool there;
-
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &some, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch<hg_cuckoo_spread_kernel<Word, FROM_WORDS>>(
-			table->work.stream, "hg_cuckoo_spread_kernel",
-			hg_blocks_for(some.end - some.first, HG_STREAM_THREADS), HG_STREAM_THREADS, error,
-			*places, inverse, static_cast<const Word *>(keys), some.first, some.end,
-			static_cast<Word *>(keys_out))));
-	}
+	return launch_items<hg_cuckoo_spread_kernel<Word, FROM_WORDS>>(
+		table, "hg_cuckoo_spread_kernel", count, error, *places,
+		hg_cuckoo_inverse(places->key_factor), static_cast<const Word *>(keys), HG_PIECE_FIRST,
+		HG_PIECE_END, static_cast<Word *>(keys_out));
 }
 
 template <typename Word, bool GROUPS>
@@ -223,23 +164,11 @@ launch_distinct_kernel(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgC
 					   const HgCudaPartition *parts, uint32_t first_row,
 					   const HgCuckooSparse *sparse, HgError *error)
 {
-	const size_t shared = shared_bytes(table, places, GROUPS ? 1 : 0);
-	Piece bins =
-		piece_before_first(UINT64_C(1) << parts->bins_log2, bins_at_a_time(places, parts->count));
-	bool there;
-
-	for (;;)
-	{
-		HG_TRY(piece_next(table, &bins, &there, error));
-		if (!there)
-			return HG_OK;
-		HG_TRY((hg_cuda_launch_shared<hg_cuckoo_distinct_kernel<Word, GROUPS>>(
-			table->work.stream, "hg_cuckoo_distinct_kernel", (unsigned) (bins.end - bins.first),
-			HG_CUCKOO_THREADS, shared, error, *places, static_cast<const Word *>(parts->words),
-			parts->rows, first_row, parts->starts, (uint32_t) bins.first,
-			static_cast<Word *>(sparse->words), sparse->counts, sparse->offsets, sparse->rows,
-			cuckoo->slots.told)));
-	}
+	return launch_bins<hg_cuckoo_distinct_kernel<Word, GROUPS>>(
+		table, "hg_cuckoo_distinct_kernel", parts->bins_log2, parts->count, places, GROUPS ? 1 : 0,
+		error, *places, static_cast<const Word *>(parts->words), parts->rows, first_row,
+		parts->starts, HG_PIECE_FIRST, static_cast<Word *>(sparse->words), sparse->counts,
+		sparse->offsets, sparse->rows, cuckoo->slots.told);
 }
 
 template <typename Word>

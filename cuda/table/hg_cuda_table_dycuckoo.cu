@@ -63,7 +63,6 @@
  */
 #include "hg_cuda_table_dycuckoo.h"
 
-#include "../device/hg_cuda_launch.h"
 #include "hg_cuda_table_dycuckoo_change_kernels.h"
 
 #include <cstring>
@@ -133,20 +132,10 @@ static HgStatus
 ask(HgCudaDycuckoo *dy, const void *keys, uint64_t count, const uint64_t *offsets,
 	uint32_t *answers, HgError *error)
 {
-	HgCudaWork *work = &dy->base.work;
-
-	for (uint64_t first = 0; first < count; first += HG_DY_PIECE_KEYS)
-	{
-		const uint64_t end = count - first < HG_DY_PIECE_KEYS ? count : first + HG_DY_PIECE_KEYS;
-
-		if (first > 0)
-			HG_TRY(hg_cuda_pace(work, error));
-		HG_TRY((hg_cuda_launch<hg_dy_find_kernel<Slots, QUESTION>>(
-			work->stream, "hg_dy_find_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
-			HG_DY_THREADS, error, dy->table, static_cast<const typename Slots::Word *>(keys), first,
-			end, offsets, answers, dy->state)));
-	}
-	return HG_OK;
+	return hg_cuda_launch_pieces<hg_dy_find_kernel<Slots, QUESTION>, HG_DY_THREADS>(
+		&dy->base.work, "hg_dy_find_kernel", count, HG_DY_PIECE_KEYS, error, dy->table,
+		static_cast<const typename Slots::Word *>(keys), HG_PIECE_FIRST, HG_PIECE_END, offsets,
+		answers, dy->state);
 }
 
 template <typename Slots>
@@ -201,37 +190,21 @@ dycuckoo_match(HgCudaTable *table, const void *keys, uint64_t count, const uint6
  * Changes
  * ------------------------------------------------------------------------ */
 
-/* Rows from .. of a batch, count of them. */
-static HgDyList
-piece_of(const HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t from, uint64_t count)
-{
-	HgDyList list;
-
-	list.words = static_cast<const char *>(batch->keys) + from * table->spec.key_width;
-	list.rows = batch->rows == nullptr ? nullptr : batch->rows + from;
-	list.first_row = batch->first_row + (uint32_t) from;
-	list.count = (uint32_t) count;
-	return list;
-}
-
 template <typename Slots>
 static HgStatus
 erase(HgCudaDycuckoo *dy, const HgCudaTableBatch *out, HgError *error)
 {
-	HgCudaWork *work = &dy->base.work;
+	HgCudaTable *table = &dy->base;
 	const bool by_key = out->by_key || !Slots::HAS_ROWS;
 
-	for (uint64_t from = 0; from < out->count; from += HG_DY_PIECE_PAIRS)
-	{
-		const uint64_t piece =
-			out->count - from < HG_DY_PIECE_PAIRS ? out->count - from : HG_DY_PIECE_PAIRS;
-
-		if (from > 0)
-			HG_TRY(hg_cuda_pace(work, error));
-		HG_TRY((hg_cuda_launch<hg_dy_erase_kernel<Slots>>(
-			work->stream, "hg_dy_erase_kernel", hg_blocks_for(piece, HG_DY_THREADS), HG_DY_THREADS,
-			error, dy->table, piece_of(&dy->base, out, from, piece), by_key, dy->state)));
-	}
+	HG_TRY(hg_slot_batch_in_pieces(table, out, HG_DY_PIECE_PAIRS, error,
+								   [&](const HgSlotBatch &piece)
+								   {
+									   return hg_cuda_launch<hg_dy_erase_kernel<Slots>>(
+										   table->work.stream, "hg_dy_erase_kernel",
+										   hg_blocks_for(piece.count, HG_DY_THREADS), HG_DY_THREADS,
+										   error, dy->table, piece, by_key, dy->state);
+								   }));
 	dy->erased += out->count;
 	return HG_OK;
 }
@@ -239,7 +212,7 @@ erase(HgCudaDycuckoo *dy, const HgCudaTableBatch *out, HgError *error)
 /* Have room for what is new in a list. */
 template <typename Slots>
 static HgStatus
-make_room(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error)
+make_room(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 {
 	HgCudaTable *table = &dy->base;
 	uint64_t rows = table->rows + list->count;
@@ -248,7 +221,7 @@ make_room(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error)
 		return HG_OK;
 	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->absent, 0, sizeof(uint32_t), table->work.stream),
 				error);
-	HG_TRY((ask<Slots, HG_DY_ABSENT>(dy, list->words, list->count, nullptr, nullptr, error)));
+	HG_TRY((ask<Slots, HG_DY_ABSENT>(dy, list->keys, list->count, nullptr, nullptr, error)));
 	HG_TRY(hg_dy_read_state(dy, error));
 	rows = table->rows + dy->known.absent;
 	while (rows > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
@@ -272,16 +245,12 @@ insert(HgCudaDycuckoo *dy, const HgCudaTableBatch *in, HgError *error)
 			HG_TRY(hg_dy_make_subtables(dy, error));
 		}
 	}
-	for (uint64_t from = 0; from < in->count; from += HG_DY_PIECE_PAIRS)
-	{
-		const uint64_t piece =
-			in->count - from < HG_DY_PIECE_PAIRS ? in->count - from : HG_DY_PIECE_PAIRS;
-		const HgDyList list = piece_of(table, in, from, piece);
-
-		HG_TRY(make_room<Slots>(dy, &list, error));
-		HG_TRY(hg_dy_insert_keys(dy, &list, error));
-	}
-	return HG_OK;
+	return hg_slot_batch_in_pieces(table, in, HG_DY_PIECE_PAIRS, error,
+								   [&](const HgSlotBatch &piece)
+								   {
+									   HG_TRY(make_room<Slots>(dy, &piece, error));
+									   return hg_dy_insert_keys(dy, &piece, error);
+								   });
 }
 
 static HgStatus
@@ -352,18 +321,10 @@ describe_buckets(HgCudaDycuckoo *dy, HgError *error)
 				error);
 	for (uint32_t i = 0; i < dy->base.spec.subtables; i++)
 	{
-		const uint64_t slots = hg_dy_subtable_slots(dy, i);
-
-		for (uint64_t first = 0; first < slots; first += HG_DY_PIECE_SLOTS)
-		{
-			const uint64_t end =
-				slots - first < HG_DY_PIECE_SLOTS ? slots : first + HG_DY_PIECE_SLOTS;
-
-			HG_TRY((hg_cuda_launch<hg_dy_describe_kernel<Slots>>(
-				work->stream, "hg_dy_describe_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
-				HG_DY_THREADS, error, dy->table.subtables[i], first, end, dy->state)));
-			HG_TRY(hg_cuda_pace(work, error));
-		}
+		HG_TRY((hg_cuda_launch_pieces<hg_dy_describe_kernel<Slots>, HG_DY_THREADS>(
+			work, "hg_dy_describe_kernel", hg_dy_subtable_slots(dy, i), HG_DY_PIECE_SLOTS, error,
+			dy->table.subtables[i], HG_PIECE_FIRST, HG_PIECE_END, dy->state)));
+		HG_TRY(hg_cuda_pace(work, error));
 	}
 	return HG_OK;
 }

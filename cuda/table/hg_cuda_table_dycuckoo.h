@@ -142,7 +142,7 @@ uint64_t hg_dy_scratch_bytes(uint32_t key_width, uint64_t pairs);
  * Put a list of keys in, at most HG_DY_PIECE_PAIRS, for which there is room; after that the rows
  * are known.
  */
-HgStatus hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error);
+HgStatus hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error);
 
 /* Halve the largest subtable while the table is filled too little. */
 HgStatus hg_dy_hold_least(HgCudaDycuckoo *dy, HgError *error);

@@ -36,7 +36,7 @@ hg_dy_tell(uint32_t *counts, uint32_t subtable)
 template <typename Slots, bool KEYS>
 __global__ void
 __launch_bounds__(HG_DY_THREADS)
-	hg_dy_place_kernel(const __grid_constant__ HgDyTable table, HgDyList list,
+	hg_dy_place_kernel(const __grid_constant__ HgDyTable table, HgSlotBatch list,
 					   HgDyRoom<typename Slots::Word> left, HgDyState *state)
 {
 	typedef typename Slots::Slot Slot;
@@ -58,7 +58,7 @@ __launch_bounds__(HG_DY_THREADS)
 	hg_dy_share(table, &shared);
 	if (wanted)
 	{
-		word = static_cast<const typename Slots::Word *>(list.words)[i];
+		word = static_cast<const typename Slots::Word *>(list.keys)[i];
 		if (KEYS)
 			word = hg_word_mix(word);
 		if (Slots::HAS_ROWS)
@@ -342,7 +342,7 @@ __launch_bounds__(HG_DY_THREADS)
 template <typename Slots>
 __global__ void
 __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDyTable table,
-													HgDyList list, bool by_key, HgDyState *state)
+													HgSlotBatch list, bool by_key, HgDyState *state)
 {
 	typedef typename Slots::Slot Slot;
 	__shared__ HgDyTable shared;
@@ -361,7 +361,7 @@ __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDy
 	hg_dy_share(table, &shared);
 	if (there)
 	{
-		word = hg_word_mix(static_cast<const typename Slots::Word *>(list.words)[i]);
+		word = hg_word_mix(static_cast<const typename Slots::Word *>(list.keys)[i]);
 		if (!by_key)
 			wanted = list.rows != nullptr ? list.rows[i] : list.first_row + i;
 		if (Slots::APART && Slots::is_odd(word))

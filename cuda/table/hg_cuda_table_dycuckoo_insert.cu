@@ -11,7 +11,6 @@
  */
 #include "hg_cuda_table_dycuckoo.h"
 
-#include "../device/hg_cuda_launch.h"
 #include "hg_cuda_table_dycuckoo_change_kernels.h"
 
 /* Evictions before a chain is given up, times log2 of the slots. */
@@ -53,7 +52,7 @@ hg_dy_scratch_bytes(uint32_t key_width, uint64_t pairs)
 }
 
 template <typename Slots>
-static HgStatus restart(HgCudaDycuckoo *dy, const HgDyList *more, HgError *error);
+static HgStatus restart(HgCudaDycuckoo *dy, const HgSlotBatch *more, HgError *error);
 
 /* Have memory for what phases do with so many pairs. */
 template <typename Word>
@@ -77,8 +76,8 @@ alloc_scratch(HgCudaDycuckoo *dy, uint64_t pairs, Scratch<Word> *scratch, HgErro
 /* Run both phases over a list, with KEYS of keys, and read what has come of it. */
 template <typename Slots, bool KEYS>
 static HgStatus
-run_phases(HgCudaDycuckoo *dy, const HgDyList *list, const Scratch<typename Slots::Word> *scratch,
-		   HgError *error)
+run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
+		   const Scratch<typename Slots::Word> *scratch, HgError *error)
 {
 	HgCudaWork *work = &dy->base.work;
 	const uint32_t limit = scratch->claim_count / 2;
@@ -110,7 +109,7 @@ run_phases(HgCudaDycuckoo *dy, const HgDyList *list, const Scratch<typename Slot
  */
 template <typename Slots, bool KEYS>
 static HgStatus
-insert_list(HgCudaDycuckoo *dy, const HgDyList *list, bool *failed, HgError *error)
+insert_list(HgCudaDycuckoo *dy, const HgSlotBatch *list, bool *failed, HgError *error)
 {
 	typedef typename Slots::Word Word;
 	Scratch<Word> scratch;
@@ -122,7 +121,7 @@ insert_list(HgCudaDycuckoo *dy, const HgDyList *list, bool *failed, HgError *err
 	HG_TRY((run_phases<Slots, KEYS>(dy, list, &scratch, error)));
 	while (dy->known.next > 0 && !(failed != nullptr && dy->known.failed > 0))
 	{
-		const HgDyList again = {scratch.next.words, scratch.next.rows, 0, dy->known.next};
+		const HgSlotBatch again = {scratch.next.words, scratch.next.rows, 0, dy->known.next};
 
 		if (dy->known.failed > 0)
 		{
@@ -153,7 +152,7 @@ insert_words(HgCudaDycuckoo *dy, const typename Slots::Word *words, const uint32
 	{
 		const uint64_t piece =
 			count - first < HG_DY_PIECE_PAIRS ? count - first : HG_DY_PIECE_PAIRS;
-		const HgDyList list = {words + first, rows + first, 0, (uint32_t) piece};
+		const HgSlotBatch list = {words + first, rows + first, 0, (uint32_t) piece};
 
 		HG_TRY((insert_list<Slots, false>(dy, &list, failed, error)));
 	}
@@ -163,7 +162,7 @@ insert_words(HgCudaDycuckoo *dy, const typename Slots::Word *words, const uint32
 /* Move all pairs, and those of a list, to new subtables of the same sizes by new functions. */
 template <typename Slots>
 static HgStatus
-restart(HgCudaDycuckoo *dy, const HgDyList *more, HgError *error)
+restart(HgCudaDycuckoo *dy, const HgSlotBatch *more, HgError *error)
 {
 	typedef typename Slots::Word Word;
 	HgCudaWork *work = &dy->base.work;
@@ -177,7 +176,7 @@ restart(HgCudaDycuckoo *dy, const HgDyList *more, HgError *error)
 	HG_TRY(hg_cuda_alloc_array(work, count + more->count, &words, error));
 	HG_TRY(hg_cuda_alloc_array(work, count + more->count, &rows, error));
 	HG_TRY(hg_dy_export_slots(dy, false, words, rows, error));
-	HG_CUDA_TRY(cudaMemcpyAsync(words + count, more->words, more->count * sizeof(Word),
+	HG_CUDA_TRY(cudaMemcpyAsync(words + count, more->keys, more->count * sizeof(Word),
 								cudaMemcpyDeviceToDevice, work->stream),
 				error);
 	if (Slots::HAS_ROWS)
@@ -219,15 +218,9 @@ halve_subtable(HgCudaDycuckoo *dy, uint32_t number, HgError *error)
 	HG_TRY(hg_cuda_alloc_array(work, slots, &left.words, error));
 	HG_TRY(hg_cuda_alloc_array(work, slots, &left.rows, error));
 	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->left, 0, sizeof(uint32_t), work->stream), error);
-	for (uint64_t first = 0; first < slots; first += HG_DY_PIECE_SLOTS)
-	{
-		const uint64_t end = slots - first < HG_DY_PIECE_SLOTS ? slots : first + HG_DY_PIECE_SLOTS;
-
-		HG_TRY((hg_cuda_launch<hg_dy_halve_kernel<Slots>>(
-			work->stream, "hg_dy_halve_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
-			HG_DY_THREADS, error, *subtable, half, number, first, end, left, dy->state)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dy_halve_kernel<Slots>, HG_DY_THREADS>(
+		work, "hg_dy_halve_kernel", slots, HG_DY_PIECE_SLOTS, error, *subtable, half, number,
+		HG_PIECE_FIRST, HG_PIECE_END, left, dy->state)));
 	HG_TRY(hg_dy_read_state(dy, error));
 	hg_dy_free_slots(dy, subtable);
 	*subtable = half;
@@ -242,13 +235,13 @@ halve_subtable(HgCudaDycuckoo *dy, uint32_t number, HgError *error)
 
 template <typename Slots>
 static HgStatus
-insert_keys(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error)
+insert_keys(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 {
 	return insert_list<Slots, true>(dy, list, nullptr, error);
 }
 
 HgStatus
-hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgDyList *list, HgError *error)
+hg_dy_insert_keys(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 {
 	return HG_DY_BY_SLOTS(&dy->base, insert_keys, dy, list, error);
 }

@@ -99,15 +99,6 @@ struct HgDyState
 	unsigned long long exported;
 };
 
-/* Pairs of words and rows in device memory: keys where they are not mixed. */
-struct HgDyList
-{
-	const void *words;
-	const uint32_t *rows; /* NULL: first_row, first_row + 1 ... */
-	uint32_t first_row;
-	uint32_t count;
-};
-
 /* Lists that kernels append to. */
 template <typename Word> struct HgDyRoom
 {

@@ -11,8 +11,6 @@
  */
 #include "hg_cuda_table_dycuckoo.h"
 
-#include "../device/hg_cuda_launch.h"
-
 #include <cstring>
 
 uint64_t
@@ -140,19 +138,13 @@ double_subtable(HgCudaDycuckoo *dy, uint32_t number, HgError *error)
 {
 	HgCudaWork *work = &dy->base.work;
 	HgDySubtable *subtable = &dy->table.subtables[number];
-	const uint64_t slots = hg_dy_subtable_slots(dy, number);
 	HgDySubtable twice = *subtable;
 
 	HG_TRY(hg_dy_alloc_slots(dy, dy->log2[number] + 1, false, &twice, error));
-	for (uint64_t first = 0; first < slots; first += HG_DY_PIECE_SLOTS)
-	{
-		const uint64_t end = slots - first < HG_DY_PIECE_SLOTS ? slots : first + HG_DY_PIECE_SLOTS;
-
-		HG_TRY((hg_cuda_launch<hg_dy_double_kernel<Slots>>(
-			work->stream, "hg_dy_double_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
-			HG_DY_THREADS, error, *subtable, twice, first, end)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dy_double_kernel<Slots>, HG_DY_THREADS>(
+		work, "hg_dy_double_kernel", hg_dy_subtable_slots(dy, number), HG_DY_PIECE_SLOTS, error,
+		*subtable, twice, HG_PIECE_FIRST, HG_PIECE_END)));
+	HG_TRY(hg_cuda_pace(work, error));
 	hg_dy_free_slots(dy, subtable);
 	*subtable = twice;
 	dy->log2[number]++;
@@ -183,19 +175,11 @@ export_slots(HgCudaDycuckoo *dy, void *words, uint32_t *rows, HgError *error)
 				error);
 	for (uint32_t i = 0; i < dy->base.spec.subtables; i++)
 	{
-		const uint64_t slots = hg_dy_subtable_slots(dy, i);
-
-		for (uint64_t first = 0; first < slots; first += HG_DY_PIECE_SLOTS)
-		{
-			const uint64_t end =
-				slots - first < HG_DY_PIECE_SLOTS ? slots : first + HG_DY_PIECE_SLOTS;
-
-			HG_TRY((hg_cuda_launch<hg_dy_export_kernel<Slots, KEYS>>(
-				work->stream, "hg_dy_export_kernel", hg_blocks_for(end - first, HG_DY_THREADS),
-				HG_DY_THREADS, error, dy->table.subtables[i], first, end,
-				static_cast<typename Slots::Word *>(words), rows, dy->state)));
-			HG_TRY(hg_cuda_pace(work, error));
-		}
+		HG_TRY((hg_cuda_launch_pieces<hg_dy_export_kernel<Slots, KEYS>, HG_DY_THREADS>(
+			work, "hg_dy_export_kernel", hg_dy_subtable_slots(dy, i), HG_DY_PIECE_SLOTS, error,
+			dy->table.subtables[i], HG_PIECE_FIRST, HG_PIECE_END,
+			static_cast<typename Slots::Word *>(words), rows, dy->state)));
+		HG_TRY(hg_cuda_pace(work, error));
 	}
 	return HG_OK;
 }

@@ -35,8 +35,8 @@
  */
 #include "hg_cuda_table_dynamic.h"
 
-#include "../device/hg_cuda_launch.h"
 #include "../kernels/hg_cuda_partition.h"
+#include "hg_cuda_table_dynamic_change_kernels.h"
 
 #include <cstring>
 
@@ -100,40 +100,23 @@ dynamic_close(HgCudaTable *table)
  * Changes
  * ------------------------------------------------------------------------ */
 
-/* Rows from .. of a batch, count of them. */
-static HgDynamicBatch
-piece_of(const HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t from, uint64_t count)
-{
-	HgDynamicBatch piece;
-
-	piece.keys = static_cast<const char *>(batch->keys) + from * table->spec.key_width;
-	piece.rows = batch->rows == nullptr ? nullptr : batch->rows + from;
-	piece.first_row = batch->first_row + (uint32_t) from;
-	piece.count = (uint32_t) count;
-	return piece;
-}
-
 template <typename Slots>
 static HgStatus
 erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
 {
 	HgCudaTable *table = &dynamic->base;
-	HgCudaWork *work = &table->work;
 	const bool by_key = out->by_key || !Slots::HAS_ROWS;
 
 	HG_TRY(hg_dynamic_clear_state(dynamic, error));
-	for (uint64_t from = 0; from < out->count; from += HG_DYNAMIC_PIECE_PAIRS)
-	{
-		const uint64_t piece =
-			out->count - from < HG_DYNAMIC_PIECE_PAIRS ? out->count - from : HG_DYNAMIC_PIECE_PAIRS;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_erase_kernel<Slots>>(
-			work->stream, "hg_dynamic_erase_kernel", hg_blocks_for(piece, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, dynamic->lists, piece_of(table, out, from, piece), by_key,
-			dynamic->state)));
-		if (from + piece < out->count)
-			HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY(hg_slot_batch_in_pieces(table, out, HG_DYNAMIC_PIECE_PAIRS, error,
+								   [&](const HgSlotBatch &piece)
+								   {
+									   return hg_cuda_launch<hg_dynamic_erase_kernel<Slots>>(
+										   table->work.stream, "hg_dynamic_erase_kernel",
+										   hg_blocks_for(piece.count, HG_DYNAMIC_THREADS),
+										   HG_DYNAMIC_THREADS, error, dynamic->lists, piece, by_key,
+										   dynamic->state);
+								   }));
 	HG_TRY(hg_dynamic_read_state(dynamic, error));
 	table->rows -= dynamic->known.erased;
 	dynamic->deleted += dynamic->known.erased;
@@ -143,7 +126,7 @@ erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
 /* Find out which of a piece are new, one of several equal ones. */
 template <typename Slots>
 static HgStatus
-claim(HgCudaDynamic *dynamic, const HgDynamicBatch *piece, uint8_t *wanted, HgError *error)
+claim(HgCudaDynamic *dynamic, const HgSlotBatch *piece, uint8_t *wanted, HgError *error)
 {
 	HgCudaWork *work = &dynamic->base.work;
 	uint64_t claim_count = 64;
@@ -164,7 +147,7 @@ claim(HgCudaDynamic *dynamic, const HgDynamicBatch *piece, uint8_t *wanted, HgEr
 /* Put a piece into the lists; those that found no slot are copied to left_keys and left_rows. */
 template <typename Slots>
 static HgStatus
-insert_piece(HgCudaDynamic *dynamic, const HgDynamicBatch *piece, typename Slots::Word *left_keys,
+insert_piece(HgCudaDynamic *dynamic, const HgSlotBatch *piece, typename Slots::Word *left_keys,
 			 uint32_t *left_rows, HgError *error)
 {
 	HgCudaTable *table = &dynamic->base;
@@ -229,21 +212,19 @@ insert(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
 	HG_TRY(hg_cuda_alloc_array(work, most, &left_keys, error));
 	if (Slots::HAS_ROWS)
 		HG_TRY(hg_cuda_alloc_array(work, most, &left_rows, error));
-	for (uint64_t from = 0; from < in->count; from += HG_DYNAMIC_PIECE_PAIRS)
-	{
-		const uint64_t count =
-			in->count - from < HG_DYNAMIC_PIECE_PAIRS ? in->count - from : HG_DYNAMIC_PIECE_PAIRS;
-		const HgDynamicBatch piece = piece_of(table, in, from, count);
-
-		HG_TRY(insert_piece<Slots>(dynamic, &piece, left_keys, left_rows, error));
-		if (dynamic->known.left > 0)
+	HG_TRY(hg_slot_batch_in_pieces(
+		table, in, HG_DYNAMIC_PIECE_PAIRS, error,
+		[&](const HgSlotBatch &piece)
 		{
+			HG_TRY(insert_piece<Slots>(dynamic, &piece, left_keys, left_rows, error));
+			if (dynamic->known.left == 0)
+				return HG_OK;
+
 			const HgCudaTableBatch left = {left_keys, left_rows, dynamic->known.left, 0, false};
 
 			dynamic->used = true;
-			HG_TRY(hg_dynamic_rebuild(dynamic, &left, error));
-		}
-	}
+			return hg_dynamic_rebuild(dynamic, &left, error);
+		}));
 	hg_cuda_free(work, left_keys);
 	hg_cuda_free(work, left_rows);
 	return HG_OK;
@@ -288,21 +269,10 @@ template <typename Slots>
 static HgStatus
 find(HgCudaDynamic *dynamic, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
 {
-	HgCudaWork *work = &dynamic->base.work;
-
-	for (uint64_t first = 0; first < count; first += HG_DYNAMIC_PIECE_KEYS)
-	{
-		const uint64_t end =
-			count - first < HG_DYNAMIC_PIECE_KEYS ? count : first + HG_DYNAMIC_PIECE_KEYS;
-
-		if (first > 0)
-			HG_TRY(hg_cuda_pace(work, error));
-		HG_TRY((hg_cuda_launch<hg_dynamic_find_kernel<Slots>>(
-			work->stream, "hg_dynamic_find_kernel", hg_blocks_for(end - first, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, dynamic->lists,
-			static_cast<const typename Slots::Word *>(keys), first, end, rows)));
-	}
-	return HG_OK;
+	return hg_cuda_launch_pieces<hg_dynamic_find_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		&dynamic->base.work, "hg_dynamic_find_kernel", count, HG_DYNAMIC_PIECE_KEYS, error,
+		dynamic->lists, static_cast<const typename Slots::Word *>(keys), HG_PIECE_FIRST,
+		HG_PIECE_END, rows);
 }
 
 static HgStatus
@@ -319,21 +289,10 @@ static HgStatus
 match(HgCudaDynamic *dynamic, const void *keys, uint64_t count, const uint64_t *offsets,
 	  uint32_t *counts, uint32_t *rows, HgError *error)
 {
-	HgCudaWork *work = &dynamic->base.work;
-
-	for (uint64_t first = 0; first < count; first += HG_DYNAMIC_PIECE_KEYS)
-	{
-		const uint64_t end =
-			count - first < HG_DYNAMIC_PIECE_KEYS ? count : first + HG_DYNAMIC_PIECE_KEYS;
-
-		if (first > 0)
-			HG_TRY(hg_cuda_pace(work, error));
-		HG_TRY((hg_cuda_launch<hg_dynamic_match_kernel<Slots>>(
-			work->stream, "hg_dynamic_match_kernel", hg_blocks_for(end - first, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, dynamic->lists,
-			static_cast<const typename Slots::Word *>(keys), first, end, offsets, counts, rows)));
-	}
-	return HG_OK;
+	return hg_cuda_launch_pieces<hg_dynamic_match_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		&dynamic->base.work, "hg_dynamic_match_kernel", count, HG_DYNAMIC_PIECE_KEYS, error,
+		dynamic->lists, static_cast<const typename Slots::Word *>(keys), HG_PIECE_FIRST,
+		HG_PIECE_END, offsets, counts, rows);
 }
 
 static HgStatus
@@ -366,20 +325,11 @@ template <typename Slots>
 static HgStatus
 describe_lists(HgCudaDynamic *dynamic, HgError *error)
 {
-	HgCudaWork *work = &dynamic->base.work;
-	const uint64_t vertices = UINT64_C(1) << dynamic->lists.vertices_log2;
-
 	HG_TRY(hg_dynamic_clear_state(dynamic, error));
-	for (uint64_t first = 0; first < vertices; first += HG_DYNAMIC_PIECE_KEYS)
-	{
-		const uint64_t left =
-			vertices - first < HG_DYNAMIC_PIECE_KEYS ? vertices - first : HG_DYNAMIC_PIECE_KEYS;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_describe_kernel<Slots>>(
-			work->stream, "hg_dynamic_describe_kernel", hg_blocks_for(left, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, dynamic->lists, first, dynamic->state)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_describe_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		&dynamic->base.work, "hg_dynamic_describe_kernel",
+		UINT64_C(1) << dynamic->lists.vertices_log2, HG_DYNAMIC_PIECE_KEYS, error, dynamic->lists,
+		HG_PIECE_FIRST, dynamic->state)));
 	return hg_dynamic_read_state(dynamic, error);
 }
 

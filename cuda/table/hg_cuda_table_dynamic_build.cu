@@ -11,7 +11,6 @@
  */
 #include "hg_cuda_table_dynamic.h"
 
-#include "../device/hg_cuda_launch.h"
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_table_dynamic_build_kernels.h"
 
@@ -100,33 +99,20 @@ leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, u
 
 	*places = nullptr;
 	HG_TRY(hg_dynamic_clear_state(dynamic, error));
-	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
-	{
-		const uint64_t end =
-			graph->rows - first < HG_PIECE_ROWS ? graph->rows : first + HG_PIECE_ROWS;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_doubles_kernel<Slots>>(
-			work->stream, "hg_dynamic_doubles_kernel",
-			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error,
-			graph->offsets, graph->vertices_log2, words, graph->edge_rows, first, end,
-			(uint32_t) old_rows, dynamic->state)));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_doubles_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		work, "hg_dynamic_doubles_kernel", graph->rows, HG_PIECE_ROWS, error, graph->offsets,
+		graph->vertices_log2, words, graph->edge_rows, HG_PIECE_FIRST, HG_PIECE_END,
+		(uint32_t) old_rows, dynamic->state)));
 	HG_TRY(hg_dynamic_read_state(dynamic, error));
 	if (dynamic->known.doubles == 0)
 		return HG_OK;
 
 	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &kept, error));
 	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, places, error));
-	for (uint64_t first = 0; first <= graph->rows; first += HG_PIECE_ROWS)
-	{
-		const uint64_t left = graph->rows + 1 - first;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_kept_kernel<Slots>>(
-			work->stream, "hg_dynamic_kept_kernel",
-			hg_blocks_for(left < HG_PIECE_ROWS ? left : HG_PIECE_ROWS, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, words, first, graph->rows, kept)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_kept_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		work, "hg_dynamic_kept_kernel", graph->rows + 1, HG_PIECE_ROWS, error, words,
+		HG_PIECE_FIRST, graph->rows, kept)));
+	HG_TRY(hg_cuda_pace(work, error));
 	HG_CUDA_TRY(
 		cub::DeviceScan::ExclusiveSum(nullptr, bytes, kept, *places, graph->rows + 1, work->stream),
 		error);
@@ -179,28 +165,15 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 					error);
 	}
 	HG_TRY(hg_cuda_pace(work, error));
-	for (uint64_t first = 0; first < feed->count; first += HG_PIECE_ROWS)
-	{
-		const uint64_t end =
-			feed->count - first < HG_PIECE_ROWS ? feed->count : first + HG_PIECE_ROWS;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_spread_kernel<Slots>>(
-			work->stream, "hg_dynamic_spread_kernel",
-			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error, *lists,
-			empty_slots, static_cast<const Word *>(graph.edge_words), graph.edge_rows, rows, places,
-			first, end)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
-	for (uint64_t first = 0; first <= vertices; first += HG_PIECE_ROWS)
-	{
-		const uint64_t left = vertices + 1 - first;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_offsets_kernel>(
-			work->stream, "hg_dynamic_offsets_kernel",
-			hg_blocks_for(left < HG_PIECE_ROWS ? left : HG_PIECE_ROWS, HG_DYNAMIC_THREADS),
-			HG_DYNAMIC_THREADS, error, lists->offsets, places, first, vertices + 1, empty_slots)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_spread_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		work, "hg_dynamic_spread_kernel", feed->count, HG_PIECE_ROWS, error, *lists, empty_slots,
+		static_cast<const Word *>(graph.edge_words), graph.edge_rows, rows, places, HG_PIECE_FIRST,
+		HG_PIECE_END)));
+	HG_TRY(hg_cuda_pace(work, error));
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_offsets_kernel, HG_DYNAMIC_THREADS>(
+		work, "hg_dynamic_offsets_kernel", vertices + 1, HG_PIECE_ROWS, error, lists->offsets,
+		places, HG_PIECE_FIRST, vertices + 1, empty_slots)));
+	HG_TRY(hg_cuda_pace(work, error));
 	hg_cuda_free(work, places);
 	hg_cuda_free(work, graph.edge_words);
 	hg_cuda_free(work, graph.edge_rows);
@@ -215,19 +188,11 @@ export_slots(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
 	HgCudaWork *work = &dynamic->base.work;
 
 	HG_TRY(hg_dynamic_clear_state(dynamic, error));
-	for (uint64_t first = 0; first < dynamic->slots; first += HG_PIECE_ROWS)
-	{
-		const uint64_t end =
-			dynamic->slots - first < HG_PIECE_ROWS ? dynamic->slots : first + HG_PIECE_ROWS;
-
-		HG_TRY((hg_cuda_launch<hg_dynamic_export_kernel<Slots>>(
-			work->stream, "hg_dynamic_export_kernel",
-			hg_blocks_for(end - first, HG_DYNAMIC_THREADS), HG_DYNAMIC_THREADS, error,
-			dynamic->lists, first, end, static_cast<typename Slots::Word *>(keys), rows,
-			dynamic->state)));
-		HG_TRY(hg_cuda_pace(work, error));
-	}
-	return HG_OK;
+	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_export_kernel<Slots>, HG_DYNAMIC_THREADS>(
+		work, "hg_dynamic_export_kernel", dynamic->slots, HG_PIECE_ROWS, error, dynamic->lists,
+		HG_PIECE_FIRST, HG_PIECE_END, static_cast<typename Slots::Word *>(keys), rows,
+		dynamic->state)));
+	return hg_cuda_pace(work, error);
 }
 
 /* Hash everything again: the rows of the table, and a batch. */

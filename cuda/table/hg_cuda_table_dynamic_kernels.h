@@ -19,12 +19,6 @@ constexpr int HG_DYNAMIC_THREADS = 256;
 /* Lists behind its own that a row may stand in. */
 constexpr uint32_t HG_DYNAMIC_WALK = 32;
 
-/* In a list of more slots than this, of a multimap, the first empty slot is found by bisection. */
-constexpr uint32_t HG_DYNAMIC_LONG = 64;
-
-/* Slots that are read at a time where a key is looked for that is to be put in. */
-constexpr uint32_t HG_DYNAMIC_READ = 4;
-
 /* What is in a slot. */
 enum HgDynamicMark
 {
@@ -56,15 +50,6 @@ struct HgDynamicState
 	uint32_t longest_list;
 	uint32_t longest_walk;
 	uint32_t unused;
-};
-
-/* Keys and rows of a batch, in device memory. */
-struct HgDynamicBatch
-{
-	const void *keys;
-	const uint32_t *rows; /* NULL: first_row, first_row + 1 ... */
-	uint32_t first_row;
-	uint32_t count;
 };
 
 /* ------------------------------------------------------------------------
@@ -101,40 +86,6 @@ hg_dynamic_read(const HgDynamicLists &lists, uint32_t at)
 																		   : HG_DYNAMIC_DELETED;
 	}
 	return read;
-}
-
-/*
- * Change a slot that was read: have a word and row there, or have it deleted.  *seen becomes what
- * there is where that has changed before; then it returns false.
- */
-template <typename Slots>
-__device__ __forceinline__ bool
-hg_dynamic_write(const HgDynamicLists &lists, uint32_t at, HgDynamicSlot<Slots> *seen,
-				 typename Slots::Word word, uint32_t row)
-{
-	typedef typename Slots::Slot Slot;
-
-	if constexpr (Slots::APART)
-	{
-		const uint32_t there = hg_slot_cas(lists.rows + at, seen->row, row);
-
-		if (there != seen->row)
-			return false;
-		if (row != HG_CUDA_DELETED_ROW)
-			static_cast<Slot *>(lists.slots)[at] = word;
-	}
-	else
-	{
-		const Slot there =
-			hg_slot_cas(static_cast<Slot *>(lists.slots) + at, seen->slot, Slots::make(word, row));
-
-		if (there != seen->slot)
-		{
-			*seen = hg_dynamic_read<Slots>(lists, at);
-			return false;
-		}
-	}
-	return true;
 }
 
 /* A walk from list to list. */
@@ -183,6 +134,19 @@ __device__ __forceinline__ bool
 hg_dynamic_is_marker(typename Slots::Word word)
 {
 	return !Slots::HAS_ROWS && word >= HG_CUDA_DELETED_WORD<typename Slots::Word>;
+}
+
+/*
+ * Add up what the threads of a block have done, which all call it.  All blocks add to one place,
+ * where each waits for all others: so a block adds once.
+ */
+__device__ __forceinline__ void
+hg_dynamic_tell(uint32_t *counter, bool done)
+{
+	const int threads = __syncthreads_count(done);
+
+	if (threadIdx.x == 0 && threads != 0)
+		atomicAdd(counter, (uint32_t) threads);
 }
 
 /* ------------------------------------------------------------------------
@@ -253,266 +217,6 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 		if (counts != nullptr)
 			counts[i] = count;
 	}
-}
-
-/* ------------------------------------------------------------------------
- * Changes
- * ------------------------------------------------------------------------ */
-
-/*
- * Add up what the threads of a block have done, which all call it.  All blocks add to one place,
- * where each waits for all others: so a block adds once.
- */
-__device__ __forceinline__ void
-hg_dynamic_tell(uint32_t *counter, bool done)
-{
-	const int threads = __syncthreads_count(done);
-
-	if (threadIdx.x == 0 && threads != 0)
-		atomicAdd(counter, (uint32_t) threads);
-}
-
-/* The sum of what the threads of a block have, of which the first gets it; all call it. */
-__device__ __forceinline__ uint32_t
-hg_dynamic_sum(uint32_t value)
-{
-	__shared__ uint32_t sums[HG_DYNAMIC_THREADS / 32];
-
-	__syncwarp();
-	for (int step = 16; step > 0; step /= 2)
-		value += __shfl_down_sync(UINT32_MAX, value, step);
-	if (threadIdx.x % 32 == 0)
-		sums[threadIdx.x / 32] = value;
-	__syncthreads();
-	if (threadIdx.x == 0)
-		for (int warp = 1; warp < HG_DYNAMIC_THREADS / 32; warp++)
-			value += sums[warp];
-	return value;
-}
-
-/*
- * Walk on from a slot that is not free any more to the next one that is; false where the word is
- * met, or there is none: then *met tells which.
- */
-template <typename Slots>
-__device__ __forceinline__ bool
-hg_dynamic_next_free(const HgDynamicLists &lists, typename Slots::Word word, bool compare,
-					 HgDynamicWalk *walk, HgDynamicSlot<Slots> *seen, bool *met)
-{
-	for (; hg_dynamic_go_on(lists, walk); walk->at++)
-	{
-		*seen = hg_dynamic_read<Slots>(lists, walk->at);
-		if (seen->mark != HG_DYNAMIC_LIVE)
-			return true;
-		if (compare && Slots::word(seen->slot) == word)
-		{
-			*met = true;
-			return false;
-		}
-	}
-	return false;
-}
-
-/*
- * A slot that is free for a word that is to be there once; false where it is there, or none is.
- * Several slots are read before the first of them is looked at, so that none waits for another.
- */
-template <typename Slots>
-__device__ __forceinline__ bool
-hg_dynamic_look(const HgDynamicLists &lists, typename Slots::Word word, HgDynamicWalk *walk,
-				HgDynamicSlot<Slots> *seen, bool *met)
-{
-	HgDynamicWalk free_walk;
-	HgDynamicSlot<Slots> free_slot;
-	bool free = false;
-	bool end = false; /* an empty slot: the word is not behind it */
-
-	while (!end && hg_dynamic_go_on(lists, walk))
-	{
-		HgDynamicSlot<Slots> slots[HG_DYNAMIC_READ];
-		const uint32_t first = walk->at;
-		const uint32_t count =
-			walk->end - first < HG_DYNAMIC_READ ? walk->end - first : HG_DYNAMIC_READ;
-
-#pragma unroll
-		for (uint32_t k = 0; k < HG_DYNAMIC_READ; k++)
-			if (k < count)
-				slots[k] = hg_dynamic_read<Slots>(lists, first + k);
-#pragma unroll
-		for (uint32_t k = 0; k < HG_DYNAMIC_READ; k++)
-		{
-			if (k >= count || end)
-				continue;
-			if (slots[k].mark == HG_DYNAMIC_LIVE)
-			{
-				if (Slots::word(slots[k].slot) == word)
-				{
-					*met = true;
-					return false;
-				}
-				continue;
-			}
-			if (!free)
-			{
-				free = true;
-				free_walk = *walk;
-				free_walk.at = first + k;
-				free_slot = slots[k];
-			}
-			end = slots[k].mark == HG_DYNAMIC_EMPTY;
-		}
-		walk->at = first + count;
-	}
-	if (free)
-	{
-		*walk = free_walk;
-		*seen = free_slot;
-	}
-	return free;
-}
-
-/* Go to the first empty slot of a long list, whose empty ones are the last. */
-template <typename Slots>
-__device__ __forceinline__ void
-hg_dynamic_skip(const HgDynamicLists &lists, HgDynamicWalk *walk)
-{
-	uint32_t end = walk->end;
-
-	if (end - walk->at <= HG_DYNAMIC_LONG)
-		return;
-	while (walk->at < end)
-	{
-		const uint32_t middle = walk->at + (end - walk->at) / 2;
-
-		if (hg_dynamic_read<Slots>(lists, middle).mark == HG_DYNAMIC_EMPTY)
-			end = middle;
-		else
-			walk->at = middle + 1;
-	}
-}
-
-/*
- * Put keys in.  COMPARE: those that are not there, and one of several; else all of which wanted[i]
- * is not 0 (NULL: all).  Those that find no slot are left over.
- */
-template <typename Slots, bool COMPARE>
-__global__ void
-__launch_bounds__(HG_DYNAMIC_THREADS)
-	hg_dynamic_insert_kernel(HgDynamicLists lists, HgDynamicBatch batch, const uint8_t *wanted,
-							 typename Slots::Word *left_keys, uint32_t *left_rows,
-							 HgDynamicState *state)
-{
-	const uint32_t i = blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
-	typename Slots::Word key = 0;
-	bool inserted = false;
-	bool reused = false;
-	bool left = false;
-	uint32_t row = 0;
-
-	if (i < batch.count && (wanted == nullptr || wanted[i] != 0))
-	{
-		key = static_cast<const typename Slots::Word *>(batch.keys)[i];
-		row = batch.rows != nullptr ? batch.rows[i] : batch.first_row + i;
-
-		const typename Slots::Word word = hg_word_mix(key);
-
-		if (!hg_dynamic_is_marker<Slots>(word))
-		{
-			HgDynamicWalk walk = hg_dynamic_begin(lists, word);
-			HgDynamicSlot<Slots> seen;
-			bool met = false;
-			bool free;
-
-			if (COMPARE)
-				free = hg_dynamic_look<Slots>(lists, word, &walk, &seen, &met);
-			else
-			{
-				hg_dynamic_skip<Slots>(lists, &walk);
-				free = hg_dynamic_next_free<Slots>(lists, word, false, &walk, &seen, &met);
-			}
-			while (free && !inserted)
-			{
-				reused = seen.mark == HG_DYNAMIC_DELETED;
-				inserted = hg_dynamic_write<Slots>(lists, walk.at, &seen, word, row);
-				/* somebody was faster: with the same key? */
-				if (!inserted)
-					free = hg_dynamic_next_free<Slots>(lists, word, COMPARE, &walk, &seen, &met);
-			}
-			left = !inserted && !met;
-		}
-	}
-	__syncwarp();
-
-	const uint32_t to = hg_slot_append(&state->left, left);
-
-	if (left)
-	{
-		left_keys[to] = key;
-		if (Slots::HAS_ROWS)
-			left_rows[to] = row;
-	}
-	hg_dynamic_tell(&state->inserted, inserted);
-	hg_dynamic_tell(&state->reused, inserted && reused);
-}
-
-/* wanted[i] = 1 for the keys that are not there, one of several; claims as in hg_slot_claim(). */
-template <typename Slots>
-__global__ void
-__launch_bounds__(HG_DYNAMIC_THREADS)
-	hg_dynamic_claim_kernel(HgDynamicLists lists, HgDynamicBatch batch, uint32_t *claims,
-							uint32_t mask, uint8_t *wanted)
-{
-	const uint32_t i = blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
-	const typename Slots::Word *keys = static_cast<const typename Slots::Word *>(batch.keys);
-
-	if (i < batch.count)
-	{
-		const typename Slots::Word word = hg_word_mix(keys[i]);
-		HgDynamicWalk walk = hg_dynamic_begin(lists, word);
-		HgDynamicSlot<Slots> found;
-
-		wanted[i] = !hg_dynamic_next<Slots>(lists, word, &walk, &found) &&
-					hg_slot_claim(keys, i, (uint32_t) word, claims, mask);
-	}
-}
-
-/* Mark the slots of keys, or of pairs, as deleted. */
-template <typename Slots>
-__global__ void
-__launch_bounds__(HG_DYNAMIC_THREADS)
-	hg_dynamic_erase_kernel(HgDynamicLists lists, HgDynamicBatch batch, bool by_key,
-							HgDynamicState *state)
-{
-	typedef typename Slots::Word Word;
-	const uint32_t i = blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
-	uint32_t erased = 0;
-
-	if (i < batch.count)
-	{
-		const Word word = hg_word_mix(static_cast<const Word *>(batch.keys)[i]);
-		const uint32_t row = by_key					 ? 0
-							 : batch.rows != nullptr ? batch.rows[i]
-													 : batch.first_row + i;
-		HgDynamicWalk walk = hg_dynamic_begin(lists, word);
-		HgDynamicSlot<Slots> found;
-
-		/* of several that name a slot one has deleted it */
-		while (!hg_dynamic_is_marker<Slots>(word) &&
-			   hg_dynamic_next<Slots>(lists, word, &walk, &found))
-		{
-			if (by_key || found.row == row)
-				erased += hg_dynamic_write<Slots>(lists, walk.at, &found,
-												  Slots::HAS_ROWS ? static_cast<Word>(-1)
-																  : HG_CUDA_DELETED_WORD<Word>,
-												  HG_CUDA_DELETED_ROW);
-			if (lists.unique)
-				break;
-			walk.at++;
-		}
-	}
-	erased = hg_dynamic_sum(erased);
-	if (threadIdx.x == 0 && erased > 0)
-		atomicAdd(&state->erased, (unsigned long long) erased);
 }
 
 /* ------------------------------------------------------------------------

@@ -28,7 +28,7 @@
 #include "hg_cuda_cuckoo.h"
 #include "hg_cuda_table_groups_kernels.h"
 
-#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_pieces.h"
 
 #include <cstring>
 
@@ -73,36 +73,6 @@ groups_free(HgCudaTable *table, Groups *groups)
 	hg_cuda_free(&table->work, groups->offsets);
 	hg_cuda_free(&table->work, groups->rows);
 	memset(groups, 0, sizeof(*groups));
-}
-
-/* What the work holds, to give back what a call that failed has left. */
-struct Holding
-{
-	void *blocks[HG_WORK_BLOCKS];
-	int count;
-};
-
-static void
-holding_note(const HgCudaTable *table, Holding *holding)
-{
-	holding->count = table->work.block_count;
-	for (int i = 0; i < holding->count; i++)
-		holding->blocks[i] = table->work.blocks[i].ptr;
-}
-
-static void
-holding_restore(HgCudaTable *table, const Holding *holding)
-{
-	for (int i = table->work.block_count - 1; i >= 0; i--)
-	{
-		bool old = false;
-
-		for (int k = 0; k < holding->count; k++)
-			old |= holding->blocks[k] == table->work.blocks[i].ptr;
-		/* the last of the list takes the place of one that goes, and was looked at */
-		if (!old)
-			hg_cuda_free(&table->work, table->work.blocks[i].ptr);
-	}
 }
 
 static void
@@ -162,47 +132,28 @@ groups_build(HgCudaTable *table, const HgCudaTableBatch *batch, Groups *groups, 
  * Changes
  * ------------------------------------------------------------------------ */
 
-/* Launch does(first, end) for ranges of n rows, with looks at cancellation between them. */
-template <typename Does>
+template <typename Word>
 static HgStatus
-in_pieces(HgCudaTable *table, uint64_t n, HgError *error, Does does)
+expand_words(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs,
+			 uint64_t mask, bool by_key, uint32_t *cursor, void *keys, uint32_t *rows,
+			 HgError *error)
 {
-	for (uint64_t first = 0; first < n; first += HG_PIECE_ROWS)
-	{
-		const uint64_t end = n - first < HG_PIECE_ROWS ? n : first + HG_PIECE_ROWS;
-
-		HG_TRY(does(first, end));
-		if (end < n)
-			HG_TRY(hg_cuda_pace(&table->work, error));
-	}
-	return HG_OK;
+	return hg_cuda_launch_pieces<hg_groups_expand_kernel<Word>, HG_STREAM_THREADS>(
+		&table->work, "hg_groups_expand_kernel", groups->count, HG_PIECE_ROWS, error,
+		static_cast<const Word *>(groups->keys), groups->offsets, groups->rows,
+		(uint32_t) groups->key_count, HG_PIECE_FIRST, HG_PIECE_END, pairs, mask, by_key, cursor,
+		static_cast<Word *>(keys), rows);
 }
 
-/* Copy keys and rows, in the order of their places, or those that are not in pairs to a cursor's.
- */
+/* Copy keys and rows, in the order of their places, or those not in pairs to a cursor's. */
 static HgStatus
 expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs, uint64_t mask,
 	   bool by_key, uint32_t *cursor, void *keys, uint32_t *rows, HgError *error)
 {
-	return in_pieces(table, groups->count, error,
-					 [&](uint64_t first, uint64_t end)
-					 {
-						 const unsigned blocks = hg_blocks_for(end - first, HG_STREAM_THREADS);
-						 const uint32_t key_count = (uint32_t) groups->key_count;
-
-						 if (table->spec.key_width == 4)
-							 return hg_cuda_launch<hg_groups_expand_kernel<uint32_t>>(
-								 table->work.stream, "hg_groups_expand_kernel", blocks,
-								 HG_STREAM_THREADS, error,
-								 static_cast<const uint32_t *>(groups->keys), groups->offsets,
-								 groups->rows, key_count, first, end, pairs, mask, by_key, cursor,
-								 static_cast<uint32_t *>(keys), rows);
-						 return hg_cuda_launch<hg_groups_expand_kernel<uint64_t>>(
-							 table->work.stream, "hg_groups_expand_kernel", blocks,
-							 HG_STREAM_THREADS, error, static_cast<const uint64_t *>(groups->keys),
-							 groups->offsets, groups->rows, key_count, first, end, pairs, mask,
-							 by_key, cursor, static_cast<uint64_t *>(keys), rows);
-					 });
+	return table->spec.key_width == 4 ? expand_words<uint32_t>(table, groups, pairs, mask, by_key,
+															   cursor, keys, rows, error)
+									  : expand_words<uint64_t>(table, groups, pairs, mask, by_key,
+															   cursor, keys, rows, error);
 }
 
 /* A table of the pairs that a batch erases: *pairs[*mask + 1]. */
@@ -222,15 +173,9 @@ list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *ou
 	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, (last + 1) * sizeof(**pairs), work->stream), error);
 	HG_TRY(hg_cuda_cuckoo_find(table, &groups->numbers, out->keys, out->count, false, nullptr,
 							   numbers, error));
-	HG_TRY(in_pieces(table, out->count, error,
-					 [&](uint64_t first, uint64_t end)
-					 {
-						 return hg_cuda_launch<hg_groups_erased_kernel>(
-							 work->stream, "hg_groups_erased_kernel",
-							 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
-							 error, numbers, out->rows, out->first_row, out->by_key, first, end,
-							 pairs[0], last);
-					 }));
+	HG_TRY((hg_cuda_launch_pieces<hg_groups_erased_kernel, HG_STREAM_THREADS>(
+		work, "hg_groups_erased_kernel", out->count, HG_PIECE_ROWS, error, numbers, out->rows,
+		out->first_row, out->by_key, HG_PIECE_FIRST, HG_PIECE_END, *pairs, last)));
 	hg_cuda_free(work, numbers);
 	return HG_OK;
 }
@@ -275,14 +220,9 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 									cudaMemcpyDeviceToDevice, work->stream),
 					error);
 	else
-		HG_TRY(in_pieces(table, more, error,
-						 [&](uint64_t first, uint64_t end)
-						 {
-							 return hg_cuda_launch<hg_groups_rows_kernel>(
-								 work->stream, "hg_groups_rows_kernel",
-								 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
-								 error, in->first_row, first, end, feed->rows + feed->kept);
-						 }));
+		HG_TRY((hg_cuda_launch_pieces<hg_groups_rows_kernel, HG_STREAM_THREADS>(
+			work, "hg_groups_rows_kernel", more, HG_PIECE_ROWS, error, in->first_row,
+			HG_PIECE_FIRST, HG_PIECE_END, feed->rows + feed->kept)));
 	return HG_OK;
 }
 
@@ -314,18 +254,15 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 {
 	Groups *groups = groups_of(table);
 	const HgTableStats told = table->told;
-	Holding holding;
 	Groups built;
 	uint64_t kept;
 	HgStatus status;
 
 	if (in != nullptr)
 		HG_TRY(hg_cuda_cuckoo_check(&table->spec, table->rows + in->count, error));
-	holding_note(table, &holding);
 	status = groups_rebuild(table, groups, out, in, &built, &kept, error);
 	if (status != HG_OK)
 	{
-		holding_restore(table, &holding);
 		table->told = told;
 		return status;
 	}
@@ -347,87 +284,56 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
  * ------------------------------------------------------------------------ */
 
 /* One of the rows of each key, or how many it has. */
+template <bool COUNTS>
 static HgStatus
-groups_answer(HgCudaTable *table, const void *keys, uint64_t count, bool counts, uint32_t *answers,
-			  HgError *error)
+answer(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *answers, HgError *error)
 {
 	const Groups *groups = groups_of(table);
 
 	if (groups->count == 0)
 	{
-		HG_CUDA_TRY(cudaMemsetAsync(answers, counts ? 0 : 0xff, count * sizeof(*answers),
+		HG_CUDA_TRY(cudaMemsetAsync(answers, COUNTS ? 0 : 0xff, count * sizeof(*answers),
 									table->work.stream),
 					error);
 		return HG_OK;
 	}
 	HG_TRY(
 		hg_cuda_cuckoo_find(table, &groups->numbers, keys, count, false, nullptr, answers, error));
-	return in_pieces(
-		table, count, error,
-		[&](uint64_t first, uint64_t end)
-		{
-			const unsigned blocks = hg_blocks_for(end - first, HG_STREAM_THREADS);
-
-			if (counts)
-				return hg_cuda_launch<hg_groups_answer_kernel<true>>(
-					table->work.stream, "hg_groups_answer_kernel", blocks, HG_STREAM_THREADS, error,
-					groups->offsets, groups->rows, first, end, answers);
-			return hg_cuda_launch<hg_groups_answer_kernel<false>>(
-				table->work.stream, "hg_groups_answer_kernel", blocks, HG_STREAM_THREADS, error,
-				groups->offsets, groups->rows, first, end, answers);
-		});
+	return hg_cuda_launch_pieces<hg_groups_answer_kernel<COUNTS>, HG_STREAM_THREADS>(
+		&table->work, "hg_groups_answer_kernel", count, HG_PIECE_ROWS, error, groups->offsets,
+		groups->rows, HG_PIECE_FIRST, HG_PIECE_END, answers);
 }
 
 static HgStatus
 groups_find(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *rows, HgError *error)
 {
-	return groups_answer(table, keys, count, false, rows, error);
+	return answer<false>(table, keys, count, rows, error);
 }
 
 static HgStatus
 groups_count(HgCudaTable *table, const void *keys, uint64_t count, uint32_t *counts, HgError *error)
 {
-	return groups_answer(table, keys, count, true, counts, error);
-}
-
-static HgStatus
-copy_matches(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
-			 uint32_t *rows, HgError *error)
-{
-	const Groups *groups = groups_of(table);
-	HgCudaWork *work = &table->work;
-	uint32_t *numbers;
-
-	HG_TRY(hg_cuda_alloc_array(work, count, &numbers, error));
-	HG_TRY(
-		hg_cuda_cuckoo_find(table, &groups->numbers, keys, count, false, nullptr, numbers, error));
-	HG_TRY(in_pieces(table, count, error,
-					 [&](uint64_t first, uint64_t end)
-					 {
-						 return hg_cuda_launch<hg_groups_match_kernel>(
-							 work->stream, "hg_groups_match_kernel",
-							 hg_blocks_for(end - first, HG_STREAM_THREADS), HG_STREAM_THREADS,
-							 error, groups->offsets, groups->rows, numbers, offsets, first, end,
-							 rows);
-					 }));
-	hg_cuda_free(work, numbers);
-	return HG_OK;
+	return answer<true>(table, keys, count, counts, error);
 }
 
 static HgStatus
 groups_match(HgCudaTable *table, const void *keys, uint64_t count, const uint64_t *offsets,
 			 uint32_t *rows, HgError *error)
 {
-	Holding holding;
-	HgStatus status;
+	const Groups *groups = groups_of(table);
+	HgCudaWork *work = &table->work;
+	uint32_t *numbers;
 
-	if (groups_of(table)->count == 0)
+	if (groups->count == 0)
 		return HG_OK;
-	holding_note(table, &holding);
-	status = copy_matches(table, keys, count, offsets, rows, error);
-	if (status != HG_OK)
-		holding_restore(table, &holding);
-	return status;
+	HG_TRY(hg_cuda_alloc_array(work, count, &numbers, error));
+	HG_TRY(
+		hg_cuda_cuckoo_find(table, &groups->numbers, keys, count, false, nullptr, numbers, error));
+	HG_TRY((hg_cuda_launch_pieces<hg_groups_match_kernel, HG_STREAM_THREADS>(
+		work, "hg_groups_match_kernel", count, HG_PIECE_ROWS, error, groups->offsets, groups->rows,
+		numbers, offsets, HG_PIECE_FIRST, HG_PIECE_END, rows)));
+	hg_cuda_free(work, numbers);
+	return HG_OK;
 }
 
 static HgStatus

@@ -14,7 +14,7 @@
 #ifndef HG_CUDA_TABLE_SLOTS_H
 #define HG_CUDA_TABLE_SLOTS_H
 
-#include "../kernels/hg_cuda_tuning.h"
+#include "../kernels/hg_cuda_pieces.h"
 #include "../kernels/hg_cuda_word.h"
 #include "hg_cuda_table.h"
 
@@ -98,6 +98,35 @@ hg_slot_claim(const Word *words, uint32_t i, uint32_t hash, uint32_t *claims, ui
 		if (words[there] == words[i])
 			return false;
 	}
+}
+
+/* Keys and rows of a batch, or of a part of it, in device memory. */
+struct HgSlotBatch
+{
+	const void *keys;	  /* or words, where they are mixed */
+	const uint32_t *rows; /* NULL: first_row, first_row + 1 ... */
+	uint32_t first_row;
+	uint32_t count;
+};
+
+/* Do does(HgSlotBatch) for the pieces of a batch, of at most so many pairs each. */
+template <typename Does>
+static inline HgStatus
+hg_slot_batch_in_pieces(HgCudaTable *table, const HgCudaTableBatch *batch, uint64_t most,
+						HgError *error, const Does &does)
+{
+	return hg_cuda_in_pieces(
+		&table->work, batch->count, most, error,
+		[&](uint64_t first, uint64_t end)
+		{
+			HgSlotBatch piece;
+
+			piece.keys = static_cast<const char *>(batch->keys) + first * table->spec.key_width;
+			piece.rows = batch->rows == nullptr ? nullptr : batch->rows + first;
+			piece.first_row = batch->first_row + (uint32_t) first;
+			piece.count = (uint32_t) (end - first);
+			return does(piece);
+		});
 }
 
 /* Call a function template of the slots that a table of a spec has: SLOTS<word, has rows>. */

@@ -23,7 +23,7 @@
  */
 #include "hg_cuda_table_static.h"
 
-#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_table_static_kernels.h"
 
 static constexpr int THREADS = HG_STATIC_THREADS;
@@ -91,22 +91,22 @@ enum Question
 
 template <typename Word, int FORM, int FORMAT>
 static HgStatus
-ask_piece(const HgCudaWork *work, const HgStaticLists &lists, Question question, const Word *keys,
-		  uint64_t first, uint64_t end, uint32_t *answers, HgError *error)
+ask_lists(HgCudaWork *work, const HgStaticLists &lists, Question question, const void *keys,
+		  uint64_t count, uint32_t *answers, HgError *error)
 {
-	const unsigned blocks = hg_blocks_for(end - first, THREADS);
+	const Word *words = static_cast<const Word *>(keys);
 
 	if (question == ASK_ROW)
-		return hg_cuda_launch<hg_static_find_kernel<Word, FORM, FORMAT>>(
-			work->stream, "hg_static_find_kernel", blocks, THREADS, error, lists, keys, first, end,
-			answers);
+		return hg_cuda_launch_pieces<hg_static_find_kernel<Word, FORM, FORMAT>, THREADS>(
+			work, "hg_static_find_kernel", count, HG_PIECE_ROWS, error, lists, words,
+			HG_PIECE_FIRST, HG_PIECE_END, answers);
 	if (question == ASK_COUNT)
-		return hg_cuda_launch<hg_static_count_kernel<Word, FORM, FORMAT, false>>(
-			work->stream, "hg_static_count_kernel", blocks, THREADS, error, lists, keys, first, end,
-			answers);
-	return hg_cuda_launch<hg_static_count_kernel<Word, FORM, FORMAT, true>>(
-		work->stream, "hg_static_count_kernel", blocks, THREADS, error, lists, keys, first, end,
-		answers);
+		return hg_cuda_launch_pieces<hg_static_count_kernel<Word, FORM, FORMAT, false>, THREADS>(
+			work, "hg_static_count_kernel", count, HG_PIECE_ROWS, error, lists, words,
+			HG_PIECE_FIRST, HG_PIECE_END, answers);
+	return hg_cuda_launch_pieces<hg_static_count_kernel<Word, FORM, FORMAT, true>, THREADS>(
+		work, "hg_static_count_kernel", count, HG_PIECE_ROWS, error, lists, words, HG_PIECE_FIRST,
+		HG_PIECE_END, answers);
 }
 
 /* Answer a question for each key. */
@@ -124,38 +124,25 @@ ask(HgCudaTable *table, Question question, const void *keys, uint64_t count, uin
 					error);
 		return HG_OK;
 	}
-	return hg_static_with_form(
-		&table->spec,
-		[&](auto tag)
-		{
-			typedef typename decltype(tag)::Word Word;
-			constexpr int FORM = decltype(tag)::FORM;
-			const Word *words = static_cast<const Word *>(keys);
+	return hg_static_with_form(&table->spec,
+							   [&](auto tag)
+							   {
+								   typedef typename decltype(tag)::Word Word;
+								   constexpr int FORM = decltype(tag)::FORM;
 
-			for (uint64_t first = 0; first < count; first += HG_PIECE_ROWS)
-			{
-				const uint64_t end = count - first < HG_PIECE_ROWS ? count : first + HG_PIECE_ROWS;
-
-				switch (table->spec.kind)
-				{
-					case HG_TABLE_CSR:
-						HG_TRY((ask_piece<Word, FORM, HG_TABLE_CSR>(work, lists, question, words,
-																	first, end, answers, error)));
-						break;
-					case HG_TABLE_ELLPACK:
-						HG_TRY((ask_piece<Word, FORM, HG_TABLE_ELLPACK>(
-							work, lists, question, words, first, end, answers, error)));
-						break;
-					default:
-						HG_TRY((ask_piece<Word, FORM, HG_TABLE_SLICED_ELLPACK>(
-							work, lists, question, words, first, end, answers, error)));
-						break;
-				}
-				if (end < count)
-					HG_TRY(hg_cuda_pace(work, error));
-			}
-			return HG_OK;
-		});
+								   switch (table->spec.kind)
+								   {
+									   case HG_TABLE_CSR:
+										   return ask_lists<Word, FORM, HG_TABLE_CSR>(
+											   work, lists, question, keys, count, answers, error);
+									   case HG_TABLE_ELLPACK:
+										   return ask_lists<Word, FORM, HG_TABLE_ELLPACK>(
+											   work, lists, question, keys, count, answers, error);
+									   default:
+										   return ask_lists<Word, FORM, HG_TABLE_SLICED_ELLPACK>(
+											   work, lists, question, keys, count, answers, error);
+								   }
+							   });
 }
 
 static HgStatus

@@ -90,23 +90,6 @@ hg_static_with_form(const HgTableSpec *spec, const Call &call)
 	}
 }
 
-/* Launch(first, end) for pieces of n, with looks at cancellation. */
-template <typename Launch>
-static inline HgStatus
-hg_static_in_pieces(HgCudaWork *work, uint64_t n, uint64_t piece, const Launch &launch,
-					HgError *error)
-{
-	for (uint64_t first = 0; first < n; first += piece)
-	{
-		const uint64_t end = n - first < piece ? n : first + piece;
-
-		HG_TRY(launch(first, end));
-		if (end < n)
-			HG_TRY(hg_cuda_pace(work, error));
-	}
-	return HG_OK;
-}
-
 /* The rows to be built of. */
 struct HgStaticInput
 {

@@ -25,9 +25,9 @@
  */
 #include "hg_cuda_table_static.h"
 
-#include "../device/hg_cuda_launch.h"
 #include "../kernels/hg_cuda_build_kernels.h"
 #include "../kernels/hg_cuda_graph.h"
+#include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_table_static_build_kernels.h"
 
 #include <cstdio>
@@ -102,30 +102,17 @@ compress(HgCudaTable *table, HgCudaGraph *graph, uint32_t *counts, uint64_t coun
 		HG_TRY(hg_cuda_alloc_array(work, count, &rows, error));
 		HG_CUDA_TRY(cudaMemsetAsync(rows, 0xff, count * sizeof(uint32_t), work->stream), error);
 	}
-	HG_TRY(hg_static_in_pieces(
-		work, tiles, HG_PIECE_ROWS / HG_STATIC_TILE,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_static_compress_kernel<Word>>(
-				work->stream, "hg_static_compress_kernel", (unsigned) (end - first), THREADS, error,
-				words, is_set ? nullptr : graph->edge_rows, n, (uint32_t) first, is_set, counts,
-				fewer, rows);
-		},
-		error));
+	HG_TRY((hg_cuda_launch_pieces<hg_static_compress_kernel<Word>, THREADS, 1>(
+		work, "hg_static_compress_kernel", tiles, HG_PIECE_ROWS / HG_STATIC_TILE, error, words,
+		is_set ? nullptr : graph->edge_rows, n, HG_PIECE_FIRST, is_set, counts, fewer, rows)));
 	hg_cuda_free(work, graph->edge_words);
 	hg_cuda_free(work, graph->edge_rows);
 	graph->edge_words = fewer;
 	graph->edge_rows = rows;
 	graph->rows = count;
-	return hg_static_in_pieces(
-		work, entries, HG_PIECE_ROWS,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_offsets_kernel<Word>>(
-				work->stream, "hg_offsets_kernel", hg_blocks_for(end - first, THREADS), THREADS,
-				error, fewer, (uint32_t) count, first, graph->vertices_log2, graph->offsets);
-		},
-		error);
+	return hg_cuda_launch_pieces<hg_offsets_kernel<Word>, THREADS>(
+		work, "hg_offsets_kernel", entries, HG_PIECE_ROWS, error, fewer, (uint32_t) count,
+		HG_PIECE_FIRST, graph->vertices_log2, graph->offsets);
 }
 
 /* Have each word once in an ordered graph, and of a set none that marks slots. */
@@ -143,15 +130,9 @@ drop_duplicates(HgCudaTable *table, HgCudaGraph *graph, HgError *error)
 
 	HG_TRY(hg_cuda_alloc_array(work, tiles + 1, &counts, error));
 	HG_CUDA_TRY(cudaMemsetAsync(counts + tiles, 0, sizeof(*counts), work->stream), error);
-	HG_TRY(hg_static_in_pieces(
-		work, tiles, HG_PIECE_ROWS / HG_STATIC_TILE,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_static_unique_kernel<Word>>(
-				work->stream, "hg_static_unique_kernel", (unsigned) (end - first), THREADS, error,
-				static_cast<const Word *>(graph->edge_words), n, (uint32_t) first, is_set, counts);
-		},
-		error));
+	HG_TRY((hg_cuda_launch_pieces<hg_static_unique_kernel<Word>, THREADS, 1>(
+		work, "hg_static_unique_kernel", tiles, HG_PIECE_ROWS / HG_STATIC_TILE, error,
+		static_cast<const Word *>(graph->edge_words), n, HG_PIECE_FIRST, is_set, counts)));
 	HG_TRY(sum_up(work, counts, tiles + 1, error));
 	HG_TRY(hg_cuda_read_back(work, counts + tiles, sizeof(count), &host, error));
 	memcpy(&count, host, sizeof(count));
@@ -195,22 +176,14 @@ static HgStatus
 find_sizes(HgCudaWork *work, const uint32_t *offsets, const HgStaticLists *lists, uint32_t *slots,
 		   HgStaticSizes *sizes, HgError *error)
 {
-	const uint64_t vertices = UINT64_C(1) << lists->log2;
 	HgStaticSizes *found;
 	const void *host;
 
 	HG_TRY(hg_cuda_alloc_array(work, 1, &found, error));
 	HG_CUDA_TRY(cudaMemsetAsync(found, 0, sizeof(*found), work->stream), error);
-	HG_TRY(hg_static_in_pieces(
-		work, vertices, HG_PIECE_ROWS,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_static_sizes_kernel>(
-				work->stream, "hg_static_sizes_kernel",
-				hg_blocks_for(end - first, HG_STATIC_SIZES_TILE), THREADS, error, offsets, first,
-				lists->log2, lists->slice_log2, slots, found);
-		},
-		error));
+	HG_TRY((hg_cuda_launch_pieces<hg_static_sizes_kernel, THREADS, HG_STATIC_SIZES_TILE>(
+		work, "hg_static_sizes_kernel", UINT64_C(1) << lists->log2, HG_PIECE_ROWS, error, offsets,
+		HG_PIECE_FIRST, lists->log2, lists->slice_log2, slots, found)));
 	HG_TRY(hg_cuda_read_back(work, found, sizeof(*sizes), &host, error));
 	memcpy(sizes, host, sizeof(*sizes));
 	hg_cuda_free(work, found);
@@ -261,15 +234,9 @@ make_csr(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, HgSta
 		built->lists.slots.rows = FORM == HG_FORM_SOA ? graph->edge_rows : nullptr;
 	}
 	if (FORM == HG_FORM_AOS || (FORM == HG_FORM_SOA && (rows.rows != nullptr || rows.first != 0)))
-		HG_TRY(hg_static_in_pieces(
-			work, graph->rows, HG_PIECE_ROWS,
-			[&](uint64_t first, uint64_t end)
-			{
-				return hg_cuda_launch<hg_static_fill_kernel<Word, FORM>>(
-					work->stream, "hg_static_fill_kernel", hg_blocks_for(end - first, THREADS),
-					THREADS, error, words, graph->edge_rows, rows, first, end, built->lists.slots);
-			},
-			error));
+		HG_TRY((hg_cuda_launch_pieces<hg_static_fill_kernel<Word, FORM>, THREADS>(
+			work, "hg_static_fill_kernel", graph->rows, HG_PIECE_ROWS, error, words,
+			graph->edge_rows, rows, HG_PIECE_FIRST, HG_PIECE_END, built->lists.slots)));
 	if (FORM == HG_FORM_AOS)
 		hg_cuda_free(work, graph->edge_words);
 	if (FORM != HG_FORM_SOA)
@@ -286,6 +253,7 @@ make_padded(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, Hg
 	HgCudaWork *work = &table->work;
 	HgStaticLists *lists = &built->lists;
 	const uint64_t slices = UINT64_C(1) << (lists->log2 - lists->slice_log2);
+	constexpr uint64_t PADDED = HG_STATIC_PAD_SLOTS * (THREADS / 32); /* slots of a block */
 	HgStaticSizes sizes;
 
 	if (FORMAT == HG_TABLE_SLICED_ELLPACK)
@@ -305,17 +273,10 @@ make_padded(HgCudaTable *table, HgCudaGraph *graph, const HgStaticRows &rows, Hg
 	if (FORMAT == HG_TABLE_SLICED_ELLPACK)
 		HG_TRY(sum_up(work, lists->starts, slices + 1, error));
 	HG_TRY((slots_open<Word, FORM>(work, built->slots, &lists->slots, error)));
-	HG_TRY(hg_static_in_pieces(
-		work, built->slots, HG_PIECE_ROWS,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_static_pad_kernel<Word, FORM, FORMAT>>(
-				work->stream, "hg_static_pad_kernel",
-				hg_blocks_for(end - first, HG_STATIC_PAD_SLOTS * (THREADS / 32)), THREADS, error,
-				*lists, graph->offsets, static_cast<const Word *>(graph->edge_words),
-				graph->edge_rows, rows, first, end);
-		},
-		error));
+	HG_TRY((hg_cuda_launch_pieces<hg_static_pad_kernel<Word, FORM, FORMAT>, THREADS, PADDED>(
+		work, "hg_static_pad_kernel", built->slots, HG_PIECE_ROWS, error, *lists, graph->offsets,
+		static_cast<const Word *>(graph->edge_words), graph->edge_rows, rows, HG_PIECE_FIRST,
+		HG_PIECE_END)));
 	hg_cuda_graph_free(work, graph);
 	return HG_OK;
 }

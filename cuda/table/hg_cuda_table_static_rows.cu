@@ -13,7 +13,7 @@
  */
 #include "hg_cuda_table_static.h"
 
-#include "../device/hg_cuda_launch.h"
+#include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_table_static_build_kernels.h"
 
 #include <cstring>
@@ -37,6 +37,16 @@ hg_static_erased_bytes(uint64_t rows)
 	return (UINT64_C(1) << erased_log2(rows)) * sizeof(uint32_t);
 }
 
+/* Enter what a batch erases where it is asked for. */
+template <typename Word>
+static HgStatus
+erased_enter(HgCudaWork *work, uint64_t count, const HgStaticErased &erased, HgError *error)
+{
+	return hg_cuda_launch_pieces<hg_static_erase_kernel<Word>, THREADS>(
+		work, "hg_static_erase_kernel", count, HG_PIECE_ROWS, error, erased, HG_PIECE_FIRST,
+		HG_PIECE_END);
+}
+
 /* Have what a batch erases to be asked for. */
 static HgStatus
 erased_open(HgCudaTable *table, const HgCudaTableBatch *out, HgStaticErased *erased, HgError *error)
@@ -53,20 +63,8 @@ erased_open(HgCudaTable *table, const HgCudaTableBatch *out, HgStaticErased *era
 	HG_TRY(hg_cuda_alloc_array(work, slots, &erased->slots, error));
 	HG_CUDA_TRY(cudaMemsetAsync(erased->slots, 0xff, slots * sizeof(uint32_t), work->stream),
 				error);
-	return hg_static_in_pieces(
-		work, out->count, HG_PIECE_ROWS,
-		[&](uint64_t first, uint64_t end)
-		{
-			const unsigned blocks = hg_blocks_for(end - first, THREADS);
-
-			return table->spec.key_width == 4 ? hg_cuda_launch<hg_static_erase_kernel<uint32_t>>(
-													work->stream, "hg_static_erase_kernel", blocks,
-													THREADS, error, *erased, first, end)
-											  : hg_cuda_launch<hg_static_erase_kernel<uint64_t>>(
-													work->stream, "hg_static_erase_kernel", blocks,
-													THREADS, error, *erased, first, end);
-		},
-		error);
+	return table->spec.key_width == 4 ? erased_enter<uint32_t>(work, out->count, *erased, error)
+									  : erased_enter<uint64_t>(work, out->count, *erased, error);
 }
 
 /* Copy what is not erased out of a graph; *count, on the device, becomes how much that is. */
@@ -84,17 +82,11 @@ extract(HgCudaTable *table, const HgStaticGraph *graph, const HgStaticErased &er
 			typedef typename decltype(tag)::Word Word;
 			constexpr int FORM = decltype(tag)::FORM;
 
-			return hg_static_in_pieces(
-				work, graph->slots, HG_PIECE_ROWS,
-				[&](uint64_t first, uint64_t end)
-				{
-					return hg_cuda_launch<hg_static_extract_kernel<Word, FORM>>(
-						work->stream, "hg_static_extract_kernel",
-						hg_blocks_for(end - first, HG_STATIC_EXTRACT_TILE), THREADS, error,
-						graph->lists.slots, first, end, erased, static_cast<Word *>(keys), rows,
-						count);
-				},
-				error);
+			return hg_cuda_launch_pieces<hg_static_extract_kernel<Word, FORM>, THREADS,
+										 HG_STATIC_EXTRACT_TILE>(
+				work, "hg_static_extract_kernel", graph->slots, HG_PIECE_ROWS, error,
+				graph->lists.slots, HG_PIECE_FIRST, HG_PIECE_END, erased, static_cast<Word *>(keys),
+				rows, count);
 		});
 }
 
@@ -162,15 +154,9 @@ add_batch(HgCudaTable *table, const HgCudaTableBatch *in, HgStaticInput *all, Hg
 					error);
 		return HG_OK;
 	}
-	return hg_static_in_pieces(
-		work, in->count, HG_PIECE_ROWS,
-		[&](uint64_t first, uint64_t end)
-		{
-			return hg_cuda_launch<hg_static_number_kernel>(
-				work->stream, "hg_static_number_kernel", hg_blocks_for(end - first, THREADS),
-				THREADS, error, rows, first, end, in->first_row);
-		},
-		error);
+	return hg_cuda_launch_pieces<hg_static_number_kernel, THREADS>(
+		work, "hg_static_number_kernel", in->count, HG_PIECE_ROWS, error, rows, HG_PIECE_FIRST,
+		HG_PIECE_END, in->first_row);
 }
 
 HgStatus

@@ -21,6 +21,7 @@
 
 #include "hg_bench.h"
 #include "hg_bench_host.h"
+#include "hg_bench_options.h"
 
 #ifdef HG_WITH_CUDA
 #include "../../cuda/engine/hg_cuda_engine.h"
@@ -382,32 +383,6 @@ parse_choice(const char *option, const char *text, const char *first, const char
 	exit(2);
 }
 
-/* The kind of table with a name, or the end of the program. */
-static HgTableKind
-parse_kind(const char *name)
-{
-	for (int kind = 0; kind < HG_TABLE_KINDS; kind++)
-		if (strcmp(name, hg_table_kind_name((HgTableKind) kind)) == 0)
-			return (HgTableKind) kind;
-	fprintf(stderr, "hg_bench: unknown kind of table \"%s\"\n", name);
-	exit(2);
-}
-
-/* Names of backends with commas, or all. */
-static void
-parse_backends(const char *text, Options *options)
-{
-	bool all = strcmp(text, "all") == 0 || strcmp(text, "cpu,cuda") == 0;
-
-	options->cpu = all || strcmp(text, "cpu") == 0;
-	options->cuda = all || strcmp(text, "cuda") == 0;
-	if (!options->cpu && !options->cuda)
-	{
-		fprintf(stderr, "hg_bench: unknown backend \"%s\"\n", text);
-		exit(2);
-	}
-}
-
 static void
 parse_options(int argc, char **argv, Options *options)
 {
@@ -428,14 +403,15 @@ parse_options(int argc, char **argv, Options *options)
 										  {"list", no_argument, NULL, 'l'},
 										  {"help", no_argument, NULL, 'h'},
 										  {NULL, 0, NULL, 0}};
+	const char *backends = NULL;
 	int option;
 
-	*options = (Options){.cpu = true, .cuda = true, .workloads = "all", .repeat = 5};
+	*options = (Options){.workloads = "all", .repeat = 5};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		switch (option)
 		{
 			case 'b':
-				parse_backends(optarg, options);
+				backends = optarg;
 				break;
 			case 'w':
 				options->workloads = optarg;
@@ -475,7 +451,8 @@ parse_options(int argc, char **argv, Options *options)
 				options->spec.load_factor = strtod(optarg, NULL);
 				break;
 			case 'T':
-				options->spec.table = parse_kind(optarg);
+				options->spec.table = (HgTableKind) hg_bench_choice(
+					"hg_bench", "kind of table", optarg, HG_TABLE_KINDS, hg_bench_kind_name);
 				break;
 			case 'F':
 				options->first = true;
@@ -484,31 +461,10 @@ parse_options(int argc, char **argv, Options *options)
 				for (int i = 0; i < hg_workload_count(); i++)
 					printf("%s\n", hg_workload_name(i));
 				exit(0);
-			case 'h':
-				usage(stdout);
-				exit(0);
 			default:
-				usage(stderr);
-				exit(2);
+				hg_bench_help(usage, option == 'h');
 		}
-#ifndef HG_WITH_CUDA
-	if (!options->cpu)
-	{
-		fprintf(stderr, "hg_bench: built without CUDA (make WITH_CUDA=yes)\n");
-		exit(2);
-	}
-#endif
-}
-
-/* The index of a workload, or the end of the program. */
-static int
-find_workload(const char *name)
-{
-	for (int i = 0; i < hg_workload_count(); i++)
-		if (strcmp(hg_workload_name(i), name) == 0)
-			return i;
-	fprintf(stderr, "hg_bench: unknown workload \"%s\" (--list shows them)\n", name);
-	exit(2);
+	hg_bench_engines("hg_bench", "backend", backends, &options->cpu, &options->cuda);
 }
 
 int
@@ -546,7 +502,9 @@ main(int argc, char **argv)
 		char *name;
 
 		while (list != NULL && (name = strsep(&rest, ",")) != NULL)
-			right &= bench_workload(find_workload(name), &options);
+			right &= bench_workload(hg_bench_choice("hg_bench", "workload", name,
+													hg_workload_count(), hg_workload_name),
+									&options);
 		right &= list != NULL;
 		free(list);
 	}

@@ -13,25 +13,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _DEFAULT_SOURCE /* madvise */
+#define _DEFAULT_SOURCE /* clock_gettime, getopt_long */
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/cpu/hg_cpu_run.h"
 #include "../../src/engine/hg_flat.h"
 #include "../../src/engine/hg_hash.h"
+#include "hg_bench_host.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define CHUNK 65536
 #define MAX_REPEAT 101
 #define MAX_LINES 32
-#define HUGE_PAGE (UINT64_C(2) << 20)
 #define PART_ROWS 230000
 #define FEW_KEYS 100000
 #define MERGE_LIMIT (UINT64_C(8) << 20)
@@ -41,7 +40,6 @@ typedef struct Options
 	uint32_t rows[2];
 	uint32_t width;
 	int repeat;
-	bool huge;
 	const char *only; /* lines whose names begin so; NULL: all */
 } Options;
 
@@ -59,7 +57,7 @@ typedef struct Side
 	uint64_t some_rows;
 } Side;
 
-static Options options = {.rows = {10000000, 10000000}, .width = 4, .repeat = 9, .huge = true};
+static Options options = {.rows = {10000000, 10000000}, .width = 4, .repeat = 9};
 static Side sides[2];
 static bool wrong;
 
@@ -73,40 +71,9 @@ cpu_ms(void)
 }
 
 static void *
-host_alloc(void *arg, size_t bytes)
-{
-	bool big = options.huge && bytes >= 2 * HUGE_PAGE;
-	void *ptr;
-
-	(void) arg;
-	if (posix_memalign(&ptr, big ? HUGE_PAGE : 64, bytes) != 0)
-		return NULL;
-	if (big)
-		madvise(ptr, bytes, MADV_HUGEPAGE);
-	return ptr;
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	(void) bytes;
-	free(ptr);
-}
-
-static bool
-host_cancelled(void *arg)
-{
-	(void) arg;
-	return false;
-}
-
-static const HgHost host = {.alloc = host_alloc, .free = host_free, .cancelled = host_cancelled};
-
-static void *
 must_alloc(size_t bytes)
 {
-	void *ptr = host_alloc(NULL, bytes);
+	void *ptr = hg_bench_host.alloc(hg_bench_host.arg, bytes);
 
 	if (ptr == NULL)
 	{
@@ -230,11 +197,12 @@ bench_make(void)
 	HgFlatShape shape = hg_flat_shape(options.width, options.rows[0]);
 	HgFlatGraph *graph = NULL;
 	double start = cpu_ms();
-	HgStatus status = hg_flat_make(&host, &shape, sides[0].pieces, sides[0].npieces, &graph, NULL);
+	HgStatus status =
+		hg_flat_make(&hg_bench_host, &shape, sides[0].pieces, sides[0].npieces, &graph, NULL);
 
 	note("make", options.rows[0], cpu_ms() - start);
 	check("make", status, status == HG_OK ? graph->rows : 0, options.rows[0]);
-	hg_flat_destroy(&host, graph);
+	hg_flat_destroy(&hg_bench_host, graph);
 }
 
 /* A graph of the outer one less one part in a hundred, which comes in anew. */
@@ -251,7 +219,7 @@ bench_merge(void)
 	char *memory;
 	char *at;
 
-	status = hg_flat_maker_open(&host, &shape, &maker, NULL);
+	status = hg_flat_maker_open(&hg_bench_host, &shape, &maker, NULL);
 	if (status == HG_OK)
 		status = hg_flat_count_kept(maker, sides[0].graph, &sides[0].most, NULL);
 	for (uint32_t p = 20; p < sides[0].npieces && status == HG_OK; p += 100)
@@ -294,7 +262,7 @@ bench_count(const char *name, const HgFlatMask *mask, HgMatchMode mode, uint64_t
 	double start = cpu_ms();
 	HgFlatJoin *join;
 	uint64_t pairs = 0;
-	HgStatus status = hg_flat_join_open(&host, &outer, &inner, NULL, &join, NULL);
+	HgStatus status = hg_flat_join_open(&hg_bench_host, &outer, &inner, NULL, &join, NULL);
 
 	if (status == HG_OK)
 		status = hg_flat_join_count(join, mode, &pairs, NULL);
@@ -326,7 +294,7 @@ bench_pairs(const char *name, const HgFlatMask *mask, HgMatchMode mode, bool wit
 	double start = cpu_ms();
 	HgFlatJoin *join;
 	uint64_t pairs = 0;
-	HgStatus status = hg_flat_join_open(&host, &outer, &inner, NULL, &join, NULL);
+	HgStatus status = hg_flat_join_open(&hg_bench_host, &outer, &inner, NULL, &join, NULL);
 
 	if (status == HG_OK)
 		pairs = read_pairs(join, mode, with_inner);
@@ -345,7 +313,7 @@ bench_lookup(const char *name, HgSide keys_of, bool counted)
 	uint64_t pairs = 0;
 	uint64_t wanted = 0;
 	HgStatus status =
-		hg_flat_lookup_open(&host, &rows, options.width, keys_of, &graph, &join, NULL);
+		hg_flat_lookup_open(&hg_bench_host, &rows, options.width, keys_of, &graph, &join, NULL);
 
 	if (status == HG_OK && counted)
 		status = hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL);
@@ -369,7 +337,7 @@ bench_job(void)
 	HgStatus status;
 	HgJob *job;
 
-	status = engine->open(engine, &host, &spec, &job, NULL);
+	status = engine->open(engine, &hg_bench_host, &spec, &job, NULL);
 	if (status != HG_OK)
 		return;
 	for (int s = 0; s < 2 && status == HG_OK; s++)
@@ -457,7 +425,7 @@ main(int argc, char **argv)
 		else if (option == 'o')
 			options.only = optarg;
 		else if (option == 's')
-			options.huge = false;
+			hg_bench_small_pages = true;
 		else
 			usage();
 	}
@@ -466,8 +434,8 @@ main(int argc, char **argv)
 		HgFlatShape shape = hg_flat_shape(options.width, options.rows[s]);
 
 		side_create(&sides[s], options.rows[s], (uint64_t) s << 40);
-		if (hg_flat_make(&host, &shape, sides[s].pieces, sides[s].npieces, &sides[s].graph, NULL) !=
-			HG_OK)
+		if (hg_flat_make(&hg_bench_host, &shape, sides[s].pieces, sides[s].npieces, &sides[s].graph,
+						 NULL) != HG_OK)
 			return 1;
 		bytes = 0;
 		for (uint64_t b = 0; b < UINT64_C(1) << shape.bins_log2; b++)

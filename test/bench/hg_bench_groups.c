@@ -16,11 +16,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _DEFAULT_SOURCE /* aligned_alloc in C11, clock */
-
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_hash.h"
 #include "../../src/engine/hg_reduce.h"
+#include "hg_bench_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,30 +28,6 @@
 
 #define MAX_RUNS 101
 #define FETCHED 65536 /* records at a time */
-
-static void *
-host_alloc(void *arg, size_t bytes)
-{
-	(void) arg;
-	return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void
-host_free(void *arg, void *ptr, size_t bytes)
-{
-	(void) arg;
-	(void) bytes;
-	free(ptr);
-}
-
-static bool
-host_cancelled(void *arg)
-{
-	(void) arg;
-	return false;
-}
-
-static const HgHost host = {.alloc = host_alloc, .free = host_free, .cancelled = host_cancelled};
 
 /* The rows of both sides: keys are a permutation of the row numbers, another for each. */
 typedef struct Rows
@@ -149,7 +124,7 @@ bench_groups(HgEngine *engine, Rows *rows, uint64_t groups, unsigned hot, bool a
 
 		rows->groups[row] = groups == 0 || drawn % 100 < hot ? 0 : (int32_t) (drawn / 100 % groups);
 	}
-	if (engine->open(engine, &host, &job_spec, &job, &error) != HG_OK)
+	if (engine->open(engine, &hg_bench_host, &job_spec, &job, &error) != HG_OK)
 		fail("open", &error);
 	for (int side = 0; side < 2; side++)
 		if (engine->append(job, (HgSide) side, rows->keys[side], rows->rows, &error) != HG_OK)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bench_host.c
- *	  The host of the benchmarks: memory as a session hands it out, and numbers of options.
+ *	  The host of the benchmarks: memory as a session hands it out.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,6 @@
 
 #include "hg_bench_host.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -29,11 +28,12 @@ static KeptBlock kept[MAX_KEPT];
 static int kept_count;
 
 bool hg_bench_keep;
+bool hg_bench_small_pages;
 
 static void *
 host_alloc(void *arg, size_t bytes)
 {
-	bool big = bytes >= 2 * HUGE_PAGE;
+	bool big = !hg_bench_small_pages && bytes >= 2 * HUGE_PAGE;
 	void *ptr;
 
 	(void) arg;
@@ -77,19 +77,4 @@ hg_bench_release(void)
 {
 	while (kept_count > 0)
 		free(kept[--kept_count].ptr);
-}
-
-unsigned long
-hg_bench_number(const char *program, const char *option, const char *text, unsigned long max)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (*text == '\0' || *end != '\0' || number > max)
-	{
-		fprintf(stderr, "%s: --%s takes a number up to %lu, not \"%s\"\n", program, option, max,
-				text);
-		exit(2);
-	}
-	return number;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_bench_host.h
- *	  The host of the benchmarks: memory as a session hands it out, and numbers of options.
+ *	  The host of the benchmarks: memory as a session hands it out.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,21 +17,15 @@ extern "C"
 {
 #endif
 
-	/* Memory in huge pages where it is big, and never a cancel. */
+	/* Memory in huge pages where it is big, unless pages are to be small, and never a cancel. */
 	extern const HgHost hg_bench_host;
+	extern bool hg_bench_small_pages;
 
 	/* Are blocks that were freed handed out again?  Not unless this is set. */
 	extern bool hg_bench_keep;
 
 	/* Give back what was kept. */
 	extern void hg_bench_release(void);
-
-	/*
-	 * The number that text is, at most max, for --option of program; otherwise that is said, and
-	 * the program ends.
-	 */
-	extern unsigned long hg_bench_number(const char *program, const char *option, const char *text,
-										 unsigned long max);
 
 #ifdef __cplusplus
 }

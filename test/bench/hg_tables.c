@@ -12,11 +12,11 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _DEFAULT_SOURCE /* strsep */
+#define _DEFAULT_SOURCE /* getopt_long */
 
 #include "hg_tables.h"
 
-#include "hg_bench_host.h"
+#include "hg_bench_options.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -46,23 +46,6 @@ typedef struct Options
 	FILE *json;
 	bool first; /* nothing stands in the JSON's list yet */
 } Options;
-
-/* Is a name in a list with commas?  Everything is in no list. */
-static bool
-is_listed(const char *list, const char *name)
-{
-	size_t length = strlen(name);
-
-	if (list == NULL)
-		return true;
-	for (const char *at = list; at != NULL; at = strchr(at, ','))
-	{
-		at += *at == ',';
-		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-			return true;
-	}
-	return false;
-}
 
 static int
 compare_ms(const void *a, const void *b)
@@ -225,7 +208,7 @@ bench_work(const HgBenchTables *bench, const HgBenchWork *work, int variant, Opt
 				options->set && work->content == HG_TABLE_MAP ? HG_TABLE_SET : work->content;
 			spec.key_width = options->key_width;
 			if (!hg_table_traits(spec.kind, spec.content).possible ||
-				!is_listed(options->kinds, hg_table_kind_name(spec.kind)) ||
+				!hg_bench_is_listed(options->kinds, hg_table_kind_name(spec.kind)) ||
 				(work->cuckoo && spec.kind != HG_TABLE_CUCKOO))
 				continue;
 			/* the others have one layout, and so have sets */
@@ -245,7 +228,7 @@ bench_engine(const HgBenchTables *bench, Options *options)
 	print_header(bench);
 	for (int i = 0; i < hg_bench_work_count; i++)
 		for (int variant = 0; variant < hg_bench_works[i].variants; variant++)
-			if (is_listed(options->workloads, hg_bench_works[i].name))
+			if (hg_bench_is_listed(options->workloads, hg_bench_works[i].name))
 				right &= bench_work(bench, &hg_bench_works[i], variant, options);
 	return right;
 }
@@ -282,47 +265,10 @@ number(const char *option, unsigned long max)
 	return hg_bench_number("hg_tables", option, optarg, max);
 }
 
-/* End the program where a list names what there is not. */
-static void
-check_list(const char *what, const char *list, int count, const char *(*name_of)(int) )
-{
-	char *copy = strdup(list);
-	char *rest = copy;
-	char *name;
-
-	while (copy != NULL && (name = strsep(&rest, ",")) != NULL)
-	{
-		int i = 0;
-
-		while (i < count && strcmp(name_of(i), name) != 0)
-			i++;
-		if (i == count)
-		{
-			fprintf(stderr, "hg_tables: unknown %s \"%s\"\n", what, name);
-			exit(2);
-		}
-	}
-	free(copy);
-}
-
-static const char *
-kind_name(int kind)
-{
-	return hg_table_kind_name((HgTableKind) kind);
-}
-
 static const char *
 work_name(int work)
 {
 	return hg_bench_works[work].name;
-}
-
-static const char *
-engine_name(int engine)
-{
-	static const char *const names[] = {"cpu", "cuda"};
-
-	return names[engine];
 }
 
 static FILE *
@@ -356,23 +302,24 @@ parse_options(int argc, char **argv, Options *options)
 										  {"json", required_argument, NULL, 'j'},
 										  {"help", no_argument, NULL, 'h'},
 										  {NULL, 0, NULL, 0}};
+	const char *engines = NULL;
 	int option;
 
-	*options = (Options){.cpu = true, .cuda = true, .key_width = 4, .first = true};
+	*options = (Options){.key_width = 4, .first = true};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		switch (option)
 		{
 			case 'e':
-				check_list("engine", optarg, 2, engine_name);
-				options->cpu = is_listed(optarg, "cpu");
-				options->cuda = is_listed(optarg, "cuda");
+				engines = optarg;
 				break;
 			case 'w':
-				check_list("workload", optarg, hg_bench_work_count, work_name);
+				hg_bench_check_list("hg_tables", "workload", optarg, hg_bench_work_count,
+									work_name);
 				options->workloads = optarg;
 				break;
 			case 'k':
-				check_list("kind", optarg, HG_TABLE_KINDS, kind_name);
+				hg_bench_check_list("hg_tables", "kind", optarg, HG_TABLE_KINDS,
+									hg_bench_kind_name);
 				options->kinds = optarg;
 				break;
 			case 's':
@@ -408,23 +355,12 @@ parse_options(int argc, char **argv, Options *options)
 			case 'j':
 				options->json = open_json(optarg);
 				break;
-			case 'h':
-				usage(stdout);
-				exit(0);
 			default:
-				usage(stderr);
-				exit(2);
+				hg_bench_help(usage, option == 'h');
 		}
 	if (options->runs == 0)
 		options->runs = options->quick ? 1 : 5;
-#ifndef HG_WITH_CUDA
-	options->cuda = false;
-	if (!options->cpu)
-	{
-		fprintf(stderr, "hg_tables: built without CUDA (make WITH_CUDA=yes)\n");
-		exit(2);
-	}
-#endif
+	hg_bench_engines("hg_tables", "engine", engines, &options->cpu, &options->cuda);
 }
 
 /* Measure what an engine has; no device is no failure where both are measured. */

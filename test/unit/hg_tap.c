@@ -76,6 +76,20 @@ hg_tap_suite(void)
 	return suite != NULL && strcmp(suite, "large") == 0 ? HG_SUITE_LARGE : HG_SUITE_WHOLE;
 }
 
+unsigned
+hg_tap_stride(void)
+{
+	const char *value = getenv("HG_STRIDE");
+	unsigned stride = 1;
+
+	if (value != NULL && (sscanf(value, "%u", &stride) != 1 || stride < 1))
+	{
+		printf("Bail out! HG_STRIDE is \"%s\", not a number from 1\n", value);
+		exit(1);
+	}
+	return stride;
+}
+
 bool
 hg_tap_turn(void)
 {

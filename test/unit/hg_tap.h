@@ -44,6 +44,12 @@ extern "C"
 	extern HgTapSuite hg_tap_suite(void);
 
 	/*
+	 * Of many events, each of which a test makes fail in turn, every n-th is taken, and the first
+	 * and the last: n is HG_STRIDE in the environment; without, 1.
+	 */
+	extern unsigned hg_tap_stride(void);
+
+	/*
 	 * Does what follows fall to this process?  HG_PART=I/N in the environment makes it part I, from
 	 * 1, of N, to which what asks is dealt out in turn; without, all of it does.
 	 */

@@ -269,7 +269,8 @@ test_large(HgTables *tables)
 									.key_width = width,
 									.max_padding = 64};
 
-				if (hg_table_traits(spec.kind, spec.content).possible)
+				if (hg_table_suite_wants(spec.kind) &&
+					hg_table_traits(spec.kind, spec.content).possible)
 					test_many(tables, spec, rows);
 			}
 	for (int kind = 0; kind < HG_TABLE_KINDS; kind++)
@@ -278,8 +279,8 @@ test_large(HgTables *tables)
 			.kind = (HgTableKind) kind, .content = HG_TABLE_MULTIMAP, .key_width = 8};
 
 		/* lists as long as that are not to be padded */
-		if (hg_table_traits(spec.kind, spec.content).possible && kind != HG_TABLE_ELLPACK &&
-			kind != HG_TABLE_SLICED_ELLPACK && hg_tap_turn())
+		if (hg_table_suite_wants(spec.kind) && hg_table_traits(spec.kind, spec.content).possible &&
+			kind != HG_TABLE_ELLPACK && kind != HG_TABLE_SLICED_ELLPACK && hg_tap_turn())
 			test_one_key(tables, spec, rows / 4);
 	}
 }

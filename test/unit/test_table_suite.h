@@ -93,9 +93,13 @@ extern bool test_table_change(TestTable *test, TestChange kind, uint32_t rows, u
 /* Compare everything that can be read of both.  False after explaining. */
 extern bool test_table_compare(TestTable *test);
 
+/* Is a kind to be tested?  HG_KIND in the environment names one that is; without, all are. */
+extern bool hg_table_suite_wants(HgTableKind kind);
+
 /*
- * Run the suite on all kinds of those tables and report each test by hg_tap_ok.  HG_SUITE in the
- * environment means what it does for engines.
+ * Run the suite on all kinds of those tables that are wanted and report each test by hg_tap_ok.
+ * HG_SUITE in the environment means what it does for engines; with HG_STRIDE=N (hg_tap_stride)
+ * something happens to a table at every N-th moment alone, the first and the last.
  */
 extern void hg_table_suite(HgTables *tables);
 
