@@ -24,6 +24,7 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_input_bits.h"
 #include "executor/join/hg_join_state.h"
 
 /* Outer rows that are expected in this process. */
