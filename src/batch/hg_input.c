@@ -17,6 +17,7 @@
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
 #include "batch/hg_input_select.h"
+#include "batch/hg_key_encode.h"
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
 #define HG_CHECK_KEEPS 0.5
