@@ -41,7 +41,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_table_dycuckoo.h"
+#include "hg_table_dycuckoo_base.h"
 #include "hg_table_erased.h"
 #include "hg_table_kinds.h"
 

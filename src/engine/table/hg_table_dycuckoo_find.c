@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_table_dycuckoo.h"
+#include "hg_table_dycuckoo_base.h"
 
 /* The slot of a word in its bucket of a subtable, or HG_DYCUCKOO_NOWHERE. */
 HG_TABLE_INLINE uint64_t

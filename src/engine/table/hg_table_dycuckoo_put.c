@@ -8,7 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../hg_shape.h"
-#include "hg_table_dycuckoo.h"
+#include "hg_table_dycuckoo_base.h"
 
 /* Pairs that make room for each other before a chain is given up, times log2 of the slots. */
 #define CHAIN_LOGS 7

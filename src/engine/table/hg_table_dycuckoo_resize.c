@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_table_dycuckoo.h"
+#include "hg_table_dycuckoo_base.h"
 
 uint64_t
 hg_dycuckoo_most_rows(const HgTableSpec *spec, uint64_t slots)

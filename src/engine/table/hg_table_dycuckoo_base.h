@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_table_dycuckoo.h
+ * hg_table_dycuckoo_base.h
  *	  DyCuckoo: its subtables, and what its files have for each other.
  *
  *	hg_table_dycuckoo.c		the kind's calls
@@ -12,8 +12,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_TABLE_DYCUCKOO_H
-#define HG_TABLE_DYCUCKOO_H
+#ifndef HG_TABLE_DYCUCKOO_BASE_H
+#define HG_TABLE_DYCUCKOO_BASE_H
 
 #include "hg_table_slots.h"
 
@@ -135,4 +135,4 @@ extern HgStatus hg_dycuckoo_hold_least(HgDycuckoo *dycuckoo, HgError *error);
 extern void hg_dycuckoo_locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count,
 							   uint32_t *subtables, uint64_t *slots);
 
-#endif /* HG_TABLE_DYCUCKOO_H */
+#endif /* HG_TABLE_DYCUCKOO_BASE_H */
