@@ -4,7 +4,8 @@
  *	  A connection's two halves: its messages, and the jobs that they are about.
  *
  *	hg_server_session.c		messages in and out, what is a sane request
- *	hg_server_job.c			what a request has the engine do
+ *	hg_server_request.c		what a request has the engine do
+ *	hg_server_job.c			a job's life: opened, evicted, closed
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -65,6 +66,8 @@ struct HgServerSession
 	bool (*stops)(HgServerSession *session, uint32_t job);
 };
 
+/* hg_server_job.c */
+
 /*
  * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply
  * names its lease.
@@ -75,10 +78,6 @@ extern HgStatus hg_server_job_open(HgServerSession *session, const HgWireRequest
 /* The job with this number; NULL where there is none. */
 extern HgServerJob *hg_server_job_find(HgServerSession *session, uint32_t id);
 
-/* Have the engine do what a sane request for an open job asks. */
-extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,
-									HgWireReply *reply);
-
 /* Nothing more is to be done for the job but to close it. */
 extern void hg_server_job_cancel(HgServerJob *job);
 
@@ -88,9 +87,21 @@ extern void hg_server_job_stats(const HgServerJob *job, HgJobStats *stats);
 /* Evict the job if the queue wants that: whatever is asked of it later is answered HG_EVICTED. */
 extern void hg_server_job_yield(HgServerJob *job);
 
+extern void hg_server_job_close(HgServerJob *job);
+
+/* How the connection waits for a job's turn. */
+extern HgQueueWaiter hg_server_job_waiter(HgServerJob *job);
+
+/* No graph is being exported any more. */
+extern void hg_server_job_drop_export(HgServerJob *job);
+
+/* hg_server_request.c */
+
+/* Have the engine do what a sane request for an open job asks. */
+extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,
+									HgWireReply *reply);
+
 /* Does what a request to append names exist in the job, and lie within its lease? */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
-
-extern void hg_server_job_close(HgServerJob *job);
 
 #endif /* HG_SERVER_INTERNAL_H */

@@ -12,18 +12,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_process_memory.h"
 #include "hg_server_internal.h"
 #include "hg_server_team.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* ------------------------------------------------------------------------
- * What an engine is lent
- * ------------------------------------------------------------------------ */
 
 static bool
 host_cancelled(void *arg)
@@ -32,10 +26,6 @@ host_cancelled(void *arg)
 
 	return job->session->stops(job->session, job->id);
 }
-
-/* ------------------------------------------------------------------------
- * Opening and closing
- * ------------------------------------------------------------------------ */
 
 HgServerJob *
 hg_server_job_find(HgServerSession *session, uint32_t id)
@@ -47,8 +37,8 @@ hg_server_job_find(HgServerSession *session, uint32_t id)
 	return job;
 }
 
-static void
-drop_export(HgServerJob *job)
+void
+hg_server_job_drop_export(HgServerJob *job)
 {
 	for (int part = 0; part < 3; part++)
 	{
@@ -84,7 +74,7 @@ hg_server_job_close(HgServerJob *job)
 	if (job->job != NULL)
 		job->engine->close(job->job);
 	hg_server_queue_leave(session->queue, &job->entry, outcome_of(job));
-	drop_export(job);
+	hg_server_job_drop_export(job);
 	free(job);
 }
 
@@ -107,15 +97,14 @@ hg_server_job_yield(HgServerJob *job)
 	job->engine->stats(job->job, &job->last_stats);
 	job->engine->close(job->job);
 	job->job = NULL;
-	drop_export(job);
+	hg_server_job_drop_export(job);
 	hg_error_set(&job->failure, HG_EVICTED, "It was idle while others waited for the memory.",
 				 "the device gave the join's memory to another join");
 	hg_server_queue_evict(queue, &job->entry);
 }
 
-/* How the connection waits for a job's turn. */
-static HgQueueWaiter
-waiter_of(HgServerJob *job)
+HgQueueWaiter
+hg_server_job_waiter(HgServerJob *job)
 {
 	HgQueueWaiter waiter = {.wake = job->session->wake,
 							.socket = job->session->socket,
@@ -130,7 +119,7 @@ static HgStatus
 open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 {
 	HgServerSession *session = job->session;
-	const HgQueueWaiter waiter = waiter_of(job);
+	const HgQueueWaiter waiter = hg_server_job_waiter(job);
 	HgStatus status =
 		hg_server_queue_enter(session->queue, &job->entry, spec, session, &waiter, error);
 
@@ -151,7 +140,7 @@ static HgStatus
 open_in_team(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 {
 	HgServerSession *session = job->session;
-	const HgQueueWaiter waiter = waiter_of(job);
+	const HgQueueWaiter waiter = hg_server_job_waiter(job);
 	bool first;
 	HgStatus status =
 		hg_server_team_join(session->config->engine, &job->host, spec, &job->job, &first, error);
@@ -232,383 +221,4 @@ hg_server_job_cancel(HgServerJob *job)
 {
 	if (job->failure.status == HG_OK)
 		hg_error_set(&job->failure, HG_CANCELLED, NULL, "the join was cancelled");
-}
-
-/* ------------------------------------------------------------------------
- * Requests
- * ------------------------------------------------------------------------ */
-
-bool
-hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
-{
-	const HgQueuePart *lease = &job->entry.part;
-	uint64_t width = job->spec.key_width;
-
-	if (request->side != HG_OUTER && request->side != HG_INNER)
-		return false;
-	if (request->header.type == HG_WIRE_APPEND_COLUMN)
-	{
-		if (request->column >= job->spec.ncolumns[request->side] || request->nulls > 1)
-			return false;
-		width = job->spec.column_width[request->side][request->column] + request->nulls;
-	}
-	return request->offset % 8 == 0 && request->offset >= lease->offset &&
-		   request->offset - lease->offset <= lease->bytes &&
-		   request->count <= (lease->bytes - (request->offset - lease->offset)) / width;
-}
-
-/*
- * Room for results of so many bytes, or fewer: *results is where it begins, until the
- * next message.
- */
-static HgStatus
-take_room(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
-{
-	HgServerSession *session = job->session;
-	const HgQueueWaiter waiter = waiter_of(job);
-	HgStatus status =
-		hg_server_queue_take_room(session->queue, &session->results, bytes, &waiter, error);
-
-	if (status == HG_OK)
-		*results = session->config->staging + session->results.part.offset;
-	return status;
-}
-
-/*
- * Name the room for results in the answer, or give it back where there are none, unless a device
- * that has failed may still write there.
- */
-static void
-answer_room(HgServerSession *session, HgStatus status, HgWireReply *reply)
-{
-	if (status == HG_OK && reply->count > 0)
-	{
-		reply->lease_offset = session->results.part.offset;
-		reply->lease_bytes = session->results.part.bytes;
-	}
-	else if (status != HG_DEVICE_FAILED)
-		hg_server_queue_give_room(session->queue, &session->results);
-}
-
-/* The device memory that a job needs with so many rows, where that are more than expected. */
-static uint64_t
-bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
-{
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (rows[side] > spec.expected_rows[side])
-			spec.expected_rows[side] = rows[side];
-	return config->job_bytes(config->arg, &spec);
-}
-
-/* Reserve what count rows more of a side need, where the job has not been admitted with them. */
-static HgStatus
-reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
-{
-	const HgServerConfig *config = job->session->config;
-	HgJobSpec spec = job->spec;
-	uint64_t rows[2];
-	uint64_t before;
-	uint64_t after;
-
-	if (spec.team != 0)
-	{
-		/* each member begins where the one before him ends, so that all of it is reserved once */
-		HgStatus status = hg_server_team_announce(job->job, side, count, &spec, rows, error);
-
-		if (status != HG_OK)
-			return status;
-	}
-	else
-	{
-		HgJobStats stats;
-
-		job->engine->stats(job->job, &stats);
-		memcpy(rows, stats.rows, sizeof(rows));
-	}
-	if (rows[side] + count <= spec.expected_rows[side])
-		return HG_OK;
-	before = bytes_with(config, spec, rows);
-	rows[side] += count;
-	after = bytes_with(config, spec, rows);
-	if (after <= before)
-		return HG_OK;
-	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
-}
-
-/* Can rows have the numbers that a request names? */
-static HgStatus
-check_numbers(const HgWireRequest *request, HgError *error)
-{
-	if (request->first > HG_MAX_ROWS || request->count > HG_MAX_ROWS - request->first)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
-	return HG_OK;
-}
-
-static HgStatus
-serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
-{
-	const void *keys = job->session->config->staging + request->offset;
-	HgSide side = (HgSide) request->side;
-	HgStatus status = check_numbers(request, error);
-
-	if (status == HG_OK)
-		status = reserve_rows(job, side, request->count, error);
-	if (status != HG_OK)
-		return status;
-	if (request->header.type == HG_WIRE_APPEND)
-		return job->engine->append(job->job, side, keys, request->count, error);
-	if (job->engine->append_rows == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine numbers rows itself");
-	return job->engine->append_rows(job->job, side, keys, request->count, request->first, error);
-}
-
-static HgStatus
-serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *error)
-{
-	const unsigned char *values = job->session->config->staging + request->offset;
-	const uint64_t bytes = request->count * job->spec.column_width[request->side][request->column];
-	HgStatus status = check_numbers(request, error);
-
-	if (status != HG_OK)
-		return status;
-	/* an engine without has refused to open a job with columns */
-	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
-									  request->nulls ? values + bytes : NULL, request->count,
-									  request->first, error);
-}
-
-/*
- * The engine exports a graph as a whole: that happens for the first piece that is
- * asked for, and the arrays are kept until the last.
- */
-static HgStatus
-export_graph(HgServerJob *job, HgSide side, const uint64_t *count, const size_t *width,
-			 HgError *error)
-{
-	HgStatus status;
-
-	if (job->exported[0] != NULL && job->exported_side == side)
-		return HG_OK;
-	drop_export(job);
-	for (int part = 0; part < 3; part++)
-	{
-		job->exported[part] = malloc((size_t) count[part] * width[part] + 1);
-		if (job->exported[part] == NULL)
-		{
-			drop_export(job);
-			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
-								"the device process is out of memory");
-		}
-	}
-	status = job->engine->export_graph(job->job, side, job->exported[HG_WIRE_OFFSETS],
-									   job->exported[HG_WIRE_EDGE_KEYS],
-									   job->exported[HG_WIRE_EDGE_ROWS], error);
-	if (status != HG_OK)
-		drop_export(job);
-	job->exported_side = side;
-	return status;
-}
-
-static HgStatus
-serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgServerSession *session = job->session;
-	HgSide side = (HgSide) request->side;
-	HgError *error = &reply->error;
-	HgJobStats stats;
-	uint64_t count[3];
-	size_t width[3];
-	uint64_t piece = request->count;
-	unsigned char *results;
-	HgStatus status;
-
-	job->engine->stats(job->job, &stats);
-	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
-	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
-	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
-	width[HG_WIRE_EDGE_KEYS] = job->spec.key_width;
-	if (request->first > count[request->part] || piece > count[request->part] - request->first)
-		return hg_error_set(error, HG_INVALID, NULL, "the graph is smaller than that");
-
-	status = export_graph(job, side, count, width, error);
-	if (status == HG_OK && piece > 0)
-		status = take_room(job, piece * width[request->part], &results, error);
-	if (status == HG_OK && piece > 0)
-	{
-		if (piece > session->results.part.bytes / width[request->part])
-			piece = session->results.part.bytes / width[request->part];
-		memcpy(results,
-			   (unsigned char *) job->exported[request->part] +
-				   request->first * width[request->part],
-			   (size_t) piece * width[request->part]);
-		reply->count = piece;
-	}
-	answer_room(session, status, reply);
-	if (request->part == HG_WIRE_EDGE_ROWS && request->first + piece == count[HG_WIRE_EDGE_ROWS])
-		drop_export(job);
-	return status;
-}
-
-/* The columns of the next matches that have a NULL. */
-static uint64_t
-columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
-{
-	uint64_t nulls = 0;
-
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
-			if (matches->has_nulls[side][column])
-				nulls |= HG_WIRE_COLUMN(side, column);
-	return nulls;
-}
-
-static HgStatus
-serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgServerSession *session = job->session;
-	const uint64_t bytes = hg_wire_match_bytes(&job->spec, request->columns);
-	const uint64_t most = HG_WIRE_SLOT_MAX / bytes / 8 * 8;
-	const uint64_t wanted = request->count < most ? request->count : most;
-	unsigned char *results;
-	HgMatches matches;
-	/* arrays have a multiple of 8 elements */
-	HgStatus status = take_room(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
-
-	if (status == HG_OK)
-	{
-		hg_wire_place_matches(&job->spec, request->columns, results, session->results.part.bytes,
-							  &matches);
-		if (matches.capacity > wanted)
-			matches.capacity = (size_t) wanted;
-		matches.count = 0;
-		status = job->engine->next(job->job, &matches, &reply->error);
-		reply->count = matches.count;
-		reply->nulls = columns_with_nulls(job, &matches);
-	}
-	answer_room(session, status, reply);
-	return status;
-}
-
-static HgStatus
-serve_reduce(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgStatus status = hg_reduce_check(&job->spec, &request->reduce, &reply->error);
-
-	if (status == HG_OK && job->engine->reduce == NULL)
-		status = hg_error_set(&reply->error, HG_INVALID, NULL, "this engine makes no groups");
-	if (status == HG_OK)
-		status = job->engine->reduce(job->job, (HgMatchMode) request->mode, &request->reduce,
-									 &reply->count, &reply->error);
-	if (status == HG_OK)
-		job->record_words = hg_reduce_words(&request->reduce);
-	return status;
-}
-
-static HgStatus
-serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgServerSession *session = job->session;
-	const uint64_t bytes = job->record_words * sizeof(uint64_t);
-	HgGroupRecords records;
-	unsigned char *results;
-	uint64_t wanted;
-	HgStatus status;
-
-	if (bytes == 0)
-		return hg_error_set(&reply->error, HG_INVALID, NULL, "no groups were made");
-	wanted = request->count < HG_WIRE_SLOT_MAX / bytes ? request->count : HG_WIRE_SLOT_MAX / bytes;
-	status = take_room(job, wanted * bytes, &results, &reply->error);
-	if (status == HG_OK)
-	{
-		records.words = (uint64_t *) results;
-		records.capacity = session->results.part.bytes / bytes;
-		if (records.capacity > wanted)
-			records.capacity = wanted;
-		records.count = 0;
-		status = job->engine->next_groups(job->job, &records, &reply->error);
-		reply->count = records.count;
-	}
-	answer_room(session, status, reply);
-	return status;
-}
-
-static HgStatus
-serve_build(HgServerJob *job, HgError *error)
-{
-	HgStatus status = job->engine->build(job->job, error);
-
-	hg_server_queue_end_lease(job->session->queue, &job->entry);
-	return status;
-}
-
-static HgStatus
-serve_measure(HgServerJob *job, HgWireReply *reply)
-{
-	/* an engine without has refused to open the job */
-	HgStatus status = job->engine->measure_table(job->job, &reply->table, &reply->error);
-
-	hg_server_queue_end_lease(job->session->queue, &job->entry);
-	return status;
-}
-
-/* The client has appended all of its rows. */
-static HgStatus
-serve_end_append(HgServerJob *job)
-{
-	hg_server_queue_end_lease(job->session->queue, &job->entry);
-	return HG_OK;
-}
-
-/* Have the engine do what a request asks. */
-static HgStatus
-serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgEngine *engine = job->engine;
-	HgError *error = &reply->error;
-
-	switch ((HgWireType) request->header.type)
-	{
-		case HG_WIRE_APPEND:
-		case HG_WIRE_APPEND_ROWS:
-			return serve_append(job, request, error);
-		case HG_WIRE_APPEND_COLUMN:
-			return serve_append_column(job, request, error);
-		case HG_WIRE_END_APPEND:
-			return serve_end_append(job);
-		case HG_WIRE_BUILD:
-			return serve_build(job, error);
-		case HG_WIRE_MEASURE:
-			return serve_measure(job, reply);
-		case HG_WIRE_MATCH:
-			return engine->match(job->job, (HgMatchMode) request->mode, error);
-		case HG_WIRE_NEXT:
-			return serve_next(job, request, reply);
-		case HG_WIRE_COUNT:
-			return engine->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
-		case HG_WIRE_REDUCE:
-			return serve_reduce(job, request, reply);
-		case HG_WIRE_NEXT_GROUPS:
-			return serve_next_groups(job, request, reply);
-		case HG_WIRE_DESCRIBE:
-			return engine->describe(job->job, (HgSide) request->side, &reply->graph, error);
-		default:
-			return serve_export(job, request, reply);
-	}
-}
-
-HgStatus
-hg_server_job_serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
-{
-	HgServerQueue *queue = job->session->queue;
-	HgStatus status;
-
-	if (job->failure.status != HG_OK)
-	{
-		reply->error = job->failure;
-		return job->failure.status;
-	}
-	hg_server_queue_begin_work(queue, &job->entry);
-	status = serve(job, request, reply);
-	hg_server_queue_end_work(queue, &job->entry);
-	return status;
 }

@@ -138,6 +138,8 @@ extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, cons
 extern void hg_column_store_add_run(HgColumnStore *store, const void *const *values, const int *at,
 									int nrows);
 
+/* hg_column_store_get.c */
+
 /*
  * Fetch rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch: column i
  * becomes column at[i].  What is by reference points into the store.
@@ -154,6 +156,8 @@ extern int hg_column_store_run(const HgColumnStore *store, int column, uint64 ro
 							   const void **values, bool *nulls, bool *any_null);
 
 #define HG_RUN_ROWS (1 << HG_MAX_CHUNK_ROWS_LOG2)
+
+/* hg_column_store.c again */
 
 /* Forget the rows, keep the pieces for the next ones. */
 extern void hg_column_store_clear(HgColumnStore *store);

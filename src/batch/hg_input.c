@@ -17,6 +17,7 @@
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
 #include "batch/hg_input_select.h"
+#include "batch/hg_key_encode.h"
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
 #define HG_CHECK_KEEPS 0.5
@@ -111,8 +112,7 @@ hg_input_next_check(HgInput *input)
 	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
 }
 
-/* Are the keys what a resident HashGraph of a column has? */
-static bool
+bool
 hg_input_has_column_key(const HgInput *input)
 {
 	return input->child->lend != NULL && input->keys.exprs == NULL &&
@@ -273,8 +273,7 @@ hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 	return more;
 }
 
-/* Keep rows with a key: their words and columns, under the same numbers. */
-static void
+void
 hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 {
 	const uint16 *which = rows->which;
@@ -373,236 +372,6 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 	}
 }
 
-bool
-hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit)
-{
-	HgKeySet words = hg_key_column_set(input->words);
-	HgKeyBits *bits = hg_key_bits_create(GetMemoryChunkContext(input), input->words->width, repeats,
-										 limit, &input->budget);
-	bool done = hg_key_bits_reserve(bits, words.pieces, words.npieces);
-
-	Assert(input->ncolumns == 0 && input->null_rows->rows == 0);
-	for (int i = 0; done && i < words.npieces; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		done = hg_key_bits_add(bits, words.pieces[i].keys, words.pieces[i].count) ==
-			   words.pieces[i].count;
-	}
-	if (!done)
-	{
-		hg_key_bits_destroy(bits);
-		return false;
-	}
-	hg_key_column_release(input->words);
-	hg_column_store_clear(input->rows);
-	input->bits = bits;
-	return true;
-}
-
-/* Add a run to the bits: what can't be one is kept as words. */
-static bool
-hg_input_add_run(HgInput *input, const HgRun *run)
-{
-	const char *words = run->values[input->keys.columns[0]];
-	uint64 done = hg_key_bits_add(input->bits, words, run->nrows);
-
-	if (done == (uint64) run->nrows)
-		return true;
-	hg_key_column_borrow(input->words, 0, words + done * input->words->width, run->nrows - done);
-	return false;
-}
-
-bool
-hg_input_fill_bits(HgInput *input)
-{
-	HgInputRows rows;
-	HgSpillKeys keys;
-	HgRun run;
-
-	while (input->bits->map.keys <= HG_MAX_ROWS - HG_RUN_MOST)
-	{
-		int done;
-
-		if (hg_input_read_run(input, HG_RUN_MOST, &run))
-		{
-			if (!hg_input_add_run(input, &run))
-				return false;
-			continue;
-		}
-		if (!hg_input_read(input, &rows, &keys))
-			return true;
-		done = hg_key_bits_add_words(input->bits, keys.words, rows.which, rows.nkeys);
-		if (done < rows.nkeys)
-		{
-			for (int i = done; i < rows.nkeys; i++)
-				rows.key_rows[i - done] = rows.which != NULL ? rows.which[i] : i;
-			rows.which = rows.key_rows;
-			rows.nkeys -= done;
-			hg_input_keep(input, &rows, &keys);
-			return false;
-		}
-	}
-	return false;
-}
-
-/* Move keys that are bits to a spill set. */
-static void
-hg_input_unload_bits(HgInput *input, HgSpill *spill)
-{
-	HgBatch *batch = input->stored_batch;
-	HgSpillKeys keys;
-	uint64 place = 0;
-
-	memset(keys.null_keys, 0, sizeof(keys.null_keys));
-	while ((batch->nrows = hg_key_bits_next(input->bits, &place, keys.words, HG_BATCH_ROWS)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (input->collector != NULL)
-			hg_filter_add(input->collector, keys.words, NULL, batch->nrows);
-		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
-	}
-}
-
-/* ---------------------------------------------------------------------
- * Lent rows
- * ---------------------------------------------------------------------
- */
-
-double
-hg_input_may_lend(const HgInput *input, double *rows)
-{
-	if (!hg_input_has_column_key(input))
-		return 0;
-	return input->child->may_lend(input->child, input->keys.columns[0], rows);
-}
-
-bool
-hg_input_lend(HgInput *input)
-{
-	MemoryContext old;
-
-	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
-	if (!hg_input_has_column_key(input))
-		return false;
-	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
-												ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, input->keys.columns[0]);
-	if (input->lent == NULL)
-	{
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(input->lent_context);
-		return false;
-	}
-	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
-	for (int c = 0; c < input->batch->ncolumns; c++)
-		input->lent_to[c] = -1;
-	for (int i = 0; i < input->ncolumns; i++)
-		input->lent_to[input->from[i]] = input->to[i];
-	MemoryContextSwitchTo(old);
-	/* it takes nothing of what rows that are held may */
-	input->lent_charge.budget = input->budget.parent;
-	hg_charge_set(&input->lent_charge, input->lent->bytes);
-	input->rows_read += input->lent->rows;
-	return true;
-}
-
-void
-hg_input_return_lent(HgInput *input)
-{
-	input->child->return_lent(input->child);
-	hg_charge_set(&input->lent_charge, 0);
-	input->rows_read -= input->lent->rows;
-	input->lent = NULL;
-	MemoryContextDelete(input->lent_context);
-}
-
-void
-hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch)
-{
-	uint32 held[HG_BATCH_ROWS];
-
-	if (input->lent == NULL)
-	{
-		hg_column_store_get(input->rows, rows, nrows, batch, input->to);
-		return;
-	}
-	if (nrows == 0)
-		return;
-	if (rows[0] < input->lent->first_other)
-	{
-		hg_lent_get(input->lent, rows, nrows, batch, input->lent_to);
-		return;
-	}
-	for (int i = 0; i < nrows; i++)
-		held[i] = rows[i] - input->lent->first_other;
-	hg_column_store_get(input->rows, held, nrows, batch, input->to);
-}
-
-/* ---------------------------------------------------------------------
- * To disk, and again
- * ---------------------------------------------------------------------
- */
-
-/* Move rows of a store with consecutive numbers to a spill set; words is NULL without keys. */
-static void
-hg_input_unload_rows(HgInput *input, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
-					 uint64 nrows, const void *words)
-{
-	HgBatch *batch = input->stored_batch;
-	HgSpillKeys keys;
-	uint32 numbers[HG_BATCH_ROWS];
-
-	memset(keys.null_keys, words == NULL, sizeof(keys.null_keys));
-	for (uint64 at = 0; at < nrows; at += batch->nrows)
-	{
-		CHECK_FOR_INTERRUPTS();
-		batch->nrows = (int) Min(nrows - at, HG_BATCH_ROWS);
-		for (int i = 0; i < batch->nrows; i++)
-		{
-			numbers[i] = (uint32) (first_row + at + i);
-			if (words == NULL)
-				keys.words[i] = at + i;
-			else if (input->words->width == 4)
-				keys.words[i] = ((const uint32 *) words)[at + i];
-			else
-				keys.words[i] = ((const uint64 *) words)[at + i];
-		}
-		hg_column_store_get(store, numbers, batch->nrows, batch, input->dense);
-		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
-	}
-}
-
-/* Move what is held in memory to a spill set. */
-static void
-hg_input_unload(HgInput *input, HgSpill *spill)
-{
-	HgKeySet words = hg_key_column_set(input->words);
-
-	if (input->bits != NULL)
-		hg_input_unload_bits(input, spill);
-	for (int i = 0; i < words.npieces; i++)
-		hg_input_unload_rows(input, spill, input->rows, words.pieces[i].first_row,
-							 words.pieces[i].count, words.pieces[i].keys);
-	hg_input_unload_rows(input, spill, input->null_rows, 0, input->null_rows->rows, NULL);
-	hg_input_release(input);
-}
-
-void
-hg_input_spill(HgInput *input, HgSpill *spill)
-{
-	HgInputRows rows;
-	HgSpillKeys keys;
-
-	hg_input_unload(input, spill);
-	while (!input->at_end && hg_input_read(input, &rows, &keys))
-	{
-		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);
-		if (rows.nnull > 0)
-			hg_spill_write(spill, &keys, rows.batch, rows.at, rows.null_rows, rows.nnull);
-	}
-}
-
 void
 hg_input_set_filter(HgInput *input, HgFilter *filter)
 {
@@ -623,16 +392,6 @@ hg_input_set_sender(HgInput *input, HgSender *sender)
 {
 	input->sender = sender;
 	input->send_at = HG_LEAST_SENT;
-}
-
-void
-hg_input_set_source(HgInput *input, HgSpill *source, int partition)
-{
-	hg_input_clear(input);
-	hg_spill_rewind(source, partition);
-	input->source = source;
-	input->partition = partition;
-	input->at_end = false;
 }
 
 /* The keys are no bits any more. */

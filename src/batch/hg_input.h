@@ -122,6 +122,9 @@ extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
 								const int *attnos, const int *to, bool keep_null_keys,
 								HgSourceMaker make_source, HgBudget *budget);
 
+/* Are the keys what a resident HashGraph of a column has? */
+extern bool hg_input_has_column_key(const HgInput *input);
+
 /* Memory that is held, whether there are rows in it or not. */
 extern uint64 hg_input_reserved(const HgInput *input);
 
@@ -151,19 +154,6 @@ hg_input_keys(const HgInput *input)
 }
 
 /*
- * Have the keys that are held be bits, of limit bytes at most, in place of rows, of which no column
- * is needed; repeats: a key that comes again is one.  False, and all is as it was, where there is
- * no room for that, or some key comes again.
- */
-extern bool hg_input_begin_bits(HgInput *input, bool repeats, uint64 limit);
-
-/*
- * Then: read on until the end (at_end is set).  False where the next key can't be a bit: it is
- * among words, and the input can be spilled.
- */
-extern bool hg_input_fill_bits(HgInput *input);
-
-/*
  * The next rows of the source or the child, instead of holding them, with their keys' words by
  * their places in the batch; valid until the next call.  False at the end, and at_end is set.
  */
@@ -176,23 +166,9 @@ extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
  */
 extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
-/*
- * Read on to the end, into a spill set instead of memory; what is held in memory goes
- * there first and its memory is freed.
- */
-extern void hg_input_spill(HgInput *input, HgSpill *spill);
-
-/*
- * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
- * key is a column of its that has a resident HashGraph, and is the integer that it is there.
- */
-extern double hg_input_may_lend(const HgInput *input, double *rows);
-
-/* Have rows lent from now on, of which none was read; false where none may be. */
-extern bool hg_input_lend(HgInput *input);
-
-/* Have all rows be read, after hg_input_restart() and a rescan of the child. */
-extern void hg_input_return_lent(HgInput *input);
+/* Hold rows with a key that hg_input_read has returned: their words and columns, under the same
+ * numbers. */
+extern void hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys);
 
 /* What rows that are held have numbers from. */
 static inline uint32
@@ -200,26 +176,6 @@ hg_input_first_number(const HgInput *input)
 {
 	return input->lent != NULL ? input->lent->first_other : 0;
 }
-
-/* The place of a row by its number, and how many places there are (hg_lent.h). */
-static inline uint64
-hg_input_place(const HgInput *input, uint32 row)
-{
-	return input->lent != NULL ? hg_lent_place(input->lent, row) : row;
-}
-
-static inline uint64
-hg_input_places(const HgInput *input)
-{
-	return input->lent != NULL ? hg_lent_places(input->lent, input->words->rows)
-							   : input->words->rows;
-}
-
-/*
- * Fetch rows[nrows], all of them lent or all of them held, into rows 0 .. nrows - 1 of a batch of
- * the join's scan slot.
- */
-extern void hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch);
 
 /* Add the keys of rows that the child returns to a begun filter, from now on; NULL: to none. */
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
@@ -232,9 +188,6 @@ extern void hg_input_set_sender(HgInput *input, HgSender *sender);
  * is destroyed.
  */
 extern void hg_input_set_filter(HgInput *input, HgFilter *filter);
-
-/* Read from a partition from now on; what is held is forgotten. */
-extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
 /* Forget what is held, keep its memory for the next rows; at_end stays as it is. */
 extern void hg_input_clear(HgInput *input);

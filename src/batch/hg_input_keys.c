@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_input_keys.h"
+#include "batch/hg_key_encode.h"
 
 /* Memory of the values of key expressions that are encoded together, in bytes. */
 #define HG_KEY_VALUES (256 * 1024)

@@ -29,7 +29,7 @@
 #include "fmgr.h"
 
 #include "batch/hg_batch.h"
-#include "engine/hg_engine.h"
+#include "batch/hg_key_operator.h"
 
 /* One join clause: outer expression OPERATOR inner expression. */
 typedef struct HgKeyClause
@@ -37,20 +37,6 @@ typedef struct HgKeyClause
 	Oid operator_oid; /* hashable, with the outer side on its left */
 	Oid collation;	  /* input collation of the operator */
 } HgKeyClause;
-
-/* How a value becomes an image. */
-typedef enum HgKeyImage
-{
-	HG_IMAGE_INT8, /* by value, so many bits, signed */
-	HG_IMAGE_INT16,
-	HG_IMAGE_INT32,
-	HG_IMAGE_INT64,
-	HG_IMAGE_FLOAT4,	  /* as float4 */
-	HG_IMAGE_FLOAT4_WIDE, /* as float8 */
-	HG_IMAGE_FLOAT8,
-	HG_IMAGE_BYTES6, /* by reference, so many bytes */
-	HG_IMAGE_BYTES8
-} HgKeyImage;
 
 typedef enum HgKeyEncoding
 {
@@ -81,19 +67,6 @@ typedef struct HgKeyEncoder
 } HgKeyEncoder;
 
 /*
- * True when an operator has hash functions for both of its sides, so that an
- * encoder can be made for it.  Never fails.
- */
-extern bool hg_key_operator_usable(Oid operator_oid);
-
-/* Is an operator one whose keys, alone in a word, are integers on both sides (hg_key_is_integer)?
- */
-extern bool hg_key_operator_compares_integers(Oid operator_oid);
-
-/* get_commutator, faster the second time. */
-extern Oid hg_key_commutator(Oid operator_oid);
-
-/*
  * True when an encoder of these clauses would be exact; *width (may be NULL) is
  * the width of its words.
  */
@@ -107,15 +80,5 @@ extern bool hg_key_is_value(const HgKeyEncoder *encoder, HgSide side);
 
 /* Is a key of a side one integer, a column's value itself, as wide as that? */
 extern bool hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side);
-
-/*
- * Encode rows first .. first + nrows - 1 of a batch of a side; the values of part i are column
- * at[i].  null_keys[row] tells whether the key is NULL, so that the row matches nothing; else
- * words[row] is the key.  Returns how many rows have one.  temporary is for what hash functions
- * leave behind; it may be reset.
- */
-extern int hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at,
-						 int first, int nrows, uint64 *words, bool *null_keys,
-						 MemoryContext temporary);
 
 #endif /* HG_KEY_H */

@@ -81,6 +81,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hg_status.h"
+
 #ifdef __cplusplus
 extern "C"
 {
@@ -103,31 +105,6 @@ extern "C"
 /* Columns that groups are made by, and numbers that are asked for of each, at most. */
 #define HG_MAX_REDUCE_KEYS 4
 #define HG_MAX_REDUCE_ITEMS 16
-
-	typedef enum HgStatus
-	{
-		HG_OK = 0,
-		HG_INVALID,				 /* the caller broke the contract or a limit */
-		HG_OUT_OF_MEMORY,		 /* host memory refused; without a device also: over
-								  * memory_limit */
-		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, over the device's budget
-								  * or over memory_limit: a smaller job may do */
-		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
-		HG_CANCELLED,			 /* host->cancelled() said so */
-		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
-		HG_EVICTED,				 /* the job was idle, and others waited for its device memory: a
-								  * new job may do */
-		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
-		HG_CONNECTION_LOST		 /* the device process is gone */
-	} HgStatus;
-
-	/* What went wrong, for a human: message without newline, detail may be "". */
-	typedef struct HgError
-	{
-		HgStatus status;
-		char message[160];
-		char detail[240];
-	} HgError;
 
 	typedef enum HgSide
 	{
@@ -602,14 +579,6 @@ extern "C"
 		 */
 		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
 	};
-
-	/* Fill *error (if not NULL) printf-like and return status. */
-	extern HgStatus hg_error_set(HgError *error, HgStatus status, const char *detail,
-								 const char *format, ...)
-#if defined(__GNUC__)
-		__attribute__((format(printf, 4, 5)))
-#endif
-		;
 
 	/* Milliseconds of a clock that only goes forward. */
 	extern double hg_clock_ms(void);

@@ -32,9 +32,10 @@
  *
  * Keys as vertices.  Where keys are dense, as serial numbers are, key - least is a perfect hash:
  * each list has one key, which need not be stored or compared, nothing need be binned, and outer
- * rows can be looked up in their order.  A place of the table without a row is as dear as one with a
- * row: there may be a few times as many places as the inner side has rows; or, in a table that stays
- * in the nearest cache, as many as are cleared in less time than it would take to hash the rows.
+ * rows can be looked up in their order.  A place of the table without a row is as dear as one with
+ * a row: there may be a few times as many places as the inner side has rows; or, in a table that
+ * stays in the nearest cache, as many as are cleared in less time than it would take to hash the
+ * rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -62,17 +63,6 @@
 /* ... or for each row of both sides, where it has so few of them that it stays in a near cache. */
 #define DIRECT_NEAR_RATIO 8
 #define DIRECT_NEAR_VERTICES (UINT64_C(128) * 1024)
-
-/* The smallest e with 2^e >= n, for n <= 2^63. */
-static uint32_t
-ceil_log2(uint64_t n)
-{
-	uint32_t log2 = 0;
-
-	while ((UINT64_C(1) << log2) < n)
-		log2++;
-	return log2;
-}
 
 uint32_t
 hg_shape_vertices_log2(uint64_t rows, double c)
@@ -156,7 +146,7 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 	if (shape.build == HG_BUILD_V2)
 	{
 		if (spec->bins > 0)
-			shape.bins_log2 = ceil_log2(spec->bins);
+			shape.bins_log2 = hg_ceil_log2(spec->bins);
 		else
 			while (shape.bins_log2 < limits->max_bins_log2 &&
 				   (bytes >> shape.bins_log2) > limits->bin_bytes)

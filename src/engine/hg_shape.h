@@ -52,6 +52,17 @@ extern HgShape hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limit
 extern uint64_t hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows,
 										 uint64_t inner_rows);
 
+/* The smallest e with 2^e >= n, for n <= 2^63. */
+static inline uint32_t
+hg_ceil_log2(uint64_t n)
+{
+	uint32_t log2 = 0;
+
+	while ((UINT64_C(1) << log2) < n)
+		log2++;
+	return log2;
+}
+
 /*
  * log2 of the vertices for rows rows at load factor c: the power of two that is
  * nearest to rows / c, by their ratio.  Rounding up instead would cost up to twice the

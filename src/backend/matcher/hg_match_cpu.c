@@ -12,15 +12,9 @@
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_job.h"
 
-static HgStatus
-hg_match_cpu_open(HgMatchSource *source, HgError *error)
-{
-	return hg_match_job_open((HgMatchJob *) source, false, error);
-}
-
 static const HgMatchSourceOps hg_match_cpu_ops = {
 	.backend = "cpu",
-	.open = hg_match_cpu_open,
+	.open = hg_match_job_open,
 	.build = hg_match_job_build,
 	.next = hg_match_job_next,
 	.renew = hg_match_job_renew,

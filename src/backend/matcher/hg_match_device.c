@@ -16,12 +16,6 @@
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_patience.h"
 
-static HgStatus
-hg_match_device_open(HgMatchSource *source, HgError *error)
-{
-	return hg_match_job_open((HgMatchJob *) source, true, error);
-}
-
 HgStatus
 hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
 {
@@ -104,7 +98,7 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 
 static const HgMatchSourceOps hg_match_device_ops = {
 	HG_MATCH_DEVICE_CALLS,
-	.open = hg_match_device_open,
+	.open = hg_match_job_open,
 };
 
 void *

@@ -35,8 +35,8 @@ extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups
 extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
 
 #define HG_MATCH_DEVICE_CALLS                                                                      \
-	.backend = "cuda", .build = hg_match_job_build, .next = hg_match_device_next,                  \
-	.rewind = hg_match_device_rewind, .count = hg_match_job_count,                                 \
+	.backend = "cuda", .on_device = true, .build = hg_match_job_build,                             \
+	.next = hg_match_device_next, .rewind = hg_match_device_rewind, .count = hg_match_job_count,   \
 	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
 	.report = hg_match_job_report, .replace = hg_match_device_replace, .close = hg_match_job_close
 

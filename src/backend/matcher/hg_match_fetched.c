@@ -48,7 +48,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 
 	hg_device_team_begin(device, &task->team, task->spec.sender, source->reduction, &source->gather,
 						 task->context);
-	hg_match_source_fill_spec(source, true, &spec);
+	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
 	hg_host_set_patience(&task->host, fetched->alone ? -1 : patience_ms);
@@ -144,6 +144,7 @@ hg_match_fetched_close(HgMatchSource *source)
 
 static const HgMatchSourceOps hg_match_fetched_ops = {
 	.backend = "cuda",
+	.on_device = true,
 	.open = hg_match_fetched_open,
 	.build = hg_match_fetched_build,
 	.next = hg_match_fetched_next,

@@ -45,12 +45,13 @@ hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops)
 }
 
 HgStatus
-hg_match_job_open(HgMatchJob *job, bool on_device, HgError *error)
+hg_match_job_open(HgMatchSource *source, HgError *error)
 {
+	HgMatchJob *job = (HgMatchJob *) source;
 	HgJobSpec spec;
 
-	hg_match_source_fill_spec(&job->source, on_device, &spec);
-	return job->engine->open(job->engine, &job->source.task->host.host, &spec, &job->job, error);
+	hg_match_source_fill_spec(source, &spec);
+	return job->engine->open(job->engine, &source->task->host.host, &spec, &job->job, error);
 }
 
 /* Give the job the keys and columns of a side. */

@@ -31,8 +31,8 @@ typedef struct HgMatchJob
  */
 extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops);
 
-/* Open a job on the engine; on_device as of hg_matcher_init_spec. */
-extern HgStatus hg_match_job_open(HgMatchJob *job, bool on_device, HgError *error);
+/* Open a job on the engine. */
+extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
 
 /* Give the job all keys, numbered by their positions, and its columns, unless filled; build it. */
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);

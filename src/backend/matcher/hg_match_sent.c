@@ -28,7 +28,7 @@ hg_match_sent_take_over(HgMatchJob *job, HgError *error)
 		hg_sender_columns(sender, HG_OUTER) != source->gather.columns[HG_OUTER] ||
 		hg_sender_columns(sender, HG_INNER) != source->gather.columns[HG_INNER])
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
-	hg_match_source_fill_spec(source, true, &spec);
+	hg_match_source_fill_spec(source, &spec);
 	status = hg_sender_finish(sender, &task->host, task->sides, error);
 	if (status == HG_OK)
 		status =
@@ -58,7 +58,7 @@ hg_match_sent_open(HgMatchSource *source, HgError *error)
 	hg_match_task_end_sending(source->task);
 	/* begin anew, if the user does not want to stop */
 	if (!job->filled && status != HG_CANCELLED)
-		status = hg_match_job_open(job, true, error);
+		status = hg_match_job_open(source, error);
 	return status;
 }
 

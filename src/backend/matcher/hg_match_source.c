@@ -38,9 +38,10 @@ hg_match_source_destroy(HgMatchSource *source)
 }
 
 void
-hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec *spec)
+hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 {
 	const HgMatchTask *task = source->task;
+	const bool on_device = source->ops->on_device;
 
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
 	spec->direct = task->spec.direct && !on_device && hg_table == HG_TABLE_AUTO;

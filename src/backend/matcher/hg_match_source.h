@@ -77,6 +77,7 @@ typedef struct HgMatchSource HgMatchSource;
 typedef struct HgMatchSourceOps
 {
 	const char *backend; /* "cpu" or "cuda": HgMatcherReport.backend */
+	bool on_device;		 /* its job takes the memory of a device, and not of this process */
 
 	/*
 	 * Have a job.  HG_CONNECTION_LOST and HG_DEVICE_FAILED of this call may tell of a device
@@ -140,7 +141,7 @@ extern void *hg_match_source_create(HgMatchTask *task, const HgMatchSourceOps *o
 extern void hg_match_source_destroy(HgMatchSource *source);
 
 /* What is asked of its job, for the rows of this process alone. */
-extern void hg_match_source_fill_spec(const HgMatchSource *source, bool on_device, HgJobSpec *spec);
+extern void hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec);
 
 /* Return the matches of a block, with their values. */
 extern const HgMatches *hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block);

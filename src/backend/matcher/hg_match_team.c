@@ -16,7 +16,7 @@ static HgStatus
 hg_match_team_open(HgMatchSource *source, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
-	HgStatus status = hg_match_job_open(job, false, error);
+	HgStatus status = hg_match_job_open(source, error);
 
 	if (status == HG_OK)
 		status = job->engine->share(job->job, &source->task->team.team, error);

@@ -272,7 +272,7 @@ hg_matcher_job_bytes(const HgMatcher *matcher)
 	HgMatchSource *source = matcher->source;
 	HgJobStats stats = {0};
 
-	if (strcmp(source->ops->backend, "cpu") != 0)
+	if (source->ops->on_device)
 		return 0;
 	source->ops->report(source, &stats);
 	return stats.peak_bytes;

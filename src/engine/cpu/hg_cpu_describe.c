@@ -13,7 +13,6 @@
 
 #include "../hg_hash.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_memory.h"
 #include "hg_cpu_side.h"
 
 /* Vertices of a graph, and those of them that the next piece of work takes. */
@@ -49,14 +48,14 @@ hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 {
 	const HgCpuGraph *graph = &job->graphs[which];
 	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
-	uint64_t vertices = job->stats.vertices / bins;
+	uint64_t vertices = job->base.stats.vertices / bins;
 	uint64_t step;
 
 	memset(stats, 0, sizeof(*stats));
-	stats->vertices = job->stats.vertices;
-	stats->edges = job->sides[which].rows;
+	stats->vertices = job->base.stats.vertices;
+	stats->edges = job->base.sides[which].rows;
 	stats->bytes = (stats->vertices + 1) * sizeof(uint32_t) +
-				   stats->edges * (job->spec.key_width + sizeof(uint32_t));
+				   stats->edges * (job->base.spec.key_width + sizeof(uint32_t));
 
 	for (uint64_t bin = 0; bin < bins; bin++)
 	{
@@ -72,9 +71,9 @@ hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 			for (uint64_t k = v; k < v + step; k++)
 				stats->empty_vertices += graph->offsets[k] == graph->offsets[k + 1];
 
-			status = hg_cpu_poll(job, error);
+			status = hg_host_poll(&job->base, error);
 			if (status == HG_OK)
-				status = job->spec.key_width == 4
+				status = job->base.spec.key_width == 4
 							 ? count_distinct32(job, graph, v, step, &stats->distinct_keys, error)
 							 : count_distinct64(job, graph, v, step, &stats->distinct_keys, error);
 			if (status != HG_OK)
@@ -91,7 +90,7 @@ hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys, uint
 {
 	const HgCpuGraph *graph = &job->graphs[which];
 	uint64_t bins = UINT64_C(1) << job->shape.bins_log2;
-	uint64_t vertices = job->stats.vertices / bins;
+	uint64_t vertices = job->base.stats.vertices / bins;
 	uint32_t edges = 0;
 	uint64_t step;
 
@@ -104,10 +103,10 @@ hg_cpu_export(HgJob *job, HgSide which, uint32_t *offsets, void *edge_keys, uint
 			step = vertices_step(vertices - v);
 			for (uint64_t k = v; k < v + step; k++)
 				*offsets++ = edges + graph->offsets[k];
-			status = hg_cpu_poll(job, error);
+			status = hg_host_poll(&job->base, error);
 		}
 		if (status == HG_OK)
-			status = job->spec.key_width == 4
+			status = job->base.spec.key_width == 4
 						 ? export_edges32(job, graph, (uint32_t *) edge_keys + edges,
 										  edge_rows + edges, error)
 						 : export_edges64(job, graph, (uint64_t *) edge_keys + edges,

@@ -41,7 +41,7 @@ HG_CPU_T(count_distinct)(HgJob *job, const HgCpuGraph *graph, uint64_t first, ui
 			*distinct += k == i;
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_cpu_poll(job, error);
+				HgStatus status = hg_host_poll(&job->base, error);
 
 				if (status != HG_OK)
 					return status;
@@ -63,7 +63,7 @@ HG_CPU_T(export_edges)(HgJob *job, const HgCpuGraph *graph, void *edge_keys, uin
 	{
 		if (i % HG_CPU_POLL_ROWS == 0)
 		{
-			HgStatus status = hg_cpu_poll(job, error);
+			HgStatus status = hg_host_poll(&job->base, error);
 
 			if (status != HG_OK)
 				return status;

@@ -45,7 +45,6 @@
 #include "../hg_hash.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_memory.h"
 #include "hg_cpu_run.h"
 
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -229,9 +228,9 @@ choose_kernels(const HgJob *job)
 	static const Kernels avx512[] = {KERNELS(32, avx512), KERNELS(64, avx512)};
 
 	if (hg_cpu_features() >= HG_CPU_AVX512)
-		return &avx512[job->spec.key_width == 8];
+		return &avx512[job->base.spec.key_width == 8];
 #endif
-	return &portable[job->spec.key_width == 8];
+	return &portable[job->base.spec.key_width == 8];
 }
 
 /* ---------------------------------------------------------------------
@@ -285,11 +284,11 @@ find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgEr
 	uint32_t count;
 	uint32_t row;
 
-	hg_cpu_scan_init(&scan, &job->sides[HG_INNER]);
-	while ((count = hg_cpu_scan_next(&scan, job->spec.key_width, HG_CPU_POLL_ROWS, &keys, &row)) >
-		   0)
+	hg_cpu_scan_init(&scan, &job->base.sides[HG_INNER]);
+	while ((count = hg_cpu_scan_next(&scan, job->base.spec.key_width, HG_CPU_POLL_ROWS, &keys,
+									 &row)) > 0)
 	{
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = hg_host_poll(&job->base, error);
 
 		if (status != HG_OK)
 			return status;
@@ -316,7 +315,7 @@ choose_bounds(HgJob *job, uint64_t first, uint64_t most, const HgCpuBounds *boun
 static uint64_t
 most_vertices(HgJob *job, const uint64_t rows[2], uint64_t bytes)
 {
-	uint64_t most = hg_shape_direct_vertices(&job->spec, rows[HG_OUTER], rows[HG_INNER]);
+	uint64_t most = hg_shape_direct_vertices(&job->base.spec, rows[HG_OUTER], rows[HG_INNER]);
 	uint64_t room;
 
 	job->direct.inner_rows = rows[HG_INNER];
@@ -328,15 +327,15 @@ HgStatus
 hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError *error)
 {
 	uint64_t most = most_vertices(job, rows, bytes);
-	const HgCpuPiece *piece = job->sides[HG_INNER].pieces;
+	const HgHostPiece *piece = job->base.sides[HG_INNER].pieces;
 	HgCpuBounds bounds = {0, 0};
 	HgStatus status;
 	uint64_t first;
 
 	if (most == 0)
 		return HG_OK;
-	first = job->spec.key_width == 4 ? *(const uint32_t *) piece->keys
-									 : *(const uint64_t *) piece->keys;
+	first = job->base.spec.key_width == 4 ? *(const uint32_t *) piece->keys
+										  : *(const uint64_t *) piece->keys;
 	status = find_bounds(job, first, most, &bounds, error);
 	if (status == HG_OK)
 		choose_bounds(job, first, most, &bounds);
@@ -353,8 +352,8 @@ hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 HgStatus
 hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error)
 {
-	*bounds = job->spec.key_width == 4 ? (HgCpuBounds){INT32_MAX, INT32_MIN}
-									   : (HgCpuBounds){INT64_MAX, INT64_MIN};
+	*bounds = job->base.spec.key_width == 4 ? (HgCpuBounds){INT32_MAX, INT32_MIN}
+											: (HgCpuBounds){INT64_MAX, INT64_MIN};
 	return find_bounds(job, 0, UINT64_MAX, bounds, error);
 }
 
@@ -382,8 +381,8 @@ hg_cpu_direct_close(HgJob *job)
 
 	if (direct->given)
 		return;
-	hg_cpu_free(job, direct->rows, direct->rows_bytes);
-	hg_cpu_free(job, direct->table, direct->table_bytes);
+	hg_host_free(&job->base, direct->rows, direct->rows_bytes);
+	hg_host_free(&job->base, direct->table, direct->table_bytes);
 	direct->rows = NULL;
 	direct->table = NULL;
 	direct->kind = HG_CPU_TABLE_NONE;
@@ -401,13 +400,13 @@ table_create(HgJob *job, HgCpuTableKind kind, HgError *error)
 
 	hg_cpu_direct_close(job);
 	direct->table_bytes = table_bytes(job, kind);
-	status = hg_cpu_alloc(job, direct->table_bytes, &memory, error);
+	status = hg_host_alloc(&job->base, direct->table_bytes, &memory, error);
 	direct->table = memory;
 	for (uint64_t at = 0; at < direct->table_bytes && status == HG_OK; at += step)
 	{
 		step = direct->table_bytes - at < CLEARED_BYTES ? direct->table_bytes - at : CLEARED_BYTES;
 		memset((char *) memory + at, empty, step);
-		status = hg_cpu_poll(job, error);
+		status = hg_host_poll(&job->base, error);
 	}
 	return status;
 }
@@ -434,7 +433,7 @@ inner_walk_init(InnerWalk *inner, const HgJob *job)
 
 	inner->job = job;
 	inner->left = 0;
-	hg_cpu_scan_init(&inner->scan, side);
+	hg_cpu_scan_init(&inner->scan, &job->base.sides[HG_INNER]);
 	if (side->binned)
 		hg_cpu_walk_init(&inner->walk, side, 0, 0, hg_cpu_bin_rows(side, 0));
 }
@@ -448,7 +447,7 @@ inner_walk_next(InnerWalk *inner, uint32_t max, const void **keys, uint32_t *row
 	uint32_t count;
 
 	if (!job->sides[HG_INNER].binned)
-		return hg_cpu_scan_next(&inner->scan, job->spec.key_width, max, keys, row);
+		return hg_cpu_scan_next(&inner->scan, job->base.spec.key_width, max, keys, row);
 	if (inner->left == 0)
 	{
 		inner->left = hg_cpu_walk_next(&inner->walk, hg_cpu_edge_size(job), BLOCK, &edges);
@@ -481,7 +480,7 @@ table_enter(HgJob *job, EnterKernel enter, uint32_t step, bool once, HgError *er
 	inner_walk_init(&inner, job);
 	while ((count = inner_walk_next(&inner, step, &keys, &row)) > 0)
 	{
-		HgStatus status = work >= step ? hg_cpu_poll(job, error) : HG_OK;
+		HgStatus status = work >= step ? hg_host_poll(&job->base, error) : HG_OK;
 
 		if (status != HG_OK)
 			return status;
@@ -506,7 +505,7 @@ table_place(HgJob *job, HgError *error)
 	if (status != HG_OK)
 		return status;
 	direct->rows_bytes = lists_bytes(job);
-	status = hg_cpu_alloc(job, direct->rows_bytes, &memory, error);
+	status = hg_host_alloc(&job->base, direct->rows_bytes, &memory, error);
 	direct->rows = memory;
 	if (status != HG_OK)
 		return status;
@@ -534,7 +533,7 @@ table_wanted(const HgJob *job, HgMatchMode mode, bool counted)
 {
 	bool once = mode == HG_MATCH_FIRST || !job->direct.repeats;
 
-	if (counted || job->spec.outer_only)
+	if (counted || job->base.spec.outer_only)
 		return once ? HG_CPU_TABLE_BITS : HG_CPU_TABLE_COUNTS;
 	return once ? HG_CPU_TABLE_ROWS : HG_CPU_TABLE_LISTS;
 }
@@ -549,7 +548,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 	HgCpuTableKind kind;
 
 	/* of a participant that has none, whose rows others look up */
-	if (job->sides[HG_OUTER].rows == 0)
+	if (job->base.sides[HG_OUTER].rows == 0)
 		return HG_OK;
 	while (status == HG_OK && direct->kind != (kind = table_wanted(job, mode, counted)))
 	{
@@ -562,7 +561,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 		if (status == HG_OK)
 			direct->kind = kind;
 	}
-	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
+	job->base.stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
 	return status;
 }
 
@@ -575,14 +574,14 @@ HgStatus
 hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode, HgError *error)
 {
 	memset(cursor, 0, sizeof(*cursor));
-	hg_cpu_scan_init(&cursor->scan, &job->sides[HG_OUTER]);
+	hg_cpu_scan_init(&cursor->scan, &job->base.sides[HG_OUTER]);
 	return table_make(job, mode, false, error);
 }
 
 HgStatus
 hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, HgError *error)
 {
-	const uint32_t width = job->spec.key_width;
+	const uint32_t width = job->base.spec.key_width;
 	const WriteKernel write = choose_kernels(job)->write[job->direct.kind];
 	const Table table = job_table(job);
 	HgMatches part = *matches;
@@ -602,7 +601,7 @@ hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, Hg
 				break;
 			cursor->keys = keys;
 		}
-		status = hg_cpu_poll(job, error);
+		status = hg_host_poll(&job->base, error);
 		if (status != HG_OK)
 			break;
 		part.capacity = matches->capacity - part.count < POLL_MATCHES ? matches->capacity
@@ -613,7 +612,7 @@ hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, Hg
 		cursor->left -= done;
 		cursor->row += done;
 	}
-	job->stats.intersections += tally.lists;
+	job->base.stats.intersections += tally.lists;
 	matches->count = status == HG_OK ? part.count : 0;
 	return status;
 }
@@ -630,15 +629,15 @@ hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *er
 	uint32_t count;
 	uint32_t row;
 
-	hg_cpu_scan_init(&scan, &job->sides[HG_OUTER]);
-	while (status == HG_OK && (count = hg_cpu_scan_next(&scan, job->spec.key_width,
+	hg_cpu_scan_init(&scan, &job->base.sides[HG_OUTER]);
+	while (status == HG_OK && (count = hg_cpu_scan_next(&scan, job->base.spec.key_width,
 														HG_CPU_POLL_ROWS, &keys, &row)) > 0)
 	{
 		/* where there is a row there is a table for it */
 		counts[job->direct.kind](&table, keys, count, &tally);
-		status = hg_cpu_poll(job, error);
+		status = hg_host_poll(&job->base, error);
 	}
-	job->stats.intersections += tally.lists;
+	job->base.stats.intersections += tally.lists;
 	*matches = tally.matches;
 	return status;
 }

@@ -33,7 +33,6 @@
 #include "hg_cpu_graph.h"
 
 #include "../hg_hash.h"
-#include "hg_cpu_memory.h"
 #include "hg_cpu_side.h"
 
 /* The smaller of what is left and what fits between two polls. */
@@ -51,7 +50,7 @@ work_done(HgJob *job, uint32_t *work, uint32_t rows, HgError *error)
 	if (*work < HG_CPU_POLL_ROWS)
 		return HG_OK;
 	*work = 0;
-	return hg_cpu_poll(job, error);
+	return hg_host_poll(&job->base, error);
 }
 
 /* Set n entries of offsets to 0. */
@@ -62,7 +61,7 @@ offsets_clear(HgJob *job, uint32_t *offsets, uint64_t n, HgError *error)
 
 	for (uint64_t i = 0; i < n; i += step)
 	{
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = hg_host_poll(&job->base, error);
 
 		if (status != HG_OK)
 			return status;
@@ -81,7 +80,7 @@ hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 
 	for (uint64_t i = 0; i < n; i += step)
 	{
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = hg_host_poll(&job->base, error);
 
 		if (status != HG_OK)
 			return status;
@@ -123,11 +122,11 @@ hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error)
 
 	graph->bin = HG_CPU_NO_BIN;
 	graph->edges_bytes = (rows + HG_CPU_EDGE_PADDING) * hg_cpu_edge_size(job);
-	status = hg_cpu_alloc(job, graph->edges_bytes, &graph->edges, error);
+	status = hg_host_alloc(&job->base, graph->edges_bytes, &graph->edges, error);
 	if (status != HG_OK)
 		return status;
 	graph->offsets_bytes = (graph_vertices(job) + 2) * sizeof(uint32_t);
-	status = hg_cpu_alloc(job, graph->offsets_bytes, &memory, error);
+	status = hg_host_alloc(&job->base, graph->offsets_bytes, &memory, error);
 	graph->offsets = memory;
 	return status;
 }
@@ -144,11 +143,11 @@ graph_build(HgJob *job, HgSide which, uint32_t bin, uint64_t rows, const HgCpuSc
 
 	graph->bin = HG_CPU_NO_BIN;
 	graph->edges_count = (uint32_t) rows;
-	status = job->spec.key_width == 4 ? build32(job, graph, vertices, scan, walk, error)
-									  : build64(job, graph, vertices, scan, walk, error);
+	status = job->base.spec.key_width == 4 ? build32(job, graph, vertices, scan, walk, error)
+										   : build64(job, graph, vertices, scan, walk, error);
 	if (status == HG_OK)
 		graph->bin = bin;
-	job->stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
+	job->base.stats.phase_ms[HG_PHASE_BUILD] += hg_clock_ms() - start;
 	return status;
 }
 
@@ -167,6 +166,6 @@ hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error)
 {
 	HgCpuScan scan;
 
-	hg_cpu_scan_init(&scan, &job->sides[which]);
-	return graph_build(job, which, 0, job->sides[which].rows, &scan, NULL, error);
+	hg_cpu_scan_init(&scan, &job->base.sides[which]);
+	return graph_build(job, which, 0, job->base.sides[which].rows, &scan, NULL, error);
 }

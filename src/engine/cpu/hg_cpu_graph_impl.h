@@ -61,7 +61,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, 
 			differing |= MIXED(&edges[k]) ^ MIXED(&edges[low]);
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_cpu_poll(job, error);
+				HgStatus status = hg_host_poll(&job->base, error);
 
 				if (status != HG_OK)
 					return status;
@@ -85,7 +85,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, 
 			}
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_cpu_poll(job, error);
+				HgStatus status = hg_host_poll(&job->base, error);
 
 				if (status != HG_OK)
 					return status;
@@ -118,7 +118,8 @@ HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, HgEr
 		uint32_t start = graph->offsets[v];
 		uint32_t length = graph->offsets[v + 1] - start;
 
-		if ((v & (HG_CPU_POLL_ROWS - 1)) == 0 && (status = hg_cpu_poll(job, error)) != HG_OK)
+		if ((v & (HG_CPU_POLL_ROWS - 1)) == 0 &&
+			(status = hg_host_poll(&job->base, error)) != HG_OK)
 			return status;
 		if (length <= HG_CPU_SORTED_LIST)
 			continue;
@@ -141,7 +142,7 @@ HG_CPU_T(count_pieces)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuScan sc
 	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_ROWS, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = hg_host_poll(&job->base, error);
 
 		if (status != HG_OK)
 			return status;
@@ -185,7 +186,7 @@ HG_CPU_T(place_pieces)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuScan sc
 	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_PLACES, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
-		HgStatus status = hg_cpu_poll(job, error);
+		HgStatus status = hg_host_poll(&job->base, error);
 
 		if (status != HG_OK)
 			return status;

@@ -4,6 +4,7 @@
  *	  A job of the CPU engine: where its rows and graphs are.
  *
  *	hg_cpu.c			life of a job, the table of calls
+ *	hg_cpu_build.c		shape of a job: graphs or keys as vertices, bins or none
  *	hg_cpu_describe.c	describe and export
  *	hg_cpu_direct.c		jobs whose vertices are the keys: their tables, matches and counts
  *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
@@ -11,7 +12,7 @@
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side
  *	hg_cpu_team.c		what participants of a shared job tell each other
  *	hg_cpu_side.c		the runs of a side, whoever made them
- *	hg_cpu_memory.c		memory under the job's limit, cancel
+ *	../hg_host_job.c	memory under the job's limit, cancel, keys appended, what calls check
  *
  * A file calls those that stand below it, and none above.
  *
@@ -42,6 +43,7 @@
 
 #include <string.h>
 
+#include "../hg_host_job.h"
 #include "../hg_shape.h"
 #include "hg_cpu.h"
 
@@ -131,14 +133,6 @@ hg_cpu_edge_set64(HgCpuEdge64 *edge, uint64_t mixed, uint32_t row)
 	edge->row = row;
 }
 
-/* Keys that one append brought; the memory is the caller's. */
-typedef struct HgCpuPiece
-{
-	const void *keys;
-	uint64_t count;
-	uint32_t first_row; /* the number of the first key's row */
-} HgCpuPiece;
-
 /*
  * What a run's memory begins with.  It may be mapped by several processes, at
  * different addresses.
@@ -162,11 +156,6 @@ typedef struct HgCpuRun
 
 typedef struct HgCpuSide
 {
-	HgCpuPiece *pieces;
-	size_t piece_count;
-	size_t piece_capacity;
-	uint64_t rows; /* in pieces */
-
 	bool binned; /* the rows are in runs */
 	HgCpuRun *runs;
 	size_t run_count;
@@ -220,21 +209,24 @@ typedef struct HgCpuDirect
 
 struct HgJob
 {
-	const HgHost *host;
-	HgJobSpec spec;
+	HgHostJob base;		  /* first; its sides have the rows as they were appended */
 	const HgTeam *team;	  /* NULL unless the job is shared */
 	HgShape shape;		  /* set by build */
 	HgCpuSide sides[2];	  /* by HgSide */
 	HgCpuGraph graphs[2]; /* by HgSide */
 	HgCpuDirect direct;	  /* instead of graphs, where it has vertices */
-	HgJobStats stats;
-	uint64_t held_bytes;
 };
+
+static inline bool
+hg_cpu_is_direct(const HgJob *job)
+{
+	return job->direct.vertices > 0;
+}
 
 static inline size_t
 hg_cpu_edge_size(const HgJob *job)
 {
-	return job->spec.key_width == 4 ? sizeof(HgCpuEdge32) : sizeof(HgCpuEdge64);
+	return job->base.spec.key_width == 4 ? sizeof(HgCpuEdge32) : sizeof(HgCpuEdge64);
 }
 
 #endif /* HG_CPU_JOB_H */

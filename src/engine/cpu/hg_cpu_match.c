@@ -41,7 +41,6 @@
 #include "../hg_hash.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_memory.h"
 #include "hg_cpu_run.h"
 #include "hg_cpu_team.h"
 
@@ -68,7 +67,7 @@ cursor_work(HgJob *job, HgCpuCursor *cursor, uint32_t rows, HgError *error)
 	if (cursor->work < HG_CPU_POLL_ROWS)
 		return HG_OK;
 	cursor->work = 0;
-	return hg_cpu_poll(job, error);
+	return hg_host_poll(&job->base, error);
 }
 
 /*
@@ -113,7 +112,7 @@ unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
 	{
 		cursor->in_unit = cursor->next_bin == 0;
 		cursor->next_bin = 1;
-		hg_cpu_scan_init(&cursor->scan, &job->sides[HG_OUTER]);
+		hg_cpu_scan_init(&cursor->scan, &job->base.sides[HG_OUTER]);
 		return HG_OK;
 	}
 
@@ -146,8 +145,8 @@ unit_next(HgJob *job, HgCpuCursor *cursor, HgError *error)
 static void
 cursor_report(HgJob *job, HgCpuCursor *cursor)
 {
-	job->stats.comparisons += cursor->comparisons;
-	job->stats.intersections += cursor->lists;
+	job->base.stats.comparisons += cursor->comparisons;
+	job->base.stats.intersections += cursor->lists;
 	cursor->comparisons = 0;
 	cursor->lists = 0;
 }
@@ -278,8 +277,8 @@ hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error)
 	HgStatus status;
 
 	matches->count = 0;
-	status = job->spec.key_width == 4 ? next32(job, cursor, matches, error)
-									  : next64(job, cursor, matches, error);
+	status = job->base.spec.key_width == 4 ? next32(job, cursor, matches, error)
+										   : next64(job, cursor, matches, error);
 	cursor_report(job, cursor);
 	return status;
 }
@@ -290,8 +289,8 @@ hg_cpu_count(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error)
 {
 	HgStatus status;
 
-	status = job->spec.key_width == 4 ? count32(job, cursor, matches, error)
-									  : count64(job, cursor, matches, error);
+	status = job->base.spec.key_width == 4 ? count32(job, cursor, matches, error)
+										   : count64(job, cursor, matches, error);
 	cursor_report(job, cursor);
 	return status;
 }

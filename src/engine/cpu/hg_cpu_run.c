@@ -31,7 +31,6 @@
 #include "hg_cpu_run.h"
 
 #include "../hg_hash.h"
-#include "hg_cpu_memory.h"
 #include "hg_cpu_side.h"
 #include "hg_cpu_team.h"
 
@@ -171,7 +170,7 @@ edges_room(uint64_t bins)
 static HgStatus
 run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgError *error)
 {
-	const uint32_t width = binning->job->spec.key_width;
+	const uint32_t width = binning->job->base.spec.key_width;
 	const uint32_t line_edges = binning->kernels.line_edges;
 	const uint64_t bins = binning->bins;
 	uint32_t *starts = header->starts;
@@ -186,7 +185,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 	memset(starts, 0, (bins + 1) * sizeof(uint32_t));
 	for (uint32_t left = header->rows; left > 0; left -= count)
 	{
-		status = hg_cpu_poll(binning->job, error);
+		status = hg_host_poll(&binning->job->base, error);
 		if (status != HG_OK)
 			return status;
 		count = hg_cpu_scan_next(scan, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
@@ -203,7 +202,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 
 	for (uint32_t left = header->rows; left > 0; left -= count)
 	{
-		status = hg_cpu_poll(binning->job, error);
+		status = hg_host_poll(&binning->job->base, error);
 		if (status != HG_OK)
 			return status;
 		count = hg_cpu_scan_next(&again, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
@@ -220,7 +219,8 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 		uint32_t from = end - end % line_edges;
 		const char *line = (const char *) binning->lines + bin * line_edges * binning->edge_size;
 
-		if (bin % HG_CPU_POLL_ROWS == 0 && (status = hg_cpu_poll(binning->job, error)) != HG_OK)
+		if (bin % HG_CPU_POLL_ROWS == 0 &&
+			(status = hg_host_poll(&binning->job->base, error)) != HG_OK)
 			return status;
 		if (from < starts[bin])
 			from = starts[bin];
@@ -247,7 +247,7 @@ run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 	{
 		void *memory;
 
-		status = hg_cpu_alloc(job, bytes, &memory, error);
+		status = hg_host_alloc(&job->base, bytes, &memory, error);
 		header = memory;
 	}
 	if (status != HG_OK)
@@ -271,7 +271,7 @@ run_make(const Binning *binning, HgCpuScan *scan, uint32_t rows, HgError *error)
 	if (status == HG_OK)
 		status = hg_cpu_run_add(job, &job->sides[binning->which], header, bytes, error);
 	if (status != HG_OK)
-		hg_cpu_free(job, header, bytes);
+		hg_host_free(&job->base, header, bytes);
 	return status;
 }
 
@@ -280,11 +280,11 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 {
 	Binning binning = {.job = job,
 					   .which = which,
-					   .kernels = choose_kernels(job->spec.key_width),
+					   .kernels = choose_kernels(job->base.spec.key_width),
 					   .log2 = job->shape.bins_log2,
 					   .bins = UINT64_C(1) << job->shape.bins_log2,
 					   .edge_size = hg_cpu_edge_size(job)};
-	const HgCpuSide *side = &job->sides[which];
+	const HgHostSide *side = &job->base.sides[which];
 	uint64_t run_rows = (RUN_BYTES - edges_room(binning.bins)) / binning.edge_size;
 	uint64_t left = side->rows;
 	void *places = NULL;
@@ -295,10 +295,10 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 		return HG_OK;
 	binning.places_bytes = binning.bins * sizeof(uint32_t);
 	binning.lines_bytes = binning.bins * binning.kernels.line_edges * binning.edge_size;
-	status = hg_cpu_alloc(job, binning.places_bytes, &places, error);
+	status = hg_host_alloc(&job->base, binning.places_bytes, &places, error);
 	binning.places = places;
 	if (status == HG_OK)
-		status = hg_cpu_alloc(job, binning.lines_bytes, &binning.lines, error);
+		status = hg_host_alloc(&job->base, binning.lines_bytes, &binning.lines, error);
 
 	hg_cpu_scan_init(&scan, side);
 	while (status == HG_OK && left > 0)
@@ -312,7 +312,7 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 		if (job->team != NULL && hg_cpu_team_failed(job))
 			break;
 	}
-	hg_cpu_free(job, binning.lines, binning.lines_bytes);
-	hg_cpu_free(job, places, binning.places_bytes);
+	hg_host_free(&job->base, binning.lines, binning.lines_bytes);
+	hg_host_free(&job->base, places, binning.places_bytes);
 	return status;
 }

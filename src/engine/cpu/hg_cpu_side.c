@@ -9,8 +9,6 @@
  */
 #include "hg_cpu_side.h"
 
-#include "hg_cpu_memory.h"
-
 /* Runs that the first one makes room for. */
 #define FIRST_RUN_CAPACITY 16
 
@@ -23,13 +21,13 @@ hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t byt
 	{
 		size_t capacity = side->run_capacity == 0 ? FIRST_RUN_CAPACITY : 2 * side->run_capacity;
 		void *runs;
-		HgStatus status = hg_cpu_alloc(job, capacity * sizeof(HgCpuRun), &runs, error);
+		HgStatus status = hg_host_alloc(&job->base, capacity * sizeof(HgCpuRun), &runs, error);
 
 		if (status != HG_OK)
 			return status;
 		if (side->run_count > 0)
 			memcpy(runs, side->runs, side->run_count * sizeof(HgCpuRun));
-		hg_cpu_free(job, side->runs, side->run_capacity * sizeof(HgCpuRun));
+		hg_host_free(&job->base, side->runs, side->run_capacity * sizeof(HgCpuRun));
 		side->runs = runs;
 		side->run_capacity = capacity;
 	}
@@ -66,7 +64,7 @@ hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows, HgError *e
 		work += side->run_count + 1;
 		if (work >= HG_CPU_POLL_ROWS)
 		{
-			HgStatus status = hg_cpu_poll(job, error);
+			HgStatus status = hg_host_poll(&job->base, error);
 
 			if (status != HG_OK)
 				return status;

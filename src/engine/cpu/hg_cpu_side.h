@@ -15,7 +15,7 @@
 /* A walk over the keys of a side in the order of append. */
 typedef struct HgCpuScan
 {
-	const HgCpuSide *side;
+	const HgHostSide *side;
 	size_t piece; /* where the walk stands: a piece ... */
 	uint64_t at;  /* ... and a key of it */
 } HgCpuScan;
@@ -40,7 +40,7 @@ extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *
 								   HgError *error);
 
 static inline void
-hg_cpu_scan_init(HgCpuScan *scan, const HgCpuSide *side)
+hg_cpu_scan_init(HgCpuScan *scan, const HgHostSide *side)
 {
 	scan->side = side;
 	scan->piece = 0;
@@ -55,7 +55,7 @@ static inline uint32_t
 hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void **keys,
 				 uint32_t *row)
 {
-	const HgCpuPiece *piece;
+	const HgHostPiece *piece;
 	uint64_t left;
 	uint32_t count;
 

@@ -45,7 +45,6 @@
  */
 #include "hg_cpu_team.h"
 
-#include "hg_cpu_memory.h"
 #include "hg_cpu_side.h"
 
 #include <inttypes.h>
@@ -117,15 +116,15 @@ team_announce(HgJob *job, const HgCpuBounds *bounds, uint64_t room)
 {
 	HgTeamState *state = job->team->state;
 
-	if (job->sides[HG_INNER].rows > 0)
+	if (job->base.sides[HG_INNER].rows > 0)
 	{
 		raise_to(&state->bounds[0], ~ORDERED(bounds->least));
 		raise_to(&state->bounds[1], ORDERED(bounds->greatest));
 	}
-	if (job->sides[HG_OUTER].rows > 0)
+	if (job->base.sides[HG_OUTER].rows > 0)
 		raise_to(&state->room, ~room);
 	for (int i = 0; i < 2; i++)
-		__atomic_fetch_add(&state->rows[i], job->sides[i].rows, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&state->rows[i], job->base.sides[i].rows, __ATOMIC_RELEASE);
 }
 
 /*
@@ -142,7 +141,7 @@ hg_cpu_team_count(HgJob *job, HgStatus status, uint64_t rows[2], HgCpuBounds *bo
 	HgTeamState *state = team->state;
 
 	if (team->arrived > 0 && status == HG_OK &&
-		(job->sides[HG_OUTER].rows > 0 || job->sides[HG_INNER].rows > 0))
+		(job->base.sides[HG_OUTER].rows > 0 || job->base.sides[HG_INNER].rows > 0))
 		status = hg_error_set(error, HG_INVALID, NULL, "a participant that joined late has rows");
 
 	if (team->arrived == 0)
@@ -233,7 +232,7 @@ hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader *
 				  HgError *error)
 {
 	const HgTeam *team = job->team;
-	HgStatus status = hg_cpu_check_limit(job, bytes, error);
+	HgStatus status = hg_host_check_limit(&job->base, bytes, error);
 	char detail[120];
 
 	if (status != HG_OK)
@@ -247,7 +246,7 @@ hg_cpu_team_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRunHeader *
 		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
 		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of shared memory");
 	}
-	hg_cpu_hold(job, bytes);
+	hg_host_hold(&job->base, bytes);
 	return HG_OK;
 }
 

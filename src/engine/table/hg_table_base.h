@@ -10,7 +10,7 @@
  *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
  *	hg_table_cuckoo_find.c	rows of words in slots, many at once
  *	hg_table_cuckoo_slots.c	one array in which each key has several places
- *	hg_table_dycuckoo.c		DyCuckoo: subtables of buckets
+ *	hg_table_dycuckoo*.c	DyCuckoo: subtables of buckets (hg_table_dycuckoo_base.h)
  *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic ones
  *	hg_table_feed.c			the rows of a table to be built: an older one's and a batch's
  *	hg_table_erased.c		what a batch erases, to be asked for by row

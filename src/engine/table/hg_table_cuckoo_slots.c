@@ -38,6 +38,8 @@
  */
 #include "hg_table_cuckoo_slots.h"
 
+#include "../hg_shape.h"
+
 /* Slots that a small table has in addition: with few rows, chance would be against it. */
 #define MORE_SLOTS 32
 
@@ -113,17 +115,6 @@ place_of(const HgCuckooSlots *cuckoo, uint32_t function, uint64_t word)
 	return (product >> 32) * cuckoo->slots.count >> 32;
 }
 
-/* log2, rounded up. */
-static uint32_t
-ceil_log2(uint64_t n)
-{
-	uint32_t log2 = 0;
-
-	while ((UINT64_C(1) << log2) < n)
-		log2++;
-	return log2;
-}
-
 /* A word and its row, on their way. */
 typedef struct Item
 {
@@ -141,7 +132,7 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 	const HgTableSlots *slots = &cuckoo->slots;
 	uint32_t functions = table->spec.functions;
 	bool is_full = functions > 2 && table->spec.slots_factor < FULL_FACTOR;
-	uint32_t most = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * ceil_log2(slots->count);
+	uint32_t most = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * hg_ceil_log2(slots->count);
 	uint32_t next = 0; /* the function whose place it takes where none of its places is empty */
 	uint64_t place = 0;
 	uint32_t chain;

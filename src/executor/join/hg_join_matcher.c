@@ -117,6 +117,16 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 }
 
 void
+hg_join_discard_matcher(HgJoinMatching *matching)
+{
+	/* its cleanup closes the job */
+	matching->matcher = NULL;
+	MemoryContextReset(matching->context);
+	hg_charge_set(&matching->fetched, 0);
+	hg_charge_set(&matching->job, 0);
+}
+
+void
 hg_join_retire_matcher(HgJoinState *state)
 {
 	HgJoinMatching *matching = &state->matching;
@@ -127,11 +137,8 @@ hg_join_retire_matcher(HgJoinState *state)
 
 		hg_matcher_report(matching->matcher, &report);
 		hg_stats_add_report(&state->progress.record, &report);
-		matching->matcher = NULL;
 	}
-	MemoryContextReset(matching->context);
-	hg_charge_set(&matching->fetched, 0);
-	hg_charge_set(&matching->job, 0);
+	hg_join_discard_matcher(matching);
 	hg_join_emission_reset(&state->emission);
 	hg_join_output_clear(&state->output);
 }

@@ -45,6 +45,9 @@ extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 /* Done with the matcher, if there is one: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
+/* Free what the matcher holds, as if there had been none: it turned out to be of no use. */
+extern void hg_join_discard_matcher(HgJoinMatching *matching);
+
 /* What this process and the workers that it knows of have done, the live matcher included. */
 extern void hg_join_current_record(const HgJoinState *state, HgJoinRecord *record);
 

@@ -12,7 +12,7 @@
 
 #include "backend/matcher/hg_matcher.h"
 #include "batch/hg_input.h"
-#include "executor/join/hg_join_emit.h"
+#include "executor/join/hg_join_rules.h"
 
 /*
  * What a node above makes of the join's rows, where it takes groups of them as well as rows.

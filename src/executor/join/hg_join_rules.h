@@ -12,6 +12,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "batch/hg_row_bits.h"
 #include "executor/join/hg_join_recheck.h"
 
 /* The same from the start of the node to its end. */
@@ -27,11 +28,42 @@ typedef struct HgJoinRules
 	HgJoinRecheck *same_bytes; /* what says without it that it is true; or NULL */
 } HgJoinRules;
 
+/* Which rows of a side, of those in memory, have found a match. */
+typedef struct HgJoinMatched
+{
+	HgRowBits *bits;
+	bool tracked; /* somebody will ask: the bits are valid */
+	bool once;	  /* and a row that has found one finds no more */
+} HgJoinMatched;
+
+/* What is to be known of the rows that come into memory from now on: see HgJoinMatched. */
+static inline void
+hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
+{
+	matched->tracked = tracked || once;
+	matched->once = once;
+}
+
+/* Rows of a side are in memory, so many: none has found a match. */
+static inline void
+hg_join_matched_reset(HgJoinMatched *matched, uint64 rows)
+{
+	if (matched->tracked)
+		hg_row_bits_reset(matched->bits, rows);
+}
+
 /*
  * What a join type asks for, where an outer row has one match at most if inner_unique is set; the
  * last two members are the caller's to set.
  */
 extern void hg_join_rules_init(HgJoinRules *rules, JoinType join_type, bool inner_unique);
+
+/* Are matches needed, and not just their number? */
+static inline bool
+hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
+{
+	return rules->rows_wanted || matched[HG_OUTER].tracked || matched[HG_INNER].tracked;
+}
 
 /* As EXPLAIN and the statistics call it. */
 extern const char *hg_join_type_name(JoinType join_type);

@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_input.h"
+#include "batch/hg_input_lent.h"
 #include "executor/join/hg_join_chunk.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"

@@ -15,8 +15,8 @@
  * BITS.  Where inner rows are only asked whether they are there, and are more than work memory
  * holds, their keys may be kept as bits, if they are near each other.  Then neither side takes
  * memory by the row, and nothing goes to disk.  That is tried when memory is full, with the keys
- * that are held, and given up when it does not work out: what is there goes to disk as it would have
- * before.
+ * that are held, and given up when it does not work out: what is there goes to disk as it would
+ * have before.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,6 +24,7 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_input_bits.h"
 #include "executor/join/hg_join_state.h"
 
 /* Outer rows that are expected in this process. */
@@ -116,9 +117,7 @@ hg_join_begin_stream(HgJoinState *state)
 	hg_join_create_matcher(state, &spec);
 	if (!hg_matcher_streams(state->matching.matcher))
 	{
-		hg_matcher_destroy(state->matching.matcher);
-		state->matching.matcher = NULL;
-		hg_charge_set(&state->matching.job, 0);
+		hg_join_discard_matcher(&state->matching);
 		streaming->declined = true;
 		return false;
 	}

@@ -37,6 +37,7 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
 #include "executor/join/hg_join_together.h"
 

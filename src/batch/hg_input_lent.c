@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_lent.c
+ *	  Rows of an input that are lent, because a resident HashGraph has their keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "utils/memutils.h"
+
+#include "batch/hg_input_lent.h"
+
+double
+hg_input_may_lend(const HgInput *input, double *rows)
+{
+	if (!hg_input_has_column_key(input))
+		return 0;
+	return input->child->may_lend(input->child, input->keys.columns[0], rows);
+}
+
+bool
+hg_input_lend(HgInput *input)
+{
+	MemoryContext old;
+
+	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
+	if (!hg_input_has_column_key(input))
+		return false;
+	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
+												ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(input->lent_context);
+	input->lent = input->child->lend(input->child, input->keys.columns[0]);
+	if (input->lent == NULL)
+	{
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(input->lent_context);
+		return false;
+	}
+	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < input->batch->ncolumns; c++)
+		input->lent_to[c] = -1;
+	for (int i = 0; i < input->ncolumns; i++)
+		input->lent_to[input->from[i]] = input->to[i];
+	MemoryContextSwitchTo(old);
+	/* it takes nothing of what rows that are held may */
+	input->lent_charge.budget = input->budget.parent;
+	hg_charge_set(&input->lent_charge, input->lent->bytes);
+	input->rows_read += input->lent->rows;
+	return true;
+}
+
+void
+hg_input_return_lent(HgInput *input)
+{
+	input->child->return_lent(input->child);
+	hg_charge_set(&input->lent_charge, 0);
+	input->rows_read -= input->lent->rows;
+	input->lent = NULL;
+	MemoryContextDelete(input->lent_context);
+}
+
+void
+hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch)
+{
+	uint32 held[HG_BATCH_ROWS];
+
+	if (input->lent == NULL)
+	{
+		hg_column_store_get(input->rows, rows, nrows, batch, input->to);
+		return;
+	}
+	if (nrows == 0)
+		return;
+	if (rows[0] < input->lent->first_other)
+	{
+		hg_lent_get(input->lent, rows, nrows, batch, input->lent_to);
+		return;
+	}
+	for (int i = 0; i < nrows; i++)
+		held[i] = rows[i] - input->lent->first_other;
+	hg_column_store_get(input->rows, held, nrows, batch, input->to);
+}

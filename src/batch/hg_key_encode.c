@@ -1,0 +1,290 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_key_encode.c
+ *	  The words of rows' keys: images of values, and hashes.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_control.h"
+#include "common/hashfn.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "batch/hg_key_encode.h"
+#include "engine/hg_hash.h"
+
+/* What hash functions may leave behind before it is freed, in bytes. */
+#define HG_KEY_GARBAGE (256 * 1024)
+
+/* The constants of hg_key_hash_bytes(), made of what initdb has drawn for the cluster. */
+static uint64 hg_key_secrets[3];
+
+void
+hg_key_init_secrets(void)
+{
+	const unsigned char *nonce = (const unsigned char *) GetMockAuthenticationNonce();
+
+	for (int i = 0; i < lengthof(hg_key_secrets); i++)
+		hg_key_secrets[i] =
+			DatumGetUInt64(hash_any_extended(nonce, MOCK_AUTH_NONCE_LEN, (uint64) i + 1));
+}
+
+static uint64
+hg_key_float4_image(float4 value)
+{
+	union
+	{
+		float4 value;
+		uint32 bits;
+	} image;
+
+	/* as the operators have it: zeros are equal, and so are NaNs */
+	image.value = value == 0 ? 0 : isnan(value) ? get_float4_nan() : value;
+	return image.bits;
+}
+
+static uint64
+hg_key_float8_image(float8 value)
+{
+	union
+	{
+		float8 value;
+		uint64 bits;
+	} image;
+
+	image.value = value == 0 ? 0 : isnan(value) ? get_float8_nan() : value;
+	return image.bits;
+}
+
+/* The image of a value, sign-extended where it is an integer. */
+static pg_attribute_always_inline uint64
+hg_key_image(HgKeyImage image, Datum value)
+{
+	uint64 bytes = 0;
+
+	switch (image)
+	{
+		case HG_IMAGE_INT8:
+			return (uint64) (int64) (int8) DatumGetChar(value);
+		case HG_IMAGE_INT16:
+			return (uint64) (int64) DatumGetInt16(value);
+		case HG_IMAGE_INT32:
+			return (uint64) (int64) DatumGetInt32(value);
+		case HG_IMAGE_INT64:
+			return (uint64) DatumGetInt64(value);
+		case HG_IMAGE_FLOAT4:
+			return hg_key_float4_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT4_WIDE:
+			return hg_key_float8_image(DatumGetFloat4(value));
+		case HG_IMAGE_FLOAT8:
+			return hg_key_float8_image(DatumGetFloat8(value));
+		case HG_IMAGE_BYTES6:
+			memcpy(&bytes, DatumGetPointer(value), 6);
+			return bytes;
+		case HG_IMAGE_BYTES8:
+			memcpy(&bytes, DatumGetPointer(value), 8);
+			return bytes;
+	}
+	pg_unreachable();
+}
+
+/* Put the images of one part into words; images of NULLs by reference do not exist. */
+static pg_attribute_always_inline void
+hg_key_encode_image(const HgKeyPart *part, HgKeyImage image, const Datum *values, int nrows,
+					uint64 *words, const bool *null_keys)
+{
+	uint64 mask = part->bits < 64 ? (UINT64CONST(1) << part->bits) - 1 : ~UINT64CONST(0);
+	bool by_reference = image == HG_IMAGE_BYTES6 || image == HG_IMAGE_BYTES8;
+
+	for (int i = 0; i < nrows; i++)
+		if (!by_reference || !null_keys[i])
+			words[i] |= (hg_key_image(image, values[i]) & mask) << part->shift;
+}
+
+static void
+hg_key_encode_bits(const HgKeyPart *part, HgSide side, const Datum *values, int nrows,
+				   uint64 *words, const bool *null_keys)
+{
+	/* a loop for each image, so that the commonest ones are a few instructions a row */
+#define HG_ENCODE(image)                                                                           \
+	case image:                                                                                    \
+		hg_key_encode_image(part, image, values, nrows, words, null_keys);                         \
+		break
+
+	switch (part->image[side])
+	{
+		HG_ENCODE(HG_IMAGE_INT8);
+		HG_ENCODE(HG_IMAGE_INT16);
+		HG_ENCODE(HG_IMAGE_INT32);
+		HG_ENCODE(HG_IMAGE_INT64);
+		HG_ENCODE(HG_IMAGE_FLOAT4);
+		HG_ENCODE(HG_IMAGE_FLOAT4_WIDE);
+		HG_ENCODE(HG_IMAGE_FLOAT8);
+		HG_ENCODE(HG_IMAGE_BYTES6);
+		HG_ENCODE(HG_IMAGE_BYTES8);
+	}
+#undef HG_ENCODE
+}
+
+/* The n bytes, at most 8, from a place on, as a word. */
+static inline uint64
+hg_key_load(const char *bytes, Size n)
+{
+	uint64 word = 0;
+	uint32 first;
+	uint32 last;
+
+	if (n == sizeof(word))
+	{
+		memcpy(&word, bytes, sizeof(word));
+		return word;
+	}
+	if (n >= sizeof(first))
+	{
+		memcpy(&first, bytes, sizeof(first));
+		memcpy(&last, bytes + n - sizeof(last), sizeof(last));
+		return (uint64) first << 32 | last;
+	}
+	for (Size i = 0; i < n; i++)
+		word = word << 8 | (unsigned char) bytes[i];
+	return word;
+}
+
+/* Both halves of a product of 128 bits, each bit of which depends on those of both factors. */
+static inline uint64
+hg_key_fold(uint64 a, uint64 b)
+{
+	uint128 product = (uint128) a * b;
+
+	return (uint64) product ^ (uint64) (product >> 64);
+}
+
+/*
+ * A hash of bytes, the same on both sides of a join, and nowhere else of use: 16 bytes at a time
+ * become a product, as in wyhash (Wang Yi, public domain).  What is less at the end is taken
+ * together with what is ahead of it.
+ *
+ * Where one factor is 0 the other one counts for nothing: with constants that are known, any number
+ * of values of one hash can be made, and a join of them is quadratic.  They are the cluster's own:
+ * all processes of a join have the same, and no client sees them (sql/key_types).
+ */
+static inline uint64
+hg_key_hash_bytes(const char *bytes, Size n)
+{
+	const uint64 first = hg_key_secrets[0];
+	const uint64 second = hg_key_secrets[1];
+	const Size word = sizeof(uint64);
+	uint64 hash = n * UINT64CONST(0x9e3779b97f4a7c15) ^ hg_key_secrets[2];
+	Size left = n;
+
+	for (; left > 2 * word; left -= 2 * word, bytes += 2 * word)
+		hash =
+			hg_key_fold(hg_key_load(bytes, word) ^ first, hg_key_load(bytes + word, word) ^ hash);
+	if (n > 2 * word)
+	{
+		bytes += left - 2 * word;
+		left = 2 * word;
+	}
+	if (left <= word)
+		return hg_mix64(hg_key_fold(hg_key_load(bytes, left) ^ first, hash ^ second));
+	return hg_mix64(hg_key_fold(hg_key_load(bytes, word) ^ first,
+								hg_key_load(bytes + left - word, word) ^ hash));
+}
+
+/* What HG_KEY_BYTES makes of a value, which may be compressed, or out of line. */
+static uint64
+hg_key_hash_value(Datum value)
+{
+	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
+
+	return hg_key_hash_bytes(VARDATA_ANY(plain), VARSIZE_ANY_EXHDR(plain));
+}
+
+/* Combine the hashes of one part with words; a NULL counts as 0. */
+static void
+hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool *nulls, int nrows,
+				   uint64 *words, const bool *null_keys, MemoryContext temporary)
+{
+	MemoryContext caller = MemoryContextSwitchTo(temporary);
+
+	for (int i = 0; i < nrows; i++)
+	{
+		uint64 hash = 0;
+
+		if (null_keys[i])
+			continue;
+		if (nulls == NULL || !nulls[i])
+		{
+			if (part->encoding == HG_KEY_BYTES)
+			{
+				const char *place = DatumGetPointer(values[i]);
+
+				/* as most of them lie there */
+				if (VARATT_IS_SHORT(place) && !VARATT_IS_EXTERNAL(place))
+				{
+					words[i] = hash_combine64(
+						words[i], hg_key_hash_bytes(VARDATA_SHORT(place),
+													VARSIZE_SHORT(place) - VARHDRSZ_SHORT));
+					continue;
+				}
+				hash = hg_key_hash_value(values[i]);
+			}
+			else if (part->encoding == HG_KEY_HASH_64)
+				hash = DatumGetUInt64(FunctionCall2Coll(&part->hash[side], part->collation,
+														values[i], Int64GetDatum(0)));
+			else
+				hash = DatumGetUInt32(
+					FunctionCall1Coll(&part->hash[side], part->collation, values[i]));
+			if (MemoryContextMemAllocated(temporary, false) > HG_KEY_GARBAGE)
+				MemoryContextReset(temporary);
+		}
+		words[i] = hash_combine64(words[i], hash);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+int
+hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at, int first,
+			  int nrows, uint64 *words, bool *null_keys, MemoryContext temporary)
+{
+	int nvalid = nrows;
+
+	words += first;
+	null_keys += first;
+	memset(null_keys, false, nrows * sizeof(bool));
+	memset(words, 0, nrows * sizeof(uint64));
+	for (int p = 0; p < encoder->nparts; p++)
+		if (encoder->parts[p].strict && batch->has_nulls[at[p]])
+		{
+			const bool *nulls = batch->nulls[at[p]] + first;
+
+			for (int i = 0; i < nrows; i++)
+				null_keys[i] |= nulls[i];
+			nvalid = -1;
+		}
+	for (int p = 0; p < encoder->nparts; p++)
+	{
+		HgKeyPart *part = &encoder->parts[p];
+		const Datum *values = batch->values[at[p]] + first;
+		const bool *nulls = batch->has_nulls[at[p]] ? batch->nulls[at[p]] + first : NULL;
+
+		if (part->encoding == HG_KEY_BITS)
+			hg_key_encode_bits(part, side, values, nrows, words, null_keys);
+		else
+			hg_key_encode_hash(part, side, values, nulls, nrows, words, null_keys, temporary);
+	}
+	if (nvalid < 0)
+	{
+		nvalid = 0;
+		for (int i = 0; i < nrows; i++)
+			nvalid += !null_keys[i];
+	}
+	return nvalid;
+}

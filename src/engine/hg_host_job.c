@@ -1,0 +1,277 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host_job.c
+ *	  A job of an engine on the host: what its calls check, the keys that it was given, its memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_host_job.h"
+
+#include "hg_reduce.h"
+#include "hg_shape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Pieces that the first append makes room for. */
+#define FIRST_PIECE_CAPACITY 16
+
+/* ---------------------------------------------------------------------
+ * Memory
+ * ---------------------------------------------------------------------
+ */
+
+HgStatus
+hg_host_check_limit(HgHostJob *job, uint64_t bytes, HgError *error)
+{
+	uint64_t limit = job->spec.memory_limit;
+	char detail[160];
+
+	if (limit == 0 || (bytes <= limit && job->held_bytes <= limit - bytes))
+		return HG_OK;
+	snprintf(detail, sizeof(detail),
+			 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
+			 job->held_bytes);
+	return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
+						"memory limit of %" PRIu64 " bytes reached", limit);
+}
+
+void
+hg_host_note_peak(HgHostJob *job, uint64_t bytes)
+{
+	if (bytes > job->stats.peak_bytes)
+		job->stats.peak_bytes = bytes;
+}
+
+void
+hg_host_hold(HgHostJob *job, uint64_t bytes)
+{
+	job->held_bytes += bytes;
+	hg_host_note_peak(job, job->held_bytes);
+}
+
+HgStatus
+hg_host_alloc(HgHostJob *job, uint64_t bytes, void **ptr, HgError *error)
+{
+	HgStatus status = hg_host_check_limit(job, bytes, error);
+	char detail[160];
+
+	*ptr = NULL;
+	if (status != HG_OK)
+		return status;
+	if (bytes <= SIZE_MAX)
+		*ptr = job->host->alloc(job->host->arg, (size_t) bytes);
+	if (*ptr == NULL)
+	{
+		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
+		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
+	}
+	hg_host_hold(job, bytes);
+	return HG_OK;
+}
+
+void
+hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes)
+{
+	if (ptr == NULL)
+		return;
+	job->host->free(job->host->arg, ptr, (size_t) bytes);
+	job->held_bytes -= bytes;
+}
+
+uint64_t
+hg_host_room(const HgHostJob *job, uint64_t will_hold)
+{
+	const uint64_t limits[] = {job->spec.memory_limit, job->spec.direct_limit};
+	const uint64_t held = job->held_bytes + will_hold;
+	uint64_t room = UINT64_MAX;
+
+	for (int i = 0; i < 2; i++)
+		if (limits[i] > 0)
+		{
+			uint64_t left = limits[i] > held ? limits[i] - held : 0;
+
+			room = left < room ? left : room;
+		}
+	return room;
+}
+
+HgStatus
+hg_host_poll(HgHostJob *job, HgError *error)
+{
+	if (job->host->cancelled(job->host->arg))
+		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
+	return HG_OK;
+}
+
+/* ---------------------------------------------------------------------
+ * Keys
+ * ---------------------------------------------------------------------
+ */
+
+HgStatus
+hg_host_reserve(HgHostJob *job, HgSide which, HgError *error)
+{
+	HgHostSide *side = &job->sides[which];
+	size_t capacity = side->piece_capacity == 0 ? FIRST_PIECE_CAPACITY : 2 * side->piece_capacity;
+	void *pieces;
+	HgStatus status;
+
+	if (side->piece_count < side->piece_capacity)
+		return HG_OK;
+
+	status = hg_host_alloc(job, capacity * sizeof(HgHostPiece), &pieces, error);
+	if (status != HG_OK)
+		return status;
+	if (side->piece_count > 0)
+		memcpy(pieces, side->pieces, side->piece_count * sizeof(HgHostPiece));
+	hg_host_free(job, side->pieces, side->piece_capacity * sizeof(HgHostPiece));
+	side->pieces = pieces;
+	side->piece_capacity = capacity;
+	return HG_OK;
+}
+
+HgStatus
+hg_host_append(HgHostJob *job, HgSide which, const void *keys, uint64_t count, uint64_t first_row,
+			   HgError *error)
+{
+	HgHostSide *side = &job->sides[which];
+	HgHostPiece *piece;
+	HgStatus status;
+
+	if (count >= HG_MAX_ROWS || first_row >= HG_MAX_ROWS - count ||
+		side->rows >= HG_MAX_ROWS - count)
+		return hg_host_finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
+												"too many rows in one side of a join"));
+
+	status = hg_host_reserve(job, which, error);
+	if (status != HG_OK)
+		return hg_host_finish(job, status);
+	piece = &side->pieces[side->piece_count++];
+	piece->keys = keys;
+	piece->count = count;
+	piece->first_row = (uint32_t) first_row;
+	side->rows += count;
+	job->stats.rows[which] += count;
+	return HG_OK;
+}
+
+HgStatus
+hg_host_renew(HgHostJob *job, const void *keys, uint64_t count, HgError *error)
+{
+	job->sides[HG_OUTER].piece_count = 0;
+	job->sides[HG_OUTER].rows = 0;
+	return count == 0 ? HG_OK : hg_host_append(job, HG_OUTER, keys, count, 0, error);
+}
+
+/* ---------------------------------------------------------------------
+ * The life of a job
+ * ---------------------------------------------------------------------
+ */
+
+HgStatus
+hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob **job,
+			 HgError *error)
+{
+	HgHostJob start = {.host = host, .spec = *spec, .state = HG_HOST_APPENDING, .bytes = bytes};
+	HgStatus status = hg_spec_check(spec, error);
+	void *memory;
+
+	if (status == HG_OK && spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
+	if (status == HG_OK && spec->trial != NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	if (status != HG_OK)
+		return status;
+
+	/* the job accounts for its own memory like for all other */
+	start.stats.build = spec->build;
+	start.stats.probe = spec->probe;
+	status = hg_host_alloc(&start, bytes, &memory, error);
+	if (status != HG_OK)
+		return status;
+	memset(memory, 0, bytes);
+	*job = memory;
+	**job = start;
+	return HG_OK;
+}
+
+void
+hg_host_close(HgHostJob *job)
+{
+	HgHostJob end;
+
+	for (int i = 0; i < 2; i++)
+		hg_host_free(job, job->sides[i].pieces, job->sides[i].piece_capacity * sizeof(HgHostPiece));
+	end = *job;
+	hg_host_free(&end, job, end.bytes);
+}
+
+HgStatus
+hg_host_finish(HgHostJob *job, HgStatus status)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		job->state = HG_HOST_FAILED;
+	return status;
+}
+
+HgStatus
+hg_host_check_appending(const HgHostJob *job, HgError *error)
+{
+	if (job->state == HG_HOST_FAILED)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
+	if (job->state != HG_HOST_APPENDING)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
+	return HG_OK;
+}
+
+HgStatus
+hg_host_check_append(const HgHostJob *job, HgSide which, HgError *error)
+{
+	HgStatus status = hg_host_check_appending(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (which != HG_OUTER && which != HG_INNER)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
+	if (which == HG_OUTER && job->spec.streamed)
+		return hg_error_set(error, HG_INVALID, NULL, "outer rows of a streamed job come later");
+	return HG_OK;
+}
+
+HgStatus
+hg_host_check_built(const HgHostJob *job, HgError *error)
+{
+	if (job->state == HG_HOST_FAILED)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has failed before");
+	if (job->state == HG_HOST_APPENDING)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has not been built yet");
+	return HG_OK;
+}
+
+HgStatus
+hg_host_check_mode(const HgHostJob *job, HgMatchMode mode, HgError *error)
+{
+	HgStatus status = hg_host_check_built(job, error);
+
+	if (status == HG_OK && mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
+		status = hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
+	return status;
+}
+
+HgStatus
+hg_host_check_next(const HgHostJob *job, const HgMatches *matches, HgError *error)
+{
+	HgStatus status = hg_host_check_built(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->state != HG_HOST_MATCHING)
+		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
+	if (matches->capacity == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
+	return hg_matches_check(&job->spec, matches, error);
+}
