@@ -16,6 +16,7 @@
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
+#include "batch/hg_input_lent.h"
 #include "batch/hg_input_select.h"
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
@@ -109,14 +110,6 @@ hg_input_next_check(HgInput *input)
 		return NULL;
 	input->check.kept = hg_filter_share(input->filter);
 	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
-}
-
-/* Are the keys what a resident HashGraph of a column has? */
-static bool
-hg_input_has_column_key(const HgInput *input)
-{
-	return input->child->lend != NULL && input->keys.exprs == NULL &&
-		   hg_key_is_integer(input->keys.encoder, input->side);
 }
 
 HgInput *
@@ -219,7 +212,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
-	if (!input->child->next(input->child, batch))
+	if (!input->child->next(input->child, batch) && !hg_input_read_back(input))
 		return false;
 	nleft = batch->nrows;
 	nvalid = hg_input_keys_encode(&input->keys, keys);
@@ -461,60 +454,6 @@ hg_input_unload_bits(HgInput *input, HgSpill *spill)
 			hg_filter_add(input->collector, keys.words, NULL, batch->nrows);
 		hg_spill_write(spill, &keys, batch, input->dense, NULL, batch->nrows);
 	}
-}
-
-/* ---------------------------------------------------------------------
- * Lent rows
- * ---------------------------------------------------------------------
- */
-
-double
-hg_input_may_lend(const HgInput *input, double *rows)
-{
-	if (!hg_input_has_column_key(input))
-		return 0;
-	return input->child->may_lend(input->child, input->keys.columns[0], rows);
-}
-
-bool
-hg_input_lend(HgInput *input)
-{
-	MemoryContext old;
-
-	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
-	if (!hg_input_has_column_key(input))
-		return false;
-	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
-												ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, input->keys.columns[0]);
-	if (input->lent == NULL)
-	{
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(input->lent_context);
-		return false;
-	}
-	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
-	for (int c = 0; c < input->batch->ncolumns; c++)
-		input->lent_to[c] = -1;
-	for (int i = 0; i < input->ncolumns; i++)
-		input->lent_to[input->from[i]] = input->to[i];
-	MemoryContextSwitchTo(old);
-	/* it takes nothing of what rows that are held may */
-	input->lent_charge.budget = input->budget.parent;
-	hg_charge_set(&input->lent_charge, input->lent->bytes);
-	input->rows_read += input->lent->rows;
-	return true;
-}
-
-void
-hg_input_return_lent(HgInput *input)
-{
-	input->child->return_lent(input->child);
-	hg_charge_set(&input->lent_charge, 0);
-	input->rows_read -= input->lent->rows;
-	input->lent = NULL;
-	MemoryContextDelete(input->lent_context);
 }
 
 void

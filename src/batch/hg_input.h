@@ -68,7 +68,12 @@ typedef struct HgInput
 	HgLent *lent;				/* rows that are not read; or NULL */
 	MemoryContext lent_context; /* theirs */
 	HgCharge lent_charge;		/* of what they take */
+	uint64 lent_read;			/* ... of which so many are among rows_read */
 	int *lent_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
+	HgLent *back;				/* rows that were lent, and are read; or NULL: hg_input_lent.h */
+	pg_atomic_uint32 *back_part; /* the next segment of these, of all processes */
+	uint32 back_current;		 /* the segment that is being read ... */
+	uint64 back_at;				 /* ... and the place in it; behind it: none is */
 
 	HgSender *sender; /* keys are sent by it as they are read; or NULL */
 	uint64 send_at;	  /* when there are so many */
@@ -181,18 +186,6 @@ extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
  * there first and its memory is freed.
  */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
-
-/*
- * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
- * key is a column of its that has a resident HashGraph, and is the integer that it is there.
- */
-extern double hg_input_may_lend(const HgInput *input, double *rows);
-
-/* Have rows lent from now on, of which none was read; false where none may be. */
-extern bool hg_input_lend(HgInput *input);
-
-/* Have all rows be read, after hg_input_restart() and a rescan of the child. */
-extern void hg_input_return_lent(HgInput *input);
 
 /* What rows that are held have numbers from. */
 static inline uint32

@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_lent.h
+ *	  Rows of an input that are not read, because a resident HashGraph has their keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_INPUT_LENT_H
+#define HG_INPUT_LENT_H
+
+#include "batch/hg_input.h"
+#include "batch/hg_shared_lent.h"
+
+/* Are the keys what a resident HashGraph of a column has? */
+extern bool hg_input_has_column_key(const HgInput *input);
+
+/*
+ * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
+ * key is a column of its that has a resident HashGraph, and is the integer that it is there.
+ */
+extern double hg_input_may_lend(const HgInput *input, double *rows);
+
+/*
+ * Have rows lent from now on, of which none was read; false where none may be.  shared and area as
+ * in HgBatchSource.lend.
+ */
+extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
+
+/* Have all rows be read, after hg_input_restart() and a rescan of the child. */
+extern void hg_input_return_lent(HgInput *input);
+
+/*
+ * Of a child that processes read together: have the lent rows be read behind the others, in this
+ * scan of it, those of each segment by the process that *next_part, a counter of all, gives it to.
+ * They are lent no more, but stay where they are until hg_input_return_lent().
+ */
+extern void hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part);
+
+/* Fill the input's batch with the next of them; false at the end. */
+extern bool hg_input_read_back(HgInput *input);
+
+#endif /* HG_INPUT_LENT_H */
