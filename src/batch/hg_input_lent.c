@@ -57,8 +57,7 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 	/* it takes nothing of what rows that are held may */
 	input->lent_charge.budget = input->budget.parent;
 	hg_charge_set(&input->lent_charge,
-				  input->lent->bytes +
-					  (shared != NULL && !IsParallelWorker() ? shared->bytes : 0));
+				  input->lent->bytes + (shared != NULL && !IsParallelWorker() ? shared->bytes : 0));
 	/* rows that processes share are the leader's */
 	input->lent_read = IsParallelWorker() ? 0 : input->lent->rows;
 	input->rows_read += input->lent_read;

@@ -83,8 +83,8 @@ hg_row_bits_saved(const HgRowBits *set)
 extern void hg_row_bits_forget(HgRowBits *set);
 
 /*
- * Allocate shared bits for so many rows, all of them zero: one process does it for all.  Returns how
- * many bytes they are.
+ * Allocate shared bits for so many rows, all of them zero: one process does it for all.  Returns
+ * how many bytes they are.
  */
 extern uint64 hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
 
@@ -128,8 +128,7 @@ hg_row_bits_set(HgRowBits *set, uint64 row)
 		return unset;
 	}
 	word = hg_row_bits_word(set, row, &bit);
-	return (pg_atomic_read_u32(word) & bit) == 0 &&
-		   (pg_atomic_fetch_or_u32(word, bit) & bit) == 0;
+	return (pg_atomic_read_u32(word) & bit) == 0 && (pg_atomic_fetch_or_u32(word, bit) & bit) == 0;
 }
 
 #endif /* HG_ROW_BITS_H */

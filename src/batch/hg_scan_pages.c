@@ -260,8 +260,8 @@ hg_pages_decide(HgPages *pages, BlockNumber nblocks)
 		AttrNumber *attnos;
 		int n = hg_pages_needed(pages, &attnos);
 
-		resident = hg_resident_scan_create(rel, pages->node->ss.ps.state->es_snapshot, nblocks, n,
-										   attnos);
+		resident =
+			hg_resident_scan_create(rel, pages->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
 		pfree(attnos);
 		if (hg_resident && pages->source->key_column >= 0 && !IsParallelWorker())
 			hg_auto_note_key(rel, pages->table_attnos[pages->source->key_column]);

@@ -100,8 +100,9 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 /*
  * Add rows of the current run behind those of a batch, which has room for them: row first +
  * which[i], or first + i where which is NULL, for i < n.  Numerics are units, and values codes,
- * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.  What is by reference points into the
- * arrays, which stay as long as the scan does, or into memory that is used again with the batch.
+ * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.
+ * What is by reference points into the arrays, which stay as long as the scan does, or into memory
+ * that is used again with the batch.
  */
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
 									uint32 first, const uint16 *which, int n, HgBatch *batch);

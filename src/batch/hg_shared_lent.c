@@ -54,8 +54,7 @@ hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent)
 		uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
 		copies[i] = (HgServedCopy){.version = segment->pointer, .blocks = *segment->blocks};
-		segments[i] =
-			(HgSharedLentSegment){.bits = InvalidDsaPointer, .count = lent->counts[part]};
+		segments[i] = (HgSharedLentSegment){.bits = InvalidDsaPointer, .count = lent->counts[part]};
 		if (lent->bits[part] != NULL)
 		{
 			Size bytes = hg_segment_bits_bytes(segment->version->nrows);

@@ -63,9 +63,8 @@ hg_graph_share(PlannerInfo *root, const Path *path, bool together, const Expr *k
 		key = ((const RelabelType *) key)->arg;
 	var = (const Var *) key;
 	if (path->pathtype != T_SeqScan || path->param_info != NULL ||
-		path->parallel_aware != together ||
-		!IsA(key, Var) || var->varno != (int) rel->relid || var->varattno <= 0 ||
-		!hg_graph_takes_quals(rel))
+		path->parallel_aware != together || !IsA(key, Var) || var->varno != (int) rel->relid ||
+		var->varattno <= 0 || !hg_graph_takes_quals(rel))
 		return 0;
 	return hg_scan_graph_share(root, rel, var->varattno, edges);
 }
@@ -97,8 +96,9 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 
 		shape.rows[side] = input->rows * processes;
 		shape.columns[side] = columns[side];
-		shape.lent[side] = hg_graph_share(root, input, path->together,
-										  list_nth(clause->args, is_left ? 0 : 1), &shape.edges[side]);
+		shape.lent[side] =
+			hg_graph_share(root, input, path->together, list_nth(clause->args, is_left ? 0 : 1),
+						   &shape.edges[side]);
 	}
 	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
 		return false;

@@ -304,8 +304,8 @@ hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput 
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows,
-							 HG_BATCH_ROWS - out->nrows)) > 0)
+	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows, HG_BATCH_ROWS - out->nrows)) >
+		   0)
 		for (int i = 0; i < n; i++)
 			if (!hg_row_bits_test(without, hg_lent_place(input->lent, rows[i])))
 				numbers[out->nrows++] = rows[i];

@@ -173,9 +173,8 @@ hg_join_borrow(HgJoinState *state)
 	LWLockAcquire(&shared->lending, LW_SHARED);
 	state->lending.too_late = !shared->lends;
 	for (int side = HG_OUTER; side <= HG_INNER && shared->lends; side++)
-		if (shared->lent[side].lent &&
-			!hg_input_lend(state->inputs[side], &shared->lent[side],
-						   state->css.ss.ps.state->es_query_dsa))
+		if (shared->lent[side].lent && !hg_input_lend(state->inputs[side], &shared->lent[side],
+													  state->css.ss.ps.state->es_query_dsa))
 			elog(ERROR, "a worker can't have the rows lent that the leader has");
 	LWLockRelease(&shared->lending);
 }
@@ -193,8 +192,7 @@ hg_join_read_lent_back(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
-			hg_input_begin_back(state->inputs[side],
-								&state->team.shared->lent[side].next_part);
+			hg_input_begin_back(state->inputs[side], &state->team.shared->lent[side].next_part);
 }
 
 void
