@@ -20,6 +20,8 @@
 
 #include "postgres.h"
 
+#include "utils/dsa.h"
+
 /* More than the rows of any heap page of 8 kB, so that a page is one batch. */
 #define HG_BATCH_ROWS 512
 
@@ -99,6 +101,9 @@ typedef struct HgRun
 /* Rows that a source does not return, because they are taken by their numbers (hg_lent.h). */
 typedef struct HgLent HgLent;
 
+/* ... and what of them processes share (hg_shared_lent.h). */
+typedef struct HgSharedLent HgSharedLent;
+
 /* Where blocks of tables came from, or would come from. */
 typedef struct HgScanBlocks
 {
@@ -141,10 +146,13 @@ struct HgBatchSource
 	 * asked for: the others are returned, in this scan and its rescans.  NULL: none is lent.
 	 * return_lent has all of them returned again, from the next rescan on.  lend is NULL: it never
 	 * lends any.
+	 *
+	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
+	 * leader's source decides, and tells the others' there, in the area.
 	 */
 	int key_column; /* the one by which the rows are joined, where that is a single integer; or -1
 					 */
-	HgLent *(*lend)(HgBatchSource *source, int column);
+	HgLent *(*lend)(HgBatchSource *source, int column, HgSharedLent *shared, dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
 	/*
 	 * What share of the table's rows, of which there are *rows, would be lent, as far as is known

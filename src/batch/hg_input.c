@@ -16,6 +16,7 @@
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
+#include "batch/hg_input_lent.h"
 #include "batch/hg_input_select.h"
 #include "batch/hg_key_encode.h"
 
@@ -219,7 +220,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
-	if (!input->child->next(input->child, batch))
+	if (!input->child->next(input->child, batch) && !hg_input_read_back(input))
 		return false;
 	nleft = batch->nrows;
 	nvalid = hg_input_keys_encode(&input->keys, keys);

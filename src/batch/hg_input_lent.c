@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include "access/parallel.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input_lent.h"
@@ -22,7 +24,7 @@ hg_input_may_lend(const HgInput *input, double *rows)
 }
 
 bool
-hg_input_lend(HgInput *input)
+hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 {
 	MemoryContext old;
 
@@ -32,7 +34,7 @@ hg_input_lend(HgInput *input)
 	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
 												ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, input->keys.columns[0]);
+	input->lent = input->child->lend(input->child, input->keys.columns[0], shared, area);
 	if (input->lent == NULL)
 	{
 		MemoryContextSwitchTo(old);
@@ -47,8 +49,11 @@ hg_input_lend(HgInput *input)
 	MemoryContextSwitchTo(old);
 	/* it takes nothing of what rows that are held may */
 	input->lent_charge.budget = input->budget.parent;
-	hg_charge_set(&input->lent_charge, input->lent->bytes);
-	input->rows_read += input->lent->rows;
+	hg_charge_set(&input->lent_charge,
+				  input->lent->bytes + (shared != NULL && !IsParallelWorker() ? shared->bytes : 0));
+	/* rows that processes share are the leader's */
+	input->lent_read = IsParallelWorker() ? 0 : input->lent->rows;
+	input->rows_read += input->lent_read;
 	return true;
 }
 
@@ -57,9 +62,66 @@ hg_input_return_lent(HgInput *input)
 {
 	input->child->return_lent(input->child);
 	hg_charge_set(&input->lent_charge, 0);
-	input->rows_read -= input->lent->rows;
-	input->lent = NULL;
+	if (input->lent != NULL)
+		input->rows_read -= input->lent_read;
+	input->lent = input->back = NULL;
 	MemoryContextDelete(input->lent_context);
+}
+
+void
+hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part)
+{
+	input->rows_read -= input->lent_read;
+	input->back = input->lent;
+	input->lent = NULL;
+	input->back_part = next_part;
+	input->back_current = 0;
+	input->back_at = input->back->places[input->back->nparts];
+	input->at_end = false;
+}
+
+/* Go on to the next segment that no other process has taken; false where there is none. */
+static bool
+hg_input_next_back(HgInput *input)
+{
+	const HgLent *back = input->back;
+	uint32 part;
+
+	CHECK_FOR_INTERRUPTS();
+	/* no more than one by each process is behind the last one */
+	part = pg_atomic_read_u32(input->back_part);
+	if (part < back->nparts)
+		part = pg_atomic_fetch_add_u32(input->back_part, 1);
+	if (part >= back->nparts)
+		return false;
+	input->back_current = part;
+	input->back_at = back->places[part];
+	return true;
+}
+
+bool
+hg_input_read_back(HgInput *input)
+{
+	HgBatch *batch = input->batch;
+	HgLent *back = input->back;
+	uint32 rows[HG_BATCH_ROWS];
+	int *at;
+	int n;
+
+	if (back == NULL)
+		return false;
+	while ((n = hg_lent_next_of(back, input->back_current, &input->back_at, rows, HG_BATCH_ROWS)) ==
+		   0)
+		if (!hg_input_next_back(input))
+			return false;
+	at = palloc(Max(batch->ncolumns, 1) * sizeof(int));
+	for (int c = 0; c < batch->ncolumns; c++)
+		at[c] = c;
+	hg_lent_get(back, rows, n, batch, at);
+	pfree(at);
+	batch->nrows = n;
+	batch->checked = false;
+	return true;
 }
 
 void

@@ -11,6 +11,7 @@
 #define HG_INPUT_LENT_H
 
 #include "batch/hg_input.h"
+#include "batch/hg_shared_lent.h"
 
 /*
  * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
@@ -18,11 +19,24 @@
  */
 extern double hg_input_may_lend(const HgInput *input, double *rows);
 
-/* Have rows lent from now on, of which none was read; false where none may be. */
-extern bool hg_input_lend(HgInput *input);
+/*
+ * Have rows lent from now on, of which none was read; false where none may be.  shared and area as
+ * in HgBatchSource.lend.
+ */
+extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
 
 /* Have all rows be read, after hg_input_restart() and a rescan of the child. */
 extern void hg_input_return_lent(HgInput *input);
+
+/*
+ * Of a child that processes read together: have the lent rows be read behind the others, in this
+ * scan of it, those of each segment by the process that *next_part, a counter of all, gives it to.
+ * They are lent no more, but stay where they are until hg_input_return_lent().
+ */
+extern void hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part);
+
+/* Fill the input's batch with the next of them; false at the end. */
+extern bool hg_input_read_back(HgInput *input);
 
 /* The place of a row by its number, and how many places there are (hg_lent.h). */
 static inline uint64

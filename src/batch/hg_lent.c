@@ -33,9 +33,10 @@ hg_lent_create(HgPinnedGraph *graph, const HgServed *served, uint32 nsegments, i
 	lent->places = palloc0((nsegments + 1) * sizeof(uint64));
 	lent->states = palloc0(Max(nsegments, 1) * sizeof(uint8));
 	lent->bits = palloc0(Max(nsegments, 1) * sizeof(uint64 *));
+	lent->counts = palloc0(Max(nsegments, 1) * sizeof(uint32));
 	lent->ncolumns = ncolumns;
 	lent->columns = palloc0(Max(ncolumns, 1) * sizeof(HgLentColumn));
-	lent->bytes = nsegments * (sizeof(uint64) + sizeof(uint8) + sizeof(uint64 *) +
+	lent->bytes = nsegments * (sizeof(uint64) + sizeof(uint8) + sizeof(uint64 *) + sizeof(uint32) +
 							   ncolumns * (sizeof(HgSegmentArray *) + sizeof(HgSegmentArray)));
 	for (int c = 0; c < ncolumns; c++)
 	{
@@ -68,6 +69,7 @@ hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 c
 
 	lent->states[part] = count == 0 ? HG_FLAT_NONE : bits == NULL ? HG_FLAT_ALL : HG_FLAT_SOME;
 	lent->bits[part] = bits;
+	lent->counts[part] = (uint32) count;
 	lent->rows += count;
 	lent->places[part + 1] = version->nrows;
 	if (bits != NULL)
@@ -156,6 +158,25 @@ hg_lent_get(HgLent *lent, const uint32 *rows, int nrows, HgBatch *batch, const i
 }
 
 int
+hg_lent_next_of(const HgLent *lent, uint32 part, uint64 *at, uint32 *rows, int room)
+{
+	uint64 first = lent->places[part];
+	uint64 end = lent->places[part + 1];
+	int n = 0;
+
+	if (lent->states[part] == HG_FLAT_NONE)
+		*at = Max(*at, end);
+	for (; *at < end && n < room; (*at)++)
+	{
+		uint32 number = (uint32) (*at - first);
+
+		if (lent->states[part] == HG_FLAT_ALL || hg_segment_bit(lent->bits[part], number))
+			rows[n++] = HG_FLAT_ROW(part, number);
+	}
+	return n;
+}
+
+int
 hg_lent_next(const HgLent *lent, uint64 *at, uint32 *rows, int room)
 {
 	uint32 part = 0;
@@ -173,19 +194,8 @@ hg_lent_next(const HgLent *lent, uint64 *at, uint32 *rows, int room)
 	}
 	for (; part < lent->nparts && n < room; part++)
 	{
-		uint64 first = lent->places[part];
-		uint64 end = lent->places[part + 1];
-
 		CHECK_FOR_INTERRUPTS();
-		if (lent->states[part] == HG_FLAT_NONE)
-			*at = Max(*at, end);
-		for (; *at < end && n < room; (*at)++)
-		{
-			uint32 number = (uint32) (*at - first);
-
-			if (lent->states[part] == HG_FLAT_ALL || hg_segment_bit(lent->bits[part], number))
-				rows[n++] = HG_FLAT_ROW(part, number);
-		}
+		n += hg_lent_next_of(lent, part, at, rows + n, room - n);
 	}
 	return n;
 }

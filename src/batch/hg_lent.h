@@ -54,6 +54,7 @@ struct HgLent
 	uint64 *places;			/* [nparts + 1] of the rows of each segment */
 	uint8 *states;			/* [nparts] of the mask */
 	uint64 **bits;			/* [nparts] likewise */
+	uint32 *counts;			/* [nparts] rows of each segment that are lent */
 	const HgServed *served; /* what the rows are of */
 	int ncolumns;
 	HgLentColumn *columns; /* [ncolumns] */
@@ -105,5 +106,8 @@ extern void hg_lent_get(HgLent *lent, const uint32 *rows, int nrows, HgBatch *ba
 
 /* The next rows from *at, a place, on, at most room of them; *at becomes the one behind. */
 extern int hg_lent_next(const HgLent *lent, uint64 *at, uint32 *rows, int room);
+
+/* The same of one segment. */
+extern int hg_lent_next_of(const HgLent *lent, uint32 part, uint64 *at, uint32 *rows, int room);
 
 #endif /* HG_LENT_H */

@@ -135,10 +135,11 @@ hg_row_bits_forget(HgRowBits *set)
 	hg_row_bits_charge(set);
 }
 
-void
+uint64
 hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows)
 {
 	uint64 segment_rows = UINT64CONST(1) << HG_BITS_SEGMENT_LOG2;
+	uint64 all = 0;
 
 	for (int i = 0; i < HG_BITS_SEGMENTS && i * segment_rows < rows; i++)
 	{
@@ -147,7 +148,9 @@ hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows)
 		/* bits that are zero are words that are initialised */
 		shared->segments[i] = dsa_allocate(area, bytes);
 		hg_block_clear(dsa_get_address(area, shared->segments[i]), bytes);
+		all += bytes;
 	}
+	return all;
 }
 
 void

@@ -82,8 +82,11 @@ hg_row_bits_saved(const HgRowBits *set)
 /* Delete what was saved. */
 extern void hg_row_bits_forget(HgRowBits *set);
 
-/* Allocate shared bits for so many rows, all of them zero: one process does it for all. */
-extern void hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
+/*
+ * Allocate shared bits for so many rows, all of them zero: one process does it for all.  Returns
+ * how many bytes they are.
+ */
+extern uint64 hg_shared_bits_create(HgSharedBits *shared, dsa_area *area, uint64 rows);
 
 /* Free them. */
 extern void hg_shared_bits_release(HgSharedBits *shared, dsa_area *area);
@@ -110,7 +113,8 @@ hg_row_bits_test(const HgRowBits *set, uint64 row)
 	return (pg_atomic_read_u32(hg_row_bits_word(set, row, &bit)) & bit) != 0;
 }
 
-static inline void
+/* Set a row's bit: false where it was set, by whichever process. */
+static inline bool
 hg_row_bits_set(HgRowBits *set, uint64 row)
 {
 	pg_atomic_uint32 *word;
@@ -118,12 +122,13 @@ hg_row_bits_set(HgRowBits *set, uint64 row)
 
 	if (set->segments == NULL)
 	{
+		bool unset = !hg_row_bits_test(set, row);
+
 		set->bits[row / 8] |= 1 << (row % 8);
-		return;
+		return unset;
 	}
 	word = hg_row_bits_word(set, row, &bit);
-	if ((pg_atomic_read_u32(word) & bit) == 0)
-		pg_atomic_fetch_or_u32(word, bit);
+	return (pg_atomic_read_u32(word) & bit) == 0 && (pg_atomic_fetch_or_u32(word, bit) & bit) == 0;
 }
 
 #endif /* HG_ROW_BITS_H */

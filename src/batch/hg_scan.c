@@ -375,12 +375,12 @@ hg_scan_lender(const HgScan *scan)
 }
 
 static HgLent *
-hg_scan_lend(HgBatchSource *source, int column)
+hg_scan_lend(HgBatchSource *source, int column, HgSharedLent *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
 	HgPages *pages = hg_scan_lender(scan);
 
-	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, column) : NULL;
+	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, column, shared, area) : NULL;
 }
 
 static void

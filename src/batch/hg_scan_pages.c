@@ -28,12 +28,12 @@
 #include "optimizer/optimizer.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_lent.h"
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_runs.h"
 #include "batch/hg_scan_select.h"
+#include "batch/hg_shared_lent.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_memory.h"
@@ -230,32 +230,43 @@ hg_pages_why_not(const HgPages *pages)
 	return why_not;
 }
 
-/* Decide what of a scan that has just been begun is served. */
+/* What is served is decided: it is read as runs, in CurrentMemoryContext. */
 static void
-hg_pages_decide(HgPages *pages, TableScanDesc scan)
+hg_pages_decided(HgPages *pages, HgResidentScan *resident)
 {
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
-
 	pages->decided = true;
-	if (pages->source->may_serve)
-	{
-		AttrNumber *attnos;
-		int n = hg_pages_needed(pages, &attnos);
-
-		pages->resident = hg_resident_scan_create(scan, n, attnos);
-		pfree(attnos);
-		if (hg_resident && pages->source->key_column >= 0 && !IsParallelWorker())
-			hg_auto_note_key(scan->rs_rd, pages->table_attnos[pages->source->key_column]);
-	}
-	if (pages->resident != NULL)
+	pages->resident = resident;
+	if (resident != NULL)
 	{
 		int nqual = bms_num_members(pages->qual_needs);
 		AttrNumber *qual_attnos = palloc(Max(nqual, 1) * sizeof(AttrNumber));
 
 		hg_pages_list(pages->qual_needs, qual_attnos);
-		pages->runs = hg_scan_runs_create(pages->select, pages->resident, pages->nattnos,
+		pages->runs = hg_scan_runs_create(pages->select, resident, pages->nattnos,
 										  pages->table_attnos, nqual, qual_attnos);
 	}
+}
+
+/* Decide what of a scan is served that has not been read, of so many blocks at least. */
+static void
+hg_pages_decide(HgPages *pages, BlockNumber nblocks)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
+	Relation rel = pages->node->ss.ss_currentRelation;
+	HgResidentScan *resident = NULL;
+
+	if (pages->source->may_serve)
+	{
+		AttrNumber *attnos;
+		int n = hg_pages_needed(pages, &attnos);
+
+		resident =
+			hg_resident_scan_create(rel, pages->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
+		pfree(attnos);
+		if (hg_resident && pages->source->key_column >= 0 && !IsParallelWorker())
+			hg_auto_note_key(rel, pages->table_attnos[pages->source->key_column]);
+	}
+	hg_pages_decided(pages, resident);
 	MemoryContextSwitchTo(old);
 }
 
@@ -320,7 +331,7 @@ hg_pages_begin(HgPages *pages)
 	if (node->ss.ss_currentScanDesc == NULL)
 		node->ss.ss_currentScanDesc = hg_seqscan_begin(&node->ss);
 	if (!pages->decided)
-		hg_pages_decide(pages, node->ss.ss_currentScanDesc);
+		hg_pages_decide(pages, hg_heap_blocks_count(node->ss.ss_currentScanDesc));
 	return node->ss.ss_currentScanDesc;
 }
 
@@ -349,7 +360,7 @@ hg_pages_may_lend(const HgPages *pages, int column, double *rows)
 	double share;
 
 	if ((pages->decided && pages->resident == NULL) || !hg_resident ||
-		pages->node->ss.ps.plan->parallel_aware || !hg_scan_select_is_columns(pages->select) ||
+		!hg_scan_select_is_columns(pages->select) ||
 		!hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not) ||
 		!hg_pages_graph_column(pages, column, &key) ||
 		!hg_resident_graph_exists(rel, &key, &share, rows))
@@ -391,18 +402,27 @@ hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segme
 	hg_lent_add(lent, segment, bits, left);
 }
 
-/* What of the begun scan the graph has, all of its columns but those that a qual alone needs. */
-static HgLent *
-hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
+/* The columns that are wanted of lent rows: all but those that a qual alone needs. */
+static HgResidentColumn *
+hg_pages_lent_columns(const HgPages *pages)
 {
 	TupleDesc desc = RelationGetDescr(pages->node->ss.ss_currentRelation);
 	HgResidentColumn *columns = palloc(Max(pages->nattnos, 1) * sizeof(HgResidentColumn));
+
+	for (int c = 0; c < pages->nattnos; c++)
+		columns[c] = hg_resident_column(TupleDescAttr(desc, pages->table_attnos[c] - 1));
+	return columns;
+}
+
+/* What the graph has of what is served. */
+static HgLent *
+hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
+{
+	HgResidentColumn *columns = hg_pages_lent_columns(pages);
 	uint32 nsegments;
 	const HgServed *served = hg_resident_scan_served(pages->resident, &nsegments);
 	HgLent *lent;
 
-	for (int c = 0; c < pages->nattnos; c++)
-		columns[c] = hg_resident_column(TupleDescAttr(desc, pages->table_attnos[c] - 1));
 	lent = hg_lent_create(graph, served, nsegments, pages->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
@@ -415,22 +435,65 @@ hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
 	return lent;
 }
 
+/* Lend what the leader of a parallel scan does. */
+static HgLent *
+hg_pages_lend_too(HgPages *pages, const HgSharedLent *shared, dsa_area *area)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(pages));
+	HgServed *served = hg_shared_lent_served(shared, area);
+	HgResidentColumn *columns;
+	AttrNumber *attnos;
+	int n = hg_pages_needed(pages, &attnos);
+	HgLent *lent;
+
+	hg_pages_decided(pages, hg_resident_scan_open(pages->node->ss.ss_currentRelation, served,
+												  shared->nparts, n, attnos));
+	pfree(attnos);
+	MemoryContextSwitchTo(old);
+
+	columns = hg_pages_lent_columns(pages);
+	lent = hg_shared_lent_attach(shared, area, served, pages->nattnos, columns);
+	pfree(columns);
+	for (int i = 0; i < served->nsegments; i++)
+		if (hg_lent_has_version(lent, served->segments[i].version))
+			hg_resident_scan_pass(pages->resident, &served->segments[i]);
+	return lent;
+}
+
+/* Have it decided what is served of a scan, none of whose rows was read; false where some were. */
+static bool
+hg_pages_begin_lending(HgPages *pages, bool parallel)
+{
+	SeqScanState *node = pages->node;
+	TableScanDesc scan;
+	MemoryContext old;
+
+	/* a parallel scan is begun later, when there may be more blocks */
+	if (parallel)
+	{
+		if (!pages->decided)
+			hg_pages_decide(pages, RelationGetNumberOfBlocks(node->ss.ss_currentRelation));
+		return node->ss.ps.plan->parallel_aware && node->ss.ss_currentScanDesc == NULL;
+	}
+	/* what the plan begins lasts */
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	scan = hg_pages_begin(pages);
+	MemoryContextSwitchTo(old);
+	return hg_heap_blocks_unread(scan) && scan->rs_parallel == NULL;
+}
+
 HgLent *
-hg_pages_lend(HgPages *pages, int column)
+hg_pages_lend(HgPages *pages, int column, HgSharedLent *shared, dsa_area *area)
 {
 	PlanState *plan = &pages->node->ss.ps;
 	HgResidentColumn key;
 	HgPinnedGraph *graph;
 	HgLent *lent;
-	TableScanDesc scan;
 	uint32 nsegments;
-	MemoryContext old;
 
-	/* what the plan begins lasts */
-	old = MemoryContextSwitchTo(plan->state->es_query_cxt);
-	scan = hg_pages_begin(pages);
-	MemoryContextSwitchTo(old);
-	if (pages->resident == NULL || !hg_heap_blocks_unread(scan) || scan->rs_parallel != NULL ||
+	if (shared != NULL && shared->lent)
+		return hg_pages_lend_too(pages, shared, area);
+	if (!hg_pages_begin_lending(pages, shared != NULL) || pages->resident == NULL ||
 		!hg_scan_select_is_columns(pages->select) || !hg_pages_graph_column(pages, column, &key))
 		return NULL;
 	(void) hg_resident_scan_served(pages->resident, &nsegments);
@@ -444,6 +507,8 @@ hg_pages_lend(HgPages *pages, int column)
 	lent = hg_pages_lend_rows(pages, graph);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) lent->rows);
+	if (shared != NULL)
+		hg_shared_lent_publish(shared, area, lent);
 	return lent;
 }
 

@@ -12,6 +12,8 @@
 
 #include "nodes/execnodes.h"
 
+#include "utils/dsa.h"
+
 #include "batch/hg_batch.h"
 
 typedef struct HgPages HgPages;
@@ -37,7 +39,7 @@ extern const char *hg_pages_why_not(const HgPages *pages);
  * HgBatchSource.lend and return_lent, of a column that is one of attnos, in CurrentMemoryContext;
  * and what share of the table's rows would be lent.
  */
-extern HgLent *hg_pages_lend(HgPages *pages, int column);
+extern HgLent *hg_pages_lend(HgPages *pages, int column, HgSharedLent *shared, dsa_area *area);
 extern void hg_pages_return_lent(HgPages *pages);
 extern double hg_pages_may_lend(const HgPages *pages, int column, double *rows);
 

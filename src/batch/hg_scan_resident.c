@@ -87,38 +87,51 @@ hg_resident_scan_count(void *arg)
 	resident->rows_served = resident->blocks_served = resident->blocks_from_heap = 0;
 }
 
-HgResidentScan *
-hg_resident_scan_create(TableScanDesc scan, int nattnos, const AttrNumber *attnos)
+/* These attributes as resident columns. */
+static HgResidentColumn *
+hg_resident_scan_columns(Relation rel, int nattnos, const AttrNumber *attnos)
 {
-	Relation rel = scan->rs_rd;
-	BlockNumber nblocks = hg_heap_blocks_count(scan);
+	HgResidentColumn *columns = palloc(Max(nattnos, 1) * sizeof(HgResidentColumn));
+
+	for (int i = 0; i < nattnos; i++)
+		columns[i] = hg_resident_column(TupleDescAttr(RelationGetDescr(rel), attnos[i] - 1));
+	return columns;
+}
+
+HgResidentScan *
+hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks, int nattnos,
+						const AttrNumber *attnos)
+{
 	HgResidentColumn *columns;
-	HgResidentScan *resident;
 	HgServed *served;
 	const char *why_not;
 
-	if (!hg_resident || !hg_validity_may_serve(rel, scan->rs_snapshot, &why_not))
+	if (!hg_resident || !hg_validity_may_serve(rel, snapshot, &why_not))
 		return NULL;
 	if (!IsParallelWorker())
 		hg_auto_note_scan(rel, attnos, nattnos);
-	columns = palloc(Max(nattnos, 1) * sizeof(HgResidentColumn));
-	for (int i = 0; i < nattnos; i++)
-		columns[i] = hg_resident_column(TupleDescAttr(RelationGetDescr(rel), attnos[i] - 1));
-	served = hg_validity_serve(rel, scan->rs_snapshot, nblocks, columns, nattnos);
+	columns = hg_resident_scan_columns(rel, nattnos, attnos);
+	served = hg_validity_serve(rel, snapshot, nblocks, columns, nattnos);
+	pfree(columns);
 	if (served == NULL)
-	{
-		pfree(columns);
 		return NULL;
-	}
+	return hg_resident_scan_open(rel, served, hg_segment_count(nblocks), nattnos, attnos);
+}
+
+HgResidentScan *
+hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments, int nattnos,
+					  const AttrNumber *attnos)
+{
+	HgResidentColumn *columns = hg_resident_scan_columns(rel, nattnos, attnos);
+	HgResidentScan *resident = palloc0(sizeof(HgResidentScan));
 
 	hg_resident_count(HG_COUNT_SCANS, 1);
-	resident = palloc0(sizeof(HgResidentScan));
 	resident->at_end.func = hg_resident_scan_count;
 	resident->at_end.arg = resident;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &resident->at_end);
 	resident->served = served;
-	resident->nsegments = hg_segment_count(nblocks);
-	resident->segments = palloc0(resident->nsegments * sizeof(HgServedSegment *));
+	resident->nsegments = nsegments;
+	resident->segments = palloc0(Max(nsegments, 1) * sizeof(HgServedSegment *));
 	for (int i = 0; i < served->nsegments; i++)
 		resident->segments[served->segments[i].version->first / HG_SEGMENT_BLOCKS] =
 			&served->segments[i];
@@ -288,16 +301,22 @@ hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments)
 	return resident->served;
 }
 
+void
+hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment)
+{
+	if (resident->lent == NULL)
+		resident->lent = MemoryContextAllocZero(GetMemoryChunkContext(resident),
+												resident->nsegments * sizeof(bool));
+	resident->lent[segment->version->first / HG_SEGMENT_BLOCKS] = true;
+}
+
 uint32
 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment, uint64 *blocks)
 {
 	HgSegmentRows rows = hg_segment_rows(segment->version);
 	uint32 nrows = 0;
 
-	if (resident->lent == NULL)
-		resident->lent = MemoryContextAllocZero(GetMemoryChunkContext(resident),
-												resident->nsegments * sizeof(bool));
-	resident->lent[segment->version->first / HG_SEGMENT_BLOCKS] = true;
+	hg_resident_scan_pass(resident, segment);
 	if (hg_block_bits_equal(segment->blocks, &segment->version->taken))
 		nrows = segment->version->nrows;
 	else

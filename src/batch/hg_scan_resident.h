@@ -7,7 +7,8 @@
  * (hg_resident_validity.c), and holds through its rescans.  The scan then comes block by block: as
  * RUNS of rows that lie one behind the other in the arrays of a segment version, and as blocks that
  * are to be read from the heap.  Each process of a parallel query decides for itself: a block's
- * rows are the same wherever they are taken from, and it is taken by one process.
+ * rows are the same wherever they are taken from, and it is taken by one process; but where rows
+ * are lent one decides for all (hg_shared_lent.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,11 +29,16 @@
 typedef struct HgResidentScan HgResidentScan;
 
 /*
- * Decide what of a scan, which is begun and has not been read, is served in all of these attributes
- * (from 1, each once).  In CurrentMemoryContext; NULL: nothing is served, and the scan is core's.
+ * Decide what of a scan that has not been read, of a table's first nblocks blocks at least, is
+ * served in all of these attributes (from 1, each once).  In CurrentMemoryContext; NULL: nothing is
+ * served, and the scan is core's.
  */
-extern HgResidentScan *hg_resident_scan_create(TableScanDesc scan, int nattnos,
-											   const AttrNumber *attnos);
+extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
+											   int nattnos, const AttrNumber *attnos);
+
+/* The same where that is decided, of a table of so many segments. */
+extern HgResidentScan *hg_resident_scan_open(Relation rel, HgServed *served, uint32 nsegments,
+											 int nattnos, const AttrNumber *attnos);
 
 /* What a scan comes to. */
 typedef struct HgResidentRun
@@ -65,9 +71,12 @@ extern void hg_resident_scan_skip_block(HgResidentScan *resident, TableScanDesc 
 /* What the scan is served. */
 extern const HgServed *hg_resident_scan_served(const HgResidentScan *resident, uint32 *nsegments);
 
+/* Pass over the blocks of a segment that are served from now on: their rows are lent. */
+extern void hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegment *segment);
+
 /*
- * Pass over the blocks of a segment that are served from now on: their rows are lent.  They are
- * counted as served; *blocks grows by them.  Returns the number of their rows.
+ * The same, and they are counted as served; *blocks grows by them.  Returns the number of their
+ * rows.
  */
 extern uint32 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment,
 									uint64 *blocks);
@@ -91,8 +100,9 @@ extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resid
 /*
  * Add rows of the current run behind those of a batch, which has room for them: row first +
  * which[i], or first + i where which is NULL, for i < n.  Numerics are units, and values codes,
- * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.  What is by reference points into the
- * arrays, which stay as long as the scan does, or into memory that is used again with the batch.
+ * where the batch takes them (hg_batch.h) and the segment has them; codes if the batch is empty.
+ * What is by reference points into the arrays, which stay as long as the scan does, or into memory
+ * that is used again with the batch.
  */
 extern void hg_resident_columns_add(const HgResidentScan *resident, HgResidentColumns *columns,
 									uint32 first, const uint16 *which, int n, HgBatch *batch);

@@ -46,9 +46,12 @@ hg_graph_takes_quals(const RelOptInfo *rel)
 	return true;
 }
 
-/* The share of a path's table that may be lent for a key, and the rows of the graph; 0: none. */
+/*
+ * The share of a path's table that may be lent for a key, and the rows of the graph; 0: none.  Of
+ * processes that join together each path is a parallel scan.
+ */
 static double
-hg_graph_share(PlannerInfo *root, const Path *path, const Expr *key, double *edges)
+hg_graph_share(PlannerInfo *root, const Path *path, bool together, const Expr *key, double *edges)
 {
 	const RelOptInfo *rel = path->parent;
 	const Var *var;
@@ -59,9 +62,9 @@ hg_graph_share(PlannerInfo *root, const Path *path, const Expr *key, double *edg
 	while (IsA(key, RelabelType))
 		key = ((const RelabelType *) key)->arg;
 	var = (const Var *) key;
-	if (path->pathtype != T_SeqScan || path->param_info != NULL || path->parallel_workers > 0 ||
-		!IsA(key, Var) || var->varno != (int) rel->relid || var->varattno <= 0 ||
-		!hg_graph_takes_quals(rel))
+	if (path->pathtype != T_SeqScan || path->param_info != NULL ||
+		path->parallel_aware != together || !IsA(key, Var) || var->varno != (int) rel->relid ||
+		var->varattno <= 0 || !hg_graph_takes_quals(rel))
 		return 0;
 	return hg_scan_graph_share(root, rel, var->varattno, edges);
 }
@@ -70,16 +73,18 @@ bool
 hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
-	HgLendShape shape = {.pairs = path->custom.path.rows, .inner_spills = inner_spills};
+	HgLendShape shape = {.inner_spills = inner_spills};
 	const RestrictInfo *rinfo;
 	const OpExpr *clause;
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
+	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 	double ns;
 
-	if (list_length(path->hash_clauses) != 1 || path->custom.path.parallel_workers > 0 ||
-		!hg_join_lend_enabled())
+	if (list_length(path->hash_clauses) != 1 ||
+		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
 		return false;
+	shape.pairs = path->custom.path.rows * processes;
 	rinfo = linitial_node(RestrictInfo, path->hash_clauses);
 	clause = (const OpExpr *) rinfo->clause;
 	if (!hg_key_operator_compares_integers(clause->opno))
@@ -89,17 +94,18 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 		const Path *input = list_nth(path->custom.custom_paths, side);
 		bool is_left = bms_is_subset(rinfo->left_relids, input->parent->relids);
 
-		shape.rows[side] = input->rows;
+		shape.rows[side] = input->rows * processes;
 		shape.columns[side] = columns[side];
-		shape.lent[side] = hg_graph_share(root, input, list_nth(clause->args, is_left ? 0 : 1),
-										  &shape.edges[side]);
+		shape.lent[side] =
+			hg_graph_share(root, input, path->together, list_nth(clause->args, is_left ? 0 : 1),
+						   &shape.edges[side]);
 	}
 	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
 		return false;
 	(void) hg_join_lend_choose(&shape, fixed, lend);
 	if (!lend[HG_OUTER] && !lend[HG_INNER])
 		return false;
-	ns = hg_join_lend_ns(&shape, lend);
+	ns = hg_join_lend_ns(&shape, lend) / processes;
 	cost->startup = 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -107,6 +113,7 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 		double share = lend[side] ? shape.lent[side] : 0;
 
 		cost->startup += input_costs[side] * (1 - share);
+		/* one process does that for all */
 		if (input->parent->baserestrictinfo != NIL)
 			ns += shape.edges[side] * share * HG_FILTER_NS;
 	}

@@ -113,6 +113,7 @@
 #include "batch/hg_input.h"
 #include "batch/hg_scan_qual.h"
 #include "engine/cpu/hg_cpu.h"
+#include "executor/join/hg_join_lend_cost.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_join_cost.h"
@@ -147,11 +148,7 @@
 double
 hg_parallel_divisor(const Path *path)
 {
-	double divisor = path->parallel_workers;
-
-	if (parallel_leader_participation)
-		divisor += Max(0.0, 1.0 - 0.3 * divisor);
-	return Max(divisor, 1.0);
+	return hg_join_processes(path->parallel_workers);
 }
 
 /* Are all columns of a path's rows there without being computed? */

@@ -55,17 +55,39 @@ hg_graph_cleanup(void *arg)
 	graph->pointer = InvalidDsaPointer;
 }
 
+/* A graph that this process is about to pin. */
+static HgPinnedGraph *
+hg_graph_begin_pin(void)
+{
+	HgPinnedGraph *pinned = palloc0(sizeof(HgPinnedGraph));
+
+	hg_cleanup_register(&pinned->cleanup, CurrentMemoryContext, hg_graph_cleanup, pinned);
+	return pinned;
+}
+
+/* It is pinned: find its addresses. */
+static void
+hg_graph_end_pin(HgPinnedGraph *pinned)
+{
+	const HgResidentGraph *graph = hg_graph_version(pinned->pointer);
+	const HgFlatBin **bins = MemoryContextAllocHuge(
+		CurrentMemoryContext, ((Size) 1 << graph->shape.bins_log2) * sizeof(HgFlatBin *));
+
+	hg_graph_version_bins(graph, bins);
+	pinned->flat = (HgFlatGraph){.shape = graph->shape, .rows = graph->rows, .bins = bins};
+	pinned->nsegments = graph->nsegments;
+	pinned->serials = hg_graph_version_serials(graph);
+}
+
 /* Pin a graph, which is used, or looked at alone. */
 static HgPinnedGraph *
 hg_graph_pin(Relation rel, const HgResidentColumn *column, bool use)
 {
 	HgDirectoryColumn *asked;
 	HgDirectoryEntry *entry;
-	HgPinnedGraph *pinned = palloc0(sizeof(HgPinnedGraph));
+	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgResidentGraph *graph;
-	const HgFlatBin **bins;
 
-	hg_cleanup_register(&pinned->cleanup, CurrentMemoryContext, hg_graph_cleanup, pinned);
 	entry = hg_graph_lock(rel, column->number, &asked);
 	if (entry == NULL)
 		return NULL;
@@ -86,13 +108,7 @@ hg_graph_pin(Relation rel, const HgResidentColumn *column, bool use)
 	hg_directory_unlock(entry);
 	if (!DsaPointerIsValid(pinned->pointer))
 		return NULL;
-	graph = hg_graph_version(pinned->pointer);
-	bins = MemoryContextAllocHuge(CurrentMemoryContext,
-								  ((Size) 1 << graph->shape.bins_log2) * sizeof(HgFlatBin *));
-	hg_graph_version_bins(graph, bins);
-	pinned->flat = (HgFlatGraph){.shape = graph->shape, .rows = graph->rows, .bins = bins};
-	pinned->nsegments = graph->nsegments;
-	pinned->serials = hg_graph_version_serials(graph);
+	hg_graph_end_pin(pinned);
 	return pinned;
 }
 
@@ -106,6 +122,17 @@ HgPinnedGraph *
 hg_resident_graph_look(Relation rel, const HgResidentColumn *column)
 {
 	return hg_graph_pin(rel, column, false);
+}
+
+HgPinnedGraph *
+hg_resident_graph_pin_too(dsa_pointer version)
+{
+	HgPinnedGraph *pinned = hg_graph_begin_pin();
+
+	hg_graph_version_pin(hg_graph_version(version));
+	pinned->pointer = version;
+	hg_graph_end_pin(pinned);
+	return pinned;
 }
 
 void

@@ -45,6 +45,9 @@ typedef struct HgPinnedGraph
 extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgResidentColumn *column);
 /* The same for who compares it, and has no use of it: nobody learns that it was, or was missed. */
 extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgResidentColumn *column);
+/* The same of the version that another process has pinned, which does not let go of it meanwhile.
+ */
+extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /*

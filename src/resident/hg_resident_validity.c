@@ -329,6 +329,18 @@ hg_validity_has_versions(Relation rel, HgResidentRelation key, const HgChain *ch
 	return found;
 }
 
+/* Nothing is served so far, of a table of so many segments. */
+static HgServed *
+hg_validity_create(uint32 nsegments)
+{
+	HgServed *served = palloc(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
+
+	served->nsegments = 0;
+	served->nblocks = 0;
+	hg_cleanup_register(&served->cleanup, CurrentMemoryContext, hg_validity_unpin, served);
+	return served;
+}
+
 HgServed *
 hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 				  const HgResidentColumn *columns, int ncolumns)
@@ -345,10 +357,7 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	Assert(snapshot->regd_count > 0 || snapshot->active_count > 0);
 	if (chain == NULL || nsegments == 0 || !hg_validity_has_versions(rel, key, chain))
 		return NULL;
-	served = palloc(offsetof(HgServed, segments) + nsegments * sizeof(HgServedSegment));
-	served->nsegments = 0;
-	served->nblocks = 0;
-	hg_cleanup_register(&served->cleanup, CurrentMemoryContext, hg_validity_unpin, served);
+	served = hg_validity_create(nsegments);
 
 	/* the bits first, which stay with what is served */
 	bits = palloc(nsegments * sizeof(HgBlockBits));
@@ -371,6 +380,26 @@ hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	pfree(missed);
 	/* what is not used stays until the context goes: it is registered there */
 	return served->nblocks > 0 ? served : NULL;
+}
+
+HgServed *
+hg_validity_serve_too(const HgServedCopy *copies, int ncopies)
+{
+	HgServed *served = hg_validity_create((uint32) ncopies);
+
+	for (int i = 0; i < ncopies; i++)
+	{
+		const HgServedCopy *copy = &copies[i];
+		HgServedSegment *segment = &served->segments[i];
+		HgSegmentVersion *version = hg_segment_version(copy->version);
+
+		hg_segment_version_pin(version);
+		*segment = (HgServedSegment){
+			.pointer = copy->version, .version = version, .blocks = &copy->blocks};
+		served->nblocks += hg_block_bits_count(&copy->blocks, NULL);
+		served->nsegments++;
+	}
+	return served;
 }
 
 void

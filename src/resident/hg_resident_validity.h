@@ -5,7 +5,7 @@
  *
  * Nothing else decides that.  The decision is made once for a scan, and holds as long as the
  * snapshot is registered: rescans and cursors use it as it is.  Each process of a parallel query
- * makes it for itself.
+ * makes it for itself, or takes over what another one has made.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -36,6 +36,13 @@ typedef struct HgServed
 	HgServedSegment segments[FLEXIBLE_ARRAY_MEMBER]; /* ascending */
 } HgServed;
 
+/* The same in memory that processes share, not pinned by it. */
+typedef struct HgServedCopy
+{
+	dsa_pointer version;
+	HgBlockBits blocks;
+} HgServedCopy;
+
 /* May a table be resident at all?  HG_REASON_NONE if so. */
 extern HgResidentReason hg_validity_may_take_in(Relation rel);
 
@@ -55,6 +62,12 @@ extern bool hg_validity_may_serve(Relation rel, Snapshot snapshot, const char **
  */
 extern HgServed *hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 								   const HgResidentColumn *columns, int ncolumns);
+
+/*
+ * The same of what another process of the query is served, which does not let go of it meanwhile.
+ * The copies stay in place as long as it is used.
+ */
+extern HgServed *hg_validity_serve_too(const HgServedCopy *copies, int ncopies);
 extern void hg_validity_release(HgServed *served);
 
 #endif /* HG_RESIDENT_VALIDITY_H */

@@ -13,6 +13,11 @@
  *	lent x held		a graph is made of the keys
  *	held x held		a job of the CPU engine
  *
+ * Where processes share the join all of them have the same lent rows, and each has held rows of its
+ * own.  Of lent x lent each takes a range of vertices after the other; its own rows it joins with
+ * what is lent, whole; and held rows of all processes are joined by a team.  So each pair is one
+ * process's.
+ *
  * A block of matches is of one part.  So lent rows and held ones do not meet in a block of a side,
  * and an outer row's matches with lent inner rows follow each other, and those with held ones do:
  * where one match of a row counts, and there are both, the caller looks to that.
@@ -30,6 +35,7 @@
 
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_resident.h"
+#include "backend/matcher/hg_match_team.h"
 
 /* Held outer keys are looked up where there are so many times as many lent rows. */
 #define HG_LOOKUP_ROWS 8
@@ -55,8 +61,7 @@ typedef struct HgMatchResident
 
 	/* where the stream stands */
 	HgResidentPart part;
-	int piece;		  /* of the keys that are looked up: the next one ... */
-	uint64 piece_row; /* ... and how many keys are ahead of it */
+	int piece;		  /* of the keys that are looked up: the next one */
 	HgFlatJoin *join; /* or NULL */
 	HgMatches block;
 
@@ -97,6 +102,15 @@ hg_match_resident_open(HgMatchSource *source pg_attribute_unused(),
 	return HG_OK;
 }
 
+/* The keys of a piece, under the numbers that the task has for them. */
+static HgFlatRows
+hg_match_resident_rows(const HgMatchTask *task, HgSide side, const HgKeyPiece *piece)
+{
+	return (HgFlatRows){.keys = piece->keys,
+						.count = piece->count,
+						.first_row = (uint32) (task->spec.first_row[side] + piece->first_row)};
+}
+
 /* Make a graph of the held keys of a side. */
 static HgStatus
 hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
@@ -105,16 +119,10 @@ hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 	const HgKeySet *set = &task->sides[side];
 	HgFlatShape shape = hg_flat_shape(task->spec.key_width, set->rows);
 	HgFlatRows *rows = MemoryContextAlloc(task->context, set->npieces * sizeof(HgFlatRows));
-	uint64 first = task->spec.first_row[side];
 	HgStatus status;
 
 	for (int i = 0; i < set->npieces; i++)
-	{
-		rows[i] = (HgFlatRows){.keys = set->pieces[i].keys,
-							   .count = set->pieces[i].count,
-							   .first_row = (uint32) first};
-		first += set->pieces[i].count;
-	}
+		rows[i] = hg_match_resident_rows(task, side, &set->pieces[i]);
 	resident->bytes += hg_flat_make_bytes(&shape, set->rows);
 	status = hg_flat_make(&task->host.host, &shape, rows, (uint32) set->npieces,
 						  &resident->made[side], error);
@@ -122,6 +130,15 @@ hg_match_resident_make(HgMatchResident *resident, HgSide side, HgError *error)
 	if (status == HG_OK)
 		resident->made_side[side] = (HgFlatSide){.graph = resident->made[side]};
 	return status;
+}
+
+/* Are there held rows of both sides, of this process or of those that build with it? */
+static bool
+hg_match_resident_holds(const HgMatchTask *task)
+{
+	if (task->spec.team != NULL)
+		return !task->spec.team->none_held;
+	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
 static HgStatus
@@ -142,9 +159,10 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 			status = hg_match_resident_make(resident, (HgSide) side, error);
 	}
 	resident->build_ms += hg_match_resident_ms(start);
-	if (status != HG_OK || task->sides[HG_OUTER].rows == 0 || task->sides[HG_INNER].rows == 0)
+	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
-	resident->held = hg_match_cpu_create(task);
+	resident->held =
+		task->spec.team != NULL ? hg_match_team_create(task) : hg_match_cpu_create(task);
 	status = resident->held->ops->open(resident->held, error);
 	if (status == HG_OK)
 		status = resident->held->ops->build(resident->held, error);
@@ -156,6 +174,13 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
  * ---------------------------------------------------------------------
  */
 
+/* HgFlatWork.take */
+static uint32_t
+hg_match_resident_take(void *arg)
+{
+	return pg_atomic_fetch_add_u32(arg, 1);
+}
+
 /* Open the next join of the current part, a graph's or a piece's; there may be none left. */
 static HgStatus
 hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
@@ -164,8 +189,8 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	const HgFlatSide *const *lent = task->spec.lent;
 	const HgHost *host = &task->host.host;
 	HgFlatSide sides[2];
+	HgFlatWork work = {0};
 	HgFlatRows rows;
-	const HgKeyPiece *piece;
 	HgSide held;
 
 	if (resident->part == HG_LENT_LENT)
@@ -173,7 +198,9 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		if (lent[HG_OUTER] == NULL || lent[HG_INNER] == NULL || resident->piece > 0)
 			return HG_OK;
 		resident->piece = 1;
-		return hg_flat_join_open(host, lent[HG_OUTER], lent[HG_INNER], NULL, &resident->join,
+		if (task->spec.team != NULL)
+			work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
+		return hg_flat_join_open(host, lent[HG_OUTER], lent[HG_INNER], &work, &resident->join,
 								 error);
 	}
 	held = hg_resident_part_held(resident->part);
@@ -192,11 +219,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	if (resident->piece == task->sides[held].npieces)
 		return HG_OK;
 	Assert(held == HG_OUTER);
-	piece = &task->sides[held].pieces[resident->piece++];
-	rows = (HgFlatRows){.keys = piece->keys,
-						.count = piece->count,
-						.first_row = (uint32) (task->spec.first_row[held] + resident->piece_row)};
-	resident->piece_row += piece->count;
+	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
 	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_match_other(held)],
 							   &resident->join, error);
 }
@@ -225,7 +248,6 @@ hg_match_resident_advance(HgMatchResident *resident, HgError *error)
 			return status;
 		resident->part++;
 		resident->piece = 0;
-		resident->piece_row = 0;
 	}
 	return HG_OK;
 }
@@ -238,8 +260,7 @@ hg_match_resident_rewind(HgMatchSource *source)
 	hg_match_resident_close_join(resident);
 	resident->part = HG_LENT_LENT;
 	resident->piece = 0;
-	resident->piece_row = 0;
-	if (resident->held != NULL)
+	if (resident->held != NULL && resident->held->ops->rewind != NULL)
 		resident->held->ops->rewind(resident->held);
 }
 

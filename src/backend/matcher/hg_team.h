@@ -27,6 +27,14 @@ typedef struct HgTeamSpec
 	bool whole_bins; /* all outer rows of an inner row go to one process */
 	bool spread;	 /* each process is to return its part of the matches, whoever read the rows */
 
+	/*
+	 * Where rows are lent (HgMatcherSpec): the next part of a join of two sides' lent rows, which
+	 * one of the processes takes; and: no process has keys of the one side or of the other, so that
+	 * none builds anything with the others.
+	 */
+	pg_atomic_uint32 *next_part;
+	bool none_held;
+
 	HgDeviceTeamShared *device; /* what they do first, in shared memory */
 
 	/* which numbers rows of a side have: asked for when those of all processes are there */

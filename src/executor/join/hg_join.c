@@ -238,7 +238,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_join_rules_init(rules,
 					   (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE)),
 					   intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0);
-	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER)) != 0;
+	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER));
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	hg_kept_begin_join();

@@ -36,7 +36,7 @@ typedef enum HgPlanPrivate
 	HG_PRIVATE_OUTER_COLUMNS, /* Integer: how many of custom_scan_tlist are outer */
 	HG_PRIVATE_OPERATORS,	  /* OidList: the clauses' operators */
 	HG_PRIVATE_COLLATIONS,	  /* OidList: ... and their input collations */
-	HG_PRIVATE_TOGETHER,	  /* Integer: 1 where parallel processes share both sides */
+	HG_PRIVATE_TOGETHER,	  /* Integer: workers planned that share both sides; else 0 */
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
 

@@ -401,7 +401,8 @@ hg_join_read_outer(HgJoinState *state)
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_lend(state, HG_OUTER);
 	hg_join_matched_begin(matched, state->rules.keep[HG_OUTER],
-						  (state->rules.single_match && passes) || hg_join_lent_repeats(state));
+						  (state->rules.single_match && passes) ||
+							  hg_join_lent_repeats(state, inner->words->rows));
 	if (reading->outer_ready)
 	{
 		reading->outer_ready = false;

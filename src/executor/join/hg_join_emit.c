@@ -82,21 +82,34 @@ hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_ro
 		   !(matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
-/* Note that the rows of a match have found each other. */
-static inline void
+/* Note that a row has found a match: false where it may have one, and another process was first. */
+static inline bool
+hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
+{
+	const HgJoinMatched *matched = &state->matched[side];
+
+	return !matched->tracked ||
+		   hg_row_bits_set(matched->bits, hg_input_place(state->inputs[side], row)) ||
+		   !matched->once;
+}
+
+/* Note that the rows of a match have found each other; false where it does not count after all. */
+static inline bool
 hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
-	if (state->matched[HG_OUTER].tracked)
-		hg_row_bits_set(state->matched[HG_OUTER].bits,
-						hg_input_place(state->inputs[HG_OUTER], outer_row));
-	if (state->matched[HG_INNER].tracked)
-		hg_row_bits_set(state->matched[HG_INNER].bits,
-						hg_input_place(state->inputs[HG_INNER], inner_row));
+	/* of one side alone a row may have one match only: the other one's is noted behind it */
+	HgSide first = state->matched[HG_INNER].once ? HG_INNER : HG_OUTER;
+
+	if (!hg_join_note_row(state, first, first == HG_OUTER ? outer_row : inner_row))
+		return false;
+	(void) hg_join_note_row(state, first == HG_OUTER ? HG_INNER : HG_OUTER,
+							first == HG_OUTER ? inner_row : outer_row);
 	if (state->rules.single_match)
 	{
 		state->emission.skip_rest = true;
 		state->emission.skip_outer = outer_row;
 	}
+	return true;
 }
 
 /* Fetch the columns of both rows of each match. */
@@ -131,9 +144,9 @@ hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches)
 		uint32 outer_row = matches->outer[i];
 		uint32 inner_row = matches->inner[i];
 
-		if (!hg_join_match_counts(state, outer_row, inner_row))
+		if (!hg_join_match_counts(state, outer_row, inner_row) ||
+			!hg_join_note_match(state, outer_row, inner_row))
 			continue;
-		hg_join_note_match(state, outer_row, inner_row);
 		matches->kept_outer[kept] = outer_row;
 		matches->kept_which[kept] = (uint16) i;
 		matches->kept_inner[kept++] = inner_row;
@@ -193,9 +206,9 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 	for (int i = 0; i < matches->count; i++)
 	{
 		if (!hg_join_match_counts(state, matches->outer[i], matches->inner[i]) ||
-			!((recheck != NULL && same[i]) || hg_join_check_qual(state, i)))
+			!((recheck != NULL && same[i]) || hg_join_check_qual(state, i)) ||
+			!hg_join_note_match(state, matches->outer[i], matches->inner[i]))
 			continue;
-		hg_join_note_match(state, matches->outer[i], matches->inner[i]);
 		which[kept++] = i;
 	}
 	hg_join_keep_rows(&state->output, which, kept);
@@ -291,8 +304,8 @@ hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput 
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows,
-							 HG_BATCH_ROWS - out->nrows)) > 0)
+	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows, HG_BATCH_ROWS - out->nrows)) >
+		   0)
 		for (int i = 0; i < n; i++)
 			if (!hg_row_bits_test(without, hg_lent_place(input->lent, rows[i])))
 				numbers[out->nrows++] = rows[i];

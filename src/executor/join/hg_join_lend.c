@@ -11,6 +11,11 @@
  * What is lent once is lent to all executions of the node: the snapshot is the same, and a qual
  * with parameters does not let a table lend.
  *
+ * BELOW A GATHER the leader decides about both sides when it sets up the shared memory, as workers
+ * can't tell what the transaction has made, and all must have the same rows lent
+ * (batch/hg_shared_lent.h).  What is not lent is read by all together, as ever; where that does not
+ * fit into memory the lent rows are read too, by segments, and go to disk with the others.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -20,6 +25,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 
+#include "batch/hg_input_lent.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -35,8 +41,7 @@ hg_join_lend_enabled(void)
 static bool
 hg_join_may_lend(const HgJoinState *state)
 {
-	return !state->together && state->team.shared == NULL && !IsParallelWorker() &&
-		   !state->css.ss.ps.plan->parallel_aware && state->sender == NULL &&
+	return state->team.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
 		   !hg_join_is_spilled(&state->spill) && hg_join_lend_enabled();
 }
 
@@ -44,12 +49,15 @@ hg_join_may_lend(const HgJoinState *state)
 static void
 hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 {
-	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows};
+	/* the plan's estimates are one's */
+	double processes = hg_join_processes(state->together);
+
+	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
 
-		shape->rows[side] = input->plan->plan->plan_rows;
+		shape->rows[side] = input->plan->plan->plan_rows * processes;
 		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
 		if (input->lent != NULL)
 		{
@@ -62,6 +70,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		else
 			shape->lent[side] = hg_input_may_lend(input, &shape->edges[side]);
 	}
+	/* of each process, as the plan estimates it */
 	shape->inner_spills = hg_join_expected_bytes(state->inputs[HG_INNER]) >
 						  (double) hg_join_limit(&state->memory) / 2;
 }
@@ -100,8 +109,90 @@ hg_join_lend(HgJoinState *state, HgSide side)
 	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input, &edges) > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
-	(void) hg_input_lend(input);
+	(void) hg_input_lend(input, NULL, NULL);
 	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+}
+
+/* ---------------------------------------------------------------------
+ * Below a Gather
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
+{
+	bool lend[2];
+
+	LWLockInitialize(&shared->lending, LWTRANCHE_PARALLEL_QUERY_DSA);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		hg_shared_lent_init(&shared->lent[side]);
+		/* by an execution without workers, whose rows are forgotten */
+		if (state->inputs[side]->lent != NULL)
+			hg_input_return_lent(state->inputs[side]);
+	}
+	if (!state->together)
+		return;
+	hg_join_lend_choice(state, lend);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (lend[side] && !state->lending.decided[side])
+			(void) hg_input_lend(state->inputs[side], &shared->lent[side],
+								 state->css.ss.ps.state->es_query_dsa);
+		state->lending.decided[side] = true;
+	}
+	shared->lends = hg_join_has_lent(state);
+}
+
+void
+hg_join_lend_again(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgSharedLent *lent = &shared->lent[side];
+
+		/* the last execution has read all rows, and so does the next one */
+		if (lent->lent && pg_atomic_read_u32(&shared->spill_bits) != 0)
+		{
+			hg_input_return_lent(state->inputs[side]);
+			lent->lent = false;
+		}
+		pg_atomic_write_u32(&lent->next_part, 0);
+	}
+}
+
+void
+hg_join_borrow(HgJoinState *state)
+{
+	HgJoinShared *shared = state->team.shared;
+
+	if (!shared->lent[HG_OUTER].lent && !shared->lent[HG_INNER].lent)
+		return;
+	LWLockAcquire(&shared->lending, LW_SHARED);
+	state->lending.too_late = !shared->lends;
+	for (int side = HG_OUTER; side <= HG_INNER && shared->lends; side++)
+		if (shared->lent[side].lent && !hg_input_lend(state->inputs[side], &shared->lent[side],
+													  state->css.ss.ps.state->es_query_dsa))
+			elog(ERROR, "a worker can't have the rows lent that the leader has");
+	LWLockRelease(&shared->lending);
+}
+
+void
+hg_join_end_lending(HgJoinShared *shared)
+{
+	LWLockAcquire(&shared->lending, LW_EXCLUSIVE);
+	shared->lends = false;
+	LWLockRelease(&shared->lending);
+}
+
+void
+hg_join_read_lent_back(HgJoinState *state)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (state->inputs[side]->lent != NULL)
+			hg_input_begin_back(state->inputs[side], &state->team.shared->lent[side].next_part);
 }
 
 void
@@ -139,11 +230,11 @@ hg_join_joins_lent(const HgJoinState *state, HgSide side)
 }
 
 bool
-hg_join_lent_repeats(const HgJoinState *state)
+hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 {
 	/* an inner side that is unique has no other match */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) &&
-		   state->inputs[HG_INNER]->lent != NULL && state->inputs[HG_INNER]->words->rows > 0;
+		   state->inputs[HG_INNER]->lent != NULL && inner_held > 0;
 }
 
 void

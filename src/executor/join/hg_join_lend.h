@@ -12,11 +12,13 @@
 
 #include "backend/matcher/hg_matcher.h"
 
-typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+typedef struct HgJoinState HgJoinState;	  /* hg_join_state.h */
+typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
 
 typedef struct HgJoinLending
 {
 	bool decided[2]; /* by HgSide: rows of it are lent to all executions, or none are */
+	bool too_late;	 /* in a worker: the leader has ended, and let go of what it has lent */
 } HgJoinLending;
 
 /* May a join have lent rows, as far as settings say? */
@@ -27,6 +29,21 @@ extern bool hg_join_lend_enabled(void);
  * The inner side is asked about first, and read before the outer one is asked about.
  */
 extern void hg_join_lend(HgJoinState *state, HgSide side);
+
+/*
+ * Below a Gather, where processes read both sides together: the leader, before there are workers,
+ * decides what is lent to all of them, and holds it; before a further execution; and a worker takes
+ * it over, when it begins.
+ */
+extern void hg_join_lend_together(HgJoinState *state, HgJoinShared *shared);
+extern void hg_join_lend_again(HgJoinState *state);
+extern void hg_join_borrow(HgJoinState *state);
+
+/* The leader lets go of it: a worker that begins later has nothing to do. */
+extern void hg_join_end_lending(HgJoinShared *shared);
+
+/* The join goes to disk: have lent rows be read behind the others. */
+extern void hg_join_read_lent_back(HgJoinState *state);
 
 /* Whose rows are lent, or would be as things stand. */
 extern void hg_join_expect_lent(const HgJoinState *state, bool lent[2]);
@@ -41,9 +58,10 @@ extern void hg_join_return_lent(HgJoinState *state, HgSide side);
 extern bool hg_join_joins_lent(const HgJoinState *state, HgSide side);
 
 /*
- * Where one match of an outer row counts, may the matcher return others that do not follow it?
+ * Where one match of an outer row counts, and so many inner rows are held: may matchers return
+ * others that do not follow it?
  */
-extern bool hg_join_lent_repeats(const HgJoinState *state);
+extern bool hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held);
 
 /* Tell a matcher of the lent rows. */
 extern void hg_join_lend_to_matcher(const HgJoinState *state, HgMatcherSpec *spec);

@@ -16,6 +16,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "postgres.h"
+
+#include "optimizer/optimizer.h"
+
 #include "executor/join/hg_join_lend_cost.h"
 
 /* Lending looks at each block of the table, and joining at each bin: for an edge that is this. */
@@ -47,6 +51,17 @@ hg_lend_meet_ns(double outer, double inner)
 	double few = Min(outer, inner);
 
 	return Min((outer + inner) * HG_LEND_EDGE_NS, few * HG_LEND_LOOKUP_NS);
+}
+
+double
+hg_join_processes(int workers)
+{
+	double processes = workers;
+
+	/* as core has it: the leader reads what they return */
+	if (parallel_leader_participation)
+		processes += Max(0.0, 1.0 - 0.3 * workers);
+	return Max(processes, 1.0);
 }
 
 double

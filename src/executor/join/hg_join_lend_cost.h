@@ -25,6 +25,9 @@ typedef struct HgLendShape
 	bool inner_spills; /* inner rows that are held would not fit into work memory */
 } HgLendShape;
 
+/* Of how many processes' work one does a part that has so many workers planned, or none (0). */
+extern double hg_join_processes(int workers);
+
 /* Nanoseconds, with the rows of these sides lent, as far as they may be. */
 extern double hg_join_lend_ns(const HgLendShape *shape, const bool lend[2]);
 

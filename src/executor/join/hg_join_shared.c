@@ -95,12 +95,14 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	HgJobColumns columns;
 
 	hg_device_team_init(&shared->device, hg_join_device_may_share(&state->rules));
-	if (state->together && hg_join_may_send(state, shared->nprocesses, &columns))
+	if (state->together && !hg_join_has_lent(state) &&
+		hg_join_may_send(state, shared->nprocesses, &columns))
 		hg_device_team_init_early(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
 	pg_atomic_write_u32(&shared->spill_bits, 0);
 	pg_atomic_write_u32(&shared->next_partition, 0);
+	pg_atomic_write_u32(&shared->next_part, 0);
 	pg_atomic_write_u32(&shared->ended, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
@@ -152,6 +154,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	shared->nprocesses = pcxt->nworkers + 1;
 	pg_atomic_init_u32(&shared->spill_bits, 0);
 	pg_atomic_init_u32(&shared->next_partition, 0);
+	pg_atomic_init_u32(&shared->next_part, 0);
 	pg_atomic_init_u32(&shared->ended, 0);
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -163,6 +166,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
+	hg_join_lend_together(state, shared);
 	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	SharedFileSetInit(&shared->files, pcxt->seg);
@@ -184,6 +188,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	/* the child may be rescanned later only, and all that lies there is about to go */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(&state->team);
+	hg_join_lend_again(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_columns_release(&shared->columns[side], area);
@@ -206,6 +211,7 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	state->team.process = ParallelWorkerNumber + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->inputs[side]->child->may_serve = shared->may_serve[side];
+	hg_join_borrow(state);
 	/* the files stay as long as this process can have some, whatever becomes of the leader */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
 }
@@ -233,6 +239,7 @@ hg_join_end_shared(HgJoinState *state)
 	if (state->team.segment == NULL)
 		return;
 	hg_join_forget_shared(state);
+	hg_join_end_lending(state->team.shared);
 	cancel_on_dsm_detach(state->team.segment, hg_join_segment_detached,
 						 PointerGetDatum(&state->team));
 }

@@ -13,6 +13,7 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "storage/barrier.h"
+#include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
 
 #include "backend/hg_budget.h"
@@ -21,6 +22,7 @@
 #include "batch/hg_filter.h"
 #include "batch/hg_row_bits.h"
 #include "batch/hg_shared_columns.h"
+#include "batch/hg_shared_lent.h"
 #include "batch/hg_spill.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
@@ -42,6 +44,10 @@ typedef struct HgJoinShared
 	HgSharedSpill spills[2];
 	HgSharedFilter filter;
 	bool may_serve[2]; /* workers' scans from resident columns; set by the leader */
+	HgSharedLent lent[2];
+	LWLock lending;				/* whoever pins what is lent has it shared, with ... */
+	bool lends;					/* ... the leader holding that */
+	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

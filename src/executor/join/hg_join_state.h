@@ -39,7 +39,7 @@ struct HgJoinState
 
 	/* from the plan */
 	HgJoinRules rules;
-	bool together;		  /* both sides are shared by all processes, if there are any others */
+	int together;		  /* workers planned, if both sides are shared by all processes; or 0 */
 	bool rewind;		  /* rescans without changed parameters of the outer side are expected */
 	Bitmapset *params[2]; /* PARAM_EXECs in the keys, by HgSide */
 

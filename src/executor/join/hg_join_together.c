@@ -64,8 +64,10 @@ static uint32 hg_join_wait_event;
 static bool
 hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 bytes)
 {
-	return bytes > shared->budget.limit || hg_column_store_end(input->rows) > HG_MAX_ROWS / 2 ||
-		   hg_input_rows(input) > HG_MAX_ROWS / 2;
+	uint64 most = (HG_MAX_ROWS - hg_input_first_number(input)) / 2;
+
+	return bytes > shared->budget.limit || hg_column_store_end(input->rows) > most ||
+		   hg_input_rows(input) > most;
 }
 
 /* Read a side to its end, or until the join goes to disk. */
@@ -110,12 +112,24 @@ hg_join_row_numbers(void *arg, HgSide side)
 	return hg_column_store_numbers(state->inputs[side]->rows);
 }
 
+/* Places of a side's rows, those of all processes (hg_lent.h). */
+static uint64
+hg_join_shared_places(const HgJoinState *state, HgSide side)
+{
+	const HgInput *input = state->inputs[side];
+	uint64 held = hg_column_store_end(input->rows);
+
+	return input->lent != NULL ? hg_lent_places(input->lent, held) : held;
+}
+
 /* Build with the others, and start the stream of this process's matches. */
 static HgJoinPhase
 hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 {
 	HgJoinShared *shared = state->team.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
+	bool none_held = pg_atomic_read_u64(&shared->device.rows[HG_OUTER]) == 0 ||
+					 pg_atomic_read_u64(&shared->device.rows[HG_INNER]) == 0;
 	HgTeamSpec team = {
 		.state = &shared->team,
 		.barrier = &shared->barrier,
@@ -124,6 +138,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		/* which rows have matches is told by bits, but who is first by one process alone */
 		.whole_bins = state->rules.single_inner,
 		.spread = hg_join_streams(&state->rules, state->matched),
+		.next_part = &shared->next_part,
 		.device = &shared->device,
 		.numbers = hg_join_row_numbers,
 		.arg = state,
@@ -135,11 +150,15 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.team = &team,
 	};
 
+	/* that the bits are there is known behind the engine's barriers */
+	team.none_held =
+		none_held && !state->matched[HG_OUTER].tracked && !state->matched[HG_INNER].tracked;
 	/* the engine's barriers let the others see them */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->matched[side].tracked)
-			hg_shared_bits_create(&shared->matched[side], area,
-								  hg_column_store_end(state->inputs[side]->rows));
+			hg_shared_budget_add(&shared->budget,
+								 hg_shared_bits_create(&shared->matched[side], area,
+													   hg_join_shared_places(state, side)));
 	hg_join_create_matcher(state, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -170,6 +189,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	hg_join_end_sending(state);
+	hg_join_read_lent_back(state);
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -297,11 +317,15 @@ hg_join_read_together(HgJoinState *state)
 {
 	HgJoinShared *shared = state->team.shared;
 	/* the same in all processes, whose plan is the same */
-	bool filter = hg_join_filter_may_pay(state, state->inputs[HG_INNER]->plan->plan->plan_rows);
+	bool filter = state->inputs[HG_INNER]->lent == NULL &&
+				  hg_join_filter_may_pay(state, state->inputs[HG_INNER]->plan->plan->plan_rows);
 	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
-	int phase = BarrierAttach(&shared->barrier);
 	bool elected = false;
+	int phase;
 
+	if (state->lending.too_late)
+		return HG_JOIN_DONE;
+	phase = BarrierAttach(&shared->barrier);
 	state->team.attached = true;
 	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], false);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -329,5 +353,7 @@ hg_join_read_together(HgJoinState *state)
 	}
 	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
 		return hg_join_spill_together(state, phase == building);
+	if (hg_join_lent_repeats(state, pg_atomic_read_u64(&shared->device.rows[HG_INNER])))
+		hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], true);
 	return hg_join_build_together(state, elected, phase - building);
 }
