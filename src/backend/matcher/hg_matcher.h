@@ -57,6 +57,13 @@ typedef struct HgMatcherSpec
 	double pairs;		 /* matches that are expected; only hints at how long they take */
 
 	/*
+	 * NULL, or told of an outer row whether the caller wants no more of its matches, by what he has
+	 * seen of them (HgMatches.settled).  It may not ereport.
+	 */
+	bool (*settled)(void *arg, uint32 outer_row);
+	void *settled_arg;
+
+	/*
 	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
 	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
 	 */

@@ -78,6 +78,9 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 	return rules->rows_wanted || matched[HG_OUTER].tracked || matched[HG_INNER].tracked;
 }
 
+/* HgMatcherSpec.settled of a join state: has an outer row as many matches as it may have? */
+extern bool hg_join_outer_settled(void *arg, uint32 outer_row);
+
 /*
  * Fill the output's batch with the next rows of a phase, and note in matched which rows have found
  * a match; false when it has no more.
