@@ -798,8 +798,8 @@ test_settled(void)
 				if (masked && kind != KIND_INNER_KEYS)
 					sides[HG_INNER].used_mask = &sides[HG_INNER].mask;
 				stream.rows = HG_FLAT_ROW(sizes[size].rows[HG_OUTER] / TEST_FLAT_PART_ROWS + 1, 0);
-				good = good && join_open(host, &sides[0], &sides[1], (Kind) kind, &join, NULL) ==
-								   HG_OK;
+				good = good &&
+					   join_open(host, &sides[0], &sides[1], (Kind) kind, &join, NULL) == HG_OK;
 				stream.arg = join;
 				for (int i = 0; i < 4 && good; i++)
 				{
@@ -807,10 +807,11 @@ test_settled(void)
 					good = test_settled_checked(&stream);
 				}
 				first = good ? test_settled_first(&stream) : 0;
-				hg_tap_ok(good && (masked || (first >= least && first < least * 64)),
-						  "flat: %d matches where one of each row is wanted, %u x %u rows, kind %d%s",
-						  (int) first, sizes[size].rows[0], sizes[size].rows[1], kind,
-						  masked ? ", masked" : "");
+				hg_tap_ok(
+					good && (masked || (first >= least && first < least * 64)),
+					"flat: %d matches where one of each row is wanted, %u x %u rows, kind %d%s",
+					(int) first, sizes[size].rows[0], sizes[size].rows[1], kind,
+					masked ? ", masked" : "");
 				hg_flat_close(join);
 				for (int side = 0; side < 2; side++)
 					test_flat_destroy(&sides[side]);

@@ -146,7 +146,8 @@ extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatche
 
 /*
  * May the outer rows of a join come a few at a time, each of them to be looked up in one graph of
- * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another way.
+ * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another
+ * way.
  */
 extern bool hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows,
 								  double pairs);

@@ -125,10 +125,10 @@ typedef struct HgCpuFlatCursor
 	HgCpuFlatProbe edges;
 	HgCpuFlatGroup found; /* probes of these edges */
 
-	uint32_t done; /* probes of the group that is compared */
-	bool begun;	   /* its next one is long, and at and end are those of its key, ... */
+	uint32_t done;	  /* probes of the group that is compared */
+	bool begun;		  /* its next one is long, and at and end are those of its key, ... */
 	uint32_t written; /* ... of whose pairs there were so many */
-	uint32_t work; /* since the last poll */
+	uint32_t work;	  /* since the last poll */
 
 	uint32_t staged; /* pairs in staging */
 	uint32_t taken;	 /* of these */

@@ -63,28 +63,11 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 	return true;
 }
 
-/* Has a row found a match? */
-static inline bool
-hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
-{
-	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
-}
-
-bool
-hg_join_outer_settled(void *arg, uint32 outer_row)
-{
-	const HgJoinState *state = arg;
-	const HgJoinEmission *emission = &state->emission;
-
-	return (emission->skip_rest && outer_row == emission->skip_outer) ||
-		   (state->matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row));
-}
-
 /* Does a match count, or has one of its rows as many matches as it may have? */
 static inline bool
-hg_join_match_counts(HgJoinState *state, uint32 outer_row, uint32 inner_row)
+hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
-	return !hg_join_outer_settled(state, outer_row) &&
+	return !hg_join_is_settled(state, outer_row) &&
 		   !(state->matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
@@ -213,10 +196,10 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 
 /* Are all matches one outer row's, which has as many as it may have? */
 static inline bool
-hg_join_are_settled(HgJoinState *state, const HgMatchRows *matches)
+hg_join_are_settled(const HgJoinState *state, const HgMatchRows *matches)
 {
 	return matches->outer[0] == matches->outer[matches->count - 1] &&
-		   hg_join_outer_settled(state, matches->outer[0]);
+		   hg_join_is_settled(state, matches->outer[0]);
 }
 
 bool
@@ -317,8 +300,8 @@ hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput 
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows,
-							 HG_BATCH_ROWS - out->nrows)) > 0)
+	while ((n = hg_lent_next(input->lent, &emission->next_lent, rows, HG_BATCH_ROWS - out->nrows)) >
+		   0)
 		for (int i = 0; i < n; i++)
 			if (!hg_row_bits_test(without, hg_lent_place(input->lent, rows[i])))
 				numbers[out->nrows++] = rows[i];

@@ -49,8 +49,8 @@ typedef struct HgJoinEmission
 	size_t next;	/* ... and the one that is next */
 	bool skip_rest; /* the other matches of skip_outer do not count */
 	uint32 skip_outer;
-	int next_range;	 /* of the rows without a match or a key ... */
-	uint64 next_row; /* ... and the next row of it; ... */
+	int next_range;	  /* of the rows without a match or a key ... */
+	uint64 next_row;  /* ... and the next row of it; ... */
 	uint64 next_lent; /* ... and of lent rows, which come first, the place of the next one */
 } HgJoinEmission;
 
@@ -77,9 +77,6 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 {
 	return rules->rows_wanted || matched[HG_OUTER].tracked || matched[HG_INNER].tracked;
 }
-
-/* HgMatcherSpec.settled of a join state: has an outer row as many matches as it may have? */
-extern bool hg_join_outer_settled(void *arg, uint32 outer_row);
 
 /*
  * Fill the output's batch with the next rows of a phase, and note in matched which rows have found

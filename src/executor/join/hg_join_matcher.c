@@ -41,6 +41,13 @@ hg_join_room(const HgJoinState *state, const HgTeamSpec *team)
 	return hg_budget_room(&state->memory.budget);
 }
 
+/* HgMatcherSpec.settled of a join's state. */
+static bool
+hg_join_outer_settled(void *arg, uint32 outer_row)
+{
+	return hg_join_is_settled(arg, outer_row);
+}
+
 void
 hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
