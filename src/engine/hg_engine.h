@@ -319,6 +319,16 @@ extern "C"
 		uint8_t *nulls[2][HG_MAX_COLUMNS]; /* [capacity] */
 		bool has_nulls[2][HG_MAX_COLUMNS]; /* set by next(), where wanted: false, and the bytes
 											* are not written, where no value is NULL */
+
+		/*
+		 * NULL, or set by a caller who may have enough of an outer row's matches before he has all
+		 * of them: has he, by what next() returned before?  next() may ask that of a row with many
+		 * matches, before the first of them and before each further part, and leaves out those that
+		 * it has not found yet where it is so.  It returns early then, with a part of a row's
+		 * matches that the caller is to look at.  An engine need not ask.  It may not unwind.
+		 */
+		bool (*settled)(void *arg, uint32_t outer_row);
+		void *settled_arg;
 	} HgMatches;
 
 	/* A column of a job, and how its values become 64 bits wide. */

@@ -9,8 +9,10 @@
  */
 #include "hg_tap.h"
 #include "test_engine_suite.h"
+#include "test_settled.h"
 
 #include "../../src/engine/cpu/hg_cpu_run.h"
+#include "../../src/engine/hg_settled.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,6 +132,47 @@ test_collisions(void)
 	hg_tap_ok(status == HG_OK && counted == ROWS * 2 / 3 / 2 && stats.comparisons < ROWS * 40,
 			  "cpu: keys that collide are found in %" PRIu64 " comparisons", stats.comparisons);
 	test_data_destroy(&data);
+}
+
+/* One key, one match of each row wanted: no more than a few matches of each row are written. */
+static void
+test_settled_few(void)
+{
+	enum
+	{
+		ROWS = 3000
+	};
+	static const char *const names[] = {"build v1, standard", "build v1, intersect",
+										"build v2, standard", "build v2, intersect", "direct"};
+
+	for (int way = 0; way < 5; way++)
+		for (uint32_t width = 4; width <= 8; width += 4)
+		{
+			TestData data;
+			TestRun run = {hg_cpu_engine(), test_host_plain(), &data, {.device = -1}, 1700, 1000};
+			TestJobStream of = {.engine = hg_cpu_engine()};
+			TestStream stream = test_job_stream(&of, ROWS, 60000);
+			uint64_t first = 0;
+			HgError error;
+
+			test_data_create(&data, TEST_KEYS_EQUAL, width, ROWS, ROWS);
+			run.spec.key_width = width;
+			run.spec.direct = way == 4;
+			if (way < 4)
+			{
+				run.spec.build = way / 2 == 0 ? HG_BUILD_V1 : HG_BUILD_V2;
+				run.spec.probe = way % 2 == 0 ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
+			}
+			if (test_run_build(&run, &of.job, &error) == HG_OK)
+				first = test_settled_first(&stream);
+			hg_tap_ok(first >= ROWS && first <= ROWS * HG_SETTLED_FIRST,
+					  "cpu: of %" PRIu64 " pairs of one key %" PRIu64
+					  " are written where one of each row is wanted, keys of %u bytes, %s",
+					  data.pairs, first, width, names[way]);
+			if (of.job != NULL)
+				of.engine->close(of.job);
+			test_data_destroy(&data);
+		}
 }
 
 /* Kernels for machines that have less than this one give the same matches. */
@@ -532,6 +575,7 @@ main(void)
 	test_row_order();
 	test_collisions();
 	test_features();
+	test_settled_few();
 	test_direct_choice(4);
 	test_direct_choice(8);
 	test_direct_memory(false);

@@ -9,6 +9,7 @@
  */
 #include "hg_tap.h"
 #include "test_flat_side.h"
+#include "test_settled.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -746,6 +747,77 @@ test_misuse(void)
 	hg_tap_ok(good, "rows kept that are not those counted are refused");
 }
 
+static HgStatus
+settled_begin(void *arg, HgError *error)
+{
+	(void) error;
+	hg_flat_rewind(arg);
+	return HG_OK;
+}
+
+static HgStatus
+settled_next(void *arg, HgMatches *matches, HgError *error)
+{
+	return hg_flat_next(arg, HG_MATCH_ALL, matches, error);
+}
+
+/*
+ * A caller that has enough of some rows' matches: a frequent key beside others, in each kind of
+ * join, and where the outer graph is searched.
+ */
+static void
+test_settled(void)
+{
+	static const struct
+	{
+		uint32_t rows[2];
+		uint32_t hot[2];
+	} sizes[] = {{{600, 600}, {400, 300}}, {{600, 4000}, {500, 3000}}, {{9000, 100}, {3000, 90}}};
+	uint64_t state = 23;
+
+	for (size_t size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++)
+		for (int kind = 0; kind < KINDS; kind++)
+			for (int masked = 0; masked < 2; masked++)
+			{
+				static const size_t capacities[] = {1, 5, 100, 4096};
+				const uint64_t least = sizes[size].hot[HG_OUTER];
+				const HgHost *host = test_host_plain();
+				TestFlatSide sides[2];
+				HgFlatJoin *join = NULL;
+				TestStream stream = {settled_begin, settled_next, NULL, 0, 0};
+				uint64_t first;
+				bool good = true;
+
+				for (int side = 0; side < 2; side++)
+				{
+					test_flat_create(&sides[side], &state, 4, sizes[size].rows[side], 200,
+									 sizes[size].hot[side], false);
+					good &= test_flat_make(&sides[side]);
+				}
+				/* the mask leaves some of the frequent rows */
+				if (masked && kind != KIND_INNER_KEYS)
+					sides[HG_INNER].used_mask = &sides[HG_INNER].mask;
+				stream.rows = HG_FLAT_ROW(sizes[size].rows[HG_OUTER] / TEST_FLAT_PART_ROWS + 1, 0);
+				good = good &&
+					   join_open(host, &sides[0], &sides[1], (Kind) kind, &join, NULL) == HG_OK;
+				stream.arg = join;
+				for (int i = 0; i < 4 && good; i++)
+				{
+					stream.capacity = capacities[i];
+					good = test_settled_checked(&stream);
+				}
+				first = good ? test_settled_first(&stream) : 0;
+				hg_tap_ok(
+					good && (masked || (first >= least && first < least * 64)),
+					"flat: %d matches where one of each row is wanted, %u x %u rows, kind %d%s",
+					(int) first, sizes[size].rows[0], sizes[size].rows[1], kind,
+					masked ? ", masked" : "");
+				hg_flat_close(join);
+				for (int side = 0; side < 2; side++)
+					test_flat_destroy(&sides[side]);
+			}
+}
+
 int
 main(void)
 {
@@ -772,6 +844,7 @@ main(void)
 		test_behind_keys(isas[i].name);
 		test_many_parts(isas[i].name);
 	}
+	test_settled();
 	test_shared();
 	test_merge();
 	test_failures();

@@ -139,6 +139,15 @@ hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches)
 	return all->count > 0;
 }
 
+/* HgMatches.settled, of the job's rows. */
+static bool
+hg_match_job_settled(void *arg, uint32_t outer_row)
+{
+	const HgMatcherSpec *spec = arg;
+
+	return spec->settled(spec->settled_arg, outer_row + spec->first_row[HG_OUTER]);
+}
+
 /* One chunk of the engine's stream. */
 static HgStatus
 hg_match_job_fetch(HgMatchJob *job, HgError *error)
@@ -149,6 +158,11 @@ hg_match_job_fetch(HgMatchJob *job, HgError *error)
 
 	hg_match_job_reserve(job);
 	hg_match_block_rest(job->block, &source->gather, &chunk);
+	if (source->task->spec.settled != NULL)
+	{
+		chunk.settled = hg_match_job_settled;
+		chunk.settled_arg = &source->task->spec;
+	}
 	if (!job->streaming)
 		status = job->engine->match(job->job, source->task->spec.mode, error);
 	if (status != HG_OK)

@@ -57,6 +57,13 @@ typedef struct HgMatcherSpec
 	double pairs;		 /* matches that are expected; only hints at how long they take */
 
 	/*
+	 * NULL, or told of an outer row whether the caller wants no more of its matches, by what he has
+	 * seen of them (HgMatches.settled).  It may not ereport.
+	 */
+	bool (*settled)(void *arg, uint32 outer_row);
+	void *settled_arg;
+
+	/*
 	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
 	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
 	 */
@@ -139,7 +146,8 @@ extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatche
 
 /*
  * May the outer rows of a join come a few at a time, each of them to be looked up in one graph of
- * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another way.
+ * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another
+ * way.
  */
 extern bool hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows,
 								  double pairs);

@@ -43,6 +43,7 @@
 #include "hg_cpu_direct.h"
 
 #include "../hg_hash.h"
+#include "../hg_settled.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_run.h"
@@ -151,6 +152,24 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 	matches->count += step;
 	*at = step < left ? *at + step : 0;
 	return step == left;
+}
+
+/* The same of a list that is not short, where the caller may not want all of its matches. */
+static bool
+write_part(const uint32_t *list, uint32_t length, uint32_t row, uint32_t *at, HgMatches *matches)
+{
+	const size_t capacity = matches->capacity;
+	bool done = hg_matches_settled(matches, row);
+
+	if (done)
+	{
+		*at = 0;
+		return true;
+	}
+	matches->capacity = hg_matches_part_capacity(matches, *at);
+	done = write_list(list, length, row, at, matches);
+	matches->capacity = capacity;
+	return done;
 }
 
 /* Plain instructions. */
@@ -611,6 +630,9 @@ hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, Hg
 		cursor->keys += (size_t) done * width;
 		cursor->left -= done;
 		cursor->row += done;
+		/* the caller is to look at a part of a row's matches */
+		if (matches->settled != NULL && cursor->list_at > 0)
+			break;
 	}
 	job->base.stats.intersections += tally.lists;
 	matches->count = status == HG_OK ? part.count : 0;

@@ -301,7 +301,9 @@ KERNEL(write_from_lists)(const Table *table, const void *from, uint32_t n, uint3
 			continue;
 		length = offsets[vertex + 1] - offsets[vertex];
 		tally->lists += length > 0 && *list_at == 0;
-		if (!write_list(table->rows + offsets[vertex], length, row + i, list_at, matches))
+		if (HG_CPU_UNLIKELY(length > HG_SETTLED_FIRST)
+				? !write_part(table->rows + offsets[vertex], length, row + i, list_at, matches)
+				: !write_list(table->rows + offsets[vertex], length, row + i, list_at, matches))
 			return i;
 	}
 	return n;

@@ -29,6 +29,8 @@
  */
 #include "hg_cpu_flat_join.h"
 
+#include "../hg_settled.h"
+
 /* An outer graph that has so many times the rows of the inner one is searched. */
 #define SEARCH_RATIO 80
 
@@ -182,8 +184,8 @@ hg_flat_close(HgFlatJoin *join)
 }
 
 /*
- * Write, or count, the pairs of the next probe, whose list is long; until there is no room: then it
- * stays the next one.
+ * Write, or count, the pairs of the next probe, whose list is long; until there is no room, or the
+ * caller is to look at them: then it stays the next one.
  */
 static HgStatus
 compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError *error)
@@ -192,6 +194,7 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 	HgCpuFlatProbe *probe = &hg_cpu_flat_group(join)->probes[cursor->done];
 	const HgFlatMask *mask = join->filters[HG_INNER].mask;
 	uint32_t width = join->sides[HG_INNER].graph->shape.key_width;
+	size_t stop = pairs->room;
 
 	if (!cursor->begun)
 	{
@@ -200,6 +203,15 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 		probe->end =
 			hg_cpu_flat_find_key(probe->keys, width, probe->at, probe->end, probe->key, true);
 		cursor->begun = true;
+		cursor->written = 0;
+	}
+	if (pairs->outer != NULL && pairs->wanted->settled != NULL)
+	{
+		size_t part = hg_settled_part(cursor->written);
+
+		if (hg_matches_settled(pairs->wanted, probe->row))
+			probe->at = probe->end;
+		stop = pairs->room - pairs->count > part ? pairs->count + part : pairs->room;
 	}
 	while (probe->at < probe->end)
 	{
@@ -221,8 +233,9 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 		}
 		if (pairs->outer != NULL)
 		{
-			if (pairs->count == pairs->room)
+			if (pairs->count == stop)
 				return HG_OK;
+			cursor->written++;
 			pairs->outer[pairs->count] = probe->row;
 			if (pairs->inner != NULL)
 				pairs->inner[pairs->count] = row;
@@ -240,7 +253,8 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 
 /*
  * Go on with the stream by one step: a group of probes, or cells of a stretch.  *end is NO_ROOM
- * where nothing can be done with the room that there is, and DONE at the end of the stream.
+ * where nothing can be done with the room that there is, PART where the caller is to look at what
+ * there is, and DONE at the end of the stream.
  */
 static HgStatus
 step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *end, HgError *error)
@@ -256,7 +270,10 @@ step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *en
 		if (cursor->begun || *end == HG_CPU_FLAT_LONG_LIST)
 		{
 			status = compare_long(join, mode, pairs, error);
-			*end = cursor->begun ? HG_CPU_FLAT_NO_ROOM : HG_CPU_FLAT_POLL;
+			if (cursor->begun)
+				*end = pairs->count < pairs->room ? HG_CPU_FLAT_PART : HG_CPU_FLAT_NO_ROOM;
+			else
+				*end = HG_CPU_FLAT_POLL;
 		}
 		else if (*end == HG_CPU_FLAT_DONE)
 			*end = HG_CPU_FLAT_POLL;
@@ -309,12 +326,14 @@ hg_flat_next(HgFlatJoin *join, HgMatchMode mode, HgMatches *matches, HgError *er
 
 	matches->count = 0;
 	take_staged(join, matches);
-	while (status == HG_OK && end != HG_CPU_FLAT_DONE && matches->count < matches->capacity)
+	while (status == HG_OK && end != HG_CPU_FLAT_DONE && end != HG_CPU_FLAT_PART &&
+		   matches->count < matches->capacity)
 	{
 		HgCpuFlatPairs pairs = {.outer = matches->outer,
 								.inner = matches->inner,
 								.count = matches->count,
-								.room = matches->capacity};
+								.room = matches->capacity,
+								.wanted = matches};
 
 		status = step(join, mode, &pairs, &end, error);
 		matches->count = pairs.count;
@@ -324,7 +343,8 @@ hg_flat_next(HgFlatJoin *join, HgMatchMode mode, HgMatches *matches, HgError *er
 		/* one step with room for one comparison, but it may be many that find little */
 		pairs = (HgCpuFlatPairs){.outer = join->staging[HG_OUTER],
 								 .inner = matches->inner != NULL ? join->staging[HG_INNER] : NULL,
-								 .room = HG_CPU_FLAT_BLOCK_PAIRS};
+								 .room = HG_CPU_FLAT_BLOCK_PAIRS,
+								 .wanted = matches};
 		status = step(join, mode, &pairs, &end, error);
 		cursor->staged = (uint32_t) pairs.count;
 		cursor->taken = 0;

@@ -88,6 +88,7 @@ typedef struct HgCpuFlatPairs
 	size_t count;	 /* written */
 	size_t room;
 	uint64_t counted;
+	const HgMatches *wanted; /* whose settled() is asked; where pairs are written */
 } HgCpuFlatPairs;
 
 /* Why a kernel returns. */
@@ -96,7 +97,8 @@ typedef enum HgCpuFlatEnd
 	HG_CPU_FLAT_DONE = 0,  /* with all cells, or probes */
 	HG_CPU_FLAT_LONG_LIST, /* the next one has a list that is not short */
 	HG_CPU_FLAT_NO_ROOM,   /* for BLOCK_PAIRS, or for the probe's list and a BLOCK */
-	HG_CPU_FLAT_POLL	   /* it is time to look at cancelled() */
+	HG_CPU_FLAT_POLL,	   /* it is time to look at cancelled() */
+	HG_CPU_FLAT_PART	   /* the caller is to look at a part of a row's pairs */
 } HgCpuFlatEnd;
 
 /* Where the stream stands. */
@@ -123,9 +125,10 @@ typedef struct HgCpuFlatCursor
 	HgCpuFlatProbe edges;
 	HgCpuFlatGroup found; /* probes of these edges */
 
-	uint32_t done; /* probes of the group that is compared */
-	bool begun;	   /* its next one is long, and at and end are those of its key */
-	uint32_t work; /* since the last poll */
+	uint32_t done;	  /* probes of the group that is compared */
+	bool begun;		  /* its next one is long, and at and end are those of its key, ... */
+	uint32_t written; /* ... of whose pairs there were so many */
+	uint32_t work;	  /* since the last poll */
 
 	uint32_t staged; /* pairs in staging */
 	uint32_t taken;	 /* of these */

@@ -26,7 +26,8 @@
  * register, and no branch that could be mispredicted; a row is counted, or written and the place in
  * the output moved on, by the outcome as a number.  Longer lists branch off: up to
  * HG_CPU_SORTED_LIST they are compared edge by edge, beyond they are sorted and
- * searched.
+ * searched.  Of rows whose lists are not the shortest the caller is asked whether he wants all
+ * matches (hg_settled.h).
  *
  * A cursor holds where the stream stands, down to an edge of a list, so that a
  * chunk may end anywhere and nothing but the cursor and the graphs of the unit are kept
@@ -39,6 +40,7 @@
 #include "hg_cpu_match.h"
 
 #include "../hg_hash.h"
+#include "../hg_settled.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_run.h"

@@ -30,7 +30,8 @@ typedef struct HgCpuCursor
 	uint32_t next_edge;	  /* or in the outer graph */
 	uint32_t count;		  /* rows in the group */
 	uint32_t at;		  /* the next one */
-	uint32_t list_at;	  /* edges of its list that are done with */
+	uint32_t list_at;	  /* edges of its list that are done with ... */
+	uint32_t written;	  /* ... and its matches among them */
 	uint32_t work;		  /* rows since the last poll */
 	uint32_t last_low;	  /* start of the last non-empty inner list */
 	uint64_t comparisons; /* not yet in the job's statistics */

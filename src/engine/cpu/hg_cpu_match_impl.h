@@ -310,9 +310,31 @@ HG_CPU_T(write_unsorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMod
 	cursor->list_at = at - cursor->low[i];
 }
 
+/* Write matches of row i of the group, as many as the caller may want before he looks at them. */
+static inline HgStatus
+HG_CPU_T(write_part)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mode,
+					 HgMatches *matches, bool *done, HgError *error)
+{
+	const size_t capacity = matches->capacity;
+	const size_t before = matches->count;
+	HgStatus status = HG_OK;
+
+	*done = hg_matches_settled(matches, cursor->rows[i]);
+	if (*done)
+		return HG_OK;
+	matches->capacity = hg_matches_part_capacity(matches, cursor->written);
+	if (cursor->high[i] - cursor->low[i] > HG_CPU_SORTED_LIST)
+		status = HG_CPU_T(write_sorted)(job, cursor, i, mode, matches, done, error);
+	else
+		HG_CPU_T(write_unsorted)(job, cursor, i, mode, matches, done);
+	matches->capacity = capacity;
+	cursor->written += (uint32_t) (matches->count - before);
+	return status;
+}
+
 /*
- * Write the matches of the rows of the group from cursor->at on, until its end or
- * until there is no room.
+ * Write the matches of the rows of the group from cursor->at on, until its end, until there is no
+ * room, or until the caller is to look at a part of a row's.
  */
 static inline HgStatus
 HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatches *matches,
@@ -323,6 +345,7 @@ HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatch
 
 	for (;;)
 	{
+		HgStatus status;
 		uint32_t i;
 		bool done;
 
@@ -333,18 +356,11 @@ HG_CPU_T(write_group)(HgJob *job, HgCpuCursor *cursor, HgMatchMode mode, HgMatch
 		if (i == cursor->count || matches->count == matches->capacity)
 			return HG_OK;
 
-		if (cursor->high[i] - cursor->low[i] > HG_CPU_SORTED_LIST)
-		{
-			HgStatus status = HG_CPU_T(write_sorted)(job, cursor, i, mode, matches, &done, error);
-
-			if (status != HG_OK)
-				return status;
-		}
-		else
-			HG_CPU_T(write_unsorted)(job, cursor, i, mode, matches, &done);
-		if (!done)
-			return HG_OK;
+		status = HG_CPU_T(write_part)(job, cursor, i, mode, matches, &done, error);
+		if (status != HG_OK || !done)
+			return status;
 		cursor->list_at = 0;
+		cursor->written = 0;
 		cursor->at++;
 	}
 }
@@ -371,6 +387,9 @@ HG_CPU_T(next)(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *err
 			matches->count = 0;
 			return status;
 		}
+		/* a list that is not done with: there is no room, or the caller is to look */
+		if (cursor->list_at > 0)
+			break;
 	}
 	return HG_OK;
 }

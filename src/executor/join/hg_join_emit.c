@@ -63,23 +63,12 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 	return true;
 }
 
-/* Has a row found a match? */
-static inline bool
-hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
-{
-	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
-}
-
 /* Does a match count, or has one of its rows as many matches as it may have? */
 static inline bool
 hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
-	const HgJoinEmission *emission = &state->emission;
-	const HgJoinMatched *matched = state->matched;
-
-	return !(emission->skip_rest && outer_row == emission->skip_outer) &&
-		   !(matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row)) &&
-		   !(matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
+	return !hg_join_is_settled(state, outer_row) &&
+		   !(state->matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
 /* Note that a row has found a match: false where it may have one, and another process was first. */
@@ -133,9 +122,12 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 	batch->nrows = matches->count;
 }
 
-/* Leave out the matches that do not count because of others. */
+/*
+ * Leave out the matches that do not count because of others; note those that are left, or leave
+ * that to whoever looks at them more closely.
+ */
 static void
-hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches)
+hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches, bool note)
 {
 	int kept = 0;
 
@@ -145,7 +137,7 @@ hg_join_filter_counted(HgJoinState *state, HgMatchRows *matches)
 		uint32 inner_row = matches->inner[i];
 
 		if (!hg_join_match_counts(state, outer_row, inner_row) ||
-			!hg_join_note_match(state, outer_row, inner_row))
+			(note && !hg_join_note_match(state, outer_row, inner_row)))
 			continue;
 		matches->kept_outer[kept] = outer_row;
 		matches->kept_which[kept] = (uint16) i;
@@ -214,18 +206,34 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 	hg_join_keep_rows(&state->output, which, kept);
 }
 
+/* Are all matches one outer row's, which has as many as it may have? */
+static inline bool
+hg_join_are_settled(const HgJoinState *state, const HgMatchRows *matches)
+{
+	return matches->outer[0] == matches->outer[matches->count - 1] &&
+		   hg_join_is_settled(state, matches->outer[0]);
+}
+
 bool
 hg_join_fill_matches(HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
 	/* where no qual refuses any, a single match is all that the engine returns of an outer row */
-	bool filter = state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked;
+	bool filter = rules->join_qual == NULL &&
+				  (state->matched[HG_OUTER].tracked || state->matched[HG_INNER].tracked);
+	/* an inner row that has its match may have many more, and nobody but this leaves them out */
+	bool filter_early = rules->join_qual != NULL && state->matched[HG_INNER].once;
 	HgMatchRows matches;
 
 	while (hg_join_take_matches(state, &matches))
 	{
-		if (rules->join_qual == NULL && filter)
-			hg_join_filter_counted(state, &matches);
+		/* an engine need not leave them out */
+		if (rules->join_qual != NULL && hg_join_are_settled(state, &matches))
+			continue;
+		if (filter || filter_early)
+			hg_join_filter_counted(state, &matches, filter);
+		if (matches.count == 0)
+			continue;
 		if (rules->join_qual != NULL || rules->return_matched)
 			hg_join_gather(state, &matches);
 		if (rules->join_qual != NULL)

@@ -41,6 +41,13 @@ hg_join_room(const HgJoinState *state, const HgTeamSpec *team)
 	return hg_budget_room(&state->memory.budget);
 }
 
+/* HgMatcherSpec.settled of a join's state. */
+static bool
+hg_join_outer_settled(void *arg, uint32 outer_row)
+{
+	return hg_join_is_settled(arg, outer_row);
+}
+
 void
 hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
@@ -56,6 +63,12 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	spec->key_width = words[HG_INNER]->width;
 	spec->mode =
 		state->rules.single_match && state->rules.join_qual == NULL ? HG_MATCH_FIRST : HG_MATCH_ALL;
+	/* without a qual the first match will do, and is all that is asked for */
+	if (state->rules.single_match && state->rules.join_qual != NULL)
+	{
+		spec->settled = hg_join_outer_settled;
+		spec->settled_arg = state;
+	}
 	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
 	spec->counted = !hg_join_streams(&state->rules, state->matched);
 	matching->reckoned =

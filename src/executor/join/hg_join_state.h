@@ -69,4 +69,21 @@ struct HgJoinState
 	HgJoinTeam team;
 };
 
+/* Has a row found a match? */
+static inline bool
+hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
+{
+	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
+}
+
+/* Has an outer row as many matches as it may have? */
+static inline bool
+hg_join_is_settled(const HgJoinState *state, uint32 outer_row)
+{
+	const HgJoinEmission *emission = &state->emission;
+
+	return (emission->skip_rest && outer_row == emission->skip_outer) ||
+		   (state->matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row));
+}
+
 #endif /* HG_JOIN_STATE_H */
