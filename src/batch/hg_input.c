@@ -16,6 +16,7 @@
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
+#include "batch/hg_input_graph.h"
 #include "batch/hg_input_select.h"
 
 /* A filter that lets no more than this share of the rows through is asked by the child. */
@@ -111,14 +112,6 @@ hg_input_next_check(HgInput *input)
 	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
 }
 
-/* Are the keys what a resident HashGraph of a column has? */
-static bool
-hg_input_has_column_key(const HgInput *input)
-{
-	return input->child->lend != NULL && input->keys.exprs == NULL &&
-		   hg_key_is_integer(input->keys.encoder, input->side);
-}
-
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
@@ -147,8 +140,7 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	hg_input_keys_init(&input->keys, side, plan, parent, encoder, key_exprs, input->batch,
 					   input->batch_attnos);
 	hg_input_create_check(input);
-	if (hg_input_has_column_key(input))
-		input->child->key_column = input->keys.columns[0];
+	hg_input_begin_graph(input);
 	input->may_run = input->child->next_run != NULL && input->keys.exprs == NULL &&
 					 hg_key_is_value(encoder, side);
 	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));
@@ -471,9 +463,9 @@ hg_input_unload_bits(HgInput *input, HgSpill *spill)
 double
 hg_input_may_lend(const HgInput *input, double *rows)
 {
-	if (!hg_input_has_column_key(input))
+	if (!hg_input_has_graph_key(input))
 		return 0;
-	return input->child->may_lend(input->child, input->keys.columns[0], rows);
+	return input->child->may_lend(input->child, rows);
 }
 
 bool
@@ -482,12 +474,12 @@ hg_input_lend(HgInput *input)
 	MemoryContext old;
 
 	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
-	if (!hg_input_has_column_key(input))
+	if (!hg_input_has_graph_key(input))
 		return false;
 	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
 												ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, input->keys.columns[0]);
+	input->lent = input->child->lend(input->child);
 	if (input->lent == NULL)
 	{
 		MemoryContextSwitchTo(old);

@@ -141,6 +141,12 @@ hg_directory_columns(const HgDirectoryEntry *entry)
 	return entry->columns_size > 0 ? hg_resident_address(entry->columns) : NULL;
 }
 
+HgDirectoryGraph *
+hg_directory_graphs(const HgDirectoryEntry *entry)
+{
+	return entry->graphs_size > 0 ? hg_resident_address(entry->graphs) : NULL;
+}
+
 /* Make room for so many items of a chunk that has *size of them, used of which count. */
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
@@ -174,16 +180,27 @@ hg_directory_find_column(const HgDirectoryEntry *entry, AttrNumber number)
 	return NULL;
 }
 
-/* A column's graph goes, and is to be made again where it is asked for. */
-static void
-hg_directory_lose_graph(HgDirectoryColumn *column)
+HgDirectoryGraph *
+hg_directory_find_graph(const HgDirectoryEntry *entry, const HgKeyNumbers *key)
 {
-	HgDirectoryGraph *graph = &column->graph;
+	HgDirectoryGraph *graphs = hg_directory_graphs(entry);
 
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (hg_key_numbers_equal(&graphs[i].key, key))
+			return &graphs[i];
+	return NULL;
+}
+
+/* A graph goes, and is to be made again. */
+static void
+hg_directory_lose_graph(HgDirectoryGraph *graph)
+{
 	if (DsaPointerIsValid(graph->version))
 		hg_graph_version_retire(graph->version);
-	*graph = (HgDirectoryGraph){
-		.keyed = graph->keyed, .state = HG_RESIDENT_QUEUED, .wanted = graph->keyed};
+	*graph = (HgDirectoryGraph){.key = graph->key,
+								.state = HG_RESIDENT_QUEUED,
+								.version = InvalidDsaPointer,
+								.wanted = true};
 }
 
 void
@@ -191,8 +208,8 @@ hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
 {
 	while (entry->nslots > n)
 		hg_directory_set_version(entry, --entry->nslots, InvalidDsaPointer);
-	for (uint32 i = 0; i < entry->ncolumns && n == 0; i++)
-		hg_directory_lose_graph(&hg_directory_columns(entry)[i]);
+	for (uint32 i = 0; i < entry->ngraphs && n == 0; i++)
+		hg_directory_lose_graph(&hg_directory_graphs(entry)[i]);
 }
 
 bool
@@ -272,17 +289,26 @@ hg_directory_want_graph(HgDirectoryGraph *graph)
 	graph->reason = HG_REASON_NONE;
 }
 
-void
-hg_directory_add_key(HgDirectoryEntry *entry, AttrNumber number)
+bool
+hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key)
 {
-	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
+	HgDirectoryGraph *graph = hg_directory_find_graph(entry, key);
 
-	if (column == NULL)
-		return;
-	if (!column->graph.keyed)
+	for (int i = 0; i < key->n; i++)
+		if (hg_directory_find_column(entry, key->numbers[i]) == NULL)
+			return true;
+	if (graph == NULL)
+	{
+		if (entry->ngraphs == HG_DIRECTORY_GRAPHS ||
+			!hg_directory_grow(&entry->graphs, &entry->graphs_size, entry->ngraphs,
+							   entry->ngraphs + 1, sizeof(HgDirectoryGraph)))
+			return false;
+		graph = &hg_directory_graphs(entry)[entry->ngraphs++];
+		*graph = (HgDirectoryGraph){.key = *key, .version = InvalidDsaPointer};
 		hg_directory_note_change();
-	column->graph.keyed = true;
-	hg_directory_want_graph(&column->graph);
+	}
+	hg_directory_want_graph(graph);
+	return true;
 }
 
 int
@@ -340,7 +366,7 @@ hg_directory_ask(const HgDirectoryRequest *request)
 		return false;
 	}
 	for (int i = 0; i < request->nkeys && all; i++)
-		hg_directory_add_key(entry, request->keys[i]);
+		all = hg_directory_add_key(entry, &request->keys[i]);
 	if (!entry->partitioned && request->ncolumns > 0)
 		hg_directory_want(entry);
 	else if (!entry->partitioned)
@@ -353,10 +379,17 @@ bool
 hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 {
 	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
+	HgDirectoryGraph *graphs = hg_directory_graphs(entry);
+	uint32 left = 0;
 
 	if (column == NULL)
 		return false;
-	hg_directory_lose_graph(column);
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (!hg_key_numbers_have(&graphs[i].key, number))
+			graphs[left++] = graphs[i];
+		else if (DsaPointerIsValid(graphs[i].version))
+			hg_graph_version_retire(graphs[i].version);
+	entry->ngraphs = left;
 	entry->ncolumns--;
 	hg_directory_note_change();
 	memmove(column, column + 1,
@@ -388,16 +421,15 @@ TimestampTz
 hg_directory_used_at(const HgDirectoryEntry *entry)
 {
 	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 	TimestampTz used_at = 0;
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
-	{
 		used_at = Max(used_at, columns[i].asked_at);
-		if (DsaPointerIsValid(columns[i].graph.version))
-			used_at =
-				Max(used_at, hg_graph_version_used_at(hg_graph_version(columns[i].graph.version)));
-	}
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (DsaPointerIsValid(graphs[i].version))
+			used_at = Max(used_at, hg_graph_version_used_at(hg_graph_version(graphs[i].version)));
 	for (uint32 i = 0; i < entry->nslots; i++)
 	{
 		HgSegmentVersion *version;
@@ -435,9 +467,9 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 	{
 		columns[i].evicted = columns[i].asked = false;
 		columns[i].asked_at = GetCurrentTimestamp();
-		if (columns[i].graph.keyed)
-			hg_directory_want_graph(&columns[i].graph);
 	}
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		hg_directory_want_graph(&hg_directory_graphs(entry)[i]);
 }
 
 bool
@@ -507,6 +539,8 @@ hg_directory_remove(HgDirectoryEntry *entry)
 		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));
 	if (entry->columns_size > 0)
 		hg_resident_free(entry->columns, entry->columns_size * sizeof(HgDirectoryColumn));
+	if (entry->graphs_size > 0)
+		hg_resident_free(entry->graphs, entry->graphs_size * sizeof(HgDirectoryGraph));
 	dshash_delete_entry(hg_directory_table(), entry);
 }
 
