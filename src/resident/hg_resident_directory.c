@@ -129,24 +129,6 @@ hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
 	return true;
 }
 
-HgSegmentSlot *
-hg_directory_slots(const HgDirectoryEntry *entry)
-{
-	return entry->slots_size > 0 ? hg_resident_address(entry->slots) : NULL;
-}
-
-HgDirectoryColumn *
-hg_directory_columns(const HgDirectoryEntry *entry)
-{
-	return entry->columns_size > 0 ? hg_resident_address(entry->columns) : NULL;
-}
-
-HgDirectoryGraph *
-hg_directory_graphs(const HgDirectoryEntry *entry)
-{
-	return entry->graphs_size > 0 ? hg_resident_address(entry->graphs) : NULL;
-}
-
 /* Make room for so many items of a chunk that has *size of them, used of which count. */
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
@@ -167,28 +149,6 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 	*chunk = replacement;
 	*size = larger;
 	return true;
-}
-
-HgDirectoryColumn *
-hg_directory_find_column(const HgDirectoryEntry *entry, AttrNumber number)
-{
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (columns[i].number == number)
-			return &columns[i];
-	return NULL;
-}
-
-HgDirectoryGraph *
-hg_directory_find_graph(const HgDirectoryEntry *entry, const HgKeyNumbers *key)
-{
-	HgDirectoryGraph *graphs = hg_directory_graphs(entry);
-
-	for (uint32 i = 0; i < entry->ngraphs; i++)
-		if (hg_key_numbers_equal(&graphs[i].key, key))
-			return &graphs[i];
-	return NULL;
 }
 
 /* A graph goes, and is to be made again. */
@@ -417,32 +377,6 @@ hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at)
 		columns[i].asked_at = asked_at;
 }
 
-TimestampTz
-hg_directory_used_at(const HgDirectoryEntry *entry)
-{
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-	TimestampTz used_at = 0;
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		used_at = Max(used_at, columns[i].asked_at);
-	for (uint32 i = 0; i < entry->ngraphs; i++)
-		if (DsaPointerIsValid(graphs[i].version))
-			used_at = Max(used_at, hg_graph_version_used_at(hg_graph_version(graphs[i].version)));
-	for (uint32 i = 0; i < entry->nslots; i++)
-	{
-		HgSegmentVersion *version;
-
-		if (!DsaPointerIsValid(slots[i].version))
-			continue;
-		version = hg_segment_version(slots[i].version);
-		for (uint32 k = 0; k < version->ncolumns; k++)
-			used_at = Max(used_at, hg_segment_used_at(version, (int) k));
-	}
-	return used_at;
-}
-
 void
 hg_directory_want_evicted(HgDirectoryEntry *entry)
 {
@@ -470,28 +404,6 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 	}
 	for (uint32 i = 0; i < entry->ngraphs; i++)
 		hg_directory_want_graph(&hg_directory_graphs(entry)[i]);
-}
-
-bool
-hg_directory_takes_in(const HgDirectoryEntry *entry)
-{
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (!columns[i].evicted)
-			return true;
-	return false;
-}
-
-bool
-hg_directory_is_empty(const HgDirectoryEntry *entry)
-{
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-
-	for (uint32 i = 0; i < entry->nslots; i++)
-		if (DsaPointerIsValid(slots[i].version))
-			return false;
-	return true;
 }
 
 void

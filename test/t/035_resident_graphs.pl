@@ -143,10 +143,12 @@ sql('alter table mixed alter x type varchar(50); alter table mixed alter w type 
 settle('mixed');
 in_step('mixed', \@mixed, '... and follow other types');
 sql(q{select hashgraph_resident_add('mixed', keys => '{{x,e}}', wait => true)});
+my $before_collation = made();
 sql('alter table mixed alter x type text collate "C"');
 settle('mixed');
+ok(wait_for(sub { made() >= $before_collation + 2 }, 20), '... are made anew under another collation');
 @mixed = qw(x x+e w u d z n b);
-in_step('mixed', \@mixed, '... and another collation');
+in_step('mixed', \@mixed, '... and are in step then');
 
 # ---------------------------------------------------------------- in step
 
