@@ -262,6 +262,7 @@ CREATE FUNCTION hashgraph_resident(
 	OUT relation_id oid,
 	OUT column_number smallint,
 	OUT kind text,
+	OUT key_numbers smallint[],
 	OUT state text,
 	OUT reason text,
 	OUT blocks_total bigint,
@@ -284,6 +285,10 @@ CREATE VIEW hashgraph_resident AS
 		CASE WHEN r.database_id = c.oid THEN r.relation_id::pg_catalog.regclass END AS relation,
 		a.attname AS "column",
 		r.kind,
+		(SELECT pg_catalog.array_agg(k.attname ORDER BY n.place)
+			FROM pg_catalog.unnest(r.key_numbers) WITH ORDINALITY AS n (number, place)
+				JOIN pg_catalog.pg_attribute k ON r.database_id = c.oid
+					AND k.attrelid = r.relation_id AND k.attnum = n.number) AS key,
 		'host' AS location,
 		r.database_id, r.relation_id, r.column_number, r.state, r.reason,
 		r.blocks_total, r.blocks_visible, r.blocks_resident, r.blocks_stale,
@@ -310,7 +315,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hashgraph_resident_add';
 
 COMMENT ON FUNCTION hashgraph_resident_add(regclass, name[], name[], boolean, boolean) IS
-'has columns of a table, by default all that can be, taken into memory and kept there, with HashGraphs of its keys';
+'has columns of a table, by default all that can be, taken into memory and kept there, with HashGraphs of its keys, each a column or, in an array of two dimensions, a row of several';
 
 CREATE FUNCTION hashgraph_resident_drop(
 	rel regclass,

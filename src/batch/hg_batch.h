@@ -98,6 +98,9 @@ typedef struct HgRun
 /* No run is longer: a consumer looks at its budget between two. */
 #define HG_RUN_MOST 8192
 
+/* The columns by which rows are joined (hg_graph_key.h). */
+typedef struct HgSourceKey HgSourceKey;
+
 /* Rows that a source does not return, because they are taken by their numbers (hg_lent.h). */
 typedef struct HgLent HgLent;
 
@@ -142,7 +145,7 @@ struct HgBatchSource
 	void (*restart)(HgBatchSource *source);
 
 	/*
-	 * Lend the rows that a resident HashGraph of one of its columns has, before the first row is
+	 * Lend the rows that a resident HashGraph of its key has, before the first row is
 	 * asked for: the others are returned, in this scan and its rescans.  NULL: none is lent.
 	 * return_lent has all of them returned again, from the next rescan on.  lend is NULL: it never
 	 * lends any.
@@ -150,15 +153,19 @@ struct HgBatchSource
 	 * shared is NULL, or what the processes of a parallel scan share, before it is begun: the
 	 * leader's source decides, and tells the others' there, in the area.
 	 */
-	int key_column; /* the one by which the rows are joined, where that is a single integer; or -1
-					 */
-	HgLent *(*lend)(HgBatchSource *source, int column, HgSharedLent *shared, dsa_area *area);
+	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
+	HgLent *(*lend)(HgBatchSource *source, HgSharedLent *shared, dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
 	/*
 	 * What share of the table's rows, of which there are *rows, would be lent, as far as is known
 	 * now, but for what a qual leaves out?
 	 */
-	double (*may_lend)(const HgBatchSource *source, int column, double *rows);
+	double (*may_lend)(const HgBatchSource *source, double *rows);
+	/*
+	 * The n-th of the table's graphs, from 0, that have the columns of the key: column i of it is
+	 * column order[i] of the key.  False: there are fewer.
+	 */
+	bool (*graph_order)(const HgBatchSource *source, int n, int *order);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer has changed it */
 	HgRowCheck *check; /* or NULL */

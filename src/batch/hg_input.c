@@ -16,6 +16,7 @@
 
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
+#include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
 #include "batch/hg_input_select.h"
 #include "batch/hg_key_encode.h"
@@ -113,13 +114,6 @@ hg_input_next_check(HgInput *input)
 	return input->check.kept <= HG_CHECK_KEEPS ? &input->check : NULL;
 }
 
-bool
-hg_input_has_column_key(const HgInput *input)
-{
-	return input->child->lend != NULL && input->keys.exprs == NULL &&
-		   hg_key_is_integer(input->keys.encoder, input->side);
-}
-
 HgInput *
 hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *encoder,
 				List *key_exprs, int ncolumns, const int *attnos, const int *to,
@@ -148,8 +142,7 @@ hg_input_create(HgSide side, PlanState *plan, PlanState *parent, HgKeyEncoder *e
 	hg_input_keys_init(&input->keys, side, plan, parent, encoder, key_exprs, input->batch,
 					   input->batch_attnos);
 	hg_input_create_check(input);
-	if (hg_input_has_column_key(input))
-		input->child->key_column = input->keys.columns[0];
+	hg_input_begin_graph(input);
 	input->may_run = input->child->next_run != NULL && input->keys.exprs == NULL &&
 					 hg_key_is_value(encoder, side);
 	input->run_values = palloc0(Max(nneeded, 1) * sizeof(void *));

@@ -127,9 +127,6 @@ extern HgInput *hg_input_create(HgSide side, PlanState *plan, PlanState *parent,
 								const int *attnos, const int *to, bool keep_null_keys,
 								HgSourceMaker make_source, HgBudget *budget);
 
-/* Are the keys what a resident HashGraph of a column has? */
-extern bool hg_input_has_column_key(const HgInput *input);
-
 /* Memory that is held, whether there are rows in it or not. */
 extern uint64 hg_input_reserved(const HgInput *input);
 

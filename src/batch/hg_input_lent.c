@@ -13,14 +13,15 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
 
 double
 hg_input_may_lend(const HgInput *input, double *rows)
 {
-	if (!hg_input_has_column_key(input))
+	if (!hg_input_has_graph_key(input))
 		return 0;
-	return input->child->may_lend(input->child, input->keys.columns[0], rows);
+	return input->child->may_lend(input->child, rows);
 }
 
 bool
@@ -29,12 +30,12 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 	MemoryContext old;
 
 	Assert(input->lent == NULL && !input->at_end && hg_input_rows(input) == 0);
-	if (!hg_input_has_column_key(input))
+	if (!hg_input_has_graph_key(input))
 		return false;
 	input->lent_context = AllocSetContextCreate(GetMemoryChunkContext(input), "HashGraph lent rows",
 												ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(input->lent_context);
-	input->lent = input->child->lend(input->child, input->keys.columns[0], shared, area);
+	input->lent = input->child->lend(input->child, shared, area);
 	if (input->lent == NULL)
 	{
 		MemoryContextSwitchTo(old);

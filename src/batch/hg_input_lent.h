@@ -15,7 +15,7 @@
 
 /*
  * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
- * key is a column of its that has a resident HashGraph, and is the integer that it is there.
+ * keys are columns of its that have a resident HashGraph, and words as that has them.
  */
 extern double hg_input_may_lend(const HgInput *input, double *rows);
 

@@ -375,12 +375,12 @@ hg_scan_lender(const HgScan *scan)
 }
 
 static HgLent *
-hg_scan_lend(HgBatchSource *source, int column, HgSharedLent *shared, dsa_area *area)
+hg_scan_lend(HgBatchSource *source, HgSharedLent *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
 	HgPages *pages = hg_scan_lender(scan);
 
-	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, column, shared, area) : NULL;
+	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, shared, area) : NULL;
 }
 
 static void
@@ -390,11 +390,19 @@ hg_scan_return_lent(HgBatchSource *source)
 }
 
 static double
-hg_scan_may_lend(const HgBatchSource *source, int column, double *rows)
+hg_scan_may_lend(const HgBatchSource *source, double *rows)
 {
 	const HgPages *pages = hg_scan_lender((const HgScan *) source);
 
-	return pages != NULL ? hg_pages_may_lend(pages, column, rows) : 0;
+	return pages != NULL ? hg_pages_may_lend(pages, rows) : 0;
+}
+
+static bool
+hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
+{
+	const HgPages *pages = hg_scan_lender((const HgScan *) source);
+
+	return pages != NULL && hg_pages_graph_order(pages, n, order);
 }
 
 HgBatchSource *
@@ -410,10 +418,10 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.expect = hg_scan_expect;
 	scan->source.why_not = hg_scan_why_not;
 	scan->source.may_share = hg_scan_may_share;
-	scan->source.key_column = -1;
 	scan->source.lend = hg_scan_lend;
 	scan->source.return_lent = hg_scan_return_lent;
 	scan->source.may_lend = hg_scan_may_lend;
+	scan->source.graph_order = hg_scan_graph_order;
 	scan->source.may_serve = !IsParallelWorker();
 	scan->plan = plan;
 

@@ -27,6 +27,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
+#include "batch/hg_graph_key.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_pages.h"
@@ -230,6 +231,46 @@ hg_pages_why_not(const HgPages *pages)
 	return why_not;
 }
 
+/* The key that a graph must be of to lend rows, with the table's columns as they are. */
+static void
+hg_pages_graph_key(const HgPages *pages, HgGraphKey *key)
+{
+	TupleDesc desc = RelationGetDescr(pages->node->ss.ss_currentRelation);
+	const HgSourceKey *of = pages->source->key;
+
+	key->ncolumns = of->ncolumns;
+	memcpy(key->parts, of->parts, of->ncolumns * sizeof(HgGraphPart));
+	for (int i = 0; i < of->ncolumns; i++)
+		key->columns[i] =
+			hg_resident_column(TupleDescAttr(desc, pages->table_attnos[of->columns[i]] - 1));
+}
+
+/* Note that rows are joined by their key, if a graph of its columns would have it. */
+static void
+hg_pages_note_key(const HgPages *pages, Relation rel)
+{
+	HgGraphKey key;
+	HgGraphKey made;
+	HgKeyNumbers numbers;
+	MemoryContext context;
+	MemoryContext old;
+
+	if (!hg_auto_may_note(rel))
+		return;
+	hg_pages_graph_key(pages, &key);
+	context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph noted key", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	if (hg_graph_key_create(key.ncolumns, key.columns, &made) != NULL &&
+		hg_graph_key_equal(&key, &made))
+	{
+		numbers = hg_graph_key_numbers(&key);
+		hg_auto_note_key(rel, &numbers);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
 /* What is served is decided: it is read as runs, in CurrentMemoryContext. */
 static void
 hg_pages_decided(HgPages *pages, HgResidentScan *resident)
@@ -263,8 +304,8 @@ hg_pages_decide(HgPages *pages, BlockNumber nblocks)
 		resident =
 			hg_resident_scan_create(rel, pages->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
 		pfree(attnos);
-		if (hg_resident && pages->source->key_column >= 0 && !IsParallelWorker())
-			hg_auto_note_key(rel, pages->table_attnos[pages->source->key_column]);
+		if (hg_resident && pages->source->key != NULL && !IsParallelWorker())
+			hg_pages_note_key(pages, rel);
 	}
 	hg_pages_decided(pages, resident);
 	MemoryContextSwitchTo(old);
@@ -340,32 +381,40 @@ hg_pages_begin(HgPages *pages)
  * ---------------------------------------------------------------------
  */
 
-/* The resident column behind one of the plan's; false where that can't have a HashGraph. */
-static bool
-hg_pages_graph_column(const HgPages *pages, int column, HgResidentColumn *key)
-{
-	Relation rel = pages->node->ss.ss_currentRelation;
-
-	*key =
-		hg_resident_column(TupleDescAttr(RelationGetDescr(rel), pages->table_attnos[column] - 1));
-	return hg_resident_graph_may_have(key);
-}
-
 double
-hg_pages_may_lend(const HgPages *pages, int column, double *rows)
+hg_pages_may_lend(const HgPages *pages, double *rows)
 {
 	Relation rel = pages->node->ss.ss_currentRelation;
-	HgResidentColumn key;
+	HgGraphKey key;
 	const char *why_not;
 	double share;
 
 	if ((pages->decided && pages->resident == NULL) || !hg_resident ||
 		!hg_scan_select_is_columns(pages->select) ||
-		!hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not) ||
-		!hg_pages_graph_column(pages, column, &key) ||
-		!hg_resident_graph_exists(rel, &key, &share, rows))
+		!hg_validity_may_serve(rel, pages->node->ss.ps.state->es_snapshot, &why_not))
 		return 0;
-	return share;
+	hg_pages_graph_key(pages, &key);
+	return hg_resident_graph_exists(rel, &key, &share, rows) ? share : 0;
+}
+
+bool
+hg_pages_graph_order(const HgPages *pages, int n, int *order)
+{
+	HgGraphKey key;
+	HgGraphKey *keys;
+	int nkeys;
+	bool found = false;
+
+	if (!hg_resident || pages->node->ss.ps.plan->parallel_aware)
+		return false;
+	nkeys = hg_resident_graph_keys(pages->node->ss.ss_currentRelation, &keys);
+	if (nkeys == 0)
+		return false;
+	hg_pages_graph_key(pages, &key);
+	for (int i = 0; i < nkeys && !found; i++)
+		found = hg_graph_key_permutes(&keys[i], &key, order) && n-- == 0;
+	pfree(keys);
+	return found;
 }
 
 /* Lend the rows of a segment that are served, and that the qual leaves. */
@@ -483,10 +532,10 @@ hg_pages_begin_lending(HgPages *pages, bool parallel)
 }
 
 HgLent *
-hg_pages_lend(HgPages *pages, int column, HgSharedLent *shared, dsa_area *area)
+hg_pages_lend(HgPages *pages, HgSharedLent *shared, dsa_area *area)
 {
 	PlanState *plan = &pages->node->ss.ps;
-	HgResidentColumn key;
+	HgGraphKey key;
 	HgPinnedGraph *graph;
 	HgLent *lent;
 	uint32 nsegments;
@@ -494,8 +543,9 @@ hg_pages_lend(HgPages *pages, int column, HgSharedLent *shared, dsa_area *area)
 	if (shared != NULL && shared->lent)
 		return hg_pages_lend_too(pages, shared, area);
 	if (!hg_pages_begin_lending(pages, shared != NULL) || pages->resident == NULL ||
-		!hg_scan_select_is_columns(pages->select) || !hg_pages_graph_column(pages, column, &key))
+		!hg_scan_select_is_columns(pages->select))
 		return NULL;
+	hg_pages_graph_key(pages, &key);
 	(void) hg_resident_scan_served(pages->resident, &nsegments);
 	if (nsegments > HG_LENT_SEGMENTS)
 		return NULL;

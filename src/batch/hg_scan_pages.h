@@ -36,12 +36,14 @@ extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
 extern const char *hg_pages_why_not(const HgPages *pages);
 
 /*
- * HgBatchSource.lend and return_lent, of a column that is one of attnos, in CurrentMemoryContext;
- * and what share of the table's rows would be lent.
+ * HgBatchSource.lend and return_lent, of its key, whose columns are of attnos, in
+ * CurrentMemoryContext; what share of the table's rows would be lent; and
+ * HgBatchSource.graph_order.
  */
-extern HgLent *hg_pages_lend(HgPages *pages, int column, HgSharedLent *shared, dsa_area *area);
+extern HgLent *hg_pages_lend(HgPages *pages, HgSharedLent *shared, dsa_area *area);
 extern void hg_pages_return_lent(HgPages *pages);
-extern double hg_pages_may_lend(const HgPages *pages, int column, double *rows);
+extern double hg_pages_may_lend(const HgPages *pages, double *rows);
+extern bool hg_pages_graph_order(const HgPages *pages, int n, int *order);
 
 /* The plan is about to be rescanned with other values of these parameters. */
 extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);

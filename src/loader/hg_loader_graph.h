@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_graph.h
- *	  Making the HashGraphs of a table's key columns, of what its segments have in memory.
+ *	  Making the HashGraphs of a table's keys, of what its segments have in memory.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

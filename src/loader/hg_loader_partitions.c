@@ -25,7 +25,8 @@ typedef struct HgPartitioned
 	bool pinned;
 	int ncolumns;
 	AttrNumber *columns; /* [ncolumns] of the table's own numbers */
-	bool *keyed;		 /* [ncolumns] is its graph asked for? */
+	int nkeys;
+	HgKeyNumbers *keys; /* [nkeys] of graphs that are asked for, likewise */
 } HgPartitioned;
 
 /* Read it; false: there is no such entry. */
@@ -33,13 +34,24 @@ static bool
 hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 {
 	HgDirectoryEntry *entry;
+	uint32 room = 8;
 
-	asked->ncolumns = 0;
+	asked->ncolumns = asked->nkeys = 0;
 	asked->columns = palloc(Max(natts, 1) * sizeof(AttrNumber));
-	asked->keyed = palloc(Max(natts, 1) * sizeof(bool));
-	entry = hg_directory_lock(parent, false);
-	if (entry == NULL)
-		return false;
+	for (;;)
+	{
+		asked->keys = palloc(room * sizeof(HgKeyNumbers));
+		entry = hg_directory_lock(parent, false);
+		if (entry == NULL)
+			return false;
+		if (entry->ngraphs <= room)
+			break;
+		room = entry->ngraphs;
+		hg_directory_unlock(entry);
+		pfree(asked->keys);
+	}
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		asked->keys[asked->nkeys++] = hg_directory_graphs(entry)[i].key;
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
 		const HgDirectoryColumn *column = &hg_directory_columns(entry)[i];
@@ -47,7 +59,6 @@ hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 		if (column->number > natts)
 			continue;
 		asked->pinned = column->pinned;
-		asked->keyed[asked->ncolumns] = column->graph.keyed;
 		asked->columns[asked->ncolumns++] = column->number;
 	}
 	hg_directory_unlock(entry);
@@ -69,9 +80,37 @@ hg_partitions_is_there(const HgDirectoryRequest *request)
 	for (int i = 0; i < request->ncolumns && there; i++)
 		there = hg_directory_find_column(entry, request->columns[i]) != NULL;
 	for (int i = 0; i < request->nkeys && there; i++)
-		there = hg_directory_find_column(entry, request->keys[i])->graph.keyed;
+		there = hg_directory_find_graph(entry, &request->keys[i]) != NULL;
 	hg_directory_unlock(entry);
 	return there;
+}
+
+/* The number that a partition has for a column of its table; 0: none. */
+static AttrNumber
+hg_partitions_number(Relation rel, Oid partition, AttrNumber number)
+{
+	const FormData_pg_attribute *attribute;
+
+	if (number > RelationGetNumberOfAttributes(rel))
+		return InvalidAttrNumber;
+	attribute = TupleDescAttr(RelationGetDescr(rel), number - 1);
+	if (attribute->attisdropped)
+		return InvalidAttrNumber;
+	return Max(get_attnum(partition, NameStr(attribute->attname)), InvalidAttrNumber);
+}
+
+/* The same of a key; false: it has not all of the columns. */
+static bool
+hg_partitions_key(Relation rel, Oid partition, const HgKeyNumbers *of, HgKeyNumbers *key)
+{
+	*key = (HgKeyNumbers){.n = of->n};
+	for (int i = 0; i < of->n; i++)
+	{
+		key->numbers[i] = hg_partitions_number(rel, partition, of->numbers[i]);
+		if (key->numbers[i] == InvalidAttrNumber)
+			return false;
+	}
+	return true;
 }
 
 /* Have a partition have an entry.  False: no memory. */
@@ -80,7 +119,7 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 {
 	HgResidentRelation parent = hg_resident_relation(rel);
 	AttrNumber *columns = palloc(Max(asked->ncolumns, 1) * sizeof(AttrNumber));
-	AttrNumber *keys = palloc(Max(asked->ncolumns, 1) * sizeof(AttrNumber));
+	HgKeyNumbers *keys = palloc(Max(asked->nkeys, 1) * sizeof(HgKeyNumbers));
 	const char *name = get_rel_name(partition);
 	HgDirectoryRequest request = {
 		.key = {.database = parent.database, .relation = partition},
@@ -93,17 +132,13 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 
 	for (int i = 0; i < asked->ncolumns; i++)
 	{
-		const FormData_pg_attribute *attribute =
-			TupleDescAttr(RelationGetDescr(rel), asked->columns[i] - 1);
-		AttrNumber number =
-			attribute->attisdropped ? 0 : get_attnum(partition, NameStr(attribute->attname));
+		AttrNumber number = hg_partitions_number(rel, partition, asked->columns[i]);
 
-		if (number <= 0)
-			continue;
-		columns[request.ncolumns++] = number;
-		if (asked->keyed[i])
-			keys[request.nkeys++] = number;
+		if (number != InvalidAttrNumber)
+			columns[request.ncolumns++] = number;
 	}
+	for (int i = 0; i < asked->nkeys; i++)
+		request.nkeys += hg_partitions_key(rel, partition, &asked->keys[i], &keys[request.nkeys]);
 	/* it has gone meanwhile, or all columns have */
 	if (name == NULL || request.ncolumns == 0)
 		return true;

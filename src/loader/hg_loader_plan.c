@@ -82,8 +82,9 @@ hg_loader_plan_columns(Relation rel, HgDirectoryEntry *entry, HgResidentColumn *
 		if (reason != HG_REASON_NONE)
 		{
 			asked[i].state = HG_RESIDENT_DECLINED;
-			if (asked[i].graph.keyed)
-				hg_graph_decline(&asked[i].graph, reason);
+			for (uint32 k = 0; k < entry->ngraphs; k++)
+				if (hg_key_numbers_have(&hg_directory_graphs(entry)[k].key, asked[i].number))
+					hg_graph_decline(&hg_directory_graphs(entry)[k], reason);
 		}
 		else if (asked[i].state == HG_RESIDENT_DECLINED)
 			asked[i].state = HG_RESIDENT_QUEUED;

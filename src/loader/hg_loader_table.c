@@ -309,16 +309,16 @@ static bool
 hg_loader_decline_graphs(const HgLoaderPlan *plan)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(plan->key, true);
-	HgDirectoryColumn *columns;
+	HgDirectoryGraph *graphs;
 	bool declined = false;
 
 	if (entry == NULL)
 		return false;
-	columns = hg_directory_columns(entry);
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (DsaPointerIsValid(columns[i].graph.version))
+	graphs = hg_directory_graphs(entry);
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (DsaPointerIsValid(graphs[i].version))
 		{
-			hg_graph_decline(&columns[i].graph, HG_REASON_NO_MEMORY);
+			hg_graph_decline(&graphs[i], HG_REASON_NO_MEMORY);
 			declined = true;
 		}
 	hg_directory_unlock(entry);

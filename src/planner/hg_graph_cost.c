@@ -17,11 +17,13 @@
 #include "optimizer/optimizer.h"
 
 #include "batch/hg_bound_params.h"
+#include "batch/hg_graph_key.h"
 #include "batch/hg_key.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/join/hg_join_lend.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "planner/hg_graph_cost.h"
+#include "planner/hg_join_clauses.h"
 #include "planner/hg_scan_share.h"
 
 /* What core's scan of a cached table takes for a row, which cpu_tuple_cost is the price of. */
@@ -47,26 +49,71 @@ hg_graph_takes_quals(const RelOptInfo *rel)
 }
 
 /*
- * The share of a path's table that may be lent for a key, and the rows of the graph; 0: none.  Of
- * processes that join together each path is a parallel scan.
+ * May a path's table lend rows, if it has a graph?  Of processes that join together each path is a
+ * parallel scan.
  */
-static double
-hg_graph_share(PlannerInfo *root, const Path *path, bool together, const Expr *key, double *edges)
+static bool
+hg_graph_takes_path(const Path *path, bool together)
 {
-	const RelOptInfo *rel = path->parent;
-	const Var *var;
-
 	/* a projection that chooses columns costs nothing */
 	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
 		path = ((const ProjectionPath *) path)->subpath;
-	while (IsA(key, RelabelType))
-		key = ((const RelabelType *) key)->arg;
-	var = (const Var *) key;
-	if (path->pathtype != T_SeqScan || path->param_info != NULL ||
-		path->parallel_aware != together || !IsA(key, Var) || var->varno != (int) rel->relid ||
-		var->varattno <= 0 || !hg_graph_takes_quals(rel))
-		return 0;
-	return hg_scan_graph_share(root, rel, var->varattno, edges);
+	return path->pathtype == T_SeqScan && path->param_info == NULL &&
+		   path->parallel_aware == together && hg_scan_has_graph(path->parent) &&
+		   hg_graph_takes_quals(path->parent);
+}
+
+/* The columns of a relation that the clauses compare, as those of a key; false: some are none. */
+static bool
+hg_graph_columns(const RelOptInfo *rel, List *hash_clauses, HgGraphKey *key)
+{
+	ListCell *lc;
+
+	key->ncolumns = 0;
+	foreach (lc, hash_clauses)
+	{
+		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		const OpExpr *clause = (const OpExpr *) rinfo->clause;
+		bool is_left = bms_is_subset(rinfo->left_relids, rel->relids);
+		const Expr *arg = list_nth(clause->args, is_left ? 0 : 1);
+		const Var *var;
+
+		while (IsA(arg, RelabelType))
+			arg = ((const RelabelType *) arg)->arg;
+		var = (const Var *) arg;
+		if (!IsA(arg, Var) || var->varno != (int) rel->relid || var->varattno <= 0)
+			return false;
+		key->columns[key->ncolumns++].number = var->varattno;
+	}
+	return true;
+}
+
+/* The share of each side's table that may be lent, and the rows of its graph; 0: none. */
+static void
+hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
+{
+	int nclauses = list_length(path->hash_clauses);
+	HgKeyClause clauses[HG_GRAPH_COLUMNS];
+	HgKeyEncoder *encoder = NULL;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Path *input = list_nth(path->custom.custom_paths, side);
+		HgGraphKey key = {0};
+
+		if (!hg_graph_takes_path(input, path->together) ||
+			!hg_graph_columns(input->parent, path->hash_clauses, &key))
+			continue;
+		if (encoder == NULL)
+		{
+			hg_hash_clause_operators(path->hash_clauses, clauses);
+			encoder = hg_key_encoder_create(nclauses, clauses);
+		}
+		if (hg_graph_parts(encoder, (HgSide) side, key.parts))
+			shape->lent[side] = hg_scan_graph_share(root, input->parent, &key, &shape->edges[side]);
+	}
+	if (encoder != NULL)
+		pfree(encoder);
 }
 
 bool
@@ -74,34 +121,24 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
 	HgLendShape shape = {.inner_spills = inner_spills};
-	const RestrictInfo *rinfo;
-	const OpExpr *clause;
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 	double ns;
 
-	if (list_length(path->hash_clauses) != 1 ||
+	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
 		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
 		return false;
-	shape.pairs = path->custom.path.rows * processes;
-	rinfo = linitial_node(RestrictInfo, path->hash_clauses);
-	clause = (const OpExpr *) rinfo->clause;
-	if (!hg_key_operator_compares_integers(clause->opno))
-		return false;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const Path *input = list_nth(path->custom.custom_paths, side);
-		bool is_left = bms_is_subset(rinfo->left_relids, input->parent->relids);
-
-		shape.rows[side] = input->rows * processes;
-		shape.columns[side] = columns[side];
-		shape.lent[side] =
-			hg_graph_share(root, input, path->together, list_nth(clause->args, is_left ? 0 : 1),
-						   &shape.edges[side]);
-	}
+	hg_graph_shares(root, path, &shape);
 	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
 		return false;
+	shape.pairs = path->custom.path.rows * processes;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		shape.rows[side] =
+			((const Path *) list_nth(path->custom.custom_paths, side))->rows * processes;
+		shape.columns[side] = columns[side];
+	}
 	(void) hg_join_lend_choose(&shape, fixed, lend);
 	if (!lend[HG_OUTER] && !lend[HG_INNER])
 		return false;

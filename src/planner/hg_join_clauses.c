@@ -64,12 +64,9 @@ hg_find_hash_clauses(RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *inne
 	return result;
 }
 
-bool
-hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
+void
+hg_hash_clause_operators(List *hash_clauses, HgKeyClause *clauses)
 {
-	int nclauses = list_length(hash_clauses);
-	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
-	bool exact;
 	ListCell *lc;
 
 	foreach (lc, hash_clauses)
@@ -80,6 +77,16 @@ hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
 		clause->operator_oid = hg_clause_operator(rinfo);
 		clause->collation = ((const OpExpr *) rinfo->clause)->inputcollid;
 	}
+}
+
+bool
+hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
+{
+	int nclauses = list_length(hash_clauses);
+	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
+	bool exact;
+
+	hg_hash_clause_operators(hash_clauses, clauses);
 	exact = hg_key_is_exact(nclauses, clauses, width);
 	pfree(clauses);
 	return exact;

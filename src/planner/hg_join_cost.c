@@ -562,6 +562,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	bool streamed;
 	double through;
 	int columns[2];
+	int rechecked[2];
 	HgGraphCost graph;
 	QualCost quals;
 	Cost startup;
@@ -584,6 +585,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
+	/* matches of hashes are rechecked by the values of both sides */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		rechecked[side] = Max(columns[side], nclauses);
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	bits = columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
 	streamed = bits || hg_join_is_streamed(path, memory, key_width);
@@ -607,8 +611,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		startup += 2 * seq_page_cost * pages;
 	}
 
-	if (exact &&
-		hg_graph_cost(root, path, columns,
+	if (hg_graph_cost(root, path, exact ? columns : rechecked,
 					  (const Cost[2]){inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost},
 					  memory > get_hash_memory_limit() / 2, &graph) &&
 		graph.startup + graph.run < startup + run)

@@ -29,7 +29,6 @@
 #include "hg_guc.h"
 #include "planner/hg_scan_share.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 
@@ -45,11 +44,11 @@ typedef struct HgScanNote
 	Cost qual_saving; /* where it is */
 } HgScanNote;
 
-/* What is known of a column's graph. */
+/* What is known of a key's graph. */
 typedef struct HgScanGraph
 {
-	AttrNumber attno;
-	double share; /* 0: there is none */
+	HgGraphKey asked; /* numbers of columns, and parts */
+	double share;	  /* 0: there is none */
 	double rows;
 } HgScanGraph;
 
@@ -142,12 +141,42 @@ hg_scan_has_graph(const RelOptInfo *rel)
 	return note != NULL && note->has_graph;
 }
 
+/* Is a key that is asked for this one, by the numbers of columns and the parts? */
+static bool
+hg_scan_asked_equal(const HgGraphKey *a, const HgGraphKey *b)
+{
+	if (a->ncolumns != b->ncolumns)
+		return false;
+	for (int i = 0; i < a->ncolumns; i++)
+		if (a->columns[i].number != b->columns[i].number ||
+			!hg_graph_part_equal(&a->parts[i], &b->parts[i]))
+			return false;
+	return true;
+}
+
+/* Look for a graph of a table. */
+static void
+hg_scan_find_graph(Relation rel, HgScanGraph *graph)
+{
+	HgGraphKey key = graph->asked;
+	HgGraphKey *keys;
+	int nkeys = hg_resident_graph_keys(rel, &keys);
+	int order[HG_GRAPH_COLUMNS];
+
+	for (int i = 0; i < key.ncolumns; i++)
+		key.columns[i] =
+			hg_resident_column(TupleDescAttr(RelationGetDescr(rel), key.columns[i].number - 1));
+	for (int i = 0; i < nkeys && graph->share == 0; i++)
+		if (hg_graph_key_permutes(&keys[i], &key, order) &&
+			!hg_resident_graph_exists(rel, &keys[i], &graph->share, &graph->rows))
+			graph->share = 0;
+}
+
 double
-hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno, double *rows)
+hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked, double *rows)
 {
 	HgScanNote *note = hg_scan_note_find(rel);
 	HgScanGraph *graph;
-	HgResidentColumn column;
 	Relation relation;
 	MemoryContext old;
 	ListCell *lc;
@@ -158,20 +187,17 @@ hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno, 
 	{
 		graph = lfirst(lc);
 		*rows = graph->rows;
-		if (graph->attno == attno)
+		if (hg_scan_asked_equal(&graph->asked, asked))
 			return graph->share;
 	}
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(note));
 	graph = palloc0(sizeof(HgScanGraph));
-	graph->attno = attno;
+	graph->asked = *asked;
 	note->graphs = lappend(note->graphs, graph);
 	MemoryContextSwitchTo(old);
 	/* it is locked since it was parsed */
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
-	column = hg_resident_column(TupleDescAttr(RelationGetDescr(relation), attno - 1));
-	if (!hg_resident_graph_may_have(&column) ||
-		!hg_resident_graph_exists(relation, &column, &graph->share, &graph->rows))
-		graph->share = 0;
+	hg_scan_find_graph(relation, graph);
 	table_close(relation, NoLock);
 	*rows = graph->rows;
 	return graph->share;

@@ -13,6 +13,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "resident/hg_resident_graph_key.h"
+
 /* Ask the directory about a base relation, and remember it as long as that is there. */
 extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
 
@@ -23,10 +25,11 @@ extern double hg_scan_share(const RelOptInfo *rel);
 extern bool hg_scan_has_graph(const RelOptInfo *rel);
 
 /*
- * The share of its rows that the graph of a column has as things stand, and how many these are; 0:
- * it has none.
+ * The share of its rows that a graph of a key has as things stand, whatever order it has the
+ * columns in, and how many these are; 0: it has none.  The numbers of the columns and the parts of
+ * the key are told.
  */
-extern double hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attno,
+extern double hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
 								  double *rows);
 
 /* What a row of a base relation costs less for its clauses, not negative. */

@@ -32,8 +32,8 @@
 typedef struct HgAutoNote
 {
 	HgResidentRelation table;
-	AttrNumber number;
-	bool key; /* it was hashed, and not scanned alone */
+	HgKeyNumbers columns;
+	bool key; /* they were hashed, and not one scanned alone */
 	uint16 scans;
 } HgAutoNote;
 
@@ -54,22 +54,37 @@ hg_auto_startup(void)
 									   HG_AUTO_NOTES * sizeof(HgAutoNote), &is_new);
 }
 
-/* Note a scan of a column, the lock held.  Is it time to take it in? */
+/* Note a scan of a column, or of a key, the lock held.  Is it time to take it in? */
 static bool
-hg_auto_note(HgResidentRelation table, AttrNumber number, bool key)
+hg_auto_note(HgResidentRelation table, const HgKeyNumbers *columns, bool key)
 {
-	uint32 hash =
-		hash_combine(hash_combine(murmurhash32(table.database), murmurhash32(table.relation)),
-					 murmurhash32((uint32) number * 2 + key));
-	HgAutoNote *note = &notes[hash % HG_AUTO_NOTES];
+	uint32 hash = hash_combine(murmurhash32(table.database), murmurhash32(table.relation));
+	HgAutoNote *note;
+
+	for (int i = 0; i < columns->n; i++)
+		hash = hash_combine(hash, murmurhash32((uint32) columns->numbers[i] * 2 + key));
+	note = &notes[hash % HG_AUTO_NOTES];
 
 	if (note->table.database != table.database || note->table.relation != table.relation ||
-		note->number != number || note->key != key)
-		*note = (HgAutoNote){.table = table, .number = number, .key = key};
+		!hg_key_numbers_equal(&note->columns, columns) || note->key != key)
+		*note = (HgAutoNote){.table = table, .columns = *columns, .key = key};
 	if (++note->scans < HG_AUTO_SCANS)
 		return false;
 	memset(note, 0, sizeof(HgAutoNote));
 	return true;
+}
+
+/* The same without the lock. */
+static bool
+hg_auto_note_one(HgResidentRelation table, const HgKeyNumbers *columns, bool key)
+{
+	LWLock *lock = hg_resident_lock(HG_RESIDENT_LOCK_NOTES);
+	bool due;
+
+	LWLockAcquire(lock, LW_EXCLUSIVE);
+	due = hg_auto_note(table, columns, key);
+	LWLockRelease(lock);
+	return due;
 }
 
 /*
@@ -77,16 +92,13 @@ hg_auto_note(HgResidentRelation table, AttrNumber number, bool key)
  * array.
  */
 static int
-hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns, bool key)
+hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns)
 {
-	LWLock *lock = hg_resident_lock(HG_RESIDENT_LOCK_NOTES);
 	int due = 0;
 
-	LWLockAcquire(lock, LW_EXCLUSIVE);
 	for (int i = 0; i < ncolumns; i++)
-		if (hg_auto_note(table, columns[i], key))
+		if (hg_auto_note_one(table, &(HgKeyNumbers){.n = 1, .numbers = {columns[i]}}, false))
 			columns[due++] = columns[i];
-	LWLockRelease(lock);
 	return due;
 }
 
@@ -100,7 +112,7 @@ hg_auto_note_all(HgResidentRelation table, AttrNumber *columns, int ncolumns, bo
  * the directory's, and who begins a scan holds no others.
  */
 static void
-hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns, const AttrNumber *keys,
+hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns, const HgKeyNumbers *keys,
 			int nkeys)
 {
 	MemoryContext context = CurrentMemoryContext;
@@ -134,8 +146,7 @@ hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns, const AttrNum
 	PG_END_TRY();
 }
 
-/* Is what a join does with a table to be noted? */
-static bool
+bool
 hg_auto_may_note(Relation rel)
 {
 	return hg_resident_auto && hg_resident_memory_exists() &&
@@ -155,42 +166,39 @@ hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns)
 	memcpy(unnamed, columns, ncolumns * sizeof(AttrNumber));
 	n = hg_directory_unnamed(table, unnamed, ncolumns);
 	if (n > 0)
-		n = hg_auto_note_all(table, unnamed, n, false);
+		n = hg_auto_note_all(table, unnamed, n);
 	if (n > 0)
 		hg_auto_ask(rel, unnamed, n, NULL, 0);
 	pfree(unnamed);
 }
 
-/* Is a graph of a table's column asked for already? */
+/* Is a graph of a table's key asked for already? */
 static bool
-hg_auto_is_key(HgResidentRelation table, AttrNumber number)
+hg_auto_is_key(HgResidentRelation table, const HgKeyNumbers *key)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(table, false);
-	const HgDirectoryColumn *column;
 	bool keyed;
 
 	if (entry == NULL)
 		return false;
-	column = hg_directory_find_column(entry, number);
-	keyed = column != NULL && column->graph.keyed;
+	keyed = hg_directory_find_graph(entry, key) != NULL;
 	hg_directory_unlock(entry);
 	return keyed;
 }
 
 void
-hg_auto_note_key(Relation rel, AttrNumber number)
+hg_auto_note_key(Relation rel, const HgKeyNumbers *key)
 {
 	HgResidentRelation table = hg_resident_relation(rel);
-	HgResidentColumn column = hg_resident_column(TupleDescAttr(RelationGetDescr(rel), number - 1));
-	AttrNumber unnamed = number;
+	AttrNumber unnamed[HG_GRAPH_COLUMNS];
 	BlockNumber nblocks;
 
-	if (!hg_resident_graph_may_have(&column) || !hg_auto_may_note(rel) ||
-		hg_auto_is_key(table, number))
+	if (!hg_auto_may_note(rel) || hg_auto_is_key(table, key))
 		return;
 	nblocks = RelationGetNumberOfBlocks(rel);
 	if (nblocks < HG_SEGMENT_BLOCKS || hg_segment_count(nblocks) > HG_GRAPH_SEGMENTS ||
-		hg_auto_note_all(table, &number, 1, true) == 0)
+		!hg_auto_note_one(table, key, true))
 		return;
-	hg_auto_ask(rel, &unnamed, hg_directory_unnamed(table, &unnamed, 1), &number, 1);
+	memcpy(unnamed, key->numbers, sizeof(unnamed));
+	hg_auto_ask(rel, unnamed, hg_directory_unnamed(table, unnamed, key->n), key, 1);
 }

@@ -18,6 +18,8 @@
 
 #include "utils/rel.h"
 
+#include "resident/hg_resident_graph_key.h"
+
 /* While shared memory is requested, and made. */
 extern void hg_auto_request(void);
 extern void hg_auto_startup(void);
@@ -30,10 +32,14 @@ extern void hg_auto_startup(void);
  */
 extern void hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns);
 
+/* Is it of use to note what a join does with a table? */
+extern bool hg_auto_may_note(Relation rel);
+
 /*
- * Note that a join hashes the values of a column of a table, its only key of that side, under the
- * same conditions.  Tables that are smaller than a segment are hashed sooner than a graph is found.
+ * Note that a join hashes the values of columns of a table, all that it joins that side by, and
+ * such as a graph can be of, under the same conditions.  Tables that are smaller than a segment are
+ * hashed sooner than a graph is found.
  */
-extern void hg_auto_note_key(Relation rel, AttrNumber number);
+extern void hg_auto_note_key(Relation rel, const HgKeyNumbers *key);
 
 #endif /* HG_RESIDENT_AUTO_H */

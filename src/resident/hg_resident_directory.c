@@ -129,18 +129,6 @@ hg_directory_check_name(HgDirectoryEntry *entry, const char *name)
 	return true;
 }
 
-HgSegmentSlot *
-hg_directory_slots(const HgDirectoryEntry *entry)
-{
-	return entry->slots_size > 0 ? hg_resident_address(entry->slots) : NULL;
-}
-
-HgDirectoryColumn *
-hg_directory_columns(const HgDirectoryEntry *entry)
-{
-	return entry->columns_size > 0 ? hg_resident_address(entry->columns) : NULL;
-}
-
 /* Make room for so many items of a chunk that has *size of them, used of which count. */
 static bool
 hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, Size width)
@@ -163,27 +151,16 @@ hg_directory_grow(dsa_pointer *chunk, uint32 *size, uint32 used, uint32 wanted, 
 	return true;
 }
 
-HgDirectoryColumn *
-hg_directory_find_column(const HgDirectoryEntry *entry, AttrNumber number)
-{
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (columns[i].number == number)
-			return &columns[i];
-	return NULL;
-}
-
-/* A column's graph goes, and is to be made again where it is asked for. */
+/* A graph goes, and is to be made again. */
 static void
-hg_directory_lose_graph(HgDirectoryColumn *column)
+hg_directory_lose_graph(HgDirectoryGraph *graph)
 {
-	HgDirectoryGraph *graph = &column->graph;
-
 	if (DsaPointerIsValid(graph->version))
 		hg_graph_version_retire(graph->version);
-	*graph = (HgDirectoryGraph){
-		.keyed = graph->keyed, .state = HG_RESIDENT_QUEUED, .wanted = graph->keyed};
+	*graph = (HgDirectoryGraph){.key = graph->key,
+								.state = HG_RESIDENT_QUEUED,
+								.version = InvalidDsaPointer,
+								.wanted = true};
 }
 
 void
@@ -191,8 +168,8 @@ hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
 {
 	while (entry->nslots > n)
 		hg_directory_set_version(entry, --entry->nslots, InvalidDsaPointer);
-	for (uint32 i = 0; i < entry->ncolumns && n == 0; i++)
-		hg_directory_lose_graph(&hg_directory_columns(entry)[i]);
+	for (uint32 i = 0; i < entry->ngraphs && n == 0; i++)
+		hg_directory_lose_graph(&hg_directory_graphs(entry)[i]);
 }
 
 bool
@@ -272,17 +249,26 @@ hg_directory_want_graph(HgDirectoryGraph *graph)
 	graph->reason = HG_REASON_NONE;
 }
 
-void
-hg_directory_add_key(HgDirectoryEntry *entry, AttrNumber number)
+bool
+hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key)
 {
-	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
+	HgDirectoryGraph *graph = hg_directory_find_graph(entry, key);
 
-	if (column == NULL)
-		return;
-	if (!column->graph.keyed)
+	for (int i = 0; i < key->n; i++)
+		if (hg_directory_find_column(entry, key->numbers[i]) == NULL)
+			return true;
+	if (graph == NULL)
+	{
+		if (entry->ngraphs == HG_DIRECTORY_GRAPHS ||
+			!hg_directory_grow(&entry->graphs, &entry->graphs_size, entry->ngraphs,
+							   entry->ngraphs + 1, sizeof(HgDirectoryGraph)))
+			return false;
+		graph = &hg_directory_graphs(entry)[entry->ngraphs++];
+		*graph = (HgDirectoryGraph){.key = *key, .version = InvalidDsaPointer};
 		hg_directory_note_change();
-	column->graph.keyed = true;
-	hg_directory_want_graph(&column->graph);
+	}
+	hg_directory_want_graph(graph);
+	return true;
 }
 
 int
@@ -340,7 +326,7 @@ hg_directory_ask(const HgDirectoryRequest *request)
 		return false;
 	}
 	for (int i = 0; i < request->nkeys && all; i++)
-		hg_directory_add_key(entry, request->keys[i]);
+		all = hg_directory_add_key(entry, &request->keys[i]);
 	if (!entry->partitioned && request->ncolumns > 0)
 		hg_directory_want(entry);
 	else if (!entry->partitioned)
@@ -353,10 +339,17 @@ bool
 hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 {
 	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
+	HgDirectoryGraph *graphs = hg_directory_graphs(entry);
+	uint32 left = 0;
 
 	if (column == NULL)
 		return false;
-	hg_directory_lose_graph(column);
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (!hg_key_numbers_have(&graphs[i].key, number))
+			graphs[left++] = graphs[i];
+		else if (DsaPointerIsValid(graphs[i].version))
+			hg_graph_version_retire(graphs[i].version);
+	entry->ngraphs = left;
 	entry->ncolumns--;
 	hg_directory_note_change();
 	memmove(column, column + 1,
@@ -384,33 +377,6 @@ hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at)
 		columns[i].asked_at = asked_at;
 }
 
-TimestampTz
-hg_directory_used_at(const HgDirectoryEntry *entry)
-{
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-	TimestampTz used_at = 0;
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-	{
-		used_at = Max(used_at, columns[i].asked_at);
-		if (DsaPointerIsValid(columns[i].graph.version))
-			used_at =
-				Max(used_at, hg_graph_version_used_at(hg_graph_version(columns[i].graph.version)));
-	}
-	for (uint32 i = 0; i < entry->nslots; i++)
-	{
-		HgSegmentVersion *version;
-
-		if (!DsaPointerIsValid(slots[i].version))
-			continue;
-		version = hg_segment_version(slots[i].version);
-		for (uint32 k = 0; k < version->ncolumns; k++)
-			used_at = Max(used_at, hg_segment_used_at(version, (int) k));
-	}
-	return used_at;
-}
-
 void
 hg_directory_want_evicted(HgDirectoryEntry *entry)
 {
@@ -435,31 +401,9 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 	{
 		columns[i].evicted = columns[i].asked = false;
 		columns[i].asked_at = GetCurrentTimestamp();
-		if (columns[i].graph.keyed)
-			hg_directory_want_graph(&columns[i].graph);
 	}
-}
-
-bool
-hg_directory_takes_in(const HgDirectoryEntry *entry)
-{
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		if (!columns[i].evicted)
-			return true;
-	return false;
-}
-
-bool
-hg_directory_is_empty(const HgDirectoryEntry *entry)
-{
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-
-	for (uint32 i = 0; i < entry->nslots; i++)
-		if (DsaPointerIsValid(slots[i].version))
-			return false;
-	return true;
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		hg_directory_want_graph(&hg_directory_graphs(entry)[i]);
 }
 
 void
@@ -507,6 +451,8 @@ hg_directory_remove(HgDirectoryEntry *entry)
 		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));
 	if (entry->columns_size > 0)
 		hg_resident_free(entry->columns, entry->columns_size * sizeof(HgDirectoryColumn));
+	if (entry->graphs_size > 0)
+		hg_resident_free(entry->graphs, entry->graphs_size * sizeof(HgDirectoryGraph));
 	dshash_delete_entry(hg_directory_table(), entry);
 }
 

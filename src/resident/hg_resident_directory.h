@@ -4,8 +4,9 @@
  *	  What is resident, or is to be: tables, their columns, their segments.
  *
  * An ENTRY for each table that somebody asked for.  It has the columns that were asked for, each
- * with its state; the file that its segments are of; and a SLOT for each segment: the version that
- * is there, and beside it the RECORD that says which of its blocks may be served.
+ * with its state, and the HashGraphs; the file that its segments are of; and a SLOT for each
+ * segment: the version that is there, and beside it the RECORD that says which of its blocks may be
+ * served.
  *
  * A record belongs to one version and to one generation of the database's chain.  It only ever
  * loses blocks; what comes back comes back in a new record.  Who may read and write it, in which
@@ -30,6 +31,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_key.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_version.h"
@@ -64,10 +66,10 @@ typedef enum HgResidentReason
 	HG_RESIDENT_REASONS		/* their number */
 } HgResidentReason;
 
-/* The HashGraph of a column. */
+/* A HashGraph that was asked for. */
 typedef struct HgDirectoryGraph
 {
-	bool keyed;			 /* is asked for */
+	HgKeyNumbers key;	 /* columns, which are asked for too */
 	uint8 state;		 /* HgResidentState */
 	uint8 reason;		 /* HgResidentReason */
 	bool wanted;		 /* is to be made, or to be in step, now */
@@ -89,7 +91,6 @@ typedef struct HgDirectoryColumn
 	bool asked;				  /* a scan has missed it since; set under a shared lock, as below */
 	TimestampTz asked_at;	  /* when a scan has missed it last, or a user has asked for it */
 	HgResidentColumn planned; /* as a loader has last found it; number 0: as none to be taken in */
-	HgDirectoryGraph graph;
 } HgDirectoryColumn;
 
 /* A place in a database's chain of snapshots: see hg_resident_chain.h. */
@@ -138,8 +139,11 @@ typedef struct HgDirectoryEntry
 	uint32 slots_size; /* room for so many */
 	uint32 ncolumns;
 	uint32 columns_size;
+	uint32 ngraphs;
+	uint32 graphs_size;
 	dsa_pointer slots;	 /* HgSegmentSlot[slots_size]; invalid where that is 0 */
 	dsa_pointer columns; /* HgDirectoryColumn[columns_size], by number */
+	dsa_pointer graphs;	 /* HgDirectoryGraph[graphs_size] */
 	uint8 state;		 /* HgResidentState */
 	uint8 reason;		 /* HgResidentReason */
 	bool wanted;		 /* there is something for a loader to do */
@@ -156,6 +160,9 @@ typedef struct HgDirectoryEntry
 	Size declined_with;		 /* bytes that were used when it was declined for want of memory */
 } HgDirectoryEntry;
 
+/* Most graphs that an entry asks for. */
+#define HG_DIRECTORY_GRAPHS 1024
+
 /* While shared memory is requested, and made, after the area. */
 extern void hg_directory_request(void);
 extern void hg_directory_startup(void);
@@ -166,9 +173,10 @@ extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusiv
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
-/* Slots and columns of a locked entry. */
+/* Slots, columns and graphs of a locked entry. */
 extern HgSegmentSlot *hg_directory_slots(const HgDirectoryEntry *entry);
 extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
+extern HgDirectoryGraph *hg_directory_graphs(const HgDirectoryEntry *entry);
 
 /*
  * Have a locked entry speak of a file with so many segments; what it had of another one goes.
@@ -198,7 +206,7 @@ typedef struct HgDirectoryRequest
 	int ncolumns;
 	const AttrNumber *columns; /* [ncolumns] */
 	int nkeys;
-	const AttrNumber *keys; /* [nkeys] columns, named here or before, that are to have graphs */
+	const HgKeyNumbers *keys; /* [nkeys] that are to have graphs, of columns named here or before */
 } HgDirectoryRequest;
 
 /* Have what the i-th slot and its followers have in memory be at hand when it is their turn. */
@@ -237,9 +245,12 @@ extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 
 /* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
 extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
-/* Ask for the graph of a column, if a locked entry names that. */
-extern void hg_directory_add_key(HgDirectoryEntry *entry, AttrNumber number);
-/* Take it out again, with its graph; false: it was not there. */
+/*
+ * Ask for the graph of a key, if a locked entry names all of its columns.  False: no memory, or too
+ * many graphs.
+ */
+extern bool hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key);
+/* Take a column out again, with the graphs that have it; false: it was not there. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
 
 /* Note that a scan has missed a column of an entry, which may be locked by others for the same. */
@@ -281,6 +292,10 @@ extern void hg_directory_set_waiting(Oid database, HgResidentReason reason);
 /* Where a column stands in a locked entry; NULL: it is not asked for. */
 extern HgDirectoryColumn *hg_directory_find_column(const HgDirectoryEntry *entry,
 												   AttrNumber number);
+
+/* The same of the graph of a key. */
+extern HgDirectoryGraph *hg_directory_find_graph(const HgDirectoryEntry *entry,
+												 const HgKeyNumbers *key);
 
 /* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
 extern int hg_directory_list(Oid database, HgResidentRelation **keys);

@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "resident/hg_resident_eviction.h"
-#include "resident/hg_resident_graph_version.h"
+#include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
 /* A column of a segment, or a graph, that may go. */
@@ -26,7 +26,8 @@ typedef struct HgVictim
 	bool graph;
 	uint32 segment;
 	dsa_pointer version; /* of the segment, or of the graph */
-	AttrNumber number;
+	AttrNumber number;	 /* of the column ... */
+	HgKeyNumbers key;	 /* ... or of what the graph is of */
 	TimestampTz used_at;
 } HgVictim;
 
@@ -76,40 +77,55 @@ hg_eviction_column_used_at(const HgDirectoryEntry *entry, const HgDirectoryColum
 	return used_at;
 }
 
-/* May a column's graph go? */
+/* May a graph of a locked entry go?  Not if all of its columns are pinned. */
 static bool
-hg_eviction_may_take_graph(const HgDirectoryColumn *column, TimestampTz now)
+hg_eviction_may_take_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+						   TimestampTz now)
 {
-	HgResidentGraph *graph;
+	HgResidentGraph *version;
 
-	if (!DsaPointerIsValid(column->graph.version) || column->pinned)
+	if (!DsaPointerIsValid(graph->version) || hg_graph_is_to_stay(entry, graph))
 		return false;
-	graph = hg_graph_version(column->graph.version);
-	return !hg_graph_version_is_pinned(graph) &&
-		   TimestampDifferenceExceeds(graph->made_at, now, hg_eviction_rest_ms());
+	version = hg_graph_version(graph->version);
+	return !hg_graph_version_is_pinned(version) &&
+		   TimestampDifferenceExceeds(version->made_at, now, hg_eviction_rest_ms());
+}
+
+/* When a graph, or values of its columns, were used last. */
+static TimestampTz
+hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
+{
+	TimestampTz used_at = hg_graph_version_used_at(hg_graph_version(graph->version));
+
+	for (int i = 0; i < graph->key.n; i++)
+	{
+		const HgDirectoryColumn *column = hg_directory_find_column(entry, graph->key.numbers[i]);
+
+		used_at = Max(used_at, hg_eviction_column_used_at(entry, column));
+	}
+	return used_at;
 }
 
 /* Add the graphs of a locked entry that may go, as the n-th and so on; how many there are then. */
 static int
 hg_eviction_collect_graphs(const HgDirectoryEntry *entry, HgVictims *victims, int n)
 {
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
+	for (uint32 i = 0; i < entry->ngraphs; i++)
 	{
 		TimestampTz used_at;
 
-		if (!hg_eviction_may_take_graph(&columns[i], victims->now))
+		if (!hg_eviction_may_take_graph(entry, &graphs[i], victims->now))
 			continue;
-		used_at = Max(hg_eviction_column_used_at(entry, &columns[i]),
-					  hg_graph_version_used_at(hg_graph_version(columns[i].graph.version)));
+		used_at = hg_eviction_graph_used_at(entry, &graphs[i]);
 		if (used_at >= victims->used_before)
 			continue;
 		hg_eviction_note(victims, n++,
 						 (HgVictim){.table = entry->key,
 									.graph = true,
-									.version = columns[i].graph.version,
-									.number = columns[i].number,
+									.version = graphs[i].version,
+									.key = graphs[i].key,
 									.used_at = used_at});
 	}
 	return n;
@@ -191,20 +207,20 @@ static Size
 hg_eviction_take_graph(const HgVictim *victim, TimestampTz now)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(victim->table, true);
-	HgDirectoryColumn *column;
+	HgDirectoryGraph *graph;
 	Size freed = 0;
 
 	if (entry == NULL)
 		return 0;
-	column = hg_directory_find_column(entry, victim->number);
-	if (column != NULL && column->graph.version == victim->version &&
-		hg_eviction_may_take_graph(column, now))
+	graph = hg_directory_find_graph(entry, &victim->key);
+	if (graph != NULL && graph->version == victim->version &&
+		hg_eviction_may_take_graph(entry, graph, now))
 	{
 		freed = hg_graph_version(victim->version)->bytes;
-		column->graph.version = InvalidDsaPointer;
-		column->graph.state = HG_RESIDENT_EVICTED;
-		column->graph.wanted = column->graph.asked = false;
-		column->graph.tried_at = now;
+		graph->version = InvalidDsaPointer;
+		graph->state = HG_RESIDENT_EVICTED;
+		graph->wanted = graph->asked = false;
+		graph->tried_at = now;
 		hg_resident_count(HG_COUNT_EVICTIONS, 1);
 	}
 	hg_directory_unlock(entry);

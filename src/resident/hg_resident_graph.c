@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph.c
- *	  Resident HashGraphs: of a key column of a table that is resident, in the area.
+ *	  Resident HashGraphs: of keys of a table that is resident, in the area.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,11 +16,11 @@
 #include "resident/hg_resident_graph_state.h"
 
 /*
- * The entry of a table of which something may be there, locked and shared, with the column in it;
- * NULL: there is none, or it is of another file, or the column has no graph to be asked for.
+ * The entry of a table of which something may be there, locked and shared; NULL: there is none, or
+ * it is of another file.
  */
 static HgDirectoryEntry *
-hg_graph_lock(Relation rel, AttrNumber number, HgDirectoryColumn **column)
+hg_graph_lock_table(Relation rel)
 {
 	HgDirectoryEntry *entry;
 
@@ -29,20 +29,34 @@ hg_graph_lock(Relation rel, AttrNumber number, HgDirectoryColumn **column)
 	entry = hg_directory_lock(hg_resident_relation(rel), false);
 	if (entry == NULL)
 		return NULL;
-	*column = hg_directory_find_column(entry, number);
-	if (*column != NULL && (*column)->graph.keyed &&
-		hg_resident_file_equal(entry->file, hg_resident_file(rel)))
+	if (hg_resident_file_equal(entry->file, hg_resident_file(rel)))
 		return entry;
 	hg_directory_unlock(entry);
 	return NULL;
 }
 
-/* Has a column of a locked entry a graph that is of this column, as it is now? */
-static bool
-hg_graph_is_of(const HgDirectoryColumn *asked, const HgResidentColumn *column)
+/* The same, with the graph of a key in it; NULL also where that is not to be asked for. */
+static HgDirectoryEntry *
+hg_graph_lock(Relation rel, const HgGraphKey *key, HgDirectoryGraph **graph)
 {
-	return DsaPointerIsValid(asked->graph.version) &&
-		   hg_resident_column_equal(&hg_graph_version(asked->graph.version)->column, column);
+	HgKeyNumbers numbers = hg_graph_key_numbers(key);
+	HgDirectoryEntry *entry = hg_graph_lock_table(rel);
+
+	if (entry == NULL)
+		return NULL;
+	*graph = hg_directory_find_graph(entry, &numbers);
+	if (*graph != NULL)
+		return entry;
+	hg_directory_unlock(entry);
+	return NULL;
+}
+
+/* Is there a version of a graph that is of this key, as it is now? */
+static bool
+hg_graph_is_of(const HgDirectoryGraph *asked, const HgGraphKey *key)
+{
+	return DsaPointerIsValid(asked->version) &&
+		   hg_graph_key_equal(&hg_graph_version(asked->version)->key, key);
 }
 
 static void
@@ -81,26 +95,26 @@ hg_graph_end_pin(HgPinnedGraph *pinned)
 
 /* Pin a graph, which is used, or looked at alone. */
 static HgPinnedGraph *
-hg_graph_pin(Relation rel, const HgResidentColumn *column, bool use)
+hg_graph_pin(Relation rel, const HgGraphKey *key, bool use)
 {
-	HgDirectoryColumn *asked;
+	HgDirectoryGraph *asked;
 	HgDirectoryEntry *entry;
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgResidentGraph *graph;
 
-	entry = hg_graph_lock(rel, column->number, &asked);
+	entry = hg_graph_lock(rel, key, &asked);
 	if (entry == NULL)
 		return NULL;
-	if (!hg_graph_is_of(asked, column))
-		asked->graph.asked |= use;
+	if (!hg_graph_is_of(asked, key))
+		asked->asked |= use;
 	else
 	{
-		graph = hg_graph_version(asked->graph.version);
+		graph = hg_graph_version(asked->version);
 		/* as versions of segments, which cursors that nobody reads from hold too */
 		if (!hg_resident_memory_is_idle() || hg_graph_version_is_pinned(graph))
 		{
 			hg_graph_version_pin(graph);
-			pinned->pointer = asked->graph.version;
+			pinned->pointer = asked->version;
 			if (use)
 				pg_atomic_write_u64(&graph->used_at, (uint64) GetCurrentTimestamp());
 		}
@@ -113,15 +127,15 @@ hg_graph_pin(Relation rel, const HgResidentColumn *column, bool use)
 }
 
 HgPinnedGraph *
-hg_resident_graph_pin(Relation rel, const HgResidentColumn *column)
+hg_resident_graph_pin(Relation rel, const HgGraphKey *key)
 {
-	return hg_graph_pin(rel, column, true);
+	return hg_graph_pin(rel, key, true);
 }
 
 HgPinnedGraph *
-hg_resident_graph_look(Relation rel, const HgResidentColumn *column)
+hg_resident_graph_look(Relation rel, const HgGraphKey *key)
 {
-	return hg_graph_pin(rel, column, false);
+	return hg_graph_pin(rel, key, false);
 }
 
 HgPinnedGraph *
@@ -142,21 +156,21 @@ hg_resident_graph_unpin(HgPinnedGraph *graph)
 }
 
 bool
-hg_resident_graph_exists(Relation rel, const HgResidentColumn *column, double *share, double *rows)
+hg_resident_graph_exists(Relation rel, const HgGraphKey *key, double *share, double *rows)
 {
 	const HgChain *chain = hg_chain_find(MyDatabaseId);
 	uint64 generation = chain != NULL ? hg_chain_generation(chain) : 0;
-	HgDirectoryColumn *asked;
-	HgDirectoryEntry *entry = hg_graph_lock(rel, column->number, &asked);
+	HgDirectoryGraph *asked;
+	HgDirectoryEntry *entry = hg_graph_lock(rel, key, &asked);
 	bool exists;
 
 	*share = 0;
 	if (entry == NULL)
 		return false;
-	exists = hg_graph_is_of(asked, column);
+	exists = hg_graph_is_of(asked, key);
 	if (exists)
 	{
-		const HgResidentGraph *graph = hg_graph_version(asked->graph.version);
+		const HgResidentGraph *graph = hg_graph_version(asked->version);
 
 		*rows = (double) graph->rows;
 		*share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
@@ -164,6 +178,55 @@ hg_resident_graph_exists(Relation rel, const HgResidentColumn *column, double *s
 	}
 	hg_directory_unlock(entry);
 	return exists;
+}
+
+/* Are the columns of a key those of a table as they are now? */
+static bool
+hg_graph_key_is_current(Relation rel, const HgGraphKey *key)
+{
+	TupleDesc desc = RelationGetDescr(rel);
+
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		AttrNumber number = key->columns[i].number;
+		HgResidentColumn column;
+
+		if (number > desc->natts || TupleDescAttr(desc, number - 1)->attisdropped)
+			return false;
+		column = hg_resident_column(TupleDescAttr(desc, number - 1));
+		if (!hg_resident_column_equal(&column, &key->columns[i]))
+			return false;
+	}
+	return true;
+}
+
+int
+hg_resident_graph_keys(Relation rel, HgGraphKey **keys)
+{
+	for (uint32 room = 8;; room *= 2)
+	{
+		HgDirectoryEntry *entry;
+		uint32 ngraphs;
+		int n = 0;
+
+		*keys = palloc(room * sizeof(HgGraphKey));
+		entry = hg_graph_lock_table(rel);
+		if (entry == NULL)
+			return 0;
+		ngraphs = entry->ngraphs;
+		for (uint32 i = 0; i < ngraphs && ngraphs <= room; i++)
+		{
+			const HgDirectoryGraph *graph = &hg_directory_graphs(entry)[i];
+
+			if (DsaPointerIsValid(graph->version) &&
+				hg_graph_key_is_current(rel, &hg_graph_version(graph->version)->key))
+				(*keys)[n++] = hg_graph_version(graph->version)->key;
+		}
+		hg_directory_unlock(entry);
+		if (ngraphs <= room)
+			return n;
+		pfree(*keys);
+	}
 }
 
 bool
@@ -174,8 +237,8 @@ hg_resident_graph_any(HgResidentRelation key)
 
 	if (entry == NULL)
 		return false;
-	for (uint32 i = 0; i < entry->ncolumns && !any; i++)
-		any = DsaPointerIsValid(hg_directory_columns(entry)[i].graph.version);
+	for (uint32 i = 0; i < entry->ngraphs && !any; i++)
+		any = DsaPointerIsValid(hg_directory_graphs(entry)[i].version);
 	hg_directory_unlock(entry);
 	return any;
 }

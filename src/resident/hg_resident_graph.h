@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph.h
- *	  Resident HashGraphs: of a key column of a table that is resident, in the area.
+ *	  Resident HashGraphs: of keys of a table that is resident, in the area.
  *
  * A graph version (hg_resident_graph_version.h) LISTS the segment versions whose rows it has, by
  * their serial numbers.  So whoever is served a segment version (hg_resident_validity.h) knows by
@@ -10,8 +10,10 @@
  * one do not stand there, until the next graph version, which is made of this one and of what has
  * changed.
  *
- * KEYS.  A column that is passed by value can have a graph: its key is the value as an integer,
- * widened with its sign.  Rows with a NULL are not in it.
+ * KEYS.  A graph has a word for each row, as joins make them of the same columns
+ * (hg_resident_graph_key.h): that of an integer alone is its value, widened with its sign; that of
+ * short values is made of these, side by side; and else it is a hash, so that whoever joins by it
+ * compares the values too.  Rows with a NULL in one of the columns are not in it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -38,26 +40,32 @@ typedef struct HgPinnedGraph
 } HgPinnedGraph;
 
 /*
- * Pin the newest graph of a table's column.  NULL: there is none.  The result lies in
+ * Pin the newest graph of a table's key.  NULL: there is none.  The result lies in
  * CurrentMemoryContext, which unpins it when it is reset, as the end of CurrentResourceOwner and
  * hg_resident_graph_unpin() do, whichever comes first.
  */
-extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgResidentColumn *column);
+extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgGraphKey *key);
 /* The same for who compares it, and has no use of it: nobody learns that it was, or was missed. */
-extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgResidentColumn *column);
+extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key);
 /* The same of the version that another process has pinned, which does not let go of it meanwhile.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /*
- * Has a table's column a graph, of how many rows, and what share of the table is in it as things
+ * Has a table's key a graph, of how many rows, and what share of the table is in it as things
  * stand?  For the planner.
  */
-extern bool hg_resident_graph_exists(Relation rel, const HgResidentColumn *column, double *share,
+extern bool hg_resident_graph_exists(Relation rel, const HgGraphKey *key, double *share,
 									 double *rows);
 
-/* Has any column of a table one? */
+/*
+ * The keys of those graphs of a table that are of its columns as they are now, in
+ * CurrentMemoryContext; returns their number.
+ */
+extern int hg_resident_graph_keys(Relation rel, HgGraphKey **keys);
+
+/* Has a table any graph? */
 extern bool hg_resident_graph_any(HgResidentRelation key);
 
 #endif /* HG_RESIDENT_GRAPH_H */

@@ -93,24 +93,38 @@ hg_graph_is_due(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 		   hg_graph_has_rested(graph, HG_GRAPH_FAILED_MS);
 }
 
-/* Can a column's graph be made? */
-static bool
-hg_graph_may_be_made(const HgDirectoryColumn *column)
+bool
+hg_graph_is_to_stay(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {
-	return column->graph.keyed && !column->evicted && column->state != HG_RESIDENT_DECLINED;
+	for (int i = 0; i < graph->key.n; i++)
+		if (!hg_directory_find_column(entry, graph->key.numbers[i])->pinned)
+			return false;
+	return true;
+}
+
+bool
+hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
+{
+	for (int i = 0; i < graph->key.n; i++)
+	{
+		const HgDirectoryColumn *column = hg_directory_find_column(entry, graph->key.numbers[i]);
+
+		if (column->evicted || column->state == HG_RESIDENT_DECLINED)
+			return false;
+	}
+	return true;
 }
 
 bool
 hg_graphs_observe(HgDirectoryEntry *entry)
 {
-	HgDirectoryColumn *columns = hg_directory_columns(entry);
 	bool wanted = false;
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
+	for (uint32 i = 0; i < entry->ngraphs; i++)
 	{
-		HgDirectoryGraph *graph = &columns[i].graph;
+		HgDirectoryGraph *graph = &hg_directory_graphs(entry)[i];
 
-		if (!hg_graph_may_be_made(&columns[i]))
+		if (!hg_graph_may_be_made(entry, graph))
 			continue;
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
@@ -122,15 +136,14 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 HgResidentState
 hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason)
 {
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
 	HgResidentState state = HG_RESIDENT_READY;
 
 	*reason = HG_REASON_NONE;
-	for (uint32 i = 0; i < entry->ncolumns; i++)
+	for (uint32 i = 0; i < entry->ngraphs; i++)
 	{
-		const HgDirectoryGraph *graph = &columns[i].graph;
+		const HgDirectoryGraph *graph = &hg_directory_graphs(entry)[i];
 
-		if (!hg_graph_may_be_made(&columns[i]))
+		if (!hg_graph_may_be_made(entry, graph))
 			continue;
 		if (graph->wanted || graph->state == HG_RESIDENT_QUEUED ||
 			graph->state == HG_RESIDENT_LOADING)

@@ -56,7 +56,13 @@ extern bool hg_graphs_observe(HgDirectoryEntry *entry);
  */
 extern HgResidentState hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason);
 
-/* Say of a column's graph that it is not made, and why; what there is of it goes. */
+/* Is a graph of a locked entry pinned, as all of its columns are? */
+extern bool hg_graph_is_to_stay(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);
+
+/* May a graph of a locked entry be made: are its columns there, or will be? */
+extern bool hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);
+
+/* Say of a graph that it is not made, and why; what there is of it goes. */
 extern void hg_graph_decline(HgDirectoryGraph *graph, HgResidentReason reason);
 
 #endif /* HG_RESIDENT_GRAPH_STATE_H */

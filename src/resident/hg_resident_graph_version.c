@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_version.c
- *	  Graph versions: HashGraphs of a key column, immutable once they are published.
+ *	  Graph versions: HashGraphs of keys of a table, immutable once they are published.
  *
  * A version is a chunk for itself, one for its list of segment versions, one that names its bins,
  * and one for each bin: a graph of 10 million rows has a thousand, of some 100 kB, so that none
@@ -24,8 +24,8 @@ hg_graph_version_nbins(const HgResidentGraph *graph)
 }
 
 dsa_pointer
-hg_graph_version_make(HgResidentClaim *claim, const HgResidentColumn *column,
-					  const HgFlatShape *shape, uint32 nsegments)
+hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFlatShape *shape,
+					  uint32 nsegments)
 {
 	Size serials_bytes = Max(nsegments, 1) * sizeof(uint64);
 	Size bins_bytes = ((Size) 1 << shape->bins_log2) * sizeof(dsa_pointer);
@@ -38,7 +38,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgResidentColumn *column,
 		return InvalidDsaPointer;
 	graph = hg_graph_version(pointer);
 	memset(graph, 0, sizeof(HgResidentGraph));
-	graph->column = *column;
+	graph->key = *key;
 	graph->shape = *shape;
 	graph->bytes = sizeof(HgResidentGraph) + serials_bytes + bins_bytes;
 	pg_atomic_init_u32(&graph->users, 1);

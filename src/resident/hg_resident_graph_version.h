@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_graph_version.h
- *	  Graph versions: HashGraphs of a key column, immutable once they are published.
+ *	  Graph versions: HashGraphs of keys of a table, immutable once they are published.
  *
  * A graph version is a flat HashGraph (engine/hg_flat.h) of the rows of some segment versions, one
  * of each segment at most: row numbers are made of the number of the segment and of the row in it.
- * It LISTS these versions by their serial numbers, which no two versions ever have the same of.
+ * It LISTS these versions by their serial numbers, which no two versions ever have the same of.  A
+ * version whose rows it can't have is listed as PASSED OVER.
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -23,7 +24,7 @@
 #include "port/atomics.h"
 
 #include "engine/hg_flat.h"
-#include "resident/hg_resident_key.h"
+#include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_memory.h"
 
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
@@ -36,10 +37,13 @@ StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger
 
 StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left");
 
+/* A version is passed over: a value of the key lies out of line, where a loader must not look. */
+#define HG_GRAPH_PASSED (UINT64CONST(1) << 63)
+
 /* A graph version, in shared memory. */
 typedef struct HgResidentGraph
 {
-	HgResidentColumn column;
+	HgGraphKey key;
 	HgFlatShape shape;
 	uint64 rows;
 	uint64 bytes;			/* of all of it */
@@ -50,17 +54,10 @@ typedef struct HgResidentGraph
 	double made_ms; /* what making it took */
 	bool merged;	/* of an older one, and what had changed */
 	uint32 nsegments;
-	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none */
+	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
+						  * HG_GRAPH_PASSED: of one that it has none of */
 	dsa_pointer bins;	 /* dsa_pointer[1 << shape.bins_log2]; invalid: an empty bin */
 } HgResidentGraph;
-
-/* Can a column have a graph? */
-static inline bool
-hg_resident_graph_may_have(const HgResidentColumn *column)
-{
-	return column->by_value && (column->length == 1 || column->length == 2 || column->length == 4 ||
-								column->length == 8);
-}
 
 static inline HgResidentGraph *
 hg_graph_version(dsa_pointer graph)
@@ -72,7 +69,7 @@ hg_graph_version(dsa_pointer graph)
  * Make a version without rows, which is all its maker's: its bins are empty, and so is its list.
  * InvalidDsaPointer where there is no room.
  */
-extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgResidentColumn *column,
+extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key,
 										 const HgFlatShape *shape, uint32 nsegments);
 
 /* The list of a version, which its maker fills in. */

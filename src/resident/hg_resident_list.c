@@ -6,7 +6,7 @@
  * The file is a header and an item for each table, each with its columns behind it:
  *
  *		HgListHeader	what it is, its length, and a checksum of all that follows
- *		HgListItem, HgListColumn[ncolumns]
+ *		HgListItem, HgListColumn[ncolumns], those of keys included
  *		...
  *
  * It is written beside, and renamed (durable_rename), so that a crash leaves the one or the other.
@@ -62,14 +62,20 @@ typedef struct HgListItem
 	NameData name;
 } HgListItem;
 
-/* Flags of a column: a list from before there were graphs says of none that it is a key. */
+/*
+ * Flags of a column: a list from before there were graphs says of none that it is a key.  A key of
+ * several columns stands behind them, as columns once more: the first one of it, and those that go
+ * on with it.
+ */
 #define HG_LIST_PINNED 1
 #define HG_LIST_KEY 2
+#define HG_LIST_KEY_FIRST 4
+#define HG_LIST_KEY_NEXT 8
 
 typedef struct HgListColumn
 {
 	AttrNumber number;
-	uint16 flags; /* HG_LIST_PINNED, HG_LIST_KEY */
+	uint16 flags; /* HG_LIST_PINNED and so on */
 } HgListColumn;
 
 typedef struct HgListShared
@@ -196,6 +202,35 @@ hg_list_is_good(const char *data, Size bytes, HgListHeader *header)
 	return at == bytes;
 }
 
+/* The i-th of an item's columns. */
+static HgListColumn
+hg_list_column(const char *columns, int i)
+{
+	HgListColumn column;
+
+	memcpy(&column, columns + i * sizeof(HgListColumn), sizeof(HgListColumn));
+	return column;
+}
+
+/* The key that the i-th of an item's columns begins; false: it begins none. */
+static bool
+hg_list_key(const HgListItem *item, const char *columns, int i, HgKeyNumbers *key)
+{
+	HgListColumn column = hg_list_column(columns, i);
+
+	*key = (HgKeyNumbers){.n = 1, .numbers = {column.number}};
+	if ((column.flags & HG_LIST_KEY_FIRST) == 0)
+		return (column.flags & HG_LIST_KEY) != 0;
+	while (++i < item->ncolumns && key->n < HG_GRAPH_COLUMNS)
+	{
+		column = hg_list_column(columns, i);
+		if ((column.flags & HG_LIST_KEY_NEXT) == 0)
+			break;
+		key->numbers[key->n++] = column.number;
+	}
+	return true;
+}
+
 /* Make an item's entry.  False: no memory. */
 static bool
 hg_list_take(const HgListItem *item, const char *columns)
@@ -220,12 +255,14 @@ hg_list_take(const HgListItem *item, const char *columns)
 	}
 	for (int i = 0; i < item->ncolumns && all; i++)
 	{
-		HgListColumn column;
+		HgListColumn column = hg_list_column(columns, i);
+		HgKeyNumbers key;
 
-		memcpy(&column, columns + i * sizeof(HgListColumn), sizeof(HgListColumn));
-		all = hg_directory_add_column(entry, column.number, (column.flags & HG_LIST_PINNED) != 0);
-		if (all && (column.flags & HG_LIST_KEY) != 0)
-			hg_directory_add_key(entry, column.number);
+		if ((column.flags & (HG_LIST_KEY_FIRST | HG_LIST_KEY_NEXT)) == 0)
+			all =
+				hg_directory_add_column(entry, column.number, (column.flags & HG_LIST_PINNED) != 0);
+		if (all && hg_list_key(item, columns, i, &key))
+			all = hg_directory_add_key(entry, &key);
 	}
 	if (entry->ncolumns == 0)
 	{
@@ -325,13 +362,47 @@ hg_list_load(void)
  * ------------------------------------------------------------------------
  */
 
+/* Add a column to what is written. */
+static void
+hg_list_add_column(StringInfo data, HgListItem *item, AttrNumber number, uint16 flags)
+{
+	HgListColumn column = {.number = number, .flags = flags};
+
+	appendBinaryStringInfo(data, (char *) &column, sizeof(column));
+	item->ncolumns++;
+}
+
+/* Add a locked entry's columns, and its keys. */
+static void
+hg_list_add_columns(StringInfo data, HgListItem *item, const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+	{
+		HgKeyNumbers key = {.n = 1, .numbers = {columns[i].number}};
+
+		hg_list_add_column(data, item, columns[i].number,
+						   (columns[i].pinned ? HG_LIST_PINNED : 0) |
+							   (hg_directory_find_graph(entry, &key) != NULL ? HG_LIST_KEY : 0));
+	}
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+	{
+		const HgKeyNumbers *key = &hg_directory_graphs(entry)[i].key;
+
+		for (int k = 0; k < key->n && key->n > 1; k++)
+			hg_list_add_column(data, item, key->numbers[k],
+							   k == 0 ? HG_LIST_KEY_FIRST : HG_LIST_KEY_NEXT);
+	}
+}
+
 /* Add a table's item. */
 static void
 hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
-	const HgDirectoryColumn *columns;
 	HgListItem item = {.key = key};
+	Size at = data->len;
 
 	if (entry == NULL)
 		return;
@@ -340,23 +411,16 @@ hg_list_add(StringInfo data, HgResidentRelation key, uint32 *items)
 		hg_directory_unlock(entry);
 		return;
 	}
-	columns = hg_directory_columns(entry);
 	item.parent = entry->parent;
 	item.flags =
 		(entry->partitioned ? HG_LIST_PARTITIONED : 0) | (entry->automatic ? HG_LIST_AUTOMATIC : 0);
-	item.ncolumns = entry->ncolumns;
 	item.used_at = hg_directory_used_at(entry);
 	item.name = entry->name;
 	appendBinaryStringInfo(data, (char *) &item, sizeof(item));
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-	{
-		HgListColumn column = {.number = columns[i].number,
-							   .flags = (columns[i].pinned ? HG_LIST_PINNED : 0) |
-										(columns[i].graph.keyed ? HG_LIST_KEY : 0)};
-
-		appendBinaryStringInfo(data, (char *) &column, sizeof(column));
-	}
+	hg_list_add_columns(data, &item, entry);
 	hg_directory_unlock(entry);
+	/* how many there are of them is known now */
+	memcpy(data->data + at, &item, sizeof(item));
 	(*items)++;
 }
 

@@ -69,20 +69,18 @@ hg_report_column(const HgDirectoryEntry *entry, const HgDirectoryColumn *column,
 		hg_report_add(report, &slots[k], generation);
 }
 
-/* The same of its graph, behind the report of the column. */
+/* The same of a graph, behind the report of its first column. */
 static void
-hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryColumn *column, uint64 generation,
+hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, uint64 generation,
 				const HgResidentReport *of_column, HgResidentReport *report)
 {
-	const HgDirectoryGraph *graph = &column->graph;
-
-	*report = (HgResidentReport){.number = column->number,
-								 .graph = true,
+	*report = (HgResidentReport){.number = of_column->number,
+								 .key = graph->key,
 								 .state = of_column->state,
 								 .reason = of_column->reason,
 								 .total = entry->nblocks,
 								 .visible = of_column->visible,
-								 .pinned = column->pinned};
+								 .pinned = hg_graph_is_to_stay(entry, graph)};
 	if (!entry->partitioned && report->state != HG_RESIDENT_DECLINED)
 	{
 		report->state = graph->state;
@@ -101,22 +99,12 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryColumn *column, 
 	}
 }
 
-/* Reports of a locked entry. */
-static uint32
-hg_report_count(const HgDirectoryEntry *entry)
-{
-	uint32 n = entry->ncolumns;
-
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		n += hg_directory_columns(entry)[i].graph.keyed;
-	return n;
-}
-
 /* Fill in the reports of a locked entry, for all of which there is room. */
 static void
 hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentReport *reports)
 {
 	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
 	uint32 n = 0;
 
 	for (uint32 i = 0; i < entry->ncolumns; i++)
@@ -124,8 +112,9 @@ hg_report_fill(const HgDirectoryEntry *entry, uint64 generation, HgResidentRepor
 		const HgResidentReport *of_column = &reports[n];
 
 		hg_report_column(entry, &columns[i], generation, &reports[n++]);
-		if (columns[i].graph.keyed)
-			hg_report_graph(entry, &columns[i], generation, of_column, &reports[n++]);
+		for (uint32 k = 0; k < entry->ngraphs; k++)
+			if (graphs[k].key.numbers[0] == columns[i].number)
+				hg_report_graph(entry, &graphs[k], generation, of_column, &reports[n++]);
 	}
 }
 
@@ -144,7 +133,7 @@ hg_resident_report(HgResidentRelation key, HgResidentReport **reports)
 		entry = hg_directory_lock(key, false);
 		if (entry == NULL)
 			return 0;
-		n = hg_report_count(entry);
+		n = entry->ncolumns + entry->ngraphs;
 		if (n <= room)
 			hg_report_fill(entry, chain != NULL ? hg_chain_generation(chain) : 0, *reports);
 		hg_directory_unlock(entry);
@@ -249,7 +238,8 @@ hg_resident_reason_text(HgResidentReason reason)
 		case HG_REASON_COLUMN_DROPPED:
 			return "it was dropped";
 		case HG_REASON_GRAPH_TYPE:
-			return "values of its type are not passed by value";
+			return "a type of its key has no hash function of PostgreSQL's own, or has values of "
+				   "other types in it";
 		case HG_REASON_GRAPH_SEGMENTS:
 			return "its table is larger than 32 GB";
 		case HG_REASON_GRAPH_FAILED:

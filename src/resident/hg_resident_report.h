@@ -17,7 +17,7 @@
 typedef struct HgResidentReport
 {
 	AttrNumber number;
-	bool graph;				 /* of the column's HashGraph, and not of its values */
+	HgKeyNumbers key;		 /* of a HashGraph, and not of the column's values, if it has any */
 	HgResidentState state;	 /* of the column, as far as it is told from the table's */
 	HgResidentReason reason; /* of the column, else of the table */
 	BlockNumber total;		 /* blocks of the table */

@@ -24,7 +24,6 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_eviction.h"
@@ -34,6 +33,7 @@
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
 #include "sql/hg_sql_compare.h"
+#include "sql/hg_sql_resident_columns.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);
@@ -53,6 +53,7 @@ typedef enum HgResidentViewColumn
 	RESIDENT_RELATION,
 	RESIDENT_NUMBER,
 	RESIDENT_KIND,
+	RESIDENT_KEY,
 	RESIDENT_STATE,
 	RESIDENT_REASON,
 	RESIDENT_BLOCKS_TOTAL,
@@ -140,46 +141,6 @@ hg_sql_resident_require_table(Relation rel)
 						errmsg("\"%s\" cannot be resident before this transaction has committed",
 							   RelationGetRelationName(rel)),
 						errdetail("The transaction has made the table, or the file that it has.")));
-}
-
-/* The numbers of the columns of these names, or where that is NULL of all that can be resident. */
-static List *
-hg_sql_resident_columns(Relation rel, const ArrayType *names)
-{
-	TupleDesc desc = RelationGetDescr(rel);
-	List *numbers = NIL;
-	Datum *elements;
-	bool *nulls;
-	int n;
-
-	if (names == NULL)
-	{
-		for (int i = 0; i < desc->natts; i++)
-			if (hg_encode_may_take_in(TupleDescAttr(desc, i)) == HG_REASON_NONE)
-				numbers = lappend_int(numbers, i + 1);
-		return numbers;
-	}
-	deconstruct_array(unconstify(ArrayType *, names), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
-					  &elements, &nulls, &n);
-	for (int i = 0; i < n; i++)
-	{
-		const char *name = nulls[i] ? NULL : NameStr(*DatumGetName(elements[i]));
-		AttrNumber number = name != NULL ? get_attnum(RelationGetRelid(rel), name) : 0;
-		HgResidentReason reason;
-
-		if (number <= 0)
-			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-							errmsg("column \"%s\" of relation \"%s\" does not exist",
-								   name != NULL ? name : "NULL", RelationGetRelationName(rel))));
-		reason = hg_encode_may_take_in(TupleDescAttr(desc, number - 1));
-		if (reason != HG_REASON_NONE)
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("column \"%s\" of relation \"%s\" cannot be resident", name,
-								   RelationGetRelationName(rel)),
-							errdetail("The reason is that %s.", hg_resident_reason_text(reason))));
-		numbers = lappend_int(numbers, number);
-	}
-	return numbers;
 }
 
 /* Why a table is in a state.  Without a launcher there is nobody who would tell. */
@@ -287,46 +248,13 @@ hg_sql_resident_wait_partitions(HgResidentRelation parent, bool with_graphs)
 	}
 }
 
-/* An error where a column can't have a graph. */
-static void
-hg_sql_resident_require_keys(Relation rel, const List *numbers)
-{
-	ListCell *cell;
-
-	foreach (cell, numbers)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), lfirst_int(cell) - 1);
-		HgResidentColumn column = hg_resident_column(attribute);
-
-		if (!hg_resident_graph_may_have(&column))
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("column \"%s\" of relation \"%s\" cannot have a HashGraph",
-								   NameStr(attribute->attname), RelationGetRelationName(rel)),
-							errdetail("The reason is that %s.",
-									  hg_resident_reason_text(HG_REASON_GRAPH_TYPE))));
-	}
-}
-
-/* Numbers of columns as an array; their number is *n. */
-static const AttrNumber *
-hg_sql_resident_numbers(const List *numbers, int *n)
-{
-	AttrNumber *array = palloc(Max(list_length(numbers), 1) * sizeof(AttrNumber));
-	ListCell *cell;
-
-	*n = 0;
-	foreach (cell, numbers)
-		array[(*n)++] = (AttrNumber) lfirst_int(cell);
-	return array;
-}
-
 Datum
 hashgraph_resident_add(PG_FUNCTION_ARGS)
 {
 	Relation rel;
 	HgDirectoryRequest request = {0};
+	HgKeyNumbers *keys;
 	List *numbers;
-	List *keys = NIL;
 	bool all;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
@@ -337,10 +265,9 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	if (!request.partitioned)
 		hg_sql_resident_require_table(rel);
 	numbers = hg_sql_resident_columns(rel, PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1));
-	if (!PG_ARGISNULL(2))
-		keys = hg_sql_resident_columns(rel, PG_GETARG_ARRAYTYPE_P(2));
-	hg_sql_resident_require_keys(rel, keys);
-	numbers = list_concat_unique_int(numbers, keys);
+	request.nkeys = hg_sql_resident_keys(rel, PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2),
+										 &keys, &numbers);
+	request.keys = keys;
 	if (numbers == NIL)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("relation \"%s\" has no column that can be resident",
@@ -349,7 +276,6 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	request.name = pstrdup(RelationGetRelationName(rel));
 	request.pinned = PG_GETARG_BOOL(3);
 	request.columns = hg_sql_resident_numbers(numbers, &request.ncolumns);
-	request.keys = hg_sql_resident_numbers(keys, &request.nkeys);
 
 	hg_list_load();
 	all = hg_directory_ask(&request) ||
@@ -368,19 +294,6 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	else if (PG_GETARG_BOOL(4))
 		hg_sql_resident_wait(request.key, request.name, request.nkeys > 0);
 	PG_RETURN_VOID();
-}
-
-/* The names of columns of a table. */
-static List *
-hg_sql_resident_names(Relation rel, const List *numbers)
-{
-	List *names = NIL;
-	ListCell *cell;
-
-	foreach (cell, numbers)
-		names = lappend(
-			names, NameStr(TupleDescAttr(RelationGetDescr(rel), lfirst_int(cell) - 1)->attname));
-	return names;
 }
 
 Datum
@@ -500,6 +413,18 @@ hg_sql_resident_may_see(HgResidentRelation key)
 		   pg_class_aclcheck(key.relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
+/* The numbers of a key's columns, as SQL has them. */
+static Datum
+hg_sql_resident_key_array(const HgKeyNumbers *key)
+{
+	Datum numbers[HG_GRAPH_COLUMNS];
+
+	for (int i = 0; i < key->n; i++)
+		numbers[i] = Int16GetDatum(key->numbers[i]);
+	return PointerGetDatum(
+		construct_array(numbers, key->n, INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
+}
+
 Datum
 hashgraph_resident(PG_FUNCTION_ARGS)
 {
@@ -527,7 +452,9 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 			hg_sql_row_set(&row, RESIDENT_DATABASE, ObjectIdGetDatum(keys[i].database));
 			hg_sql_row_set(&row, RESIDENT_RELATION, ObjectIdGetDatum(keys[i].relation));
 			hg_sql_row_set(&row, RESIDENT_NUMBER, Int16GetDatum(report->number));
-			hg_sql_row_set_text(&row, RESIDENT_KIND, report->graph ? "graph" : "column");
+			hg_sql_row_set_text(&row, RESIDENT_KIND, report->key.n > 0 ? "graph" : "column");
+			if (report->key.n > 0)
+				hg_sql_row_set(&row, RESIDENT_KEY, hg_sql_resident_key_array(&report->key));
 			hg_sql_row_set_text(&row, RESIDENT_STATE, hg_resident_state_name(report->state));
 			if (reason != NULL)
 				hg_sql_row_set_text(&row, RESIDENT_REASON, reason);

@@ -26,6 +26,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "batch/hg_graph_key.h"
 #include "loader/hg_loader_encode.h"
 #include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_report.h"
@@ -121,13 +122,15 @@ static double
 hg_advise_graph(Form_pg_attribute attribute, double rows)
 {
 	HgResidentColumn column = hg_resident_column(attribute);
+	const HgKeyEncoder *encoder;
+	HgGraphKey key;
 	HgFlatShape shape;
 	double bins;
 
-	if (!hg_resident_graph_may_have(&column))
+	encoder = hg_graph_key_create(1, &column, &key);
+	if (encoder == NULL)
 		return 0;
-	shape = hg_flat_shape(column.length == sizeof(int64) ? sizeof(int64) : sizeof(int32),
-						  (uint64) rows);
+	shape = hg_flat_shape(encoder->width, (uint64) rows);
 	bins = (double) (UINT64CONST(1) << shape.bins_log2);
 	return sizeof(HgResidentGraph) +
 		   bins *

@@ -37,6 +37,7 @@
 #include "storage/lock.h"
 #include "utils/guc.h"
 
+#include "batch/hg_graph_key.h"
 #include "engine/hg_flat.h"
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
@@ -376,9 +377,14 @@ hg_fault_scan(Relation rel, HgResidentColumn **columns)
 	hg_auto_note_scan(rel, numbers, n);
 	for (int i = 0; i < n; i++)
 	{
-		HgPinnedGraph *graph = hg_resident_graph_pin(rel, &(*columns)[i]);
+		HgKeyNumbers numbered = {.n = 1, .numbers = {numbers[i]}};
+		HgPinnedGraph *graph;
+		HgGraphKey key;
 
-		hg_auto_note_key(rel, numbers[i]);
+		if (hg_graph_key_create(1, &(*columns)[i], &key) == NULL)
+			continue;
+		graph = hg_resident_graph_pin(rel, &key);
+		hg_auto_note_key(rel, &numbered);
 		if (graph != NULL)
 			hg_resident_graph_unpin(graph);
 	}

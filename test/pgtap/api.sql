@@ -112,7 +112,7 @@ SELECT col_type_is('hashgraph_stat', 'total_ms', 'double precision', 'times are 
 SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 'stats_reset is a time');
 
 SELECT is(pg_temp.result_columns('hashgraph_resident()'),
-	'database_id oid, relation_id oid, column_number smallint, kind text, state text, reason text, blocks_total bigint, '
+	'database_id oid, relation_id oid, column_number smallint, kind text, key_numbers smallint[], state text, reason text, blocks_total bigint, '
 	'blocks_visible bigint, blocks_resident bigint, blocks_stale bigint, host_bytes bigint, '
 	'pinned boolean, last_used timestamp with time zone, last_loaded timestamp with time zone', 'columns of hashgraph_resident');
 SELECT is(pg_temp.result_columns('hashgraph_resident_check(regclass)'),

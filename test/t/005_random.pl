@@ -173,8 +173,8 @@ foreach my $round (@rounds)
 
 	$node->safe_psql('postgres', "create database $database");
 	$node->safe_psql($database, $check . random_tables($round_seed));
-	$node->safe_psql($database, "select hashgraph_resident_add(oid, keys => (select array_agg(a.attname) from pg_attribute a join pg_type t on t.oid = a.atttypid
-		where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and t.typbyval)) from pg_class c where relkind = 'r' and relname ~ '^t[0-9]*[02468](_|\$)'");
+	$node->safe_psql($database, q{select hashgraph_resident_add(oid, keys => (select array_agg("column") from hashgraph_resident_advise(c.oid) where graph_bytes > 0))
+		from pg_class c where relkind = 'r' and relname ~ '^t[0-9]*[02468](_|$)'});
 	# a vacuum that comes soon after the rows sets no bits
 	wait_for(sub {
 		$node->safe_psql($database, q{select sum(blocks_resident) > 0.95 * sum(blocks_total) from hashgraph_resident where state <> 'declined'}) eq 't'

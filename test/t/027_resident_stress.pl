@@ -55,6 +55,8 @@ create table found (rows int8, different int8, joined bool default false);
 insert into a select i, i, repeat('a', i % 60), 't' || i % 4000, i / 4.0 from generate_series(1, 8000) i;
 insert into b select i, i, repeat('b', i % 200), 't' || i % 4000, (i / 4.0)::numeric(10, 2), case when i % 50 = 0 then repeat(md5(i::text), 100) end from generate_series(1, 8000) i;
 select hashgraph_resident_add('a', keys => array['k', 'v']);
+select hashgraph_resident_add('a', array['k'], keys => array[array['t', 'k']]);
+select hashgraph_resident_add('b', array['k'], keys => array[array['t', 'k'], array['x', null]]);
 select hashgraph_resident_add('b', keys => array['k']);
 SQL
 

@@ -43,7 +43,7 @@ sub graphs
 {
 	my ($table) = @_;
 
-	return sql(qq{select string_agg(format('%s %s %s of %s, %s stale', "column", state, blocks_resident, blocks_total, blocks_stale), ' / ' order by column_number)
+	return sql(qq{select string_agg(format('%s %s %s of %s, %s stale', array_to_string(key, '+'), state, blocks_resident, blocks_total, blocks_stale), ' / ' order by column_number, key)
 		from hashgraph_resident where relation = '$table'::regclass and kind = 'graph'}) // '';
 }
 
@@ -77,7 +77,7 @@ sub merged { return sql('select graphs_merged from hashgraph_stat_resident'); }
 
 my $rows = 200_000;
 sql(<<"SQL");
-create table t (k int, b bigint, s smallint, c "char", f boolean, d float8, x text, w numeric) with (fillfactor = 90);
+create table t (k int, b bigint, s smallint, c "char", f boolean, d float8, x text, w numeric, y int[]) with (fillfactor = 90);
 insert into t select i, -i::bigint << 20, case when i % 5 > 0 then i % 1000 - 500 end, (i % 120)::int::"char", i % 7 = 0, i / 3.0, i, i from generate_series(1, $rows) i;
 create table one as select 7 as k, i as v from generate_series(1, 20000) i;
 create table none (k int, v int);
@@ -113,10 +113,42 @@ in_step('one', ['k'], 'one key has 20000 rows');
 in_step('none', ['k'], '... a table has no rows');
 in_step('nulls', ['k'], '... or all keys are NULL');
 
-like(error_of(q{select hashgraph_resident_add('t', keys => '{k,x}')}), qr/column "x" of relation "t" cannot have a HashGraph.*values of its type are not passed by value/s, 'text can have none');
-like(error_of(q{select hashgraph_resident_add('t', keys => '{w}')}), qr/column "w" of relation "t" cannot have a HashGraph/, '... nor numeric');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{x,y}')}), qr/column "y" of relation "t" cannot have a HashGraph.*no hash function of PostgreSQL's own/s, 'arrays can have none');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{{x,y}}')}), qr/columns "x", "y" of relation "t" cannot have a HashGraph/, '... nor with another column');
 like(error_of(q{select hashgraph_resident_add('t', keys => '{nothing}')}), qr/column "nothing" of relation "t" does not exist/, '... nor what is not there');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{{k,x,k}}')}), qr/column "k" appears twice in a key/, '... nor a column with itself');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{{NULL,k}}')}), qr/column "NULL" of relation "t" does not exist/, '... nor what begins with NULL');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{{{k}}}')}), qr/"keys" has more than two dimensions/, '... nor arrays of arrays of keys');
+like(error_of(q{select hashgraph_resident_add('t', keys => '{{k,b,s,c,f,d,x,w,y}}')}), qr/a HashGraph has at most 8 columns/, '... nor too many columns');
 is(sql(q{select count(*) from hashgraph_resident where "column" in ('x', 'w')}), '0', '... and nothing is taken in then');
+
+# keys of other types, and of several columns
+sql(<<'SQL');
+create table mixed (x text, w numeric, u uuid, d float8, i int, j int2, z bpchar(9) collate "C", n inet, b bytea, e bigint);
+insert into mixed select case when i % 7 > 0 then 'text ' || i % 900 end, case when i % 9 > 0 then (i % 300) / 4.0 end, md5(i::text)::uuid, case i % 50 when 0 then 'nan' when 1 then '-0' else i::float8 end, i, i % 99, i % 77, '10.0.0.1'::inet + i % 500, decode(md5(i::text), 'hex'), i
+  from generate_series(1, 4000) i;
+SQL
+sql(q{select hashgraph_resident_add('mixed', array['x'], keys => '{x,w,u,d,z,n,b}', wait => true)});
+sql(q{select hashgraph_resident_add('mixed', array['x'], keys => '{{i,j,NULL},{j,i,NULL},{x,w,i},{i,e,NULL}}', wait => true)});
+settle('mixed');
+my @mixed = qw(x x+w+i w u d i+e i+j j+i z n b);
+in_step('mixed', \@mixed, 'keys of all kinds, alone and together');
+sql('update mixed set w = w + 1, i = i + 1 where i % 500 < 40; delete from mixed where i % 90 = 3');
+settle('mixed');
+in_step('mixed', \@mixed, '... follow changes');
+sql(q{select hashgraph_resident_drop('mixed', array['i'])});
+@mixed = grep { !/i/ } @mixed;
+in_step('mixed', \@mixed, '... and go with any of their columns');
+sql('alter table mixed alter x type varchar(50); alter table mixed alter w type numeric(12,3)');
+settle('mixed');
+in_step('mixed', \@mixed, '... and follow other types');
+sql(q{select hashgraph_resident_add('mixed', keys => '{{x,e}}', wait => true)});
+my $before_collation = made();
+sql('alter table mixed alter x type text collate "C"');
+settle('mixed');
+ok(wait_for(sub { made() >= $before_collation + 2 }, 20), '... are made anew under another collation');
+@mixed = qw(x x+e w u d z n b);
+in_step('mixed', \@mixed, '... and are in step then');
 
 # ---------------------------------------------------------------- in step
 
@@ -168,9 +200,12 @@ settle('nulls');
 in_step('nulls', ['k'], '... another type in the same file');
 sql('alter table one alter k type text');
 settle('one');
+in_step('one', ['k'], '... whatever it is');
+sql('alter table one alter k type text[] using array[k]');
+settle('one');
 ok(wait_for(sub { graphs('one') =~ /^k declined 0 of/ }, 10), '... and has to go where the type can have none') or diag(graphs('one'));
-is(sql(q{select reason from hashgraph_resident where relation = 'one'::regclass and kind = 'graph'}), 'values of its type are not passed by value', '... with the reason');
-sql('alter table one alter k type int using k::int');
+is(sql(q{select reason from hashgraph_resident where relation = 'one'::regclass and kind = 'graph'}), q{a type of its key has no hash function of PostgreSQL's own, or has values of other types in it}, '... with the reason');
+sql('alter table one alter k type int using k[1]::int');
 settle('one');
 in_step('one', ['k'], '... until that changes again');
 sql('alter table nulls drop k');
@@ -187,13 +222,14 @@ create table p1 (v int, k int);
 insert into p1 select i, i from generate_series(0, 4999) i;
 alter table p attach partition p1 for values from (0) to (5000);
 select hashgraph_resident_add('p', keys => '{k}', wait => true);
+select hashgraph_resident_add('p', keys => '{{k,v}}', wait => true);
 create table p2 partition of p for values from (5000) to (10000);
 insert into p select i, i from generate_series(5000, 9999) i;
 SQL
-wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'p2'::regclass}) eq '3' }, 10);
+wait_for(sub { sql(q{select count(*) from hashgraph_resident where relation = 'p2'::regclass}) eq '4' }, 10);
 settle($_) foreach 'p1', 'p2';
-in_step('p1', ['k'], 'a partition has a graph');
-in_step('p2', ['k'], '... one that came later too');
+in_step('p1', [ 'k', 'k+v' ], 'a partition has graphs');
+in_step('p2', [ 'k', 'k+v' ], '... one that came later too');
 my $database = 'other one';
 sql(qq{create database "$database"});
 $node->safe_psql($database, 'create extension hashgraph; create table t as select i as k from generate_series(1, 5000) i');
@@ -202,7 +238,8 @@ is(sql(qq{select count(*) from hashgraph_resident where database = '$database' a
 $node->restart;
 $main = undef;
 in_step('t', [ 'k', 'b' ], 'after a restart graphs are made again');
-in_step('p2', ['k'], '... of partitions too');
+in_step('p2', [ 'k', 'k+v' ], '... of partitions too');
+in_step('mixed', \@mixed, '... of all types, and of several columns');
 ok(wait_for(sub { $node->safe_psql($database, q{select state from hashgraph_resident where relation = 't'::regclass and kind = 'graph'}) eq 'ready' }, 20), '... and in the other database');
 sql(qq{drop database "$database"});
 is(sql(qq{select count(*) from hashgraph_resident where database is null or database <> 'postgres'}), '0', '... which they go with');

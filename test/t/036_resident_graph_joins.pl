@@ -15,7 +15,7 @@ use Time::HiRes qw(usleep);
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
 my $node = new_server('graph_joins', conf => <<'CONF');
-hashgraph.resident_memory = '40MB'
+hashgraph.resident_memory = '56MB'
 hashgraph.resident_auto = off
 hashgraph.force = on
 max_parallel_workers_per_gather = 0
@@ -62,14 +62,17 @@ begin
 end
 $$;
 -- several segments each: rows are wide
-create table a (id int, k2 int2, k4 int4, k8 int8, v int, n numeric(10,2), t text, wide text) with (fillfactor = 90);
-create table b (id int, k2 int2, k4 int4, k8 int8, w int, m numeric, u text, wide text) with (fillfactor = 90);
+create table a (id int, k2 int2, k4 int4, k8 int8, v int, n numeric(10,2), t text, wide text, tk text, nk numeric, bk char(12), fk float8) with (fillfactor = 90);
+create table b (id int, k2 int2, k4 int4, k8 int8, w int, m numeric, u text, wide text, tk varchar(2000), nk numeric, bk char(9), fk float8) with (fillfactor = 90);
+create collation if not exists any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 alter table a alter wide set storage plain;
 alter table b alter wide set storage plain;
 insert into a select i, case when i % 11 > 0 then i % 400 - 100 end, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, case when i % 17 > 0 then (i * 31::int8) % 12000 - 500 end,
-  i % 100, case when i % 5 > 0 then i / 4.0 end, case when i % 3 > 0 then 'text ' || i end, repeat('x', 900) from generate_series(1, 12000) i;
+  i % 100, case when i % 5 > 0 then i / 4.0 end, case when i % 3 > 0 then 'text ' || i end, repeat('x', 900),
+  case when i % 23 = 0 then repeat('long ', 300) || i % 60 when i % 8 > 0 then 'key ' || i % 700 end, case when i % 9 > 0 then (i % 800) / 8.0 end, 'b' || i % 900, case i % 300 when 0 then 'nan' when 1 then '-0' else (i % 300 / 4.0)::float8 end from generate_series(1, 12000) i;
 insert into b select i, case when i % 7 > 0 then i % 500 - 150 end, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, case when i % 5 > 0 then (i * 17::int8) % 9000 - 700 end,
-  i % 50, i / 8.0, 'other ' || i % 77, repeat('y', 1500) from generate_series(1, 6000) i;
+  i % 50, i / 8.0, 'other ' || i % 77, repeat('y', 1500),
+  case when i % 29 = 0 then repeat('long ', 300) || i % 60 when i % 10 > 0 then 'key ' || i % 900 end, case when i % 7 > 0 then ((i % 600) / 4.0)::numeric(12,6) end, 'b' || i % 700, case i % 200 when 0 then 'nan' when 1 then '0' else (i % 200 / 4.0)::float8 end from generate_series(1, 6000) i;
 -- twelve segments of a row a block
 create table e (id int, k2 int2, k4 int4, k8 int8, wide text) with (fillfactor = 30);
 alter table e alter wide set storage plain;
@@ -87,7 +90,7 @@ sub settle
 	foreach my $table (@tables)
 	{
 		ok(wait_for(sub {
-			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph') = 3 from hashgraph_resident
+			sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph') >= 3 from hashgraph_resident
 				where relation = '$table'::regclass and state <> 'declined'") eq 't'
 			  or not sql("vacuum $table; select hashgraph_resident_refresh('$table')") and not usleep(100_000) }, 30), "all of $table is resident")
 		  or diag(sql("select json_agg(r) from hashgraph_resident r"));
@@ -96,6 +99,8 @@ sub settle
 }
 sql(q{select hashgraph_resident_add('a', array['id', 'v', 'n', 't'], keys => array['k2', 'k4', 'k8'])});
 sql(q{select hashgraph_resident_add('b', array['id', 'w', 'm', 'u'], keys => array['k2', 'k4', 'k8'])});
+sql(q{select hashgraph_resident_add('a', array['id'], keys => '{tk,nk,bk,fk}'), hashgraph_resident_add('a', array['id'], keys => '{{v,k2,NULL},{tk,k2,v}}'), hashgraph_resident_add('a', array['id'], keys => '{{k2,k4}}')});
+sql(q{select hashgraph_resident_add('b', array['id'], keys => '{tk,nk,bk,fk}'), hashgraph_resident_add('b', array['id'], keys => '{{w,k2,NULL},{tk,k2,w}}'), hashgraph_resident_add('b', array['id'], keys => '{{k4,k2}}')});
 settle('a', 'b');
 
 # A test: a query's rows are PostgreSQL's, and come from these graphs: a pattern.  Rows are right
@@ -118,6 +123,43 @@ my @filters = (
 	[ 'both filters', 'where v <> 3 and n is not null', 'where w > 5' ],
 	[ 'filters that leave segments out', 'where id > 9000', 'where id < 1000' ],
 	[ 'filters that leave nothing', 'where v < 0', 'where w > 1000' ]);
+
+# Keys that are hashes or are packed: what the tables are joined by.
+my @keys = (
+	[ 'text', 'a.tk = b.tk' ],
+	[ 'numeric', 'a.nk = b.nk' ],
+	[ 'char(n)', 'a.bk = b.bk' ],
+	[ 'float8', 'a.fk = b.fk' ],
+	[ 'two columns in a word', 'a.k2 = b.k2 and a.v = b.w' ],
+	[ 'three columns', 'b.w = a.v and a.tk = b.tk and a.k2 = b.k2' ]);
+
+sub key_joins
+{
+	my ($graphs, $when) = @_;
+
+	foreach my $key (@keys)
+	{
+		my ($what, $on) = @$key;
+
+		foreach my $type (@types)
+		{
+			same_is("select a.id, a.n, b.id as i, b.u from a $type b on $on", $graphs, "$when: $type, $what");
+			same_is("select a.v, b.w from a $type b on $on and a.id < b.id * 2", $graphs, "$when: $type, $what, with another clause");
+			same_is("select a.id, b.m from (select * from a where v between 10 and 60) a $type (select * from b where w <> 7) b on $on", $graphs, "$when: $type, $what, with filters");
+		}
+		same_is("select count(*) from a join b on $on", $graphs, "$when: a count, $what");
+		same_is("select id, n from a where $_ exists (select from b where $on)", $graphs, "$when: $_ exists, $what") foreach '', 'not';
+		same_is("select count(*) from b where $_ exists (select from a where $on and a.id < b.id)", $graphs, "$when: $_ exists, $what, with another clause") foreach '', 'not';
+	}
+	same_is('select a.id, b.id as i from a join b on a.k4 = b.k4 and a.k2 = b.k2', '[oi]', "$when: two columns, which graphs have in orders that differ");
+	same_is('select a.id from a join b on b.w = a.v and a.k2 + 0 = b.k2', '[oi]?', "$when: two columns, one of which is an expression");
+	same_is('select a.id from a join b on a.tk = b.u', '[oi]', "$when: a text column with a graph, and one without");
+	same_is('select a.id from a join b on a.tk = b.tk collate "C"', $graphs, "$when: another collation whose equality is that of bytes");
+	same_is('select count(*) from a join b on a.tk = b.tk collate any_case', '', "$when: a collation whose equality is not");
+	same_is('select count(*) from a join b on a.k2 = b.k2 and a.v = b.k8', '[oi]?', "$when: a pair that is wider on one side");
+	same_is('select count(*) from a join b on a.k2 = b.k2 and a.v = b.w and a.k4 = b.k4', '', "$when: more columns than a graph has");
+	return;
+}
 
 # Every kind of join, of two tables with graphs.
 sub joins
@@ -157,6 +199,7 @@ sub joins
 	return;
 }
 joins('(oi|io)', 'all in step');
+key_joins('(oi|io)', 'all in step');
 
 # Keys that are frequent on the side that is read, of which the graph has rows that do not count: those of other keys count all the same
 sql(q{create function frequent() returns setof int rows 100 volatile language sql as 'select i / 300 from generate_series(1, 30000) i'});
@@ -169,6 +212,8 @@ sql('update b set w = w + 1 where id % 70 = 3; delete from b where id between 20
 joins('(oi|io)', 'inner rows have changed');
 sql("update a set v = v + 1, k4 = k4 + 1 where id % 90 = 3; delete from a where id between 5000 and 5200; insert into a select id + 20000, k2, k4, k8, v, n, t, wide from a where id < 80");
 joins('(oi|io)', 'rows of both sides have changed');
+sql("update a set tk = 'key ' || id % 300, nk = nk + 1 where id % 80 = 5; update b set tk = null, k2 = k2 + 1, w = 3 where id % 60 = 7");
+key_joins('(oi|io)', 'rows of both sides have changed');
 sql("begin; update a set k8 = k8 + 3 where id % 100 = 0; delete from b where id % 100 = 0");
 same_is("select a.id, a.v, b.id as i from a $_ b on a.k8 = b.k8", '(oi|io)', "own changes: $_") foreach @types;
 sql('rollback');
@@ -220,7 +265,7 @@ sql('drop table e');
 same_is('select c.k, s.n from c, lateral (select count(*) as n from a join b on a.k4 = b.k4 where a.v = c.x offset 0) s where c.k < 40', '.*', 'rescans with a parameter');
 same_is('select c.k, s.n from c, lateral (select count(*) + c.x as n from (select from a join b on a.k4 = b.k4 offset 0) j) s where c.k < 40', '.*', 'rescans without one');
 same_is('select c.k, (select sum(b.w) from a join b on a.k4 = b.k4 and a.k2 < c.x) from c where c.k < 40', '.*', 'rescans with a clause that has one');
-same_is('select a.id from a join b on a.k4 = b.k4 and a.k2 = b.k2', '', 'keys of two columns');
+same_is('select a.id from a join b on a.k4 = b.k4 and a.id = b.id', '', 'keys of two columns that have no graph');
 same_is('select a.id from a join b on a.k4 + 0 = b.k4', '[oi]', 'a key that is an expression');
 same_is('select a.id from a join b on a.k4 = b.k4 where length(a.t) = 7', '[oi]', 'a filter that is not decided over columns');
 same_is('select a.id from a join b on a.k4 = b.k4 where a.v = (select max(x) from c)', '[oi]', 'a filter with a parameter');
@@ -265,6 +310,43 @@ sql('commit');
 
 settle('a', 'b');
 joins('(oi|io)', 'merged');
+key_joins('(oi|io)', 'merged');
+is(sql("select rows_different from hashgraph_resident_check('$_')"), '0', "graphs of $_ have what the columns have") foreach 'a', 'b';
+
+# ---------------------------------------------------------------- values of a key out of line, and others
+
+sql(<<'SQL');
+create table o (id int, tk text, wide text) with (fillfactor = 30);
+alter table o alter wide set storage plain;
+alter table o alter tk set storage external;
+insert into o select i, case when i < 400 then repeat('long ', 1000) || i % 60 else 'key ' || i % 700 end, repeat('o', 2500) from generate_series(1, 3000) i;
+SQL
+sql(q{vacuum analyze o; select hashgraph_resident_add('o', array['id'], keys => '{tk}', wait => true)});
+ok(wait_for(sub { sql(q{select state || ' ' || (blocks_stale between 1 and 1021) || ' ' || (blocks_resident + blocks_stale = blocks_total) from hashgraph_resident where relation = 'o'::regclass and kind = 'graph'}) eq 'ready true true' or not sql('vacuum o') and not usleep(200_000) }, 30), 'a segment with keys out of line is passed over')
+  or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'o'::regclass}));
+my $made = sql('select graphs_made + graphs_merged from hashgraph_stat_resident');
+same_is("select o.id, b.id as i from o $_ b on o.tk = b.tk", '(oi|io)', "... and its rows are read: $_") foreach @types;
+same_is("select x.id, y.id as i from o x join o y on x.tk = y.tk", '(oi|io)', '... on both sides');
+sql(q{select hashgraph_resident_refresh('o')});
+usleep(2_000_000);
+is(sql('select graphs_made + graphs_merged from hashgraph_stat_resident'), $made, '... once, and not again');
+is(sql(q{select rows_different from hashgraph_resident_check('o')}), '0', '... while all others are in the graph');
+sql('drop table o');
+# equality that is not of bytes: hashed as the collation says
+sql(<<'SQL');
+create table i1 as select i as id, (case when i % 2 = 0 then 'Key ' else 'KEY ' end || i % 100) collate any_case as k from generate_series(1, 2000) i;
+create table i2 as select i as id, ('key ' || i % 150) collate any_case as k from generate_series(1, 1000) i;
+SQL
+sql(qq{analyze $_; select hashgraph_resident_add('$_', keys => '{k}')}) foreach 'i1', 'i2';
+foreach my $table ('i1', 'i2')
+{
+	ok(wait_for(sub { sql("select blocks_resident = blocks_total from hashgraph_resident where relation = '$table'::regclass and kind = 'graph' and state = 'ready'") eq 't' or not sql("vacuum $table") and not usleep(200_000) }, 30), "all of $table is in its graph");
+}
+same_is("select i1.id, i2.id as i from i1 $_ i2 on i1.k = i2.k", '(oi|io)', "a collation that does not tell cases apart: $_") foreach @types;
+same_is('select count(*) from i1 join i2 on i1.k = i2.k collate "C"', '', '... under one that does');
+sql('alter table i2 alter k type text collate "C"; analyze i2');
+same_is('select i1.id, i2.id as i from i1 join i2 on i1.k = i2.k collate "C"', '[oi]?', '... when the column has that');
+sql('drop table i1, i2');
 
 # ---------------------------------------------------------------- whether without force, and unasked
 
@@ -278,6 +360,18 @@ sql('set hashgraph.force = off; set enable_nestloop = off; set hashgraph.min_row
 like(sql('explain select count(*) from g join c using (k) where c.x = 3'), qr/(Outer|Inner) HashGraph: resident/, 'EXPLAIN tells that few rows would be looked up');
 same_is('select count(*) from g join c using (k) where c.x = 3', '[oi]', '... as they are');
 unlike(sql('explain select g.s, x.s as t from g join (select * from g) x using (s)'), qr/HashGraph: resident/, '... but not in a column without one');
+sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
+sql('drop table g; create table g (k text, s int, wide text) with (fillfactor = 30); alter table g alter wide set storage plain');
+sql(q{insert into g select 'k' || i, i % 10, repeat('g', 2500) from generate_series(1, 2000) i; create table gc as select 'k' || k as k, x from c; vacuum analyze g; analyze gc});
+ok(wait_for(sub { sql(q{select string_agg(array_to_string(key, '+'), ' ' order by key) from hashgraph_resident where relation = 'g'::regclass and kind = 'graph' and state = 'ready' and blocks_resident = blocks_total}) eq 'k k+s'
+	  or not sql('select count(*) from g join gc using (k); select count(*) from gc join g on g.k = gc.k and g.s = gc.x; vacuum g') and not usleep(200_000) }, 30), 'so do text columns, and several columns')
+  or diag(sql(q{select json_agg(r) from hashgraph_resident r where relation = 'g'::regclass}));
+sql('set hashgraph.force = off; set enable_nestloop = off; set hashgraph.min_rows = 0');
+foreach my $on ('g.k = gc.k', 'g.k = gc.k and g.s = gc.x')
+{
+	like(sql("explain select count(*) from g join gc on $on where gc.x = 3 and gc.k < 'k2'"), qr/(Outer|Inner) HashGraph: resident/, "EXPLAIN tells of $on");
+	same_is("select count(*) from g join gc on $on where gc.x = 3 and gc.k < 'k2'", '[oi]', '... as it is');
+}
 sql('reset hashgraph.force; reset enable_nestloop; reset hashgraph.min_rows');
 
 # An error in the middle of a join leaves nothing behind.

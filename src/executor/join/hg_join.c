@@ -270,6 +270,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.places);
 	hg_join_begin_input(state, HG_INNER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_INNER_KEYS), used.places);
+	hg_join_order_keys(state, encoder);
 	hg_join_output_init(&state->output, &node->ss, used.places);
 	state->gather = hg_join_gather_create(rules, state->inputs);
 

@@ -25,6 +25,8 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 
+#include "batch/hg_graph_key.h"
+#include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
@@ -43,6 +45,39 @@ hg_join_may_lend(const HgJoinState *state)
 {
 	return state->team.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
 		   !hg_join_is_spilled(&state->spill) && hg_join_lend_enabled();
+}
+
+/* Has an input a graph with the parts of its key in this order? */
+static bool
+hg_join_has_order(const HgInput *input, const int *order, int nparts)
+{
+	int other[HG_GRAPH_COLUMNS];
+
+	for (int n = 0; hg_input_graph_order(input, n, other); n++)
+		if (memcmp(other, order, nparts * sizeof(int)) == 0)
+			return true;
+	return false;
+}
+
+void
+hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder)
+{
+	int order[HG_GRAPH_COLUMNS];
+	bool found = false;
+
+	/* the processes of a parallel join might choose different ones */
+	if (encoder->nparts == 1 || state->css.ss.ps.plan->parallel_aware || !hg_join_may_lend(state))
+		return;
+	/* one that graphs of both sides have, or else one of either */
+	for (int n = 0; !found && hg_input_graph_order(state->inputs[HG_INNER], n, order); n++)
+		found = hg_join_has_order(state->inputs[HG_OUTER], order, encoder->nparts);
+	for (int side = HG_INNER; side >= HG_OUTER && !found; side--)
+		found = hg_input_graph_order(state->inputs[side], 0, order);
+	if (!found)
+		return;
+	hg_graph_order_encoder(encoder, order);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_order_keys(state->inputs[side], order);
 }
 
 /* What is expected of the join, with what is known of rows that are lent or held already. */

@@ -11,6 +11,7 @@
 #define HG_JOIN_LEND_H
 
 #include "backend/matcher/hg_matcher.h"
+#include "batch/hg_key.h"
 
 typedef struct HgJoinState HgJoinState;	  /* hg_join_state.h */
 typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
@@ -20,6 +21,12 @@ typedef struct HgJoinLending
 	bool decided[2]; /* by HgSide: rows of it are lent to all executions, or none are */
 	bool too_late;	 /* in a worker: the leader has ended, and let go of what it has lent */
 } HgJoinLending;
+
+/*
+ * The node begins, and nothing was read: have the parts of its keys be in the order that resident
+ * HashGraphs have them in.  Processes that share a join have to agree on it, and keep theirs.
+ */
+extern void hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder);
 
 /* May a join have lent rows, as far as settings say? */
 extern bool hg_join_lend_enabled(void);

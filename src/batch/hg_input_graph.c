@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_graph.c
+ *	  The keys of an input, and resident HashGraphs that have such.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "batch/hg_graph_key.h"
+#include "batch/hg_input_graph.h"
+
+void
+hg_input_begin_graph(HgInput *input)
+{
+	const HgKeyEncoder *encoder = input->keys.encoder;
+	HgSourceKey *key;
+
+	if (input->child->lend == NULL || input->keys.exprs != NULL ||
+		encoder->nparts > HG_GRAPH_COLUMNS)
+		return;
+	key = palloc0(sizeof(HgSourceKey));
+	if (!hg_graph_parts(encoder, input->side, key->parts))
+	{
+		pfree(key);
+		return;
+	}
+	key->ncolumns = encoder->nparts;
+	memcpy(key->columns, input->keys.columns, encoder->nparts * sizeof(int));
+	input->child->key = key;
+}
+
+bool
+hg_input_has_graph_key(const HgInput *input)
+{
+	return input->child->key != NULL;
+}
+
+bool
+hg_input_graph_order(const HgInput *input, int n, int *order)
+{
+	return input->child->key != NULL && input->child->graph_order(input->child, n, order);
+}
+
+/* Have items order[i] of an array be items i. */
+static void
+hg_input_order_items(void *items, Size size, int n, const int *order)
+{
+	char *before;
+
+	if (items == NULL)
+		return;
+	before = palloc(n * size);
+	memcpy(before, items, n * size);
+	for (int i = 0; i < n; i++)
+		memcpy((char *) items + i * size, before + order[i] * size, size);
+	pfree(before);
+}
+
+void
+hg_input_order_keys(HgInput *input, const int *order)
+{
+	HgInputKeys *keys = &input->keys;
+	int n = keys->encoder->nparts;
+
+	hg_input_order_items(input->check_columns, sizeof(int), n, order);
+	/* values of expressions are columns by their parts */
+	if (keys->exprs == NULL)
+		hg_input_order_items(keys->columns, sizeof(int), n, order);
+	hg_input_order_items(keys->exprs, sizeof(ExprState *), n, order);
+	hg_input_order_items(keys->copies, sizeof(int16), n, order);
+	input->child->key = NULL;
+	hg_input_begin_graph(input);
+}
