@@ -46,6 +46,7 @@ typedef struct HgLentColumn
 struct HgLent
 {
 	HgPinnedGraph *graph;
+	HgResidentColumn key;	/* whose it is */
 	HgFlatSide side;		/* it, and which of its rows are lent */
 	HgFlatMask mask;		/* the same, of all lent rows, those with a NULL key included */
 	uint64 rows;			/* that are lent */
@@ -54,6 +55,9 @@ struct HgLent
 	uint64 *places;			/* [nparts + 1] of the rows of each segment */
 	uint8 *states;			/* [nparts] of the mask */
 	uint64 **bits;			/* [nparts] likewise */
+	uint32 known;			/* segments of the graph that rows, or none, were lent of ... */
+	uint64 left_out;		/* ... such of their rows as are not ... */
+	uint64 *masked;			/* ... and the vertices of these, as long as they are few; or NULL */
 	const HgServed *served; /* what the rows are of */
 	int ncolumns;
 	HgLentColumn *columns; /* [ncolumns] */
@@ -78,10 +82,11 @@ hg_lent_places(const HgLent *lent, uint64 others)
 
 /*
  * Begin to lend rows of what is served of a table of so many segments, in CurrentMemoryContext:
- * none is lent yet.
+ * none is lent yet.  The graph is that of key, which what is served has.
  */
-extern HgLent *hg_lent_create(HgPinnedGraph *graph, const HgServed *served, uint32 nsegments,
-							  int ncolumns, const HgResidentColumn *columns);
+extern HgLent *hg_lent_create(HgPinnedGraph *graph, const HgResidentColumn *key,
+							  const HgServed *served, uint32 nsegments, int ncolumns,
+							  const HgResidentColumn *columns);
 
 /* Was the graph made of this segment version? */
 extern bool hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version);

@@ -29,6 +29,7 @@
 
 #include "batch/hg_heap_page.h"
 #include "batch/hg_lent.h"
+#include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_resident.h"
@@ -357,9 +358,63 @@ hg_pages_may_lend(const HgPages *pages, int column, double *rows)
 	return share;
 }
 
-/* Lend the rows of a segment that are served, and that the qual leaves. */
+/*
+ * Set the bits of those rows from first up to end that the qual leaves; share is what it says of
+ * all rows of their segment.  Returns how many are left.
+ */
+static uint32
+hg_pages_mark_rows(HgPages *pages, HgPredicateShare share, uint32 first, uint32 end, uint64 *bits)
+{
+	if (share != HG_SHARE_ALL)
+		return hg_scan_runs_mark(pages->runs, first, end - first, bits);
+	hg_segment_set_bits(bits, first, end);
+	return end - first;
+}
+
+/*
+ * Lend the rows of a segment's blocks that are not served and have changed since: those which have
+ * not, as far as the qual leaves them.  Sets their bits, and returns how many they are.
+ */
+static uint32
+hg_pages_lend_changed(HgPages *pages, TableScanDesc scan, const HgServedSegment *segment,
+					  HgPredicateShare share, uint64 *bits)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	TransactionId horizon = hg_changed_horizon(version);
+	Size bytes = hg_segment_bits_bytes(version->nrows);
+	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
+	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
+	uint32 left = 0;
+
+	for (int block = 0; block < nblocks && TransactionIdIsValid(horizon); block++)
+	{
+		HgHeapLines lines;
+		uint32 count;
+
+		if (!hg_block_bits_test(&version->taken, block) ||
+			hg_block_bits_test(segment->blocks, block))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_changed_look(scan, version, &rows, block, horizon, seen, &count, &lines))
+			continue;
+		hg_resident_scan_lend_older(pages->resident, segment, block, &lines);
+		/* a block with others is counted when the scan comes to these */
+		pages->source->blocks.heap += lines.nothers == 0;
+		hg_heap_count_rows(scan->rs_rd, (int) count);
+		left += seen == bits ? count
+							 : hg_scan_runs_mark_seen(pages->runs, seen, rows.first_rows[block],
+													  rows.first_rows[block + 1], bits);
+	}
+	if (seen != bits)
+		pfree(seen);
+	return left;
+}
+
+/* Lend the rows of a segment that are served, or have not changed, and that the qual leaves. */
 static void
-hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segment)
+hg_pages_lend_segment(HgPages *pages, TableScanDesc scan, HgLent *lent,
+					  const HgServedSegment *segment)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -384,16 +439,17 @@ hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segme
 		bits = palloc0(hg_segment_bits_bytes(version->nrows));
 		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 			if (hg_block_bits_test(segment->blocks, block))
-				left +=
-					hg_scan_runs_mark(pages->runs, rows.first_rows[block],
-									  rows.first_rows[block + 1] - rows.first_rows[block], bits);
+				left += hg_pages_mark_rows(pages, share, rows.first_rows[block],
+										   rows.first_rows[block + 1], bits);
+		left += hg_pages_lend_changed(pages, scan, segment, share, bits);
 	}
 	hg_lent_add(lent, segment, bits, left);
 }
 
 /* What of the begun scan the graph has, all of its columns but those that a qual alone needs. */
 static HgLent *
-hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
+hg_pages_lend_rows(HgPages *pages, TableScanDesc scan, HgPinnedGraph *graph,
+				   const HgResidentColumn *key)
 {
 	TupleDesc desc = RelationGetDescr(pages->node->ss.ss_currentRelation);
 	HgResidentColumn *columns = palloc(Max(pages->nattnos, 1) * sizeof(HgResidentColumn));
@@ -403,15 +459,16 @@ hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
 
 	for (int c = 0; c < pages->nattnos; c++)
 		columns[c] = hg_resident_column(TupleDescAttr(desc, pages->table_attnos[c] - 1));
-	lent = hg_lent_create(graph, served, nsegments, pages->nattnos, columns);
+	lent = hg_lent_create(graph, key, served, nsegments, pages->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_pages_lend_segment(pages, lent, &served->segments[i]);
+			hg_pages_lend_segment(pages, scan, lent, &served->segments[i]);
 	}
 	hg_lent_end(lent);
+	lent->bytes += hg_resident_scan_lent_bytes(pages->resident);
 	return lent;
 }
 
@@ -441,7 +498,7 @@ hg_pages_lend(HgPages *pages, int column)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	lent = hg_pages_lend_rows(pages, graph);
+	lent = hg_pages_lend_rows(pages, scan, graph, &key);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) lent->rows);
 	return lent;
