@@ -172,6 +172,12 @@ hg_seqscan_begin(ScanState *node)
 /* Up to 16 core's scans of heaps read and prepare a block by its number in one function. */
 #define HG_HAVE_HEAPGETPAGE (PG_VERSION_NUM < 170000)
 
+/*
+ * Up to 18 who reads a page may have it pruned where that is due; 19 wants the map's page for it,
+ * and its scans set bits there.
+ */
+#define HG_HAVE_PRUNE_OPT (PG_VERSION_NUM < 190000)
+
 /* The first block of a process of a parallel scan; 19 scans ranges of a table in parallel too. */
 static inline void
 hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,

@@ -36,6 +36,13 @@ struct HgSourceKey
  */
 extern bool hg_graph_parts(const HgKeyEncoder *encoder, HgSide side, HgGraphPart *parts);
 
+/* Are the words of a key the integers of its only column? */
+static inline bool
+hg_graph_key_is_integer(const HgGraphKey *key)
+{
+	return key->ncolumns == 1 && key->parts[0].encoding == HG_KEY_BITS && key->parts[0].bits == 0;
+}
+
 /*
  * Make the encoder of a graph of these columns, in CurrentMemoryContext, and tell what it is of.
  * Either side of it makes the words.  NULL: they can't have one.

@@ -33,6 +33,7 @@
 
 #include "access/heapam.h"
 #include "access/syncscan.h"
+#include "access/transam.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 
@@ -177,13 +178,10 @@ hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 	return block;
 }
 
-/* Have the scan's state tell of the rows of a block that the snapshot sees. */
+/* Have the scan stand at a block, pinned. */
 static void
-hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
+hg_heap_page_pin(HeapScanDesc scan, BlockNumber block)
 {
-#if HG_HAVE_HEAPGETPAGE
-	heapgetpage(&scan->rs_base, block);
-#else
 	if (BufferIsValid(scan->rs_cbuf))
 	{
 		ReleaseBuffer(scan->rs_cbuf);
@@ -192,8 +190,46 @@ hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
 	scan->rs_cbuf =
 		ReadBufferExtended(scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL, scan->rs_strategy);
 	scan->rs_cblock = block;
+}
+
+/* Have the scan's state tell of the rows of a block that the snapshot sees. */
+static void
+hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
+{
+#if HG_HAVE_HEAPGETPAGE
+	heapgetpage(&scan->rs_base, block);
+#else
+	hg_heap_page_pin(scan, block);
 	heap_prepare_pagescan(&scan->rs_base);
 #endif
+}
+
+/* Have a page hold the rows under these lines of the block that the scan's state tells of. */
+static void
+hg_heap_page_hold(HgHeapPage *page, HeapScanDesc scan, const OffsetNumber *lines, int nlines,
+				  TupleTableSlot *slot)
+{
+	Page content = BufferGetPage(scan->rs_cbuf);
+
+	Assert(nlines <= HG_BATCH_ROWS);
+	/* others of a parallel scan are told by who hands out its blocks */
+	if (scan->rs_base.rs_parallel == NULL && (scan->rs_base.rs_flags & SO_ALLOW_SYNC) != 0)
+		ss_report_location(scan->rs_base.rs_rd, scan->rs_cblock);
+	page->relation = scan->rs_base.rs_rd;
+	page->block = scan->rs_cblock;
+	page->following = InvalidBlockNumber;
+	page->buffer = scan->rs_cbuf;
+	page->stored = InvalidOffsetNumber;
+	page->ntuples = nlines;
+	for (int i = 0; i < nlines; i++)
+	{
+		page->offsets[i] = lines[i];
+		page->tuples[i] = (HeapTupleHeader) PageGetItem(content, PageGetItemId(content, lines[i]));
+		HG_PREFETCH(page->tuples[i]);
+	}
+	hg_heap_count_rows(page->relation, nlines);
+	if (nlines > 0)
+		hg_heap_page_store(page, 0, slot);
 }
 
 bool
@@ -201,36 +237,94 @@ hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int t
 				  TupleTableSlot *slot)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
-	const OffsetNumber *visible = heap->rs_vistuples + taken;
-	Page content;
+	int left;
 
 	/* its pin on the page before */
 	ExecClearTuple(slot);
 	hg_heap_page_prepare(heap, block);
-	/* others of a parallel scan are told by who hands out its blocks */
-	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
-		ss_report_location(scan->rs_rd, block);
-	page->relation = scan->rs_rd;
-	page->block = block;
-	page->following = InvalidBlockNumber;
-	page->buffer = heap->rs_cbuf;
-	page->stored = InvalidOffsetNumber;
 	/* what a snapshot sees of a page stays the same, under the same line pointers */
 	Assert(taken <= (int) heap->rs_ntuples);
-	page->ntuples = Min(room, (int) heap->rs_ntuples - taken);
-	Assert(page->ntuples <= HG_BATCH_ROWS);
-	content = BufferGetPage(heap->rs_cbuf);
-	for (int i = 0; i < page->ntuples; i++)
+	left = (int) heap->rs_ntuples - taken;
+	hg_heap_page_hold(page, heap, heap->rs_vistuples + taken, Min(room, left), slot);
+	return page->ntuples == left;
+}
+
+void
+hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+				  const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
+{
+	HeapScanDesc heap = (HeapScanDesc) scan;
+
+	ExecClearTuple(slot);
+	hg_heap_page_pin(heap, block);
+	hg_heap_page_hold(page, heap, lines, nlines, slot);
+}
+
+/*
+ * What is known of the last id that was asked about: the rows of a page have few of them.
+ */
+typedef struct HgIdAge
+{
+	TransactionId id;
+	bool is_older; /* than the one that was given */
+	bool is_past;  /* than what the snapshot has to look at more closely */
+} HgIdAge;
+
+/* Does a snapshot see a row?  As HeapTupleSatisfiesMVCC() has it, whose quickest way is first. */
+static inline bool
+hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offset, Page page,
+					   Buffer buffer, const HgIdAge *age)
+{
+	ItemId line = PageGetItemId(page, offset);
+	HeapTupleHeader header = (HeapTupleHeader) PageGetItem(page, line);
+	HeapTupleData row;
+
+	if (HeapTupleHeaderXminCommitted(header) && (header->t_infomask & HEAP_XMAX_INVALID) != 0 &&
+		(age->is_past || HeapTupleHeaderXminFrozen(header)))
+		return true;
+	row.t_tableOid = RelationGetRelid(scan->rs_rd);
+	row.t_data = header;
+	row.t_len = ItemIdGetLength(line);
+	ItemPointerSet(&row.t_self, block, offset);
+	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
+}
+
+void
+hg_heap_page_look(TableScanDesc scan, BlockNumber block, TransactionId id, HgHeapLines *lines)
+{
+	HgIdAge age = {.id = InvalidTransactionId};
+	Buffer buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
+									   ((HeapScanDesc) scan)->rs_strategy);
+	Page page = BufferGetPage(buffer);
+	OffsetNumber end;
+
+	memset(lines->older, 0, sizeof(lines->older));
+	lines->nothers = 0;
+#if HG_HAVE_PRUNE_OPT
+	heap_page_prune_opt(scan->rs_rd, buffer);
+#endif
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	end = PageGetMaxOffsetNumber(page);
+	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
 	{
-		page->offsets[i] = visible[i];
-		page->tuples[i] =
-			(HeapTupleHeader) PageGetItem(content, PageGetItemId(content, visible[i]));
-		HG_PREFETCH(page->tuples[i]);
+		ItemId line = PageGetItemId(page, offset);
+		TransactionId xmin;
+
+		if (!ItemIdIsNormal(line))
+			continue;
+		xmin = HeapTupleHeaderGetRawXmin((HeapTupleHeader) PageGetItem(page, line));
+		if (xmin != age.id)
+			age = (HgIdAge){.id = xmin,
+							.is_older = TransactionIdPrecedes(xmin, id),
+							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
+		if (!hg_heap_row_is_visible(scan, block, offset, page, buffer, &age))
+			continue;
+		if (age.is_older)
+			lines->older[(offset - 1) / 64] |= UINT64CONST(1) << (offset - 1) % 64;
+		else
+			lines->others[lines->nothers++] = offset;
 	}
-	hg_heap_count_rows(scan->rs_rd, page->ntuples);
-	if (page->ntuples > 0)
-		hg_heap_page_store(page, 0, slot);
-	return taken + page->ntuples == (int) heap->rs_ntuples;
+	UnlockReleaseBuffer(buffer);
 }
 
 void

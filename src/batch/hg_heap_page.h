@@ -88,6 +88,31 @@ extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 extern bool hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken,
 							  int room, TupleTableSlot *slot);
 
+/* Line pointers of a page, a bit each: the first one is bit 0. */
+#define HG_LINE_WORDS ((MaxHeapTuplesPerPage + 63) / 64)
+
+typedef struct HgHeapLines
+{
+	uint64 older[HG_LINE_WORDS]; /* of rows whose ids precede one ... */
+	int nothers;				 /* ... and the others */
+	OffsetNumber others[MaxHeapTuplesPerPage];
+} HgHeapLines;
+
+/*
+ * Look which rows of a block a scan's snapshot sees: those whose ids precede an id, and others.
+ * Nothing is counted but the block's buffer, and no page is pinned after it.  Not for serializable
+ * transactions that must watch for conflicts.
+ */
+extern void hg_heap_page_look(TableScanDesc scan, BlockNumber block, TransactionId id,
+							  HgHeapLines *lines);
+
+/*
+ * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's
+ * snapshot is known to see.
+ */
+extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
+
 /* Let go of the page of the last call. */
 extern void hg_heap_page_end(TableScanDesc scan, TupleTableSlot *slot);
 

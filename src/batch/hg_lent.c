@@ -7,6 +7,9 @@
  * Matches come in the order of vertices, so that each value lies somewhere else: the addresses of a
  * batch's values are found first, and memory asked for them, before the first one is taken.
  *
+ * Where few of the rows that the graph has are not lent, the vertices of their keys are marked, so
+ * that those of all others are joined without asking which rows are.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -14,19 +17,26 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "batch/hg_lent.h"
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 
+/* Vertices are marked as long as no more of a graph's rows than this part are not lent. */
+#define HG_LENT_MARKED_PART 16
+
 HgLent *
-hg_lent_create(HgPinnedGraph *graph, const HgServed *served, uint32 nsegments, int ncolumns,
-			   const HgResidentColumn *columns)
+hg_lent_create(HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
+			   uint32 nsegments, int ncolumns, const HgResidentColumn *columns)
 {
 	HgLent *lent = palloc0(sizeof(HgLent));
 
 	Assert(nsegments <= HG_LENT_SEGMENTS);
 	lent->graph = graph;
+	/* other keys are not as simply had from values */
+	lent->marks = hg_graph_key_is_integer(key);
+	lent->key = key->columns[0];
 	lent->served = served;
 	lent->nparts = nsegments;
 	lent->first_other = nsegments << HG_FLAT_ROW_BITS;
@@ -61,6 +71,51 @@ hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version)
 		   lent->graph->serials[segment] == version->serial;
 }
 
+/* Mark the vertices of rows of a version that are not lent, all of them or those without a bit. */
+static void
+hg_lent_mark(HgLent *lent, const HgSegmentVersion *version, const uint64 *bits)
+{
+	const HgFlatShape *shape = &lent->graph->flat.shape;
+	HgSegmentArray array = hg_segment_array(version, hg_segment_find_column(version, &lent->key));
+	int64 keys[HG_BATCH_ROWS];
+	uint32 n = 0;
+
+	for (uint32 first = 0; first < version->nrows; first += 64)
+	{
+		uint64 left = bits != NULL ? ~bits[first / 64] : ~UINT64CONST(0);
+
+		if (version->nrows - first < 64)
+			left &= (UINT64CONST(1) << (version->nrows - first)) - 1;
+		for (; left != 0; left &= left - 1)
+			keys[n++] =
+				hg_segment_unit(array.width, array.values, first + pg_rightmost_one_pos64(left));
+		if (n > HG_BATCH_ROWS - 64)
+		{
+			hg_flat_mark_vertices(shape, keys, n, lent->masked);
+			n = 0;
+		}
+	}
+	hg_flat_mark_vertices(shape, keys, n, lent->masked);
+}
+
+/* Rows of a version are not lent: mark them, where they are few so far. */
+static void
+hg_lent_leave_out(HgLent *lent, const HgSegmentVersion *version, const uint64 *bits, uint64 count)
+{
+	Size bytes = hg_flat_vertices_bytes(&lent->graph->flat.shape);
+
+	lent->left_out += count;
+	if (!lent->marks || lent->left_out > lent->graph->flat.rows / HG_LENT_MARKED_PART)
+		return;
+	if (lent->masked == NULL)
+	{
+		lent->masked = MemoryContextAllocExtended(GetMemoryChunkContext(lent), bytes,
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		lent->bytes += bytes;
+	}
+	hg_lent_mark(lent, version, bits);
+}
+
 void
 hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 count)
 {
@@ -72,6 +127,9 @@ hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 c
 	lent->counts[part] = (uint32) count;
 	lent->rows += count;
 	lent->places[part + 1] = version->nrows;
+	lent->known++;
+	if (count < version->nrows)
+		hg_lent_leave_out(lent, version, bits, version->nrows - count);
 	if (bits != NULL)
 		lent->bytes += hg_segment_bits_bytes(version->nrows);
 	for (int c = 0; c < lent->ncolumns && count > 0; c++)
@@ -89,6 +147,7 @@ hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bits, uint64 c
 void
 hg_lent_end(HgLent *lent)
 {
+	uint32 known = 0; /* segments that the graph has rows of */
 	bool all = true;
 
 	/* what stands there are the rows of each segment */
@@ -97,10 +156,17 @@ hg_lent_end(HgLent *lent)
 	lent->mask = (HgFlatMask){.nparts = lent->nparts,
 							  .states = lent->states,
 							  .bits = (const uint64_t *const *) lent->bits};
-	for (uint32 part = 0; part < lent->graph->nsegments && all; part++)
-		all = lent->graph->serials[part] == 0 ||
-			  (part < lent->nparts && lent->states[part] == HG_FLAT_ALL);
+	for (uint32 part = 0; part < lent->graph->nsegments; part++)
+	{
+		if (lent->graph->serials[part] == 0)
+			continue;
+		known++;
+		all &= part < lent->nparts && lent->states[part] == HG_FLAT_ALL;
+	}
 	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = all ? NULL : &lent->mask};
+	/* what a version had that is not served any more is not known */
+	if (known == lent->known && lent->left_out <= lent->graph->flat.rows / HG_LENT_MARKED_PART)
+		lent->side.masked = lent->masked;
 }
 
 /* ---------------------------------------------------------------------

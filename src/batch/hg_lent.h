@@ -25,6 +25,7 @@
 #include "hg_compat.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_graph_key.h"
 #include "engine/hg_flat.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_graph.h"
@@ -46,6 +47,8 @@ typedef struct HgLentColumn
 struct HgLent
 {
 	HgPinnedGraph *graph;
+	HgResidentColumn key;	/* whose it is, where it is one of integers ... */
+	bool marks;				/* ... so that vertices can be marked: see masked */
 	HgFlatSide side;		/* it, and which of its rows are lent */
 	HgFlatMask mask;		/* the same, of all lent rows, those with a NULL key included */
 	uint64 rows;			/* that are lent */
@@ -55,6 +58,9 @@ struct HgLent
 	uint8 *states;			/* [nparts] of the mask */
 	uint64 **bits;			/* [nparts] likewise */
 	uint32 *counts;			/* [nparts] rows of each segment that are lent */
+	uint32 known;			/* segments of the graph that rows, or none, were lent of ... */
+	uint64 left_out;		/* ... such of their rows as are not ... */
+	uint64 *masked;			/* ... and the vertices of these, as long as they are few; or NULL */
 	const HgServed *served; /* what the rows are of */
 	int ncolumns;
 	HgLentColumn *columns; /* [ncolumns] */
@@ -79,10 +85,10 @@ hg_lent_places(const HgLent *lent, uint64 others)
 
 /*
  * Begin to lend rows of what is served of a table of so many segments, in CurrentMemoryContext:
- * none is lent yet.
+ * none is lent yet.  The graph is that of key, which what is served has.
  */
-extern HgLent *hg_lent_create(HgPinnedGraph *graph, const HgServed *served, uint32 nsegments,
-							  int ncolumns, const HgResidentColumn *columns);
+extern HgLent *hg_lent_create(HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
+							  uint32 nsegments, int ncolumns, const HgResidentColumn *columns);
 
 /* Was the graph made of this segment version? */
 extern bool hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version);

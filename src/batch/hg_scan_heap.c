@@ -223,13 +223,21 @@ int
 hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,
 					   HgBatch *batch, Size max_bytes, bool *all)
 {
+	TupleTableSlot *slot = heap->select->node->ss.ss_ScanTupleSlot;
+	int room = hg_scan_heap_room(heap, batch, max_bytes);
 	int taken;
 
-	*all = hg_heap_page_read(&heap->page, scan, run->block, run->taken,
-							 hg_scan_heap_room(heap, batch, max_bytes),
-							 heap->select->node->ss.ss_ScanTupleSlot);
+	if (run->lines == NULL)
+		*all = hg_heap_page_read(&heap->page, scan, run->block, run->taken, room, slot);
+	else
+	{
+		*all = room >= run->nlines - run->taken;
+		hg_heap_page_take(&heap->page, scan, run->block, run->lines + run->taken,
+						  Min(room, run->nlines - run->taken), slot);
+	}
 	taken = heap->page.ntuples;
-	heap->page.following = run->following;
+	/* of a page of which few rows are wanted all lines of the cache are too many */
+	heap->page.following = run->lines == NULL ? run->following : InvalidBlockNumber;
 	hg_scan_heap_add(heap, batch);
 	return taken;
 }

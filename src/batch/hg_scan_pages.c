@@ -29,6 +29,7 @@
 
 #include "batch/hg_graph_key.h"
 #include "batch/hg_heap_page.h"
+#include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_pages.h"
 #include "batch/hg_scan_resident.h"
@@ -417,9 +418,63 @@ hg_pages_graph_order(const HgPages *pages, int n, int *order)
 	return found;
 }
 
-/* Lend the rows of a segment that are served, and that the qual leaves. */
+/*
+ * Set the bits of those rows from first up to end that the qual leaves; share is what it says of
+ * all rows of their segment.  Returns how many are left.
+ */
+static uint32
+hg_pages_mark_rows(HgPages *pages, HgPredicateShare share, uint32 first, uint32 end, uint64 *bits)
+{
+	if (share != HG_SHARE_ALL)
+		return hg_scan_runs_mark(pages->runs, first, end - first, bits);
+	hg_segment_set_bits(bits, first, end);
+	return end - first;
+}
+
+/*
+ * Lend the rows of a segment's blocks that are not served and have changed since: those which have
+ * not, as far as the qual leaves them.  Sets their bits, and returns how many they are.
+ */
+static uint32
+hg_pages_lend_changed(HgPages *pages, TableScanDesc scan, const HgServedSegment *segment,
+					  HgPredicateShare share, uint64 *bits)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	TransactionId horizon = hg_changed_horizon(version);
+	Size bytes = hg_segment_bits_bytes(version->nrows);
+	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
+	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
+	uint32 left = 0;
+
+	for (int block = 0; block < nblocks && TransactionIdIsValid(horizon); block++)
+	{
+		HgHeapLines lines;
+		uint32 count;
+
+		if (!hg_block_bits_test(&version->taken, block) ||
+			hg_block_bits_test(segment->blocks, block))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_changed_look(scan, version, &rows, block, horizon, seen, &count, &lines))
+			continue;
+		hg_resident_scan_lend_older(pages->resident, segment, block, &lines);
+		/* a block with others is counted when the scan comes to these */
+		pages->source->blocks.heap += lines.nothers == 0;
+		hg_heap_count_rows(scan->rs_rd, (int) count);
+		left += seen == bits ? count
+							 : hg_scan_runs_mark_seen(pages->runs, seen, rows.first_rows[block],
+													  rows.first_rows[block + 1], bits);
+	}
+	if (seen != bits)
+		pfree(seen);
+	return left;
+}
+
+/* Lend the rows of a segment that are served, or have not changed, and that the qual leaves. */
 static void
-hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segment)
+hg_pages_lend_segment(HgPages *pages, TableScanDesc scan, HgLent *lent,
+					  const HgServedSegment *segment)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -444,9 +499,10 @@ hg_pages_lend_segment(HgPages *pages, HgLent *lent, const HgServedSegment *segme
 		bits = palloc0(hg_segment_bits_bytes(version->nrows));
 		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 			if (hg_block_bits_test(segment->blocks, block))
-				left +=
-					hg_scan_runs_mark(pages->runs, rows.first_rows[block],
-									  rows.first_rows[block + 1] - rows.first_rows[block], bits);
+				left += hg_pages_mark_rows(pages, share, rows.first_rows[block],
+										   rows.first_rows[block + 1], bits);
+		if (scan != NULL)
+			left += hg_pages_lend_changed(pages, scan, segment, share, bits);
 	}
 	hg_lent_add(lent, segment, bits, left);
 }
@@ -463,24 +519,26 @@ hg_pages_lent_columns(const HgPages *pages)
 	return columns;
 }
 
-/* What the graph has of what is served. */
+/* What a graph of the key has of what is served; of the begun scan, or NULL: of one that is begun
+ * later. */
 static HgLent *
-hg_pages_lend_rows(HgPages *pages, HgPinnedGraph *graph)
+hg_pages_lend_rows(HgPages *pages, TableScanDesc scan, HgPinnedGraph *graph, const HgGraphKey *key)
 {
 	HgResidentColumn *columns = hg_pages_lent_columns(pages);
 	uint32 nsegments;
 	const HgServed *served = hg_resident_scan_served(pages->resident, &nsegments);
 	HgLent *lent;
 
-	lent = hg_lent_create(graph, served, nsegments, pages->nattnos, columns);
+	lent = hg_lent_create(graph, key, served, nsegments, pages->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_pages_lend_segment(pages, lent, &served->segments[i]);
+			hg_pages_lend_segment(pages, scan, lent, &served->segments[i]);
 	}
 	hg_lent_end(lent);
+	lent->bytes += hg_resident_scan_lent_bytes(pages->resident);
 	return lent;
 }
 
@@ -493,6 +551,7 @@ hg_pages_lend_too(HgPages *pages, const HgSharedLent *shared, dsa_area *area)
 	HgResidentColumn *columns;
 	AttrNumber *attnos;
 	int n = hg_pages_needed(pages, &attnos);
+	HgGraphKey key;
 	HgLent *lent;
 
 	hg_pages_decided(pages, hg_resident_scan_open(pages->node->ss.ss_currentRelation, served,
@@ -500,8 +559,9 @@ hg_pages_lend_too(HgPages *pages, const HgSharedLent *shared, dsa_area *area)
 	pfree(attnos);
 	MemoryContextSwitchTo(old);
 
+	hg_pages_graph_key(pages, &key);
 	columns = hg_pages_lent_columns(pages);
-	lent = hg_shared_lent_attach(shared, area, served, pages->nattnos, columns);
+	lent = hg_shared_lent_attach(shared, area, &key, served, pages->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
 		if (hg_lent_has_version(lent, served->segments[i].version))
@@ -509,13 +569,17 @@ hg_pages_lend_too(HgPages *pages, const HgSharedLent *shared, dsa_area *area)
 	return lent;
 }
 
-/* Have it decided what is served of a scan, none of whose rows was read; false where some were. */
+/*
+ * Have it decided what is served of a scan, none of whose rows was read, and which is begun unless
+ * it is a parallel one; false where some were.
+ */
 static bool
-hg_pages_begin_lending(HgPages *pages, bool parallel)
+hg_pages_begin_lending(HgPages *pages, bool parallel, TableScanDesc *scan)
 {
 	SeqScanState *node = pages->node;
-	TableScanDesc scan;
 	MemoryContext old;
+
+	*scan = NULL;
 
 	/* a parallel scan is begun later, when there may be more blocks */
 	if (parallel)
@@ -526,9 +590,9 @@ hg_pages_begin_lending(HgPages *pages, bool parallel)
 	}
 	/* what the plan begins lasts */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-	scan = hg_pages_begin(pages);
+	*scan = hg_pages_begin(pages);
 	MemoryContextSwitchTo(old);
-	return hg_heap_blocks_unread(scan) && scan->rs_parallel == NULL;
+	return hg_heap_blocks_unread(*scan) && (*scan)->rs_parallel == NULL;
 }
 
 HgLent *
@@ -538,11 +602,12 @@ hg_pages_lend(HgPages *pages, HgSharedLent *shared, dsa_area *area)
 	HgGraphKey key;
 	HgPinnedGraph *graph;
 	HgLent *lent;
+	TableScanDesc scan;
 	uint32 nsegments;
 
 	if (shared != NULL && shared->lent)
 		return hg_pages_lend_too(pages, shared, area);
-	if (!hg_pages_begin_lending(pages, shared != NULL) || pages->resident == NULL ||
+	if (!hg_pages_begin_lending(pages, shared != NULL, &scan) || pages->resident == NULL ||
 		!hg_scan_select_is_columns(pages->select))
 		return NULL;
 	hg_pages_graph_key(pages, &key);
@@ -554,7 +619,7 @@ hg_pages_lend(HgPages *pages, HgSharedLent *shared, dsa_area *area)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	lent = hg_pages_lend_rows(pages, graph);
+	lent = hg_pages_lend_rows(pages, scan, graph, &key);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) lent->rows);
 	if (shared != NULL)

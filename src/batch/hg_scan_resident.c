@@ -21,6 +21,7 @@
 
 #include "batch/hg_heap_page.h"
 #include "batch/hg_resident_values.h"
+#include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_resident.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_auto.h"
@@ -48,6 +49,7 @@ struct HgResidentScan
 	uint32 nsegments;
 	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
 	bool *lent;						  /* [nsegments] that are passed over; NULL: none is */
+	HgChangedBlocks **older;		  /* [nsegments] of these; NULL: of none, or not of that one */
 	HgHeapBlocks blocks;
 	BlockNumber pending; /* what comes next, where that is known; else invalid */
 
@@ -167,6 +169,20 @@ hg_resident_scan_is_lent(const HgResidentScan *resident, BlockNumber block)
 	return resident->lent != NULL && resident->lent[block / HG_SEGMENT_BLOCKS];
 }
 
+/* The changed blocks of a segment, of which a block is one whose rows are lent; or NULL. */
+static inline const HgChangedBlocks *
+hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
+{
+	const HgChangedBlocks *older;
+
+	if (resident->older == NULL || block / HG_SEGMENT_BLOCKS >= resident->nsegments)
+		return NULL;
+	older = resident->older[block / HG_SEGMENT_BLOCKS];
+	if (older == NULL || !hg_block_bits_test(&older->blocks, block % HG_SEGMENT_BLOCKS))
+		return NULL;
+	return older;
+}
+
 /* Have the sources tell where the arrays of a segment are. */
 static void
 hg_resident_scan_load(HgResidentScan *resident, const HgServedSegment *segment)
@@ -243,12 +259,15 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 	{
 		BlockNumber block = resident->pending;
 		const HgServedSegment *segment;
+		const HgChangedBlocks *older;
 
 		CHECK_FOR_INTERRUPTS();
 		if (block == InvalidBlockNumber)
 			return false;
 		segment = hg_resident_scan_segment(resident, block);
-		if (segment != NULL && hg_resident_scan_is_lent(resident, block))
+		older = segment == NULL ? hg_resident_scan_older(resident, block) : NULL;
+		if ((segment != NULL && hg_resident_scan_is_lent(resident, block)) ||
+			(older != NULL && older->counts[block % HG_SEGMENT_BLOCKS] == 0))
 		{
 			resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 			continue;
@@ -258,6 +277,12 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 			run->nrows = 0;
 			run->block = block;
 			run->taken = resident->taken;
+			run->lines = NULL;
+			if (older != NULL)
+			{
+				run->lines = older->lines + older->starts[block % HG_SEGMENT_BLOCKS];
+				run->nlines = older->counts[block % HG_SEGMENT_BLOCKS];
+			}
 			run->following = hg_resident_scan_following(resident, block);
 			return true;
 		}
@@ -330,11 +355,43 @@ hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment, 
 }
 
 void
+hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment, int block,
+							const HgHeapLines *lines)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
+	HgChangedBlocks **place;
+
+	if (resident->older == NULL)
+		resident->older = palloc0(resident->nsegments * sizeof(HgChangedBlocks *));
+	place = &resident->older[segment->version->first / HG_SEGMENT_BLOCKS];
+	if (*place == NULL)
+		*place = palloc0(sizeof(HgChangedBlocks));
+	hg_changed_add(*place, block, lines);
+	resident->blocks_from_heap += lines->nothers == 0;
+	MemoryContextSwitchTo(old);
+}
+
+Size
+hg_resident_scan_lent_bytes(const HgResidentScan *resident)
+{
+	Size bytes = 0;
+
+	for (uint32 i = 0; resident->older != NULL && i < resident->nsegments; i++)
+		bytes += hg_changed_bytes(resident->older[i]);
+	return bytes;
+}
+
+void
 hg_resident_scan_return_lent(HgResidentScan *resident)
 {
 	if (resident->lent != NULL)
 		pfree(resident->lent);
 	resident->lent = NULL;
+	for (uint32 i = 0; resident->older != NULL && i < resident->nsegments; i++)
+		hg_changed_free(resident->older[i]);
+	if (resident->older != NULL)
+		pfree(resident->older);
+	resident->older = NULL;
 }
 
 void

@@ -22,6 +22,7 @@
 #include "access/relscan.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_heap_page.h"
 #include "batch/hg_predicate_judge.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_validity.h"
@@ -50,8 +51,11 @@ typedef struct HgResidentRun
 	/* a block to be read from the heap, where nrows is 0, of which so many rows were taken ... */
 	BlockNumber block;
 	int taken;
-	/* ... and the next such one, or invalid */
+	/* ... and the next such one, or invalid; */
 	BlockNumber following;
+	/* ... where some of its rows are lent, the line pointers of the others; else NULL */
+	const OffsetNumber *lines;
+	int nlines;
 } HgResidentRun;
 
 /*
@@ -80,6 +84,16 @@ extern void hg_resident_scan_pass(HgResidentScan *resident, const HgServedSegmen
  */
 extern uint32 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment,
 									uint64 *blocks);
+
+/*
+ * Of a block of a segment that is lent, and is not served, rows are lent too, all but the others
+ * that lines tell of: the scan comes to the latter alone.  Blocks of a segment ascend.
+ */
+extern void hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment,
+										int block, const HgHeapLines *lines);
+
+/* What the scan keeps of such lines. */
+extern Size hg_resident_scan_lent_bytes(const HgResidentScan *resident);
 
 /* From the next rescan on no segment is passed over. */
 extern void hg_resident_scan_return_lent(HgResidentScan *resident);

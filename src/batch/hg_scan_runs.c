@@ -319,6 +319,24 @@ hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits)
 	return left;
 }
 
+uint32
+hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint32 end, uint64 *bits)
+{
+	uint32 left = 0;
+
+	while (first < end)
+	{
+		uint32 behind = first;
+
+		while (behind < end && hg_segment_bit(seen, behind))
+			behind++;
+		left += behind > first ? hg_scan_runs_mark(runs, first, behind - first, bits) : 0;
+		/* the one behind has none */
+		first = behind + 1;
+	}
+	return left;
+}
+
 int
 hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room)
 {

@@ -55,7 +55,7 @@ extern HgServed *hg_shared_lent_served(const HgSharedLent *shared, dsa_area *are
  * hg_lent_create().
  */
 extern HgLent *hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area,
-									 const HgServed *served, int ncolumns,
+									 const HgGraphKey *key, const HgServed *served, int ncolumns,
 									 const HgResidentColumn *columns);
 
 #endif /* HG_SHARED_LENT_H */

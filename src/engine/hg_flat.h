@@ -89,6 +89,13 @@ extern "C"
 		const uint64_t *const *bits; /* [nparts] by number, where the state is SOME */
 	} HgFlatMask;
 
+	/* Bytes of a set of a graph's vertices: a bit each, in 64-bit words, from bin 0 on. */
+	extern uint64_t hg_flat_vertices_bytes(const HgFlatShape *shape);
+
+	/* Put the vertices of keys into such a set. */
+	extern void hg_flat_mark_vertices(const HgFlatShape *shape, const int64_t *keys, uint32_t count,
+									  uint64_t *vertices);
+
 	/* The shape of a graph that is to have so many rows. */
 	extern HgFlatShape hg_flat_shape(uint32_t key_width, uint64_t rows);
 
@@ -168,6 +175,12 @@ extern "C"
 	{
 		const HgFlatGraph *graph;
 		const HgFlatMask *mask; /* or NULL */
+
+		/*
+		 * Where there is a mask: the only vertices that have rows which do not count, and maybe
+		 * others, so that rows of the rest are joined without asking.  NULL: it may be any.
+		 */
+		const uint64_t *masked;
 	} HgFlatSide;
 
 	typedef struct HgFlatWork

@@ -171,7 +171,7 @@ hg_encoder_fixed_bytes(const HgEncoder *encoder)
 }
 
 const HgSegmentData *
-hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
+hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture)
 {
 	HgSegmentColumnData *columns = MemoryContextAllocZero(
 		encoder->context, Max(encoder->ncolumns, 1) * sizeof(HgSegmentColumnData));
@@ -184,7 +184,8 @@ hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn)
 		hg_encoded_column_finish(&encoder->columns[i], encoder->nrows, column);
 		column->bounds = hg_bounds_create(column, encoder->nrows);
 	}
-	encoder->data.map_lsn = map_lsn;
+	encoder->data.map_lsn = capture->map_lsn;
+	encoder->data.horizon = capture->horizon;
 	encoder->data.first_rows = encoder->first_rows;
 	encoder->data.lsns = encoder->lsns;
 	encoder->data.buffers = encoder->buffers;

@@ -36,7 +36,7 @@ extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapture
 extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
 
 /* All of it, as long as the encoder is there; no page comes after this. */
-extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, XLogRecPtr map_lsn);
+extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture);
 
 extern void hg_encoder_end(HgEncoder *encoder);
 

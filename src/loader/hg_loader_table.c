@@ -197,7 +197,7 @@ hg_loader_read(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 static HgAttempt
 hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encoder)
 {
-	const HgSegmentData *data = hg_encoder_finish(encoder, capture->map_lsn);
+	const HgSegmentData *data = hg_encoder_finish(encoder, capture);
 	HgResidentClaim *claim = palloc(sizeof(HgResidentClaim));
 	dsa_pointer version;
 

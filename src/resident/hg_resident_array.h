@@ -107,6 +107,19 @@ hg_segment_bit(const uint64 *bits, uint32 row)
 	return (bits[row / 64] >> (row % 64) & 1) != 0;
 }
 
+/* Set the bits of rows first .. end - 1. */
+static inline void
+hg_segment_set_bits(uint64 *bits, uint32 first, uint32 end)
+{
+	while (first < end)
+	{
+		uint32 count = Min(end - first, 64 - first % 64);
+
+		bits[first / 64] |= (~UINT64CONST(0) >> (64 - count)) << first % 64;
+		first += count;
+	}
+}
+
 static inline bool
 hg_segment_is_null(const HgSegmentArray *array, uint32 row)
 {

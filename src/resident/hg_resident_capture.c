@@ -14,10 +14,12 @@
  */
 #include "hg_compat.h"
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/snapmgr.h"
 
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_map.h"
@@ -35,6 +37,21 @@ hg_capture_is_plausible(XLogRecPtr lsn)
 	return lsn <= GetXLogInsertRecPtr();
 }
 
+/*
+ * The xmin of the capture's snapshot: who inserts a row after a block was read has not ended when
+ * the snapshot was taken, so that no id of theirs is older.
+ */
+static FullTransactionId
+hg_capture_horizon(void)
+{
+	TransactionId xmin = GetActiveSnapshot()->xmin;
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32 epoch = EpochFromFullTransactionId(next);
+
+	return FullTransactionIdFromEpochAndXid(
+		xmin > XidFromFullTransactionId(next) ? epoch - 1 : epoch, xmin);
+}
+
 bool
 hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment, BufferAccessStrategy strategy)
 {
@@ -43,6 +60,7 @@ hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment, BufferAccessS
 	capture->rel = rel;
 	capture->segment = segment;
 	capture->strategy = strategy;
+	capture->horizon = hg_capture_horizon();
 	return hg_map_look(rel, segment, &capture->wanted, &capture->map_lsn, &capture->map) &&
 		   hg_capture_is_plausible(capture->map_lsn);
 }

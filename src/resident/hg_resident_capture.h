@@ -34,10 +34,11 @@ typedef struct HgCapture
 {
 	Relation rel;
 	uint32 segment;
-	HgBlockBits wanted; /* blocks that were all-visible when it began, and when it went on */
-	XLogRecPtr map_lsn; /* of the map's page then */
-	Buffer map;			/* that page */
-	int refused;		/* blocks that are all-visible, and have no position in the WAL */
+	HgBlockBits wanted;		   /* blocks that were all-visible when it began, and when it went on */
+	XLogRecPtr map_lsn;		   /* of the map's page then */
+	FullTransactionId horizon; /* rows that come to blocks from then on have no older id */
+	Buffer map;				   /* that page */
+	int refused;			   /* blocks that are all-visible, and have no position in the WAL */
 	BufferAccessStrategy strategy;
 } HgCapture;
 

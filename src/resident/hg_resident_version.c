@@ -184,6 +184,7 @@ hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data)
 	version->bytes = own_bytes + layout.end;
 	version->taken_at = GetCurrentTimestamp();
 	version->map_lsn = data->map_lsn;
+	version->horizon = data->horizon;
 	version->taken = data->taken;
 	version->dense = noffsets == 0;
 	hg_segment_fill_body(version, data, &layout, offset_starts);

@@ -27,6 +27,7 @@
 
 #include "hg_compat.h"
 
+#include "access/transam.h"
 #include "access/xlogdefs.h"
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
@@ -64,6 +65,7 @@ typedef struct HgSegmentData
 {
 	BlockNumber first;			 /* block of the segment */
 	XLogRecPtr map_lsn;			 /* of the map's page, before the first block was read */
+	FullTransactionId horizon;	 /* rows that came to blocks since have no older id */
 	HgBlockBits taken;			 /* blocks whose rows are here */
 	const uint32 *first_rows;	 /* [HG_SEGMENT_BLOCKS + 1] row number of each block's first row */
 	const XLogRecPtr *lsns;		 /* [HG_SEGMENT_BLOCKS] of the blocks' pages */
@@ -103,7 +105,8 @@ typedef struct HgSegmentVersion
 	Size bytes;			  /* of all of them, and this */
 	TimestampTz taken_at; /* when it was made */
 	XLogRecPtr map_lsn;
-	bool dense; /* line pointers of each block are 1, 2, 3, ... */
+	FullTransactionId horizon; /* rows that came to its blocks since have no older id */
+	bool dense;				   /* line pointers of each block are 1, 2, 3, ... */
 	HgSegmentColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } HgSegmentVersion;
 
@@ -199,11 +202,18 @@ hg_segment_has_column(const HgSegmentVersion *version, int column)
 /* Bytes of the arrays of a column that it has. */
 extern Size hg_segment_column_bytes(const HgSegmentVersion *version, int column);
 
+/* Are the line pointers of a block's rows 1, 2, 3 ...? */
+static inline bool
+hg_segment_is_dense(const HgSegmentRows *rows, int block)
+{
+	return rows->offset_starts == NULL || rows->offset_starts[block] == HG_OFFSETS_DENSE;
+}
+
 /* Line pointer of the row that is the i-th of a block. */
 static inline OffsetNumber
 hg_segment_offset(const HgSegmentRows *rows, int block, int i)
 {
-	if (rows->offset_starts == NULL || rows->offset_starts[block] == HG_OFFSETS_DENSE)
+	if (hg_segment_is_dense(rows, block))
 		return (OffsetNumber) (i + 1);
 	return rows->offsets[rows->offset_starts[block] + i];
 }

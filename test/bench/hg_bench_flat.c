@@ -257,8 +257,8 @@ smaller(uint64_t a, uint64_t b)
 static void
 bench_count(const char *name, const HgFlatMask *mask, HgMatchMode mode, uint64_t wanted)
 {
-	HgFlatSide outer = {sides[0].graph, mask};
-	HgFlatSide inner = {sides[1].graph, NULL};
+	HgFlatSide outer = {.graph = sides[0].graph, .mask = mask};
+	HgFlatSide inner = {.graph = sides[1].graph};
 	double start = cpu_ms();
 	HgFlatJoin *join;
 	uint64_t pairs = 0;
@@ -289,8 +289,8 @@ static void
 bench_pairs(const char *name, const HgFlatMask *mask, HgMatchMode mode, bool with_inner,
 			uint64_t wanted)
 {
-	HgFlatSide outer = {sides[0].graph, mask};
-	HgFlatSide inner = {sides[1].graph, NULL};
+	HgFlatSide outer = {.graph = sides[0].graph, .mask = mask};
+	HgFlatSide inner = {.graph = sides[1].graph};
 	double start = cpu_ms();
 	HgFlatJoin *join;
 	uint64_t pairs = 0;

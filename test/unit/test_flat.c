@@ -28,11 +28,11 @@ typedef enum Kind
 } Kind;
 
 static HgStatus
-join_open(const HgHost *host, const TestFlatSide *outer, const TestFlatSide *inner, Kind kind,
+join_open(const HgHost *host, TestFlatSide *outer, TestFlatSide *inner, Kind kind,
 		  HgFlatJoin **join, HgError *error)
 {
-	HgFlatSide outer_side = {outer->graph, outer->used_mask};
-	HgFlatSide inner_side = {inner->graph, inner->used_mask};
+	HgFlatSide outer_side = test_flat_side(outer);
+	HgFlatSide inner_side = test_flat_side(inner);
 	const TestFlatSide *keys = kind == KIND_OUTER_KEYS ? outer : inner;
 	HgFlatRows rows = {.keys = keys->keys, .rows = keys->rows, .count = keys->count};
 
@@ -45,7 +45,7 @@ join_open(const HgHost *host, const TestFlatSide *outer, const TestFlatSide *inn
 
 /* Join in each mode, in some chunks; after a rewind in the middle, and counted. */
 static bool
-join_checked(const TestFlatSide *outer, const TestFlatSide *inner, Kind kind, size_t capacity,
+join_checked(TestFlatSide *outer, TestFlatSide *inner, Kind kind, size_t capacity,
 			 const TestPairs *wanted)
 {
 	HgFlatJoin *join = NULL;
@@ -86,13 +86,14 @@ sides_checked(TestFlatSide *outer, TestFlatSide *inner, uint64_t *state)
 {
 	bool good = true;
 
-	for (int masks = 0; masks < 4 && good; masks++)
+	for (int masks = 0; masks < 8 && good; masks++)
 		for (int kind = 0; kind < KINDS && good; kind++)
 		{
 			static const size_t capacities[] = {1, 3, 17, 300, 4096};
 			TestPairs wanted;
 
 			outer->used_mask = (masks & 1) && kind != KIND_OUTER_KEYS ? &outer->mask : NULL;
+			outer->marks = inner->marks = (masks & 4) != 0;
 			inner->used_mask = (masks & 2) && kind != KIND_INNER_KEYS ? &inner->mask : NULL;
 			test_flat_naive(outer, inner, &wanted);
 			good = join_checked(outer, inner, (Kind) kind, capacities[test_random_below(state, 5)],
@@ -221,10 +222,11 @@ test_behind_keys(const char *isa)
 			good = hg_flat_make(test_host_plain(), &shape, &piece, 1, &graphs[s], NULL) == HG_OK &&
 				   good;
 		}
-		good = good &&
-			   hg_flat_join_open(test_host_plain(), &(HgFlatSide){graphs[0], NULL},
-								 &(HgFlatSide){graphs[1], NULL}, NULL, &join, NULL) == HG_OK &&
-			   hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL) == HG_OK && pairs == 0;
+		good =
+			good &&
+			hg_flat_join_open(test_host_plain(), &(HgFlatSide){graphs[0], NULL, NULL},
+							  &(HgFlatSide){graphs[1], NULL, NULL}, NULL, &join, NULL) == HG_OK &&
+			hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL) == HG_OK && pairs == 0;
 		hg_flat_close(join);
 		hg_flat_destroy(test_host_plain(), graphs[0]);
 		hg_flat_destroy(test_host_plain(), graphs[1]);
@@ -260,7 +262,7 @@ test_many_parts(const char *isa)
 		for (int s = 0; s < 2; s++)
 		{
 			HgFlatMask mask = {nparts[n], states, arrays};
-			HgFlatSide sides[2] = {{side.graph, NULL}, {side.graph, NULL}};
+			HgFlatSide sides[2] = {{.graph = side.graph}, {.graph = side.graph}};
 			HgFlatJoin *join = NULL;
 			uint64_t pairs = 0;
 			uint64_t wanted = 0;
@@ -306,8 +308,8 @@ static void *
 shared_read(void *arg)
 {
 	Shared *shared = arg;
-	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask},
-						   {shared->sides[1].graph, shared->sides[1].used_mask}};
+	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask, NULL},
+						   {shared->sides[1].graph, shared->sides[1].used_mask, NULL}};
 	HgFlatWork work = {take_next, shared->next};
 	HgFlatJoin *join;
 
@@ -324,8 +326,8 @@ static void *
 shared_count(void *arg)
 {
 	Shared *shared = arg;
-	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask},
-						   {shared->sides[1].graph, shared->sides[1].used_mask}};
+	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask, NULL},
+						   {shared->sides[1].graph, shared->sides[1].used_mask, NULL}};
 	HgFlatWork work = {take_next, shared->next};
 	HgFlatJoin *join;
 
@@ -551,7 +553,7 @@ stretch_merge(const HgHost *host, TestFlatSide *sides, HgError *error)
 }
 
 static HgStatus
-stretch_join(const HgHost *host, const TestFlatSide *outer, const TestFlatSide *inner, Kind kind,
+stretch_join(const HgHost *host, TestFlatSide *outer, TestFlatSide *inner, Kind kind,
 			 HgError *error)
 {
 	static uint32_t rows[2][1000];

@@ -110,6 +110,7 @@ test_flat_destroy(TestFlatSide *side)
 		free(side->bits[p]);
 	free(side->bits);
 	free(side->states);
+	free(side->masked);
 	if (side->graph != NULL)
 		hg_flat_destroy(test_host_plain(), side->graph);
 }
@@ -126,6 +127,29 @@ test_flat_counts(const TestFlatSide *side, uint32_t i)
 	if (part >= side->mask.nparts || side->states[part] == HG_FLAT_NONE)
 		return false;
 	return side->states[part] == HG_FLAT_ALL || (side->bits[part][number / 64] >> number % 64 & 1);
+}
+
+HgFlatSide
+test_flat_side(TestFlatSide *side)
+{
+	HgFlatSide result = {.graph = side->graph, .mask = side->used_mask};
+	uint64_t bytes;
+
+	if (!side->marks || side->used_mask == NULL)
+		return result;
+	free(side->masked);
+	bytes = hg_flat_vertices_bytes(&side->graph->shape);
+	side->masked = test_malloc(bytes);
+	memset(side->masked, 0, bytes);
+	for (uint32_t i = 0; i < side->count; i++)
+	{
+		int64_t key = test_flat_key(side, i);
+
+		if (!test_flat_counts(side, i))
+			hg_flat_mark_vertices(&side->graph->shape, &key, 1, side->masked);
+	}
+	result.masked = side->masked;
+	return result;
 }
 
 bool

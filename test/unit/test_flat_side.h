@@ -35,6 +35,8 @@ typedef struct TestFlatSide
 	uint8_t *states;
 	uint64_t **bits;
 	HgFlatGraph *graph;
+	bool marks;		  /* vertices with rows that do not count are told */
+	uint64_t *masked; /* their set */
 } TestFlatSide;
 
 /* Pairs, as outer << 32 | inner. */
@@ -62,6 +64,9 @@ extern void test_flat_set_key(TestFlatSide *side, uint32_t i, int64_t key);
 
 /* Does row i count, by the mask that is used? */
 extern bool test_flat_counts(const TestFlatSide *side, uint32_t i);
+
+/* The side of a join that has its graph and the mask that is used. */
+extern HgFlatSide test_flat_side(TestFlatSide *side);
 
 /* Make its graph; and does a graph hold just the rows that count, each where it belongs? */
 extern bool test_flat_make(TestFlatSide *side);

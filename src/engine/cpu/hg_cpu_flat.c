@@ -67,6 +67,27 @@ hg_flat_bin_bytes(const HgFlatShape *shape, uint64_t rows)
 }
 
 uint64_t
+hg_flat_vertices_bytes(const HgFlatShape *shape)
+{
+	return ((UINT64_C(1) << (shape->bins_log2 + shape->vertices_log2)) + 63) / 64 *
+		   sizeof(uint64_t);
+}
+
+void
+hg_flat_mark_vertices(const HgFlatShape *shape, const int64_t *keys, uint32_t count,
+					  uint64_t *vertices)
+{
+	uint32_t log2 = shape->bins_log2 + shape->vertices_log2;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t vertex = hg_vertex_of_hash(hg_cpu_flat_hash(keys[i]), log2);
+
+		vertices[vertex / 64] |= UINT64_C(1) << vertex % 64;
+	}
+}
+
+uint64_t
 hg_flat_scan(const HgFlatGraph *graph, uint32_t bin, const void **keys, const uint32_t **rows)
 {
 	HgCpuFlatBin arrays = hg_cpu_flat_bin(graph, bin);

@@ -34,6 +34,9 @@
 /* Cells, and blocks of them, between two polls: some 100000 rows. */
 #define POLL_CELLS 8192
 
+/* Of larger cells of vertices nobody asks whether they have rows that do not count. */
+#define MASKED_LOG2 5
+
 /* What a kernel is specialised for; all of it is known when it is compiled. */
 typedef struct Kind
 {
@@ -76,6 +79,28 @@ cell_at(const HgCpuFlatStretch *stretch, uint32_t number)
 	if (cell.outer_low < stretch->outer_at)
 		cell.outer_low = stretch->outer_at;
 	return cell;
+}
+
+/* May rows of a cell not count? */
+static HG_CPU_FLAT_INLINE bool
+cell_is_masked(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t number)
+{
+	bool masked = false;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const uint64_t *vertices = join->sides[side].masked;
+		uint32_t log2 = stretch->vertices_log2[side];
+		uint64_t at = stretch->number[side] + ((uint64_t) number << log2);
+
+		if (join->sides[side].mask == NULL)
+			continue;
+		if (vertices == NULL || log2 > MASKED_LOG2)
+			return true;
+		/* as many as are a power of two lie in one word */
+		masked |= (vertices[at / 64] >> at % 64 & ((UINT64_C(1) << (1U << log2)) - 1)) != 0;
+	}
+	return masked;
 }
 
 /* Is there room to write what count rows may have, and a register more? */

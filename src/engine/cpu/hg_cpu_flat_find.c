@@ -109,6 +109,10 @@ next_stretch(HgFlatJoin *join)
 		hg_cpu_flat_bin(join->sides[HG_INNER].graph, vertex >> inner->vertices_log2);
 	stretch->first[HG_OUTER] = (uint32_t) (cursor->part_cell << join->plan.vertices_log2[HG_OUTER]);
 	stretch->first[HG_INNER] = (uint32_t) vertex & mask;
+	stretch->number[HG_OUTER] =
+		((uint64_t) cursor->part << join->sides[HG_OUTER].graph->shape.vertices_log2) +
+		stretch->first[HG_OUTER];
+	stretch->number[HG_INNER] = vertex;
 	stretch->vertices_log2[HG_OUTER] = join->plan.vertices_log2[HG_OUTER];
 	stretch->vertices_log2[HG_INNER] = join->plan.vertices_log2[HG_INNER];
 	stretch->cells = (uint32_t) (cells < cells_in_bin ? cells : cells_in_bin);

@@ -163,7 +163,7 @@ hg_flat_lookup_open(const HgHost *host, const HgFlatRows *rows, uint32_t key_wid
 		return status;
 	}
 	set_side(*join, HG_OUTER, graph);
-	set_side(*join, HG_INNER, &(HgFlatSide){(*join)->made, NULL});
+	set_side(*join, HG_INNER, &(HgFlatSide){.graph = (*join)->made});
 	(*join)->plan = choose_plan((*join)->sides[HG_OUTER].graph, (*join)->sides[HG_INNER].graph);
 	return HG_OK;
 }

@@ -74,6 +74,7 @@ typedef struct HgCpuFlatStretch
 {
 	HgCpuFlatBin bins[2];	   /* by HgSide */
 	uint32_t first[2];		   /* vertex of cell 0 */
+	uint64_t number[2];		   /* ... and its number in the graph */
 	uint32_t vertices_log2[2]; /* of a cell */
 	uint32_t cells;
 	uint32_t cell;	   /* the next one; those before are done with */

@@ -27,12 +27,14 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 	HgCpuFlatEnd end = HG_CPU_FLAT_DONE;
 	size_t n = pairs->count;
 	KERNEL(Sums) sums = KERNEL(sums)();
+	const Kind plain = {kind.outer_width, kind.inner_width, false, kind.written, kind.mode};
 	int left = POLL_CELLS;
 
 	for (; stretch.cell < stretch.cells; stretch.cell++)
 	{
 		Cell cell = cell_at(&stretch, stretch.cell);
 		uint32_t length = cell.inner_high - cell.inner_low;
+		bool masked;
 
 		if (HG_CPU_UNLIKELY(length > HG_CPU_FLAT_SHORT))
 		{
@@ -41,6 +43,7 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 		}
 		if (length == 0)
 			continue;
+		masked = kind.filtered && cell_is_masked(join, &stretch, stretch.cell);
 		while (cell.outer_low < cell.outer_high)
 		{
 			uint32_t count = cell.outer_high - cell.outer_low;
@@ -56,7 +59,10 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 				goto out;
 			}
 			count = count < HG_CPU_FLAT_BLOCK ? count : HG_CPU_FLAT_BLOCK;
-			n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, kind);
+			if (kind.filtered && !masked)
+				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, plain);
+			else
+				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, kind);
 			cell.outer_low += count;
 			stretch.outer_at = cell.outer_low;
 		}

@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_changed.c
+ *	  Rows of changed blocks that are those of a segment version still.
+ *
+ * A block in which one row has changed is not served, but its other rows are what they were.  Who
+ * has something that was made of the version, as a HashGraph, may go on using them, and has to find
+ * out about the block no more than which they are: their values are not looked at.
+ *
+ * THE CLAIM.  A version's HORIZON is the xmin of a snapshot that was taken before its first block
+ * was read.  A row that stands in one of its blocks, under a line pointer, and whose raw xmin
+ * precedes the horizon, is the one that the version has of that line pointer.
+ *
+ * Proof.  Whoever inserts a row has a transaction id of its own, or its parent's is smaller, and
+ * runs at that moment.  If that was after the block was read it had not ended when the snapshot was
+ * taken, nor had an id that is smaller than all that ran then: its id is not below the horizon.  So
+ * the row was inserted before the block was read.  It stood there when it was: a row keeps its line
+ * pointer from its insertion until it is removed, and does not come back; what cuts off blocks, and
+ * has them filled again, fills them with rows that are younger.  All rows of the block were copied.
+ * And a row is not changed in its place, but for its header and what the catalogs have.  The raw
+ * xmin stays as it is when a row is frozen; of rows that were frozen by versions of PostgreSQL
+ * before 9.4, or whose ids are half of all ids older than the horizon, it may not tell their age,
+ * which has them be read from the heap.  A horizon is believed as long as no id that was given out
+ * since can be taken for an older one.
+ *
+ * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
+ * by its line pointers and headers (hg_heap_page.c).  As long as the snapshot is registered the
+ * answer stays the same, and so does that for the block's other rows: these may be read at any
+ * later time, and each row is found once.
+ *
+ * test/t/036_resident_graph_joins.pl has blocks of every kind changed, in each way.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "port/pg_bitutils.h"
+
+#include "batch/hg_scan_changed.h"
+
+/* A horizon is believed for so many ids: half of what can be compared. */
+#define HG_HORIZON_IDS (UINT64CONST(1) << 30)
+
+TransactionId
+hg_changed_horizon(const HgSegmentVersion *version)
+{
+	uint64 next = U64FromFullTransactionId(ReadNextFullTransactionId());
+
+	if (next - U64FromFullTransactionId(version->horizon) > HG_HORIZON_IDS)
+		return InvalidTransactionId;
+	return XidFromFullTransactionId(version->horizon);
+}
+
+/* Set the bits of those rows from first on whose bits in words[] are set. */
+static void
+hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
+{
+	uint32 shift = first % 64;
+
+	for (uint32 i = 0; i < nrows; i += 64)
+	{
+		uint64 word = words[i / 64];
+
+		bits[(first + i) / 64] |= word << shift;
+		if (shift > 0 && word >> (64 - shift) != 0)
+			bits[(first + i) / 64 + 1] |= word >> (64 - shift);
+	}
+}
+
+bool
+hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version, const HgSegmentRows *rows,
+				int block, TransactionId horizon, uint64 *bits, uint32 *count, HgHeapLines *lines)
+{
+	uint32 first = rows->first_rows[block];
+	uint32 nrows = rows->first_rows[block + 1] - first;
+	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, where lines are by line pointer */
+	uint32 known = 0;
+
+	hg_heap_page_look(scan, version->first + block, horizon, lines);
+	*count = 0;
+	for (int i = 0; i < HG_LINE_WORDS; i++)
+		*count += pg_popcount64(lines->older[i]);
+	if (hg_segment_is_dense(rows, block))
+	{
+		/* bits of lines behind its rows are none of the version's */
+		memcpy(seen, lines->older, sizeof(seen));
+		for (uint32 i = 0; i < nrows; i += 64)
+			known +=
+				pg_popcount64(nrows - i < 64 ? seen[i / 64] & ((UINT64CONST(1) << (nrows - i)) - 1)
+											 : seen[i / 64]);
+	}
+	else
+		for (uint32 i = 0; i < nrows; i++)
+		{
+			uint32 line = hg_segment_offset(rows, block, (int) i) - 1;
+			uint64 bit = lines->older[line / 64] >> line % 64 & 1;
+
+			seen[i / 64] |= bit << i % 64;
+			known += (uint32) bit;
+		}
+	/* there is no such row that the version does not have */
+	if (known != *count)
+		return false;
+	hg_changed_set(bits, first, seen, nrows);
+	return true;
+}
+
+void
+hg_changed_add(HgChangedBlocks *blocks, int block, const HgHeapLines *lines)
+{
+	uint32 end = blocks->nlines + lines->nothers;
+
+	if (end > blocks->room)
+	{
+		blocks->room = Max(end, blocks->room * 2);
+		blocks->lines = blocks->lines == NULL
+							? palloc(blocks->room * sizeof(OffsetNumber))
+							: repalloc(blocks->lines, blocks->room * sizeof(OffsetNumber));
+	}
+	hg_block_bits_set(&blocks->blocks, block);
+	blocks->starts[block] = blocks->nlines;
+	blocks->counts[block] = (uint16) lines->nothers;
+	if (lines->nothers > 0)
+		memcpy(blocks->lines + blocks->nlines, lines->others,
+			   lines->nothers * sizeof(OffsetNumber));
+	blocks->nlines = end;
+}
+
+Size
+hg_changed_bytes(const HgChangedBlocks *blocks)
+{
+	return blocks != NULL ? sizeof(HgChangedBlocks) + blocks->room * sizeof(OffsetNumber) : 0;
+}
+
+void
+hg_changed_free(HgChangedBlocks *blocks)
+{
+	if (blocks == NULL)
+		return;
+	if (blocks->lines != NULL)
+		pfree(blocks->lines);
+	pfree(blocks);
+}

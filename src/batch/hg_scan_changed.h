@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_changed.h
+ *	  Rows of changed blocks that are those of a segment version still.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_SCAN_CHANGED_H
+#define HG_SCAN_CHANGED_H
+
+#include "access/relscan.h"
+
+#include "batch/hg_heap_page.h"
+#include "resident/hg_resident_version.h"
+
+/*
+ * The id by which rows of a version are known in the heap: those of its blocks whose ids precede it
+ * are the version's, and all others are not.  Invalid where that can't be told any more.
+ */
+extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
+
+/*
+ * Which rows of a version's block, whose rows are to be told from others by that id, does a scan's
+ * snapshot see?  Their bits are set, of which there is one for each row of the version, and *count
+ * becomes how many they are; lines tell of other rows of the block.  False: that can't be told.
+ */
+extern bool hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version,
+							const HgSegmentRows *rows, int block, TransactionId horizon,
+							uint64 *bits, uint32 *count, HgHeapLines *lines);
+
+/* Blocks of a segment whose older rows are had from elsewhere. */
+typedef struct HgChangedBlocks
+{
+	HgBlockBits blocks;
+	uint32 starts[HG_SEGMENT_BLOCKS]; /* where the lines of a block's other rows begin ... */
+	uint16 counts[HG_SEGMENT_BLOCKS]; /* ... and how many they are */
+	uint32 nlines;
+	uint32 room;
+	OffsetNumber *lines; /* [nlines] line pointers of all of them */
+} HgChangedBlocks;
+
+/* Add a block with its other rows to blocks, which are zeroes at first, in CurrentMemoryContext. */
+extern void hg_changed_add(HgChangedBlocks *blocks, int block, const HgHeapLines *lines);
+
+/* What they take, and the end of them; of NULL nothing. */
+extern Size hg_changed_bytes(const HgChangedBlocks *blocks);
+extern void hg_changed_free(HgChangedBlocks *blocks);
+
+#endif /* HG_SCAN_CHANGED_H */
