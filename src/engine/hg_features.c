@@ -32,7 +32,9 @@ hg_cpu_features(void)
 		__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
 		__builtin_cpu_supports("popcnt"))
 		return HG_CPU_AVX512;
-	if (features_limit >= HG_CPU_AVX2 && __builtin_cpu_supports("avx2"))
+	if (features_limit >= HG_CPU_AVX2 && __builtin_cpu_supports("avx2") &&
+		__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+		__builtin_cpu_supports("popcnt"))
 		return HG_CPU_AVX2;
 #endif
 	return HG_CPU_PORTABLE;

@@ -306,7 +306,7 @@ bench_pairs(const char *name, const HgFlatMask *mask, HgMatchMode mode, bool wit
 static void
 bench_lookup(const char *name, HgSide keys_of, bool counted)
 {
-	HgFlatSide graph = {sides[0].graph, NULL};
+	HgFlatSide graph = {.graph = sides[0].graph};
 	HgFlatRows rows = {.keys = sides[1].keys, .count = smaller(options.rows[1], FEW_KEYS)};
 	double start = cpu_ms();
 	HgFlatJoin *join;
@@ -393,8 +393,9 @@ run_all(void)
 static void
 usage(void)
 {
-	printf("usage: hg_bench_flat [--rows N] [--inner N] [--width 4|8] [--repeat N]\n"
-		   "                     [--features portable|avx512] [--small-pages] [--only NAME]\n");
+	printf(
+		"usage: hg_bench_flat [--rows N] [--inner N] [--width 4|8] [--repeat N]\n"
+		"                     [--features portable|avx2|avx512] [--small-pages] [--only NAME]\n");
 	exit(1);
 }
 
@@ -421,6 +422,7 @@ main(int argc, char **argv)
 			options.repeat = atoi(optarg);
 		else if (option == 'f')
 			hg_cpu_limit_features(strcmp(optarg, "portable") == 0 ? HG_CPU_PORTABLE
+								  : strcmp(optarg, "avx2") == 0	  ? HG_CPU_AVX2
 																  : HG_CPU_AVX512);
 		else if (option == 'o')
 			options.only = optarg;

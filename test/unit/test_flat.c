@@ -827,12 +827,12 @@ main(void)
 	{
 		const char *name;
 		HgCpuFeatures features;
-	} isas[] = {{"portable", HG_CPU_PORTABLE}, {"avx512", HG_CPU_AVX512}};
+	} isas[] = {{"portable", HG_CPU_PORTABLE}, {"avx2", HG_CPU_AVX2}, {"avx512", HG_CPU_AVX512}};
 	int rounds = hg_tap_suite() == HG_SUITE_WHOLE	? 150
 				 : hg_tap_suite() == HG_SUITE_LARGE ? 3000
 													: 25;
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 	{
 		hg_cpu_limit_features(isas[i].features);
 		if (hg_cpu_features() != isas[i].features)

@@ -19,7 +19,7 @@
  * those of which some rows do, are bits of a table, which for up to 512 parts is one register.
  *
  * Without AVX-512 a list is compared with one outer key after the other, eight inner keys at
- * once.
+ * once: one comparison with AVX2.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -113,11 +113,20 @@ has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 #define HG_TARGET
 #define KERNEL(name) name##_portable
 #include "hg_cpu_flat_portable.h"
+#include "hg_cpu_flat_lists.h"
 #include "hg_cpu_flat_kernels.h"
 #undef HG_TARGET
 #undef KERNEL
 
 #ifdef HG_CPU_FLAT_X86
+#define HG_TARGET HG_CPU_FLAT_AVX2
+#define KERNEL(name) name##_avx2
+#include "hg_cpu_flat_avx2.h"
+#include "hg_cpu_flat_lists.h"
+#include "hg_cpu_flat_kernels.h"
+#undef HG_TARGET
+#undef KERNEL
+
 #define HG_TARGET HG_CPU_FLAT_AVX512
 #define KERNEL(name) name##_avx512
 #include "hg_cpu_flat_avx512.h"
@@ -142,6 +151,9 @@ hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
 	if (hg_cpu_features() >= HG_CPU_AVX512)
 		return intersect_kernels_avx512[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
 			join, pairs);
+	if (hg_cpu_features() >= HG_CPU_AVX2)
+		return intersect_kernels_avx2[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
+			join, pairs);
 #endif
 	return intersect_kernels_portable[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
 		join, pairs);
@@ -156,6 +168,8 @@ hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
 #ifdef HG_CPU_FLAT_X86
 	if (hg_cpu_features() >= HG_CPU_AVX512)
 		return compare_kernels_avx512[wide][filtered][pairs->outer != NULL][mode](join, pairs);
+	if (hg_cpu_features() >= HG_CPU_AVX2)
+		return compare_kernels_avx2[wide][filtered][pairs->outer != NULL][mode](join, pairs);
 #endif
 	return compare_kernels_portable[wide][filtered][pairs->outer != NULL][mode](join, pairs);
 }

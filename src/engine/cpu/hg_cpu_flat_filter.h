@@ -15,6 +15,7 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define HG_CPU_FLAT_X86 1
+#define HG_CPU_FLAT_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define HG_CPU_FLAT_AVX512                                                                         \
 	__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
 #endif
