@@ -65,6 +65,7 @@ begin
   return split_part(ours, ' ', 1) || ' ' || graphs_of(plan->0->'Plan');
 end
 $$;
+create function slow(int) returns bool language plpgsql stable parallel safe as $$ begin perform pg_sleep(0.001); return true; end $$;
 -- several segments each: rows are wide
 create table a (id int, k2 int2, k4 int4, k8 int8, v int, n numeric(10,2), t text, wide text) with (fillfactor = 90);
 create table b (id int, k2 int2, k4 int4, k8 int8, w int, m numeric, u text, wide text) with (fillfactor = 90);
@@ -163,6 +164,13 @@ foreach my $setting ('parallel_leader_participation = off', 'max_parallel_worker
 	same_is("select id from a where $_ exists (select from b where a.k8 = b.k8)", '(oi|io)', "$setting: $_ exists") foreach '', 'not';
 	sql('reset parallel_leader_participation; reset max_parallel_workers');
 }
+# Inner rows of one key that several processes have read, each of which joins its own with lent outer rows.
+sql('create table d as select i as id, i % 40 as g, repeat(\'w\', 2000) as p from generate_series(1, 100) i; alter table d alter p set storage plain; insert into d select id, g, p from d; analyze d');
+sql('set parallel_leader_participation = off');
+same_is("select id, t from a where $_ exists (select from d where a.k2 = d.g and slow(d.id))", 'o', "held inner rows of several processes: $_ exists") foreach '', 'not';
+same_is("select id, t from a where $_ exists (select from d where a.k2 = d.g and slow(d.id) and a.v <> d.id)", 'o', "... with another clause: $_ exists") foreach '', 'not';
+same_is('select count(*) from a where exists (select from d where a.k2 = d.g and slow(d.id))', 'o', '... counted');
+sql('reset parallel_leader_participation');
 # more rows have changed than fit: the lent ones are read, too
 sql('update a set v = v + 1 where id between 3000 and 9000');
 foreach my $limit ('64kB', '256kB')

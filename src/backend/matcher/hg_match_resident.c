@@ -16,7 +16,7 @@
  * Where processes share the join all of them have the same lent rows, and each has held rows of its
  * own.  Of lent x lent each takes a range of vertices after the other; its own rows it joins with
  * what is lent, whole; and held rows of all processes are joined by a team.  So each pair is one
- * process's.
+ * process's, but matches of a lent row may be several processes'.
  *
  * A block of matches is of one part.  So lent rows and held ones do not meet in a block of a side,
  * and an outer row's matches with lent inner rows follow each other, and those with held ones do:

@@ -267,9 +267,13 @@ hg_join_joins_lent(const HgJoinState *state, HgSide side)
 bool
 hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 {
+	/* beside lent ones, or in several processes, each of which joins its own with lent rows */
+	bool apart = state->inputs[HG_INNER]->lent != NULL ||
+				 (state->team.shared != NULL && state->inputs[HG_OUTER]->lent != NULL);
+
 	/* an inner side that is unique has no other match */
-	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) &&
-		   state->inputs[HG_INNER]->lent != NULL && inner_held > 0;
+	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
+		   inner_held > 0;
 }
 
 void

@@ -65,8 +65,8 @@ extern void hg_join_return_lent(HgJoinState *state, HgSide side);
 extern bool hg_join_joins_lent(const HgJoinState *state, HgSide side);
 
 /*
- * Where one match of an outer row counts, and so many inner rows are held: may matchers return
- * others that do not follow it?
+ * Where one match of an outer row counts, and so many inner rows are held, by all processes: may
+ * matchers return others that do not follow it, or another process have one?
  */
 extern bool hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held);
 
