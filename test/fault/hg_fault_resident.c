@@ -191,10 +191,9 @@ hg_fault_resident_init(void)
 		"hashgraph.fault_keep_served",
 		"Has a transaction keep what it is served to its end, as a cursor does.", NULL,
 		&hg_fault_keep_served, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-	DefineCustomBoolVariable("hashgraph.fault_alone",
-							 "Has who may prune a block wait with it for itself.", NULL,
-							 &hg_fault_alone, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL,
-							 NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.fault_alone", "Has who may prune a block wait with it for itself.", NULL,
+		&hg_fault_alone, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
