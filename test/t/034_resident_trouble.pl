@@ -336,8 +336,8 @@ sql('update a set v = v where k = 3000');
 	$pruner->send($changed);
 	wait_at($main, ALONE);
 	let_go($main, TAKE);
-	ok(!$reader->finish(1), 'who reads rows that it knows of waits for who has their block for himself');
-	is(sql("select wait_event from pg_stat_activity where pid = $reader->{pid}"), 'BufferContent', '... for the block');
+	ok(wait_for(sub { sql("select wait_event from pg_stat_activity where pid = $reader->{pid}") eq 'BufferContent' }, 20), 'who reads rows that it knows of waits for who has their block for himself');
+	ok(!$reader->finish(0), '... and goes on no further');
 	let_go($main, ALONE);
 	ok($_->finish(20) && join("\n", @{ $_->{rows} }) eq $rows, '... and has its rows then') foreach $reader, $pruner;
 }
