@@ -257,6 +257,9 @@ hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
 
 	ExecClearTuple(slot);
 	hg_heap_page_pin(heap, block);
+	/* who was alone with the page before may be moving its rows still, and is not behind this */
+	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
+	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
 	hg_heap_page_hold(page, heap, lines, nlines, slot);
 }
 

@@ -26,7 +26,8 @@
  * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
  * by its line pointers and headers (hg_heap_page.c).  As long as the snapshot is registered the
  * answer stays the same, and so does that for the block's other rows: these may be read at any
- * later time, and each row is found once.
+ * later time, and each row is found once.  Where they lie does not stay the same: whoever comes to
+ * read them has the page's lock once more, behind the pin.
  *
  * test/t/036_resident_graph_joins.pl has blocks of every kind changed, in each way.
  *

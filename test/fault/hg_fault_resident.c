@@ -31,13 +31,16 @@
  */
 #include "hg_compat.h"
 
+#include "access/heapam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/lock.h"
 #include "utils/guc.h"
 
 #include "batch/hg_graph_key.h"
+#include "batch/hg_heap_page.h"
 #include "engine/hg_flat.h"
 #include "hg_fault.h"
 #include "loader/hg_loader_encode.h"
@@ -64,7 +67,9 @@ typedef enum HgFaultPlace
 	HG_FAULT_PLACE_RECORD,		/* between a loader's second copy of the bits and the record */
 	HG_FAULT_PLACE_OBSERVE,		/* between a witness's copy of a table's bits and the records */
 	HG_FAULT_PLACE_EVICT,		/* between the list of what may be evicted and the first of it */
-	HG_FAULT_PLACE_GRAPH		/* when a loader has made a bin of a HashGraph */
+	HG_FAULT_PLACE_GRAPH,		/* when a loader has made a bin of a HashGraph */
+	HG_FAULT_PLACE_TAKE,		/* before a block is read whose older rows were lent */
+	HG_FAULT_PLACE_ALONE		/* where who may prune a block has it for itself, and holds it */
 } HgFaultPlace;
 
 typedef enum HgPlanted
@@ -107,6 +112,12 @@ HG_WRAPPED(HgStatus, hg_flat_finish_bin,
 HG_WRAPPED(HgServed *, hg_validity_serve,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
+HG_WRAPPED(void, hg_heap_page_take,
+		   (HgHeapPage * page, TableScanDesc scan, BlockNumber block, const OffsetNumber *lines,
+			int nlines, TupleTableSlot *slot));
+#if HG_HAVE_PRUNE_OPT
+HG_WRAPPED(void, heap_page_prune_opt, (Relation relation, Buffer buffer));
+#endif
 HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, HgChainPosition position));
 HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
@@ -117,6 +128,7 @@ static int hg_fault_eviction_rest = 60 * 1000; /* ms */
 static int hg_fault_forget = 60 * 60 * 1000;   /* ms */
 static bool hg_fault_note_scan = false;
 static bool hg_fault_keep_served = false;
+static bool hg_fault_alone = false;
 
 /* Whose copies of bits these are. */
 static bool serving = false;
@@ -179,6 +191,9 @@ hg_fault_resident_init(void)
 		"hashgraph.fault_keep_served",
 		"Has a transaction keep what it is served to its end, as a cursor does.", NULL,
 		&hg_fault_keep_served, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomBoolVariable(
+		"hashgraph.fault_alone", "Has who may prune a block wait with it for itself.", NULL,
+		&hg_fault_alone, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hashgraph.fault_eviction_rest",
 							"Sets how long what was taken in is not evicted.", NULL,
 							&hg_fault_eviction_rest, 60 * 1000, 0, 60 * 1000, PGC_SIGHUP,
@@ -430,6 +445,28 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	}
 	return served;
 }
+
+void
+__wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+						 const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
+{
+	hg_fault_come_by(HG_FAULT_PLACE_TAKE);
+	__real_hg_heap_page_take(page, scan, block, lines, nlines, slot);
+}
+
+#if HG_HAVE_PRUNE_OPT
+void
+__wrap_heap_page_prune_opt(Relation relation, Buffer buffer)
+{
+	if (hg_fault_alone)
+	{
+		LockBufferForCleanup(buffer);
+		hg_fault_come_by(HG_FAULT_PLACE_ALONE);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	__real_heap_page_prune_opt(relation, buffer);
+}
+#endif
 
 /*
  * ------------------------------------------------------------------------

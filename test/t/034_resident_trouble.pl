@@ -316,6 +316,32 @@ sql(q{select hashgraph_resident_add('large', array['k'], keys => array['k'], wai
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... and one with the right ones is not');
 sql(q{select hashgraph_resident_drop('large')});
 
+# ---------------------------------------------------------------- a changed block that is pruned
+
+# Which rows a block has is known, and they are to be read, when somebody who has it for himself moves them: with the page's lock, and
+# before others have a pin on it.
+take_in('a', 'b');
+sql('update a set v = v where k = 3000');
+{
+	my $changed = 'select count(*), sum(a.v) from a join b on a.k = b.k';
+	my ($reader, $pruner) = map { RawSession->new($node) } 1 .. 2;
+
+	sql('set hashgraph.enabled = off');
+	my $rows = sql($changed);
+	sql('reset hashgraph.enabled');
+	hold($main, $_) foreach TAKE, ALONE;
+	$pruner->run_each('set hashgraph.fault_alone = on');
+	$reader->send($changed);
+	wait_at($main, TAKE);
+	$pruner->send($changed);
+	wait_at($main, ALONE);
+	let_go($main, TAKE);
+	ok(wait_for(sub { sql("select wait_event from pg_stat_activity where pid = $reader->{pid}") eq 'BufferContent' }, 20), 'who reads rows that it knows of waits for who has their block for himself');
+	ok(!$reader->finish(0), '... and goes on no further');
+	let_go($main, ALONE);
+	ok($_->finish(20) && join("\n", @{ $_->{rows} }) eq $rows, '... and has its rows then') foreach $reader, $pruner;
+}
+
 # ---------------------------------------------------------------- a table that is broken
 
 sql('create table broken as select * from a; create table broken_too as select * from a');
