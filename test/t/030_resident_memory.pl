@@ -155,7 +155,7 @@ sql('select hashgraph_resident_drop(relation) from (select distinct relation fro
 cmp_ok(memory_used(), '<', $empty + 64 * 1024, 'all of it is given back');
 
 # what joins hash twice gets one without being asked for, where the table has 8 MB
-sql('create table h as select i as k, i::numeric as n from generate_series(1, 240000) i; create table i as select * from g');
+sql('create table h as select i as k, i::money as n from generate_series(1, 240000) i; create table i as select * from g');
 wait_for(sub { sql(q{vacuum h; vacuum i; select bool_and(relallvisible = relpages) from pg_class where relname in ('h', 'i')}) eq 't' or not usleep(50_000) }, 20);
 sql('set hashgraph.fault_note_scan = on');
 sql("select hashgraph_resident_check('$_')") foreach qw(h i);

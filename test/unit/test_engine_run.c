@@ -462,6 +462,16 @@ check_no_graphs(const TestRun *run, HgJob *job)
 	return true;
 }
 
+/* The caller may have enough of a row's matches before he has all: of streams that are not long. */
+static bool
+check_settled(const TestRun *run, HgJob *job)
+{
+	TestJobStream of = {run->engine, job};
+	TestStream stream = test_job_stream(&of, run->data->rows[HG_OUTER], run->capacity);
+
+	return run->data->pairs > SETTLED_PAIRS || test_settled_checked(&stream);
+}
+
 static bool
 check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 {
@@ -471,8 +481,10 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 
 	run->engine->stats(job, &stats);
 	CHECK(stats.ranges > 0, "no ranges");
-	if ((stats.ranges == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays))
+	if ((stats.ranges == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays) ||
+		!check_settled(run, job))
 		return false;
+	run->engine->stats(job, &stats);
 	if (has_no_graphs(&stats) && stats.ranges == 1)
 		return check_no_graphs(run, job);
 
@@ -489,16 +501,6 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	CHECK(run->engine->describe(job, HG_OUTER, &graph, &error) == HG_INVALID,
 		  "a graph that was not built is described");
 	return true;
-}
-
-/* The caller may have enough of a row's matches before he has all: of streams that are not long. */
-static bool
-check_settled(const TestRun *run, HgJob *job)
-{
-	TestJobStream of = {run->engine, job};
-	TestStream stream = test_job_stream(&of, run->data->rows[HG_OUTER], run->capacity);
-
-	return run->data->pairs > SETTLED_PAIRS || test_settled_checked(&stream);
 }
 
 bool
@@ -522,7 +524,7 @@ test_run(const TestRun *run)
 	status = test_run_build(&counted, &job, &error);
 	if (status != HG_OK)
 		hg_tap_diag("build: status %d, %s (%s)", (int) status, error.message, error.detail);
-	good = status == HG_OK && check_job(&counted, job, &arrays) && check_settled(&counted, job);
+	good = status == HG_OK && check_job(&counted, job, &arrays);
 	if (job != NULL)
 		run->engine->close(job);
 	if (host.held_bytes != 0 || host.misused)
