@@ -14,7 +14,7 @@ use Time::HiRes qw(usleep);
 
 plan skip_all => 'runs with backend cpu' unless HashGraphTest::covers('cpu');
 
-my $node = new_server('graph_joins', conf => <<'CONF');
+my $node = new_server('graph_joins', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<'CONF');
 hashgraph.resident_memory = '56MB'
 hashgraph.resident_auto = off
 hashgraph.force = on
