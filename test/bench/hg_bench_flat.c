@@ -16,7 +16,7 @@
 #define _DEFAULT_SOURCE /* clock_gettime, getopt_long */
 
 #include "../../src/engine/cpu/hg_cpu.h"
-#include "../../src/engine/cpu/hg_cpu_run.h"
+#include "../../src/engine/hg_features.h"
 #include "../../src/engine/hg_flat.h"
 #include "../../src/engine/hg_hash.h"
 #include "hg_bench_host.h"

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/engine/cpu/hg_cpu_run.h"
+#include "../../src/engine/hg_features.h"
 
 /* Open the join of two sides: of graphs, or with the keys of one looked up. */
 typedef enum Kind
