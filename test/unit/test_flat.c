@@ -304,20 +304,24 @@ take_next(void *arg)
 	return atomic_fetch_add((atomic_uint *) arg, 1);
 }
 
+static bool
+shared_open(const Shared *shared, HgFlatJoin **join)
+{
+	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask, NULL},
+						   {shared->sides[1].graph, shared->sides[1].used_mask, NULL}};
+	HgFlatWork work = {take_next, shared->next};
+
+	return hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], &work, join, NULL) == HG_OK;
+}
+
 static void *
 shared_read(void *arg)
 {
 	Shared *shared = arg;
-	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask, NULL},
-						   {shared->sides[1].graph, shared->sides[1].used_mask, NULL}};
-	HgFlatWork work = {take_next, shared->next};
 	HgFlatJoin *join;
 
-	shared->good =
-		hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], &work, &join, NULL) == HG_OK;
-	if (!shared->good)
-		return NULL;
-	shared->good = test_pairs_read(join, HG_MATCH_ALL, 777, true, &shared->pairs);
+	shared->good = shared_open(shared, &join) &&
+				   test_pairs_read(join, HG_MATCH_ALL, 777, true, &shared->pairs);
 	hg_flat_close(join);
 	return NULL;
 }
@@ -326,14 +330,10 @@ static void *
 shared_count(void *arg)
 {
 	Shared *shared = arg;
-	HgFlatSide sides[2] = {{shared->sides[0].graph, shared->sides[0].used_mask, NULL},
-						   {shared->sides[1].graph, shared->sides[1].used_mask, NULL}};
-	HgFlatWork work = {take_next, shared->next};
 	HgFlatJoin *join;
 
-	shared->good =
-		hg_flat_join_open(test_host_plain(), &sides[0], &sides[1], &work, &join, NULL) == HG_OK &&
-		hg_flat_join_count(join, HG_MATCH_ALL, &shared->count, NULL) == HG_OK;
+	shared->good = shared_open(shared, &join) &&
+				   hg_flat_join_count(join, HG_MATCH_ALL, &shared->count, NULL) == HG_OK;
 	hg_flat_close(join);
 	return NULL;
 }
