@@ -5,8 +5,9 @@
  *
  *	hg_cpu_flat.c		shapes and sizes
  *	hg_cpu_flat_make.c	making graphs, of rows and of older graphs
+ *	hg_cpu_flat_bin.c	making a bin of its rows
  *	hg_cpu_flat_rows.c	what that does with many rows at once
- *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_join.h tells more
+ *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_stream.h tells more
  *
  * WHAT ALWAYS HOLDS of a bin, beside what hg_flat.h says: a list longer than HG_CPU_FLAT_SORTED is
  * sorted by key, as signed integers are, so that rows with equal keys stand together there and no

@@ -27,9 +27,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_join.h"
-
 #include "../hg_settled.h"
+#include "hg_cpu_flat_compare.h"
+#include "hg_cpu_flat_find.h"
 
 /* An outer graph that has so many times the rows of the inner one is searched. */
 #define SEARCH_RATIO 80
