@@ -57,7 +57,7 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 
 	*maker = NULL;
 	if (status == HG_OK)
-		status = hg_cpu_flat_alloc(host, maker_bytes(shape), &memory, error);
+		status = hg_host_memory_alloc(host, maker_bytes(shape), &memory, error);
 	if (status != HG_OK)
 		return status;
 
@@ -80,8 +80,7 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 static void
 free_begun(HgFlatMaker *maker)
 {
-	if (maker->keys != NULL)
-		maker->host->free(maker->host->arg, maker->keys, maker->room);
+	hg_host_memory_free(maker->host, maker->keys, maker->room);
 	maker->keys = NULL;
 	maker->first = maker->end = 0;
 }
@@ -92,7 +91,7 @@ hg_flat_maker_close(HgFlatMaker *maker)
 	if (maker == NULL)
 		return;
 	free_begun(maker);
-	maker->host->free(maker->host->arg, maker, maker->bytes);
+	hg_host_memory_free(maker->host, maker, maker->bytes);
 }
 
 HgStatus
@@ -224,7 +223,7 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 	{
 		free_begun(maker);
 		maker->room = rows * each + 1; /* something, also for none */
-		status = hg_cpu_flat_alloc(maker->host, maker->room, &memory, error);
+		status = hg_host_memory_alloc(maker->host, maker->room, &memory, error);
 		if (status != HG_OK)
 			return status;
 		maker->keys = memory;
@@ -428,7 +427,7 @@ open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
 
 	for (uint64_t b = 0; b < maker->bins; b++)
 		bytes += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
-	status = hg_cpu_flat_alloc(maker->host, bytes, &memory, error);
+	status = hg_host_memory_alloc(maker->host, bytes, &memory, error);
 	if (status != HG_OK)
 		return status;
 
@@ -473,7 +472,7 @@ hg_flat_make(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *pie
 	if (status == HG_OK)
 		*graph = &made->graph;
 	else if (made != NULL)
-		host->free(host->arg, made, made->bytes);
+		hg_host_memory_free(host, made, made->bytes);
 	return status;
 }
 
@@ -483,5 +482,5 @@ hg_flat_destroy(const HgHost *host, HgFlatGraph *graph)
 	MadeGraph *made = (MadeGraph *) graph;
 
 	if (made != NULL)
-		host->free(host->arg, made, made->bytes);
+		hg_host_memory_free(host, made, made->bytes);
 }

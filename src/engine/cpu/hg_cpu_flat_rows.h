@@ -25,7 +25,7 @@ hg_cpu_flat_piece(uint64_t from, uint64_t count)
 static inline HgStatus
 hg_cpu_flat_poll_piece(const HgHost *host, uint64_t from, HgError *error)
 {
-	return from % HG_CPU_FLAT_POLL_ROWS == 0 ? hg_cpu_flat_poll(host, error) : HG_OK;
+	return from % HG_CPU_FLAT_POLL_ROWS == 0 ? hg_host_check_cancel(host, error) : HG_OK;
 }
 
 static inline const void *

@@ -179,7 +179,7 @@ hg_cpu_flat_work_done(HgFlatJoin *join, uint32_t work, HgError *error)
 	if (join->cursor.work < HG_CPU_FLAT_POLL_ROWS)
 		return HG_OK;
 	join->cursor.work = 0;
-	return hg_cpu_flat_poll(join->host, error);
+	return hg_host_check_cancel(join->host, error);
 }
 
 static inline uint32_t
