@@ -105,12 +105,6 @@ choose_plan(const HgFlatGraph *outer, const HgFlatGraph *inner)
 	return plan;
 }
 
-uint32_t
-hg_flat_parts(const HgFlatGraph *outer, const HgFlatGraph *inner)
-{
-	return UINT32_C(1) << choose_plan(outer, inner).parts_log2;
-}
-
 HgStatus
 hg_flat_join_open(const HgHost *host, const HgFlatSide *outer, const HgFlatSide *inner,
 				  const HgFlatWork *work, HgFlatJoin **join, HgError *error)

@@ -23,7 +23,6 @@ struct HgFlatMaker
 	uint64_t *starts;  /* [bins + 1] of those begun: where their rows are in keys and numbers, */
 	uint64_t *places;  /* [bins] and where the next one goes */
 	uint32_t *offsets; /* [vertices + 1] of the bin that is finished */
-	uint64_t counted;  /* in all bins */
 	uint64_t bins;
 
 	uint32_t first; /* the bins that were begun: first .. end - 1 */
@@ -113,7 +112,6 @@ hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 		for (uint32_t i = 0; i < n; i++)
 			maker->counts[bins[i]]++;
 	}
-	maker->counted += rows->count;
 	return HG_OK;
 }
 
@@ -166,10 +164,7 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 				break;
 			n = hg_cpu_flat_piece(from, bin.rows);
 			if (to != UINT64_MAX)
-			{
-				kept = hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
-				maker->counts[to] += kept;
-			}
+				maker->counts[to] += hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
 			else
 			{
 				kept = hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from),
@@ -178,7 +173,6 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 				for (uint32_t i = 0; i < kept; i++)
 					maker->counts[places[i]]++;
 			}
-			maker->counted += kept;
 		}
 	}
 	return status;
@@ -188,12 +182,6 @@ uint64_t
 hg_flat_counted(const HgFlatMaker *maker, uint32_t bin)
 {
 	return maker->counts[bin];
-}
-
-uint64_t
-hg_flat_counted_all(const HgFlatMaker *maker)
-{
-	return maker->counted;
 }
 
 HgStatus
@@ -434,12 +422,13 @@ open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
 	*graph = memory;
 	(*graph)->bytes = bytes;
 	(*graph)->graph.shape = maker->shape;
-	(*graph)->graph.rows = maker->counted;
+	(*graph)->graph.rows = 0;
 	(*graph)->graph.bins = (*graph)->bins;
 	bin = (char *) ((*graph)->bins + maker->bins);
 	for (uint64_t b = 0; b < maker->bins; b++)
 	{
 		(*graph)->bins[b] = maker->counts[b] == 0 ? NULL : (const HgFlatBin *) bin;
+		(*graph)->graph.rows += maker->counts[b];
 		bin += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
 	}
 	return HG_OK;
