@@ -17,7 +17,6 @@
 #include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_lent.h"
 #include "hg_guc.h"
-#include "resident/hg_resident_report.h"
 
 double
 hg_scan_table_may_lend(const HgScanTable *table, double *rows)
