@@ -145,7 +145,7 @@ hg_join_lend(HgJoinState *state, HgSide side)
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	(void) hg_input_lend(input, NULL, NULL);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
 /* ---------------------------------------------------------------------
