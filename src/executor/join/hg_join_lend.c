@@ -110,9 +110,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 						  (double) hg_join_limit(&state->memory) / 2;
 }
 
-/* Which sides would be lent, as far as that is not decided. */
-static void
-hg_join_lend_choice(const HgJoinState *state, bool lend[2])
+void
+hg_join_expect_lent(const HgJoinState *state, bool lend[2])
 {
 	HgLendShape shape;
 
@@ -122,7 +121,7 @@ hg_join_lend_choice(const HgJoinState *state, bool lend[2])
 		return;
 	hg_join_lend_shape(state, &shape);
 	if (!hg_force)
-		(void) hg_join_lend_choose(&shape, state->lending.decided, lend);
+		hg_join_lend_choose(&shape, state->lending.decided, lend);
 	else
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			lend[side] |= !state->lending.decided[side] && shape.lent[side] > 0;
@@ -138,7 +137,7 @@ hg_join_lend(HgJoinState *state, HgSide side)
 
 	if (state->lending.decided[side])
 		return;
-	hg_join_lend_choice(state, lend);
+	hg_join_expect_lent(state, lend);
 	state->lending.decided[side] = true;
 	/* one that is asked for, and not there, learns that it was missed */
 	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input, &edges) > 0))
@@ -168,7 +167,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	if (!state->together)
 		return;
-	hg_join_lend_choice(state, lend);
+	hg_join_expect_lent(state, lend);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (lend[side] && !state->lending.decided[side])
@@ -228,12 +227,6 @@ hg_join_read_lent_back(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
 			hg_input_begin_back(state->inputs[side], &state->team.shared->lent[side].next_part);
-}
-
-void
-hg_join_expect_lent(const HgJoinState *state, bool lent[2])
-{
-	hg_join_lend_choice(state, lent);
 }
 
 bool
