@@ -31,6 +31,7 @@
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
 
 bool
 hg_join_lend_enabled(void)
@@ -157,7 +158,6 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 {
 	bool lend[2];
 
-	LWLockInitialize(&shared->lending, LWTRANCHE_PARALLEL_QUERY_DSA);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_lent_init(&shared->lent[side]);
@@ -176,6 +176,9 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 		state->lending.decided[side] = true;
 	}
 	shared->lends = hg_join_has_lent(state);
+	/* what it guards lies in the memory of residents */
+	if (shared->lends)
+		LWLockInitialize(&shared->lending, hg_resident_tranche());
 }
 
 void
@@ -216,6 +219,8 @@ hg_join_borrow(HgJoinState *state)
 void
 hg_join_end_lending(HgJoinShared *shared)
 {
+	if (!shared->lends)
+		return;
 	LWLockAcquire(&shared->lending, LW_EXCLUSIVE);
 	shared->lends = false;
 	LWLockRelease(&shared->lending);
