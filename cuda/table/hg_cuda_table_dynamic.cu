@@ -38,11 +38,15 @@
 #include "../kernels/hg_cuda_partition.h"
 #include "hg_cuda_table_dynamic_change_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 /* What is done between two looks at cancellation. */
 static constexpr uint64_t HG_DYNAMIC_PIECE_PAIRS = UINT64_C(1) << 22;
 static constexpr uint64_t HG_DYNAMIC_PIECE_KEYS = UINT64_C(1) << 22;
+
+/* Claims at least. */
+static constexpr uint64_t LEAST_CLAIMS = 64;
 
 /* What blocks are rounded up by, and CUB takes beside what grows with the rows. */
 static constexpr uint64_t ROUNDING = UINT64_C(1) << 20;
@@ -129,11 +133,10 @@ static HgStatus
 claim(HgCudaDynamic *dynamic, const HgSlotBatch *piece, uint8_t *wanted, HgError *error)
 {
 	HgCudaWork *work = &dynamic->base.work;
-	uint64_t claim_count = 64;
+	const uint64_t claim_count =
+		UINT64_C(1) << hg_ceil_log2(std::max(LEAST_CLAIMS, (uint64_t) piece->count * 2));
 	uint32_t *claims;
 
-	while (claim_count < (uint64_t) piece->count * 2)
-		claim_count *= 2;
 	HG_TRY(hg_cuda_alloc_array(work, claim_count, &claims, error));
 	HG_CUDA_TRY(cudaMemsetAsync(claims, 0xff, claim_count * sizeof(uint32_t), work->stream), error);
 	HG_TRY((hg_cuda_launch<hg_dynamic_claim_kernel<Slots>>(

@@ -29,6 +29,7 @@
 #include "hg_cuda_table_groups_kernels.h"
 
 #include "../kernels/hg_cuda_pieces.h"
+#include "../kernels/hg_cuda_shape.h"
 
 #include <cstring>
 
@@ -156,26 +157,24 @@ expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs
 															   cursor, keys, rows, error);
 }
 
-/* A table of the pairs that a batch erases: *pairs[*mask + 1]. */
+/* A table of the pairs that a batch erases, count > 0: *pairs[*mask + 1]. */
 static HgStatus
 list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 			unsigned long long **pairs, uint64_t *mask, HgError *error)
 {
 	HgCudaWork *work = &table->work;
-	uint64_t last = 1; /* place */
+	const uint64_t places = UINT64_C(1) << hg_ceil_log2(2 * out->count);
 	uint32_t *numbers;
 
-	while (last + 1 < 2 * out->count)
-		last = 2 * last + 1;
-	*mask = last;
-	HG_TRY(hg_cuda_alloc_array(work, last + 1, pairs, error));
+	*mask = places - 1;
+	HG_TRY(hg_cuda_alloc_array(work, places, pairs, error));
 	HG_TRY(hg_cuda_alloc_array(work, out->count, &numbers, error));
-	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, (last + 1) * sizeof(**pairs), work->stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, places * sizeof(**pairs), work->stream), error);
 	HG_TRY(hg_cuda_cuckoo_find(table, &groups->numbers, out->keys, out->count, false, nullptr,
 							   numbers, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_groups_erased_kernel, HG_STREAM_THREADS>(
 		work, "hg_groups_erased_kernel", out->count, HG_PIECE_ROWS, error, numbers, out->rows,
-		out->first_row, out->by_key, HG_PIECE_FIRST, HG_PIECE_END, *pairs, last)));
+		out->first_row, out->by_key, HG_PIECE_FIRST, HG_PIECE_END, *pairs, *mask)));
 	hg_cuda_free(work, numbers);
 	return HG_OK;
 }

@@ -14,21 +14,22 @@
 #include "hg_cuda_table_static.h"
 
 #include "../kernels/hg_cuda_pieces.h"
+#include "../kernels/hg_cuda_shape.h"
 #include "hg_cuda_table_static_build_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 static constexpr int THREADS = HG_STATIC_THREADS;
 
-/* log2 of the slots that say which of so many rows are erased: twice as many at least. */
+/* Slots that say which of a batch's rows are erased, at least. */
+static constexpr uint64_t LEAST_ERASED_SLOTS = 16;
+
+/* log2 of these for so many rows: twice as many at least. */
 static uint32_t
 erased_log2(uint64_t rows)
 {
-	uint32_t log2 = 4;
-
-	while ((UINT64_C(1) << log2) < 2 * rows)
-		log2++;
-	return log2;
+	return hg_ceil_log2(std::max(LEAST_ERASED_SLOTS, 2 * rows));
 }
 
 uint64_t
