@@ -396,22 +396,6 @@ __launch_bounds__(HG_STATIC_THREADS)
 	}
 }
 
-/* The slice whose slots slot is one of: the last that starts at most there. */
-__device__ __forceinline__ uint32_t
-hg_static_slice(const uint32_t *starts, uint32_t low, uint32_t high, uint32_t slot)
-{
-	while (low < high)
-	{
-		const uint32_t middle = low + (high - low + 1) / 2;
-
-		if (starts[middle] <= slot)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 /* Write the slots at .. end - 1 of lists that are padded to one length, whose lists begin at base.
  */
 template <typename Word, int FORM>
@@ -479,7 +463,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	if (at >= end)
 		return;
 	if (FORMAT == HG_TABLE_SLICED_ELLPACK)
-		slice = hg_static_slice(lists.starts, 0, slices - 1, (uint32_t) at);
+		slice = hg_search_owner(lists.starts, 0, slices - 1, (uint32_t) at);
 	else
 		slice = (uint32_t) (at / ((uint64_t) lists.length << lists.slice_log2));
 	for (; at < end; slice++)
