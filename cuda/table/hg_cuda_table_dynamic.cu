@@ -80,11 +80,21 @@ dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += held + lists + scratch;
 }
 
+/* HG_OK, or HG_TOO_MANY_ROWS where the lists of so many rows would have too many slots. */
+static HgStatus
+check_slots(const HgTableSpec *spec, uint64_t rows, uint32_t empty, HgError *error)
+{
+	if (hg_dynamic_lists_slots(spec, rows, empty) > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	return HG_OK;
+}
+
 static HgStatus
 dynamic_open(HgCudaTable *table, HgError *error)
 {
 	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
 
+	HG_TRY(check_slots(&table->spec, 0, hg_dynamic_empty_at_first(&table->spec), error));
 	dynamic->lists.unique = table->spec.content != HG_TABLE_MULTIMAP;
 	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &dynamic->state, error));
 	return hg_dynamic_open_lists(dynamic, error);
@@ -244,9 +254,8 @@ dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTabl
 		memset(change, 0, sizeof(*change));
 
 	/* what can't be known to fit is not begun */
-	if (in != nullptr && hg_dynamic_lists_slots(&table->spec, table->rows + in->count,
-												table->spec.empty_slots) > UINT32_MAX)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	if (in != nullptr)
+		HG_TRY(check_slots(&table->spec, table->rows + in->count, table->spec.empty_slots, error));
 	if (out != nullptr && out->count > 0)
 	{
 		HG_TRY(HG_DYNAMIC_BY_SLOTS(table, erase, dynamic, out, error));
