@@ -569,7 +569,10 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	}
 }
 
-/* Bring what is distinct together, a block a bin: bases[bin] words are in bins before it. */
+/*
+ * Bring what is distinct together, a block a bin: bases[bin] words are in bins before it.  bins are
+ * those from the first block's on to the last one, with which offsets_out end.
+ */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
