@@ -144,4 +144,8 @@ HgStatus hg_cuda_table_open(HgCudaDevice *device, const HgHost *host, const HgTa
 							HgCudaTable **table, HgError *error);
 void hg_cuda_table_close(HgCudaTable *table);
 
+/* Tell of a table as it is, and of what was done with it; so many keys stand beside it. */
+HgStatus hg_cuda_table_describe(HgCudaTable *table, uint64_t beside, HgTableStats *stats,
+								HgError *error);
+
 #endif /* HG_CUDA_TABLE_H */

@@ -443,18 +443,10 @@ tables_end(HgTableStream *handle)
 static HgStatus
 run_describe(CallersTable *owner, HgTableStats *stats, HgError *error)
 {
-	HgCudaTable *table = owner->table;
-	const uint64_t marked = all_rows(owner) - table->rows;
+	const uint64_t marked = all_rows(owner) - owner->table->rows;
 
-	HG_TRY(hg_cuda_look(&table->work, error));
-	*stats = table->told;
-	stats->bytes = table->work.held;
-	HG_TRY(table->calls->describe(table, stats, error));
-	stats->rows = all_rows(owner);
-	stats->slots += marked;
-	stats->filled = stats->slots == 0 ? 0 : (double) stats->rows / (double) stats->slots;
-	stats->peak_bytes = table->work.peak;
-	return HG_OK;
+	HG_TRY(hg_cuda_look(&owner->table->work, error));
+	return hg_cuda_table_describe(owner->table, marked, stats, error);
 }
 
 static HgStatus
