@@ -218,10 +218,7 @@ tables_match(HgTable *handle, const void *keys, uint64_t count, HgTableStream **
 	HG_TRY(hg_tables_check_usable(owner, error));
 	if (count >= HG_MAX_ROWS)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many keys to be looked up");
-	stream = static_cast<CallersStream *>(owner->host->alloc(owner->host->arg, sizeof(*stream)));
-	if (stream == nullptr)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
-	memset(stream, 0, sizeof(*stream));
+	HG_TRY(hg_cuda_make_struct(owner->host, sizeof(*stream), &stream, error));
 	stream->owner = owner;
 	stream->keys = static_cast<const unsigned char *>(keys);
 	stream->count = count;
