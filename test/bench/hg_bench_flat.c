@@ -20,6 +20,7 @@
 #include "../../src/engine/hg_flat.h"
 #include "../../src/engine/hg_hash.h"
 #include "hg_bench_host.h"
+#include "hg_bench_options.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@
 
 #define CHUNK 65536
 #define MAX_REPEAT 101
+#define MAX_ROWS 1000000000
 #define MAX_LINES 32
 #define PART_ROWS 230000
 #define FEW_KEYS 100000
@@ -271,7 +273,7 @@ bench_count(const char *name, const HgFlatMask *mask, HgMatchMode mode, uint64_t
 	hg_flat_close(join);
 }
 
-/* Read a join's pairs; the sum of outer rows is told. */
+/* Read a join's pairs; returns how many there are. */
 static uint64_t
 read_pairs(HgFlatJoin *join, HgMatchMode mode, bool with_inner)
 {
@@ -339,7 +341,10 @@ bench_job(void)
 
 	status = engine->open(engine, &hg_bench_host, &spec, &job, NULL);
 	if (status != HG_OK)
+	{
+		check("job", status, 0, 0);
 		return;
+	}
 	for (int s = 0; s < 2 && status == HG_OK; s++)
 		status = engine->append(job, (HgSide) s, sides[s].keys, options.rows[s], NULL);
 	if (status == HG_OK)
@@ -391,46 +396,81 @@ run_all(void)
 }
 
 static void
-usage(void)
+usage(FILE *file)
 {
-	printf(
-		"usage: hg_bench_flat [--rows N] [--inner N] [--width 4|8] [--repeat N]\n"
-		"                     [--features portable|avx2|avx512] [--small-pages] [--only NAME]\n");
-	exit(1);
+	fprintf(file,
+			"Usage: hg_bench_flat [option]...\n"
+			"  --rows N                 of both sides, at most %d (10000000)\n"
+			"  --inner N                of the inner side alone, behind --rows\n"
+			"  --width 4|8              bytes of a key (4)\n"
+			"  --repeat N               runs of each line, at most %d; times are medians (9)\n"
+			"  --features portable|avx2|avx512  of the processor, at most (all it has)\n"
+			"  --small-pages            memory in no huge pages\n"
+			"  --only NAME              lines whose names begin so\n"
+			"Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n",
+			MAX_ROWS, MAX_REPEAT);
+}
+
+/* The number of an option, at least 1, or the end of the program. */
+static unsigned long
+number(const char *option, unsigned long max)
+{
+	unsigned long value = hg_bench_number("hg_bench_flat", option, optarg, max);
+
+	return value > 0 ? value : 1;
+}
+
+static const char *
+features_name(int features)
+{
+	static const char *const names[] = {"portable", "avx2", "avx512"};
+
+	return names[features];
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{"rows", required_argument, NULL, 'r'},		{"inner", required_argument, NULL, 'i'},
-		{"width", required_argument, NULL, 'w'},	{"repeat", required_argument, NULL, 'n'},
-		{"features", required_argument, NULL, 'f'}, {"small-pages", no_argument, NULL, 's'},
-		{"only", required_argument, NULL, 'o'},		{NULL, 0, NULL, 0}};
+	static const struct option names[] = {{"rows", required_argument, NULL, 'r'},
+										  {"inner", required_argument, NULL, 'i'},
+										  {"width", required_argument, NULL, 'w'},
+										  {"repeat", required_argument, NULL, 'n'},
+										  {"features", required_argument, NULL, 'f'},
+										  {"small-pages", no_argument, NULL, 's'},
+										  {"only", required_argument, NULL, 'o'},
+										  {"help", no_argument, NULL, 'h'},
+										  {NULL, 0, NULL, 0}};
 	uint64_t bytes = 0;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-	{
-		if (option == 'r')
-			options.rows[0] = options.rows[1] = (uint32_t) atol(optarg);
-		else if (option == 'i')
-			options.rows[1] = (uint32_t) atol(optarg);
-		else if (option == 'w')
-			options.width = (uint32_t) atol(optarg);
-		else if (option == 'n' && atoi(optarg) <= MAX_REPEAT)
-			options.repeat = atoi(optarg);
-		else if (option == 'f')
-			hg_cpu_limit_features(strcmp(optarg, "portable") == 0 ? HG_CPU_PORTABLE
-								  : strcmp(optarg, "avx2") == 0	  ? HG_CPU_AVX2
-																  : HG_CPU_AVX512);
-		else if (option == 'o')
-			options.only = optarg;
-		else if (option == 's')
-			hg_bench_small_pages = true;
-		else
-			usage();
-	}
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		switch (option)
+		{
+			case 'r':
+				options.rows[0] = options.rows[1] = (uint32_t) number("rows", MAX_ROWS);
+				break;
+			case 'i':
+				options.rows[1] = (uint32_t) number("inner", MAX_ROWS);
+				break;
+			case 'w':
+				options.width = number("width", 8) == 8 ? 8 : 4;
+				break;
+			case 'n':
+				options.repeat = (int) number("repeat", MAX_REPEAT);
+				break;
+			case 'f':
+				hg_cpu_limit_features((HgCpuFeatures) hg_bench_choice(
+					"hg_bench_flat", "features", optarg, HG_CPU_AVX512 + 1, features_name));
+				break;
+			case 's':
+				hg_bench_small_pages = true;
+				break;
+			case 'o':
+				options.only = optarg;
+				break;
+			default:
+				hg_bench_help(usage, option == 'h');
+		}
 	for (int s = 0; s < 2; s++)
 	{
 		HgFlatShape shape = hg_flat_shape(options.width, options.rows[s]);
