@@ -26,6 +26,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_cuda_cuckoo.h"
+#include "hg_cuda_table_batch.h"
 #include "hg_cuda_table_groups_kernels.h"
 
 #include "../kernels/hg_cuda_pieces.h"
@@ -185,7 +186,6 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 		  const HgCudaTableBatch *in, Feed *feed, HgError *error)
 {
 	HgCudaWork *work = &table->work;
-	const uint32_t width = table->spec.key_width;
 	const uint64_t more = in != nullptr ? in->count : 0;
 	unsigned long long *pairs = nullptr;
 	uint64_t mask = 0;
@@ -193,7 +193,7 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 	uint32_t *cursor;
 
 	feed->kept = groups->count;
-	HG_TRY(hg_cuda_alloc(work, (groups->count + more) * width, &feed->keys, error));
+	HG_TRY(hg_cuda_alloc(work, (groups->count + more) * table->spec.key_width, &feed->keys, error));
 	HG_TRY(hg_cuda_alloc_array(work, groups->count + more, &feed->rows, error));
 	if (groups->count > 0 && out != nullptr && out->count > 0)
 	{
@@ -211,18 +211,7 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 		HG_TRY(expand(table, groups, nullptr, 0, false, nullptr, feed->keys, feed->rows, error));
 	if (more == 0)
 		return HG_OK;
-	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(feed->keys) + feed->kept * width, in->keys,
-								more * width, cudaMemcpyDeviceToDevice, work->stream),
-				error);
-	if (in->rows != nullptr)
-		HG_CUDA_TRY(cudaMemcpyAsync(feed->rows + feed->kept, in->rows, more * sizeof(uint32_t),
-									cudaMemcpyDeviceToDevice, work->stream),
-					error);
-	else
-		HG_TRY((hg_cuda_launch_pieces<hg_groups_rows_kernel, HG_STREAM_THREADS>(
-			work, "hg_groups_rows_kernel", more, HG_PIECE_ROWS, error, in->first_row,
-			HG_PIECE_FIRST, HG_PIECE_END, feed->rows + feed->kept)));
-	return HG_OK;
+	return hg_cuda_batch_append(table, in, feed->kept, feed->keys, feed->rows, error);
 }
 
 /* Build what a change makes of groups. */

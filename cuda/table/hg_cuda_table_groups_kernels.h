@@ -112,17 +112,6 @@ __launch_bounds__(HG_STREAM_THREADS)
 		rows_out[place] = row;
 }
 
-/* rows[i] = first_row + i. */
-static __global__ void
-__launch_bounds__(HG_STREAM_THREADS)
-	hg_groups_rows_kernel(uint32_t first_row, uint64_t first, uint64_t end, uint32_t *rows)
-{
-	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-
-	if (i < end)
-		rows[i] = first_row + (uint32_t) i;
-}
-
 /* Numbers of keys, or HG_NO_ROW, become one of the rows of each, or COUNTS: how many it has. */
 template <bool COUNTS>
 __global__ void

@@ -190,17 +190,6 @@ __launch_bounds__(HG_STATIC_THREADS)
 	}
 }
 
-/* rows[i] = first_row + i. */
-static __global__ void
-__launch_bounds__(HG_STATIC_THREADS)
-	hg_static_number_kernel(uint32_t *rows, uint64_t first, uint64_t n, uint32_t first_row)
-{
-	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x;
-
-	if (i < n)
-		rows[i] = first_row + (uint32_t) i;
-}
-
 /* ------------------------------------------------------------------------
  * Each key once
  * ------------------------------------------------------------------------ */
