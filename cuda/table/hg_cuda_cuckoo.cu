@@ -44,7 +44,7 @@
  */
 #include "hg_cuda_cuckoo_sizes.h"
 
-#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
 
 #include <cstddef>
 #include <cstring>

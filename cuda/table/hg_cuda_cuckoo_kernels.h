@@ -16,6 +16,8 @@
 #include "../kernels/hg_cuda_partition_kernels.h"
 #include "hg_cuda_cuckoo_look_kernels.h"
 
+#include <cub/block/block_scan.cuh>
+
 /* A block that holds a bin. */
 constexpr int HG_CUCKOO_THREADS = 512;
 constexpr uint32_t HG_CUCKOO_CLAIMS_LOG2 = 10;

@@ -15,7 +15,8 @@
 
 #include "hg_cuda_table_static_kernels.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
 
 /* Slots or edges that a block works on, where it takes several a thread. */
 constexpr uint32_t HG_STATIC_TILE = HG_STATIC_THREADS * 8;

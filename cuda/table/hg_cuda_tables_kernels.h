@@ -15,7 +15,7 @@
 #include "../kernels/hg_cuda_word.h"
 #include "hg_cuda_table.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
 
 /* Keys of a set whose words mark slots are answered here, whatever its kind has said. */
 template <typename Word>

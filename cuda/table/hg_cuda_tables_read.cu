@@ -20,6 +20,7 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_tables_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* A stream of matches: the keys of a piece are on the device. */
