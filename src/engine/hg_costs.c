@@ -12,6 +12,8 @@
  */
 #include "hg_costs.h"
 
+#include "hg_host_memory.h"
+
 /* Runs of each job. */
 #define RUNS 3
 
@@ -229,17 +231,17 @@ hg_costs_measure(HgEngine *engine, const HgHost *host, uint32_t key_width, void 
 				 uint64_t rows, HgCosts *costs, HgError *error)
 {
 	const size_t bytes = 2 * CHUNK_PAIRS * sizeof(uint32_t);
-	uint32_t *pairs = host->alloc(host->arg, bytes);
+	void *pairs;
+	HgStatus status = hg_host_memory_alloc(host, bytes, &pairs, error);
 	Jobs jobs = {.engine = engine, .host = host, .key_width = key_width, .keys = keys};
-	HgStatus status;
 
-	if (pairs == NULL)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-	jobs.matches =
-		(HgMatches){.outer = pairs, .inner = pairs + CHUNK_PAIRS, .capacity = CHUNK_PAIRS};
+	if (status != HG_OK)
+		return status;
+	jobs.matches = (HgMatches){
+		.outer = pairs, .inner = (uint32_t *) pairs + CHUNK_PAIRS, .capacity = CHUNK_PAIRS};
 	fill_keys(keys, key_width, rows);
 	status = measure(&jobs, rows, costs, error);
-	host->free(host->arg, pairs, bytes);
+	hg_host_memory_free(host, pairs, bytes);
 	return status;
 }
 

@@ -9,10 +9,6 @@
  */
 #include "hg_features.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
-#define HAVE_X86 1
-#endif
-
 static HgCpuFeatures features_limit = HG_CPU_AVX512;
 
 void
@@ -24,7 +20,7 @@ hg_cpu_limit_features(HgCpuFeatures most)
 HgCpuFeatures
 hg_cpu_features(void)
 {
-#ifdef HAVE_X86
+#ifdef HG_CPU_X86
 	/* all that the kernels are compiled for: a virtual machine may lack any of it */
 	if (features_limit >= HG_CPU_AVX512 && __builtin_cpu_supports("avx512f") &&
 		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&

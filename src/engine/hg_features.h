@@ -10,6 +10,17 @@
 #ifndef HG_FEATURES_H
 #define HG_FEATURES_H
 
+/*
+ * Where there may be more than plain instructions: what a function that uses them is declared with.
+ * hg_cpu_features() asks for all of either.
+ */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define HG_CPU_X86 1
+#define HG_CPU_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define HG_CPU_TARGET_AVX512                                                                       \
+	__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+#endif
+
 /* The instructions that kernels may use, in ascending order. */
 typedef enum HgCpuFeatures
 {

@@ -130,9 +130,8 @@ extern "C"
 	extern HgStatus hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph,
 									   const HgFlatMask *mask, HgError *error);
 
-	/* How many were counted in a bin, and in all. */
+	/* How many were counted in a bin. */
 	extern uint64_t hg_flat_counted(const HgFlatMaker *maker, uint32_t bin);
-	extern uint64_t hg_flat_counted_all(const HgFlatMaker *maker);
 
 	/*
 	 * Collect the rows of bins first .. *end - 1 from now on, of which there are as many as fit
@@ -188,9 +187,6 @@ extern "C"
 		uint32_t (*take)(void *arg); /* or NULL */
 		void *arg;
 	} HgFlatWork;
-
-	/* Parts of a join of two graphs: what take() returns less than. */
-	extern uint32_t hg_flat_parts(const HgFlatGraph *outer, const HgFlatGraph *inner);
 
 	/*
 	 * A join of two graphs, which stay in place until close, as the masks do.  Matching allocates

@@ -9,11 +9,10 @@
  */
 #include "hg_host_job.h"
 
+#include "hg_host_memory.h"
 #include "hg_reduce.h"
 #include "hg_shape.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Pieces that the first append makes room for. */
@@ -27,16 +26,7 @@
 HgStatus
 hg_host_check_limit(HgHostJob *job, uint64_t bytes, HgError *error)
 {
-	uint64_t limit = job->spec.memory_limit;
-	char detail[160];
-
-	if (limit == 0 || (bytes <= limit && job->held_bytes <= limit - bytes))
-		return HG_OK;
-	snprintf(detail, sizeof(detail),
-			 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
-			 job->held_bytes);
-	return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
-						"memory limit of %" PRIu64 " bytes reached", limit);
+	return hg_host_memory_check(job->spec.memory_limit, job->held_bytes, bytes, error);
 }
 
 void
@@ -57,29 +47,21 @@ HgStatus
 hg_host_alloc(HgHostJob *job, uint64_t bytes, void **ptr, HgError *error)
 {
 	HgStatus status = hg_host_check_limit(job, bytes, error);
-	char detail[160];
 
 	*ptr = NULL;
-	if (status != HG_OK)
-		return status;
-	if (bytes <= SIZE_MAX)
-		*ptr = job->host->alloc(job->host->arg, (size_t) bytes);
-	if (*ptr == NULL)
-	{
-		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
-	}
-	hg_host_hold(job, bytes);
-	return HG_OK;
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(job->host, bytes, ptr, error);
+	if (status == HG_OK)
+		hg_host_hold(job, bytes);
+	return status;
 }
 
 void
 hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes)
 {
-	if (ptr == NULL)
-		return;
-	job->host->free(job->host->arg, ptr, (size_t) bytes);
-	job->held_bytes -= bytes;
+	hg_host_memory_free(job->host, ptr, bytes);
+	if (ptr != NULL)
+		job->held_bytes -= bytes;
 }
 
 uint64_t
@@ -102,9 +84,7 @@ hg_host_room(const HgHostJob *job, uint64_t will_hold)
 HgStatus
 hg_host_poll(HgHostJob *job, HgError *error)
 {
-	if (job->host->cancelled(job->host->arg))
-		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
-	return HG_OK;
+	return hg_host_check_cancel(job->host, error);
 }
 
 /* ---------------------------------------------------------------------

@@ -46,7 +46,7 @@
  *	hg_ranges_cut.c		what they do to a job that was cut
  *	hg_ranges_pass.c	passes over the slices of a job that was cut
  *	hg_ranges_slice.c	loading ranges and parting slices
- *	hg_ranges_memory.c	memory, cancel
+ *	hg_host_memory.c	memory, cancel
  *
  * A file calls those that stand below it, and none above.
  *
@@ -55,7 +55,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_ranges_cut.h"
-#include "hg_ranges_memory.h"
+#include "hg_host_memory.h"
 
 #include <string.h>
 
@@ -133,24 +133,25 @@ check_mode(HgMatchMode mode, HgError *error)
 	return HG_OK;
 }
 
-/* A job without a job of the wrapped engine; NULL when out of memory. */
-static HgRangesJob *
-job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgError *error)
+/* A job without a job of the wrapped engine. */
+static HgStatus
+job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgRangesJob **created,
+		   HgError *error)
 {
-	HgRangesJob *job = host->alloc(host->arg, sizeof(*job));
+	void *memory;
+	HgStatus status = hg_host_memory_alloc(host, sizeof(HgRangesJob), &memory, error);
+	HgRangesJob *job = memory;
 
-	if (job == NULL)
-	{
-		hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
-		return NULL;
-	}
+	if (status != HG_OK)
+		return status;
 	memset(job, 0, sizeof(*job));
 	job->pass.ranges = (HgRanges *) engine;
 	job->pass.host = job->pass.slices.host = host;
 	job->pass.spec = *spec;
 	job->pass.spec.direct = 0; /* one range might be, and the next not */
 	job->pass.slices.key_width = spec->key_width;
-	return job;
+	*created = job;
+	return HG_OK;
 }
 
 static HgStatus
@@ -162,9 +163,9 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	job = job_create(engine, host, spec, error);
-	if (job == NULL)
-		return HG_OUT_OF_MEMORY;
+	status = job_create(engine, host, spec, &job, error);
+	if (status != HG_OK)
+		return status;
 	status = hg_ranges_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
@@ -173,7 +174,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	}
 	if (status != HG_OK)
 	{
-		host->free(host->arg, job, sizeof(*job));
+		hg_host_memory_free(host, job, sizeof(*job));
 		return status;
 	}
 	*handle = (HgJob *) job;
@@ -187,12 +188,13 @@ hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJ
 	HgRanges *ranges = (HgRanges *) engine;
 	HgEngine *target = ranges->target(ranges->arg);
 	HgRangesJob *job;
+	HgStatus status;
 
 	if (target == NULL)
 		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-	job = job_create(engine, host, spec, error);
-	if (job == NULL)
-		return HG_OUT_OF_MEMORY;
+	status = job_create(engine, host, spec, &job, error);
+	if (status != HG_OK)
+		return status;
 	job->pass.now.calls = *target;
 	job->pass.now.job = open;
 	*handle = (HgJob *) job;
@@ -209,13 +211,14 @@ side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t c
 		size_t capacity = side->array_capacity == 0 ? FIRST_ARRAYS : 2 * side->array_capacity;
 		void *arrays;
 		HgStatus status =
-			hg_ranges_alloc(job->pass.host, capacity, sizeof(HgRangesArray), &arrays, error);
+			hg_host_memory_alloc(job->pass.host, capacity * sizeof(HgRangesArray), &arrays, error);
 
 		if (status != HG_OK)
 			return status;
 		if (side->array_count > 0)
 			memcpy(arrays, side->arrays, side->array_count * sizeof(HgRangesArray));
-		hg_ranges_free(job->pass.host, side->arrays, side->array_capacity, sizeof(HgRangesArray));
+		hg_host_memory_free(job->pass.host, side->arrays,
+							side->array_capacity * sizeof(HgRangesArray));
 		side->arrays = arrays;
 		side->array_capacity = capacity;
 	}
@@ -473,14 +476,15 @@ ranges_close(HgJob *handle)
 	{
 		HgRangesSide *side = &job->pass.slices.sides[which];
 
-		hg_ranges_free(job->pass.host, side->mixed, side->capacity, job->pass.spec.key_width);
-		hg_ranges_free(job->pass.host, side->numbers, side->capacity, sizeof(uint32_t));
-		hg_ranges_free(job->pass.host, side->range_rows, 2 * HG_RANGES, sizeof(uint64_t));
-		hg_ranges_free(job->pass.host, side->arrays, side->array_capacity, sizeof(HgRangesArray));
+		hg_host_memory_free(job->pass.host, side->mixed, side->capacity * job->pass.spec.key_width);
+		hg_host_memory_free(job->pass.host, side->numbers, side->capacity * sizeof(uint32_t));
+		hg_host_memory_free(job->pass.host, side->range_rows, 2 * HG_RANGES * sizeof(uint64_t));
+		hg_host_memory_free(job->pass.host, side->arrays,
+							side->array_capacity * sizeof(HgRangesArray));
 	}
-	hg_ranges_free(job->pass.host, job->pass.slices.give, HG_RANGES_GIVE_KEYS,
-				   job->pass.spec.key_width);
-	job->pass.host->free(job->pass.host->arg, job, sizeof(*job));
+	hg_host_memory_free(job->pass.host, job->pass.slices.give,
+						(uint64_t) HG_RANGES_GIVE_KEYS * job->pass.spec.key_width);
+	hg_host_memory_free(job->pass.host, job, sizeof(*job));
 }
 
 void

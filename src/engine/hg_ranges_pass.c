@@ -11,7 +11,7 @@
  */
 #include "hg_ranges_pass.h"
 
-#include "hg_ranges_memory.h"
+#include "hg_host_memory.h"
 
 #include <string.h>
 
@@ -107,7 +107,7 @@ run_fill(HgRangesPass *pass, HgRangesRun *run, HgError *error)
 
 		for (uint64_t at = slice->low[which]; at < slice->high[which]; at += step)
 		{
-			HgStatus status = hg_ranges_poll(pass->host, error);
+			HgStatus status = hg_host_check_cancel(pass->host, error);
 
 			if (status != HG_OK)
 				return status;
@@ -321,15 +321,16 @@ hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error)
 		pass->now.calls.start != NULL &&
 		(pass->spec.memory_limit == 0 || pass->spec.memory_limit >= HG_RANGES_SHARED_LIMIT);
 	pass->slices.most_rows = UINT64_MAX;
-	status = hg_ranges_alloc(pass->host, HG_RANGES_GIVE_KEYS, pass->spec.key_width,
-							 &pass->slices.give, error);
+	status = hg_host_memory_alloc(pass->host, (uint64_t) HG_RANGES_GIVE_KEYS * pass->spec.key_width,
+								  &pass->slices.give, error);
 	for (int which = 0; which < 2 && status == HG_OK; which++)
 	{
 		HgRangesSide *side = &pass->slices.sides[which];
 		void *numbers;
 
 		/* both in one array */
-		status = hg_ranges_alloc(pass->host, 2 * HG_RANGES, sizeof(uint64_t), &numbers, error);
+		status =
+			hg_host_memory_alloc(pass->host, 2 * HG_RANGES * sizeof(uint64_t), &numbers, error);
 		if (status != HG_OK)
 			break;
 		memset(numbers, 0, 2 * HG_RANGES * sizeof(uint64_t));

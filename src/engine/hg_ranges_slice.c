@@ -12,7 +12,7 @@
 #include "hg_ranges_slice.h"
 
 #include "hg_hash.h"
-#include "hg_ranges_memory.h"
+#include "hg_host_memory.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ hg_ranges_count_side(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 
 	while ((count = walk_on(side, &walk, slices->key_width, HG_RANGES_POLL_ROWS, &keys)) > 0)
 	{
-		HgStatus status = hg_ranges_poll(slices->host, error);
+		HgStatus status = hg_host_check_cancel(slices->host, error);
 
 		if (status != HG_OK)
 			return status;
@@ -119,18 +119,18 @@ side_reserve(HgRangesSlices *slices, int which, HgError *error)
 	if (capacity <= side->capacity)
 		return HG_OK;
 
-	hg_ranges_free(slices->host, side->mixed, side->capacity, slices->key_width);
-	hg_ranges_free(slices->host, side->numbers, side->capacity, sizeof(uint32_t));
+	hg_host_memory_free(slices->host, side->mixed, side->capacity * slices->key_width);
+	hg_host_memory_free(slices->host, side->numbers, side->capacity * sizeof(uint32_t));
 	side->mixed = NULL;
 	side->numbers = NULL;
 	side->capacity = 0;
-	status = hg_ranges_alloc(slices->host, capacity, slices->key_width, &side->mixed, error);
+	status = hg_host_memory_alloc(slices->host, capacity * slices->key_width, &side->mixed, error);
 	if (status != HG_OK)
 		return status;
-	status = hg_ranges_alloc(slices->host, capacity, sizeof(uint32_t), &numbers, error);
+	status = hg_host_memory_alloc(slices->host, capacity * sizeof(uint32_t), &numbers, error);
 	if (status != HG_OK)
 	{
-		hg_ranges_free(slices->host, side->mixed, capacity, slices->key_width);
+		hg_host_memory_free(slices->host, side->mixed, capacity * slices->key_width);
 		side->mixed = NULL;
 		return status;
 	}
@@ -180,7 +180,7 @@ side_load(HgRangesSlices *slices, HgRangesSide *side, HgError *error)
 	while (side->left > 0 && (side->capacity - side->loaded >= side->left ||
 							  side->capacity - side->loaded >= HG_RANGES_POLL_ROWS))
 	{
-		HgStatus status = hg_ranges_poll(slices->host, error);
+		HgStatus status = hg_host_check_cancel(slices->host, error);
 
 		if (status != HG_OK)
 			return status;
@@ -404,7 +404,7 @@ slice_differing(HgRangesSlices *slices, const HgRangesSlice *slice, uint64_t *di
 
 		for (uint64_t at = slice->low[which]; at < slice->high[which]; at += step)
 		{
-			HgStatus status = hg_ranges_poll(slices->host, error);
+			HgStatus status = hg_host_check_cancel(slices->host, error);
 
 			if (status != HG_OK)
 				return status;
@@ -434,7 +434,7 @@ split_by_bit(HgRangesSlices *slices, const HgRangesSlice *slice, uint32_t bit, H
 
 		while (from < to)
 		{
-			HgStatus status = hg_ranges_poll(slices->host, error);
+			HgStatus status = hg_host_check_cancel(slices->host, error);
 
 			if (status != HG_OK)
 				return status;

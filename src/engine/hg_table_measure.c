@@ -9,6 +9,8 @@
  */
 #include "hg_table_measure.h"
 
+#include "hg_host_memory.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -157,12 +159,12 @@ static HgStatus
 find_all(Trial *trial, HgError *error)
 {
 	const size_t bytes = FIND_KEYS * sizeof(uint32_t);
-	uint32_t *rows = trial->host->alloc(trial->host->arg, bytes);
-	HgStatus status = HG_OK;
+	void *rows;
+	HgStatus status = hg_host_memory_alloc(trial->host, bytes, &rows, error);
 	double started;
 
-	if (rows == NULL)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
+	if (status != HG_OK)
+		return status;
 	started = hg_clock_ms();
 	for (uint64_t at = 0; at < trial->nkeys && status == HG_OK; at += FIND_KEYS)
 	{
@@ -172,7 +174,7 @@ find_all(Trial *trial, HgError *error)
 		status = trial->tables->find(trial->table, batch.keys, batch.count, rows, error);
 	}
 	trial->measure->find_ns = ns_since(started);
-	trial->host->free(trial->host->arg, rows, bytes);
+	hg_host_memory_free(trial->host, rows, bytes);
 	return status;
 }
 

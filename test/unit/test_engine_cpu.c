@@ -11,11 +11,13 @@
 #include "test_engine_suite.h"
 #include "test_settled.h"
 
-#include "../../src/engine/cpu/hg_cpu_run.h"
+#include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_features.h"
 #include "../../src/engine/hg_settled.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Build and close; returns the status and what the job said of itself. */
 static HgStatus

@@ -9,6 +9,9 @@
  */
 #include "test_flat_side.h"
 
+#include "../../src/engine/hg_features.h"
+#include "hg_tap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -382,4 +385,66 @@ test_flat_graph_right(const HgFlatGraph *graph, const TestFlatSide *side)
 	free(wanted);
 	free(found);
 	return good;
+}
+
+const char *
+test_flat_limit_isa(int isa)
+{
+	static const char *const names[TEST_FLAT_ISAS] = {
+		[HG_CPU_PORTABLE] = "portable", [HG_CPU_AVX2] = "avx2", [HG_CPU_AVX512] = "avx512"};
+
+	hg_cpu_limit_features((HgCpuFeatures) isa);
+	if (hg_cpu_features() == (HgCpuFeatures) isa)
+		return names[isa];
+	hg_tap_skip("this machine has not got it", "flat HashGraphs with %s", names[isa]);
+	return NULL;
+}
+
+void
+test_flat_failures(const TestFlatStretch *stretches, size_t count)
+{
+	uint64_t state = 41;
+	TestFlatSide sides[3];
+	bool made = true;
+
+	for (int s = 0; s < 3; s++)
+	{
+		/* long lists, too */
+		test_flat_create(&sides[s], &state, 4, 40000, 50000, s == 1 ? 3 : 10000, false);
+		made = test_flat_make(&sides[s]) && made;
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		bool good = made;
+		HgError error;
+		TestHost host;
+		uint64_t allocations;
+		uint64_t polls;
+
+		test_host_init(&host, test_host_plain());
+		good = good && stretches[i].run(&host.host, sides, &error) == HG_OK &&
+			   host.held_bytes == 0 && !host.misused;
+		allocations = host.allocations;
+		polls = host.polls;
+		for (uint64_t n = 1; n <= allocations && good; n++)
+		{
+			test_host_init(&host, test_host_plain());
+			host.fail_allocation = n;
+			good = stretches[i].run(&host.host, sides, &error) == HG_OUT_OF_MEMORY &&
+				   error.status == HG_OUT_OF_MEMORY && host.held_bytes == 0 && !host.misused;
+		}
+		hg_tap_ok(good && allocations > 0, "%s: each of %d allocations may be refused",
+				  stretches[i].name, (int) allocations);
+		for (uint64_t n = 1; n <= polls && good; n++)
+		{
+			test_host_init(&host, test_host_plain());
+			host.cancel_poll = n;
+			good = stretches[i].run(&host.host, sides, &error) == HG_CANCELLED &&
+				   error.status == HG_CANCELLED && host.polls == n && host.held_bytes == 0;
+		}
+		hg_tap_ok(good && polls >= stretches[i].least_polls, "%s: each of %d polls may cancel",
+				  stretches[i].name, (int) polls);
+	}
+	for (int s = 0; s < 3; s++)
+		test_flat_destroy(&sides[s]);
 }

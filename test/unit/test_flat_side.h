@@ -47,6 +47,24 @@ typedef struct TestPairs
 	size_t room;
 } TestPairs;
 
+/* A stretch of work that allocates and polls: returns its status, and frees everything. */
+typedef struct TestFlatStretch
+{
+	const char *name;
+	HgStatus (*run)(const HgHost *host, TestFlatSide *sides, HgError *error); /* three sides */
+	uint64_t least_polls;
+} TestFlatStretch;
+
+/*
+ * Have kernels for one of so many sets of instructions: its name, or NULL where the machine has not
+ * got it, which is told as a test that was skipped.
+ */
+#define TEST_FLAT_ISAS 3
+extern const char *test_flat_limit_isa(int isa);
+
+/* Refuse each allocation of stretches, and cancel at each of their polls. */
+extern void test_flat_failures(const TestFlatStretch *stretches, size_t count);
+
 /* Numbers that are the same in each run. */
 extern uint64_t test_random_next(uint64_t *state);
 extern uint64_t test_random_below(uint64_t *state, uint64_t limit);

@@ -32,225 +32,23 @@
  * That no key is there twice is what is supposed; whoever meets a second row in a place begins
  * again with the other kind.
  *
- * A table may be much larger than the caches.  Nothing that is done with one row depends on
- * another, so that the loads of many are under way at once, without being asked for ahead; only a
- * list is found in two steps, and is.
- *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_cpu_direct.h"
 
-#include "../hg_hash.h"
-#include "../hg_settled.h"
-#include "hg_cpu_bits.h"
+#include "hg_cpu_direct_kernels.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_run.h"
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#include <immintrin.h>
-#define HAVE_X86 1
-#endif
-
-/* Keys that are looked at together. */
-#define BLOCK 256
-
-/* Matches of a list that are written at once, and the places that may be read after the last. */
-#define LIST_STEP 16
 
 /* Matches written between two polls. */
 #define POLL_MATCHES 65536
 
-/* A table that is larger than this is not in the nearest caches: so many rows ahead ... */
+/* A table that is larger than this is not in the nearest caches. */
 #define FAR_BYTES (UINT64_C(1) << 20)
-#define FAR_AHEAD 16
 
 /* Bytes of a table that are cleared between two polls. */
 #define CLEARED_BYTES (UINT64_C(1) << 20)
-
-/* What the kernels see of a table. */
-typedef struct Table
-{
-	uint64_t least;
-	uint64_t last; /* the greatest vertex */
-	uint32_t *places;
-	uint32_t *rows;
-	bool far;
-} Table;
-
-/* What they have counted. */
-typedef struct Tally
-{
-	uint64_t matches;
-	uint64_t lists; /* that were not empty, of rows with a match */
-} Tally;
-
-/* Extend bounds by some keys, as differences to first. */
-typedef void (*BoundsKernel)(const void *keys, uint32_t n, uint64_t first, HgCpuBounds *bounds);
-
-/*
- * The keys of the first edges, as many as have row numbers that follow each other, from *row on:
- * returns how many, n at most.
- */
-typedef uint32_t (*EdgesKernel)(const void *edges, uint32_t n, void *keys, uint32_t *row);
-
-/* Enter inner rows, numbered from row on; true where a place was not empty. */
-typedef bool (*EnterKernel)(const Table *table, const void *keys, uint32_t n, uint32_t row);
-
-/* Count the matches of outer rows. */
-typedef void (*CountKernel)(const Table *table, const void *keys, uint32_t n, Tally *tally);
-
-/*
- * Write the matches of outer rows, numbered from row on, as long as there is room; returns how many
- * of the rows are done.  Of the first that is not, *list_at rows of its list are.
- */
-typedef uint32_t (*WriteKernel)(const Table *table, const void *keys, uint32_t n, uint32_t row,
-								uint32_t *list_at, HgMatches *matches, Tally *tally);
-
-#if defined(__GNUC__)
-#define RESTRICT __restrict__
-#else
-#define RESTRICT
-#endif
-
-/*
- * Matches of a place's list of length rows, after the first *at of them, for as many as there is
- * room for: true if that is all.
- */
-static inline bool
-write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_t *at,
-		   HgMatches *matches)
-{
-	uint32_t *RESTRICT outer = matches->outer + matches->count;
-	uint32_t *RESTRICT inner = matches->inner + matches->count;
-	size_t room = matches->capacity - matches->count;
-	uint32_t left = length - *at;
-	uint32_t step = left;
-
-	list += *at;
-	if (room >= LIST_STEP && room - LIST_STEP >= left)
-	{
-		/* beyond the list's end as well, where the next matches come */
-		for (uint32_t k = 0; k < left; k += LIST_STEP)
-			for (uint32_t e = 0; e < LIST_STEP; e++)
-			{
-				outer[k + e] = row;
-				inner[k + e] = list[k + e];
-			}
-		matches->count += left;
-		*at = 0;
-		return true;
-	}
-	if (step > room)
-		step = (uint32_t) room;
-	for (uint32_t k = 0; k < step; k++)
-	{
-		outer[k] = row;
-		inner[k] = list[k];
-	}
-	matches->count += step;
-	*at = step < left ? *at + step : 0;
-	return step == left;
-}
-
-/* The same of a list that is not short, where the caller may not want all of its matches. */
-static bool
-write_part(const uint32_t *list, uint32_t length, uint32_t row, uint32_t *at, HgMatches *matches)
-{
-	const size_t capacity = matches->capacity;
-	bool done = hg_matches_settled(matches, row);
-
-	if (done)
-	{
-		*at = 0;
-		return true;
-	}
-	matches->capacity = hg_matches_part_capacity(matches, *at);
-	done = write_list(list, length, row, at, matches);
-	matches->capacity = capacity;
-	return done;
-}
-
-/* Plain instructions. */
-#define HG_ISA portable
-#define HG_TARGET
-#define HG_KEY_BITS 32
-#include "hg_cpu_direct_kernels.h"
-#undef HG_KEY_BITS
-#define HG_KEY_BITS 64
-#include "hg_cpu_direct_kernels.h"
-#undef HG_KEY_BITS
-#undef HG_ISA
-#undef HG_TARGET
-
-#ifdef HAVE_X86
-/* AVX-512: the places of 16 or 8 rows are gathered at once. */
-#define HG_ISA avx512
-#define HG_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
-
-/*
- * How many lanes a mask has.  It goes through a general register: where GCC 12 has to keep it in
- * memory, it stores the 8 or 16 bits of the mask, and has popcnt read 32 there.
- */
-HG_TARGET static inline uint32_t
-count_lanes(uint32_t mask)
-{
-	__asm__("" : "+r"(mask));
-	return count_bits(mask);
-}
-
-#define HG_KEY_BITS 32
-#include "hg_cpu_direct_avx512.h"
-#include "hg_cpu_direct_kernels.h"
-#undef HG_KEY_BITS
-#define HG_KEY_BITS 64
-#include "hg_cpu_direct_avx512.h"
-#include "hg_cpu_direct_kernels.h"
-#undef HG_KEY_BITS
-#undef HG_ISA
-#undef HG_TARGET
-#endif
-
-/* The kernels for a key width. */
-typedef struct Kernels
-{
-	BoundsKernel bounds;
-	EdgesKernel edges;
-	EnterKernel enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; of lists: count them */
-	EnterKernel place;						   /* put a row into its list */
-	CountKernel count[HG_CPU_TABLE_COUNTS + 1];
-	WriteKernel write[HG_CPU_TABLE_LISTS + 1];
-} Kernels;
-
-#define KERNELS(bits, isa)                                                                         \
-	{                                                                                              \
-		.bounds = key_bounds##bits##_##isa, .edges = edge_keys##bits##_##isa,                      \
-		.enter = {[HG_CPU_TABLE_BITS] = enter_bits##bits##_##isa,                                  \
-				  [HG_CPU_TABLE_COUNTS] = enter_counts##bits##_##isa,                              \
-				  [HG_CPU_TABLE_ROWS] = enter_rows##bits##_##isa,                                  \
-				  [HG_CPU_TABLE_LISTS] = enter_lists##bits##_##isa},                               \
-		.place = place_lists##bits##_##isa,                                                        \
-		.count = {[HG_CPU_TABLE_BITS] = count_in_bits##bits##_##isa,                               \
-				  [HG_CPU_TABLE_COUNTS] = count_in_counts##bits##_##isa},                          \
-		.write = {[HG_CPU_TABLE_BITS] = write_from_bits##bits##_##isa,                             \
-				  [HG_CPU_TABLE_COUNTS] = write_from_counts##bits##_##isa,                         \
-				  [HG_CPU_TABLE_ROWS] = write_from_rows##bits##_##isa,                             \
-				  [HG_CPU_TABLE_LISTS] = write_from_lists##bits##_##isa},                          \
-	}
-
-static const Kernels *
-choose_kernels(const HgJob *job)
-{
-	static const Kernels portable[] = {KERNELS(32, portable), KERNELS(64, portable)};
-#ifdef HAVE_X86
-	static const Kernels avx512[] = {KERNELS(32, avx512), KERNELS(64, avx512)};
-
-	if (hg_cpu_features() >= HG_CPU_AVX512)
-		return &avx512[job->base.spec.key_width == 8];
-#endif
-	return &portable[job->base.spec.key_width == 8];
-}
 
 /* ---------------------------------------------------------------------
  * The choice
@@ -278,7 +76,7 @@ table_bytes(const HgJob *job, HgCpuTableKind kind)
 static uint64_t
 lists_bytes(const HgJob *job)
 {
-	return (job->direct.inner_rows + LIST_STEP) * sizeof(uint32_t);
+	return (job->direct.inner_rows + HG_CPU_DIRECT_LIST_STEP) * sizeof(uint32_t);
 }
 
 /* Vertices for which the largest of the tables takes so many bytes at most. */
@@ -297,7 +95,7 @@ vertices_for_bytes(const HgJob *job, uint64_t bytes)
 static HgStatus
 find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgError *error)
 {
-	const Kernels *kernels = choose_kernels(job);
+	const HgCpuDirectKernels *kernels = hg_cpu_direct_kernels(job);
 	const void *keys;
 	HgCpuScan scan;
 	uint32_t count;
@@ -381,16 +179,16 @@ hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error)
  * ---------------------------------------------------------------------
  */
 
-static Table
+static HgCpuDirectTable
 job_table(const HgJob *job)
 {
 	const HgCpuDirect *direct = &job->direct;
 
-	return (Table){.least = direct->least,
-				   .last = direct->vertices - 1,
-				   .places = direct->table,
-				   .rows = direct->rows,
-				   .far = direct->table_bytes > FAR_BYTES};
+	return (HgCpuDirectTable){.least = direct->least,
+							  .last = direct->vertices - 1,
+							  .places = direct->table,
+							  .rows = direct->rows,
+							  .far = direct->table_bytes > FAR_BYTES};
 }
 
 void
@@ -440,8 +238,8 @@ typedef struct InnerWalk
 	uint32_t left;	   /* ... so many */
 	union
 	{
-		HgCpuKey32 keys32[BLOCK];
-		HgCpuKey64 keys64[BLOCK];
+		HgCpuKey32 keys32[HG_CPU_DIRECT_BLOCK];
+		HgCpuKey64 keys64[HG_CPU_DIRECT_BLOCK];
 	} u;
 } InnerWalk;
 
@@ -469,13 +267,14 @@ inner_walk_next(InnerWalk *inner, uint32_t max, const void **keys, uint32_t *row
 		return hg_cpu_scan_next(&inner->scan, job->base.spec.key_width, max, keys, row);
 	if (inner->left == 0)
 	{
-		inner->left = hg_cpu_walk_next(&inner->walk, hg_cpu_edge_size(job), BLOCK, &edges);
+		inner->left =
+			hg_cpu_walk_next(&inner->walk, hg_cpu_edge_size(job), HG_CPU_DIRECT_BLOCK, &edges);
 		inner->edges = edges;
 	}
 	if (inner->left == 0)
 		return 0;
-	count = choose_kernels(job)->edges(inner->edges, inner->left < max ? inner->left : max,
-									   &inner->u, row);
+	count = hg_cpu_direct_kernels(job)->edges(inner->edges, inner->left < max ? inner->left : max,
+											  &inner->u, row);
 	inner->edges += count * hg_cpu_edge_size(job);
 	inner->left -= count;
 	*keys = &inner->u;
@@ -487,9 +286,9 @@ inner_walk_next(InnerWalk *inner, uint32_t max, const void **keys, uint32_t *row
  * when one is: direct->repeats tells.
  */
 static HgStatus
-table_enter(HgJob *job, EnterKernel enter, uint32_t step, bool once, HgError *error)
+table_enter(HgJob *job, HgCpuDirectEnterKernel enter, uint32_t step, bool once, HgError *error)
 {
-	const Table table = job_table(job);
+	const HgCpuDirectTable table = job_table(job);
 	uint32_t work = step;
 	const void *keys;
 	InnerWalk inner;
@@ -530,8 +329,8 @@ table_place(HgJob *job, HgError *error)
 		return status;
 
 	/* read, but never by itself the reason for anything */
-	memset(direct->rows + direct->inner_rows, 0, LIST_STEP * sizeof(uint32_t));
-	return table_enter(job, choose_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
+	memset(direct->rows + direct->inner_rows, 0, HG_CPU_DIRECT_LIST_STEP * sizeof(uint32_t));
+	return table_enter(job, hg_cpu_direct_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
 }
 
 void
@@ -573,7 +372,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 	{
 		status = table_create(job, kind, error);
 		if (status == HG_OK)
-			status = table_enter(job, choose_kernels(job)->enter[kind], HG_CPU_POLL_ROWS,
+			status = table_enter(job, hg_cpu_direct_kernels(job)->enter[kind], HG_CPU_POLL_ROWS,
 								 mode == HG_MATCH_ALL && !direct->repeats, error);
 		if (status == HG_OK && kind == HG_CPU_TABLE_LISTS)
 			status = table_place(job, error);
@@ -601,10 +400,10 @@ HgStatus
 hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, HgError *error)
 {
 	const uint32_t width = job->base.spec.key_width;
-	const WriteKernel write = choose_kernels(job)->write[job->direct.kind];
-	const Table table = job_table(job);
+	const HgCpuDirectWriteKernel write = hg_cpu_direct_kernels(job)->write[job->direct.kind];
+	const HgCpuDirectTable table = job_table(job);
 	HgMatches part = *matches;
-	Tally tally = {0};
+	HgCpuDirectTally tally = {0};
 	HgStatus status = HG_OK;
 
 	for (part.count = 0; part.count < matches->capacity;)
@@ -643,9 +442,9 @@ HgStatus
 hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgStatus status = table_make(job, mode, true, error);
-	const CountKernel *counts = choose_kernels(job)->count;
-	const Table table = job_table(job);
-	Tally tally = {0};
+	const HgCpuDirectCountKernel *counts = hg_cpu_direct_kernels(job)->count;
+	const HgCpuDirectTable table = job_table(job);
+	HgCpuDirectTally tally = {0};
 	const void *keys;
 	HgCpuScan scan;
 	uint32_t count;

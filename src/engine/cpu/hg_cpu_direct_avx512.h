@@ -2,7 +2,7 @@
  *
  * hg_cpu_direct_avx512.h
  *	  Direct addressing of a register full of rows with AVX-512, for one key width: included by
- *	  hg_cpu_direct.c only, before hg_cpu_direct_kernels.h.
+ *	  hg_cpu_direct_kernels.c only, before hg_cpu_direct_impl.h.
  *
  * Wants HG_KEY_BITS and HG_TARGET.  Each function returns how many of the rows it has done.
  *
@@ -17,7 +17,7 @@
 
 /* The places of 16 keys: which of them are inside the table, and what is there. */
 HG_TARGET static inline __mmask16
-vertices32_avx512(const Table *table, const uint32_t *keys, __m512i *vertices)
+vertices32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, __m512i *vertices)
 {
 	*vertices = _mm512_sub_epi32(_mm512_loadu_si512(keys),
 								 _mm512_set1_epi32((int) (uint32_t) table->least));
@@ -25,7 +25,8 @@ vertices32_avx512(const Table *table, const uint32_t *keys, __m512i *vertices)
 }
 
 HG_TARGET static inline uint32_t
-many_count_in_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t n, uint32_t *matches)
+many_count_in_bits32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, uint32_t n,
+							uint32_t *matches)
 {
 	const __m512i one = _mm512_set1_epi32(1);
 	uint32_t found = 0;
@@ -45,7 +46,8 @@ many_count_in_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t n
 }
 
 HG_TARGET static inline uint32_t
-many_count_in_counts32_avx512(const Table *table, const uint32_t *keys, uint32_t n, Tally *tally)
+many_count_in_counts32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, uint32_t n,
+							  HgCpuDirectTally *tally)
 {
 	__m512i total = _mm512_setzero_si512();
 	uint32_t lists = 0;
@@ -69,8 +71,8 @@ many_count_in_counts32_avx512(const Table *table, const uint32_t *keys, uint32_t
 }
 
 HG_TARGET static inline uint32_t
-many_write_from_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t n, uint32_t row,
-							  HgMatches *matches)
+many_write_from_bits32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, uint32_t n,
+							  uint32_t row, HgMatches *matches)
 {
 	const __m512i one = _mm512_set1_epi32(1);
 	const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -94,8 +96,8 @@ many_write_from_bits32_avx512(const Table *table, const uint32_t *keys, uint32_t
 }
 
 HG_TARGET static inline uint32_t
-many_write_from_rows32_avx512(const Table *table, const uint32_t *keys, uint32_t n, uint32_t row,
-							  HgMatches *matches)
+many_write_from_rows32_avx512(const HgCpuDirectTable *table, const uint32_t *keys, uint32_t n,
+							  uint32_t row, HgMatches *matches)
 {
 	const __m512i none = _mm512_set1_epi32(-1);
 	const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -122,7 +124,7 @@ many_write_from_rows32_avx512(const Table *table, const uint32_t *keys, uint32_t
 
 /* The same of 8 keys. */
 HG_TARGET static inline __mmask8
-vertices64_avx512(const Table *table, const uint64_t *keys, __m512i *vertices)
+vertices64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, __m512i *vertices)
 {
 	*vertices =
 		_mm512_sub_epi64(_mm512_loadu_si512(keys), _mm512_set1_epi64((long long) table->least));
@@ -130,7 +132,8 @@ vertices64_avx512(const Table *table, const uint64_t *keys, __m512i *vertices)
 }
 
 HG_TARGET static inline uint32_t
-many_count_in_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t n, uint32_t *matches)
+many_count_in_bits64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, uint32_t n,
+							uint32_t *matches)
 {
 	const __m256i one = _mm256_set1_epi32(1);
 	uint32_t found = 0;
@@ -151,7 +154,8 @@ many_count_in_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t n
 }
 
 HG_TARGET static inline uint32_t
-many_count_in_counts64_avx512(const Table *table, const uint64_t *keys, uint32_t n, Tally *tally)
+many_count_in_counts64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, uint32_t n,
+							  HgCpuDirectTally *tally)
 {
 	__m512i total = _mm512_setzero_si512();
 	uint32_t lists = 0;
@@ -173,8 +177,8 @@ many_count_in_counts64_avx512(const Table *table, const uint64_t *keys, uint32_t
 }
 
 HG_TARGET static inline uint32_t
-many_write_from_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t n, uint32_t row,
-							  HgMatches *matches)
+many_write_from_bits64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, uint32_t n,
+							  uint32_t row, HgMatches *matches)
 {
 	const __m256i one = _mm256_set1_epi32(1);
 	const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -200,8 +204,8 @@ many_write_from_bits64_avx512(const Table *table, const uint64_t *keys, uint32_t
 }
 
 HG_TARGET static inline uint32_t
-many_write_from_rows64_avx512(const Table *table, const uint64_t *keys, uint32_t n, uint32_t row,
-							  HgMatches *matches)
+many_write_from_rows64_avx512(const HgCpuDirectTable *table, const uint64_t *keys, uint32_t n,
+							  uint32_t row, HgMatches *matches)
 {
 	const __m256i none = _mm256_set1_epi32(-1);
 	const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);

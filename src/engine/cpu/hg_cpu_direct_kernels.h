@@ -1,320 +1,80 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_direct_kernels.h
- *	  The inner loops of direct addressing, for one key width and one set of instructions: included
- *	  by hg_cpu_direct.c only.
- *
- * Wants HG_KEY_BITS, HG_ISA and HG_TARGET.  What takes several rows at once with instructions of
- * the set comes from hg_cpu_direct_<isa>.h as functions of the names of those here with "many"
- * before them, and HG_MANY tells that there are any; the rest of the rows, and all of them where
- * there are none, is done here one by one.
+ *	  The inner loops of direct addressing: what is done with many rows of a table at once.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
+#ifndef HG_CPU_DIRECT_KERNELS_H
+#define HG_CPU_DIRECT_KERNELS_H
 
-#define KEY HG_CPU_T(HgCpuKey)
-#define PASTE3(name, bits, isa) name##bits##_##isa
-#define PASTE2(name, bits, isa) PASTE3(name, bits, isa)
-#define KERNEL(name) PASTE2(name, HG_KEY_BITS, HG_ISA)
-#define DIFFERENCE_PASTE(bits) int##bits##_t
-#define DIFFERENCE_OF(bits) DIFFERENCE_PASTE(bits)
-#define DIFFERENCE DIFFERENCE_OF(HG_KEY_BITS)
+#include "hg_cpu_job.h"
 
-/* The vertex of a key of the inner side; of one of the outer side, if it is not above the last. */
-#define VERTEX(key) ((KEY) ((key) - (KEY) table->least))
+/* Keys that are looked at together. */
+#define HG_CPU_DIRECT_BLOCK 256
 
-HG_TARGET static void
-KERNEL(key_bounds)(const void *from, uint32_t n, uint64_t first, HgCpuBounds *bounds)
+/* Matches of a list that are written at once, and the places that may be read after the last. */
+#define HG_CPU_DIRECT_LIST_STEP 16
+
+/* What the kernels see of a table. */
+typedef struct HgCpuDirectTable
 {
-	const KEY *keys = from;
-	DIFFERENCE low = (DIFFERENCE) bounds->least;
-	DIFFERENCE high = (DIFFERENCE) bounds->greatest;
-	uint32_t i;
+	uint64_t least;
+	uint64_t last; /* the greatest vertex */
+	uint32_t *places;
+	uint32_t *rows;
+	bool far; /* not in the nearest caches */
+} HgCpuDirectTable;
 
-	for (i = 0; i + BLOCK <= n; i += BLOCK)
-	{
-		const KEY *block = keys + i; /* an index that cannot wrap, for the vectoriser */
-
-		for (uint32_t k = 0; k < BLOCK; k++)
-		{
-			DIFFERENCE difference = (DIFFERENCE) (KEY) (block[k] - (KEY) first);
-
-			low = difference < low ? difference : low;
-			high = difference > high ? difference : high;
-		}
-	}
-	for (; i < n; i++)
-	{
-		DIFFERENCE difference = (DIFFERENCE) (KEY) (keys[i] - (KEY) first);
-
-		low = difference < low ? difference : low;
-		high = difference > high ? difference : high;
-	}
-	bounds->least = low;
-	bounds->greatest = high;
-}
-
-HG_TARGET static uint32_t
-KERNEL(edge_keys)(const void *from, uint32_t n, void *to, uint32_t *row)
+/* What they have counted. */
+typedef struct HgCpuDirectTally
 {
-	const HG_CPU_T(HgCpuEdge) *edges = from;
-	KEY *keys = to;
-	uint32_t i;
+	uint64_t matches;
+	uint64_t lists; /* that were not empty, of rows with a match */
+} HgCpuDirectTally;
 
-	*row = edges[0].row;
-	for (i = 0; i < n && edges[i].row == *row + i; i++)
-		keys[i] = HG_CPU_T(hg_unmix)(HG_CPU_T(hg_cpu_mixed)(&edges[i]));
-	return i;
-}
+/* Extend bounds by some keys, as differences to first. */
+typedef void (*HgCpuDirectBoundsKernel)(const void *keys, uint32_t n, uint64_t first,
+										HgCpuBounds *bounds);
 
-HG_TARGET static bool
-KERNEL(enter_bits)(const Table *table, const void *from, uint32_t n, uint32_t row)
+/*
+ * The keys of the first edges, as many as have row numbers that follow each other, from *row on:
+ * returns how many, n at most.
+ */
+typedef uint32_t (*HgCpuDirectEdgesKernel)(const void *edges, uint32_t n, void *keys,
+										   uint32_t *row);
+
+/* Enter inner rows, numbered from row on; true where a place was not empty. */
+typedef bool (*HgCpuDirectEnterKernel)(const HgCpuDirectTable *table, const void *keys, uint32_t n,
+									   uint32_t row);
+
+/* Count the matches of outer rows, in a table of bits or counts. */
+typedef void (*HgCpuDirectCountKernel)(const HgCpuDirectTable *table, const void *keys, uint32_t n,
+									   HgCpuDirectTally *tally);
+
+/*
+ * Write the matches of outer rows, numbered from row on, as long as there is room; returns how many
+ * of the rows are done.  Of the first that is not, *list_at rows of its list are.
+ */
+typedef uint32_t (*HgCpuDirectWriteKernel)(const HgCpuDirectTable *table, const void *keys,
+										   uint32_t n, uint32_t row, uint32_t *list_at,
+										   HgMatches *matches, HgCpuDirectTally *tally);
+
+/* The kernels for a key width. */
+typedef struct HgCpuDirectKernels
 {
-	const KEY *keys = from;
-	uint32_t *bits = table->places;
-	uint32_t repeats = 0;
+	HgCpuDirectBoundsKernel bounds;
+	HgCpuDirectEdgesKernel edges;
+	HgCpuDirectEnterKernel
+		enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; of lists: count them */
+	HgCpuDirectEnterKernel place;	   /* put a row into its list */
+	HgCpuDirectCountKernel count[HG_CPU_TABLE_COUNTS + 1];
+	HgCpuDirectWriteKernel write[HG_CPU_TABLE_LISTS + 1];
+} HgCpuDirectKernels;
 
-	(void) row;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		uint32_t vertex = (uint32_t) VERTEX(keys[i]);
-		uint32_t word = bits[vertex / 32];
-		uint32_t bit = UINT32_C(1) << vertex % 32;
+/* Those of the job's keys, with the instructions that this machine has. */
+extern const HgCpuDirectKernels *hg_cpu_direct_kernels(const HgJob *job);
 
-		repeats |= word & bit;
-		bits[vertex / 32] = word | bit;
-	}
-	return repeats != 0;
-}
-
-HG_TARGET static bool
-KERNEL(enter_counts)(const Table *table, const void *from, uint32_t n, uint32_t row)
-{
-	const KEY *keys = from;
-	uint32_t *counts = table->places;
-
-	(void) row;
-	for (uint32_t i = 0; i < n; i++)
-		counts[VERTEX(keys[i])]++;
-	return false;
-}
-
-HG_TARGET static bool
-KERNEL(enter_rows)(const Table *table, const void *from, uint32_t n, uint32_t row)
-{
-	const KEY *keys = from;
-	uint32_t *rows = table->places;
-	bool repeats = false;
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		uint32_t before = rows[vertex];
-
-		repeats |= before != HG_CPU_NO_ROW;
-		rows[vertex] = before != HG_CPU_NO_ROW ? before : row + i;
-	}
-	return repeats;
-}
-
-/* Count the rows of lists, where hg_cpu_graph.c says why. */
-HG_TARGET static bool
-KERNEL(enter_lists)(const Table *table, const void *from, uint32_t n, uint32_t row)
-{
-	const KEY *keys = from;
-	uint32_t *counts = table->places + 2;
-
-	(void) row;
-	for (uint32_t i = 0; i < n; i++)
-		counts[VERTEX(keys[i])]++;
-	return false;
-}
-
-HG_TARGET static bool
-KERNEL(place_lists)(const Table *table, const void *from, uint32_t n, uint32_t row)
-{
-	const KEY *keys = from;
-	uint32_t *places = table->places + 1;
-
-	for (uint32_t i = 0; i < n; i++)
-		table->rows[places[VERTEX(keys[i])]++] = row + i;
-	return false;
-}
-
-HG_TARGET static void
-KERNEL(count_in_bits)(const Table *table, const void *from, uint32_t n, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *bits = table->places;
-	uint32_t i = 0;
-	uint32_t matches = 0;
-
-#ifdef HG_MANY
-	i = KERNEL(many_count_in_bits)(table, keys, n, &matches);
-#endif
-	for (; i < n; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		bool inside = vertex <= (KEY) table->last;
-		uint32_t at = inside ? (uint32_t) vertex : 0;
-
-		matches += inside & bits[at / 32] >> at % 32;
-	}
-	tally->matches += matches;
-	tally->lists += matches;
-}
-
-HG_TARGET static void
-KERNEL(count_in_counts)(const Table *table, const void *from, uint32_t n, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *counts = table->places;
-	uint32_t i = 0;
-
-#ifdef HG_MANY
-	i = KERNEL(many_count_in_counts)(table, keys, n, tally);
-#endif
-	for (; i < n; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		bool inside = vertex <= (KEY) table->last;
-		uint32_t count = inside ? counts[vertex] : 0;
-
-		tally->matches += count;
-		tally->lists += count > 0;
-	}
-}
-
-/* Where nobody looks at inner rows: as write_from_rows. */
-HG_TARGET static uint32_t
-KERNEL(write_from_bits)(const Table *table, const void *from, uint32_t n, uint32_t row,
-						uint32_t *list_at, HgMatches *matches, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *bits = table->places;
-	const size_t before = matches->count;
-	uint32_t i = 0;
-	size_t m;
-
-	(void) list_at;
-#ifdef HG_MANY
-	i = KERNEL(many_write_from_bits)(table, keys, n, row, matches);
-#endif
-	for (m = matches->count; i < n && m < matches->capacity; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		bool inside = vertex <= (KEY) table->last;
-		uint32_t at = inside ? (uint32_t) vertex : 0;
-
-		matches->outer[m] = row + i;
-		m += inside & bits[at / 32] >> at % 32;
-	}
-	matches->count = m;
-	tally->lists += m - before;
-	return i;
-}
-
-/* The same of keys that are there more than once: as write_from_lists. */
-HG_TARGET static uint32_t
-KERNEL(write_from_counts)(const Table *table, const void *from, uint32_t n, uint32_t row,
-						  uint32_t *list_at, HgMatches *matches, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *counts = table->places;
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		uint32_t count = vertex <= (KEY) table->last ? counts[vertex] : 0;
-		uint32_t *outer = matches->outer + matches->count;
-		size_t room = matches->capacity - matches->count;
-		uint32_t left = count - *list_at;
-		uint32_t step = left < room ? left : (uint32_t) room;
-
-		tally->lists += count > 0 && *list_at == 0;
-		for (uint32_t k = 0; k < step; k++)
-			outer[k] = row + i;
-		matches->count += step;
-		if (step < left)
-		{
-			*list_at += step;
-			return i;
-		}
-		*list_at = 0;
-	}
-	return n;
-}
-
-HG_TARGET static uint32_t
-KERNEL(write_from_rows)(const Table *table, const void *from, uint32_t n, uint32_t row,
-						uint32_t *list_at, HgMatches *matches, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *rows = table->places;
-	const size_t before = matches->count;
-	uint32_t i = 0;
-	size_t m;
-
-	(void) list_at;
-#ifdef HG_MANY
-	i = KERNEL(many_write_from_rows)(table, keys, n, row, matches);
-#endif
-	for (m = matches->count; i < n && m < matches->capacity; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		bool inside = vertex <= (KEY) table->last;
-		uint32_t inner = inside ? rows[vertex] : HG_CPU_NO_ROW;
-
-		/* a row that does not match is written too, and written over later */
-		matches->outer[m] = row + i;
-		matches->inner[m] = inner;
-		m += inner != HG_CPU_NO_ROW;
-	}
-	matches->count = m;
-	tally->lists += m - before;
-	return i;
-}
-
-HG_TARGET static uint32_t
-KERNEL(write_from_lists)(const Table *table, const void *from, uint32_t n, uint32_t row,
-						 uint32_t *list_at, HgMatches *matches, Tally *tally)
-{
-	const KEY *keys = from;
-	const uint32_t *offsets = table->places;
-
-	for (uint32_t i = 0; i < n; i++)
-	{
-		KEY vertex = VERTEX(keys[i]);
-		uint32_t length;
-
-		if (table->far && n - i > 2 * FAR_AHEAD)
-		{
-			KEY near = VERTEX(keys[i + FAR_AHEAD]);
-			KEY later = VERTEX(keys[i + 2 * FAR_AHEAD]);
-
-			HG_CPU_PREFETCH(&offsets[later <= (KEY) table->last ? later : 0]);
-			HG_CPU_PREFETCH(&table->rows[offsets[near <= (KEY) table->last ? near : 0]]);
-		}
-		if (vertex > (KEY) table->last)
-			continue;
-		length = offsets[vertex + 1] - offsets[vertex];
-		tally->lists += length > 0 && *list_at == 0;
-		if (HG_CPU_UNLIKELY(length > HG_SETTLED_FIRST)
-				? !write_part(table->rows + offsets[vertex], length, row + i, list_at, matches)
-				: !write_list(table->rows + offsets[vertex], length, row + i, list_at, matches))
-			return i;
-	}
-	return n;
-}
-
-#undef KEY
-#undef PASTE3
-#undef PASTE2
-#undef KERNEL
-#undef DIFFERENCE_PASTE
-#undef DIFFERENCE_OF
-#undef DIFFERENCE
-#undef VERTEX
-#undef HG_MANY
+#endif /* HG_CPU_DIRECT_KERNELS_H */

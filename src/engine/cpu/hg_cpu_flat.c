@@ -13,9 +13,6 @@
  */
 #include "hg_cpu_flat.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* Most rows of a list, and of a bin, on average. */
 #define LIST_ROWS 8
 #define BIN_ROWS 8192
@@ -31,18 +28,6 @@ hg_cpu_flat_check(const HgFlatShape *shape, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "2^%u bins of 2^%u vertices",
 							(unsigned) shape->bins_log2, (unsigned) shape->vertices_log2);
 	return HG_OK;
-}
-
-HgStatus
-hg_cpu_flat_alloc(const HgHost *host, uint64_t bytes, void **ptr, HgError *error)
-{
-	char detail[160];
-
-	*ptr = bytes <= SIZE_MAX ? host->alloc(host->arg, (size_t) bytes) : NULL;
-	if (*ptr != NULL)
-		return HG_OK;
-	snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
-	return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
 }
 
 HgFlatShape

@@ -5,8 +5,9 @@
  *
  *	hg_cpu_flat.c		shapes and sizes
  *	hg_cpu_flat_make.c	making graphs, of rows and of older graphs
+ *	hg_cpu_flat_bin.c	making a bin of its rows
  *	hg_cpu_flat_rows.c	what that does with many rows at once
- *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_join.h tells more
+ *	hg_cpu_flat_join.c	joining them: hg_cpu_flat_stream.h tells more
  *
  * WHAT ALWAYS HOLDS of a bin, beside what hg_flat.h says: a list longer than HG_CPU_FLAT_SORTED is
  * sorted by key, as signed integers are, so that rows with equal keys stand together there and no
@@ -24,6 +25,7 @@
 
 #include "../hg_flat.h"
 #include "../hg_hash.h"
+#include "../hg_host_memory.h"
 
 #define HG_CPU_FLAT_SORTED 32
 #define HG_CPU_FLAT_PADDING 64
@@ -151,19 +153,7 @@ hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 		   (mask->bits[part][number / 64] >> (number % 64) & 1);
 }
 
-/* HG_OK, or HG_CANCELLED when the host wants the work to stop. */
-static inline HgStatus
-hg_cpu_flat_poll(const HgHost *host, HgError *error)
-{
-	if (host->cancelled(host->arg))
-		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
-	return HG_OK;
-}
-
 /* HG_OK, or HG_INVALID where a shape is out of its limits. */
 extern HgStatus hg_cpu_flat_check(const HgFlatShape *shape, HgError *error);
-
-/* Memory of the host; on failure *ptr is NULL. */
-extern HgStatus hg_cpu_flat_alloc(const HgHost *host, uint64_t bytes, void **ptr, HgError *error);
 
 #endif /* HG_CPU_FLAT_H */

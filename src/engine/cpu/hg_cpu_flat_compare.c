@@ -25,11 +25,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_join.h"
+#include "hg_cpu_flat_compare.h"
 
 #include "hg_cpu_bits.h"
 #include "hg_cpu_job.h"
-#include "hg_cpu_run.h"
 
 /* Cells, and blocks of them, between two polls: some 100000 rows. */
 #define POLL_CELLS 8192
@@ -118,8 +117,8 @@ has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 #undef HG_TARGET
 #undef KERNEL
 
-#ifdef HG_CPU_FLAT_X86
-#define HG_TARGET HG_CPU_FLAT_AVX2
+#ifdef HG_CPU_X86
+#define HG_TARGET HG_CPU_TARGET_AVX2
 #define KERNEL(name) name##_avx2
 #include "hg_cpu_flat_avx2.h"
 #include "hg_cpu_flat_lists.h"
@@ -127,7 +126,7 @@ has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 #undef HG_TARGET
 #undef KERNEL
 
-#define HG_TARGET HG_CPU_FLAT_AVX512
+#define HG_TARGET HG_CPU_TARGET_AVX512
 #define KERNEL(name) name##_avx512
 #include "hg_cpu_flat_avx512.h"
 #include "hg_cpu_flat_kernels.h"
@@ -147,7 +146,7 @@ hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
 	bool filtered = join->filters[HG_OUTER].mask != NULL || join->filters[HG_INNER].mask != NULL;
 	bool wide[2] = {key_width_of(join, HG_OUTER) == 8, key_width_of(join, HG_INNER) == 8};
 
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	if (hg_cpu_features() >= HG_CPU_AVX512)
 		return intersect_kernels_avx512[wide[0]][wide[1]][filtered][pairs->outer != NULL][mode](
 			join, pairs);
@@ -165,7 +164,7 @@ hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs)
 	bool filtered = join->filters[HG_INNER].mask != NULL;
 	bool wide = key_width_of(join, HG_INNER) == 8;
 
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	if (hg_cpu_features() >= HG_CPU_AVX512)
 		return compare_kernels_avx512[wide][filtered][pairs->outer != NULL][mode](join, pairs);
 	if (hg_cpu_features() >= HG_CPU_AVX2)

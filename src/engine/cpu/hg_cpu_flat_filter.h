@@ -10,14 +10,11 @@
 #ifndef HG_CPU_FLAT_FILTER_H
 #define HG_CPU_FLAT_FILTER_H
 
+#include "../hg_features.h"
 #include "hg_cpu_flat.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef HG_CPU_X86
 #include <immintrin.h>
-#define HG_CPU_FLAT_X86 1
-#define HG_CPU_FLAT_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
-#define HG_CPU_FLAT_AVX512                                                                         \
-	__attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
 #endif
 
 /* Of parts, a bit each: those that count whole, and those of which some rows do. */
@@ -48,13 +45,13 @@ hg_cpu_flat_filter_init(HgCpuFlatFilter *filter, const HgFlatMask *mask)
 	}
 }
 
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 
 /* Parts whose bits are one register. */
 #define HG_CPU_FLAT_REGISTER_PARTS 512
 
 /* Of rows, those of lanes: whose part's bit is set in a table of parts below nparts. */
-HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask16
+HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask16
 hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts, __m512i parts)
 {
 	__m512i places = _mm512_srli_epi32(parts, 5);
@@ -68,7 +65,7 @@ hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts
 }
 
 /* Of 8 rows, those of lanes whose bits are set in their part's bits. */
-HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask8
+HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask8
 hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i rows)
 {
 	__m512i wide = _mm512_cvtepu32_epi64(rows);
@@ -83,7 +80,7 @@ hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i row
 }
 
 /* Of rows, those of lanes that count. */
-HG_CPU_FLAT_AVX512 static HG_CPU_FLAT_INLINE __mmask16
+HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask16
 hg_cpu_flat_filter_avx512(const HgCpuFlatFilter *filter, __mmask16 lanes, __m512i rows)
 {
 	__m512i parts = _mm512_srli_epi32(rows, HG_FLAT_ROW_BITS);

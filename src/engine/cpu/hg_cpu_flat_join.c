@@ -27,9 +27,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_join.h"
-
 #include "../hg_settled.h"
+#include "hg_cpu_flat_compare.h"
+#include "hg_cpu_flat_find.h"
 
 /* An outer graph that has so many times the rows of the inner one is searched. */
 #define SEARCH_RATIO 80
@@ -41,7 +41,7 @@ static HgStatus
 open_join(const HgHost *host, HgFlatJoin **join, HgError *error)
 {
 	void *memory;
-	HgStatus status = hg_cpu_flat_alloc(host, sizeof(HgFlatJoin), &memory, error);
+	HgStatus status = hg_host_memory_alloc(host, sizeof(HgFlatJoin), &memory, error);
 
 	*join = NULL;
 	if (status == HG_OK)
@@ -103,12 +103,6 @@ choose_plan(const HgFlatGraph *outer, const HgFlatGraph *inner)
 		}
 	}
 	return plan;
-}
-
-uint32_t
-hg_flat_parts(const HgFlatGraph *outer, const HgFlatGraph *inner)
-{
-	return UINT32_C(1) << choose_plan(outer, inner).parts_log2;
 }
 
 HgStatus
@@ -180,7 +174,7 @@ hg_flat_close(HgFlatJoin *join)
 	if (join == NULL)
 		return;
 	hg_flat_destroy(join->host, join->made);
-	join->host->free(join->host->arg, join, sizeof(*join));
+	hg_host_memory_free(join->host, join, sizeof(*join));
 }
 
 /*
@@ -288,7 +282,7 @@ step(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgCpuFlatEnd *en
 		if (*end != HG_CPU_FLAT_NO_ROOM)
 		{
 			*end = HG_CPU_FLAT_POLL;
-			status = hg_cpu_flat_poll(join->host, error);
+			status = hg_host_check_cancel(join->host, error);
 		}
 		return status;
 	}

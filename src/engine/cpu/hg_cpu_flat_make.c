@@ -1,20 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_make.c
- *	  Making flat HashGraphs: rows into bins, and a bin's rows into the order of its vertices.
+ *	  Making flat HashGraphs: rows into bins.
  *
  * This is Algorithm 2 of the paper with room for some bins at a time: counts of all bins come
  * first, so that each row that is added goes to its bin's place in memory; when all are there,
- * Algorithm 1 makes a bin of them, in memory of its owner.
+ * Algorithm 1 makes a bin of them (hg_cpu_flat_bin.c), in memory of its owner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
+#include "hg_cpu_flat_bin.h"
 #include "hg_cpu_flat_rows.h"
-
-/* Rows whose vertices are found at once. */
-#define BLOCK 512
 
 struct HgFlatMaker
 {
@@ -25,7 +23,6 @@ struct HgFlatMaker
 	uint64_t *starts;  /* [bins + 1] of those begun: where their rows are in keys and numbers, */
 	uint64_t *places;  /* [bins] and where the next one goes */
 	uint32_t *offsets; /* [vertices + 1] of the bin that is finished */
-	uint64_t counted;  /* in all bins */
 	uint64_t bins;
 
 	uint32_t first; /* the bins that were begun: first .. end - 1 */
@@ -59,7 +56,7 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 
 	*maker = NULL;
 	if (status == HG_OK)
-		status = hg_cpu_flat_alloc(host, maker_bytes(shape), &memory, error);
+		status = hg_host_memory_alloc(host, maker_bytes(shape), &memory, error);
 	if (status != HG_OK)
 		return status;
 
@@ -82,8 +79,7 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 static void
 free_begun(HgFlatMaker *maker)
 {
-	if (maker->keys != NULL)
-		maker->host->free(maker->host->arg, maker->keys, maker->room);
+	hg_host_memory_free(maker->host, maker->keys, maker->room);
 	maker->keys = NULL;
 	maker->first = maker->end = 0;
 }
@@ -94,49 +90,28 @@ hg_flat_maker_close(HgFlatMaker *maker)
 	if (maker == NULL)
 		return;
 	free_begun(maker);
-	maker->host->free(maker->host->arg, maker, maker->bytes);
-}
-
-/* The next rows of count that are worked on together, from number from on. */
-static inline uint32_t
-piece_rows(uint64_t from, uint64_t count, uint32_t most)
-{
-	return count - from < most ? (uint32_t) (count - from) : most;
-}
-
-/* Poll, once in HG_CPU_FLAT_POLL_ROWS rows that are worked on in blocks. */
-static inline HgStatus
-poll_block(const HgHost *host, uint64_t from, HgError *error)
-{
-	return from % HG_CPU_FLAT_POLL_ROWS == 0 ? hg_cpu_flat_poll(host, error) : HG_OK;
-}
-
-static inline const void *
-key_at(const void *keys, uint32_t width, uint64_t i)
-{
-	return (const char *) keys + i * width;
+	hg_host_memory_free(maker->host, maker, maker->bytes);
 }
 
 HgStatus
 hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 {
 	uint32_t width = maker->shape.key_width;
-	uint32_t bins[BLOCK];
+	uint32_t bins[HG_CPU_FLAT_PIECE];
 	uint32_t n;
 
 	for (uint64_t from = 0; from < rows->count; from += n)
 	{
-		HgStatus status = poll_block(maker->host, from, error);
+		HgStatus status = hg_cpu_flat_poll_piece(maker->host, from, error);
 
 		if (status != HG_OK)
 			return status;
-		n = piece_rows(from, rows->count, BLOCK);
-		hg_cpu_flat_vertices(key_at(rows->keys, width, from), width, n, maker->shape.bins_log2,
-							 bins);
+		n = hg_cpu_flat_piece(from, rows->count);
+		hg_cpu_flat_vertices(hg_cpu_flat_key_at(rows->keys, width, from), width, n,
+							 maker->shape.bins_log2, bins);
 		for (uint32_t i = 0; i < n; i++)
 			maker->counts[bins[i]]++;
 	}
-	maker->counted += rows->count;
 	return HG_OK;
 }
 
@@ -179,29 +154,25 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 
 		for (uint64_t from = 0; from < bin.rows; from += n)
 		{
-			uint64_t keys[BLOCK];
-			uint32_t numbers[BLOCK];
-			uint32_t places[BLOCK];
+			uint64_t keys[HG_CPU_FLAT_PIECE];
+			uint32_t numbers[HG_CPU_FLAT_PIECE];
+			uint32_t places[HG_CPU_FLAT_PIECE];
 			uint32_t kept;
 
-			status = poll_block(maker->host, from, error);
+			status = hg_cpu_flat_poll_piece(maker->host, from, error);
 			if (status != HG_OK)
 				break;
-			n = piece_rows(from, bin.rows, BLOCK);
+			n = hg_cpu_flat_piece(from, bin.rows);
 			if (to != UINT64_MAX)
-			{
-				kept = hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
-				maker->counts[to] += kept;
-			}
+				maker->counts[to] += hg_cpu_flat_count_rows(&filter, bin.numbers + from, n);
 			else
 			{
-				kept = hg_cpu_flat_copy_rows(&filter, key_at(bin.keys, width, from), width,
-											 bin.numbers + from, n, keys, numbers);
+				kept = hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from),
+											 width, bin.numbers + from, n, keys, numbers);
 				hg_cpu_flat_vertices(keys, width, kept, maker->shape.bins_log2, places);
 				for (uint32_t i = 0; i < kept; i++)
 					maker->counts[places[i]]++;
 			}
-			maker->counted += kept;
 		}
 	}
 	return status;
@@ -211,12 +182,6 @@ uint64_t
 hg_flat_counted(const HgFlatMaker *maker, uint32_t bin)
 {
 	return maker->counts[bin];
-}
-
-uint64_t
-hg_flat_counted_all(const HgFlatMaker *maker)
-{
-	return maker->counted;
 }
 
 HgStatus
@@ -246,7 +211,7 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 	{
 		free_begun(maker);
 		maker->room = rows * each + 1; /* something, also for none */
-		status = hg_cpu_flat_alloc(maker->host, maker->room, &memory, error);
+		status = hg_host_memory_alloc(maker->host, maker->room, &memory, error);
 		if (status != HG_OK)
 			return status;
 		maker->keys = memory;
@@ -273,7 +238,7 @@ collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *ro
 		uint32_t first_row, uint32_t n)
 {
 	uint32_t begun = maker->end - maker->first;
-	uint32_t bins[BLOCK];
+	uint32_t bins[HG_CPU_FLAT_PIECE];
 
 	hg_cpu_flat_vertices(keys, width, n, maker->shape.bins_log2, bins);
 	for (uint32_t i = 0; i < n; i++)
@@ -285,7 +250,7 @@ collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *ro
 		place = maker->places[bins[i]]++;
 		if (place >= maker->starts[bins[i] + 1])
 			return false;
-		memcpy(maker->keys + place * width, key_at(keys, width, i), width);
+		memcpy(maker->keys + place * width, hg_cpu_flat_key_at(keys, width, i), width);
 		maker->numbers[place] = rows != NULL ? rows[i] : first_row + i;
 	}
 	return true;
@@ -306,12 +271,12 @@ hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 
 	for (uint64_t from = 0; from < rows->count; from += n)
 	{
-		HgStatus status = poll_block(maker->host, from, error);
+		HgStatus status = hg_cpu_flat_poll_piece(maker->host, from, error);
 
 		if (status != HG_OK)
 			return status;
-		n = piece_rows(from, rows->count, BLOCK);
-		if (!collect_block(maker, key_at(rows->keys, maker->shape.key_width, from),
+		n = hg_cpu_flat_piece(from, rows->count);
+		if (!collect_block(maker, hg_cpu_flat_key_at(rows->keys, maker->shape.key_width, from),
 						   rows->rows != NULL ? rows->rows + from : NULL,
 						   rows->first_row + (uint32_t) from, n))
 			return not_as_counted(error);
@@ -335,8 +300,9 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 		if (maker->starts[to + 1] - place < kept)
 			return false;
 	}
-	kept = hg_cpu_flat_copy_rows(filter, key_at(bin->keys, width, from), width, bin->numbers + from,
-								 n, maker->keys + place * width, maker->numbers + place);
+	kept = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
+								 bin->numbers + from, n, maker->keys + place * width,
+								 maker->numbers + place);
 	maker->places[to] += kept;
 	return true;
 }
@@ -347,9 +313,9 @@ keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t 
 		   const HgCpuFlatFilter *filter)
 {
 	uint32_t width = maker->shape.key_width;
-	uint64_t keys[BLOCK];
-	uint32_t numbers[BLOCK];
-	uint32_t kept = hg_cpu_flat_copy_rows(filter, key_at(bin->keys, width, from), width,
+	uint64_t keys[HG_CPU_FLAT_PIECE];
+	uint32_t numbers[HG_CPU_FLAT_PIECE];
+	uint32_t kept = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
 										  bin->numbers + from, n, keys, numbers);
 
 	return collect_block(maker, keys, numbers, 0, kept);
@@ -388,10 +354,10 @@ hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mas
 
 		for (uint64_t from = 0; from < bin.rows; from += n)
 		{
-			status = poll_block(maker->host, from, error);
+			status = hg_cpu_flat_poll_piece(maker->host, from, error);
 			if (status != HG_OK)
 				break;
-			n = piece_rows(from, bin.rows, BLOCK);
+			n = hg_cpu_flat_piece(from, bin.rows);
 			if (to != UINT64_MAX ? !keep_together(maker, to, &bin, from, n, &filter)
 								 : !keep_apart(maker, &bin, from, n, &filter))
 				return not_as_counted(error);
@@ -400,192 +366,21 @@ hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mas
 	return status;
 }
 
-/* A key as a word of 64 bits whose unsigned order is the key's. */
-static inline uint64_t
-ordered(const void *keys, uint32_t width, uint64_t i)
-{
-	return (uint64_t) hg_cpu_flat_key(keys, width, i) ^ UINT64_C(1) << 63;
-}
-
-static inline void
-swap_rows(char *keys, uint32_t width, uint32_t *numbers, uint64_t i, uint64_t j)
-{
-	uint32_t number = numbers[i];
-	char key[8];
-
-	memcpy(key, keys + i * width, width);
-	memcpy(keys + i * width, keys + j * width, width);
-	memcpy(keys + j * width, key, width);
-	numbers[i] = numbers[j];
-	numbers[j] = number;
-}
-
-/*
- * Sort a list by key, in place, by exchange on the highest bit in which its keys differ: each
- * split fixes at least one bit more.  *work is the work since the last poll.
- */
-static HgStatus
-sort_list(const HgHost *host, char *keys, uint32_t width, uint32_t *numbers, uint32_t n,
-		  uint32_t *work, HgError *error)
-{
-	struct
-	{
-		uint32_t low;
-		uint32_t high;
-	} stack[64 + 1];
-	int depth = 0;
-
-	stack[depth].low = 0;
-	stack[depth++].high = n;
-	while (depth > 0)
-	{
-		uint32_t low = stack[--depth].low;
-		uint32_t high = stack[depth].high;
-		uint32_t i = low;
-		uint32_t j = high;
-		uint64_t differing = 0;
-		uint64_t bit = UINT64_C(1) << 63;
-
-		/* both passes over a part of the list are work */
-		for (uint32_t k = low; k < high; k++)
-		{
-			differing |= ordered(keys, width, k) ^ ordered(keys, width, low);
-			if ((*work += 2) >= HG_CPU_FLAT_POLL_ROWS)
-			{
-				HgStatus status = hg_cpu_flat_poll(host, error);
-
-				if (status != HG_OK)
-					return status;
-				*work = 0;
-			}
-		}
-		if (differing == 0)
-			continue;
-
-		while ((differing & bit) == 0)
-			bit >>= 1;
-		while (i < j)
-		{
-			if ((ordered(keys, width, i) & bit) == 0)
-				i++;
-			else
-				swap_rows(keys, width, numbers, i, --j);
-		}
-
-		stack[depth].low = low;
-		stack[depth++].high = i;
-		stack[depth].low = i;
-		stack[depth++].high = high;
-	}
-	return HG_OK;
-}
-
-/*
- * Algorithm 1: the rows of a bin that were collected, from start on, in the order of their
- * vertices. A list then ends where its offset in maker->offsets stands.
- */
-static HG_CPU_FLAT_INLINE HgStatus
-order_rows(HgFlatMaker *maker, uint64_t start, uint32_t width, HgFlatBin *bin, uint32_t *longest,
-		   HgError *error)
-{
-	const HgFlatShape *shape = &maker->shape;
-	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, bin->rows);
-	uint32_t log2 = shape->bins_log2 + shape->vertices_log2;
-	uint32_t mask = (UINT32_C(1) << shape->vertices_log2) - 1;
-	const char *from = maker->keys + start * width;
-	const uint32_t *from_numbers = maker->numbers + start;
-	void *stored = (char *) bin + places.offsets;
-	char *keys = (char *) bin + places.keys;
-	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
-	uint32_t *offsets = maker->offsets;
-	uint32_t vertices[BLOCK];
-	uint32_t next = 0;
-	HgStatus status;
-	uint32_t n;
-
-	memset(offsets, 0, ((size_t) mask + 2) * sizeof(uint32_t));
-	for (uint64_t at = 0; at < bin->rows; at += n)
-	{
-		if ((status = poll_block(maker->host, at, error)) != HG_OK)
-			return status;
-		n = piece_rows(at, bin->rows, BLOCK);
-		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
-		for (uint32_t i = 0; i < n; i++)
-			offsets[vertices[i] & mask]++;
-	}
-
-	for (uint64_t v = 0; v <= (uint64_t) mask + 1; v++)
-	{
-		uint32_t count = offsets[v];
-
-		*longest = count > *longest ? count : *longest;
-		if (bin->offset_width == 2)
-			((uint16_t *) stored)[v] = (uint16_t) next;
-		else
-			((uint32_t *) stored)[v] = next;
-		offsets[v] = next;
-		next += count;
-	}
-
-	for (uint64_t at = 0; at < bin->rows; at += n)
-	{
-		if ((status = poll_block(maker->host, at, error)) != HG_OK)
-			return status;
-		n = piece_rows(at, bin->rows, BLOCK);
-		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
-		for (uint32_t i = 0; i < n; i++)
-		{
-			uint64_t place = offsets[vertices[i] & mask]++;
-
-			memcpy(keys + place * width, from + (at + i) * width, width);
-			numbers[place] = from_numbers[at + i];
-		}
-	}
-	memset(numbers + bin->rows, 0, places.end - places.numbers - bin->rows * sizeof(uint32_t));
-	return HG_OK;
-}
-
-/* Make a bin of its collected rows, from start on. */
-static HgStatus
-finish_rows(HgFlatMaker *maker, uint64_t start, uint64_t rows, HgFlatBin *bin, HgError *error)
-{
-	const HgFlatShape *shape = &maker->shape;
-	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, rows);
-	uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
-	uint32_t width = shape->key_width;
-	char *keys = (char *) bin + places.keys;
-	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
-	uint32_t longest = 0;
-	uint32_t work = 0;
-	uint32_t next = 0;
-	HgStatus status;
-
-	bin->rows = (uint32_t) rows;
-	bin->offset_width = hg_cpu_flat_offset_width(rows);
-	status = width == 4 ? order_rows(maker, start, 4, bin, &longest, error)
-						: order_rows(maker, start, 8, bin, &longest, error);
-	for (uint64_t v = 0; v < vertices && longest > HG_CPU_FLAT_SORTED && status == HG_OK; v++)
-	{
-		uint32_t length = maker->offsets[v] - next;
-
-		if (length > HG_CPU_FLAT_SORTED)
-			status = sort_list(maker->host, keys + (uint64_t) next * width, width, numbers + next,
-							   length, &work, error);
-		next = maker->offsets[v];
-	}
-	return status;
-}
-
 HgStatus
 hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgError *error)
 {
+	HgFlatRows rows = {0};
+
 	if (bin < maker->first || bin >= maker->end)
 		return hg_error_set(error, HG_INVALID, NULL, "a bin is finished that was not begun");
 	if (maker->places[bin] != maker->starts[bin + 1])
 		return not_as_counted(error);
 	if (maker->counts[bin] == 0)
 		return HG_OK;
-	return finish_rows(maker, maker->starts[bin], maker->counts[bin], memory, error);
+	rows.keys = hg_cpu_flat_key_at(maker->keys, maker->shape.key_width, maker->starts[bin]);
+	rows.rows = maker->numbers + maker->starts[bin];
+	rows.count = maker->counts[bin];
+	return hg_cpu_flat_bin_make(maker->host, &maker->shape, &rows, maker->offsets, memory, error);
 }
 
 /* A graph that was made in one block: bins lie behind the array of their places. */
@@ -620,19 +415,20 @@ open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
 
 	for (uint64_t b = 0; b < maker->bins; b++)
 		bytes += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
-	status = hg_cpu_flat_alloc(maker->host, bytes, &memory, error);
+	status = hg_host_memory_alloc(maker->host, bytes, &memory, error);
 	if (status != HG_OK)
 		return status;
 
 	*graph = memory;
 	(*graph)->bytes = bytes;
 	(*graph)->graph.shape = maker->shape;
-	(*graph)->graph.rows = maker->counted;
+	(*graph)->graph.rows = 0;
 	(*graph)->graph.bins = (*graph)->bins;
 	bin = (char *) ((*graph)->bins + maker->bins);
 	for (uint64_t b = 0; b < maker->bins; b++)
 	{
 		(*graph)->bins[b] = maker->counts[b] == 0 ? NULL : (const HgFlatBin *) bin;
+		(*graph)->graph.rows += maker->counts[b];
 		bin += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
 	}
 	return HG_OK;
@@ -665,7 +461,7 @@ hg_flat_make(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *pie
 	if (status == HG_OK)
 		*graph = &made->graph;
 	else if (made != NULL)
-		host->free(host->arg, made, made->bytes);
+		hg_host_memory_free(host, made, made->bytes);
 	return status;
 }
 
@@ -675,5 +471,5 @@ hg_flat_destroy(const HgHost *host, HgFlatGraph *graph)
 	MadeGraph *made = (MadeGraph *) graph;
 
 	if (made != NULL)
-		host->free(host->arg, made, made->bytes);
+		hg_host_memory_free(host, made, made->bytes);
 }

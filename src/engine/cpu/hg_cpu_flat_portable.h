@@ -16,7 +16,7 @@
 static HG_CPU_FLAT_INLINE uint32_t
 equal_8_portable(const void *keys, uint32_t width, int64_t key)
 {
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	const __m128i *words = keys;
 
 	if (width == 4)

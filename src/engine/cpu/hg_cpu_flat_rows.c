@@ -10,12 +10,11 @@
 #include "hg_cpu_flat_rows.h"
 
 #include "hg_cpu_bits.h"
-#include "hg_cpu_run.h"
 
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 
 /* hg_mix64 of 8 keys. */
-HG_CPU_FLAT_AVX512 static inline __m512i
+HG_CPU_TARGET_AVX512 static inline __m512i
 mix_avx512(__m512i key)
 {
 	key = _mm512_xor_si512(key, _mm512_srli_epi64(key, 33));
@@ -26,7 +25,7 @@ mix_avx512(__m512i key)
 }
 
 /* The vertices of whole vectors of keys: returns how many keys these are. */
-HG_CPU_FLAT_AVX512 static uint32_t
+HG_CPU_TARGET_AVX512 static uint32_t
 vertices_avx512(const void *keys, uint32_t width, uint32_t n, uint32_t log2, uint32_t *vertices)
 {
 	__m128i shift = _mm_cvtsi32_si128((int) (64 - log2));
@@ -44,7 +43,7 @@ vertices_avx512(const void *keys, uint32_t width, uint32_t n, uint32_t log2, uin
 	return i;
 }
 
-HG_CPU_FLAT_AVX512 static uint32_t
+HG_CPU_TARGET_AVX512 static uint32_t
 count_avx512(const HgCpuFlatFilter *filter, const uint32_t *rows, uint32_t n)
 {
 	uint32_t count = 0;
@@ -59,7 +58,7 @@ count_avx512(const HgCpuFlatFilter *filter, const uint32_t *rows, uint32_t n)
 	return count;
 }
 
-HG_CPU_FLAT_AVX512 static uint32_t
+HG_CPU_TARGET_AVX512 static uint32_t
 copy_avx512(const HgCpuFlatFilter *filter, const void *keys, uint32_t width, const uint32_t *rows,
 			uint32_t n, void *to_keys, uint32_t *to_rows)
 {
@@ -97,13 +96,13 @@ copy_avx512(const HgCpuFlatFilter *filter, const void *keys, uint32_t width, con
 	return count;
 }
 
-#endif
-
 static bool
 have_avx512(void)
 {
 	return hg_cpu_features() >= HG_CPU_AVX512;
 }
+
+#endif
 
 void
 hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2,
@@ -111,7 +110,7 @@ hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2
 {
 	uint32_t i = 0;
 
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	if (have_avx512())
 		i = vertices_avx512(keys, width, n, log2, vertices);
 #endif
@@ -126,7 +125,7 @@ hg_cpu_flat_count_rows(const HgCpuFlatFilter *filter, const uint32_t *rows, uint
 
 	if (filter->mask == NULL)
 		return n;
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	if (have_avx512())
 		return count_avx512(filter, rows, n);
 #endif
@@ -147,7 +146,7 @@ hg_cpu_flat_copy_rows(const HgCpuFlatFilter *filter, const void *keys, uint32_t 
 		memcpy(to_rows, rows, n * sizeof(uint32_t));
 		return n;
 	}
-#ifdef HG_CPU_FLAT_X86
+#ifdef HG_CPU_X86
 	if (have_avx512())
 		return copy_avx512(filter, keys, width, rows, n, to_keys, to_rows);
 #endif

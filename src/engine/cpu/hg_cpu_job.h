@@ -7,6 +7,8 @@
  *	hg_cpu_build.c		shape of a job: graphs or keys as vertices, bins or none
  *	hg_cpu_describe.c	describe and export
  *	hg_cpu_direct.c		jobs whose vertices are the keys: their tables, matches and counts
+ *	hg_cpu_direct_kernels.c
+ *						what these do with many rows at once
  *	hg_cpu_match.c		units of work; probe intersect and standard, matches and counts
  *	hg_cpu_run.c		runs: rows in the order of their bins
  *	hg_cpu_graph.c		one HashGraph, of a bin or of a whole side

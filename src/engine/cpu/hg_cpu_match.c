@@ -39,16 +39,15 @@
  */
 #include "hg_cpu_match.h"
 
+#include "../hg_features.h"
 #include "../hg_hash.h"
 #include "../hg_settled.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
-#include "hg_cpu_run.h"
 #include "hg_cpu_team.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef HG_CPU_X86
 #include <immintrin.h>
-#define HAVE_X86 1
 #endif
 
 /* cursor->last_low where there was no list yet: no list starts there. */
@@ -179,11 +178,11 @@ cursor_report(HgJob *job, HgCpuCursor *cursor)
 #undef HG_ISA
 #undef HG_TARGET
 
-#ifdef HAVE_X86
+#ifdef HG_CPU_X86
 
 /* AVX-512: eight edges with keys of 4 bytes, or five of 8, are one register. */
 #define HG_ISA avx512
-#define HG_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512bw,avx512vl")))
+#define HG_TARGET HG_CPU_TARGET_AVX512
 
 HG_TARGET static inline uint32_t
 equal_edges32_avx512(const HgCpuEdge32 *list, uint32_t length, uint32_t mixed)
@@ -252,7 +251,7 @@ typedef struct Kernels
 static inline Kernels
 choose_kernels(int key_bits)
 {
-#ifdef HAVE_X86
+#ifdef HG_CPU_X86
 	if (hg_cpu_features() >= HG_CPU_AVX512)
 		return key_bits == 32 ? (Kernels){count_short32_avx512, write_short32_avx512}
 							  : (Kernels){count_short64_avx512, write_short64_avx512};

@@ -30,13 +30,13 @@
  */
 #include "hg_cpu_run.h"
 
+#include "../hg_features.h"
 #include "../hg_hash.h"
 #include "hg_cpu_side.h"
 #include "hg_cpu_team.h"
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#ifdef HG_CPU_X86
 #include <immintrin.h>
-#define HAVE_X86 1
 #endif
 
 /* Keys that are mixed at a time. */
@@ -69,7 +69,7 @@ typedef void (*MoveKernel)(const void *keys, uint32_t n, uint32_t row, uint32_t 
 static inline void
 stream_line_portable(void *to, const void *from)
 {
-#if defined(HAVE_X86)
+#ifdef HG_CPU_X86
 	for (int i = 0; i < 64; i += 16)
 		_mm_stream_si128((__m128i *) ((char *) to + i),
 						 _mm_load_si128((const __m128i *) ((const char *) from + i)));
@@ -82,7 +82,7 @@ stream_line_portable(void *to, const void *from)
 static inline void
 stream_end(void)
 {
-#if defined(HAVE_X86)
+#ifdef HG_CPU_X86
 	_mm_sfence();
 #endif
 }
@@ -93,9 +93,9 @@ stream_end(void)
 #undef HG_ISA
 #undef HG_TARGET
 
-#ifdef HAVE_X86
+#ifdef HG_CPU_X86
 #define HG_ISA avx2
-#define HG_TARGET __attribute__((target("avx2")))
+#define HG_TARGET HG_CPU_TARGET_AVX2
 HG_TARGET static inline void
 stream_line_avx2(void *to, const void *from)
 {
@@ -108,7 +108,7 @@ stream_line_avx2(void *to, const void *from)
 #undef HG_TARGET
 
 #define HG_ISA avx512
-#define HG_TARGET __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl")))
+#define HG_TARGET HG_CPU_TARGET_AVX512
 HG_TARGET static inline void
 stream_line_avx512(void *to, const void *from)
 {
@@ -133,7 +133,7 @@ choose_kernels(uint32_t key_width)
 	static const Kernels kernels[][2] = {
 		{{count_keys32_portable, move_keys32_portable, LINE_EDGES32},
 		 {count_keys64_portable, move_keys64_portable, LINE_EDGES64}},
-#ifdef HAVE_X86
+#ifdef HG_CPU_X86
 		{{count_keys32_avx2, move_keys32_avx2, LINE_EDGES32},
 		 {count_keys64_avx2, move_keys64_avx2, LINE_EDGES64}},
 		{{count_keys32_avx512, move_keys32_avx512, LINE_EDGES32},

@@ -10,7 +10,6 @@
 #ifndef HG_CPU_RUN_H
 #define HG_CPU_RUN_H
 
-#include "../hg_features.h"
 #include "hg_cpu_job.h"
 
 /* Bin all rows that the side's pieces have. */

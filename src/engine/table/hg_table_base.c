@@ -9,31 +9,19 @@
  */
 #include "hg_table_base.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include "../hg_host_memory.h"
 
 HgStatus
 hg_table_alloc(HgTable *table, uint64_t bytes, void **ptr, HgError *error)
 {
-	uint64_t limit = table->spec.memory_limit;
-	char detail[160];
+	HgStatus status =
+		hg_host_memory_check(table->spec.memory_limit, table->held_bytes, bytes, error);
 
 	*ptr = NULL;
-	if (limit > 0 && (bytes > limit || table->held_bytes > limit - bytes))
-	{
-		snprintf(detail, sizeof(detail),
-				 "%" PRIu64 " bytes were wanted in addition to %" PRIu64 " bytes held.", bytes,
-				 table->held_bytes);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail,
-							"memory limit of %" PRIu64 " bytes reached", limit);
-	}
-	if (bytes <= SIZE_MAX)
-		*ptr = table->host->alloc(table->host->arg, (size_t) bytes);
-	if (*ptr == NULL)
-	{
-		snprintf(detail, sizeof(detail), "An allocation of %" PRIu64 " bytes failed.", bytes);
-		return hg_error_set(error, HG_OUT_OF_MEMORY, detail, "out of memory");
-	}
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(table->host, bytes, ptr, error);
+	if (status != HG_OK)
+		return status;
 	table->held_bytes += bytes;
 	if (table->held_bytes > table->peak_bytes)
 		table->peak_bytes = table->held_bytes;
@@ -43,18 +31,15 @@ hg_table_alloc(HgTable *table, uint64_t bytes, void **ptr, HgError *error)
 void
 hg_table_free(HgTable *table, void *ptr, uint64_t bytes)
 {
-	if (ptr == NULL)
-		return;
-	table->host->free(table->host->arg, ptr, (size_t) bytes);
-	table->held_bytes -= bytes;
+	hg_host_memory_free(table->host, ptr, bytes);
+	if (ptr != NULL)
+		table->held_bytes -= bytes;
 }
 
 HgStatus
 hg_table_poll(HgTable *table, HgError *error)
 {
-	if (HG_TABLE_UNLIKELY(table->host->cancelled(table->host->arg)))
-		return hg_error_set(error, HG_CANCELLED, NULL, "cancelled");
-	return HG_OK;
+	return hg_host_check_cancel(table->host, error);
 }
 
 HgStatus

@@ -4,9 +4,11 @@
  *	  DyCuckoo: its subtables, and what its files have for each other.
  *
  *	hg_table_dycuckoo.c		the kind's calls
- *	hg_table_dycuckoo_find.c	where words are
- *	hg_table_dycuckoo_resize.c	sizes; subtables doubled and halved; pairs inserted, whatever it
- * takes hg_table_dycuckoo_put.c	pairs put into buckets, and those that make room for them
+ *	hg_table_dycuckoo_resize.c
+ *							subtables doubled and halved; pairs inserted, whatever it takes
+ *	hg_table_dycuckoo_put.c	pairs put into buckets, and those that make room for them
+ *	hg_table_dycuckoo_find.c
+ *							where words are
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -15,7 +15,7 @@
 
 /* The next random number. */
 static inline uint64_t
-hg_dycuckoo_random(HgDycuckoo *dycuckoo)
+next_random(HgDycuckoo *dycuckoo)
 {
 	return hg_mix64(dycuckoo->random += UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -23,8 +23,8 @@ hg_dycuckoo_random(HgDycuckoo *dycuckoo)
 void
 hg_dycuckoo_choose_function(HgDycuckoo *dycuckoo, HgDycuckooSubtable *subtable)
 {
-	subtable->flip = hg_dycuckoo_random(dycuckoo);
-	subtable->factor = hg_dycuckoo_random(dycuckoo) | 1;
+	subtable->flip = next_random(dycuckoo);
+	subtable->factor = next_random(dycuckoo) | 1;
 	if (dycuckoo->functions_made++ < dycuckoo->table.spec.bad_functions)
 		subtable->factor = 0;
 }
@@ -72,7 +72,7 @@ hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without)
 static uint32_t
 draw_subtable(HgDycuckoo *dycuckoo)
 {
-	uint64_t drawn = hg_dycuckoo_random(dycuckoo) >> 32;
+	uint64_t drawn = next_random(dycuckoo) >> 32;
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < dycuckoo->table.spec.subtables; i++)
@@ -112,7 +112,7 @@ put(HgDycuckoo *dycuckoo, HgDycuckooItem *item, uint32_t width)
 			break;
 		}
 		room = hg_dycuckoo_bucket(subtable, item->word, width) +
-			   hg_dycuckoo_random(dycuckoo) % hg_dycuckoo_bucket_slots(width);
+			   next_random(dycuckoo) % hg_dycuckoo_bucket_slots(width);
 		out.word = hg_slot_word(&subtable->slots, room, width);
 		out.row = hg_slot_row(&subtable->slots, room, width);
 		hg_slot_set(&subtable->slots, room, item->word, item->row, width);

@@ -107,9 +107,9 @@
  *
  *	lease		The answer to OPEN names a part of staging that is the job's until its BUILD,
  *				MEASURE or END_APPEND is answered or it is closed.  The client cuts it into two
- * slots, used in turn, and APPEND names the offset at which the device process shall read keys.  A
- * slot is busy from the sending of the request that names it until that request's answer has
- * arrived.
+ *				slots, used in turn, and APPEND names the offset at which the device process shall
+ *				read keys.  A slot is busy from the sending of the request that names it until that
+ *				request's answer has arrived.
  *	results		The answers to NEXT, NEXT_GROUPS and EXPORT name a part of staging that holds what
  *				was asked for.  It is the client's until its next message, whichever that is: a
  *				client that has nothing else to say sends RELEASE.  Results are copied out before a

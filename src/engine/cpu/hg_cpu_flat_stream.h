@@ -1,18 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * hg_cpu_flat_join.h
- *	  A join of flat HashGraphs on the CPU: what it holds.
+ * hg_cpu_flat_stream.h
+ *	  A join of flat HashGraphs on the CPU: what it holds, and where its stream of pairs stands.
  *
  *	hg_cpu_flat_join.c		life of a join, its ways, the stream of pairs
  *	hg_cpu_flat_find.c		probes: outer rows and the lists that they may have partners in
  *	hg_cpu_flat_compare.c	kernels: keys compared with keys
  *
+ * The first of them calls the other two.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_CPU_FLAT_JOIN_H
-#define HG_CPU_FLAT_JOIN_H
+#ifndef HG_CPU_FLAT_STREAM_H
+#define HG_CPU_FLAT_STREAM_H
 
 #include "hg_cpu_flat_filter.h"
 
@@ -177,7 +179,7 @@ hg_cpu_flat_work_done(HgFlatJoin *join, uint32_t work, HgError *error)
 	if (join->cursor.work < HG_CPU_FLAT_POLL_ROWS)
 		return HG_OK;
 	join->cursor.work = 0;
-	return hg_cpu_flat_poll(join->host, error);
+	return hg_host_check_cancel(join->host, error);
 }
 
 static inline uint32_t
@@ -195,21 +197,4 @@ hg_cpu_flat_group(HgFlatJoin *join)
 	return join->plan.way == HG_CPU_FLAT_SEARCH ? &cursor->found : &cursor->groups[cursor->current];
 }
 
-/*
- * Find the next group of probes: none at the end, or where cells are to be intersected.  numbered
- * tells that the row numbers of matches will be looked at.
- */
-extern HgStatus hg_cpu_flat_find(HgFlatJoin *join, bool numbered, HgError *error);
-
-/* Probe the outer rows of the next cell, which has a long list. */
-extern void hg_cpu_flat_probe_cell(HgFlatJoin *join);
-
-/*
- * Intersect cells of the stretch, and go on with the probes of the group: until there are no more,
- * or what HgCpuFlatEnd says.
- */
-extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
-										  HgCpuFlatPairs *pairs);
-extern HgCpuFlatEnd hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs);
-
-#endif /* HG_CPU_FLAT_JOIN_H */
+#endif /* HG_CPU_FLAT_STREAM_H */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cpu_flat_bin.h
+ *	  Making a bin of a flat HashGraph.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CPU_FLAT_BIN_H
+#define HG_CPU_FLAT_BIN_H
+
+#include "hg_cpu_flat.h"
+
+/*
+ * Make a bin of its rows, one at least, whose numbers are given, in memory of hg_flat_bin_bytes of
+ * them.  offsets[vertices + 1] are the caller's, and hold nothing for him afterwards.
+ */
+extern HgStatus hg_cpu_flat_bin_make(const HgHost *host, const HgFlatShape *shape,
+									 const HgFlatRows *rows, uint32_t *offsets, HgFlatBin *bin,
+									 HgError *error);
+
+#endif /* HG_CPU_FLAT_BIN_H */
