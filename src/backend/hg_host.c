@@ -10,9 +10,9 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/latch.h"
 
+#include "backend/hg_elapsed.h"
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
 
@@ -97,14 +97,11 @@ hg_host_wait_readable(void *arg, int fd)
 	while (!hg_host_cancelled(arg))
 	{
 		instr_time start;
-		instr_time waited;
 		int events;
 
 		INSTR_TIME_SET_CURRENT(start);
 		events = hg_host_wait(host, fd);
-		INSTR_TIME_SET_CURRENT(waited);
-		INSTR_TIME_SUBTRACT(waited, start);
-		host->patience_ms -= INSTR_TIME_GET_MILLISEC(waited);
+		host->patience_ms -= hg_elapsed_ms(start);
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (events & WL_SOCKET_READABLE)

@@ -17,7 +17,6 @@
 #include "backend/matcher/hg_sender.h"
 #include "batch/hg_input.h"
 #include "batch/hg_input_graph.h"
-#include "batch/hg_input_lent.h"
 #include "batch/hg_input_select.h"
 #include "batch/hg_key_encode.h"
 
@@ -213,7 +212,7 @@ hg_input_read_child(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 
 	batch->checked = false;
 	input->child->check = hg_input_next_check(input);
-	if (!input->child->next(input->child, batch) && !hg_input_read_back(input))
+	if (!input->child->next(input->child, batch) && !hg_lent_back_next(&input->back, batch))
 		return false;
 	nleft = batch->nrows;
 	nvalid = hg_input_keys_encode(&input->keys, keys);

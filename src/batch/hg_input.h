@@ -36,7 +36,7 @@
 #include "batch/hg_key.h"
 #include "batch/hg_key_bits.h"
 #include "batch/hg_key_column.h"
-#include "batch/hg_lent.h"
+#include "batch/hg_lent_back.h"
 #include "batch/hg_spill.h"
 
 typedef struct HgInput
@@ -70,10 +70,7 @@ typedef struct HgInput
 	HgCharge lent_charge;		/* of what they take */
 	uint64 lent_read;			/* ... of which so many are among rows_read */
 	int *lent_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
-	HgLent *back;				/* rows that were lent, and are read; or NULL: hg_input_lent.h */
-	pg_atomic_uint32 *back_part; /* the next segment of these, of all processes */
-	uint32 back_current;		 /* the segment that is being read ... */
-	uint64 back_at;				 /* ... and the place in it; behind it: none is */
+	HgLentBack back;			/* rows that were lent, and are read */
 
 	HgSender *sender; /* keys are sent by it as they are read; or NULL */
 	uint64 send_at;	  /* when there are so many */

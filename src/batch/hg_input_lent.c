@@ -10,7 +10,6 @@
 #include "hg_compat.h"
 
 #include "access/parallel.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "batch/hg_input_graph.h"
@@ -65,64 +64,20 @@ hg_input_return_lent(HgInput *input)
 	hg_charge_set(&input->lent_charge, 0);
 	if (input->lent != NULL)
 		input->rows_read -= input->lent_read;
-	input->lent = input->back = NULL;
+	input->lent = input->back.lent = NULL;
 	MemoryContextDelete(input->lent_context);
 }
 
 void
 hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part)
 {
+	MemoryContext old = MemoryContextSwitchTo(input->lent_context);
+
+	hg_lent_back_begin(&input->back, input->lent, next_part);
+	MemoryContextSwitchTo(old);
 	input->rows_read -= input->lent_read;
-	input->back = input->lent;
 	input->lent = NULL;
-	input->back_part = next_part;
-	input->back_current = 0;
-	input->back_at = input->back->places[input->back->nparts];
 	input->at_end = false;
-}
-
-/* Go on to the next segment that no other process has taken; false where there is none. */
-static bool
-hg_input_next_back(HgInput *input)
-{
-	const HgLent *back = input->back;
-	uint32 part;
-
-	CHECK_FOR_INTERRUPTS();
-	/* no more than one by each process is behind the last one */
-	part = pg_atomic_read_u32(input->back_part);
-	if (part < back->nparts)
-		part = pg_atomic_fetch_add_u32(input->back_part, 1);
-	if (part >= back->nparts)
-		return false;
-	input->back_current = part;
-	input->back_at = back->places[part];
-	return true;
-}
-
-bool
-hg_input_read_back(HgInput *input)
-{
-	HgBatch *batch = input->batch;
-	HgLent *back = input->back;
-	uint32 rows[HG_BATCH_ROWS];
-	int *at;
-	int n;
-
-	if (back == NULL)
-		return false;
-	while ((n = hg_lent_next_of(back, input->back_current, &input->back_at, rows, HG_BATCH_ROWS)) ==
-		   0)
-		if (!hg_input_next_back(input))
-			return false;
-	at = palloc(Max(batch->ncolumns, 1) * sizeof(int));
-	for (int c = 0; c < batch->ncolumns; c++)
-		at[c] = c;
-	hg_lent_get(back, rows, n, batch, at);
-	pfree(at);
-	batch->nrows = n;
-	batch->checked = false;
-	return true;
 }
 
 void

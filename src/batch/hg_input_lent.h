@@ -35,9 +35,6 @@ extern void hg_input_return_lent(HgInput *input);
  */
 extern void hg_input_begin_back(HgInput *input, pg_atomic_uint32 *next_part);
 
-/* Fill the input's batch with the next of them; false at the end. */
-extern bool hg_input_read_back(HgInput *input);
-
 /* The place of a row by its number, and how many places there are (hg_lent.h). */
 static inline uint64
 hg_input_place(const HgInput *input, uint32 row)

@@ -207,12 +207,3 @@ hg_key_commutator(Oid operator_oid)
 {
 	return hg_key_operator(operator_oid).commutator;
 }
-
-bool
-hg_key_operator_compares_integers(Oid operator_oid)
-{
-	const HgExactFunction *exact = hg_key_operator(operator_oid).exact;
-
-	return exact != NULL && exact->image[HG_OUTER] <= HG_IMAGE_INT64 &&
-		   exact->image[HG_INNER] <= HG_IMAGE_INT64;
-}

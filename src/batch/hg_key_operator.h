@@ -60,10 +60,6 @@ extern HgOperator hg_key_operator(Oid operator_oid);
  */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
-/* Is an operator one whose keys, alone in a word, are integers on both sides (hg_key_is_integer)?
- */
-extern bool hg_key_operator_compares_integers(Oid operator_oid);
-
 /* get_commutator, faster the second time. */
 extern Oid hg_key_commutator(Oid operator_oid);
 

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_scan.h"
+#include "batch/hg_scan_lent.h"
 #include "batch/hg_scan_pages.h"
 
 /* The first block of copied values by reference. */
@@ -47,8 +48,9 @@ typedef struct HgSlots
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgPages *pages; /* or NULL */
-	HgSlots *slots; /* or NULL */
+	HgScanTable *table; /* that it scans, where it is read by pages; or NULL */
+	HgPages *pages;		/* likewise */
+	HgSlots *slots;		/* else */
 	bool at_end;
 } HgReader;
 
@@ -201,8 +203,10 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 			   HgBatchSource *source)
 {
 	reader->plan = plan;
-	reader->pages = hg_pages_create(plan, nattnos, attnos, source);
-	if (reader->pages == NULL)
+	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
+	if (reader->table != NULL)
+		reader->pages = hg_pages_create(reader->table);
+	else
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
 
@@ -338,7 +342,7 @@ hg_scan_may_share(const HgBatchSource *source)
 	const HgScan *scan = (const HgScan *) source;
 
 	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].pages != NULL && hg_pages_is_new(scan->readers[i].pages))
+		if (scan->readers[i].table != NULL && hg_scan_table_is_new(scan->readers[i].table))
 			return false;
 	return true;
 }
@@ -350,8 +354,8 @@ hg_scan_expect(const HgBatchSource *source)
 	HgScanBlocks blocks = {0};
 
 	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].pages != NULL)
-			hg_pages_expect(scan->readers[i].pages, &blocks);
+		if (scan->readers[i].table != NULL)
+			hg_scan_table_expect(scan->readers[i].table, &blocks);
 	return blocks;
 }
 
@@ -362,47 +366,47 @@ hg_scan_why_not(const HgBatchSource *source)
 	const char *why_not = NULL;
 
 	for (int i = 0; i < scan->nreaders && why_not == NULL; i++)
-		if (scan->readers[i].pages != NULL)
-			why_not = hg_pages_why_not(scan->readers[i].pages);
+		if (scan->readers[i].table != NULL)
+			why_not = hg_scan_table_why_not(scan->readers[i].table);
 	return why_not;
 }
 
-/* The reader of a source whose table may lend rows: of an Append each one would have to. */
-static HgPages *
+/* The table of a source that may lend rows: of an Append each one would have to. */
+static HgScanTable *
 hg_scan_lender(const HgScan *scan)
 {
-	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].pages : NULL;
+	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].table : NULL;
 }
 
 static HgLent *
 hg_scan_lend(HgBatchSource *source, HgSharedLent *shared, dsa_area *area)
 {
 	HgScan *scan = (HgScan *) source;
-	HgPages *pages = hg_scan_lender(scan);
+	HgScanTable *table = hg_scan_lender(scan);
 
-	return pages != NULL && !scan->at_end ? hg_pages_lend(pages, shared, area) : NULL;
+	return table != NULL && !scan->at_end ? hg_scan_table_lend(table, shared, area) : NULL;
 }
 
 static void
 hg_scan_return_lent(HgBatchSource *source)
 {
-	hg_pages_return_lent(((HgScan *) source)->readers[0].pages);
+	hg_scan_table_return_lent(((HgScan *) source)->readers[0].table);
 }
 
 static double
 hg_scan_may_lend(const HgBatchSource *source, double *rows)
 {
-	const HgPages *pages = hg_scan_lender((const HgScan *) source);
+	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
 
-	return pages != NULL ? hg_pages_may_lend(pages, rows) : 0;
+	return table != NULL ? hg_scan_table_may_lend(table, rows) : 0;
 }
 
 static bool
 hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 {
-	const HgPages *pages = hg_scan_lender((const HgScan *) source);
+	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
 
-	return pages != NULL && hg_pages_graph_order(pages, n, order);
+	return table != NULL && hg_scan_table_graph_order(table, n, order);
 }
 
 HgBatchSource *

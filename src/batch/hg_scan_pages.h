@@ -10,40 +10,13 @@
 #ifndef HG_SCAN_PAGES_H
 #define HG_SCAN_PAGES_H
 
-#include "nodes/execnodes.h"
-
-#include "utils/dsa.h"
-
 #include "batch/hg_batch.h"
+#include "batch/hg_scan_table.h"
 
 typedef struct HgPages HgPages;
 
-/*
- * A reader of the attributes attnos[nattnos] of a plan's result rows, in CurrentMemoryContext;
- * NULL where the plan cannot be read by pages.  The source that it belongs to tells whether it may
- * be served from resident columns, and counts its blocks.
- */
-extern HgPages *hg_pages_create(PlanState *plan, int nattnos, const int *attnos,
-								HgBatchSource *source);
-
-/* Was the table, or its file, made by the transaction that is still open? */
-extern bool hg_pages_is_new(const HgPages *pages);
-
-/* Add the blocks of the table: those that a scan would be served as things stand, and others. */
-extern void hg_pages_expect(const HgPages *pages, HgScanBlocks *blocks);
-
-/* Why the table, which has resident columns, is not served where it was scanned; or NULL. */
-extern const char *hg_pages_why_not(const HgPages *pages);
-
-/*
- * HgBatchSource.lend and return_lent, of its key, whose columns are of attnos, in
- * CurrentMemoryContext; what share of the table's rows would be lent; and
- * HgBatchSource.graph_order.
- */
-extern HgLent *hg_pages_lend(HgPages *pages, HgSharedLent *shared, dsa_area *area);
-extern void hg_pages_return_lent(HgPages *pages);
-extern double hg_pages_may_lend(const HgPages *pages, double *rows);
-extern bool hg_pages_graph_order(const HgPages *pages, int n, int *order);
+/* A reader of a table, in CurrentMemoryContext. */
+extern HgPages *hg_pages_create(HgScanTable *table);
 
 /* The plan is about to be rescanned with other values of these parameters. */
 extern void hg_pages_rescan(HgPages *pages, const Bitmapset *changed);

@@ -292,7 +292,8 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *keep, b
 	return any;
 }
 
-void
+/* Decide on the rows of the qual's batch. */
+static void
 hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 {
 	int npredicates = hg_column_qual_count(qual, in_order);

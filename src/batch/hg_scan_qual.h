@@ -59,16 +59,13 @@ extern HgPredicateShare hg_column_qual_share_of(const HgQualShares *shares, int 
 extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
 											 const HgQualShares *shares);
 
-/* Have an empty batch for columns of these attributes... */
+/* An empty batch for columns of these attributes. */
 extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 
 /*
- * ... and its rows decided on.  With in_order those of the clauses alone are evaluated that no
- * clause with a parameter stands ahead of, in the whole qual.
+ * Which of tuples[ntuples] are left?  With in_order those of the clauses alone are evaluated that
+ * no clause with a parameter stands ahead of, in the whole qual.
  */
-extern void hg_column_qual_decide(HgColumnQual *qual, bool in_order, HgRowsLeft *left);
-
-/* The same for tuples[ntuples]. */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
 								  const HeapTupleHeader *tuples, HgRowsLeft *left);
 

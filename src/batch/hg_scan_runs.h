@@ -49,6 +49,7 @@ extern HgPredicateShare hg_scan_runs_judge(HgScanRuns *runs, uint32 segment);
  * numbers in the segment; the plan's counters are raised.  Returns how many they are.
  */
 extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits);
+
 /* The same of those of rows first .. end - 1 alone that have their bit set in seen[]. */
 extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint32 end,
 									 uint64 *bits);

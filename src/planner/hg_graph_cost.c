@@ -139,7 +139,7 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			((const Path *) list_nth(path->custom.custom_paths, side))->rows * processes;
 		shape.columns[side] = columns[side];
 	}
-	(void) hg_join_lend_choose(&shape, fixed, lend);
+	hg_join_lend_choose(&shape, fixed, lend);
 	if (!lend[HG_OUTER] && !lend[HG_INNER])
 		return false;
 	ns = hg_join_lend_ns(&shape, lend) / processes;

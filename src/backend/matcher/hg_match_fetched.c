@@ -9,10 +9,9 @@
  */
 #include "hg_compat.h"
 
-#include "portability/instr_time.h"
-
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
+#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_team.h"
 #include "backend/matcher/hg_match_fetched.h"
@@ -27,14 +26,6 @@ typedef struct HgMatchFetched
 	uint64 returned; /* matches, by this process */
 } HgMatchFetched;
 
-/* The processes open their job together, in build. */
-static HgStatus
-hg_match_fetched_open(HgMatchSource *source pg_attribute_unused(),
-					  HgError *error pg_attribute_unused())
-{
-	return HG_OK;
-}
-
 static HgStatus
 hg_match_fetched_build(HgMatchSource *source, HgError *error)
 {
@@ -43,7 +34,6 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	HgDeviceTeam *device = &fetched->device;
 	const double patience_ms = hg_patience_ms(task->sides, task->report.cpu_ms);
 	instr_time start;
-	instr_time elapsed;
 	HgJobSpec spec;
 
 	hg_device_team_begin(device, &task->team, task->spec.sender, source->reduction, &source->gather,
@@ -60,9 +50,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
 		return HG_OK;
 	}
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, start);
-	task->report.start_ms += INSTR_TIME_GET_MILLISEC(elapsed);
+	task->report.start_ms += hg_elapsed_ms(start);
 	hg_match_task_end_sending(task);
 	return error->status;
 }
@@ -145,7 +133,8 @@ hg_match_fetched_close(HgMatchSource *source)
 static const HgMatchSourceOps hg_match_fetched_ops = {
 	.backend = "cuda",
 	.on_device = true,
-	.open = hg_match_fetched_open,
+	/* the processes open their job together, in build */
+	.open = hg_match_source_pass,
 	.build = hg_match_fetched_build,
 	.next = hg_match_fetched_next,
 	.count = hg_match_fetched_count,

@@ -31,8 +31,7 @@
  */
 #include "hg_compat.h"
 
-#include "portability/instr_time.h"
-
+#include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_team.h"
@@ -71,35 +70,11 @@ typedef struct HgMatchResident
 	double match_ms;
 } HgMatchResident;
 
-/* Milliseconds since a moment. */
-static double
-hg_match_resident_ms(instr_time since)
-{
-	instr_time now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, since);
-	return INSTR_TIME_GET_MILLISEC(now);
-}
-
 /* The side whose rows are held in a part where the other side's are lent. */
 static inline HgSide
 hg_resident_part_held(HgResidentPart part)
 {
 	return part == HG_HELD_LENT ? HG_OUTER : HG_INNER;
-}
-
-static inline HgSide
-hg_match_other(HgSide side)
-{
-	return side == HG_OUTER ? HG_INNER : HG_OUTER;
-}
-
-static HgStatus
-hg_match_resident_open(HgMatchSource *source pg_attribute_unused(),
-					   HgError *error pg_attribute_unused())
-{
-	return HG_OK;
 }
 
 /* The keys of a piece, under the numbers that the task has for them. */
@@ -152,13 +127,13 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 	{
-		const HgFlatSide *lent = task->spec.lent[hg_match_other((HgSide) side)];
+		const HgFlatSide *lent = task->spec.lent[hg_other_side((HgSide) side)];
 
 		if (lent != NULL && task->sides[side].rows > 0 &&
 			(side == HG_INNER || task->sides[side].rows > lent->graph->rows / HG_LOOKUP_ROWS))
 			status = hg_match_resident_make(resident, (HgSide) side, error);
 	}
-	resident->build_ms += hg_match_resident_ms(start);
+	resident->build_ms += hg_elapsed_ms(start);
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
 	resident->held =
@@ -204,7 +179,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 								 error);
 	}
 	held = hg_resident_part_held(resident->part);
-	if (lent[hg_match_other(held)] == NULL)
+	if (lent[hg_other_side(held)] == NULL)
 		return HG_OK;
 	if (resident->made[held] != NULL)
 	{
@@ -212,7 +187,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 			return HG_OK;
 		resident->piece = 1;
 		sides[held] = resident->made_side[held];
-		sides[hg_match_other(held)] = *lent[hg_match_other(held)];
+		sides[hg_other_side(held)] = *lent[hg_other_side(held)];
 		return hg_flat_join_open(host, &sides[HG_OUTER], &sides[HG_INNER], NULL, &resident->join,
 								 error);
 	}
@@ -220,7 +195,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		return HG_OK;
 	Assert(held == HG_OUTER);
 	rows = hg_match_resident_rows(task, held, &task->sides[held].pieces[resident->piece++]);
-	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_match_other(held)],
+	return hg_flat_lookup_open(host, &rows, task->spec.key_width, held, lent[hg_other_side(held)],
 							   &resident->join, error);
 }
 
@@ -320,7 +295,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 				break;
 		}
 	}
-	resident->match_ms += hg_match_resident_ms(start);
+	resident->match_ms += hg_elapsed_ms(start);
 	resident->matches += status == HG_OK ? block->count : 0;
 	*matches = block;
 	if (status != HG_OK || block->count > 0)
@@ -347,7 +322,7 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 			break;
 		*matches += pairs;
 	}
-	resident->match_ms += hg_match_resident_ms(start);
+	resident->match_ms += hg_elapsed_ms(start);
 	resident->matches += *matches;
 	if (status == HG_OK && resident->held != NULL)
 	{
@@ -416,7 +391,7 @@ hg_match_resident_close(HgMatchSource *source)
 
 static const HgMatchSourceOps hg_match_resident_ops = {
 	.backend = "cpu",
-	.open = hg_match_resident_open,
+	.open = hg_match_source_pass,
 	.build = hg_match_resident_build,
 	.next = hg_match_resident_next,
 	.rewind = hg_match_resident_rewind,

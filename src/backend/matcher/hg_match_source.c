@@ -37,6 +37,13 @@ hg_match_source_destroy(HgMatchSource *source)
 	pfree(source);
 }
 
+HgStatus
+hg_match_source_pass(HgMatchSource *source pg_attribute_unused(),
+					 HgError *error pg_attribute_unused())
+{
+	return HG_OK;
+}
+
 void
 hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 {

@@ -31,7 +31,7 @@
  * ereport.  Calls return the engine's statuses and fill *error; they may ereport too, as memory and
  * interrupts have it.
  *
- * Where the task is a table to be measured (HgMatcherSpec.table), build has that done, and only
+ * Where the task is a table to be measured (HgMatcherSpec.trial), build has that done, and only
  * report and close follow.  The CPU's source does nothing then.
  *
  * What has been returned of the stream is in the task, not in the source: next returns what no
@@ -139,6 +139,9 @@ extern void *hg_match_source_create(HgMatchTask *task, const HgMatchSourceOps *o
 
 /* Close it and free it. */
 extern void hg_match_source_destroy(HgMatchSource *source);
+
+/* HgMatchSourceOps.open and build of a source that has nothing to do there. */
+extern HgStatus hg_match_source_pass(HgMatchSource *source, HgError *error);
 
 /* What is asked of its job, for the rows of this process alone. */
 extern void hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec);

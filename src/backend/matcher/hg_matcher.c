@@ -18,11 +18,11 @@
  */
 #include "hg_compat.h"
 
-#include "portability/instr_time.h"
 #include "utils/memutils.h"
 
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
+#include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_matcher_choose.h"
 
 struct HgMatcher
@@ -92,13 +92,10 @@ static HgStatus
 hg_matcher_open(HgMatcher *matcher, HgError *error)
 {
 	instr_time start;
-	instr_time elapsed;
 
 	INSTR_TIME_SET_CURRENT(start);
 	hg_matcher_set_source(matcher, hg_matcher_choose(&matcher->task));
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, start);
-	matcher->task.report.start_ms += INSTR_TIME_GET_MILLISEC(elapsed);
+	matcher->task.report.start_ms += hg_elapsed_ms(start);
 	return matcher->source->ops->open(matcher->source, error);
 }
 

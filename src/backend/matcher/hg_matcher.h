@@ -29,6 +29,13 @@
 #include "engine/hg_flat.h"
 #include "engine/hg_table_measure.h"
 
+/* The side that is not this one. */
+static inline HgSide
+hg_other_side(HgSide side)
+{
+	return side == HG_OUTER ? HG_INNER : HG_OUTER;
+}
+
 /* The keys of a side, in pieces. */
 typedef struct HgKeyPiece
 {

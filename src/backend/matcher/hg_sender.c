@@ -16,11 +16,11 @@
  */
 #include "hg_compat.h"
 
-#include "portability/instr_time.h"
 #include "utils/memutils.h"
 
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
+#include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_sender.h"
 #include "engine/hg_ranges.h"
 #include "hg_guc.h"
@@ -113,16 +113,6 @@ hg_sender_release(void *arg)
 	hg_sender_give_up(arg);
 }
 
-static double
-hg_sender_elapsed_ms(const HgSender *sender)
-{
-	instr_time elapsed;
-
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, sender->started);
-	return INSTR_TIME_GET_MILLISEC(elapsed);
-}
-
 /* Ask for the job as soon as there is a connection; true when it has been asked for. */
 static bool
 hg_sender_ask(HgSender *sender)
@@ -208,7 +198,7 @@ hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys)
 
 	if (sender->finished || !hg_sender_ask(sender))
 		return;
-	if (hg_sender_elapsed_ms(sender) > HG_SENDER_MS)
+	if (hg_elapsed_ms(sender->started) > HG_SENDER_MS)
 	{
 		hg_sender_give_up(sender);
 		return;

@@ -13,7 +13,7 @@
  *	STREAM			Where the inner HashGraph is small, outer rows are not collected: READ_OUTER
  *					builds that graph alone, and a batch of rows after the other is read,
  *					looked up and returned with its matches (hg_join_stream.c).  So it is where
- * inner keys are kept as bits.
+ *					inner keys are kept as bits.
  *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a
  *	  UNMATCHED		match,
  *	  NULL_KEYS		... and those that could not have one.

@@ -35,7 +35,7 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 	INSTR_TIME_SET_CURRENT(start);
 	input->budget.limit = limit;
 	hg_input_fill(input, max_rows);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
 /*
@@ -142,7 +142,7 @@ hg_join_partition(HgJoinState *state, int level)
 	/* what a rescan kept of it is in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
 	state->progress.record.spilled_bytes += sides[HG_INNER]->bytes + sides[HG_OUTER]->bytes;
 }

@@ -324,13 +324,6 @@ hg_join_fill_lent(HgJoinEmission *emission, const HgInput *input, const HgInput 
 	return true;
 }
 
-/* The side that is not this one. */
-static inline HgSide
-hg_other_side(HgSide side)
-{
-	return side == HG_OUTER ? HG_INNER : HG_OUTER;
-}
-
 bool
 hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 {

@@ -105,7 +105,7 @@ static bool
 hg_join_select(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
-	const HgInput *other = state->inputs[side == HG_OUTER ? HG_INNER : HG_OUTER];
+	const HgInput *other = state->inputs[hg_other_side(side)];
 	HgKeySet keys = hg_key_column_set(other->words);
 	HgFilter *filter;
 	MemoryContext old;
@@ -127,7 +127,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 		hg_filter_destroy(filter);
 	}
 	MemoryContextSwitchTo(old);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return !input->selected || input->words->rows > 0;
 }
 

@@ -31,6 +31,7 @@
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_memory.h"
 
 bool
 hg_join_lend_enabled(void)
@@ -110,9 +111,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 						  (double) hg_join_limit(&state->memory) / 2;
 }
 
-/* Which sides would be lent, as far as that is not decided. */
-static void
-hg_join_lend_choice(const HgJoinState *state, bool lend[2])
+void
+hg_join_expect_lent(const HgJoinState *state, bool lend[2])
 {
 	HgLendShape shape;
 
@@ -122,7 +122,7 @@ hg_join_lend_choice(const HgJoinState *state, bool lend[2])
 		return;
 	hg_join_lend_shape(state, &shape);
 	if (!hg_force)
-		(void) hg_join_lend_choose(&shape, state->lending.decided, lend);
+		hg_join_lend_choose(&shape, state->lending.decided, lend);
 	else
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			lend[side] |= !state->lending.decided[side] && shape.lent[side] > 0;
@@ -138,14 +138,14 @@ hg_join_lend(HgJoinState *state, HgSide side)
 
 	if (state->lending.decided[side])
 		return;
-	hg_join_lend_choice(state, lend);
+	hg_join_expect_lent(state, lend);
 	state->lending.decided[side] = true;
 	/* one that is asked for, and not there, learns that it was missed */
 	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input, &edges) > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	(void) hg_input_lend(input, NULL, NULL);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
 /* ---------------------------------------------------------------------
@@ -158,7 +158,6 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 {
 	bool lend[2];
 
-	LWLockInitialize(&shared->lending, LWTRANCHE_PARALLEL_QUERY_DSA);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_lent_init(&shared->lent[side]);
@@ -168,7 +167,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	if (!state->together)
 		return;
-	hg_join_lend_choice(state, lend);
+	hg_join_expect_lent(state, lend);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (lend[side] && !state->lending.decided[side])
@@ -177,6 +176,9 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 		state->lending.decided[side] = true;
 	}
 	shared->lends = hg_join_has_lent(state);
+	/* what it guards lies in the memory of residents */
+	if (shared->lends)
+		LWLockInitialize(&shared->lending, hg_resident_tranche());
 }
 
 void
@@ -217,6 +219,8 @@ hg_join_borrow(HgJoinState *state)
 void
 hg_join_end_lending(HgJoinShared *shared)
 {
+	if (!shared->lends)
+		return;
 	LWLockAcquire(&shared->lending, LW_EXCLUSIVE);
 	shared->lends = false;
 	LWLockRelease(&shared->lending);
@@ -228,12 +232,6 @@ hg_join_read_lent_back(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
 			hg_input_begin_back(state->inputs[side], &state->team.shared->lent[side].next_part);
-}
-
-void
-hg_join_expect_lent(const HgJoinState *state, bool lent[2])
-{
-	hg_join_lend_choice(state, lent);
 }
 
 bool

@@ -103,12 +103,11 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 	return ns;
 }
 
-double
+void
 hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2])
 {
 	const bool none[2] = {fixed[HG_OUTER] && lend[HG_OUTER], fixed[HG_INNER] && lend[HG_INNER]};
-	double without = hg_join_lend_ns(shape, none);
-	double least = without;
+	double least = hg_join_lend_ns(shape, none);
 	bool best[2] = {none[HG_OUTER], none[HG_INNER]};
 
 	for (int way = 1; way < 4; way++)
@@ -129,5 +128,4 @@ hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2])
 		memcpy(best, tried, sizeof(best));
 	}
 	memcpy(lend, best, sizeof(best));
-	return without - least;
 }

@@ -31,10 +31,7 @@ extern double hg_join_processes(int workers);
 /* Nanoseconds, with the rows of these sides lent, as far as they may be. */
 extern double hg_join_lend_ns(const HgLendShape *shape, const bool lend[2]);
 
-/*
- * Which sides to lend.  Where a side is fixed, lend[] tells of it already.  Returns how many
- * nanoseconds that saves.
- */
-extern double hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2]);
+/* Which sides to lend.  Where a side is fixed, lend[] tells of it already. */
+extern void hg_join_lend_choose(const HgLendShape *shape, const bool fixed[2], bool lend[2]);
 
 #endif /* HG_JOIN_LEND_COST_H */

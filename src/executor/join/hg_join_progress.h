@@ -10,8 +10,7 @@
 #ifndef HG_JOIN_PROGRESS_H
 #define HG_JOIN_PROGRESS_H
 
-#include "portability/instr_time.h"
-
+#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
 
 /* Where the node stands; hg_join.c tells the way. */
@@ -42,17 +41,6 @@ typedef struct HgJoinProgress
 	HgJoinRecord record; /* over all executions, of everything but the live matcher */
 } HgJoinProgress;
 
-/* Milliseconds since a moment. */
-static inline double
-hg_join_elapsed_ms(instr_time since)
-{
-	instr_time now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, since);
-	return INSTR_TIME_GET_MILLISEC(now);
-}
-
 /* A row is asked for: it is the first one of an execution, or another. */
 static inline void
 hg_join_progress_start(HgJoinProgress *progress)
@@ -70,7 +58,7 @@ static inline double
 hg_join_running_ms(const HgJoinProgress *progress)
 {
 	return progress->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(progress->started)
-			   ? hg_join_elapsed_ms(progress->started)
+			   ? hg_elapsed_ms(progress->started)
 			   : 0;
 }
 

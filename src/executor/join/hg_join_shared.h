@@ -45,8 +45,8 @@ typedef struct HgJoinShared
 	HgSharedFilter filter;
 	bool may_serve[2]; /* workers' scans from resident columns; set by the leader */
 	HgSharedLent lent[2];
-	LWLock lending;				/* whoever pins what is lent has it shared, with ... */
-	bool lends;					/* ... the leader holding that */
+	LWLock lending;				/* where rows are lent: who pins what is has it shared, with ... */
+	bool lends;					/* ... the leader, which alone sets this, holding that */
 	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken */
 	SharedFileSet files;
 	HgJoinRecord

@@ -76,7 +76,7 @@ hg_join_take_bits(HgJoinState *state)
 	INSTR_TIME_SET_CURRENT(start);
 	if (hg_input_begin_bits(inner, state->rules.single_match, hg_join_limit(&state->memory) / 2))
 		(void) hg_input_fill_bits(inner);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
 bool
@@ -146,7 +146,7 @@ hg_join_renew_stream(HgJoinState *state)
 
 	INSTR_TIME_SET_CURRENT(start);
 	more = hg_input_stream_next(stream);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	if (!more)
 		return false;
 	hg_matcher_renew(state->matching.matcher, stream->keys, (uint64) stream->nrows);

@@ -214,7 +214,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
 	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
-	state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
 	if (arrive &&
 		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
@@ -346,7 +346,7 @@ hg_join_read_together(HgJoinState *state)
 		hg_join_read_shared(state, HG_OUTER);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
-		state->progress.record.scan_ms += hg_join_elapsed_ms(start);
+		state->progress.record.scan_ms += hg_elapsed_ms(start);
 		hg_join_hand_over_keys(state);
 		elected = hg_join_arrive(shared);
 		phase = building;

@@ -1,0 +1,270 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_lent.c
+ *	  Rows of a table scan that are lent, because a resident HashGraph has their keys.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/instrument.h"
+#include "miscadmin.h"
+
+#include "batch/hg_heap_page.h"
+#include "batch/hg_lent.h"
+#include "batch/hg_scan_changed.h"
+#include "batch/hg_scan_lent.h"
+#include "hg_guc.h"
+
+double
+hg_scan_table_may_lend(const HgScanTable *table, double *rows)
+{
+	Relation rel = table->node->ss.ss_currentRelation;
+	HgGraphKey key;
+	const char *why_not;
+	double share;
+
+	if ((table->decided && table->resident == NULL) || !hg_resident ||
+		!hg_scan_select_is_columns(table->select) ||
+		!hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+		return 0;
+	hg_scan_table_graph_key(table, &key);
+	return hg_resident_graph_exists(rel, &key, &share, rows) ? share : 0;
+}
+
+bool
+hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
+{
+	HgGraphKey key;
+	HgGraphKey *keys;
+	int nkeys;
+	bool found = false;
+
+	if (!hg_resident || table->node->ss.ps.plan->parallel_aware)
+		return false;
+	nkeys = hg_resident_graph_keys(table->node->ss.ss_currentRelation, &keys);
+	if (nkeys == 0)
+		return false;
+	hg_scan_table_graph_key(table, &key);
+	for (int i = 0; i < nkeys && !found; i++)
+		found = hg_graph_key_permutes(&keys[i], &key, order) && n-- == 0;
+	pfree(keys);
+	return found;
+}
+
+/*
+ * Set the bits of those rows from first up to end that the qual leaves; share is what it says of
+ * all rows of their segment.  Returns how many are left.
+ */
+static uint32
+hg_scan_mark_lent(HgScanTable *table, HgPredicateShare share, uint32 first, uint32 end,
+				  uint64 *bits)
+{
+	if (share != HG_SHARE_ALL)
+		return hg_scan_runs_mark(table->runs, first, end - first, bits);
+	hg_segment_set_bits(bits, first, end);
+	return end - first;
+}
+
+/*
+ * Lend the rows of a segment's blocks that are not served and have changed since: those which have
+ * not, as far as the qual leaves them.  Sets their bits, and returns how many they are.
+ */
+static uint32
+hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegment *segment,
+					 HgPredicateShare share, uint64 *bits)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	TransactionId horizon = hg_changed_horizon(version);
+	Size bytes = hg_segment_bits_bytes(version->nrows);
+	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
+	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
+	uint32 left = 0;
+
+	for (int block = 0; block < nblocks && TransactionIdIsValid(horizon); block++)
+	{
+		HgHeapLines lines;
+		uint32 count;
+
+		if (!hg_block_bits_test(&version->taken, block) ||
+			hg_block_bits_test(segment->blocks, block))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (!hg_changed_look(scan, version, &rows, block, horizon, seen, &count, &lines))
+			continue;
+		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
+		/* a block with others is counted when the scan comes to these */
+		table->source->blocks.heap += lines.nothers == 0;
+		hg_heap_count_rows(scan->rs_rd, (int) count);
+		left += seen == bits ? count
+							 : hg_scan_runs_mark_seen(table->runs, seen, rows.first_rows[block],
+													  rows.first_rows[block + 1], bits);
+	}
+	if (seen != bits)
+		pfree(seen);
+	return left;
+}
+
+/* Lend the rows of a segment that are served, or have not changed, and that the qual leaves. */
+static void
+hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
+					 const HgServedSegment *segment)
+{
+	const HgSegmentVersion *version = segment->version;
+	HgSegmentRows rows = hg_segment_rows(version);
+	uint32 served =
+		hg_resident_scan_lend(table->resident, segment, &table->source->blocks.resident);
+	HgPredicateShare share;
+	uint64 *bits = NULL;
+	uint32 left = 0;
+
+	hg_heap_count_rows(table->node->ss.ss_currentRelation, (int) served);
+	hg_resident_scan_stand(table->resident, segment);
+	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
+	if (share == HG_SHARE_ALL && served == version->nrows)
+	{
+		hg_lent_add(lent, segment, NULL, served);
+		return;
+	}
+	if (share == HG_SHARE_NONE)
+		hg_scan_select_count(table->select, (int) served, 0);
+	else
+	{
+		bits = palloc0(hg_segment_bits_bytes(version->nrows));
+		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
+			if (hg_block_bits_test(segment->blocks, block))
+				left += hg_scan_mark_lent(table, share, rows.first_rows[block],
+										  rows.first_rows[block + 1], bits);
+		if (scan != NULL)
+			left += hg_scan_lend_changed(table, scan, segment, share, bits);
+	}
+	hg_lent_add(lent, segment, bits, left);
+}
+
+/* The columns that are wanted of lent rows: all but those that a qual alone needs. */
+static HgResidentColumn *
+hg_scan_lent_columns(const HgScanTable *table)
+{
+	TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
+	HgResidentColumn *columns = palloc(Max(table->nattnos, 1) * sizeof(HgResidentColumn));
+
+	for (int c = 0; c < table->nattnos; c++)
+		columns[c] = hg_resident_column(TupleDescAttr(desc, table->attnos[c] - 1));
+	return columns;
+}
+
+/*
+ * What a graph of the key has of what is served; of the begun scan, or NULL: of one that is begun
+ * later.
+ */
+static HgLent *
+hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
+				  const HgGraphKey *key)
+{
+	HgResidentColumn *columns = hg_scan_lent_columns(table);
+	uint32 nsegments;
+	const HgServed *served = hg_resident_scan_served(table->resident, &nsegments);
+	HgLent *lent;
+
+	lent = hg_lent_create(graph, key, served, nsegments, table->nattnos, columns);
+	pfree(columns);
+	for (int i = 0; i < served->nsegments; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (hg_lent_has_version(lent, served->segments[i].version))
+			hg_scan_lend_segment(table, scan, lent, &served->segments[i]);
+	}
+	hg_lent_end(lent);
+	lent->bytes += hg_resident_scan_lent_bytes(table->resident);
+	return lent;
+}
+
+/* Lend what the leader of a parallel scan does. */
+static HgLent *
+hg_scan_lend_too(HgScanTable *table, const HgSharedLent *shared, dsa_area *area)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
+	HgServed *served = hg_shared_lent_served(shared, area);
+	HgResidentColumn *columns;
+	HgGraphKey key;
+	HgLent *lent;
+
+	hg_scan_table_open(table, served, shared->nparts);
+	MemoryContextSwitchTo(old);
+
+	hg_scan_table_graph_key(table, &key);
+	columns = hg_scan_lent_columns(table);
+	lent = hg_shared_lent_attach(shared, area, &key, served, table->nattnos, columns);
+	pfree(columns);
+	for (int i = 0; i < served->nsegments; i++)
+		if (hg_lent_has_version(lent, served->segments[i].version))
+			hg_resident_scan_pass(table->resident, &served->segments[i]);
+	return lent;
+}
+
+/*
+ * Have it decided what is served of a scan, none of whose rows was read, and which is begun unless
+ * it is a parallel one; false where some were.
+ */
+static bool
+hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
+{
+	SeqScanState *node = table->node;
+	MemoryContext old;
+
+	*scan = NULL;
+
+	/* a parallel scan is begun later, when there may be more blocks */
+	if (parallel)
+	{
+		if (!table->decided)
+			hg_scan_table_decide(table, RelationGetNumberOfBlocks(node->ss.ss_currentRelation));
+		return node->ss.ps.plan->parallel_aware && node->ss.ss_currentScanDesc == NULL;
+	}
+	/* what the plan begins lasts */
+	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+	*scan = hg_scan_table_begin(table);
+	MemoryContextSwitchTo(old);
+	return hg_heap_blocks_unread(*scan) && (*scan)->rs_parallel == NULL;
+}
+
+HgLent *
+hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
+{
+	PlanState *plan = &table->node->ss.ps;
+	HgGraphKey key;
+	HgPinnedGraph *graph;
+	HgLent *lent;
+	TableScanDesc scan;
+	uint32 nsegments;
+
+	if (shared != NULL && shared->lent)
+		return hg_scan_lend_too(table, shared, area);
+	if (!hg_scan_begin_lending(table, shared != NULL, &scan) || table->resident == NULL ||
+		!hg_scan_select_is_columns(table->select))
+		return NULL;
+	hg_scan_table_graph_key(table, &key);
+	(void) hg_resident_scan_served(table->resident, &nsegments);
+	if (nsegments > HG_LENT_SEGMENTS)
+		return NULL;
+	graph = hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);
+	if (graph == NULL)
+		return NULL;
+	if (plan->instrument)
+		InstrStartNode(plan->instrument);
+	lent = hg_scan_lend_rows(table, scan, graph, &key);
+	if (plan->instrument)
+		InstrStopNode(plan->instrument, (double) lent->rows);
+	if (shared != NULL)
+		hg_shared_lent_publish(shared, area, lent);
+	return lent;
+}
+
+void
+hg_scan_table_return_lent(HgScanTable *table)
+{
+	hg_resident_scan_return_lent(table->resident);
+}

@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_table.c
+ *	  The table of a sequential scan, and what of it is served from resident columns.
+ *
+ * A projection must do no more than choose columns; it is then done by choosing.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <math.h>
+
+#include "access/parallel.h"
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+
+#include "batch/hg_heap_page.h"
+#include "batch/hg_scan_table.h"
+#include "hg_guc.h"
+#include "resident/hg_resident_auto.h"
+#include "resident/hg_resident_memory.h"
+#include "resident/hg_resident_report.h"
+#include "resident/hg_resident_validity.h"
+
+/*
+ * The table's attribute behind attribute attno of the plan's rows; 0 where it is anything
+ * else than a user's column.
+ */
+static AttrNumber
+hg_scan_table_attribute(SeqScanState *node, int attno)
+{
+	PlanState *plan = &node->ss.ps;
+	TargetEntry *entry;
+	Var *var;
+
+	if (plan->ps_ProjInfo == NULL)
+		return attno;
+	entry = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
+	var = (Var *) entry->expr;
+	if (!IsA(var, Var) || var->varattno <= 0)
+		return 0;
+	Assert(var->varno == ((Scan *) plan->plan)->scanrelid);
+	return var->varattno;
+}
+
+/*
+ * The attributes of the table that a plan's qual is made of.  False where some of them are none
+ * that can be resident.
+ */
+static bool
+hg_scan_table_collect_attributes(HgScanTable *table)
+{
+	const Plan *plan = table->node->ss.ps.plan;
+	Bitmapset *offset_attnos = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) plan->qual, ((const Scan *) plan)->scanrelid, &offset_attnos);
+	while ((member = bms_next_member(offset_attnos, member)) >= 0)
+	{
+		/* the whole row, or what the system knows of it */
+		if (member + FirstLowInvalidHeapAttributeNumber <= 0)
+			return false;
+		table->qual_attnos =
+			bms_add_member(table->qual_attnos, member + FirstLowInvalidHeapAttributeNumber);
+	}
+	bms_free(offset_attnos);
+	return true;
+}
+
+HgScanTable *
+hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSource *source)
+{
+	SeqScanState *node;
+	HgScanTable *table;
+	AttrNumber *table_attnos;
+	Bitmapset *seen = NULL;
+	bool eligible = true;
+
+	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL)
+		return NULL;
+	node = (SeqScanState *) plan;
+	if (!hg_heap_page_may_scan(node->ss.ss_currentRelation, plan->state->es_snapshot))
+		return NULL;
+
+	/* what the scan computes beside columns it computes for somebody, or for its effects */
+	if (plan->ps_ProjInfo != NULL)
+	{
+		ListCell *lc;
+
+		foreach (lc, plan->plan->targetlist)
+			if (!IsA(lfirst_node(TargetEntry, lc)->expr, Var))
+				return NULL;
+	}
+	table_attnos = palloc(Max(nattnos, 1) * sizeof(AttrNumber));
+	for (int c = 0; c < nattnos; c++)
+	{
+		table_attnos[c] = hg_scan_table_attribute(node, attnos[c]);
+		if (table_attnos[c] == 0 || bms_is_member(table_attnos[c], seen))
+			eligible = false;
+		else
+			seen = bms_add_member(seen, table_attnos[c]);
+	}
+	bms_free(seen);
+	if (!eligible)
+		return NULL;
+
+	table = palloc0(sizeof(HgScanTable));
+	table->node = node;
+	table->select = hg_scan_select_create(node, nattnos, table_attnos);
+	table->attnos = table_attnos;
+	table->nattnos = nattnos;
+	table->source = source;
+	table->qual_is_odd = !hg_scan_table_collect_attributes(table);
+	table->decided = !hg_resident_memory_exists() || table->qual_is_odd;
+	return table;
+}
+
+bool
+hg_scan_table_is_new(const HgScanTable *table)
+{
+	return hg_relation_is_new(table->node->ss.ss_currentRelation);
+}
+
+/* The members of a set in an array; returns their number. */
+static int
+hg_scan_table_list(const Bitmapset *set, AttrNumber *attnos)
+{
+	int member = -1;
+	int n = 0;
+
+	while ((member = bms_next_member(set, member)) >= 0)
+		attnos[n++] = (AttrNumber) member;
+	return n;
+}
+
+/* The attributes of the table that the rows and the qual are made of; returns their number. */
+static int
+hg_scan_table_needed(const HgScanTable *table, AttrNumber **attnos)
+{
+	Bitmapset *needed = bms_copy(table->qual_attnos);
+	int n;
+
+	for (int c = 0; c < table->nattnos; c++)
+		needed = bms_add_member(needed, table->attnos[c]);
+	*attnos = palloc(Max(bms_num_members(needed), 1) * sizeof(AttrNumber));
+	n = hg_scan_table_list(needed, *attnos);
+	bms_free(needed);
+	return n;
+}
+
+void
+hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks)
+{
+	Relation rel = table->node->ss.ss_currentRelation;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	const char *why_not;
+
+	if (!table->decided && hg_resident &&
+		hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+	{
+		AttrNumber *attnos;
+		int n = hg_scan_table_needed(table, &attnos);
+		double share = hg_resident_share(hg_resident_relation(rel), n, attnos);
+
+		blocks->resident += (uint64) rint(share * nblocks);
+		nblocks -= (BlockNumber) rint(share * nblocks);
+		pfree(attnos);
+	}
+	blocks->heap += nblocks;
+}
+
+const char *
+hg_scan_table_why_not(const HgScanTable *table)
+{
+	Relation rel = table->node->ss.ss_currentRelation;
+	AttrNumber *attnos;
+	const char *why_not;
+	int n;
+
+	/* a scan that was not begun was not asked for rows */
+	if (!hg_resident_memory_exists() || table->resident != NULL ||
+		table->node->ss.ss_currentScanDesc == NULL ||
+		hg_resident_share(hg_resident_relation(rel), 0, NULL) == 0)
+		return NULL;
+	if (!hg_resident)
+		return "hashgraph.resident is off";
+	if (!hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
+		return why_not;
+	if (table->qual_is_odd)
+		return "the filter asks for system columns";
+	n = hg_scan_table_needed(table, &attnos);
+	if (hg_resident_share(hg_resident_relation(rel), n, attnos) == 0)
+		why_not = "not all columns are resident";
+	pfree(attnos);
+	return why_not;
+}
+
+void
+hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key)
+{
+	TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
+	const HgSourceKey *of = table->source->key;
+
+	key->ncolumns = of->ncolumns;
+	memcpy(key->parts, of->parts, of->ncolumns * sizeof(HgGraphPart));
+	for (int i = 0; i < of->ncolumns; i++)
+		key->columns[i] =
+			hg_resident_column(TupleDescAttr(desc, table->attnos[of->columns[i]] - 1));
+}
+
+/* Note that rows are joined by their key, if a graph of its columns would have it. */
+static void
+hg_scan_table_note_key(const HgScanTable *table, Relation rel)
+{
+	HgGraphKey key;
+	HgGraphKey made;
+	HgKeyNumbers numbers;
+	MemoryContext context;
+	MemoryContext old;
+
+	if (!hg_auto_may_note(rel))
+		return;
+	hg_scan_table_graph_key(table, &key);
+	context =
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph noted key", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	if (hg_graph_key_create(key.ncolumns, key.columns, &made) != NULL &&
+		hg_graph_key_equal(&key, &made))
+	{
+		numbers = hg_graph_key_numbers(&key);
+		hg_auto_note_key(rel, &numbers);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* What is served is decided: it is read as runs, in CurrentMemoryContext. */
+static void
+hg_scan_table_decided(HgScanTable *table, HgResidentScan *resident)
+{
+	table->decided = true;
+	table->resident = resident;
+	if (resident != NULL)
+	{
+		int nqual = bms_num_members(table->qual_attnos);
+		AttrNumber *qual_attnos = palloc(Max(nqual, 1) * sizeof(AttrNumber));
+
+		hg_scan_table_list(table->qual_attnos, qual_attnos);
+		table->runs = hg_scan_runs_create(table->select, resident, table->nattnos, table->attnos,
+										  nqual, qual_attnos);
+	}
+}
+
+void
+hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
+	Relation rel = table->node->ss.ss_currentRelation;
+	HgResidentScan *resident = NULL;
+
+	if (table->source->may_serve)
+	{
+		AttrNumber *attnos;
+		int n = hg_scan_table_needed(table, &attnos);
+
+		resident =
+			hg_resident_scan_create(rel, table->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
+		pfree(attnos);
+		if (hg_resident && table->source->key != NULL && !IsParallelWorker())
+			hg_scan_table_note_key(table, rel);
+	}
+	hg_scan_table_decided(table, resident);
+	MemoryContextSwitchTo(old);
+}
+
+void
+hg_scan_table_open(HgScanTable *table, HgServed *served, uint32 nsegments)
+{
+	AttrNumber *attnos;
+	int n = hg_scan_table_needed(table, &attnos);
+
+	hg_scan_table_decided(table, hg_resident_scan_open(table->node->ss.ss_currentRelation, served,
+													   nsegments, n, attnos));
+	pfree(attnos);
+}
+
+TableScanDesc
+hg_scan_table_begin(HgScanTable *table)
+{
+	SeqScanState *node = table->node;
+
+	if (node->ss.ss_currentScanDesc == NULL)
+		node->ss.ss_currentScanDesc = hg_seqscan_begin(&node->ss);
+	if (!table->decided)
+		hg_scan_table_decide(table, hg_heap_blocks_count(node->ss.ss_currentScanDesc));
+	return node->ss.ss_currentScanDesc;
+}
