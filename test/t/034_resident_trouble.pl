@@ -246,6 +246,7 @@ foreach my $place (sort keys %places)
 		hold($main, $place);
 		sql($place == EVICT ? q{select hashgraph_resident_add('other')} : q{select hashgraph_resident_add('other', array['k'], keys => array['k'])});
 		my $loader = wait_at($main, $place);
+		is(sql("select backend_xmin is null from pg_stat_activity where pid = $loader"), 't', 'who makes a HashGraph holds no snapshot, which would keep vacuums waiting') if $place == GRAPH;
 		kill $signal, $loader;
 		if ($signal eq 'KILL')
 		{
