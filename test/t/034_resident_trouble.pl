@@ -317,6 +317,15 @@ sql(q{select hashgraph_resident_add('large', array['k'], keys => array['k'], wai
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... and one with the right ones is not');
 sql(q{select hashgraph_resident_drop('large')});
 
+# ---------------------------------------------------------------- what does not last
+
+# Processes take parts of two HashGraphs by a counter of all, whose place the function that has built the join knew.
+take_in('a');
+sql('set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0');
+like(sql('explain (analyze, costs off, timing off) select count(*) from a x join a y using (k)'), qr/Parallel Custom Scan \(HashGraphJoin\).*Outer HashGraph: resident.*Inner HashGraph: resident/s, 'processes join from HashGraphs together');
+is(sql('select count(*) from a x join a y using (k)'), '3000', '... and find all matches');
+sql('reset max_parallel_workers_per_gather; reset min_parallel_table_scan_size; reset parallel_setup_cost; reset parallel_tuple_cost');
+
 # ---------------------------------------------------------------- a changed block that is pruned
 
 # Which rows a block has is known, and they are to be read, when somebody who has it for himself moves them: with the page's lock, and
