@@ -21,19 +21,18 @@ create table bi_null as select case when i % 9 > 0 then i end::int as k, (i % 12
 create table bi_ends as select case when i % 2 = 0 then 2147483647 - i else -2147483648 + i end::int as k from generate_series(1, 10000) i;
 analyze bi_f, bi_dense, bi_gaps, bi_far, bi_twice, bi_late, bi_null, bi_ends;
 
--- whether the last join kept bits (one partition, keys that are vertices) or went to disk
-create function join_kept(query text) returns text language plpgsql as $$
+-- what join_check() says of a query, and whether its join kept bits (one partition, keys that are vertices) or went to disk
+create function bits_check(query text, out checked text, out kept text) language plpgsql as $$
 declare
   line text;
-  found text := '';
 begin
+  checked := join_check(query);
   perform set_config('hashgraph.force', 'on', true);
   for line in execute 'explain (analyze, costs off, timing off, summary off) ' || query loop
     if line ~ '^ *(Build|Partitions|Disk Usage):' and line !~ 'Partitions: 1$' then
-      found := found || regexp_replace(regexp_replace(line, '^ +', ' '), ': [0-9]+.*', '');
+      kept := concat_ws(' ', kept, regexp_replace(trim(line), ': [0-9]+.*', ''));
     end if;
   end loop;
-  return trim(found);
 end
 $$;
 
@@ -41,35 +40,30 @@ set hashgraph.backend = cpu;
 set max_parallel_workers_per_gather = 0;
 set work_mem = '64kB';
 set hash_mem_multiplier = 1;
-select join_check('select count(*) from bi_f join bi_dense using (k)'), join_kept('select count(*) from bi_f join bi_dense using (k)');
-select join_check('select v, pad from bi_f join bi_dense using (k)'), join_kept('select v, pad from bi_f join bi_dense using (k)');
-select join_check('select count(*), sum(v) from bi_f join bi_dense using (w)'), join_kept('select sum(v) from bi_f join bi_dense using (w)');
-select join_check('select sum(v) from bi_f join bi_gaps using (k)'), join_kept('select sum(v) from bi_f join bi_gaps using (k)');
+select * from bits_check('select count(*) from bi_f join bi_dense using (k)');
+select * from bits_check('select v, pad from bi_f join bi_dense using (k)');
+select * from bits_check('select count(*), sum(v) from bi_f join bi_dense using (w)');
+select * from bits_check('select sum(v) from bi_f join bi_gaps using (k)');
 -- both ends of the integers are neighbours
-select join_check('select count(*) from bi_f f join bi_ends e on e.k = case when f.v % 2 = 0 then 2147483647 - f.v else -2147483647 + f.v - 1 end'),
-  join_kept('select count(*) from bi_f f join bi_ends e on e.k = case when f.v % 2 = 0 then 2147483647 - f.v else -2147483647 + f.v - 1 end');
+select * from bits_check('select count(*) from bi_f f join bi_ends e on e.k = case when f.v % 2 = 0 then 2147483647 - f.v else -2147483647 + f.v - 1 end');
 -- NULLs have no bit
-select join_check('select v, n from bi_f f join bi_null b on b.k = f.n'), join_kept('select v from bi_f f join bi_null b on b.k = f.n');
-select join_check('select v from bi_f f join bi_null b on b.s = f.s'), join_kept('select v from bi_f f join bi_null b on b.s = f.s');
-select join_check('select v from bi_f f join bi_null b on b.s = f.n'), join_kept('select v from bi_f f join bi_null b on b.s = f.n');
+select * from bits_check('select v, n from bi_f f join bi_null b on b.k = f.n');
+select * from bits_check('select v from bi_f f join bi_null b on b.s = f.s');
+select * from bits_check('select v from bi_f f join bi_null b on b.s = f.n');
 -- a key that comes again, at once or in the end: disk, but where one will do
-select join_check('select v from bi_f join bi_twice using (k)'), join_kept('select v from bi_f join bi_twice using (k)');
-select join_check('select v from bi_f join bi_late using (k)'), join_kept('select v from bi_f join bi_late using (k)');
-select join_check('select v from bi_f f where exists (select from bi_twice b where b.k = f.k)'),
-  join_kept('select v from bi_f f where exists (select from bi_twice b where b.k = f.k)');
+select * from bits_check('select v from bi_f join bi_twice using (k)');
+select * from bits_check('select v from bi_f join bi_late using (k)');
+select * from bits_check('select v from bi_f f where exists (select from bi_twice b where b.k = f.k)');
 -- keys that turn out to be far apart
-select join_check('select v from bi_f join bi_far using (k)'), join_kept('select v from bi_f join bi_far using (k)');
-select join_check('select v from bi_f f where exists (select from bi_far b where b.k = f.k)'),
-  join_kept('select v from bi_f f where exists (select from bi_far b where b.k = f.k)');
+select * from bits_check('select v from bi_f join bi_far using (k)');
+select * from bits_check('select v from bi_f f where exists (select from bi_far b where b.k = f.k)');
 -- an outer row without a match, an inner column, a qual over both: rows are looked at
-select join_check('select v from bi_f f where not exists (select from bi_dense b where b.k = f.k)'),
-  join_kept('select v from bi_f f where not exists (select from bi_dense b where b.k = f.k)');
-select join_check('select v, x from bi_f join bi_dense using (k)'), join_kept('select v, x from bi_f join bi_dense using (k)');
-select join_check('select v from bi_f f join bi_dense d on f.k = d.k and v > x'),
-  join_kept('select v from bi_f f join bi_dense d on f.k = d.k and v > x');
--- again and again, with other rows each time; and from the start
-select join_check('select c, s from generate_series(1, 3) c, lateral (select sum(v) as s from bi_f join bi_dense using (k) where v % 4 <> c) l');
-select join_check('select c, s from generate_series(1, 3) c, lateral (select sum(v) as s from bi_f join bi_dense using (k) where x % 40 <> c) l');
+select * from bits_check('select v from bi_f f where not exists (select from bi_dense b where b.k = f.k)');
+select * from bits_check('select v, x from bi_f join bi_dense using (k)');
+select * from bits_check('select v from bi_f f join bi_dense d on f.k = d.k and v > x');
+-- again and again, with other outer rows each time; with other inner rows, from the start, rows go to disk
+select * from bits_check('select c, s from generate_series(1, 3) c, lateral (select sum(v) as s from bi_f join bi_dense using (k) where v % 4 <> c) l');
+select * from bits_check('select c, s from generate_series(1, 3) c, lateral (select sum(v) as s from bi_f join bi_dense using (k) where x % 40 <> c) l');
 begin;
 declare c cursor for select v > 0 as some from bi_f join bi_dense using (k);
 move 9000 in c;
@@ -80,7 +74,7 @@ set max_parallel_workers_per_gather = 2;
 set min_parallel_table_scan_size = 0;
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;
-select join_check('select count(*), sum(v) from bi_f join bi_dense using (k)');
+select * from bits_check('select count(*), sum(v) from bi_f f join generate_series(-5000, 5000) k on f.k = k.k');
 set max_parallel_workers_per_gather = 0;
 -- the planner knows what it saves, as far as statistics tell: disk
 create function join_cost(query text) returns float8 language plpgsql as $$
@@ -109,8 +103,8 @@ begin
 end
 $$;
 create view bi_more as select v, k from bi_f union all select v, k from bi_f;
-select join_check('select v from bi_more f join bi_steps b on b.k = f.v'), join_kept('select v from bi_more f join bi_steps b on b.k = f.v');
-select join_check('select v from bi_more f join bi_steps b on b.k = -f.k'), join_kept('select v from bi_more f join bi_steps b on b.k = -f.k');
+select * from bits_check('select v from bi_more f join bi_steps b on b.k = f.v');
+select * from bits_check('select v from bi_more f join bi_steps b on b.k = -f.k');
 select join_vertices('select v from bi_more f join bi_steps b on b.k = f.v') > 8 * 16000 + 1000 as up,
   join_vertices('select v from bi_more f join (select -k as k from bi_steps) b on b.k = f.k') > 8 * 16000 + 1000 as down;
 drop view bi_more;
@@ -118,5 +112,5 @@ reset hash_mem_multiplier;
 reset work_mem;
 reset max_parallel_workers_per_gather;
 drop table bi_f, bi_dense, bi_gaps, bi_far, bi_twice, bi_late, bi_null, bi_ends, bi_steps;
-drop function join_kept(text), join_cost(text), join_vertices(text);
+drop function bits_check(text), join_cost(text), join_vertices(text);
 

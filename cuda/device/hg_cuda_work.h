@@ -25,6 +25,8 @@
 
 #include "hg_cuda_device.h"
 
+#include <cstring>
+
 /* Blocks of device memory that one job holds at most. */
 constexpr int HG_WORK_BLOCKS = 48;
 
@@ -72,6 +74,18 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 
 	*array = static_cast<T *>(ptr);
 	return status;
+}
+
+/* Make a plain struct of bytes in the memory of a host, filled with zeros; or HG_OUT_OF_MEMORY. */
+template <typename T>
+static inline HgStatus
+hg_cuda_make_struct(const HgHost *host, size_t bytes, T **made, HgError *error)
+{
+	*made = static_cast<T *>(host->alloc(host->arg, bytes));
+	if (*made == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	memset(static_cast<void *>(*made), 0, bytes);
+	return HG_OK;
 }
 
 /* HG_CANCELLED where the job is, without waiting for anything. */

@@ -30,7 +30,6 @@
 #include "../kernels/hg_cuda_tuning.h"
 
 #include <cstdio>
-#include <cstring>
 #include <new>
 
 struct CudaEngine
@@ -118,10 +117,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 
 	HG_TRY(check_room(self, spec, error));
 
-	job = static_cast<HgCudaJob *>(host->alloc(host->arg, sizeof(*job)));
-	if (job == nullptr)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
-	memset(job, 0, sizeof(*job));
+	HG_TRY(hg_cuda_make_struct(host, sizeof(*job), &job, error));
 	job->spec = *spec;
 	if (spec->trial != nullptr)
 	{

@@ -43,6 +43,7 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_match_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* The pieces of outer rows that narrow and wide blocks take. */

@@ -12,6 +12,9 @@
 
 #include "hg_cuda_partition_kernels.h"
 
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
 /* How the bins stand, with what they are to be joined by: see hg_cuda_bins.cu. */
 struct HgBinsSurvey
 {

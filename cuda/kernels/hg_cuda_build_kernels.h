@@ -16,7 +16,7 @@
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_scan.cuh>
 
 /* ------------------------------------------------------------------------
  * Streams

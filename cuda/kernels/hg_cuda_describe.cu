@@ -17,6 +17,7 @@
 #include "hg_cuda_describe_kernels.h"
 #include "../device/hg_cuda_launch.h"
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cstring>
 
 /* Threads of kernels with one edge or vertex a thread. */

@@ -13,7 +13,7 @@
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
 
 /* Add the empty vertices to sums[0], the longest list to sums[1] as a maximum. */
 static __global__ void

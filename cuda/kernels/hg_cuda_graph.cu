@@ -38,6 +38,8 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_partition.h"
 
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* Threads of kernels with one row or vertex a thread. */

@@ -33,6 +33,7 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_match_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* Tiles that one launch looks up at most. */

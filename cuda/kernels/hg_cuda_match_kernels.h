@@ -13,7 +13,8 @@
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
 
 /* What lookups add up to: one stripe of HG_COUNTER_STRIPES. */
 struct HgLookupCounters

@@ -36,6 +36,7 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_partition_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* What a pass has to do: all arrays in device memory. */

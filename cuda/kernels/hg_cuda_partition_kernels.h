@@ -19,7 +19,7 @@
 #include "hg_cuda_tuning.h"
 #include "hg_cuda_word.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_scan.cuh>
 
 /* Rows first .. end - 1 of what is partitioned, all of one bin. */
 struct HgPiece

@@ -44,7 +44,7 @@
  */
 #include "hg_cuda_cuckoo_sizes.h"
 
-#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
 
 #include <cstddef>
 #include <cstring>
@@ -507,5 +507,6 @@ hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_ro
 		HG_CUDA_TRY(cudaMemcpyAsync(rows + place, &cuckoo->slots.told->beside, sizeof(*rows),
 									cudaMemcpyDeviceToDevice, table->work.stream),
 					error);
-	return HG_OK;
+	/* where a device reads the host's memory itself, it may read the key only now */
+	return hg_cuda_finish(&table->work, error);
 }

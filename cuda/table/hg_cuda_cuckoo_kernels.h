@@ -16,6 +16,8 @@
 #include "../kernels/hg_cuda_partition_kernels.h"
 #include "hg_cuda_cuckoo_look_kernels.h"
 
+#include <cub/block/block_scan.cuh>
+
 /* A block that holds a bin. */
 constexpr int HG_CUCKOO_THREADS = 512;
 constexpr uint32_t HG_CUCKOO_CLAIMS_LOG2 = 10;
@@ -569,7 +571,10 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	}
 }
 
-/* Bring what is distinct together, a block a bin: bases[bin] words are in bins before it. */
+/*
+ * Bring what is distinct together, a block a bin: bases[bin] words are in bins before it.  bins are
+ * those from the first block's on to the last one, with which offsets_out end.
+ */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

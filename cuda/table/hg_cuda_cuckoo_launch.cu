@@ -190,11 +190,20 @@ launch_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpa
 			 const HgCuckooDistinct *distinct, HgError *error)
 {
 	const uint32_t bins = UINT32_C(1) << parts->bins_log2;
+	const uint64_t mean = parts->count >> parts->bins_log2; /* rows of a bin */
+	const uint64_t most = HG_PIECE_ROWS / (mean > 0 ? mean : 1);
 
-	return hg_cuda_launch<hg_cuckoo_dense_kernel<Word>>(
-		table->work.stream, "hg_cuckoo_dense_kernel", bins, HG_STREAM_THREADS, error,
-		static_cast<const Word *>(sparse->words), sparse->offsets, parts->starts, distinct->starts,
-		bins, (uint32_t) parts->count, static_cast<Word *>(distinct->words), distinct->offsets);
+	/* blocks count from the first bin of a piece */
+	return hg_cuda_in_pieces(
+		&table->work, bins, most, error,
+		[&](uint64_t first, uint64_t end)
+		{
+			return hg_cuda_launch<hg_cuckoo_dense_kernel<Word>>(
+				table->work.stream, "hg_cuckoo_dense_kernel", (unsigned) (end - first),
+				HG_STREAM_THREADS, error, static_cast<const Word *>(sparse->words), sparse->offsets,
+				parts->starts + first, distinct->starts + first, bins - (uint32_t) first,
+				(uint32_t) parts->count, static_cast<Word *>(distinct->words), distinct->offsets);
+		});
 }
 
 template <typename Word, bool ROWS>

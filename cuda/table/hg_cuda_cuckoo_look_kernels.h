@@ -320,8 +320,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 /*
  * The keys and rows of slots first .. end - 1, to the next places by told->cursor, or by_row: each
- * key to the place that its row says.  rows is NULL where not wanted; keys is spread: not what the
- * caller gave but what was mixed.
+ * key to the place that its row says.  rows is NULL where not wanted; inverse is that of
+ * key_factor.
  */
 template <typename Word, bool ROWS>
 __global__ void

@@ -9,6 +9,8 @@
  */
 #include "hg_cuda_cuckoo_sizes.h"
 
+#include "../kernels/hg_cuda_shape.h"
+
 #include <cmath>
 
 /* Slots that a table of one bin has in addition: with few rows, chance would be against it. */
@@ -127,16 +129,6 @@ next_random(HgCudaCuckoo *cuckoo)
 	return hg_mix64(cuckoo->random += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static uint32_t
-ceil_log2(uint64_t n)
-{
-	uint32_t log2 = 0;
-
-	while ((UINT64_C(1) << log2) < n)
-		log2++;
-	return log2;
-}
-
 /* How keys are spread: as they are, or by new random numbers. */
 void
 hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
@@ -175,7 +167,7 @@ hg_cuda_cuckoo_choose_places(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uin
 	hg_cuda_cuckoo_choose_size(table, (double) rows, spec->slots_factor * grown, places);
 	hg_cuda_cuckoo_choose_functions(cuckoo, spec->functions, places);
 	places->most_chain =
-		(is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * ceil_log2(places->buckets * HG_CUCKOO_BUCKET);
+		(is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * hg_ceil_log2(places->buckets * HG_CUCKOO_BUCKET);
 	for (uint32_t i = 0; i < spec->functions; i++)
 		if (cuckoo->functions_made++ < spec->bad_functions)
 			places->factors[i] = 0;

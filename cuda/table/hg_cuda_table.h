@@ -11,6 +11,7 @@
  *	hg_cuda_table_dynamic*.cu	the HashGraph with empty slots in its lists
  *	hg_cuda_table_cuckoo.cu		cuckoo tables: maps, sets, numberings
  *	hg_cuda_table_groups.cu		cuckoo tables: multimaps, a numbering and rows in groups
+ *	hg_cuda_table_batch.cu		a batch behind rows that are kept, to build of
  *	hg_cuda_cuckoo*.cu			slots in which each key has several places, bin by bin
  *	hg_cuda_table_dycuckoo*.cu	DyCuckoo: subtables of buckets
  *	hg_cuda_table_measure.cu	any of them, measured
@@ -143,5 +144,9 @@ const HgCudaTableCalls *hg_cuda_table_calls(const HgTableSpec *spec);
 HgStatus hg_cuda_table_open(HgCudaDevice *device, const HgHost *host, const HgTableSpec *spec,
 							HgCudaTable **table, HgError *error);
 void hg_cuda_table_close(HgCudaTable *table);
+
+/* Tell of a table as it is, and of what was done with it; so many keys stand beside it. */
+HgStatus hg_cuda_table_describe(HgCudaTable *table, uint64_t beside, HgTableStats *stats,
+								HgError *error);
 
 #endif /* HG_CUDA_TABLE_H */

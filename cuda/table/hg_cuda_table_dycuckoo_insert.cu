@@ -11,14 +11,17 @@
  */
 #include "hg_cuda_table_dycuckoo.h"
 
+#include "../kernels/hg_cuda_shape.h"
 #include "hg_cuda_table_dycuckoo_change_kernels.h"
+
+#include <algorithm>
 
 /* Evictions before a chain is given up, times log2 of the slots. */
 static constexpr uint32_t CHAIN_LOGS = 7;
 
 /* Locks at most; and claims at least. */
 static constexpr uint32_t MOST_LOCKS = UINT32_C(1) << 17;
-static constexpr uint32_t LEAST_CLAIMS = 64;
+static constexpr uint64_t LEAST_CLAIMS = 64;
 
 /* Functions that are tried before there must be more slots. */
 static constexpr int TRIES = 12;
@@ -37,11 +40,7 @@ template <typename Word> struct Scratch
 static uint32_t
 claims_for(uint64_t pairs)
 {
-	uint32_t claims = LEAST_CLAIMS;
-
-	while (claims < pairs / 2)
-		claims *= 2;
-	return claims;
+	return UINT32_C(1) << hg_ceil_log2(std::max(LEAST_CLAIMS, pairs / 2));
 }
 
 uint64_t
@@ -81,10 +80,8 @@ run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
 {
 	HgCudaWork *work = &dy->base.work;
 	const uint32_t limit = scratch->claim_count / 2;
-	uint32_t most = 0;
+	const uint32_t most = CHAIN_LOGS * hg_ceil_log2(hg_dy_all_slots(dy));
 
-	while ((UINT64_C(1) << most) < hg_dy_all_slots(dy))
-		most++;
 	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->left, 0, 3 * sizeof(uint32_t), work->stream), error);
 	HG_CUDA_TRY(
 		cudaMemsetAsync(scratch->claims, 0xff,
@@ -98,14 +95,13 @@ run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
 		work->stream, "hg_dy_evict_kernel",
 		hg_blocks_for(list->count < limit ? list->count : limit, HG_DY_THREADS), HG_DY_THREADS,
 		error, dy->table, scratch->left, scratch->next, limit, scratch->claims,
-		scratch->claim_count - 1, scratch->locks, scratch->lock_count - 1, CHAIN_LOGS * most,
-		dy->state)));
+		scratch->claim_count - 1, scratch->locks, scratch->lock_count - 1, most, dy->state)));
 	return hg_dy_read_state(dy, error);
 }
 
 /*
  * Put a list of at most HG_DY_PIECE_PAIRS in.  Where a chain is too long, what helps against that
- * is done; but with may_fail *failed is set.
+ * is done; but with failed nothing is, and *failed is set.
  */
 template <typename Slots, bool KEYS>
 static HgStatus

@@ -38,11 +38,15 @@
 #include "../kernels/hg_cuda_partition.h"
 #include "hg_cuda_table_dynamic_change_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 /* What is done between two looks at cancellation. */
 static constexpr uint64_t HG_DYNAMIC_PIECE_PAIRS = UINT64_C(1) << 22;
 static constexpr uint64_t HG_DYNAMIC_PIECE_KEYS = UINT64_C(1) << 22;
+
+/* Claims at least. */
+static constexpr uint64_t LEAST_CLAIMS = 64;
 
 /* What blocks are rounded up by, and CUB takes beside what grows with the rows. */
 static constexpr uint64_t ROUNDING = UINT64_C(1) << 20;
@@ -76,11 +80,21 @@ dynamic_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 	memory->change += held + lists + scratch;
 }
 
+/* HG_OK, or HG_TOO_MANY_ROWS where the lists of so many rows would have too many slots. */
+static HgStatus
+check_slots(const HgTableSpec *spec, uint64_t rows, uint32_t empty, HgError *error)
+{
+	if (hg_dynamic_lists_slots(spec, rows, empty) > UINT32_MAX)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	return HG_OK;
+}
+
 static HgStatus
 dynamic_open(HgCudaTable *table, HgError *error)
 {
 	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
 
+	HG_TRY(check_slots(&table->spec, 0, hg_dynamic_empty_at_first(&table->spec), error));
 	dynamic->lists.unique = table->spec.content != HG_TABLE_MULTIMAP;
 	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &dynamic->state, error));
 	return hg_dynamic_open_lists(dynamic, error);
@@ -129,11 +143,10 @@ static HgStatus
 claim(HgCudaDynamic *dynamic, const HgSlotBatch *piece, uint8_t *wanted, HgError *error)
 {
 	HgCudaWork *work = &dynamic->base.work;
-	uint64_t claim_count = 64;
+	const uint64_t claim_count =
+		UINT64_C(1) << hg_ceil_log2(std::max(LEAST_CLAIMS, (uint64_t) piece->count * 2));
 	uint32_t *claims;
 
-	while (claim_count < (uint64_t) piece->count * 2)
-		claim_count *= 2;
 	HG_TRY(hg_cuda_alloc_array(work, claim_count, &claims, error));
 	HG_CUDA_TRY(cudaMemsetAsync(claims, 0xff, claim_count * sizeof(uint32_t), work->stream), error);
 	HG_TRY((hg_cuda_launch<hg_dynamic_claim_kernel<Slots>>(
@@ -241,9 +254,8 @@ dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTabl
 		memset(change, 0, sizeof(*change));
 
 	/* what can't be known to fit is not begun */
-	if (in != nullptr && hg_dynamic_lists_slots(&table->spec, table->rows + in->count,
-												table->spec.empty_slots) > UINT32_MAX)
-		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many slots in a table");
+	if (in != nullptr)
+		HG_TRY(check_slots(&table->spec, table->rows + in->count, table->spec.empty_slots, error));
 	if (out != nullptr && out->count > 0)
 	{
 		HG_TRY(HG_DYNAMIC_BY_SLOTS(table, erase, dynamic, out, error));

@@ -14,7 +14,7 @@
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_table_dynamic_build_kernels.h"
 
-#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 HgShape

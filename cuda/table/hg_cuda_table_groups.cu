@@ -26,9 +26,11 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_cuda_cuckoo.h"
+#include "hg_cuda_table_batch.h"
 #include "hg_cuda_table_groups_kernels.h"
 
 #include "../kernels/hg_cuda_pieces.h"
+#include "../kernels/hg_cuda_shape.h"
 
 #include <cstring>
 
@@ -156,26 +158,24 @@ expand(HgCudaTable *table, const Groups *groups, const unsigned long long *pairs
 															   cursor, keys, rows, error);
 }
 
-/* A table of the pairs that a batch erases: *pairs[*mask + 1]. */
+/* A table of the pairs that a batch erases, count > 0: *pairs[*mask + 1]. */
 static HgStatus
 list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 			unsigned long long **pairs, uint64_t *mask, HgError *error)
 {
 	HgCudaWork *work = &table->work;
-	uint64_t last = 1; /* place */
+	const uint64_t places = UINT64_C(1) << hg_ceil_log2(2 * out->count);
 	uint32_t *numbers;
 
-	while (last + 1 < 2 * out->count)
-		last = 2 * last + 1;
-	*mask = last;
-	HG_TRY(hg_cuda_alloc_array(work, last + 1, pairs, error));
+	*mask = places - 1;
+	HG_TRY(hg_cuda_alloc_array(work, places, pairs, error));
 	HG_TRY(hg_cuda_alloc_array(work, out->count, &numbers, error));
-	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, (last + 1) * sizeof(**pairs), work->stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, places * sizeof(**pairs), work->stream), error);
 	HG_TRY(hg_cuda_cuckoo_find(table, &groups->numbers, out->keys, out->count, false, nullptr,
 							   numbers, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_groups_erased_kernel, HG_STREAM_THREADS>(
 		work, "hg_groups_erased_kernel", out->count, HG_PIECE_ROWS, error, numbers, out->rows,
-		out->first_row, out->by_key, HG_PIECE_FIRST, HG_PIECE_END, *pairs, last)));
+		out->first_row, out->by_key, HG_PIECE_FIRST, HG_PIECE_END, *pairs, *mask)));
 	hg_cuda_free(work, numbers);
 	return HG_OK;
 }
@@ -186,7 +186,6 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 		  const HgCudaTableBatch *in, Feed *feed, HgError *error)
 {
 	HgCudaWork *work = &table->work;
-	const uint32_t width = table->spec.key_width;
 	const uint64_t more = in != nullptr ? in->count : 0;
 	unsigned long long *pairs = nullptr;
 	uint64_t mask = 0;
@@ -194,7 +193,7 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 	uint32_t *cursor;
 
 	feed->kept = groups->count;
-	HG_TRY(hg_cuda_alloc(work, (groups->count + more) * width, &feed->keys, error));
+	HG_TRY(hg_cuda_alloc(work, (groups->count + more) * table->spec.key_width, &feed->keys, error));
 	HG_TRY(hg_cuda_alloc_array(work, groups->count + more, &feed->rows, error));
 	if (groups->count > 0 && out != nullptr && out->count > 0)
 	{
@@ -212,18 +211,7 @@ make_feed(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *out,
 		HG_TRY(expand(table, groups, nullptr, 0, false, nullptr, feed->keys, feed->rows, error));
 	if (more == 0)
 		return HG_OK;
-	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<char *>(feed->keys) + feed->kept * width, in->keys,
-								more * width, cudaMemcpyDeviceToDevice, work->stream),
-				error);
-	if (in->rows != nullptr)
-		HG_CUDA_TRY(cudaMemcpyAsync(feed->rows + feed->kept, in->rows, more * sizeof(uint32_t),
-									cudaMemcpyDeviceToDevice, work->stream),
-					error);
-	else
-		HG_TRY((hg_cuda_launch_pieces<hg_groups_rows_kernel, HG_STREAM_THREADS>(
-			work, "hg_groups_rows_kernel", more, HG_PIECE_ROWS, error, in->first_row,
-			HG_PIECE_FIRST, HG_PIECE_END, feed->rows + feed->kept)));
-	return HG_OK;
+	return hg_cuda_batch_append(table, in, feed->kept, feed->keys, feed->rows, error);
 }
 
 /* Build what a change makes of groups. */

@@ -12,6 +12,7 @@
 #ifndef HG_CUDA_TABLE_GROUPS_KERNELS_H
 #define HG_CUDA_TABLE_GROUPS_KERNELS_H
 
+#include "../kernels/hg_cuda_search.h"
 #include "../kernels/hg_cuda_tuning.h"
 #include "hg_cuda_table.h"
 
@@ -70,28 +71,18 @@ __launch_bounds__(HG_STREAM_THREADS)
 							uint32_t *cursor, Word *keys_out, uint32_t *rows_out)
 {
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-	uint32_t low = 0;
-	uint32_t high = key_count;
+	uint32_t number = 0;
 	uint32_t row = 0;
 	bool kept = i < end;
 
 	if (kept)
 	{
-		/* the last number that begins at i or before */
-		while (high - low > 1)
-		{
-			const uint32_t middle = low + (high - low) / 2;
-
-			if (offsets[middle] <= i)
-				low = middle;
-			else
-				high = middle;
-		}
+		number = hg_search_owner(offsets, 0, key_count - 1, (uint32_t) i);
 		row = rows[i];
 	}
 	if (kept && pairs != nullptr)
 	{
-		const unsigned long long pair = hg_groups_pair(low, by_key ? HG_NO_ROW : row);
+		const unsigned long long pair = hg_groups_pair(number, by_key ? HG_NO_ROW : row);
 
 		for (uint64_t place = hg_mix64(pair) & mask;; place = (place + 1) & mask)
 		{
@@ -116,20 +107,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 	}
 	if (!kept)
 		return;
-	keys_out[place] = keys[low];
+	keys_out[place] = keys[number];
 	if (rows_out != nullptr)
 		rows_out[place] = row;
-}
-
-/* rows[i] = first_row + i. */
-static __global__ void
-__launch_bounds__(HG_STREAM_THREADS)
-	hg_groups_rows_kernel(uint32_t first_row, uint64_t first, uint64_t end, uint32_t *rows)
-{
-	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-
-	if (i < end)
-		rows[i] = first_row + (uint32_t) i;
 }
 
 /* Numbers of keys, or HG_NO_ROW, become one of the rows of each, or COUNTS: how many it has. */

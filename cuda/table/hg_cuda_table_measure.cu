@@ -166,23 +166,6 @@ change_sample(CudaTrial *trial, bool insert, double *ns, HgError *error)
 	return end_phase(trial, ns, error);
 }
 
-/* The table as it is. */
-static HgStatus
-describe(CudaTrial *trial, HgTableStats *stats, HgError *error)
-{
-	HgCudaTable *table = trial->table;
-
-	*stats = table->told;
-	stats->bytes = table->work.held;
-	HG_TRY(table->calls->describe(table, stats, error));
-	HG_TRY(hg_cuda_wait(&table->work, error));
-	stats->rows = table->rows;
-	/* a kind may not have known before */
-	stats->evictions = table->told.evictions;
-	stats->longest_chain = table->told.longest_chain;
-	return HG_OK;
-}
-
 /* Erase the sample, and insert it again. */
 static HgStatus
 exchange_sample(CudaTrial *trial, HgError *error)
@@ -194,11 +177,11 @@ exchange_sample(CudaTrial *trial, HgError *error)
 
 	if (hg_table_trial_batches(trial->trial) == 0)
 		return HG_OK;
-	HG_TRY(describe(trial, &before, error));
+	HG_TRY(hg_cuda_table_describe(trial->table, 0, &before, error));
 	HG_TRY(change_sample(trial, false, &measure->erase_ns, error));
-	HG_TRY(describe(trial, &between, error));
+	HG_TRY(hg_cuda_table_describe(trial->table, 0, &between, error));
 	HG_TRY(change_sample(trial, true, &measure->insert_ns, error));
-	HG_TRY(describe(trial, &after, error));
+	HG_TRY(hg_cuda_table_describe(trial->table, 0, &after, error));
 	measure->erased = before.rows - between.rows;
 	measure->inserted = after.rows - between.rows;
 	return HG_OK;
@@ -244,17 +227,10 @@ count_marked(HgCudaWork *work, const HgTableSpec *spec, const void *keys, uint64
 static HgStatus
 run(CudaTrial *trial, uint64_t marked, HgError *error)
 {
-	HgTableStats *stats = &trial->measure->stats;
-
 	HG_TRY(build_all(trial, error));
 	HG_TRY(find_all(trial, error));
 	HG_TRY(exchange_sample(trial, error));
-	HG_TRY(describe(trial, stats, error));
-	stats->rows += marked;
-	stats->slots += marked;
-	stats->filled = stats->slots == 0 ? 0 : (double) stats->rows / (double) stats->slots;
-	stats->peak_bytes = trial->table->work.peak;
-	return HG_OK;
+	return hg_cuda_table_describe(trial->table, marked, &trial->measure->stats, error);
 }
 
 /* What work's limit leaves for a table. */

@@ -30,6 +30,7 @@
 #include "../kernels/hg_cuda_pieces.h"
 #include "hg_cuda_table_static_build_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstdio>
 #include <cstring>
 

@@ -15,7 +15,8 @@
 
 #include "hg_cuda_table_static_kernels.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
 
 /* Slots or edges that a block works on, where it takes several a thread. */
 constexpr uint32_t HG_STATIC_TILE = HG_STATIC_THREADS * 8;
@@ -188,17 +189,6 @@ __launch_bounds__(HG_STATIC_THREADS)
 		}
 		place += (uint32_t) __popc(lives[k]);
 	}
-}
-
-/* rows[i] = first_row + i. */
-static __global__ void
-__launch_bounds__(HG_STATIC_THREADS)
-	hg_static_number_kernel(uint32_t *rows, uint64_t first, uint64_t n, uint32_t first_row)
-{
-	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x;
-
-	if (i < n)
-		rows[i] = first_row + (uint32_t) i;
 }
 
 /* ------------------------------------------------------------------------
@@ -396,22 +386,6 @@ __launch_bounds__(HG_STATIC_THREADS)
 	}
 }
 
-/* The slice whose slots slot is one of: the last that starts at most there. */
-__device__ __forceinline__ uint32_t
-hg_static_slice(const uint32_t *starts, uint32_t low, uint32_t high, uint32_t slot)
-{
-	while (low < high)
-	{
-		const uint32_t middle = low + (high - low + 1) / 2;
-
-		if (starts[middle] <= slot)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 /* Write the slots at .. end - 1 of lists that are padded to one length, whose lists begin at base.
  */
 template <typename Word, int FORM>
@@ -479,7 +453,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 	if (at >= end)
 		return;
 	if (FORMAT == HG_TABLE_SLICED_ELLPACK)
-		slice = hg_static_slice(lists.starts, 0, slices - 1, (uint32_t) at);
+		slice = hg_search_owner(lists.starts, 0, slices - 1, (uint32_t) at);
 	else
 		slice = (uint32_t) (at / ((uint64_t) lists.length << lists.slice_log2));
 	for (; at < end; slice++)

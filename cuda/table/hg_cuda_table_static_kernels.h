@@ -13,6 +13,7 @@
 #ifndef HG_CUDA_TABLE_STATIC_KERNELS_H
 #define HG_CUDA_TABLE_STATIC_KERNELS_H
 
+#include "../kernels/hg_cuda_search.h"
 #include "../kernels/hg_cuda_tuning.h"
 #include "../kernels/hg_cuda_word.h"
 #include "hg_cuda_table_static.h"
@@ -231,20 +232,8 @@ __launch_bounds__(HG_STATIC_THREADS)
 
 	for (uint64_t i = (uint64_t) blockIdx.x * HG_STATIC_THREADS + threadIdx.x; i < pairs; i += step)
 	{
-		uint32_t low = 0;
-		uint32_t high = n - 1;
-
-		while (low < high)
-		{
-			const uint32_t middle = low + (high - low + 1) / 2;
-
-			if (offsets[middle] - base <= i)
-				low = middle;
-			else
-				high = middle - 1;
-		}
-
-		const uint32_t at = begins[low] + (uint32_t) (i - (offsets[low] - base));
+		const uint32_t key = hg_search_owner(offsets, 0, n - 1, base + i);
+		const uint32_t at = begins[key] + (uint32_t) (i - (offsets[key] - base));
 
 		rows[i] = HgStaticSlot<Word, FORM>(slots, at).row_of(slots, at);
 	}

@@ -14,21 +14,23 @@
 #include "hg_cuda_table_static.h"
 
 #include "../kernels/hg_cuda_pieces.h"
+#include "../kernels/hg_cuda_shape.h"
+#include "hg_cuda_table_batch.h"
 #include "hg_cuda_table_static_build_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 static constexpr int THREADS = HG_STATIC_THREADS;
 
-/* log2 of the slots that say which of so many rows are erased: twice as many at least. */
+/* Slots that say which of a batch's rows are erased, at least. */
+static constexpr uint64_t LEAST_ERASED_SLOTS = 16;
+
+/* log2 of these for so many rows: twice as many at least. */
 static uint32_t
 erased_log2(uint64_t rows)
 {
-	uint32_t log2 = 4;
-
-	while ((UINT64_C(1) << log2) < 2 * rows)
-		log2++;
-	return log2;
+	return hg_ceil_log2(std::max(LEAST_ERASED_SLOTS, 2 * rows));
 }
 
 uint64_t
@@ -133,32 +135,6 @@ keep_old(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *o
 	return HG_OK;
 }
 
-/* Copy the rows of a batch behind those that are there. */
-static HgStatus
-add_batch(HgCudaTable *table, const HgCudaTableBatch *in, HgStaticInput *all, HgError *error)
-{
-	HgCudaWork *work = &table->work;
-	const uint32_t width = table->spec.key_width;
-	uint32_t *rows = all->rows == nullptr ? nullptr : all->rows + all->kept;
-
-	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<unsigned char *>(all->keys) + all->kept * width,
-								in->keys, in->count * width, cudaMemcpyDeviceToDevice,
-								work->stream),
-				error);
-	if (rows == nullptr)
-		return HG_OK;
-	if (in->rows != nullptr)
-	{
-		HG_CUDA_TRY(cudaMemcpyAsync(rows, in->rows, in->count * sizeof(uint32_t),
-									cudaMemcpyDeviceToDevice, work->stream),
-					error);
-		return HG_OK;
-	}
-	return hg_cuda_launch_pieces<hg_static_number_kernel, THREADS>(
-		work, "hg_static_number_kernel", in->count, HG_PIECE_ROWS, error, rows, HG_PIECE_FIRST,
-		HG_PIECE_END, in->first_row);
-}
-
 HgStatus
 hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
 					  const HgCudaTableBatch *in, HgStaticInput *all, HgError *error)
@@ -185,5 +161,7 @@ hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old, const HgCuda
 		HG_TRY(hg_cuda_alloc_array(&table->work, most, &all->rows, error));
 	HG_TRY(keep_old(table, old, out, all, error));
 	all->count = all->kept + inserted;
-	return inserted > 0 ? add_batch(table, in, all, error) : HG_OK;
+	if (inserted == 0)
+		return HG_OK;
+	return hg_cuda_batch_append(table, in, all->kept, all->keys, all->rows, error);
 }

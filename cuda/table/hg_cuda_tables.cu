@@ -72,10 +72,7 @@ hg_cuda_table_open(HgCudaDevice *device, const HgHost *host, const HgTableSpec *
 
 	HG_TRY(hg_table_check(spec, error));
 	calls = hg_cuda_table_calls(spec);
-	opened = static_cast<HgCudaTable *>(host->alloc(host->arg, calls->bytes));
-	if (opened == nullptr)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
-	memset(static_cast<void *>(opened), 0, calls->bytes);
+	HG_TRY(hg_cuda_make_struct(host, calls->bytes, &opened, error));
 	opened->calls = calls;
 	opened->spec = hg_table_defaults(spec);
 	opened->traits = hg_table_traits(spec->kind, spec->content);
@@ -131,11 +128,7 @@ tables_open(HgTables *tables, const HgHost *host, const HgTableSpec *spec, HgTab
 	CallersTable *owner;
 	HgStatus status;
 
-	HG_TRY(hg_table_check(spec, error));
-	owner = static_cast<CallersTable *>(host->alloc(host->arg, sizeof(*owner)));
-	if (owner == nullptr)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
-	memset(owner, 0, sizeof(*owner));
+	HG_TRY(hg_cuda_make_struct(host, sizeof(*owner), &owner, error));
 	owner->host = host;
 	status = hg_cuda_table_open(self->device, host, spec, &owner->table, error);
 	if (status == HG_OK)
@@ -159,7 +152,7 @@ tables_close(HgTable *handle)
  * What is checked
  * ------------------------------------------------------------------------ */
 
-/* The same for a change. */
+/* HG_OK if the table can be changed, whose device is then the thread's; or HG_INVALID. */
 static HgStatus
 check_changeable(const CallersTable *owner, HgError *error)
 {

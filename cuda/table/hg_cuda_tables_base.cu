@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables_base.cu
- *	  What the calls of a device's tables are made of: memory of calls that fail, copies.
+ *	  What the calls of a device's tables are made of: memory of calls that fail, copies, what is
+ *	  told of a table.
  *
  * What a call that fails has taken is given back by comparing the blocks that there are with those
  * that there were, so that a table which is as it was holds what it held.
@@ -55,6 +56,20 @@ hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
 			if (!has_block(before, work->blocks[i].ptr))
 				hg_cuda_free(work, work->blocks[i].ptr);
 	return status;
+}
+
+HgStatus
+hg_cuda_table_describe(HgCudaTable *table, uint64_t beside, HgTableStats *stats, HgError *error)
+{
+	*stats = table->told;
+	stats->bytes = table->work.held;
+	HG_TRY(table->calls->describe(table, stats, error));
+	/* a kind may not have known its rows before */
+	stats->rows = table->rows + beside;
+	stats->slots += beside;
+	stats->filled = stats->slots == 0 ? 0 : (double) stats->rows / (double) stats->slots;
+	stats->peak_bytes = table->work.peak;
+	return HG_OK;
 }
 
 HgStatus

@@ -24,9 +24,12 @@
 constexpr uint64_t HG_TABLES_KEYS = UINT64_C(1) << 18;
 constexpr uint64_t HG_TABLES_PAIRS = UINT64_C(1) << 18;
 
-/* What reading takes of device memory beside the pairs of a key that has very many, at most. */
+/*
+ * What reading takes of device memory beside the pairs of a key that has very many, at most: of a
+ * key itself, its offset, its count and the number that a kind finds its rows by.
+ */
 constexpr uint64_t HG_TABLES_READ_BYTES =
-	HG_TABLES_KEYS * (2 * sizeof(uint64_t) + sizeof(uint32_t)) +
+	HG_TABLES_KEYS * (2 * sizeof(uint64_t) + 2 * sizeof(uint32_t)) +
 	HG_TABLES_PAIRS * 2 * sizeof(uint32_t) + (UINT64_C(1) << 16);
 
 /* A table in the hands of a caller. */

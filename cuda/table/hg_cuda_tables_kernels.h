@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_tables_kernels.h
- *	  The kernels between tables and callers: hg_cuda_tables.cu tells when each runs.
+ *	  The kernels between tables and callers: hg_cuda_tables_read.cu tells when each runs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,11 +10,12 @@
 #ifndef HG_CUDA_TABLES_KERNELS_H
 #define HG_CUDA_TABLES_KERNELS_H
 
+#include "../kernels/hg_cuda_search.h"
 #include "../kernels/hg_cuda_tuning.h"
 #include "../kernels/hg_cuda_word.h"
 #include "hg_cuda_table.h"
 
-#include <cub/cub.cuh>
+#include <cub/block/block_reduce.cuh>
 
 /* Keys of a set whose words mark slots are answered here, whatever its kind has said. */
 template <typename Word>
@@ -56,22 +57,6 @@ struct HgTablesCut
 	uint32_t end;
 };
 
-/* The last of offsets[low .. high] that is at most limit, of which the first one is. */
-__host__ __device__ __forceinline__ uint32_t
-hg_tables_last_up_to(const uint64_t *offsets, uint32_t low, uint32_t high, uint64_t limit)
-{
-	while (low < high)
-	{
-		const uint32_t middle = low + (high - low + 1) / 2;
-
-		if (offsets[middle] <= limit)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 /*
  * As many keys from first on, of n, as have capacity pairs at most together; or one that has more.
  * One thread.
@@ -80,7 +65,7 @@ static __global__ void
 hg_tables_cut_kernel(const uint64_t *offsets, uint32_t first, uint32_t n, uint64_t capacity,
 					 HgTablesCut *cut)
 {
-	uint32_t end = hg_tables_last_up_to(offsets, first, n, offsets[first] + capacity);
+	uint32_t end = hg_search_owner(offsets, first, n, offsets[first] + capacity);
 
 	if (end == first)
 		end++;
@@ -97,8 +82,7 @@ hg_tables_probes_kernel(const uint64_t *offsets, uint32_t first, uint32_t end, u
 
 	/* of keys without rows that begin where one with rows does, that one is the last */
 	if (i < pairs)
-		probes[i] =
-			number + hg_tables_last_up_to(offsets, first, end - 1, offsets[first] + i) - first;
+		probes[i] = number + hg_search_owner(offsets, first, end - 1, offsets[first] + i) - first;
 }
 
 /* The sum of counts, wider than they are. */

@@ -20,6 +20,7 @@
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_tables_kernels.h"
 
+#include <cub/device/device_scan.cuh>
 #include <cstring>
 
 /* A stream of matches: the keys of a piece are on the device. */
@@ -218,10 +219,7 @@ tables_match(HgTable *handle, const void *keys, uint64_t count, HgTableStream **
 	HG_TRY(hg_tables_check_usable(owner, error));
 	if (count >= HG_MAX_ROWS)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr, "too many keys to be looked up");
-	stream = static_cast<CallersStream *>(owner->host->alloc(owner->host->arg, sizeof(*stream)));
-	if (stream == nullptr)
-		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
-	memset(stream, 0, sizeof(*stream));
+	HG_TRY(hg_cuda_make_struct(owner->host, sizeof(*stream), &stream, error));
 	stream->owner = owner;
 	stream->keys = static_cast<const unsigned char *>(keys);
 	stream->count = count;
@@ -443,18 +441,10 @@ tables_end(HgTableStream *handle)
 static HgStatus
 run_describe(CallersTable *owner, HgTableStats *stats, HgError *error)
 {
-	HgCudaTable *table = owner->table;
-	const uint64_t marked = all_rows(owner) - table->rows;
+	const uint64_t marked = all_rows(owner) - owner->table->rows;
 
-	HG_TRY(hg_cuda_look(&table->work, error));
-	*stats = table->told;
-	stats->bytes = table->work.held;
-	HG_TRY(table->calls->describe(table, stats, error));
-	stats->rows = all_rows(owner);
-	stats->slots += marked;
-	stats->filled = stats->slots == 0 ? 0 : (double) stats->rows / (double) stats->slots;
-	stats->peak_bytes = table->work.peak;
-	return HG_OK;
+	HG_TRY(hg_cuda_look(&owner->table->work, error));
+	return hg_cuda_table_describe(owner->table, marked, stats, error);
 }
 
 static HgStatus

@@ -221,6 +221,35 @@ extern "C"
 	extern void hg_flat_rewind(HgFlatJoin *join);
 	extern void hg_flat_close(HgFlatJoin *join);
 
+	/*
+	 * TALLYING.  A stream of the rows of one side of a join's pairs, alone and in order of their
+	 * numbers: each as often as it is in a pair.  What lies in order of rows is then read in order,
+	 * where pairs come in order of vertices, each from somewhere else.  A row is counted where it
+	 * is found, HG_FLAT_TALLY_MOST at most: whenever there is one more, so many and one are
+	 * returned ahead of the others.
+	 *
+	 * rows are below end.  The join is the caller's, who closes it after the tally, and looks at
+	 * its pairs no more.  It begins where the join's stream stands.
+	 */
+#define HG_FLAT_TALLY_MOST 15
+
+	/* Row numbers that next() must have room for. */
+#define HG_FLAT_TALLY_ROOM 256
+
+	typedef struct HgFlatTally HgFlatTally;
+
+	/* What it takes for row numbers below end. */
+	extern uint64_t hg_flat_tally_bytes(uint64_t end);
+
+	extern HgStatus hg_flat_tally_open(const HgHost *host, HgFlatJoin *join, HgSide side,
+									   uint64_t end, HgFlatTally **tally, HgError *error);
+
+	/* The next rows[*count], at most capacity, which is HG_FLAT_TALLY_ROOM at least; 0 at the end.
+	 */
+	extern HgStatus hg_flat_tally_next(HgFlatTally *tally, HgMatchMode mode, uint32_t *rows,
+									   size_t capacity, size_t *count, HgError *error);
+	extern void hg_flat_tally_close(HgFlatTally *tally);
+
 	/* The edges of a bin, keys[i] and rows[i]: returns how many. */
 	extern uint64_t hg_flat_scan(const HgFlatGraph *graph, uint32_t bin, const void **keys,
 								 const uint32_t **rows);

@@ -142,7 +142,7 @@ hg_graph_attempt(HgGraphMaking *making)
 	return outcome;
 }
 
-/* A graph is still wanted. */
+/* A graph is still wanted, or declined where it has failed. */
 static void
 hg_graph_want(HgResidentRelation key, const HgKeyNumbers *numbers, HgResidentReason failure)
 {
@@ -187,39 +187,18 @@ hg_graph_make_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is
 		outcome = HG_GRAPH_LEFT;
 	}
 	PG_END_TRY();
+	if (outcome == HG_GRAPH_NO_BIN)
+		failure = HG_REASON_GRAPH_BIN;
 	if (outcome != HG_GRAPH_DONE)
 		hg_graph_want(key, numbers, failure);
 	return outcome == HG_GRAPH_DONE || failure != HG_REASON_NONE;
-}
-
-/* The keys of a table that graphs are asked for; their number. */
-static int
-hg_graph_list(HgResidentRelation key, HgKeyNumbers **keys)
-{
-	for (uint32 size = 8;; size *= 2)
-	{
-		HgDirectoryEntry *entry;
-		uint32 ngraphs;
-
-		*keys = palloc(size * sizeof(HgKeyNumbers));
-		entry = hg_directory_lock(key, false);
-		if (entry == NULL)
-			return 0;
-		ngraphs = entry->ngraphs;
-		for (uint32 i = 0; i < ngraphs && ngraphs <= size; i++)
-			(*keys)[i] = hg_directory_graphs(entry)[i].key;
-		hg_directory_unlock(entry);
-		if (ngraphs <= size)
-			return (int) ngraphs;
-		pfree(*keys);
-	}
 }
 
 bool
 hg_loader_make_graphs(HgResidentRelation key, bool (*is_left)(void), MemoryContext context)
 {
 	HgKeyNumbers *keys;
-	int n = hg_graph_list(key, &keys);
+	int n = hg_directory_graph_keys(key, &keys);
 	bool all = true;
 
 	for (int i = 0; i < n && !is_left(); i++)

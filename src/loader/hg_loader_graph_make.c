@@ -5,7 +5,8 @@
  *
  * BIN BY BIN.  Rows are counted first, and then collected for as many bins at a time as fit
  * maintenance_work_mem, so that it takes this much and no more beside the area, however large the
- * graph is.  The rows are hashed once for each time.
+ * graph is.  The rows are hashed once for each time.  Where a bin alone does not fit, because as
+ * many rows have one key, there is no graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -153,6 +154,16 @@ hg_graph_bytes(const HgFlatMaker *maker, const HgFlatShape *shape)
 	return bytes;
 }
 
+/* Does each bin of a maker that has counted fit within a limit by itself? */
+static bool
+hg_graph_bins_fit(const HgFlatMaker *maker, const HgFlatShape *shape, uint64 limit)
+{
+	for (uint32 bin = 0; bin < (uint32) 1 << shape->bins_log2; bin++)
+		if (hg_flat_bin_bytes(shape, hg_flat_counted(maker, bin)) > limit)
+			return false;
+	return true;
+}
+
 /* Make the bins of a graph, of rows that were counted. */
 static HgGraphOutcome
 hg_graph_make_bins(HgGraphMaking *making, HgFlatMaker *maker, HgResidentClaim *claim,
@@ -164,6 +175,8 @@ hg_graph_make_bins(HgGraphMaking *making, HgFlatMaker *maker, HgResidentClaim *c
 	HgError error;
 	uint32 end;
 
+	if (!hg_graph_bins_fit(maker, &graph->shape, limit))
+		return HG_GRAPH_NO_BIN;
 	if (missing > hg_resident_memory_size())
 		return HG_GRAPH_NO_MEMORY;
 	for (uint32 first = 0; first < nbins; first = end)

@@ -21,6 +21,7 @@ typedef enum HgGraphOutcome
 	HG_GRAPH_DONE,		/* also where there was nothing to do */
 	HG_GRAPH_LEFT,		/* the loader is to go */
 	HG_GRAPH_NO_MEMORY, /* in the area */
+	HG_GRAPH_NO_BIN,	/* a bin passes what rows may be collected in */
 	HG_GRAPH_REPLACED	/* the table has another file meanwhile, or a column has gone */
 } HgGraphOutcome;
 

@@ -13,6 +13,7 @@
  */
 #include "hg_compat.h"
 
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "loader/hg_loader_graph_take.h"
@@ -33,12 +34,17 @@ hg_graph_unpin(void *arg)
 	making->old = InvalidDsaPointer;
 }
 
-/* The engine's question, every few milliseconds. */
+/*
+ * The engine's question, every few milliseconds.  Catalogs are asked for how words are made, by
+ * hash functions for collations too, and a snapshot of them would hold vacuums back for as long as
+ * the graph takes to be made.
+ */
 static bool
 hg_graph_is_cancelled(void *arg)
 {
 	HgGraphMaking *making = arg;
 
+	InvalidateCatalogSnapshot();
 	return making->is_interrupted(arg) || making->is_left();
 }
 
@@ -155,7 +161,9 @@ hg_graph_take_locked(HgGraphMaking *making, const HgDirectoryEntry *entry, HgDir
 
 	if (reason != HG_REASON_NONE)
 	{
-		hg_graph_decline(graph, reason);
+		/* who waits for other graphs is told of those alone that are declined meanwhile */
+		if (graph->wanted || graph->state != HG_RESIDENT_DECLINED || graph->reason != reason)
+			hg_graph_decline(graph, reason);
 		return false;
 	}
 	making->file = entry->file;
@@ -215,17 +223,24 @@ hg_graph_has_columns(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 	return true;
 }
 
-/* Pass over what was pinned of versions that have a key's value out of line. */
+/*
+ * Pass over what was pinned of versions that have a key's value out of line.  Where the loader is
+ * to go there is no time to look, and nobody may make words of the others either.
+ */
 static void
 hg_graph_pass_over(HgGraphMaking *making)
 {
 	for (uint32 i = 0; i < making->nsegments; i++)
 	{
-		if (!DsaPointerIsValid(making->added[i]) ||
-			!hg_graph_words_begin(making->words, hg_segment_version(making->added[i])) ||
-			!hg_graph_words_lie_outside(making->words))
+		bool left;
+
+		if (!DsaPointerIsValid(making->added[i]))
 			continue;
-		making->serials[i] |= HG_GRAPH_PASSED;
+		left = hg_graph_is_cancelled(making);
+		if (!left && (!hg_graph_words_begin(making->words, hg_segment_version(making->added[i])) ||
+					  !hg_graph_words_lie_outside(making->words)))
+			continue;
+		making->serials[i] = left ? 0 : making->serials[i] | HG_GRAPH_PASSED;
 		hg_segment_version_release(making->added[i]);
 		making->added[i] = InvalidDsaPointer;
 	}

@@ -34,24 +34,13 @@ static bool
 hg_partitions_read(HgResidentRelation parent, int natts, HgPartitioned *asked)
 {
 	HgDirectoryEntry *entry;
-	uint32 room = 8;
 
-	asked->ncolumns = asked->nkeys = 0;
+	asked->ncolumns = 0;
 	asked->columns = palloc(Max(natts, 1) * sizeof(AttrNumber));
-	for (;;)
-	{
-		asked->keys = palloc(room * sizeof(HgKeyNumbers));
-		entry = hg_directory_lock(parent, false);
-		if (entry == NULL)
-			return false;
-		if (entry->ngraphs <= room)
-			break;
-		room = entry->ngraphs;
-		hg_directory_unlock(entry);
-		pfree(asked->keys);
-	}
-	for (uint32 i = 0; i < entry->ngraphs; i++)
-		asked->keys[asked->nkeys++] = hg_directory_graphs(entry)[i].key;
+	asked->nkeys = hg_directory_graph_keys(parent, &asked->keys);
+	entry = hg_directory_lock(parent, false);
+	if (entry == NULL)
+		return false;
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 	{
 		const HgDirectoryColumn *column = &hg_directory_columns(entry)[i];
@@ -142,7 +131,7 @@ hg_partitions_ask(Relation rel, const HgPartitioned *asked, Oid partition)
 	/* it has gone meanwhile, or all columns have */
 	if (name == NULL || request.ncolumns == 0)
 		return true;
-	return hg_partitions_is_there(&request) || hg_directory_ask(&request);
+	return hg_partitions_is_there(&request) || hg_directory_ask(&request) != HG_REASON_NO_MEMORY;
 }
 
 int

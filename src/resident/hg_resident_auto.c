@@ -131,7 +131,7 @@ hg_auto_ask(Relation rel, const AttrNumber *columns, int ncolumns, const HgKeyNu
 	PG_TRY();
 	{
 		hg_list_load();
-		if (!hg_directory_ask(&request) &&
+		if (hg_directory_ask(&request) == HG_REASON_NO_MEMORY &&
 			hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0)
 			(void) hg_directory_ask(&request);
 	}

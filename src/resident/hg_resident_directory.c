@@ -249,26 +249,27 @@ hg_directory_want_graph(HgDirectoryGraph *graph)
 	graph->reason = HG_REASON_NONE;
 }
 
-bool
+HgResidentReason
 hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key)
 {
 	HgDirectoryGraph *graph = hg_directory_find_graph(entry, key);
 
 	for (int i = 0; i < key->n; i++)
 		if (hg_directory_find_column(entry, key->numbers[i]) == NULL)
-			return true;
+			return HG_REASON_NONE;
 	if (graph == NULL)
 	{
-		if (entry->ngraphs == HG_DIRECTORY_GRAPHS ||
-			!hg_directory_grow(&entry->graphs, &entry->graphs_size, entry->ngraphs,
+		if (entry->ngraphs == HG_DIRECTORY_GRAPHS)
+			return HG_REASON_GRAPH_NUMBER;
+		if (!hg_directory_grow(&entry->graphs, &entry->graphs_size, entry->ngraphs,
 							   entry->ngraphs + 1, sizeof(HgDirectoryGraph)))
-			return false;
+			return HG_REASON_NO_MEMORY;
 		graph = &hg_directory_graphs(entry)[entry->ngraphs++];
 		*graph = (HgDirectoryGraph){.key = *key, .version = InvalidDsaPointer};
 		hg_directory_note_change();
 	}
 	hg_directory_want_graph(graph);
-	return true;
+	return HG_REASON_NONE;
 }
 
 int
@@ -288,11 +289,11 @@ hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns)
 	return unnamed;
 }
 
-bool
+HgResidentReason
 hg_directory_ask(const HgDirectoryRequest *request)
 {
+	HgResidentReason reason = HG_REASON_NONE;
 	bool found;
-	bool all = true;
 	HgDirectoryEntry *entry;
 
 	entry = hg_directory_lock(request->key, true);
@@ -301,7 +302,7 @@ hg_directory_ask(const HgDirectoryRequest *request)
 	{
 		/* the table of entries raises an error where it finds no room */
 		if (!hg_resident_has_room(HG_DIRECTORY_ROOM))
-			return false;
+			return HG_REASON_NO_MEMORY;
 		entry = hg_directory_lock_new(request->key, &found);
 	}
 	if (!found)
@@ -318,21 +319,22 @@ hg_directory_ask(const HgDirectoryRequest *request)
 		entry->automatic = false;
 		hg_directory_note_change();
 	}
-	for (int i = 0; i < request->ncolumns && all; i++)
-		all = hg_directory_add_column(entry, request->columns[i], request->pinned);
+	for (int i = 0; i < request->ncolumns && reason == HG_REASON_NONE; i++)
+		if (!hg_directory_add_column(entry, request->columns[i], request->pinned))
+			reason = HG_REASON_NO_MEMORY;
 	if (entry->ncolumns == 0)
 	{
 		hg_directory_remove(entry);
-		return false;
+		return HG_REASON_NO_MEMORY;
 	}
-	for (int i = 0; i < request->nkeys && all; i++)
-		all = hg_directory_add_key(entry, &request->keys[i]);
+	for (int i = 0; i < request->nkeys && reason == HG_REASON_NONE; i++)
+		reason = hg_directory_add_key(entry, &request->keys[i]);
 	if (!entry->partitioned && request->ncolumns > 0)
 		hg_directory_want(entry);
 	else if (!entry->partitioned)
 		entry->wanted = true;
 	hg_directory_unlock(entry);
-	return all;
+	return reason;
 }
 
 bool
@@ -499,6 +501,29 @@ hg_directory_set_waiting(Oid database, HgResidentReason reason)
 		hg_directory_unlock(entry);
 	}
 	pfree(keys);
+}
+
+int
+hg_directory_graph_keys(HgResidentRelation key, HgKeyNumbers **keys)
+{
+	/* what holds the keys is allocated without a lock */
+	for (uint32 size = 8;; size *= 2)
+	{
+		HgDirectoryEntry *entry;
+		uint32 ngraphs;
+
+		*keys = palloc(size * sizeof(HgKeyNumbers));
+		entry = hg_directory_lock(key, false);
+		if (entry == NULL)
+			return 0;
+		ngraphs = entry->ngraphs;
+		for (uint32 i = 0; i < ngraphs && ngraphs <= size; i++)
+			(*keys)[i] = hg_directory_graphs(entry)[i].key;
+		hg_directory_unlock(entry);
+		if (ngraphs <= size)
+			return (int) ngraphs;
+		pfree(*keys);
+	}
 }
 
 int

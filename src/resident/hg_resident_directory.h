@@ -62,6 +62,8 @@ typedef enum HgResidentReason
 	/* of a graph: */
 	HG_REASON_GRAPH_TYPE,
 	HG_REASON_GRAPH_SEGMENTS,
+	HG_REASON_GRAPH_NUMBER, /* it is not even asked for */
+	HG_REASON_GRAPH_BIN,
 	HG_REASON_GRAPH_FAILED, /* an error, which the log has */
 	HG_RESIDENT_REASONS		/* their number */
 } HgResidentReason;
@@ -226,10 +228,11 @@ hg_directory_prefetch(const HgSegmentSlot *slots, uint32 nslots, uint32 i)
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 
 /*
- * Have a table's entry, made where there is none, name these columns, and all of it be wanted.
- * False: no memory, nothing is changed but columns that were named already.
+ * Have a table's entry, made where there is none, name these columns and keys, and all of it be
+ * wanted.  HG_REASON_NONE; else that for which some of them are not named: HG_REASON_NO_MEMORY, or
+ * HG_REASON_GRAPH_NUMBER.
  */
-extern bool hg_directory_ask(const HgDirectoryRequest *request);
+extern HgResidentReason hg_directory_ask(const HgDirectoryRequest *request);
 
 /* Say of all columns of a locked entry when they were asked for. */
 extern void hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at);
@@ -246,15 +249,18 @@ extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 /* Name a column in a locked entry, as one that is pinned or not; false: no memory. */
 extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
 /*
- * Ask for the graph of a key, if a locked entry names all of its columns.  False: no memory, or too
- * many graphs.
+ * Ask for the graph of a key, if a locked entry names all of its columns; returns what
+ * hg_directory_ask does.
  */
-extern bool hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key);
+extern HgResidentReason hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key);
 /* Take a column out again, with the graphs that have it; false: it was not there. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
 
 /* Note that a scan has missed a column of an entry, which may be locked by others for the same. */
 extern void hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
+
+/* When values of a column were used last, of all columns with InvalidAttrNumber; 0: never. */
+extern TimestampTz hg_directory_values_used_at(const HgDirectoryEntry *entry, AttrNumber number);
 
 /* When a table was used last, or asked for, as far as its locked entry tells. */
 extern TimestampTz hg_directory_used_at(const HgDirectoryEntry *entry);
@@ -296,6 +302,12 @@ extern HgDirectoryColumn *hg_directory_find_column(const HgDirectoryEntry *entry
 /* The same of the graph of a key. */
 extern HgDirectoryGraph *hg_directory_find_graph(const HgDirectoryEntry *entry,
 												 const HgKeyNumbers *key);
+
+/*
+ * The keys of the graphs that a table's entry asks for, in CurrentMemoryContext; returns their
+ * number, 0 where there is no entry.
+ */
+extern int hg_directory_graph_keys(HgResidentRelation key, HgKeyNumbers **keys);
 
 /* Keys of all entries, or of those of a database where that is valid.  Returns their number. */
 extern int hg_directory_list(Oid database, HgResidentRelation **keys);

@@ -53,18 +53,11 @@ hg_directory_find_graph(const HgDirectoryEntry *entry, const HgKeyNumbers *key)
 }
 
 TimestampTz
-hg_directory_used_at(const HgDirectoryEntry *entry)
+hg_directory_values_used_at(const HgDirectoryEntry *entry, AttrNumber number)
 {
-	const HgDirectoryColumn *columns = hg_directory_columns(entry);
-	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 	TimestampTz used_at = 0;
 
-	for (uint32 i = 0; i < entry->ncolumns; i++)
-		used_at = Max(used_at, columns[i].asked_at);
-	for (uint32 i = 0; i < entry->ngraphs; i++)
-		if (DsaPointerIsValid(graphs[i].version))
-			used_at = Max(used_at, hg_graph_version_used_at(hg_graph_version(graphs[i].version)));
 	for (uint32 i = 0; i < entry->nslots; i++)
 	{
 		HgSegmentVersion *version;
@@ -73,8 +66,24 @@ hg_directory_used_at(const HgDirectoryEntry *entry)
 			continue;
 		version = hg_segment_version(slots[i].version);
 		for (uint32 k = 0; k < version->ncolumns; k++)
-			used_at = Max(used_at, hg_segment_used_at(version, (int) k));
+			if (number == InvalidAttrNumber || version->columns[k].column.number == number)
+				used_at = Max(used_at, hg_segment_used_at(version, (int) k));
 	}
+	return used_at;
+}
+
+TimestampTz
+hg_directory_used_at(const HgDirectoryEntry *entry)
+{
+	const HgDirectoryColumn *columns = hg_directory_columns(entry);
+	const HgDirectoryGraph *graphs = hg_directory_graphs(entry);
+	TimestampTz used_at = hg_directory_values_used_at(entry, InvalidAttrNumber);
+
+	for (uint32 i = 0; i < entry->ncolumns; i++)
+		used_at = Max(used_at, columns[i].asked_at);
+	for (uint32 i = 0; i < entry->ngraphs; i++)
+		if (DsaPointerIsValid(graphs[i].version))
+			used_at = Max(used_at, hg_graph_version_used_at(hg_graph_version(graphs[i].version)));
 	return used_at;
 }
 

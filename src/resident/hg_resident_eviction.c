@@ -3,9 +3,9 @@
  * hg_resident_eviction.c
  *	  Making room in the area: what was not used for the longest time goes.
  *
- * All that may go is listed, a lock at a time, sorted by when it was used last, and taken in that
- * order, where it is still what it was.  There is no list that is kept sorted: room is made
- * seldom, by loaders, and scans only write down when they came by.
+ * All that may go is listed, a lock at a time, sorted, graphs before columns, by when it was used
+ * last, and taken in that order, where it is still what it was.  There is no list that is kept
+ * sorted: room is made seldom, by loaders, and scans only write down when they came by.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -56,27 +56,6 @@ hg_eviction_note(HgVictims *victims, int n, HgVictim victim)
 		victims->items[n] = victim;
 }
 
-/* When a column's values were used last, or asked for. */
-static TimestampTz
-hg_eviction_column_used_at(const HgDirectoryEntry *entry, const HgDirectoryColumn *column)
-{
-	const HgSegmentSlot *slots = hg_directory_slots(entry);
-	TimestampTz used_at = column->asked_at;
-
-	for (uint32 i = 0; i < entry->nslots; i++)
-	{
-		HgSegmentVersion *version;
-
-		if (!DsaPointerIsValid(slots[i].version))
-			continue;
-		version = hg_segment_version(slots[i].version);
-		for (uint32 k = 0; k < version->ncolumns; k++)
-			if (version->columns[k].column.number == column->number)
-				used_at = Max(used_at, hg_segment_used_at(version, (int) k));
-	}
-	return used_at;
-}
-
 /* May a graph of a locked entry go?  Not if all of its columns are pinned. */
 static bool
 hg_eviction_may_take_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
@@ -91,7 +70,7 @@ hg_eviction_may_take_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph
 		   TimestampDifferenceExceeds(version->made_at, now, hg_eviction_rest_ms());
 }
 
-/* When a graph, or values of its columns, were used last. */
+/* When a graph, or values of its columns, were used last, or these were asked for. */
 static TimestampTz
 hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph)
 {
@@ -101,7 +80,8 @@ hg_eviction_graph_used_at(const HgDirectoryEntry *entry, const HgDirectoryGraph 
 	{
 		const HgDirectoryColumn *column = hg_directory_find_column(entry, graph->key.numbers[i]);
 
-		used_at = Max(used_at, hg_eviction_column_used_at(entry, column));
+		used_at = Max(used_at, column->asked_at);
+		used_at = Max(used_at, hg_directory_values_used_at(entry, column->number));
 	}
 	return used_at;
 }

@@ -134,7 +134,7 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 }
 
 HgResidentState
-hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason)
+hg_graphs_state(const HgDirectoryEntry *entry, TimestampTz since, HgResidentReason *reason)
 {
 	HgResidentState state = HG_RESIDENT_READY;
 
@@ -148,7 +148,7 @@ hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason)
 		if (graph->wanted || graph->state == HG_RESIDENT_QUEUED ||
 			graph->state == HG_RESIDENT_LOADING)
 			return HG_RESIDENT_QUEUED;
-		if (graph->state == HG_RESIDENT_DECLINED)
+		if (graph->state == HG_RESIDENT_DECLINED && graph->tried_at >= since)
 		{
 			state = HG_RESIDENT_DECLINED;
 			*reason = graph->reason;

@@ -52,9 +52,10 @@ extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*
  * Those of a locked entry together: HG_RESIDENT_QUEUED while one is to be made, else
- * HG_RESIDENT_DECLINED, with a reason, where one was, else HG_RESIDENT_READY.
+ * HG_RESIDENT_DECLINED, with a reason, where one was declined since a time, else HG_RESIDENT_READY.
  */
-extern HgResidentState hg_graphs_state(const HgDirectoryEntry *entry, HgResidentReason *reason);
+extern HgResidentState hg_graphs_state(const HgDirectoryEntry *entry, TimestampTz since,
+									   HgResidentReason *reason);
 
 /* Is a graph of a locked entry pinned, as all of its columns are? */
 extern bool hg_graph_is_to_stay(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);

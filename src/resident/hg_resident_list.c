@@ -262,7 +262,7 @@ hg_list_take(const HgListItem *item, const char *columns)
 			all =
 				hg_directory_add_column(entry, column.number, (column.flags & HG_LIST_PINNED) != 0);
 		if (all && hg_list_key(item, columns, i, &key))
-			all = hg_directory_add_key(entry, &key);
+			all = hg_directory_add_key(entry, &key) == HG_REASON_NONE;
 	}
 	if (entry->ncolumns == 0)
 	{

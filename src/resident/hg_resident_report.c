@@ -242,6 +242,10 @@ hg_resident_reason_text(HgResidentReason reason)
 				   "other types in it";
 		case HG_REASON_GRAPH_SEGMENTS:
 			return "its table is larger than 32 GB";
+		case HG_REASON_GRAPH_NUMBER:
+			return "it has as many HashGraphs as a table can have";
+		case HG_REASON_GRAPH_BIN:
+			return "rows of one key do not fit in maintenance_work_mem";
 		case HG_REASON_GRAPH_FAILED:
 			return "its HashGraph could not be made, as the server's log tells";
 		case HG_RESIDENT_REASONS:

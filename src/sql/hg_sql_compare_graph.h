@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_compare_graph.h
- *	  Has a resident HashGraph each row of its column once, and no other?
+ *	  Has a resident HashGraph each row that has its key once, and no other?
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,7 +15,7 @@
 #include "resident/hg_resident_validity.h"
 
 /*
- * Compare the graphs of a table's columns with what is served of these: how many rows one of them
+ * Compare the graphs of a table's keys with what is served of these: how many rows one of them
  * has not, has more than once, with another key, in another bin, or should not have.
  */
 extern uint64 hg_sql_compare_graphs(Relation rel, const HgServed *served);

@@ -21,6 +21,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -162,9 +163,9 @@ typedef struct HgSqlWaited
 	bool wanted;
 } HgSqlWaited;
 
-/* Find it out; an error where the table has gone. */
+/* Find it out, of graphs those asked for since a time; an error where the table has gone. */
 static HgSqlWaited
-hg_sql_resident_waited(HgResidentRelation key, const char *name)
+hg_sql_resident_waited(HgResidentRelation key, const char *name, TimestampTz since)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
 	HgSqlWaited waited;
@@ -175,7 +176,7 @@ hg_sql_resident_waited(HgResidentRelation key, const char *name)
 	waited.state = entry->state;
 	waited.reason = hg_sql_resident_reason(waited.state, entry->reason);
 	waited.wanted = entry->wanted;
-	waited.graphs = hg_graphs_state(entry, &waited.graphs_reason);
+	waited.graphs = hg_graphs_state(entry, since, &waited.graphs_reason);
 	hg_directory_unlock(entry);
 	return waited;
 }
@@ -196,21 +197,21 @@ hg_sql_resident_complain(const char *what, const char *name, HgResidentReason re
 
 /*
  * Wait until a table is ready, with the graphs that are asked for; an error where it is declined,
- * or of graphs that this call asks for one is, or no worker comes to take it in.
+ * or a graph has been since a time, or no worker comes to take it in.
  */
 static void
-hg_sql_resident_wait(HgResidentRelation key, const char *name, bool with_graphs)
+hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since)
 {
 	for (int waited = 0;; waited += HG_RESIDENT_LOOK_MS)
 	{
-		HgSqlWaited now = hg_sql_resident_waited(key, name);
+		HgSqlWaited now = hg_sql_resident_waited(key, name, since);
 		HgResidentReason reason = now.reason;
 
 		if (now.state == HG_RESIDENT_DECLINED)
 			hg_sql_resident_complain("", name, reason);
 		if (now.state == HG_RESIDENT_READY && !now.wanted && now.graphs != HG_RESIDENT_QUEUED)
 		{
-			if (with_graphs && now.graphs == HG_RESIDENT_DECLINED)
+			if (now.graphs == HG_RESIDENT_DECLINED)
 				hg_sql_resident_complain("a HashGraph of ", name, now.graphs_reason);
 			return;
 		}
@@ -234,7 +235,7 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name, bool with_graphs)
 
 /* Have what a partitioned table stands for be taken in, or wait for it. */
 static void
-hg_sql_resident_wait_partitions(HgResidentRelation parent, bool with_graphs)
+hg_sql_resident_wait_partitions(HgResidentRelation parent, TimestampTz since)
 {
 	HgResidentRelation *keys;
 	int nkeys = hg_partitions_list(parent, &keys);
@@ -244,7 +245,7 @@ hg_sql_resident_wait_partitions(HgResidentRelation parent, bool with_graphs)
 		const char *name = get_rel_name(keys[i].relation);
 
 		if (name != NULL)
-			hg_sql_resident_wait(keys[i], name, with_graphs);
+			hg_sql_resident_wait(keys[i], name, since);
 	}
 }
 
@@ -255,7 +256,8 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	HgDirectoryRequest request = {0};
 	HgKeyNumbers *keys;
 	List *numbers;
-	bool all;
+	TimestampTz asked_at;
+	HgResidentReason reason;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -277,22 +279,25 @@ hashgraph_resident_add(PG_FUNCTION_ARGS)
 	request.pinned = PG_GETARG_BOOL(3);
 	request.columns = hg_sql_resident_numbers(numbers, &request.ncolumns);
 
+	asked_at = request.nkeys > 0 ? GetCurrentTimestamp() : DT_NOEND;
+
 	hg_list_load();
-	all = hg_directory_ask(&request) ||
-		  (hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0 &&
-		   hg_directory_ask(&request));
-	if (all && request.partitioned)
-		all = hg_partitions_follow(rel);
+	reason = hg_directory_ask(&request);
+	if (reason == HG_REASON_NO_MEMORY &&
+		hg_eviction_make_room(request.key, HG_DIRECTORY_ROOM, true) > 0)
+		reason = hg_directory_ask(&request);
+	if (reason == HG_REASON_NONE && request.partitioned && !hg_partitions_follow(rel))
+		reason = HG_REASON_NO_MEMORY;
 	/* a lock would keep the loader from nothing, but others from the table as long as this waits */
 	relation_close(rel, AccessShareLock);
 	hg_list_write(false);
 	hg_loader_wake();
-	if (!all)
-		hg_sql_resident_complain("", request.name, HG_REASON_NO_MEMORY);
+	if (reason != HG_REASON_NONE)
+		hg_sql_resident_complain("", request.name, reason);
 	if (PG_GETARG_BOOL(4) && request.partitioned)
-		hg_sql_resident_wait_partitions(request.key, request.nkeys > 0);
+		hg_sql_resident_wait_partitions(request.key, asked_at);
 	else if (PG_GETARG_BOOL(4))
-		hg_sql_resident_wait(request.key, request.name, request.nkeys > 0);
+		hg_sql_resident_wait(request.key, request.name, asked_at);
 	PG_RETURN_VOID();
 }
 
@@ -403,14 +408,18 @@ hashgraph_resident_check(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }
 
-/* May the current user see what there is of a table: who may see its statistics? */
+/*
+ * May the current user see what there is of a table: who may see its statistics?  What its columns
+ * and HashGraphs take tells of all rows, as pg_stats does, which hides it where policies hold.
+ */
 static bool
 hg_sql_resident_may_see(HgResidentRelation key)
 {
 	if (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS))
 		return true;
 	return key.database == MyDatabaseId && get_rel_relkind(key.relation) != '\0' &&
-		   pg_class_aclcheck(key.relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+		   pg_class_aclcheck(key.relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK &&
+		   check_enable_rls(key.relation, InvalidOid, true) != RLS_ENABLED;
 }
 
 /* The numbers of a key's columns, as SQL has them. */

@@ -20,6 +20,7 @@
 #include "../../src/engine/hg_flat.h"
 #include "../../src/engine/hg_hash.h"
 #include "hg_bench_host.h"
+#include "hg_bench_options.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@
 
 #define CHUNK 65536
 #define MAX_REPEAT 101
+#define MAX_ROWS 1000000000
 #define MAX_LINES 32
 #define PART_ROWS 230000
 #define FEW_KEYS 100000
@@ -192,22 +194,24 @@ side_create(Side *side, uint32_t n, uint64_t seed)
 }
 
 static void
-bench_make(void)
+bench_make(const char *name)
 {
 	HgFlatShape shape = hg_flat_shape(options.width, options.rows[0]);
 	HgFlatGraph *graph = NULL;
 	double start = cpu_ms();
-	HgStatus status =
-		hg_flat_make(&hg_bench_host, &shape, sides[0].pieces, sides[0].npieces, &graph, NULL);
+	HgStatus status;
 
-	note("make", options.rows[0], cpu_ms() - start);
-	check("make", status, status == HG_OK ? graph->rows : 0, options.rows[0]);
+	if (!is_wanted(name))
+		return;
+	status = hg_flat_make(&hg_bench_host, &shape, sides[0].pieces, sides[0].npieces, &graph, NULL);
+	note(name, options.rows[0], cpu_ms() - start);
+	check(name, status, status == HG_OK ? graph->rows : 0, options.rows[0]);
 	hg_flat_destroy(&hg_bench_host, graph);
 }
 
 /* A graph of the outer one less one part in a hundred, which comes in anew. */
 static void
-bench_merge(void)
+bench_merge(const char *name)
 {
 	HgFlatShape shape = sides[0].graph->shape;
 	uint64_t bins = UINT64_C(1) << shape.bins_log2;
@@ -220,6 +224,8 @@ bench_merge(void)
 	char *memory;
 	char *at;
 
+	if (!is_wanted(name))
+		return;
 	status = hg_flat_maker_open(&hg_bench_host, &shape, &maker, NULL);
 	if (status == HG_OK)
 		status = hg_flat_count_kept(maker, sides[0].graph, &sides[0].most, NULL);
@@ -244,8 +250,8 @@ bench_merge(void)
 			merged += hg_flat_counted(maker, b);
 		}
 	}
-	note("merge", options.rows[0], cpu_ms() - start);
-	check("merge", status, merged, options.rows[0]);
+	note(name, options.rows[0], cpu_ms() - start);
+	check(name, status, merged, options.rows[0]);
 	hg_flat_maker_close(maker);
 	free(memory);
 }
@@ -256,81 +262,78 @@ smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void
-bench_count(const char *name, const HgFlatMask *mask, HgMatchMode mode, uint64_t wanted)
+/* What is asked of a join. */
+typedef enum Wanted
 {
-	HgFlatSide outer = {.graph = sides[0].graph, .mask = mask};
-	HgFlatSide inner = {.graph = sides[1].graph};
-	double start = cpu_ms();
-	HgFlatJoin *join;
-	uint64_t pairs = 0;
-	HgStatus status = hg_flat_join_open(&hg_bench_host, &outer, &inner, NULL, &join, NULL);
+	COUNTED,	/* how many pairs there are */
+	OUTER_ROWS, /* the outer rows of all */
+	PAIRS
+} Wanted;
 
-	if (status == HG_OK)
-		status = hg_flat_join_count(join, mode, &pairs, NULL);
-	note(name, (uint64_t) options.rows[0] + options.rows[1], cpu_ms() - start);
-	check(name, status, pairs, wanted);
-	hg_flat_close(join);
-}
-
-/* Read a join's pairs; the sum of outer rows is told. */
-static uint64_t
-read_pairs(HgFlatJoin *join, HgMatchMode mode, bool with_inner)
+/* Have a join answer, which is open if status is HG_OK; *pairs is how many there are. */
+static HgStatus
+answer(HgStatus status, HgFlatJoin *join, HgMatchMode mode, Wanted wanted, uint64_t *pairs)
 {
 	static uint32_t outer[CHUNK];
 	static uint32_t inner[CHUNK];
-	HgMatches matches = {.outer = outer, .inner = with_inner ? inner : NULL, .capacity = CHUNK};
-	uint64_t pairs = 0;
+	HgMatches matches = {
+		.outer = outer, .inner = wanted == PAIRS ? inner : NULL, .capacity = CHUNK};
 
-	while (hg_flat_next(join, mode, &matches, NULL) == HG_OK && matches.count > 0)
-		pairs += matches.count;
-	return pairs;
+	*pairs = 0;
+	if (status == HG_OK && wanted == COUNTED)
+		status = hg_flat_join_count(join, mode, pairs, NULL);
+	else if (status == HG_OK)
+		while ((status = hg_flat_next(join, mode, &matches, NULL)) == HG_OK && matches.count > 0)
+			*pairs += matches.count;
+	return status;
 }
 
 static void
-bench_pairs(const char *name, const HgFlatMask *mask, HgMatchMode mode, bool with_inner,
-			uint64_t wanted)
+bench_join(const char *name, const HgFlatMask *mask, HgMatchMode mode, Wanted wanted,
+		   uint64_t expected)
 {
 	HgFlatSide outer = {.graph = sides[0].graph, .mask = mask};
 	HgFlatSide inner = {.graph = sides[1].graph};
 	double start = cpu_ms();
 	HgFlatJoin *join;
-	uint64_t pairs = 0;
-	HgStatus status = hg_flat_join_open(&hg_bench_host, &outer, &inner, NULL, &join, NULL);
+	uint64_t pairs;
+	HgStatus status;
 
-	if (status == HG_OK)
-		pairs = read_pairs(join, mode, with_inner);
+	if (!is_wanted(name))
+		return;
+	status = hg_flat_join_open(&hg_bench_host, &outer, &inner, NULL, &join, NULL);
+	status = answer(status, join, mode, wanted, &pairs);
 	note(name, (uint64_t) options.rows[0] + options.rows[1], cpu_ms() - start);
-	check(name, status, pairs, wanted);
+	check(name, status, pairs, expected);
 	hg_flat_close(join);
 }
 
 static void
-bench_lookup(const char *name, HgSide keys_of, bool counted)
+bench_lookup(const char *name, HgSide keys_of, Wanted wanted)
 {
 	HgFlatSide graph = {.graph = sides[0].graph};
 	HgFlatRows rows = {.keys = sides[1].keys, .count = smaller(options.rows[1], FEW_KEYS)};
 	double start = cpu_ms();
+	uint64_t expected = 0;
 	HgFlatJoin *join;
-	uint64_t pairs = 0;
-	uint64_t wanted = 0;
-	HgStatus status =
-		hg_flat_lookup_open(&hg_bench_host, &rows, options.width, keys_of, &graph, &join, NULL);
+	uint64_t pairs;
+	HgStatus status;
 
-	if (status == HG_OK && counted)
-		status = hg_flat_join_count(join, HG_MATCH_ALL, &pairs, NULL);
-	else if (status == HG_OK)
-		pairs = read_pairs(join, HG_MATCH_ALL, true);
+	if (!is_wanted(name))
+		return;
+	status =
+		hg_flat_lookup_open(&hg_bench_host, &rows, options.width, keys_of, &graph, &join, NULL);
+	status = answer(status, join, HG_MATCH_ALL, wanted, &pairs);
 	note(name, rows.count, cpu_ms() - start);
 	for (uint64_t i = 0; i < rows.count; i++)
-		wanted += (options.width == 4 ? ((uint32_t *) rows.keys)[i] : ((uint64_t *) rows.keys)[i]) <
-				  options.rows[0];
-	check(name, status, pairs, wanted);
+		expected += (options.width == 4 ? ((uint32_t *) rows.keys)[i]
+										: ((uint64_t *) rows.keys)[i]) < options.rows[0];
+	check(name, status, pairs, expected);
 	hg_flat_close(join);
 }
 
 static void
-bench_job(void)
+bench_job(const char *name)
 {
 	HgEngine *engine = hg_cpu_engine();
 	HgJobSpec spec = {.key_width = options.width, .probe = HG_PROBE_INTERSECT, .device = -1};
@@ -339,17 +342,22 @@ bench_job(void)
 	HgStatus status;
 	HgJob *job;
 
+	if (!is_wanted(name))
+		return;
 	status = engine->open(engine, &hg_bench_host, &spec, &job, NULL);
 	if (status != HG_OK)
+	{
+		check(name, status, 0, 0);
 		return;
+	}
 	for (int s = 0; s < 2 && status == HG_OK; s++)
 		status = engine->append(job, (HgSide) s, sides[s].keys, options.rows[s], NULL);
 	if (status == HG_OK)
 		status = engine->build(job, NULL);
 	if (status == HG_OK)
 		status = engine->count(job, HG_MATCH_ALL, &pairs, NULL);
-	note("job: intersect count", (uint64_t) options.rows[0] + options.rows[1], cpu_ms() - start);
-	check("job", status, pairs, smaller(options.rows[0], options.rows[1]));
+	note(name, (uint64_t) options.rows[0] + options.rows[1], cpu_ms() - start);
+	check(name, status, pairs, smaller(options.rows[0], options.rows[1]));
 	engine->close(job);
 }
 
@@ -358,81 +366,103 @@ run_all(void)
 {
 	uint64_t all = smaller(options.rows[0], options.rows[1]);
 
-	if (is_wanted("make"))
-		bench_make();
-	if (is_wanted("merge"))
-		bench_merge();
-	if (is_wanted("intersect count"))
-		bench_count("intersect count", NULL, HG_MATCH_ALL, all);
-	if (is_wanted("intersect count, mask of ALL"))
-		bench_count("intersect count, mask of ALL", &sides[0].all, HG_MATCH_ALL, all);
+	bench_make("make");
+	bench_merge("merge");
+	bench_join("intersect count", NULL, HG_MATCH_ALL, COUNTED, all);
+	bench_join("intersect count, mask of ALL", &sides[0].all, HG_MATCH_ALL, COUNTED, all);
 	if (options.rows[0] <= options.rows[1])
 	{
-		if (is_wanted("intersect count, 1 % NONE"))
-			bench_count("intersect count, 1 % NONE", &sides[0].most, HG_MATCH_ALL,
-						sides[0].most_rows);
-		if (is_wanted("intersect count, SOME"))
-			bench_count("intersect count, SOME", &sides[0].some, HG_MATCH_ALL, sides[0].some_rows);
+		bench_join("intersect count, 1 % NONE", &sides[0].most, HG_MATCH_ALL, COUNTED,
+				   sides[0].most_rows);
+		bench_join("intersect count, SOME", &sides[0].some, HG_MATCH_ALL, COUNTED,
+				   sides[0].some_rows);
 	}
-	if (is_wanted("intersect count, first"))
-		bench_count("intersect count, first", NULL, HG_MATCH_FIRST, all);
-	if (is_wanted("intersect pairs"))
-		bench_pairs("intersect pairs", NULL, HG_MATCH_ALL, true, all);
-	if (is_wanted("intersect pairs, mask of ALL"))
-		bench_pairs("intersect pairs, mask of ALL", &sides[0].all, HG_MATCH_ALL, true, all);
-	if (is_wanted("intersect first, outer alone"))
-		bench_pairs("intersect first, outer alone", NULL, HG_MATCH_FIRST, false, all);
-	if (is_wanted("look up 100000 keys, count"))
-		bench_lookup("look up 100000 keys, count", HG_OUTER, true);
-	if (is_wanted("look up 100000 keys, pairs"))
-		bench_lookup("look up 100000 keys, pairs", HG_OUTER, false);
-	if (is_wanted("look up 100000 inner keys, pairs"))
-		bench_lookup("look up 100000 inner keys, pairs", HG_INNER, false);
-	if (is_wanted("job"))
-		bench_job();
+	bench_join("intersect count, first", NULL, HG_MATCH_FIRST, COUNTED, all);
+	bench_join("intersect pairs", NULL, HG_MATCH_ALL, PAIRS, all);
+	bench_join("intersect pairs, mask of ALL", &sides[0].all, HG_MATCH_ALL, PAIRS, all);
+	bench_join("intersect first, outer alone", NULL, HG_MATCH_FIRST, OUTER_ROWS, all);
+	bench_lookup("look up 100000 keys, count", HG_OUTER, COUNTED);
+	bench_lookup("look up 100000 keys, pairs", HG_OUTER, PAIRS);
+	bench_lookup("look up 100000 inner keys, pairs", HG_INNER, PAIRS);
+	bench_job("job: intersect count");
 }
 
 static void
-usage(void)
+usage(FILE *file)
 {
-	printf(
-		"usage: hg_bench_flat [--rows N] [--inner N] [--width 4|8] [--repeat N]\n"
-		"                     [--features portable|avx2|avx512] [--small-pages] [--only NAME]\n");
-	exit(1);
+	fprintf(file,
+			"Usage: hg_bench_flat [option]...\n"
+			"  --rows N                 of both sides, at most %d (10000000)\n"
+			"  --inner N                of the inner side alone, behind --rows\n"
+			"  --width 4|8              bytes of a key (4)\n"
+			"  --repeat N               runs of each line, at most %d; times are medians (9)\n"
+			"  --features portable|avx2|avx512  of the processor, at most (all it has)\n"
+			"  --small-pages            memory in no huge pages\n"
+			"  --only NAME              lines whose names begin so\n"
+			"Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n",
+			MAX_ROWS, MAX_REPEAT);
+}
+
+/* The number of an option, at least 1, or the end of the program. */
+static unsigned long
+number(const char *option, unsigned long max)
+{
+	unsigned long value = hg_bench_number("hg_bench_flat", option, optarg, max);
+
+	return value > 0 ? value : 1;
+}
+
+static const char *
+features_name(int features)
+{
+	static const char *const names[] = {"portable", "avx2", "avx512"};
+
+	return names[features];
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{"rows", required_argument, NULL, 'r'},		{"inner", required_argument, NULL, 'i'},
-		{"width", required_argument, NULL, 'w'},	{"repeat", required_argument, NULL, 'n'},
-		{"features", required_argument, NULL, 'f'}, {"small-pages", no_argument, NULL, 's'},
-		{"only", required_argument, NULL, 'o'},		{NULL, 0, NULL, 0}};
+	static const struct option names[] = {{"rows", required_argument, NULL, 'r'},
+										  {"inner", required_argument, NULL, 'i'},
+										  {"width", required_argument, NULL, 'w'},
+										  {"repeat", required_argument, NULL, 'n'},
+										  {"features", required_argument, NULL, 'f'},
+										  {"small-pages", no_argument, NULL, 's'},
+										  {"only", required_argument, NULL, 'o'},
+										  {"help", no_argument, NULL, 'h'},
+										  {NULL, 0, NULL, 0}};
 	uint64_t bytes = 0;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-	{
-		if (option == 'r')
-			options.rows[0] = options.rows[1] = (uint32_t) atol(optarg);
-		else if (option == 'i')
-			options.rows[1] = (uint32_t) atol(optarg);
-		else if (option == 'w')
-			options.width = (uint32_t) atol(optarg);
-		else if (option == 'n' && atoi(optarg) <= MAX_REPEAT)
-			options.repeat = atoi(optarg);
-		else if (option == 'f')
-			hg_cpu_limit_features(strcmp(optarg, "portable") == 0 ? HG_CPU_PORTABLE
-								  : strcmp(optarg, "avx2") == 0	  ? HG_CPU_AVX2
-																  : HG_CPU_AVX512);
-		else if (option == 'o')
-			options.only = optarg;
-		else if (option == 's')
-			hg_bench_small_pages = true;
-		else
-			usage();
-	}
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
+		switch (option)
+		{
+			case 'r':
+				options.rows[0] = options.rows[1] = (uint32_t) number("rows", MAX_ROWS);
+				break;
+			case 'i':
+				options.rows[1] = (uint32_t) number("inner", MAX_ROWS);
+				break;
+			case 'w':
+				options.width = number("width", 8) == 8 ? 8 : 4;
+				break;
+			case 'n':
+				options.repeat = (int) number("repeat", MAX_REPEAT);
+				break;
+			case 'f':
+				hg_cpu_limit_features((HgCpuFeatures) hg_bench_choice(
+					"hg_bench_flat", "features", optarg, HG_CPU_AVX512 + 1, features_name));
+				break;
+			case 's':
+				hg_bench_small_pages = true;
+				break;
+			case 'o':
+				options.only = optarg;
+				break;
+			default:
+				hg_bench_help(usage, option == 'h');
+		}
 	for (int s = 0; s < 2; s++)
 	{
 		HgFlatShape shape = hg_flat_shape(options.width, options.rows[s]);

@@ -196,16 +196,7 @@ table_export(HgBenchTable *table, void *keys, HgError *error)
 static HgStatus
 table_describe(HgBenchTable *table, HgTableStats *stats, HgError *error)
 {
-	HgCudaTable *own = table->table;
-
-	*stats = own->told;
-	stats->bytes = own->work.held;
-	HG_TRY(own->calls->describe(own, stats, error));
-	HG_TRY(hg_cuda_wait(&own->work, error));
-	stats->rows = own->rows;
-	stats->filled = stats->slots > 0 ? (double) own->rows / (double) stats->slots : 0;
-	stats->peak_bytes = own->work.peak;
-	return HG_OK;
+	return hg_cuda_table_describe(table->table, 0, stats, error);
 }
 
 static HgStatus

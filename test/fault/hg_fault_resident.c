@@ -39,6 +39,7 @@
 #include "storage/lock.h"
 #include "utils/guc.h"
 
+#include "backend/matcher/hg_matcher.h"
 #include "batch/hg_graph_key.h"
 #include "batch/hg_heap_page.h"
 #include "engine/hg_flat.h"
@@ -118,6 +119,8 @@ HG_WRAPPED(void, hg_heap_page_take,
 #if HG_HAVE_PRUNE_OPT
 HG_WRAPPED(void, heap_page_prune_opt, (Relation relation, Buffer buffer));
 #endif
+HG_WRAPPED(HgMatcher *, hg_matcher_create,
+		   (const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner));
 HG_WRAPPED(void, hg_chain_end_round, (HgChain * chain, HgChainPosition position));
 HG_WRAPPED(void, hg_chain_break, (HgChain * chain, uint64 generation));
 HG_WRAPPED(int, hg_directory_list, (Oid database, HgResidentRelation **keys));
@@ -444,6 +447,25 @@ __wrap_hg_validity_serve(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		hg_block_bits_and(unconstify(HgBlockBits *, segment->blocks), &bits);
 	}
 	return served;
+}
+
+/* What processes that join together have in common lasts no longer than the call. */
+HgMatcher *
+__wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
+{
+	HgMatcherSpec lent = *spec;
+	HgTeamSpec *team = palloc0(sizeof(HgTeamSpec));
+	HgMatcher *matcher;
+
+	if (spec->team != NULL)
+	{
+		*team = *spec->team;
+		lent.team = team;
+	}
+	matcher = __real_hg_matcher_create(&lent, outer, inner);
+	memset(team, 0x7f, sizeof(HgTeamSpec));
+	pfree(team);
+	return matcher;
 }
 
 void

@@ -1,5 +1,7 @@
 # The benchmarks run, on few rows: results agree, what they write can be read, and a race that
 # somebody cheats in is called off.
+#
+# Once: what is tested are programs and their harness, which ask any PostgreSQL the same.
 
 use strict;
 use warnings;

@@ -356,6 +356,9 @@ like($error, qr/permission denied for table t/, '... nor is told what it would n
 sql(q{create table hidden (w text); alter table hidden enable row level security; insert into hidden select repeat('w', 900) from generate_series(1, 100); analyze hidden; grant select on hidden to reader});
 cmp_ok(sql(q{select host_bytes from hashgraph_resident_advise('hidden') where "column" = 'w'}), '<', 2000, 'advice makes use of what ANALYZE has found: one value');
 cmp_ok($node->safe_psql('postgres', q{set role reader; select host_bytes from hashgraph_resident_advise('hidden') where "column" = 'w'}), '>=', 3200, '... and tells nothing of rows that the user may not see');
+sql(q{select hashgraph_resident_add('hidden')});
+is(sql(q{select count(*) from hashgraph_resident where relation = 'hidden'::regclass}), '1', '... nor does the view, which tells the owner');
+is($node->safe_psql('postgres', q{set role reader; select count(*) from hashgraph_resident where relation_id = 'hidden'::regclass}), '0', '... and nobody for whom policies hold');
 sql('drop table hidden');
 if ($node->pg_version >= 17)
 {

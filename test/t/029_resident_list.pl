@@ -186,6 +186,7 @@ becomes('a ready', '... or forgotten');
 
 # ---------------------------------------------------------------- a standby
 
+sql(q{select hashgraph_resident_add('a', keys => '{k}', wait => true)});
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $node->backup('copy');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
@@ -193,6 +194,9 @@ $standby->start;
 my $other = RawSession->new($standby);
 ok(wait_for(sub { $other->query($all) eq 'a ready' }, 20), 'a standby takes in what its copy of the list names');
 is($other->query(q{select * from hashgraph_resident_check('a')}), '5000|0', '... as it is');
+ok(wait_for(sub { $other->query('set hashgraph.force = on'); $other->query('explain (analyze, costs off) select count(*) from a x join a y using (k)') =~ /Build: resident.*Outer HashGraph: resident/s }, 20), '... and joins from its HashGraph')
+  or diag($other->query('select json_agg(r) from hashgraph_resident r'));
+is($other->query('select count(*), sum(x.v + y.v) from a x join a y using (k)'), '5000|25005000', '... its rows');
 $other->query(q{select hashgraph_resident_drop('a')});
 $other->query(q{select hashgraph_resident_add('p')});
 $standby->stop('immediate');

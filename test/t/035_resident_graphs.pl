@@ -71,6 +71,15 @@ sub in_step
 	return;
 }
 
+# The most memory that a session has had mapped, in kB.
+sub peak_of
+{
+	my ($session) = @_;
+
+	slurp_file('/proc/' . $session->pid . '/status') =~ /^VmPeak:\s+(\d+) kB/m or die 'no VmPeak';
+	return $1;
+}
+
 sub memory_used { return sql('select memory_used from hashgraph_stat_resident'); }
 sub made { return sql('select graphs_made from hashgraph_stat_resident'); }
 sub merged { return sql('select graphs_merged from hashgraph_stat_resident'); }
@@ -112,6 +121,18 @@ settle($_) foreach 'one', 'none', 'nulls';
 in_step('one', ['k'], 'one key has 20000 rows');
 in_step('none', ['k'], '... a table has no rows');
 in_step('nulls', ['k'], '... or all keys are NULL');
+
+# what a loader collects of a bin is bounded
+sql(q{create table frequent as select 7 as k from generate_series(1, 200000); select hashgraph_resident_add('frequent')});
+settle('frequent');
+sql(q{alter system set maintenance_work_mem = '1MB'; select pg_reload_conf()});
+wait_for(sub { sql('show maintenance_work_mem') eq '1MB' }, 10);
+like(error_of(q{select hashgraph_resident_add('frequent', keys => '{k}', wait => true)}), qr/a HashGraph of "frequent" could not be taken in.*rows of one key do not fit in maintenance_work_mem/s, 'a key that has too many rows for the loader has no graph');
+sql(q{alter system reset maintenance_work_mem; select pg_reload_conf()});
+wait_for(sub { sql('show maintenance_work_mem') eq '64MB' }, 10);
+sql(q{select hashgraph_resident_refresh('frequent')});
+in_step('frequent', ['k'], '... until there is memory for them, and it is asked for again');
+sql('drop table frequent');
 
 like(error_of(q{select hashgraph_resident_add('t', keys => '{x,y}')}), qr/column "y" of relation "t" cannot have a HashGraph.*no hash function of PostgreSQL's own/s, 'arrays can have none');
 like(error_of(q{select hashgraph_resident_add('t', keys => '{{x,y}}')}), qr/columns "x", "y" of relation "t" cannot have a HashGraph/, '... nor with another column');
@@ -205,6 +226,8 @@ sql('alter table one alter k type text[] using array[k]');
 settle('one');
 ok(wait_for(sub { graphs('one') =~ /^k declined 0 of/ }, 10), '... and has to go where the type can have none') or diag(graphs('one'));
 is(sql(q{select reason from hashgraph_resident where relation = 'one'::regclass and kind = 'graph'}), q{a type of its key has no hash function of PostgreSQL's own, or has values of other types in it}, '... with the reason');
+is(error_of(q{select hashgraph_resident_add('one', array['v'], keys => '{v}', wait => true)}), '', '... which is not what one of another column is waited for with');
+sql(q{select hashgraph_resident_drop('one', array['v'])});
 sql('alter table one alter k type int using k[1]::int');
 settle('one');
 in_step('one', ['k'], '... until that changes again');
@@ -244,6 +267,13 @@ ok(wait_for(sub { $node->safe_psql($database, q{select state from hashgraph_resi
 sql(qq{drop database "$database"});
 is(sql(qq{select count(*) from hashgraph_resident where database is null or database <> 'postgres'}), '0', '... which they go with');
 
+# ---------------------------------------------------------------- as many as a table can have
+
+sql('create table many (' . join(', ', map { "c$_ int" } 1 .. 40) . ')');
+like(error_of(q{select hashgraph_resident_add('many', keys => (select array_agg(array['c' || i, 'c' || j]::name[]) from generate_series(1, 40) i, generate_series(1, 40) j where i <> j))}),
+	qr/"many" could not be taken in.*it has as many HashGraphs as a table can have/s, 'too many HashGraphs are refused, and not for want of memory');
+ok(wait_for(sub { sql(q{select string_agg(distinct state, ',') || count(*) from hashgraph_resident where relation = 'many'::regclass and kind = 'graph'}) eq 'ready1024' }, 60), '... and the others made');
+
 # ---------------------------------------------------------------- memory
 
 sql(q{select hashgraph_resident_drop(relation) from (select distinct relation from hashgraph_resident where relation not in ('p1'::regclass, 'p2'::regclass)) r});
@@ -256,12 +286,18 @@ is(sql(q{select string_agg(distinct state, ',') from hashgraph_resident where re
 is(sql(q{select rows_different from hashgraph_resident_check('large')}), '0', '... and are right');
 cmp_ok(memory_used(), '<=', 24 * 1024 * 1024, 'no more memory is used than there is');
 sql(q{select hashgraph_resident_drop('large', array['c'])});
-sql(q{select hashgraph_resident_add('large', array['k', 'b'], keys => '{b}', wait => true)});
-settle('large');
 # memory is short, so that segments may be loaded again: a HashGraph follows when a tenth of its rows is out of step
 ok(wait_for(sub { graphs('large') =~ /^b ready (\d+) of (\d+), 0 stale$/ && $1 >= 0.9 * $2 && sql(q{select * from hashgraph_resident_check('large')}) eq '800000|0' }, 20),
-	'with room it is made')
+	'with room it is made, without being asked for again')
   or diag(graphs('large'));
+# keys are compared segment by segment where there is memory for one alone
+my $checking = RawSession->new($node);
+$checking->run_each(q{set work_mem = '64kB'; set maintenance_work_mem = '1MB'; select hashgraph_resident_check('p1')});
+my $peak = peak_of($checking);
+is($checking->run_each(q{select * from hashgraph_resident_check('large')}), '800000|0', 'a HashGraph is compared in little memory');
+cmp_ok(peak_of($checking) - $peak, '<', 3000, '... which it keeps within: kB');
+is($checking->run_each(q{set maintenance_work_mem = '64MB'; select * from hashgraph_resident_check('large')}), '800000|0', '... as in more');
+cmp_ok(peak_of($checking) - $peak, '>', 5000, '... which it takes then: kB');
 # not for two of them: the older one goes first
 $made = made();
 sql('update large set b = b + 1 where k < 200000');

@@ -253,6 +253,25 @@ test_one_key(HgTables *tables, HgTableSpec spec, uint32_t rows)
 	free(keys);
 }
 
+/* More rows are expected than there are numbers of slots for. */
+static void
+test_too_many_expected(HgTables *tables, HgTableKind kind)
+{
+	HgTableSpec spec = {
+		.kind = kind, .content = HG_TABLE_SET, .key_width = 4, .expected_rows = UINT64_C(1) << 32};
+	HgTable *table = NULL;
+	HgError error = {0};
+	HgStatus status;
+
+	if (!hg_table_suite_wants(kind) || !hg_tap_turn())
+		return;
+	status = tables->open(tables, test_host_plain(), &spec, &table, &error);
+	if (status == HG_OK)
+		tables->close(table);
+	hg_tap_ok(status == HG_TOO_MANY_ROWS, "cuda: %s: too many rows are expected: status %d, %s",
+			  hg_table_kind_name(kind), (int) status, error.message);
+}
+
 static void
 test_large(HgTables *tables)
 {
@@ -283,6 +302,8 @@ test_large(HgTables *tables)
 			kind != HG_TABLE_ELLPACK && kind != HG_TABLE_SLICED_ELLPACK && hg_tap_turn())
 			test_one_key(tables, spec, rows / 4);
 	}
+	test_too_many_expected(tables, HG_TABLE_DYNAMIC);
+	test_too_many_expected(tables, HG_TABLE_CUCKOO);
 }
 
 int

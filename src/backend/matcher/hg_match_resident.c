@@ -22,6 +22,10 @@
  * and an outer row's matches with lent inner rows follow each other, and those with held ones do:
  * where one match of a row counts, and there are both, the caller looks to that.
  *
+ * Where the caller looks at one side's rows alone, and not at their order, those of lent x lent are
+ * tallied (engine/hg_flat.h), if there are enough of them: what he fetches for them then lies in
+ * order, too.
+ *
  * Graphs of held keys are made when the source is built, in the task's memory, and stay: the stream
  * may begin again.
  *
@@ -35,9 +39,17 @@
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_team.h"
+#include "hg_guc.h"
 
 /* Held outer keys are looked up where there are so many times as many lent rows. */
 #define HG_LOOKUP_ROWS 8
+
+/*
+ * Rows are tallied where values of them would not be in a near cache, and matches are expected of
+ * one in so many of them.
+ */
+#define HG_TALLY_ROWS (1 << 20)
+#define HG_TALLY_SHARE 8
 
 /* Matches of a block: as many as a near cache holds. */
 #define HG_RESIDENT_CHUNK 4096
@@ -60,12 +72,15 @@ typedef struct HgMatchResident
 
 	/* where the stream stands */
 	HgResidentPart part;
-	int piece;		  /* of the keys that are looked up: the next one */
-	HgFlatJoin *join; /* or NULL */
+	int piece;			/* of the keys that are looked up: the next one */
+	HgFlatJoin *join;	/* or NULL */
+	HgFlatTally *tally; /* of its pairs; or NULL */
+	HgSide tallied;
 	HgMatches block;
 
-	uint64 matches; /* so far, but for those of held keys alone */
-	uint64 bytes;	/* that the graphs of held keys have taken */
+	uint64 matches;		/* so far, but for those of held keys alone */
+	uint64 bytes;		/* that the graphs of held keys have taken ... */
+	uint64 tally_bytes; /* ... and a tally */
 	double build_ms;
 	double match_ms;
 } HgMatchResident;
@@ -156,6 +171,50 @@ hg_match_resident_take(void *arg)
 	return pg_atomic_fetch_add_u32(arg, 1);
 }
 
+/*
+ * May the rows of lent x lent be tallied, those of the side that is read?  Where one outer row's
+ * first match alone counts, that is the outer one.
+ */
+static bool
+hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
+{
+	const HgMatcherSpec *spec = &task->spec;
+	uint64 rows;
+
+	if (!spec->any_order || spec->unread[HG_OUTER] == spec->unread[HG_INNER])
+		return false;
+	*side = spec->unread[HG_OUTER] ? HG_INNER : HG_OUTER;
+	rows = spec->lent[*side]->graph->rows;
+	return (hg_force ||
+			(rows >= HG_TALLY_ROWS && spec->pairs >= (double) (rows / HG_TALLY_SHARE))) &&
+		   (spec->direct_limit == 0 ||
+			hg_flat_tally_bytes(spec->first_row[*side]) <= spec->direct_limit / 4 * 3);
+}
+
+/* Open the join of lent x lent. */
+static HgStatus
+hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
+{
+	HgMatchTask *task = resident->source.task;
+	const HgHost *host = &task->host.host;
+	HgFlatWork work = {0};
+	HgSide side;
+	HgStatus status;
+
+	if (task->spec.team != NULL)
+		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
+	status = hg_flat_join_open(host, task->spec.lent[HG_OUTER], task->spec.lent[HG_INNER], &work,
+							   &resident->join, error);
+	if (status != HG_OK || !hg_match_resident_tallies(task, &side))
+		return status;
+	resident->tallied = side;
+	status = hg_flat_tally_open(host, resident->join, side, task->spec.first_row[side],
+								&resident->tally, error);
+	if (status == HG_OK)
+		resident->tally_bytes = hg_flat_tally_bytes(task->spec.first_row[side]);
+	return status;
+}
+
 /* Open the next join of the current part, a graph's or a piece's; there may be none left. */
 static HgStatus
 hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
@@ -164,7 +223,6 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 	const HgFlatSide *const *lent = task->spec.lent;
 	const HgHost *host = &task->host.host;
 	HgFlatSide sides[2];
-	HgFlatWork work = {0};
 	HgFlatRows rows;
 	HgSide held;
 
@@ -173,10 +231,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 		if (lent[HG_OUTER] == NULL || lent[HG_INNER] == NULL || resident->piece > 0)
 			return HG_OK;
 		resident->piece = 1;
-		if (task->spec.team != NULL)
-			work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
-		return hg_flat_join_open(host, lent[HG_OUTER], lent[HG_INNER], &work, &resident->join,
-								 error);
+		return hg_match_resident_open_lent(resident, error);
 	}
 	held = hg_resident_part_held(resident->part);
 	if (lent[hg_other_side(held)] == NULL)
@@ -202,6 +257,8 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 static void
 hg_match_resident_close_join(HgMatchResident *resident)
 {
+	hg_flat_tally_close(resident->tally);
+	resident->tally = NULL;
 	if (resident->join != NULL)
 		hg_flat_close(resident->join);
 	resident->join = NULL;
@@ -286,7 +343,11 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 	block->count = 0;
 	while (status == HG_OK && block->count == 0)
 	{
-		if (resident->join != NULL)
+		if (resident->tally != NULL)
+			status = hg_flat_tally_next(resident->tally, task->spec.mode,
+										resident->tallied == HG_OUTER ? block->outer : block->inner,
+										block->capacity, &block->count, error);
+		else if (resident->join != NULL)
 			status = hg_flat_next(resident->join, task->spec.mode, block, error);
 		if (status == HG_OK && block->count == 0)
 		{
@@ -368,7 +429,7 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 	}
 	stats->probe = intersects ? HG_PROBE_INTERSECT : HG_PROBE_STANDARD;
 	stats->matches += resident->matches;
-	stats->peak_bytes += resident->bytes;
+	stats->peak_bytes += resident->bytes + resident->tally_bytes;
 	stats->phase_ms[HG_PHASE_BUILD] += resident->build_ms;
 	stats->phase_ms[HG_PHASE_MATCH] += resident->match_ms;
 }

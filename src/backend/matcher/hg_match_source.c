@@ -61,7 +61,7 @@ hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 	spec->direct_limit = task->spec.direct_limit;
 	spec->streamed = task->spec.streamed_rows > 0;
 	/* others go on with what has been delivered of another source, and look at these */
-	spec->outer_only = spec->streamed && task->spec.outer_only;
+	spec->outer_only = spec->streamed && task->spec.unread[HG_INNER];
 	spec->trial = on_device ? task->spec.trial : NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -114,7 +114,11 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	hg_host_init(&task->host, context);
 	task->spec = *spec;
 	if (spec->team != NULL)
+	{
+		/* it is looked at while matches are asked for, and the caller's does not last */
 		hg_team_init(&task->team, spec->team, &task->host);
+		task->spec.team = &task->team.spec;
+	}
 	task->sides[HG_OUTER] = *outer;
 	task->sides[HG_INNER] = *inner;
 	hg_delivered_init(&task->delivered, context, spec, task->sides);

@@ -60,7 +60,8 @@ typedef struct HgMatcherSpec
 	bool small;			 /* a few rows: use the CPU and nothing else */
 	bool counted;		 /* no match is asked for, only their number */
 	bool direct;		 /* on the CPU keys may be vertices, where no setting says otherwise ... */
-	uint64 direct_limit; /* ... and the job holds no more than that with a table of them; 0: any */
+	uint64 direct_limit; /* ... and the job holds no more than that with a table of them, or with
+						  * what else it can do without; 0: any */
 	double pairs;		 /* matches that are expected; only hints at how long they take */
 
 	/*
@@ -75,7 +76,13 @@ typedef struct HgMatcherSpec
 	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
 	 */
 	uint64 streamed_rows;
-	bool outer_only; /* of streamed rows: the caller does not look at the inner rows of matches */
+
+	/*
+	 * By HgSide: the caller does not look at the side's rows of matches, which may be any then.
+	 * any_order: he takes all matches, and their order is nothing to him.
+	 */
+	bool unread[2];
+	bool any_order;
 
 	/*
 	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;

@@ -7,7 +7,7 @@
  *	hg_cpu_flat_find.c		probes: outer rows and the lists that they may have partners in
  *	hg_cpu_flat_compare.c	kernels: keys compared with keys
  *
- * The first of them calls the other two.
+ * The first of them calls the other two.  What a tally makes of the stream is in hg_cpu_flat_tally.c.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

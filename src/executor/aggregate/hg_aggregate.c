@@ -60,6 +60,9 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_used.h"
 
+/* So many groups are found as soon in any order: a near cache holds them. */
+#define HG_FEW_GROUPS 1000
+
 static Node *hg_aggregate_create_state(CustomScan *cscan);
 static void hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags);
 static TupleTableSlot *hg_aggregate_exec(CustomScanState *node);
@@ -342,6 +345,9 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 
 	hg_aggregate_begin_groups(state, outside.places, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
+	/* many groups are found sooner in the order of a key: the join's, which may be theirs */
+	if (!state->grouped || cscan->scan.plan.plan_rows <= HG_FEW_GROUPS)
+		hg_join_source_take_all(state->source);
 	/* rows are looked at, but for the values of new groups */
 	state->source->max_bytes = 0;
 	for (int i = 0; i < state->groups->nvalues; i++)

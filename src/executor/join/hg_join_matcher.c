@@ -48,6 +48,13 @@ hg_join_outer_settled(void *arg, uint32 outer_row)
 	return hg_join_is_settled(arg, outer_row);
 }
 
+bool
+hg_join_is_unread(const HgJoinState *state, HgSide side)
+{
+	return state->inputs[side]->ncolumns == 0 && !state->matched[side].tracked &&
+		   state->rules.join_qual == NULL;
+}
+
 void
 hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
@@ -75,6 +82,13 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);
 	spec->direct = true;
 	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->team), 1);
+	/* what a row's other matches are is asked of those that stand together */
+	spec->any_order = state->output.any_order && state->rules.join_qual == NULL;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec->unread[side] = hg_join_is_unread(state, (HgSide) side);
+		spec->any_order &= !state->matched[side].tracked;
+	}
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);

@@ -31,10 +31,16 @@ extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory
 /*
  * Build the HashGraphs of the rows in memory, and start the stream of their matches; nothing is
  * sent any more.  The caller has filled in how many matches are expected, what the processes of a
- * team share, and what outer rows that come later are told by (streamed_rows, outer_only); all else
- * of the spec is filled in here.
+ * team share, and what outer rows that come later are told by (streamed_rows); all else of
+ * the spec is filled in here.
  */
 extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
+
+/*
+ * Does nobody look at the rows of a side that matches have?  A sum of outer columns asks how often
+ * each row matches, not what.
+ */
+extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
 
 /* Charge what the matcher's job has taken so far: matching may have it take more. */
 extern void hg_join_charge_job(HgJoinMatching *matching);

@@ -21,6 +21,7 @@ typedef struct HgJoinOutput
 {
 	HgBatch *batch;		  /* columns by their places in the scan slot */
 	int next;			  /* the row of it that is returned next */
+	bool any_order;		  /* whoever is above takes all rows, whatever their order */
 	uint64 empty_left;	  /* rows of no columns that follow it, in batches to come */
 	int ncolumns;		  /* that are needed ... */
 	int *columns;		  /* [ncolumns] ... and their places */

@@ -122,6 +122,13 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	return true;
 }
 
+void
+hg_join_source_take_all(HgBatchSource *source)
+{
+	if (source->next == hg_join_source_next)
+		((HgJoinSource *) source)->join->output.any_order = true;
+}
+
 bool
 hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer)
 {

@@ -43,6 +43,12 @@ extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const 
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
 /*
+ * All rows of the source will be taken, whatever their order.  Nothing is done where the source is
+ * not a join of our own.
+ */
+extern void hg_join_source_take_all(HgBatchSource *source);
+
+/*
  * Have rows of the source, which is a join of ours, come in groups wherever they can: next() hands
  * them to the reducer, which must stay in place, and returns the other rows.  False, and nothing is
  * done, where they never can.  Columns are of the source's batches.

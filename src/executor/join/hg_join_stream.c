@@ -49,21 +49,13 @@ hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 								 state->css.ss.ps.plan->plan_rows);
 }
 
-/* Does nobody look at inner rows?  A sum of outer columns asks how often each matches, not what. */
-static bool
-hg_join_is_outer_only(const HgJoinState *state)
-{
-	return state->inputs[HG_INNER]->ncolumns == 0 && !state->matched[HG_INNER].tracked &&
-		   state->rules.join_qual == NULL;
-}
-
 bool
 hg_join_may_take_bits(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
 	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
-		   !state->rules.keep[HG_INNER] && hg_join_is_outer_only(state) &&
+		   !state->rules.keep[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
 		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
 }
 
@@ -102,7 +94,6 @@ hg_join_begin_stream(HgJoinState *state)
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
-	spec.outer_only = hg_join_is_outer_only(state);
 	if (state->inputs[HG_INNER]->bits != NULL)
 		spec.inner_bits = &state->inputs[HG_INNER]->bits->map;
 
