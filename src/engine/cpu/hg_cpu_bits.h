@@ -12,10 +12,11 @@
 
 #include <stdint.h>
 
-/* The bits of a word; the number of its lowest, of a word that is not 0. */
+/* The bits of a word; the number of its lowest, of a word that is not 0; the same of 64 bits. */
 #if defined(__GNUC__)
 #define count_bits(word) ((uint32_t) __builtin_popcount(word))
 #define lowest_bit(word) ((uint32_t) __builtin_ctz(word))
+#define lowest_bit64(word) ((uint32_t) __builtin_ctzll(word))
 #else
 static inline uint32_t
 count_bits(uint32_t word)
@@ -31,6 +32,14 @@ static inline uint32_t
 lowest_bit(uint32_t word)
 {
 	return count_bits((word & (0 - word)) - 1);
+}
+
+static inline uint32_t
+lowest_bit64(uint64_t word)
+{
+	uint32_t low = (uint32_t) word;
+
+	return low != 0 ? lowest_bit(low) : 32 + lowest_bit((uint32_t) (word >> 32));
 }
 #endif
 

@@ -80,11 +80,16 @@ cell_at(const HgCpuFlatStretch *stretch, uint32_t number)
 	return cell;
 }
 
-/* May rows of a cell not count? */
-static HG_CPU_FLAT_INLINE bool
-cell_is_masked(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t number)
+/*
+ * Which of count cells, 64 at most, from a number on may have rows that do not count?  A bit each;
+ * others are 0.
+ */
+static HG_CPU_FLAT_INLINE uint64_t
+masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t number,
+			 uint32_t count)
 {
-	bool masked = false;
+	uint64_t all = ~UINT64_C(0) >> (64 - count);
+	uint64_t masked = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -95,11 +100,46 @@ cell_is_masked(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t
 		if (join->sides[side].mask == NULL)
 			continue;
 		if (vertices == NULL || log2 > MASKED_LOG2)
-			return true;
+			return all;
+		if (log2 == 0)
+		{
+			masked |= vertices[at / 64] >> at % 64;
+			if (at % 64 + count > 64)
+				masked |= vertices[at / 64 + 1] << (64 - at % 64);
+			continue;
+		}
 		/* as many as are a power of two lie in one word */
-		masked |= (vertices[at / 64] >> at % 64 & ((UINT64_C(1) << (1U << log2)) - 1)) != 0;
+		for (uint32_t i = 0; i < count; i++, at += UINT64_C(1) << log2)
+		{
+			uint64_t run = vertices[at / 64] >> at % 64 & ((UINT64_C(1) << (1U << log2)) - 1);
+
+			masked |= (uint64_t) (run != 0) << i;
+		}
 	}
-	return masked;
+	return masked & all;
+}
+
+/*
+ * Ask memory for the row numbers of these cells from a number on: where few cells are masked they
+ * lie apart, and nothing else looks at any.
+ */
+static HG_CPU_FLAT_INLINE void
+ask_for_rows(const HgCpuFlatStretch *stretch, uint32_t number, uint64_t cells)
+{
+	if (cells == ~UINT64_C(0))
+		return;
+	for (; cells != 0; cells &= cells - 1)
+	{
+		uint64_t cell = number + (uint64_t) lowest_bit64(cells);
+
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+		{
+			const HgCpuFlatBin *bin = &stretch->bins[side];
+			uint64_t vertex = stretch->first[side] + (cell << stretch->vertices_log2[side]);
+
+			HG_CPU_PREFETCH(&bin->numbers[hg_cpu_flat_offset(bin, vertex)]);
+		}
+	}
 }
 
 /* Is there room to write what count rows may have, and a register more? */

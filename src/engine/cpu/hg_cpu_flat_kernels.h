@@ -29,13 +29,24 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 	KERNEL(Sums) sums = KERNEL(sums)();
 	const Kind plain = {kind.outer_width, kind.inner_width, false, kind.written, kind.mode};
 	int left = POLL_CELLS;
+	uint64_t masked = 0; /* cells from looked_from up to looked, a bit each */
+	uint32_t looked_from = stretch.cell;
+	uint32_t looked = stretch.cell;
 
 	for (; stretch.cell < stretch.cells; stretch.cell++)
 	{
 		Cell cell = cell_at(&stretch, stretch.cell);
 		uint32_t length = cell.inner_high - cell.inner_low;
-		bool masked;
 
+		if (kind.filtered && stretch.cell == looked)
+		{
+			uint32_t cells = stretch.cells - looked < 64 ? stretch.cells - looked : 64;
+
+			masked = masked_cells(join, &stretch, looked, cells);
+			ask_for_rows(&stretch, looked, masked);
+			looked_from = looked;
+			looked += cells;
+		}
 		if (HG_CPU_UNLIKELY(length > HG_CPU_FLAT_SHORT))
 		{
 			end = HG_CPU_FLAT_LONG_LIST;
@@ -43,7 +54,6 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 		}
 		if (length == 0)
 			continue;
-		masked = kind.filtered && cell_is_masked(join, &stretch, stretch.cell);
 		while (cell.outer_low < cell.outer_high)
 		{
 			uint32_t count = cell.outer_high - cell.outer_low;
@@ -59,7 +69,7 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 				goto out;
 			}
 			count = count < HG_CPU_FLAT_BLOCK ? count : HG_CPU_FLAT_BLOCK;
-			if (kind.filtered && !masked)
+			if (kind.filtered && (masked >> (stretch.cell - looked_from) & 1) == 0)
 				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, plain);
 			else
 				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, kind);
