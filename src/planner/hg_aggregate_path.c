@@ -51,7 +51,7 @@
 #include "hg_guc.h"
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
-#include "planner/hg_join_cost.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"

@@ -49,29 +49,7 @@
  *	disk		what is over work memory is written and read once, sequentially; but not where
  *				inner keys can be kept as bits (batch/hg_key_bits.h), as far as statistics tell
  *
- * and taken off, for a table of N rows, or a join of ours that returns N:
- *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of what quals cost that are decided over
- *				columns: over resident ones whatever they are made of (an IN of five takes less than
- *				a third of what it takes row by row), over those of pages one comparison of values
- *				by value.  A row takes 9 ns, and core's own scan 26 to 30 (a table of another access
- *				method than heap is priced as if it were one)
- *	pages		seq_page_cost * 15/100 of a table that shared buffers can hold: core waits
- *				3 to 4 us for the memory of a page, and where the next one is asked for ahead
- *				it is 2 us less.  No more than cpu_tuple_cost * 12 for each result row, as far
- *				as a nested loop takes longer to find it: an index finds few rows sooner
- *	resident	all that pages cost, and another 1/10 of N * cpu_tuple_cost, of the share of the
- *				blocks that are served from resident columns: what is left of the price is that of
- *				binning, building and matching
- *				Where a clause is not decided over columns, 4/10 of N * cpu_tuple_cost of that
- *				share are not taken off: rows are formed of columns for it
- *	join		what forming its rows costs, where columns are handed over
- *	columns		another 16/100 of N * cpu_tuple_cost, of the share that is served, where rows are
- *				aggregated that are not joined: 1 ns a row is left of the price; nothing is where
- *				they are only counted
- *
- * but no more than an input costs: hints that want a path taken let it cost nothing, as those of
- * pg_hint_plan do for parallel scans, and less than nothing would be less with each rescan.
+ * and what inputs save is taken off them: hg_input_cost.c.
  *
  * Where outer rows go through, one more join in a star of 10 million rows takes 4 ns a row,
  * whether they are of pages or resident and whether all have a partner or each second one; an
@@ -101,17 +79,14 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/spccache.h"
 
 #include "backend/matcher/hg_matcher.h"
 #include "batch/hg_input.h"
-#include "batch/hg_scan_qual.h"
 #include "engine/cpu/hg_cpu.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "hg_guc.h"
@@ -127,219 +102,11 @@
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
 
-/* Costs of one row, in units of cpu_tuple_cost. */
-#define HG_RESULT_COST 0.6
-#define HG_SCAN_SAVED 0.7
-#define HG_RESIDENT_SAVED 0.1
-#define HG_COLUMNS_SAVED 0.16
-#define HG_COUNT_SAVED 0.2
-#define HG_FORMED_COST 0.4
-
-/* Of what a qual costs that is decided over columns. */
-#define HG_QUAL_SAVED 0.8
-
-/* Of what a page costs, and at most for a result row, in units of cpu_tuple_cost. */
-#define HG_PAGE_SAVED 0.15
+/* What pages cost less at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGES_RESULT 12.0
 
 /* What a forced join costs, the whole of it. */
 #define HG_FORCED_COST 0.001
-
-double
-hg_parallel_divisor(const Path *path)
-{
-	return hg_join_processes(path->parallel_workers);
-}
-
-/* Are all columns of a path's rows there without being computed? */
-static bool
-hg_target_is_plain(const PathTarget *target)
-{
-	ListCell *lc;
-
-	foreach (lc, target->exprs)
-		if (!IsA(lfirst(lc), Var))
-			return false;
-	return true;
-}
-
-/* Rows of a sequential scan's table, of each process that shares it. */
-static double
-hg_scan_rows(const Path *path)
-{
-	return path->parent->tuples / (path->parallel_workers > 0 ? hg_parallel_divisor(path) : 1);
-}
-
-/* What a sequential scan costs less where it is served from resident columns. */
-static Cost
-hg_resident_saving(const Path *path)
-{
-	const RelOptInfo *rel = path->parent;
-	double share = hg_scan_share(rel);
-	double page_cost;
-
-	if (share == 0)
-		return 0;
-	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return share *
-		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
-}
-
-/*
- * The share of a table's rows for which a clause that is decided over columns saves what the prices
- * say: of pages that is known of one comparison of values by value alone.
- */
-static double
-hg_qual_share(const RelOptInfo *rel, const Expr *clause)
-{
-	ListCell *lc;
-
-	if (!IsA(clause, OpExpr))
-		return hg_scan_share(rel);
-	foreach (lc, ((const OpExpr *) clause)->args)
-		if (!get_typbyval(exprType(lfirst(lc))))
-			return hg_scan_share(rel);
-	return 1;
-}
-
-/*
- * What a row of a table costs less for its clauses that are decided over columns, and more for
- * others, if it is served.
- */
-static Cost
-hg_qual_saving(const RelOptInfo *rel)
-{
-	Cost row = 0;
-	bool formed = false;
-	ListCell *lc;
-
-	foreach (lc, rel->baserestrictinfo)
-	{
-		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (hg_column_qual_takes((Node *) rinfo->clause))
-		{
-			QualCost cost;
-
-			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
-		}
-		else
-			formed = true;
-	}
-	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
-}
-
-/* What a sequential scan costs less where it is read by pages, or served. */
-static Cost
-hg_scan_saving(const Path *path)
-{
-	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
-
-	if (!hg_target_is_plain(path->pathtarget))
-		return 0;
-	row += hg_scan_price_qual(path->parent, hg_qual_saving);
-	return row * hg_scan_rows(path) + hg_resident_saving(path);
-}
-
-/* The path below a projection that only chooses columns, which costs nothing; or the path. */
-static const Path *
-hg_unprojected_path(const Path *path)
-{
-	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp &&
-		hg_target_is_plain(path->pathtarget))
-		return ((const ProjectionPath *) path)->subpath;
-	return path;
-}
-
-/* What an Append costs less where scans of it are served. */
-static Cost
-hg_append_resident_saving(const AppendPath *append)
-{
-	Cost saving = 0;
-	ListCell *lc;
-
-	foreach (lc, append->subpaths)
-	{
-		const Path *path = hg_unprojected_path(lfirst(lc));
-
-		if (path->pathtype == T_SeqScan && hg_target_is_plain(path->pathtarget))
-			saving += hg_resident_saving(path);
-	}
-	return saving;
-}
-
-/* What reading a path costs less where it has the price that rows make. */
-static Cost
-hg_rows_saving(const Path *path)
-{
-	const HgJoinPath *join;
-	ListCell *lc;
-
-	path = hg_unprojected_path(path);
-	switch (path->pathtype)
-	{
-		case T_SeqScan:
-			return hg_scan_saving(path);
-		case T_Append:
-			/* partitions are alike, but for what is resident of them */
-			foreach (lc, ((const AppendPath *) path)->subpaths)
-				return hg_rows_saving(lfirst(lc)) > 0
-						   ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows +
-								 hg_append_resident_saving((const AppendPath *) path)
-						   : 0;
-			return 0;
-		default:
-			break;
-	}
-	join = hg_path_join(path);
-	/* what a WHERE above an outer join asks is asked of rows */
-	if (join == NULL || hg_join_path_filters(join))
-		return 0;
-	foreach (lc, path->pathtarget->exprs)
-		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
-			return 0;
-	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
-}
-
-Cost
-hg_path_saving(const Path *path)
-{
-	return Min(hg_rows_saving(path), path->total_cost);
-}
-
-bool
-hg_path_is_served(const Path *path)
-{
-	ListCell *lc;
-
-	path = hg_unprojected_path(path);
-	if (path->pathtype == T_SeqScan)
-		return path->param_info == NULL && hg_target_is_plain(path->pathtarget) &&
-			   hg_scan_share(path->parent) > 0;
-	if (IsA(path, AppendPath))
-		foreach (lc, ((const AppendPath *) path)->subpaths)
-			if (hg_path_is_served(lfirst(lc)))
-				return true;
-	return false;
-}
-
-Cost
-hg_columns_saving(const Path *path, bool counted)
-{
-	Cost saving = 0;
-	ListCell *lc;
-
-	path = hg_unprojected_path(path);
-	if (IsA(path, AppendPath))
-		foreach (lc, ((const AppendPath *) path)->subpaths)
-			saving += hg_columns_saving(lfirst(lc), counted);
-	else if (hg_path_is_served(path))
-		saving =
-			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
-			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);
-	return saving;
-}
 
 /*
  * How many columns of each side somebody above the join needs.  A PlaceHolderVar counts
@@ -364,33 +131,6 @@ hg_count_columns(const Path *out, const Path *inputs[2], int columns[2])
 		else if (list_member(inputs[HG_INNER]->pathtarget->exprs, expr))
 			columns[HG_INNER]++;
 	}
-}
-
-/* What reading a table's pages costs less where they are asked for ahead. */
-static Cost
-hg_pages_saving(const Path *path)
-{
-	const RelOptInfo *rel = path->parent;
-	double page_cost;
-
-	if (path->pathtype != T_SeqScan || rel->pages > (BlockNumber) NBuffers)
-		return 0;
-	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return (1 - hg_scan_share(rel)) * HG_PAGE_SAVED * page_cost * rel->pages;
-}
-
-Cost
-hg_scan_gain(const Path *scan)
-{
-	return Min(hg_path_saving(scan) + hg_pages_saving(scan), scan->total_cost);
-}
-
-void
-hg_input_cost(const Path *path, HgInputCost *input)
-{
-	input->path = path;
-	input->cost = path->total_cost - hg_path_saving(path);
-	input->pages = Min(hg_pages_saving(path), input->cost);
 }
 
 /*

@@ -51,7 +51,7 @@
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
 
-#include "planner/hg_join_cost.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
 

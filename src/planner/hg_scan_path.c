@@ -26,7 +26,7 @@
 #include "optimizer/paths.h"
 
 #include "hg_guc.h"
-#include "planner/hg_join_cost.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_scan_share.h"
 #include "resident/hg_resident_memory.h"

@@ -58,7 +58,9 @@ sub settle
 	return;
 }
 
-# A test: all of a table is in its graphs, and these are right.
+# A test: all of a table is in its graphs, and these are right.  A table that was
+# filled by CREATE TABLE AS can end in pages that no row was put into (from PostgreSQL 16 on), which
+# are in none; vacuum takes them away where they are a sixteenth of it or more.
 sub in_step
 {
 	my ($table, $columns, $name) = @_;
@@ -123,7 +125,7 @@ in_step('none', ['k'], '... a table has no rows');
 in_step('nulls', ['k'], '... or all keys are NULL');
 
 # what a loader collects of a bin is bounded
-sql(q{create table frequent as select 7 as k from generate_series(1, 200000); select hashgraph_resident_add('frequent')});
+sql(q{create table frequent (k int); insert into frequent select 7 from generate_series(1, 200000); select hashgraph_resident_add('frequent')});
 settle('frequent');
 sql(q{alter system set maintenance_work_mem = '1MB'; select pg_reload_conf()});
 wait_for(sub { sql('show maintenance_work_mem') eq '1MB' }, 10);

@@ -114,6 +114,23 @@ foreach my $side ([ 'Outer', 'a' ], [ 'Inner', 'b' ])
 }
 key_joins('(oi|io)', 'all in step');
 
+# Columns of one side alone, whose rows are tallied: some match once and some thirty times
+sub tallies
+{
+	my $when = shift;
+
+	foreach my $key (qw(k2 k4))
+	{
+		same_is("select sum(a.v) from a join b using ($key) where a.id <> 7 or b.id <> 9", '(oi|io)', "$when: a sum by $key, with a clause of both sides");
+		same_is("select $_ from a join b using ($key)", '(oi|io)', "$when: $_ by $key")
+		  foreach 'sum(a.v), count(a.n), max(a.n)', 'sum(b.w), min(b.m), sum(b.m)', 'sum(a.v + b.w)';
+		same_is("select $_", '(oi|io)', "$when: $_")
+		  foreach "v, count(*), sum(a.id) from a join b using ($key) where w < 40 and v > 20 group by v", "sum(v) from a where v > 20 and exists (select from b where a.$key = b.$key)";
+	}
+	return;
+}
+tallies('all in step');
+
 # Keys that are frequent on the side that is read, of which the graph has rows that do not count: those of other keys count all the same
 sql(q{create function frequent() returns setof int rows 100 volatile language sql as 'select i / 300 from generate_series(1, 30000) i'});
 same_is("select f, id from frequent() f join a on f = a.k4 where v < 5", 'o', 'a frequent key whose lent rows are left out');
@@ -125,6 +142,7 @@ sql('update b set w = w + 1 where id % 70 = 3; delete from b where id between 20
 all_joins('(oi|io)', 'inner rows have changed');
 sql("update a set v = v + 1, k4 = k4 + 1 where id % 90 = 3; delete from a where id between 5000 and 5200; insert into a select id + 20000, k2, k4, k8, v, n, t, wide from a where id < 80");
 all_joins('(oi|io)', 'rows of both sides have changed');
+tallies('rows of both sides have changed');
 sql("update a set tk = 'key ' || id % 300, nk = nk + 1 where id % 80 = 5; update b set tk = null, k2 = k2 + 1, w = 3 where id % 60 = 7");
 key_joins('(oi|io)', 'rows of both sides have changed');
 sql("begin; update a set k8 = k8 + 3 where id % 100 = 0; delete from b where id % 100 = 0");

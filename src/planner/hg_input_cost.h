@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_input_cost.h
+ *	  What the inputs of our nodes cost them less than they cost core.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_INPUT_COST_H
+#define HG_INPUT_COST_H
+
+#include "nodes/pathnodes.h"
+
+/* What forming a row of a join's result costs, in units of cpu_tuple_cost. */
+#define HG_RESULT_COST 0.6
+
+/* By how much core divides the rows of a path that is partial, or what it costs: its processes. */
+extern double hg_parallel_divisor(const Path *path);
+
+/*
+ * What reading a path costs a node of ours less than it costs core: its total cost holds for rows
+ * that come one by one.  It is never more than that cost.
+ */
+extern Cost hg_path_saving(const Path *path);
+
+/*
+ * Would a path that is a sequential scan, or an Append of some, be served from resident columns,
+ * as a whole or in part?
+ */
+extern bool hg_path_is_served(const Path *path);
+
+/*
+ * What reading such a path costs less beyond hg_path_saving() where its columns are aggregated as
+ * they are; or where its rows are only counted.
+ */
+extern Cost hg_columns_saving(const Path *path, bool counted);
+
+/*
+ * What a sequential scan costs less at most where a join of ours reads it: what it saves, and what
+ * its pages do where they are asked for ahead and the join returns many rows.
+ */
+extern Cost hg_scan_gain(const Path *scan);
+
+/* What an input costs a join of ours, whatever it is joined with. */
+typedef struct HgInputCost
+{
+	const Path *path;
+	Cost cost;	/* to read it */
+	Cost pages; /* of that, what its pages cost less where the join returns many rows */
+} HgInputCost;
+
+extern void hg_input_cost(const Path *path, HgInputCost *input);
+
+#endif /* HG_INPUT_COST_H */
