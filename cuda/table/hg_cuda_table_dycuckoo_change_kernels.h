@@ -291,7 +291,8 @@ __launch_bounds__(HG_DY_THREADS)
 					{
 						uint32_t *rows = shared.subtables[subtable].rows + bucket;
 
-						out_row = __ldcg(&rows[at]);
+						if (!done)
+							out_row = __ldcg(&rows[at]);
 						__stcg(&rows[at], row);
 					}
 					if (done)

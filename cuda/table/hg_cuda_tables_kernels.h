@@ -54,7 +54,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 struct HgTablesCut
 {
 	uint64_t pairs;
-	uint32_t end;
+	uint64_t end; /* as wide as pairs: nothing between them is read back unwritten */
 };
 
 /*

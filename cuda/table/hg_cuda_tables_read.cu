@@ -363,9 +363,9 @@ stream_fill(CallersStream *stream, HgError *error)
 		HG_TRY(hg_cuda_read_back(work, device_cut, sizeof(cut), &read, error));
 		memcpy(&cut, read, sizeof(cut));
 		hg_cuda_free(work, device_cut);
-		HG_TRY(stream_write(stream, cut.end, cut.pairs, error));
+		HG_TRY(stream_write(stream, (uint32_t) cut.end, cut.pairs, error));
 		stream->written = cut.pairs;
-		stream->piece_at = cut.end;
+		stream->piece_at = (uint32_t) cut.end;
 	}
 	return HG_OK;
 }
