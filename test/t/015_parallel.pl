@@ -182,6 +182,31 @@ sub goes_on
 	return $sample < $samples || !$hits && $sample < 50 * $samples;
 }
 
+# The state of a process as /proc has it, X where it is gone.
+sub state_of
+{
+	my ($pid) = @_;
+
+	open my $file, '<', "/proc/$pid/stat" or return 'X';
+	my $line = <$file> // '';
+	close $file;
+	return $line =~ /\) (\S) / ? $1 : 'X';
+}
+
+# Send a signal to a worker; false where it does not get it.  kill() also succeeds with one that is ending and looks at
+# no signal any more: after a SIGKILL the server would not see it off as killed, and go on.  One that stands still lives.
+sub hit_worker
+{
+	my ($pid, $signal) = @_;
+
+	return 0 if !kill 'STOP', $pid;
+	wait_for(sub { state_of($pid) =~ /[TZX]/ }, HANGS);
+	return 0 if state_of($pid) ne 'T';
+	my $hit = kill $signal, $pid;
+	kill 'CONT', $pid;
+	return $hit;
+}
+
 sub hit
 {
 	my ($session, $whom, $signal) = @_;
@@ -195,7 +220,8 @@ sub hit
 		return close $session->{socket};
 	}
 	my @workers = workers_of($session->pid);
-	return @workers ? kill($signal, $workers[ rand @workers ]) : 0;
+
+	return @workers ? hit_worker($workers[ rand @workers ], $signal) : 0;
 }
 
 sub test_event
