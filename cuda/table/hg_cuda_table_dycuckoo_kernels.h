@@ -378,7 +378,7 @@ __launch_bounds__(HG_DY_THREADS)
 
 		hg_dy_slots<Slots>(twice)[i] = stays ? slot : Slots::EMPTY;
 		hg_dy_slots<Slots>(twice)[i + distance] = stays ? Slots::EMPTY : slot;
-		if (Slots::APART)
+		if (Slots::APART && slot != Slots::EMPTY)
 			twice.rows[stays ? i : i + distance] = old.rows[i];
 	}
 }
