@@ -201,8 +201,7 @@ sub hit_worker
 
 	return 0 if !kill 'STOP', $pid;
 	wait_for(sub { state_of($pid) =~ /[TZX]/ }, HANGS);
-	return 0 if state_of($pid) ne 'T';
-	my $hit = kill $signal, $pid;
+	my $hit = state_of($pid) eq 'T' ? kill($signal, $pid) : 0;
 	kill 'CONT', $pid;
 	return $hit;
 }
@@ -220,7 +219,6 @@ sub hit
 		return close $session->{socket};
 	}
 	my @workers = workers_of($session->pid);
-
 	return @workers ? hit_worker($workers[ rand @workers ], $signal) : 0;
 }
 
