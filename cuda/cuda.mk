@@ -148,6 +148,19 @@ $(CUDA_TEST_BUILD)/test_engine_cuda: $(CUDA_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUD
 $(CUDA_TEST_BUILD)/test_table_cuda: $(CUDA_TABLE_TEST_OBJS) $(CUDA_ENGINE_OBJS) $(CUDA_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -Xlinker --wrap=cudaMallocFromPoolAsync -o $@ $^
 
+# ... where threads meet in shared memory by atomics alone, the only way that racecheck knows
+CUDA_RACECHECK_OBJ = $(CUDA_TEST_BUILD)/hg_cuda_cuckoo_launch_racecheck.o
+$(CUDA_RACECHECK_OBJ): $(CUDA_DIR)/table/hg_cuda_cuckoo_launch.cu
+	@mkdir -p $(@D)
+	$(CUDA_COMPILE) -DHG_CUDA_RACECHECK -MF $(@:.o=.d) -c $< -o $@
+
+$(CUDA_TEST_BUILD)/test_table_cuda_racecheck: $(CUDA_TABLE_TEST_OBJS) $(CUDA_RACECHECK_OBJ) \
+		$(filter-out %/hg_cuda_cuckoo_launch.o,$(CUDA_ENGINE_OBJS)) $(CUDA_SHARED_OBJS)
+	$(NVCC) $(CUDA_GENCODE) -cudart static -Xlinker --wrap=cudaMallocFromPoolAsync -o $@ $^
+
+.PHONY: racecheck-cuda
+racecheck-cuda: $(CUDA_TEST_BUILD)/test_table_cuda_racecheck
+
 .PHONY: unit-cuda
 unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_cuda_memory \
 		$(CUDA_TEST_BUILD)/test_engine_cuda $(CUDA_TEST_BUILD)/test_table_cuda
@@ -155,7 +168,7 @@ unit-cuda: $(CUDA_TEST_BUILD)/test_cuda_work $(CUDA_TEST_BUILD)/test_cuda_memory
 unit: unit-cuda
 
 -include $(CUDA_OBJS:.o=.d) $(CUDA_TEST_OBJS:.o=.d) $(CUDA_TABLE_TEST_OBJS:.o=.d) $(CUDA_WORK_TEST_OBJS:.o=.d) \
-	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d)
+	$(CUDA_MEMORY_TEST_OBJS:.o=.d) $(CUDA_TEST_SHARED_OBJS:.o=.d) $(CUDA_RACECHECK_OBJ:.o=.d)
 
 else
 $(info CUDA: $(if $(filter no,$(WITH_CUDA)),not wanted,not found), joins run on the CPU)

@@ -53,6 +53,71 @@ hg_cuckoo_blocks(size_t word_bytes)
 }
 
 /* ------------------------------------------------------------------------
+ * Shared memory that threads meet at
+ *
+ * They do so without waiting for each other.  Reads and writes of 2, 4 and 8 bytes are whole; who
+ * reads may see what was there before, and says why that is right; and where one value tells of
+ * another there is a fence between the writes of the two.  racecheck takes all of it for hazards
+ * that is not done by atomics, which take longer.  With HG_CUDA_RACECHECK it is, so that racecheck
+ * tells of everything else.
+ * ------------------------------------------------------------------------ */
+
+#ifdef HG_CUDA_RACECHECK
+template <size_t BYTES> struct HgCuckooAtomic;
+template <> struct HgCuckooAtomic<2> { typedef unsigned short Type; };
+template <> struct HgCuckooAtomic<4> { typedef unsigned int Type; };
+template <> struct HgCuckooAtomic<8> { typedef unsigned long long Type; };
+#endif
+
+template <typename Value>
+__device__ __forceinline__ Value
+hg_cuckoo_read(const Value *value)
+{
+#ifdef HG_CUDA_RACECHECK
+	typedef typename HgCuckooAtomic<sizeof(Value)>::Type Atomic;
+
+	return (Value) atomicCAS(reinterpret_cast<Atomic *>(const_cast<Value *>(value)), (Atomic) 0,
+							 (Atomic) 0);
+#else
+	return *const_cast<const volatile Value *>(value);
+#endif
+}
+
+template <typename Value>
+__device__ __forceinline__ void
+hg_cuckoo_write(Value *value, Value written)
+{
+#ifdef HG_CUDA_RACECHECK
+	typedef typename HgCuckooAtomic<sizeof(Value)>::Type Atomic;
+	Atomic *atomic = reinterpret_cast<Atomic *>(value);
+	Atomic expected = 0;
+	Atomic found;
+
+	while ((found = atomicCAS(atomic, expected, (Atomic) written)) != expected)
+		expected = found;
+#else
+	*const_cast<volatile Value *>(value) = written;
+#endif
+}
+
+/* The slots of a bucket. */
+__device__ __forceinline__ void
+hg_cuckoo_read_slots(const uint32_t *slots, uint32_t there[HG_CUCKOO_BUCKET])
+{
+#ifdef HG_CUDA_RACECHECK
+	for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
+		there[k] = hg_cuckoo_read(&slots[k]);
+#else
+	const uint4 found = *reinterpret_cast<const uint4 *>(slots);
+
+	there[0] = found.x;
+	there[1] = found.y;
+	there[2] = found.z;
+	there[3] = found.w;
+#endif
+}
+
+/* ------------------------------------------------------------------------
  * A bin in shared memory
  *
  * Entries, a word and a number each, are there to stay, and slots have the numbers of entries: so
@@ -103,17 +168,17 @@ hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word
 {
 	for (uint32_t f = 0; f < places.functions; f++)
 	{
-		const uint4 found =
-			reinterpret_cast<const uint4 *>(bin.slots)[hg_cuckoo_bucket(places, f, word)];
-		const uint32_t entries[HG_CUCKOO_BUCKET] = {found.x, found.y, found.z, found.w};
+		uint32_t entries[HG_CUCKOO_BUCKET];
 		bool full = true;
 
+		hg_cuckoo_read_slots(bin.slots + hg_cuckoo_bucket(places, f, word) * HG_CUCKOO_BUCKET,
+							 entries);
 #pragma unroll
 		for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
 		{
 			if (entries[k] == HG_CUCKOO_NONE)
 				full = false;
-			else if (entries[k] < HG_CUCKOO_ROW && bin.words[entries[k]] == word)
+			else if (entries[k] < HG_CUCKOO_ROW && hg_cuckoo_read(&bin.words[entries[k]]) == word)
 				return entries[k];
 		}
 		if (!full && places.stops)
@@ -133,7 +198,7 @@ hg_cuckoo_put_in(const HgCuckooBin<Word> &bin, uint32_t bucket, uint32_t entry)
 	uint32_t *slots = bin.slots + bucket * HG_CUCKOO_BUCKET;
 
 	for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
-		if (*const_cast<volatile uint32_t *>(&slots[k]) == HG_CUCKOO_NONE &&
+		if (hg_cuckoo_read(&slots[k]) == HG_CUCKOO_NONE &&
 			atomicCAS(&slots[k], HG_CUCKOO_NONE, entry) == HG_CUCKOO_NONE)
 			return true;
 	return false;
@@ -176,13 +241,13 @@ hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32
 		bucket = hg_cuckoo_bucket(places, next, word);
 		random = random * 1664525 + 1013904223;
 		entry = atomicExch(&bin.slots[bucket * HG_CUCKOO_BUCKET + (random >> 30)], entry);
-		word = *const_cast<volatile Word *>(&bin.words[entry]);
+		word = hg_cuckoo_read(&bin.words[entry]);
 		for (next = 0; next + 1 < places.functions; next++)
 			if (hg_cuckoo_bucket(places, next, word) == bucket)
 				break;
 		next = next + 1 == places.functions ? 0 : next + 1;
 	}
-	*const_cast<volatile uint32_t *>(bin.failed) = 1;
+	hg_cuckoo_write(bin.failed, 1u);
 }
 
 /* What came of a row. */
@@ -214,9 +279,9 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 	for (uint32_t f = 0; f < places.functions; f++)
 	{
 		uint32_t *slots = bin.slots + hg_cuckoo_bucket(places, f, word) * HG_CUCKOO_BUCKET;
-		const uint4 found = *reinterpret_cast<const uint4 *>(slots);
-		const uint32_t there[HG_CUCKOO_BUCKET] = {found.x, found.y, found.z, found.w};
+		uint32_t there[HG_CUCKOO_BUCKET];
 
+		hg_cuckoo_read_slots(slots, there);
 #pragma unroll
 		for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
 		{
@@ -227,9 +292,9 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 			if (has == HG_CUCKOO_NONE)
 			{
 				*entry = atomicAdd(bin.used, 1u);
-				*const_cast<volatile Word *>(&bin.words[*entry]) = word;
+				hg_cuckoo_write(&bin.words[*entry], word);
 				__threadfence_block();
-				*const_cast<volatile uint32_t *>(&slots[k]) = *entry;
+				hg_cuckoo_write(&slots[k], *entry);
 				return HG_CUCKOO_NEW;
 			}
 			if (has >= HG_CUCKOO_ROW)
@@ -237,7 +302,7 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 				if (run[has & ~HG_CUCKOO_ROW] == word)
 					return HG_CUCKOO_LEFT;
 			}
-			else if (*const_cast<volatile Word *>(&bin.words[has]) == word)
+			else if (hg_cuckoo_read(&bin.words[has]) == word)
 			{
 				*entry = has;
 				return HG_CUCKOO_SEEN;
@@ -286,7 +351,7 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 		{
 			claim = ((uint32_t) ((uint64_t) word >> 32) ^ (uint32_t) word) * 0x9e3779b1u >>
 					(32 - HG_CUCKOO_CLAIMS_LOG2);
-			bin.claims[claim] = (uint16_t) threadIdx.x;
+			hg_cuckoo_write(&bin.claims[claim], (uint16_t) threadIdx.x);
 		}
 		if (!__syncthreads_or(i < count))
 			return true;
@@ -295,17 +360,17 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 			const uint32_t entry = atomicAdd(bin.used, 1u);
 
 			if (entry >= bin.capacity)
-				*const_cast<volatile uint32_t *>(bin.failed) = 1;
+				hg_cuckoo_write(bin.failed, 1u);
 			else
 			{
-				bin.words[entry] = word;
+				hg_cuckoo_write(&bin.words[entry], word);
 				number(entry, run + bin.left[i]);
 				__threadfence_block();
 				hg_cuckoo_put(places, bin, entry, word);
 			}
 			i += HG_CUCKOO_THREADS;
 		}
-		if (__syncthreads_or(*const_cast<volatile uint32_t *>(bin.failed) != 0))
+		if (__syncthreads_or(hg_cuckoo_read(bin.failed) != 0))
 			return false;
 	}
 }
@@ -330,7 +395,7 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 		Word next = threadIdx.x < count ? words[run + threadIdx.x] : 0;
 
 		if (threadIdx.x == 0)
-			*bin.left_count = 0;
+			hg_cuckoo_write(bin.left_count, 0u);
 		__syncthreads();
 		for (uint32_t i = threadIdx.x; i < count; i += HG_CUCKOO_THREADS)
 		{
@@ -352,7 +417,7 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 		}
 		__syncthreads();
 
-		const uint32_t left = *const_cast<volatile uint32_t *>(bin.left_count);
+		const uint32_t left = hg_cuckoo_read(bin.left_count);
 
 		if (left > 0 && !hg_cuckoo_fill_left(places, bin, words, run, left, number, seen))
 			return;
