@@ -26,7 +26,7 @@
 #include "utils/dsa.h"
 
 #include "backend/hg_budget.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 typedef enum HgFilterForm
 {

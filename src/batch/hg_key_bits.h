@@ -21,7 +21,7 @@
 #include "postgres.h"
 
 #include "backend/hg_budget.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgKeyBits
 {

@@ -16,7 +16,7 @@
 #define HG_KEY_COLUMN_H
 
 #include "backend/hg_budget.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgKeyBlock
 {

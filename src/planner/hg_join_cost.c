@@ -85,7 +85,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 #include "batch/hg_input.h"
 #include "engine/cpu/hg_cpu.h"
 #include "executor/join/hg_join_lend_cost.h"

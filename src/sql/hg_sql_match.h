@@ -12,6 +12,7 @@
 
 #include "portability/instr_time.h"
 
+#include "backend/matcher/hg_matcher.h"
 #include "sql/hg_sql_relation.h"
 
 /* A join of two key columns; left is the engine's outer side. */

@@ -38,7 +38,7 @@
 #ifndef HG_DELIVERED_H
 #define HG_DELIVERED_H
 
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgDelivered
 {

@@ -45,8 +45,9 @@
 #define HG_MATCH_SOURCE_H
 
 #include "backend/hg_host.h"
+#include "backend/hg_report.h"
 #include "backend/matcher/hg_delivered.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 /* What is to be matched, whichever way: a matcher's, which its sources see. */
 typedef struct HgMatchTask

@@ -23,6 +23,7 @@
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
+#include "backend/matcher/hg_matcher.h"
 #include "backend/matcher/hg_matcher_choose.h"
 
 struct HgMatcher

@@ -28,12 +28,6 @@
 #include "backend/matcher/hg_sender.h"
 #include "hg_guc.h"
 
-/*
- * While no device process is ready, backend auto asks for one for joins of so many rows: with
- * fewer the CPU is done before that could have started.
- */
-#define HG_DEVICE_ROWS 500000
-
 /* Is the device wanted, or, as far as is known, done with the join before the CPU would? */
 static bool
 hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
@@ -51,24 +45,6 @@ hg_matcher_device_pays(HgMatchTask *task, bool wanted, HgMatchColumns *columns)
 	task->report.cpu_ms = estimate.cpu_ms;
 	return known ? estimate.device_ms < estimate.cpu_ms
 				 : rows[HG_OUTER] + rows[HG_INNER] >= HG_DEVICE_ROWS;
-}
-
-bool
-hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, double pairs)
-{
-	const HgMatcherSpec spec = {.key_width = key_width, .pairs = pairs};
-	HgEngineCosts costs;
-	HgMatcherEstimate estimate;
-	HgError error;
-
-	if (hg_bins > 1 || hg_build == HG_BUILD_V2 || hg_probe == HG_PROBE_INTERSECT)
-		return false;
-	if (hg_backend != HG_BACKEND_AUTO)
-		return hg_backend == HG_BACKEND_CPU;
-	if (hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &spec, outer_rows, inner_rows,
-							&estimate))
-		return estimate.device_ms >= estimate.cpu_ms;
-	return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_device_glance(&error) == HG_DEVICE_ABSENT;
 }
 
 /* The source of a join whose outer rows come a few at a time, which no device is there for. */

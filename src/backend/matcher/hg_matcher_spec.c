@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_matcher_spec.c
- *	  What is asked of a job, and what it is expected to take: before there is a matcher.
+ *	  What is asked of a job, and what it is expected to take.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,7 +10,7 @@
 #include "hg_compat.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 #include "hg_guc.h"
 
 /*
@@ -135,4 +135,22 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 		chosen[side] = set;
 		pair_bytes = bytes;
 	}
+}
+
+bool
+hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, double pairs)
+{
+	const HgMatcherSpec spec = {.key_width = key_width, .pairs = pairs};
+	HgEngineCosts costs;
+	HgMatcherEstimate estimate;
+	HgError error;
+
+	if (hg_bins > 1 || hg_build == HG_BUILD_V2 || hg_probe == HG_PROBE_INTERSECT)
+		return false;
+	if (hg_backend != HG_BACKEND_AUTO)
+		return hg_backend == HG_BACKEND_CPU;
+	if (hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &spec, outer_rows, inner_rows,
+							&estimate))
+		return estimate.device_ms >= estimate.cpu_ms;
+	return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_device_glance(&error) == HG_DEVICE_ABSENT;
 }

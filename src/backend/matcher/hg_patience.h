@@ -17,7 +17,7 @@
 #define HG_PATIENCE_H
 
 #include "backend/hg_host.h"
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 /* For sides whose join is expected to take cpu_ms on the CPU, or 0: milliseconds. */
 extern double hg_patience_ms(const HgKeySet sides[2], double cpu_ms);

@@ -24,7 +24,7 @@
 #ifndef HG_SENDER_H
 #define HG_SENDER_H
 
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgSenderSpec
 {

@@ -10,7 +10,7 @@
 #ifndef HG_JOIN_LEND_H
 #define HG_JOIN_LEND_H
 
-#include "backend/matcher/hg_matcher.h"
+#include "backend/matcher/hg_matcher_spec.h"
 #include "batch/hg_key.h"
 
 typedef struct HgJoinState HgJoinState;	  /* hg_join_state.h */

@@ -1,0 +1,164 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_matcher_spec.h
+ *	  What is to be matched, and how, and what that is expected to take: before there is a matcher.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCHER_SPEC_H
+#define HG_MATCHER_SPEC_H
+
+#include "backend/matcher/hg_gather.h"
+#include "backend/matcher/hg_team.h"
+#include "engine/hg_costs.h"
+#include "engine/hg_flat.h"
+#include "engine/hg_table_measure.h"
+
+/* The side that is not this one. */
+static inline HgSide
+hg_other_side(HgSide side)
+{
+	return side == HG_OUTER ? HG_INNER : HG_OUTER;
+}
+
+/* The keys of a side, in pieces. */
+typedef struct HgKeyPiece
+{
+	const void *keys; /* [count] words of the key width */
+	uint64 count;
+	uint64 first_row; /* number of the first one; where no job is shared, numbers are dense */
+} HgKeyPiece;
+
+typedef struct HgKeySet
+{
+	const HgKeyPiece *pieces;
+	int npieces;
+	uint64 rows; /* sum of the counts */
+} HgKeySet;
+
+typedef struct HgSender HgSender; /* hg_sender.h */
+
+typedef struct HgMatcherSpec
+{
+	uint32 key_width;	 /* bytes: 4 or 8 */
+	HgMatchMode mode;	 /* all matches, or the first of each outer row */
+	bool small;			 /* a few rows: use the CPU and nothing else */
+	bool counted;		 /* no match is asked for, only their number */
+	bool direct;		 /* on the CPU keys may be vertices, where no setting says otherwise ... */
+	uint64 direct_limit; /* ... and the job holds no more than that with a table of them, or with
+						  * what else it can do without; 0: any */
+	double pairs;		 /* matches that are expected; only hints at how long they take */
+
+	/*
+	 * NULL, or told of an outer row whether the caller wants no more of its matches, by what he has
+	 * seen of them (HgMatches.settled).  It may not ereport.
+	 */
+	bool (*settled)(void *arg, uint32 outer_row);
+	void *settled_arg;
+
+	/*
+	 * 0, or how many outer rows are expected that come after create, a few at a time, as far as
+	 * hg_matcher_may_stream() and hg_matcher_streams() say so: hg_matcher_renew().
+	 */
+	uint64 streamed_rows;
+
+	/*
+	 * By HgSide: the caller does not look at the side's rows of matches, which may be any then.
+	 * any_order: he takes all matches, and their order is nothing to him.
+	 */
+	bool unread[2];
+	bool any_order;
+
+	/*
+	 * NULL, or then: keys that are the inner side, each of them once, in place of those of create;
+	 * they stay in place until the matcher is destroyed.
+	 */
+	const HgKeyBitmap *inner_bits;
+
+	/*
+	 * NULL, or what the matches may be reduced to, where they come from a device and that takes
+	 * less time than returning them: hg_matcher_reduce() tells.  It stays in place until the
+	 * matcher is destroyed.
+	 */
+	const HgReduction *reduction;
+
+	/*
+	 * By HgSide: NULL, or columns that are wanted of the rows of each match, which stay in place as
+	 * well.  Where the matches come from a device, and it takes less time to gather them there than
+	 * to look each value up by its row, they come with the matches: hg_matcher_values() tells.
+	 */
+	const HgColumnSet *columns[2];
+
+	/*
+	 * By HgSide: NULL, or rows of a resident HashGraph, which are the side's beside those of its
+	 * key set, under the graph's numbers.  These are numbered from first_row on, which is 0 or
+	 * beyond all of the graph's.  All of it stays in place until the matcher is destroyed.  Matches
+	 * that are returned together are of lent rows of a side or of others.  Those of an outer row
+	 * follow each other, and HG_MATCH_FIRST is of all of them, where inner rows are either lent or
+	 * there as keys.
+	 */
+	const HgFlatSide *lent[2];
+	uint32 first_row[2];
+
+	/*
+	 * NULL, or what this process shares with others that join the same sides, each with rows
+	 * of its own: matches are then those of the work that this process takes.
+	 */
+	const HgTeamSpec *team;
+
+	/*
+	 * NULL, or what has sent keys of the two sides to a device already.  It is the caller's, who
+	 * may destroy it as soon as the matcher is made.
+	 */
+	HgSender *sender;
+
+	/*
+	 * NULL, or a table that is to be measured over the keys of the inner side, in place of a join,
+	 * where that is done on a device: hg_matcher_measured() tells.  There is no outer side then.
+	 */
+	const HgTableTrial *trial;
+} HgMatcherSpec;
+
+/* What a join is expected to take. */
+typedef struct HgMatcherEstimate
+{
+	double device_ms; /* on a device ... */
+	double cpu_ms;	  /* ... and on the CPU */
+	bool reduced;	  /* the device reduces the matches, if they come from there */
+} HgMatcherEstimate;
+
+/*
+ * What joining so many rows, of all processes of a team, is expected to take.  Where costs is NULL
+ * nothing is expected, and matches are reduced wherever they can be: false.
+ */
+extern bool hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+								uint64 outer_rows, uint64 inner_rows, HgMatcherEstimate *estimate);
+
+/*
+ * Choose of spec.columns, for so many rows, those that a device gathers in less time than it takes
+ * to look each value up by its row, and that there is room for; none where costs is NULL.
+ */
+extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
+									  const uint64 rows[2], const HgColumnSet *chosen[2]);
+
+/*
+ * While no device process is ready, backend auto asks for one for joins of so many rows: with
+ * fewer the CPU is done before that could have started.
+ */
+#define HG_DEVICE_ROWS 500000
+
+/*
+ * May the outer rows of a join come a few at a time, each of them to be looked up in one graph of
+ * all inner rows?  They may where the join is to run on the CPU, and no setting asks for another
+ * way.
+ */
+extern bool hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows,
+								  double pairs);
+
+/* What is asked of any job, but for the rows that are expected; reduction may be NULL. */
+extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
+								 bool on_device);
+
+#endif /* HG_MATCHER_SPEC_H */
