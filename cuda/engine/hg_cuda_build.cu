@@ -32,8 +32,8 @@ build_side(HgCudaJob *job, const HgShape *shape, HgSide side, HgError *error)
 {
 	HgCudaKeyColumn *column = &job->columns[side];
 
-	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->keys, column->rows,
-							   false, side == HG_INNER, &job->graphs[side], error));
+	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->keys, nullptr,
+							   column->rows, false, side == HG_INNER, &job->graphs[side], error));
 	memset(column, 0, sizeof(*column));
 	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
@@ -63,8 +63,9 @@ build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 	{
 		HgCudaKeyColumn *column = &job->columns[side];
 
-		HG_TRY(hg_cuda_partition_make(&job->work, job->spec.key_width, column->keys, column->rows,
-									  false, shape->bins_log2, &job->partitions[side], error));
+		HG_TRY(hg_cuda_partition_make(&job->work, job->spec.key_width, column->keys, nullptr,
+									  column->rows, false, shape->bins_log2, &job->partitions[side],
+									  error));
 		memset(column, 0, sizeof(*column));
 	}
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);

@@ -77,11 +77,14 @@ hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, u
 		hg_take_place(active, counters, hg_word_vertex(words[i], shift));
 }
 
-/* Phase 3: put every row into the next free place of its list.  cursors[v] start at offsets[v]. */
+/*
+ * Phase 3: put every row into the next free place of its list.  cursors[v] start at offsets[v].
+ * Row i is numbered rows[i], or i where rows is NULL.
+ */
 template <typename Word>
 __global__ void
-hg_scatter_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, uint32_t *cursors,
-				  Word *edge_words, uint32_t *edge_rows)
+hg_scatter_kernel(const Word *words, const uint32_t *rows, uint64_t first, uint64_t n,
+				  uint32_t shift, uint32_t *cursors, Word *edge_words, uint32_t *edge_rows)
 {
 	uint64_t i = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
 	uint32_t active = __ballot_sync(UINT32_MAX, i < n);
@@ -92,7 +95,7 @@ hg_scatter_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift,
 		uint32_t place = hg_take_place(active, cursors, hg_word_vertex(word, shift));
 
 		edge_words[place] = word;
-		edge_rows[place] = (uint32_t) i;
+		edge_rows[place] = rows == nullptr ? (uint32_t) i : rows[i];
 	}
 }
 

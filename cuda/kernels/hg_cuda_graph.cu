@@ -148,8 +148,8 @@ sort_edges(HgCudaWork *work, HgCudaGraph *graph, HgError *error)
 
 template <typename Word>
 static HgStatus
-build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t *unfinished,
-		 HgError *error)
+build_v1(HgCudaWork *work, Word *words, const uint32_t *rows, uint64_t n, HgCudaGraph *graph,
+		 uint32_t *unfinished, HgError *error)
 {
 	const uint64_t vertices = UINT64_C(1) << graph->vertices_log2;
 	const uint32_t shift = 32 - graph->vertices_log2;
@@ -193,7 +193,7 @@ build_v1(HgCudaWork *work, Word *words, uint64_t n, HgCudaGraph *graph, uint32_t
 
 		HG_TRY((hg_cuda_launch<hg_scatter_kernel<Word>>(
 			work->stream, "hg_scatter_kernel", hg_blocks_for(piece, THREADS), THREADS, error, words,
-			first, first + piece, shift, cursors, edge_words, graph->edge_rows)));
+			rows, first, first + piece, shift, cursors, edge_words, graph->edge_rows)));
 		if (first + piece < n)
 			HG_TRY(hg_cuda_wait(work, error));
 	}
@@ -299,14 +299,14 @@ read_unfinished(HgCudaWork *work, uint32_t *unfinished, uint32_t *count, HgError
 /* Build by Algorithm 2; edges that could not be finished by bins are sorted. */
 template <typename Word>
 static HgStatus
-build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgCudaGraph *graph,
-		 uint32_t *unfinished, HgError *error)
+build_v2(HgCudaWork *work, const HgShape *shape, void *keys, const uint32_t *rows, bool keep_keys,
+		 HgCudaGraph *graph, uint32_t *unfinished, HgError *error)
 {
 	const bool fits = bins_fit<Word>(work, shape);
 	HgCudaPartition partition;
 	uint32_t unfinished_count = 1;
 
-	HG_TRY(hg_cuda_partition_make(work, sizeof(Word), keys, graph->rows, keep_keys,
+	HG_TRY(hg_cuda_partition_make(work, sizeof(Word), keys, rows, graph->rows, keep_keys,
 								  fits ? shape->bins_log2 : 0, &partition, error));
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
 	graph->edge_words = partition.words;
@@ -330,8 +330,8 @@ build_v2(HgCudaWork *work, const HgShape *shape, void *keys, bool keep_keys, HgC
 
 template <typename Word>
 static HgStatus
-build(HgCudaWork *work, const HgShape *shape, Word *keys, bool keep_keys, HgCudaGraph *graph,
-	  HgError *error)
+build(HgCudaWork *work, const HgShape *shape, Word *keys, const uint32_t *rows, bool keep_keys,
+	  HgCudaGraph *graph, HgError *error)
 {
 	uint32_t *unfinished;
 	uint32_t unfinished_count;
@@ -340,14 +340,14 @@ build(HgCudaWork *work, const HgShape *shape, Word *keys, bool keep_keys, HgCuda
 	HG_TRY(hg_cuda_alloc_array(work, 1, &unfinished, error));
 	HG_CUDA_TRY(cudaMemsetAsync(unfinished, 0, sizeof(*unfinished), work->stream), error);
 	if (hg_cuda_is_binned(shape))
-		HG_TRY(build_v2<Word>(work, shape, keys, keep_keys, graph, unfinished, error));
+		HG_TRY(build_v2<Word>(work, shape, keys, rows, keep_keys, graph, unfinished, error));
 	else
 	{
 		HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
 		if (keep_keys)
 			HG_TRY(hg_cuda_alloc_array(work, graph->rows, &words, error));
 		HG_TRY(hg_cuda_mix(work, sizeof(Word), keys, words, graph->rows, error));
-		HG_TRY(build_v1(work, words, graph->rows, graph, unfinished, error));
+		HG_TRY(build_v1(work, words, rows, graph->rows, graph, unfinished, error));
 		HG_TRY(read_unfinished(work, unfinished, &unfinished_count, error));
 		if (unfinished_count > 0)
 			HG_TRY(sort_edges<Word>(work, graph, error));
@@ -372,13 +372,14 @@ begin_graph(HgCudaWork *work, uint32_t key_width, uint32_t vertices_log2, uint64
 
 HgStatus
 hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *keys,
-					uint64_t rows, bool keep_keys, bool ordered, HgCudaGraph *graph, HgError *error)
+					const uint32_t *rows, uint64_t count, bool keep_keys, bool ordered,
+					HgCudaGraph *graph, HgError *error)
 {
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[0], work->stream), error);
-	HG_TRY(begin_graph(work, key_width, shape->vertices_log2, rows, graph, error));
+	HG_TRY(begin_graph(work, key_width, shape->vertices_log2, count, graph, error));
 	graph->ordered = ordered;
 
-	if (rows == 0)
+	if (count == 0)
 	{
 		const uint64_t entries = (UINT64_C(1) << shape->vertices_log2) + 1;
 
@@ -387,9 +388,9 @@ hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, 
 		HG_CUDA_TRY(cudaEventRecord(work->kit.marks[1], work->stream), error);
 	}
 	else if (key_width == 4)
-		HG_TRY(build(work, shape, static_cast<uint32_t *>(keys), keep_keys, graph, error));
+		HG_TRY(build(work, shape, static_cast<uint32_t *>(keys), rows, keep_keys, graph, error));
 	else
-		HG_TRY(build(work, shape, static_cast<uint64_t *>(keys), keep_keys, graph, error));
+		HG_TRY(build(work, shape, static_cast<uint64_t *>(keys), rows, keep_keys, graph, error));
 
 	HG_CUDA_TRY(cudaEventRecord(work->kit.marks[2], work->stream), error);
 	return hg_cuda_wait(work, error);

@@ -39,15 +39,16 @@ HgStatus hg_cuda_unmix(HgCudaWork *work, uint32_t key_width, const void *words, 
 					   uint64_t count, HgError *error);
 
 /*
- * Build a graph of rows rows, whose keys are keys[0 .. rows - 1].  keep_keys: they stay as they
- * are; otherwise they are a block of work, which becomes part of the graph or is given back
- * (NULL where rows is 0).  The graph is ordered where that is asked for, and where it comes at
+ * Build a graph of count rows, whose keys are keys[0 .. count - 1], and whose numbers rows[0 ..
+ * count - 1], or 0, 1 ... where rows is NULL; those stay as they are.  keep_keys: keys do too;
+ * otherwise they are a block of work, which becomes part of the graph or is given back (NULL where
+ * count is 0).  The graph is ordered where that is asked for, and where it comes at
  * no cost.  Marks of the kit: 0 is recorded at the start, 1 after the bins (v2) and 2 at the
  * end.  It returns when the graph is complete.
  */
 HgStatus hg_cuda_graph_build(HgCudaWork *work, const HgShape *shape, uint32_t key_width, void *keys,
-							 uint64_t rows, bool keep_keys, bool ordered, HgCudaGraph *graph,
-							 HgError *error);
+							 const uint32_t *rows, uint64_t count, bool keep_keys, bool ordered,
+							 HgCudaGraph *graph, HgError *error);
 
 /*
  * Build an ordered graph by sorting count edges, whatever their keys are.  words and rows are

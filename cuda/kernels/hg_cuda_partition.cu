@@ -345,9 +345,10 @@ make(HgCudaWork *work, Word *keys, const uint32_t *rows, bool keep_keys, HgCudaP
 	return HG_OK;
 }
 
-static HgStatus
-make_any(HgCudaWork *work, uint32_t key_width, void *keys, const uint32_t *rows, uint64_t count,
-		 bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition, HgError *error)
+HgStatus
+hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, const uint32_t *rows,
+					   uint64_t count, bool keep_keys, uint32_t bins_log2,
+					   HgCudaPartition *partition, HgError *error)
 {
 	memset(partition, 0, sizeof(*partition));
 	partition->key_width = key_width;
@@ -356,23 +357,6 @@ make_any(HgCudaWork *work, uint32_t key_width, void *keys, const uint32_t *rows,
 	return key_width == 4
 			   ? make(work, static_cast<uint32_t *>(keys), rows, keep_keys, partition, error)
 			   : make(work, static_cast<uint64_t *>(keys), rows, keep_keys, partition, error);
-}
-
-HgStatus
-hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_t count,
-					   bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
-					   HgError *error)
-{
-	return make_any(work, key_width, keys, nullptr, count, keep_keys, bins_log2, partition, error);
-}
-
-HgStatus
-hg_cuda_partition_make_pairs(HgCudaWork *work, uint32_t key_width, const void *keys,
-							 const uint32_t *rows, uint64_t count, uint32_t bins_log2,
-							 HgCudaPartition *partition, HgError *error)
-{
-	return make_any(work, key_width, const_cast<void *>(keys), rows, count, true, bins_log2,
-					partition, error);
 }
 
 /* ------------------------------------------------------------------------

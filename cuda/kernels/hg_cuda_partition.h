@@ -27,19 +27,14 @@ struct HgCudaPartition
 };
 
 /*
- * Partition count rows by the first bins_log2 bits of their mixed words.  keys are not mixed,
- * and row i has keys[i].  keep_keys: they stay as they are; otherwise they are a block of work,
- * and become part of the partition or are given back.  It returns when the last of it is
- * launched.
+ * Partition count rows by the first bins_log2 bits of their mixed words.  keys are not mixed;
+ * keys[i] is that of the row which is numbered rows[i], or i if rows is NULL.  rows stay as they
+ * are.  keep_keys: keys do too; otherwise they are a block of work, and become part of the
+ * partition or are given back.  It returns when the last of it is launched.
  */
-HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys, uint64_t count,
-								bool keep_keys, uint32_t bins_log2, HgCudaPartition *partition,
-								HgError *error);
-
-/* The same where row i is numbered rows[i], or i if rows is NULL; keys and rows stay as they are. */
-HgStatus hg_cuda_partition_make_pairs(HgCudaWork *work, uint32_t key_width, const void *keys,
-									  const uint32_t *rows, uint64_t count, uint32_t bins_log2,
-									  HgCudaPartition *partition, HgError *error);
+HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys,
+								const uint32_t *rows, uint64_t count, bool keep_keys,
+								uint32_t bins_log2, HgCudaPartition *partition, HgError *error);
 
 /* Some of the bins of a partition. */
 struct HgBinList

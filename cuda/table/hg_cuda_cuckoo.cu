@@ -140,15 +140,13 @@ partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, co
 	void *spread;
 
 	if (places->key_factor == 1 && places->key_flip == 0)
-		return hg_cuda_partition_make_pairs(&table->work, width, keys, rows, count,
-											places->bins_log2, parts, error);
+		return hg_cuda_partition_make(&table->work, width, const_cast<void *>(keys), rows, count,
+									  true, places->bins_log2, parts, error);
 	HG_TRY(hg_cuda_alloc(&table->work, count * width, &spread, error));
 	HG_TRY(
 		hg_cuda_cuckoo_launches(&table->spec)->spread(table, places, keys, count, spread, error));
-	HG_TRY(hg_cuda_partition_make_pairs(&table->work, width, spread, rows, count, places->bins_log2,
-										parts, error));
-	hg_cuda_free(&table->work, spread);
-	return HG_OK;
+	return hg_cuda_partition_make(&table->work, width, spread, rows, count, false,
+								  places->bins_log2, parts, error);
 }
 
 /* Put keys of the caller into the bins. */

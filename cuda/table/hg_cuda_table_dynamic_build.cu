@@ -136,12 +136,16 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 	HgCudaWork *work = &table->work;
 	const HgShape shape = hg_dynamic_choose_shape(&table->spec, feed->count);
 	const uint64_t vertices = UINT64_C(1) << shape.vertices_log2;
-	HgDynamicRows rows = {feed->old, (uint32_t) feed->old_rows, feed->rows, feed->first_row};
+	/* of a first batch edges carry the rows, rather than where these are */
+	const uint32_t *numbers = feed->old_rows == 0 ? feed->rows : nullptr;
+	HgDynamicRows rows = {feed->old, (uint32_t) feed->old_rows,
+						  numbers == nullptr ? feed->rows : nullptr,
+						  numbers == nullptr ? feed->first_row : 0};
 	HgDynamicLists *lists = &dynamic->lists;
 	uint32_t *places = nullptr;
 	HgCudaGraph graph;
 
-	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), feed->keys, feed->count, false,
+	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), feed->keys, numbers, feed->count, false,
 							   lists->unique, &graph, error));
 	dynamic->known.doubles = 0;
 	if (lists->unique && feed->count > 0)

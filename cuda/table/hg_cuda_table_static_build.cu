@@ -292,11 +292,22 @@ build(HgCudaTable *table, HgStaticInput *all, HgStaticGraph *built, HgError *err
 {
 	HgCudaWork *work = &table->work;
 	const HgShape shape = shape_of(&table->spec, all->count);
-	const HgStaticRows rows = {all->rows, all->first_row};
+	HgStaticRows rows = {all->rows, all->first_row};
+	const uint32_t *numbers = nullptr;
 	HgCudaGraph graph;
 
-	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), all->keys, all->count, !all->own, true,
-							   &graph, error));
+	/*
+	 * Edges carry rows rather than where rows are, which would be fetched at random: but not where
+	 * it matters which of equal keys was there first.
+	 */
+	if (FORM != HG_FORM_SET && (all->kept == 0 || table->spec.content == HG_TABLE_MULTIMAP) &&
+		all->rows != nullptr)
+	{
+		numbers = all->rows;
+		rows = {nullptr, 0};
+	}
+	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), all->keys, numbers, all->count,
+							   !all->own, true, &graph, error));
 	if (table->spec.content != HG_TABLE_MULTIMAP)
 		HG_TRY(drop_duplicates<Word>(table, &graph, error));
 	built->rows = graph.rows;

@@ -195,8 +195,8 @@ build_graph(Bench *bench, void *keys, uint64_t rows, bool ordered, HgCudaGraph *
 	float bin;
 	float build;
 
-	HG_TRY(hg_cuda_graph_build(&bench->work, &bench->shape, bench->workload->key_width, keys, rows,
-							   true, ordered, graph, error));
+	HG_TRY(hg_cuda_graph_build(&bench->work, &bench->shape, bench->workload->key_width, keys,
+							   nullptr, rows, true, ordered, graph, error));
 	HG_CUDA_TRY(cudaEventElapsedTime(&bin, marks[0], marks[1]), error);
 	HG_CUDA_TRY(cudaEventElapsedTime(&build, marks[1], marks[2]), error);
 	times->bin += bin;
@@ -210,10 +210,10 @@ bin_sides(Bench *bench, HgError *error)
 {
 	const HgWorkload *workload = bench->workload;
 
-	HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a,
+	HG_TRY(hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_a, nullptr,
 								  workload->rows_a, true, bench->shape.bins_log2,
 								  &bench->sides[HG_INNER], error));
-	return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b,
+	return hg_cuda_partition_make(&bench->work, workload->key_width, bench->keys_b, nullptr,
 								  workload->rows_b, true, bench->shape.bins_log2,
 								  &bench->sides[HG_OUTER], error);
 }
