@@ -26,6 +26,9 @@ constexpr uint32_t HG_STATIC_EXTRACT_TILE = HG_STATIC_THREADS * 4;
 constexpr uint32_t HG_STATIC_SIZES_TILE = HG_STATIC_THREADS * 16;
 constexpr uint32_t HG_STATIC_PAD_SLOTS = 2048;
 
+/* Slots of a lane whose edges are read together. */
+constexpr uint32_t HG_STATIC_PAD_STEPS = 4;
+
 /* ------------------------------------------------------------------------
  * What a change is made of
  * ------------------------------------------------------------------------ */
@@ -403,32 +406,43 @@ hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const W
 	uint32_t mine = from / length; /* of the lists */
 	uint32_t inside = from % length;
 
-	for (; at < end; at += 32)
+	for (; at < end; at += 32 * HG_STATIC_PAD_STEPS)
 	{
-		const uint32_t first = __shfl_sync(UINT32_MAX, begin, mine);
-		const uint32_t next = __shfl_sync(UINT32_MAX, begin, mine + 1);
-		const uint32_t stop = mine < 31 ? next : behind;
+		Word word[HG_STATIC_PAD_STEPS];
+		uint32_t row[HG_STATIC_PAD_STEPS];
 
-		if (at + lane < end)
+		/* edges of several steps are on their way together */
+#pragma unroll
+		for (uint32_t k = 0; k < HG_STATIC_PAD_STEPS; k++)
 		{
-			Word word = HG_CUDA_EMPTY_WORD<Word>;
-			uint32_t row = HG_CUDA_EMPTY_ROW;
+			const uint32_t first = __shfl_sync(UINT32_MAX, begin, mine);
+			const uint32_t next = __shfl_sync(UINT32_MAX, begin, mine + 1);
+			const uint32_t stop = mine < 31 ? next : behind;
 
-			if (inside < stop - first)
+			word[k] = HG_CUDA_EMPTY_WORD<Word>;
+			row[k] = HG_CUDA_EMPTY_ROW;
+			if (at + 32 * k + lane < end && inside < stop - first)
 			{
-				word = words[first + inside];
+				word[k] = words[first + inside];
 				if (FORM != HG_FORM_SET)
-					row = hg_static_row(rows, edge_rows[first + inside]);
+					row[k] = edge_rows[first + inside];
 			}
-			hg_static_put<Word, FORM>(slots, (uint32_t) (at + lane), word, row);
+			mine += lists_on;
+			inside += slots_on;
+			if (inside >= length)
+			{
+				inside -= length;
+				mine++;
+			}
 		}
-		mine += lists_on;
-		inside += slots_on;
-		if (inside >= length)
-		{
-			inside -= length;
-			mine++;
-		}
+#pragma unroll
+		for (uint32_t k = 0; k < HG_STATIC_PAD_STEPS; k++)
+			if (FORM != HG_FORM_SET && row[k] != HG_CUDA_EMPTY_ROW)
+				row[k] = hg_static_row(rows, row[k]);
+#pragma unroll
+		for (uint32_t k = 0; k < HG_STATIC_PAD_STEPS; k++)
+			if (at + 32 * k + lane < end)
+				hg_static_put<Word, FORM>(slots, (uint32_t) (at + 32 * k + lane), word[k], row[k]);
 	}
 }
 
