@@ -21,6 +21,10 @@
  *
  * ERASE marks the slot that it finds by compare-and-swap, so that one of several has done it.
  *
+ * WAITING.  A change that inserts waits for the device, as the number of rows that found no slot is
+ * to be known.  One that erases need not, unless it is asked what it has done: what is known of
+ * the rows is then an upper limit, and how many may be gone.
+ *
  * REBUILD, when rows find no slot, the batch is large, or lists are far too many: keys of the table
  * and of the batch, one behind the other, are built into a static HashGraph
  * (../kernels/hg_cuda_graph.cu), whose edges are then spread to where they stand with the empty
@@ -97,6 +101,8 @@ dynamic_open(HgCudaTable *table, HgError *error)
 	HG_TRY(check_slots(&table->spec, 0, hg_dynamic_empty_at_first(&table->spec), error));
 	dynamic->lists.unique = table->spec.content != HG_TABLE_MULTIMAP;
 	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &dynamic->state, error));
+	HG_CUDA_TRY(cudaMemsetAsync(dynamic->state, 0, sizeof(HgDynamicState), table->work.stream),
+				error);
 	return hg_dynamic_open_lists(dynamic, error);
 }
 
@@ -121,7 +127,6 @@ erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
 	HgCudaTable *table = &dynamic->base;
 	const bool by_key = out->by_key || !Slots::HAS_ROWS;
 
-	HG_TRY(hg_dynamic_clear_state(dynamic, error));
 	HG_TRY(hg_slot_batch_in_pieces(table, out, HG_DYNAMIC_PIECE_PAIRS, error,
 								   [&](const HgSlotBatch &piece)
 								   {
@@ -131,9 +136,7 @@ erase(HgCudaDynamic *dynamic, const HgCudaTableBatch *out, HgError *error)
 										   HG_DYNAMIC_THREADS, error, dynamic->lists, piece, by_key,
 										   dynamic->state);
 								   }));
-	HG_TRY(hg_dynamic_read_state(dynamic, error));
-	table->rows -= dynamic->known.erased;
-	dynamic->deleted += dynamic->known.erased;
+	dynamic->erased += by_key && !dynamic->lists.unique ? table->rows : out->count;
 	return HG_OK;
 }
 
@@ -169,7 +172,6 @@ insert_piece(HgCudaDynamic *dynamic, const HgSlotBatch *piece, typename Slots::W
 	const bool unique = dynamic->lists.unique;
 	uint8_t *wanted = nullptr;
 
-	HG_TRY(hg_dynamic_clear_state(dynamic, error));
 	if (unique && Slots::APART)
 	{
 		HG_TRY(hg_cuda_alloc_array(work, piece->count, &wanted, error));
@@ -184,18 +186,15 @@ insert_piece(HgCudaDynamic *dynamic, const HgSlotBatch *piece, typename Slots::W
 			work->stream, "hg_dynamic_insert_kernel", blocks, HG_DYNAMIC_THREADS, error,
 			dynamic->lists, *piece, wanted, left_keys, left_rows, dynamic->state)));
 	hg_cuda_free(work, wanted);
-	HG_TRY(hg_dynamic_read_state(dynamic, error));
-	table->rows += dynamic->known.inserted;
-	dynamic->deleted -= dynamic->known.reused;
-	return HG_OK;
+	return hg_dynamic_read_state(dynamic, error);
 }
 
-/* Is a batch of so many rows worth a rebuild before the first of them? */
+/* Is a batch of so many rows worth a rebuild before the first of them, if the table has rows? */
 static bool
-is_worth_rebuild(const HgCudaDynamic *dynamic, uint64_t count)
+is_worth_rebuild(const HgCudaDynamic *dynamic, uint64_t rows, uint64_t count)
 {
-	const uint64_t rows = dynamic->base.rows;
-	const uint64_t empty = dynamic->slots - rows - dynamic->deleted;
+	/* what is known of both differs from what there is by the same rows */
+	const uint64_t empty = dynamic->slots - dynamic->base.rows - dynamic->deleted;
 
 	/* so many were erased that there are four times the lists that rows want */
 	if (hg_dynamic_vertices_log2(&dynamic->base.spec, rows + count) + 2 <=
@@ -220,7 +219,12 @@ insert(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
 	uint32_t *left_rows = nullptr;
 	Word *left_keys;
 
-	if (is_worth_rebuild(dynamic, in->count))
+	if (dynamic->erased > 0 &&
+		is_worth_rebuild(dynamic, table->rows, in->count) !=
+			is_worth_rebuild(dynamic, table->rows - std::min(dynamic->erased, table->rows),
+							 in->count))
+		HG_TRY(hg_dynamic_know_rows(dynamic, error));
+	if (is_worth_rebuild(dynamic, table->rows, in->count))
 		return hg_dynamic_rebuild(dynamic, in, error);
 	HG_TRY(hg_cuda_alloc_array(work, most, &left_keys, error));
 	if (Slots::HAS_ROWS)
@@ -248,10 +252,14 @@ dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTabl
 			   HgTableChange *change, HgError *error)
 {
 	HgCudaDynamic *dynamic = reinterpret_cast<HgCudaDynamic *>(table);
-	uint64_t before = table->rows;
+	uint64_t before;
 
 	if (change != nullptr)
+	{
 		memset(change, 0, sizeof(*change));
+		HG_TRY(hg_dynamic_know_rows(dynamic, error));
+	}
+	before = table->rows;
 
 	/* what can't be known to fit is not begun */
 	if (in != nullptr)
@@ -260,8 +268,11 @@ dynamic_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTabl
 	{
 		HG_TRY(HG_DYNAMIC_BY_SLOTS(table, erase, dynamic, out, error));
 		if (change != nullptr)
+		{
+			HG_TRY(hg_dynamic_know_rows(dynamic, error));
 			change->erased = before - table->rows;
-		before = table->rows;
+			before = table->rows;
+		}
 	}
 	if (in != nullptr && in->count > 0)
 	{
@@ -337,7 +348,7 @@ template <typename Slots>
 static HgStatus
 describe_lists(HgCudaDynamic *dynamic, HgError *error)
 {
-	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	HG_TRY(hg_dynamic_know_rows(dynamic, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_describe_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		&dynamic->base.work, "hg_dynamic_describe_kernel",
 		UINT64_C(1) << dynamic->lists.vertices_log2, HG_DYNAMIC_PIECE_KEYS, error, dynamic->lists,

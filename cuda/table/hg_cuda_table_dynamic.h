@@ -21,7 +21,8 @@ struct HgCudaDynamic
 	HgCudaTable base;
 	HgDynamicLists lists;
 	uint64_t slots;
-	uint64_t deleted;
+	uint64_t deleted;	   /* as far as is known, as base.rows are */
+	uint64_t erased;	   /* rows that may have been erased since */
 	bool used;			   /* something was put in */
 	HgDynamicState *state; /* the device's */
 	HgDynamicState known;  /* as it was read last */
@@ -55,9 +56,12 @@ hg_dynamic_lists_slots(const HgTableSpec *spec, uint64_t rows, uint32_t empty)
 /* The shape of a graph of so many rows. */
 HgShape hg_dynamic_choose_shape(const HgTableSpec *spec, uint64_t rows);
 
-/* Wait for the device, and know what it knows; and have it begin with nothing. */
+/*
+ * Wait for the device, and know what it knows, which begins with nothing again: always, or unless
+ * the rows are known.
+ */
 HgStatus hg_dynamic_read_state(HgCudaDynamic *dynamic, HgError *error);
-HgStatus hg_dynamic_clear_state(HgCudaDynamic *dynamic, HgError *error);
+HgStatus hg_dynamic_know_rows(HgCudaDynamic *dynamic, HgError *error);
 
 /* Make the lists of an empty table, which has none. */
 HgStatus hg_dynamic_open_lists(HgCudaDynamic *dynamic, HgError *error);

@@ -45,16 +45,21 @@ hg_dynamic_read_state(HgCudaDynamic *dynamic, HgError *error)
 	HG_TRY(hg_cuda_read_back(&dynamic->base.work, dynamic->state, sizeof(HgDynamicState), &host,
 							 error));
 	memcpy(&dynamic->known, host, sizeof(HgDynamicState));
-	return HG_OK;
-}
-
-HgStatus
-hg_dynamic_clear_state(HgCudaDynamic *dynamic, HgError *error)
-{
+	dynamic->base.rows += dynamic->known.inserted;
+	dynamic->base.rows -= dynamic->known.erased;
+	dynamic->deleted += dynamic->known.erased;
+	dynamic->deleted -= dynamic->known.reused;
+	dynamic->erased = 0;
 	HG_CUDA_TRY(
 		cudaMemsetAsync(dynamic->state, 0, sizeof(HgDynamicState), dynamic->base.work.stream),
 		error);
 	return HG_OK;
+}
+
+HgStatus
+hg_dynamic_know_rows(HgCudaDynamic *dynamic, HgError *error)
+{
+	return dynamic->erased > 0 ? hg_dynamic_read_state(dynamic, error) : HG_OK;
 }
 
 void
@@ -98,7 +103,6 @@ leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, u
 	size_t bytes = 0;
 
 	*places = nullptr;
-	HG_TRY(hg_dynamic_clear_state(dynamic, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_doubles_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_doubles_kernel", graph->rows, HG_PIECE_ROWS, error, graph->offsets,
 		graph->vertices_log2, words, graph->edge_rows, HG_PIECE_FIRST, HG_PIECE_END,
@@ -191,7 +195,9 @@ export_slots(HgCudaDynamic *dynamic, void *keys, uint32_t *rows, HgError *error)
 {
 	HgCudaWork *work = &dynamic->base.work;
 
-	HG_TRY(hg_dynamic_clear_state(dynamic, error));
+	HG_CUDA_TRY(cudaMemsetAsync(&dynamic->state->exported, 0, sizeof(dynamic->state->exported),
+								work->stream),
+				error);
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_export_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_export_kernel", dynamic->slots, HG_PIECE_ROWS, error, dynamic->lists,
 		HG_PIECE_FIRST, HG_PIECE_END, static_cast<typename Slots::Word *>(keys), rows,
@@ -207,9 +213,10 @@ rebuild(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
 	typedef typename Slots::Word Word;
 	HgCudaTable *table = &dynamic->base;
 	HgCudaWork *work = &table->work;
-	Feed<Word> feed = {nullptr,	 nullptr,		table->rows,
-					   in->rows, in->first_row, table->rows + in->count};
+	Feed<Word> feed;
 
+	HG_TRY(hg_dynamic_know_rows(dynamic, error));
+	feed = {nullptr, nullptr, table->rows, in->rows, in->first_row, table->rows + in->count};
 	if (feed.count > 0)
 		HG_TRY(hg_cuda_alloc_array(work, feed.count, &feed.keys, error));
 	if (feed.old_rows > 0)

@@ -37,7 +37,7 @@ struct HgDynamicLists
 	bool unique; /* no two of a key */
 };
 
-/* What kernels tell; in device memory. */
+/* What kernels tell since it was read last; in device memory. */
 struct HgDynamicState
 {
 	uint32_t inserted;
