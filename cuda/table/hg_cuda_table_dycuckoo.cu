@@ -22,12 +22,14 @@
  * INSERT has two phases, and no locks in the first, which most pairs need alone:
  *
  * 1. place	Each pair reads both of its buckets.  Where the key is there it is passed over; else it
- *			takes the first empty slot, in the order of the buckets and of their slots, by
- *			compare-and-swap.  Where another one was faster it looks who, and goes on to the next.
+ *			takes an empty slot by compare-and-swap, the first in an order of the slots of both: six
+ *			of eight of the first bucket, as many of the second, and the others.  Where another one
+ *			was faster it looks who, and goes on to the next.
  * 2. evict	Pairs whose buckets were full.  One of each key claims to come in, in a table of
- *			claims.  Its bucket is locked, it takes the place of one there, who goes on to his
- *			other bucket, and so on until a bucket has room.  A lane holds one lock at a time, and
- *			gives it back before it asks for another.
+ *			claims.  It takes the place of one there, who goes on to his other bucket, and so on
+ *			until a bucket has room.  A pair is exchanged for another by one compare-and-swap where
+ *			a slot has all of it.  Keys of 64 bits have their rows apart: there the bucket is
+ *locked, and a lane holds one lock at a time, and gives it back before it asks for another.
  *
  * Each key comes in once.  In phase 1 slots are only filled, and nothing moves.  So a key that
  * stood there before is seen.  Of two of one batch that are equal, both go through the same slots
@@ -45,9 +47,10 @@
  *
  * ERASE finds, and empties the slot by compare-and-swap: of two that name it one has done it.
  *
- * BOUNDS.  Before pairs are put in, there is room for all of them at beta: where that is not known,
- * those whose keys are not there are counted first.  Where many of them were equal the table is
- * too large then, which is seen at the end of the change.
+ * BOUNDS.  Before pairs are put in, there is room for all of them at beta.  Where that is not
+ *known, those whose keys are not there are counted first, unless the batch is small, and the table
+ *not filled too little with a doubled subtable and none of its pairs.  Where many of them were
+ *equal it may be too large then, which is seen at the end of the change.
  *
  * WAITING.  A change that inserts waits for the device once, as the number of pairs that are left
  * over is to be known.  One that erases need not, unless it is asked what it has done, or the
@@ -65,10 +68,14 @@
 
 #include "hg_cuda_table_dycuckoo_change_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 /* What blocks are rounded up by, all together, at most. */
 static constexpr uint64_t ROUNDING = 64 * 1024;
+
+/* Of a batch of less than this part of the slots it is not asked which keys are there already. */
+static constexpr uint64_t SMALL_BATCH = 8;
 
 /* ------------------------------------------------------------------------
  * Life
@@ -197,15 +204,32 @@ erase(HgCudaDycuckoo *dy, const HgCudaTableBatch *out, HgError *error)
 	HgCudaTable *table = &dy->base;
 	const bool by_key = out->by_key || !Slots::HAS_ROWS;
 
-	HG_TRY(hg_slot_batch_in_pieces(table, out, HG_DY_PIECE_PAIRS, error,
-								   [&](const HgSlotBatch &piece)
-								   {
-									   return hg_cuda_launch<hg_dy_erase_kernel<Slots>>(
-										   table->work.stream, "hg_dy_erase_kernel",
-										   hg_blocks_for(piece.count, HG_DY_THREADS), HG_DY_THREADS,
-										   error, dy->table, piece, by_key, dy->state);
-								   }));
+	HG_TRY(hg_slot_batch_in_pieces(
+		table, out, HG_DY_PIECE_PAIRS, error,
+		[&](const HgSlotBatch &piece)
+		{
+			return hg_cuda_launch<hg_dy_erase_kernel<Slots>>(
+				table->work.stream, "hg_dy_erase_kernel",
+				std::min(hg_blocks_for(piece.count, HG_DY_THREADS), HG_DY_CHANGE_BLOCKS),
+				HG_DY_THREADS, error, dy->table, piece, by_key, dy->state);
+		}));
 	dy->erased += out->count;
+	return HG_OK;
+}
+
+/* Count what is new in a list, and have room for that. */
+template <typename Slots>
+static HgStatus
+make_room_for_new(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
+{
+	HgCudaTable *table = &dy->base;
+
+	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->absent, 0, sizeof(uint32_t), table->work.stream),
+				error);
+	HG_TRY((ask<Slots, HG_DY_ABSENT>(dy, list->keys, list->count, nullptr, nullptr, error)));
+	HG_TRY(hg_dy_read_state(dy, error));
+	while (table->rows + dy->known.absent > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
+		HG_TRY(hg_dy_double_smallest(dy, error));
 	return HG_OK;
 }
 
@@ -215,17 +239,23 @@ static HgStatus
 make_room(HgCudaDycuckoo *dy, const HgSlotBatch *list, HgError *error)
 {
 	HgCudaTable *table = &dy->base;
-	uint64_t rows = table->rows + list->count;
+	const HgTableSpec *spec = &table->spec;
 
-	if (rows <= hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
-		return HG_OK;
-	HG_CUDA_TRY(cudaMemsetAsync(&dy->state->absent, 0, sizeof(uint32_t), table->work.stream),
-				error);
-	HG_TRY((ask<Slots, HG_DY_ABSENT>(dy, list->keys, list->count, nullptr, nullptr, error)));
-	HG_TRY(hg_dy_read_state(dy, error));
-	rows = table->rows + dy->known.absent;
-	while (rows > hg_dy_most_rows(&table->spec, hg_dy_all_slots(dy)))
+	while (table->rows + list->count > hg_dy_most_rows(spec, hg_dy_all_slots(dy)))
+	{
+		const uint64_t slots = hg_dy_all_slots(dy);
+
+		if (dy->erased > 0)
+		{
+			HG_TRY(hg_dy_know_rows(dy, error));
+			continue;
+		}
+		/* the smallest subtable has no more than its share */
+		if (list->count > slots / SMALL_BATCH ||
+			table->rows < hg_dy_least_rows(spec, slots + slots / spec->subtables))
+			return make_room_for_new<Slots>(dy, list, error);
 		HG_TRY(hg_dy_double_smallest(dy, error));
+	}
 	return HG_OK;
 }
 

@@ -16,10 +16,9 @@
 
 /* Add up, subtable by subtable, where the lanes of a warp have put a pair, or taken one out. */
 __device__ __forceinline__ void
-hg_dy_tell(uint32_t *counts, uint32_t subtable)
+hg_dy_tell(const HgDyTable &table, uint32_t *counts, uint32_t subtable)
 {
-#pragma unroll
-	for (uint32_t s = 0; s < HG_TABLE_MAX_SUBTABLES; s++)
+	for (uint32_t s = 0; s < table.count; s++)
 	{
 		const uint32_t lanes = __ballot_sync(UINT32_MAX, subtable == s);
 
@@ -29,33 +28,57 @@ hg_dy_tell(uint32_t *counts, uint32_t subtable)
 }
 
 /*
- * Put those pairs of a list into the table whose keys are not there and whose buckets have an empty
- * slot; those whose buckets are full are left over.  See hg_cuda_table_dycuckoo.cu why a key
- * comes in once however often it is in the list.
+ * The slots of a key's two buckets in the order in which it takes them: most of the first bucket,
+ * in which lookups look first; most of the second; and what is left of both.  So buckets are full
+ * when nearly all are.  Of sets of slots, as hg_dy_empties() gives them, one in this order.
+ */
+template <typename Slots>
+__device__ __forceinline__ uint32_t
+hg_dy_order(uint32_t first, uint32_t second)
+{
+	constexpr uint32_t MOST = Slots::COUNT - Slots::COUNT / HG_DY_LAST;
+	constexpr uint32_t LAST = Slots::COUNT / HG_DY_LAST;
+	constexpr uint32_t MASK = (1u << MOST) - 1;
+
+	return (first & MASK) | (second & MASK) << MOST | first >> MOST << 2 * MOST |
+		   second >> MOST << (2 * MOST + LAST);
+}
+
+/* The slot of bit in that order; *second: it is one of the second bucket. */
+template <typename Slots>
+__device__ __forceinline__ uint32_t
+hg_dy_ordered(uint32_t bit, bool *second)
+{
+	constexpr uint32_t MOST = Slots::COUNT - Slots::COUNT / HG_DY_LAST;
+	constexpr uint32_t LAST = Slots::COUNT / HG_DY_LAST;
+	const bool last = bit >= 2 * MOST;
+	const uint32_t at = last ? bit - 2 * MOST : bit;
+	const uint32_t width = last ? LAST : MOST;
+
+	*second = at >= width;
+	return hg_dy_slot_of<Slots>((last ? MOST : 0) + (*second ? at - width : at));
+}
+
+/*
+ * Put pair i of a list into the table, if its key is not there and one of its buckets has an empty
+ * slot; if both are full it is left over.  Returns the subtable that it is in, or
+ * HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
  */
 template <typename Slots, bool KEYS>
-__global__ void
-__launch_bounds__(HG_DY_THREADS)
-	hg_dy_place_kernel(const __grid_constant__ HgDyTable table, HgSlotBatch list,
-					   HgDyRoom<typename Slots::Word> left, HgDyState *state)
+__device__ __forceinline__ uint32_t
+hg_dy_place(const HgDyTable &table, const HgSlotBatch &list, uint32_t i,
+			const HgDyRoom<typename Slots::Word> &left, HgDyState *state)
 {
 	typedef typename Slots::Slot Slot;
-	__shared__ HgDyTable shared;
-	__shared__ uint32_t counts[HG_TABLE_MAX_SUBTABLES];
-	const uint32_t i = blockIdx.x * HG_DY_THREADS + threadIdx.x;
 	typename Slots::Word word = 0;
 	uint4 pieces[2][HG_DY_LANES];
 	uint32_t placed = HG_TABLE_MAX_SUBTABLES;
 	uint32_t subtables[2];
 	uint64_t buckets[2];
 	bool wanted = i < list.count;
-	bool found;
-	uint32_t ignored;
+	bool over = false;
 	uint32_t row = 0;
 
-	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES)
-		counts[threadIdx.x] = 0;
-	hg_dy_share(table, &shared);
 	if (wanted)
 	{
 		word = static_cast<const typename Slots::Word *>(list.keys)[i];
@@ -70,55 +93,44 @@ __launch_bounds__(HG_DY_THREADS)
 			wanted = false;
 		}
 	}
-
-	hg_dy_pair(shared, word, &subtables[0], &subtables[1]);
+	hg_dy_pair(table, word, &subtables[0], &subtables[1]);
 #pragma unroll
 	for (int k = 0; k < 2; k++)
 	{
-		buckets[k] = hg_dy_bucket<Slots>(shared.subtables[subtables[k]], word);
-		hg_dy_load(hg_dy_slots<Slots>(shared.subtables[subtables[k]]) + buckets[k], wanted,
+		buckets[k] = hg_dy_bucket<Slots>(table.subtables[subtables[k]], word);
+		hg_dy_load(hg_dy_slots<Slots>(table.subtables[subtables[k]]) + buckets[k], wanted,
 				   pieces[k]);
 	}
-	found = hg_dy_match<Slots>(pieces[0], word, &ignored) < Slots::COUNT;
-	found |= hg_dy_match<Slots>(pieces[1], word, &ignored) < Slots::COUNT;
 
-	/* the first empty slot of both buckets, which follow each other */
-	uint32_t at = hg_dy_room<Slots>(pieces[0]);
-	const uint32_t more = hg_dy_room<Slots>(pieces[1]);
+	const bool found = hg_dy_is_in<Slots>(pieces[0], word) | hg_dy_is_in<Slots>(pieces[1], word);
+	uint32_t empties =
+		hg_dy_order<Slots>(hg_dy_empties<Slots>(pieces[0]), hg_dy_empties<Slots>(pieces[1]));
 
-	if (at == Slots::COUNT)
-		at += more;
-	wanted = wanted && !found;
-	if (wanted)
+	if (wanted && !found)
 	{
-		bool known = true; /* to be empty, as far as was seen */
-
-		while (at < 2 * Slots::COUNT)
+		over = true;
+		while (over && empties != 0)
 		{
-			const uint32_t k = at < Slots::COUNT ? 0 : 1;
-			const HgDySubtable &subtable = shared.subtables[k == 0 ? subtables[0] : subtables[1]];
-			const uint64_t slot =
-				(k == 0 ? buckets[0] : buckets[1]) + at - (k == 0 ? 0 : Slots::COUNT);
-			Slot *place = hg_dy_slots<Slots>(subtable) + slot;
-			Slot there = known ? Slots::EMPTY : __ldcg(place);
+			bool second;
+			const uint32_t at = hg_dy_ordered<Slots>((uint32_t) __ffs((int) empties) - 1, &second);
+			const uint32_t number = second ? subtables[1] : subtables[0];
+			const HgDySubtable &subtable = table.subtables[number];
+			const uint64_t slot = (second ? buckets[1] : buckets[0]) + at;
+			const Slot there = hg_slot_cas(hg_dy_slots<Slots>(subtable) + slot, Slots::EMPTY,
+										   Slots::make(word, row));
 
-			if (there == Slots::EMPTY)
-				there = hg_slot_cas(place, Slots::EMPTY, Slots::make(word, row));
+			empties &= empties - 1;
 			if (there == Slots::EMPTY)
 			{
 				if (Slots::APART)
 					subtable.rows[slot] = row;
-				placed = k == 0 ? subtables[0] : subtables[1];
-				break;
+				placed = number;
 			}
-			if (Slots::word(there) == word)
-				break;
-			known = false;
-			at++;
+			over = there != Slots::EMPTY && Slots::word(there) != word;
 		}
 	}
+	__syncwarp();
 
-	const bool over = wanted && at == 2 * Slots::COUNT;
 	const uint32_t to = hg_slot_append(&state->left, over);
 
 	if (over)
@@ -127,9 +139,31 @@ __launch_bounds__(HG_DY_THREADS)
 		if (Slots::HAS_ROWS)
 			left.rows[to] = row;
 	}
-	hg_dy_tell(counts, placed);
+	return placed;
+}
+
+/*
+ * Put pairs of a list into the table, and leave those over whose buckets are full.  See
+ * hg_cuda_table_dycuckoo.cu why a key comes in once however often it is in the list.
+ */
+template <typename Slots, bool KEYS>
+__global__ void
+__launch_bounds__(HG_DY_THREADS, HG_DY_PLACE_BLOCKS)
+	hg_dy_place_kernel(const __grid_constant__ HgDyTable table, HgSlotBatch list,
+					   HgDyRoom<typename Slots::Word> left, HgDyState *state)
+{
+	__shared__ HgDyTable shared;
+	__shared__ uint32_t counts[HG_TABLE_MAX_SUBTABLES];
+
+	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES)
+		counts[threadIdx.x] = 0;
+	hg_dy_share(table, &shared);
+	for (uint32_t base = blockIdx.x * HG_DY_THREADS; base < list.count;
+		 base += gridDim.x * HG_DY_THREADS)
+		hg_dy_tell(shared, counts,
+				   hg_dy_place<Slots, KEYS>(shared, list, base + threadIdx.x, left, state));
 	__syncthreads();
-	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES && counts[threadIdx.x] > 0)
+	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicAdd(&state->rows[threadIdx.x], counts[threadIdx.x]);
 }
 
@@ -154,6 +188,22 @@ hg_dy_cell(const uint4 (&pieces)[HG_DY_LANES], uint32_t k)
 		if (i == k)
 			slot = hg_dy_piece<Slots>(pieces[i / Slots::PIECE], i % Slots::PIECE);
 	return slot;
+}
+
+/* The lock of a subtable's bucket, whose first slot is given; others have it too. */
+template <typename Slots>
+__device__ __forceinline__ uint32_t *
+hg_dy_lock(uint32_t *locks, uint32_t mask, uint32_t subtable, uint64_t bucket)
+{
+	return &locks[((uint32_t) (bucket / Slots::COUNT) * HG_TABLE_MAX_SUBTABLES + subtable) & mask];
+}
+
+/* Whoever has it next sees what was written under it. */
+__device__ __forceinline__ void
+hg_dy_unlock(uint32_t *lock)
+{
+	__threadfence();
+	atomicExch(lock, HG_DY_UNLOCKED);
 }
 
 /* The first empty slot of a bucket that a lane has read, or COUNT. */
@@ -215,10 +265,12 @@ hg_dy_victim(const HgDyTable &table, uint32_t subtable, const uint4 (&pieces)[HG
  * Put pairs into the table that are not there, and whose buckets were full: who stands there has
  * to go to his other bucket.  One of each word comes in.  A chain has most evictions; the pair
  * that is in hand then is to be tried again, and so are those beyond limit, for which there are no
- * claims.  locks and claims are filled with HG_DY_UNLOCKED.
+ * claims.  claims are filled with 0xff.
  *
- * A lane that does not get its lock tries again when the others of its warp have had a turn; who
- * has one waits for nobody.
+ * A slot is taken, or a pair exchanged for the one in it, by compare-and-swap; who is not the first
+ * looks at the bucket again.  Where rows are apart from words that is not one operation, and a
+ * bucket is locked for it: a lane that does not get its lock tries again when the others of its
+ * warp have had a turn; who has one waits for nobody.  locks are filled with HG_DY_UNLOCKED.
  */
 template <typename Slots>
 __global__ void
@@ -262,56 +314,64 @@ __launch_bounds__(HG_DY_THREADS)
 		{
 			const uint64_t bucket = hg_dy_bucket<Slots>(shared.subtables[subtable], word);
 			Slot *slots = hg_dy_slots<Slots>(shared.subtables[subtable]) + bucket;
-			uint32_t *lock =
-				&locks[((uint32_t) (bucket / Slots::COUNT) * HG_TABLE_MAX_SUBTABLES + subtable) &
-					   locks_mask];
+			uint32_t *lock = hg_dy_lock<Slots>(locks, locks_mask, subtable, bucket);
+			uint4 pieces[HG_DY_LANES];
+			uint32_t at;
+			bool room;
 
-			if (atomicCAS(lock, HG_DY_UNLOCKED, 0) == HG_DY_UNLOCKED)
+			if constexpr (Slots::APART)
 			{
-				uint4 pieces[HG_DY_LANES];
-				uint32_t at;
-
+				if (atomicCAS(lock, HG_DY_UNLOCKED, 0) != HG_DY_UNLOCKED)
+					continue;
 				__threadfence();
-				hg_dy_read(slots, pieces);
-				at = hg_dy_empty<Slots>(pieces);
-				if (at < Slots::COUNT)
-					done = true;
-				else if (chain == most)
-					done = retry = true;
-				else
+			}
+			hg_dy_read(slots, pieces);
+			at = hg_dy_empty<Slots>(pieces);
+			room = at < Slots::COUNT;
+			if (!room && chain == most)
+				done = retry = true;
+			else
+			{
+				Slot out;
+				uint32_t out_row;
+				bool changed;
+
+				if (!room)
 					at = hg_dy_victim<Slots>(shared, subtable, pieces,
 											 hg_mix32((uint32_t) word + chain * 0x9e3779b9u));
-				if (!retry)
+				out = hg_dy_cell<Slots>(pieces, at);
+				out_row = Slots::row(out);
+				if constexpr (Slots::APART)
 				{
-					const Slot out = hg_dy_cell<Slots>(pieces, at);
-					uint32_t out_row = Slots::row(out);
+					uint32_t *rows = shared.subtables[subtable].rows + bucket;
 
+					if (!room)
+						out_row = __ldcg(&rows[at]);
 					__stcg(&slots[at], Slots::make(word, row));
-					if (Slots::APART)
-					{
-						uint32_t *rows = shared.subtables[subtable].rows + bucket;
-
-						if (!done)
-							out_row = __ldcg(&rows[at]);
-						__stcg(&rows[at], row);
-					}
-					if (done)
-						atomicAdd(&counts[subtable], 1u);
-					else
-					{
-						uint32_t first;
-						uint32_t second;
-
-						word = Slots::word(out);
-						row = out_row;
-						hg_dy_pair(shared, word, &first, &second);
-						subtable = first == subtable ? second : first;
-						chain++;
-					}
+					__stcg(&rows[at], row);
+					changed = true;
 				}
-				__threadfence();
-				atomicExch(lock, HG_DY_UNLOCKED);
+				else
+					changed = hg_slot_cas(&slots[at], out, Slots::make(word, row)) == out;
+				if (changed && room)
+				{
+					atomicAdd(&counts[subtable], 1u);
+					done = true;
+				}
+				else if (changed)
+				{
+					uint32_t first;
+					uint32_t second;
+
+					word = Slots::word(out);
+					row = out_row;
+					hg_dy_pair(shared, word, &first, &second);
+					subtable = first == subtable ? second : first;
+					chain++;
+				}
 			}
+			if constexpr (Slots::APART)
+				hg_dy_unlock(lock);
 		}
 		if (retry)
 		{
@@ -330,7 +390,7 @@ __launch_bounds__(HG_DY_THREADS)
 		}
 	}
 	__syncthreads();
-	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES && counts[threadIdx.x] > 0)
+	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicAdd(&state->rows[threadIdx.x], counts[threadIdx.x]);
 	if (threadIdx.x == 0 && evictions > 0)
 	{
@@ -339,16 +399,15 @@ __launch_bounds__(HG_DY_THREADS)
 	}
 }
 
-/* Empty the slots of keys, or, where rows are looked at, of pairs. */
+/*
+ * Empty the slot of key i of a list, or, where rows are looked at, of the pair.  Returns the
+ * subtable that it was in, or HG_TABLE_MAX_SUBTABLES.  All lanes of a warp call it.
+ */
 template <typename Slots>
-__global__ void
-__launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDyTable table,
-													HgSlotBatch list, bool by_key, HgDyState *state)
+__device__ __forceinline__ uint32_t
+hg_dy_erase(const HgDyTable &table, const HgSlotBatch &list, uint32_t i, bool by_key,
+			HgDyState *state)
 {
-	typedef typename Slots::Slot Slot;
-	__shared__ HgDyTable shared;
-	__shared__ uint32_t counts[HG_TABLE_MAX_SUBTABLES];
-	const uint32_t i = blockIdx.x * HG_DY_THREADS + threadIdx.x;
 	const bool there = i < list.count;
 	typename Slots::Word word = 0;
 	uint32_t erased = HG_TABLE_MAX_SUBTABLES;
@@ -357,9 +416,6 @@ __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDy
 	uint32_t row = 0;
 	uint32_t wanted = 0;
 
-	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES)
-		counts[threadIdx.x] = 0;
-	hg_dy_share(table, &shared);
 	if (there)
 	{
 		word = hg_word_mix(static_cast<const typename Slots::Word *>(list.keys)[i]);
@@ -373,21 +429,38 @@ __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDy
 				atomicCAS(&state->odd_row, wanted, HG_CUDA_EMPTY_ROW);
 		}
 	}
-	if (hg_dy_look<Slots>(shared, word, there && !Slots::is_odd(word), &subtable, &slot, &row))
+	if (hg_dy_look<Slots>(table, word, there && !Slots::is_odd(word), &subtable, &slot, &row))
 	{
-		Slot *place = hg_dy_slots<Slots>(shared.subtables[subtable]) + slot;
+		typename Slots::Slot *place = hg_dy_slots<Slots>(table.subtables[subtable]) + slot;
 
 		if (Slots::APART && !by_key)
-			row = shared.subtables[subtable].rows[slot];
+			row = table.subtables[subtable].rows[slot];
 		/* of two that name it, one has taken it out */
 		if ((by_key || row == wanted) &&
 			hg_slot_cas(place, Slots::make(word, row), Slots::EMPTY) == Slots::make(word, row))
 			erased = subtable;
 	}
 	__syncwarp();
-	hg_dy_tell(counts, erased);
+	return erased;
+}
+
+template <typename Slots>
+__global__ void
+__launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDyTable table,
+													HgSlotBatch list, bool by_key, HgDyState *state)
+{
+	__shared__ HgDyTable shared;
+	__shared__ uint32_t counts[HG_TABLE_MAX_SUBTABLES];
+
+	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES)
+		counts[threadIdx.x] = 0;
+	hg_dy_share(table, &shared);
+	for (uint32_t base = blockIdx.x * HG_DY_THREADS; base < list.count;
+		 base += gridDim.x * HG_DY_THREADS)
+		hg_dy_tell(shared, counts,
+				   hg_dy_erase<Slots>(shared, list, base + threadIdx.x, by_key, state));
 	__syncthreads();
-	if (threadIdx.x < HG_TABLE_MAX_SUBTABLES && counts[threadIdx.x] > 0)
+	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicSub(&state->rows[threadIdx.x], counts[threadIdx.x]);
 }
 

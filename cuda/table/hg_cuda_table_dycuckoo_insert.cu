@@ -89,11 +89,12 @@ run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
 						work->stream),
 		error);
 	HG_TRY((hg_cuda_launch<hg_dy_place_kernel<Slots, KEYS>>(
-		work->stream, "hg_dy_place_kernel", hg_blocks_for(list->count, HG_DY_THREADS),
-		HG_DY_THREADS, error, dy->table, *list, scratch->left, dy->state)));
+		work->stream, "hg_dy_place_kernel",
+		std::min(hg_blocks_for(list->count, HG_DY_THREADS), HG_DY_CHANGE_BLOCKS), HG_DY_THREADS,
+		error, dy->table, *list, scratch->left, dy->state)));
 	HG_TRY((hg_cuda_launch<hg_dy_evict_kernel<Slots>>(
 		work->stream, "hg_dy_evict_kernel",
-		hg_blocks_for(list->count < limit ? list->count : limit, HG_DY_THREADS), HG_DY_THREADS,
+		std::min(hg_blocks_for(list->count, HG_DY_THREADS), HG_DY_CHANGE_BLOCKS), HG_DY_THREADS,
 		error, dy->table, scratch->left, scratch->next, limit, scratch->claims,
 		scratch->claim_count - 1, scratch->locks, scratch->lock_count - 1, most, dy->state)));
 	return hg_dy_read_state(dy, error);

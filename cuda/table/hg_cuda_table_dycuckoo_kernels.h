@@ -28,6 +28,17 @@ constexpr uint32_t HG_DY_PAIRS = HG_TABLE_MAX_SUBTABLES * (HG_TABLE_MAX_SUBTABLE
 /* A lock that nobody has: what memory is filled with. */
 constexpr uint32_t HG_DY_UNLOCKED = UINT32_MAX;
 
+/* This part of the slots of a key's first bucket it takes after those of the second. */
+constexpr uint32_t HG_DY_LAST = 4;
+
+/*
+ * A multiprocessor has so many blocks at a time that put pairs in; and of a launch that changes the
+ * table there are no more than fit 132 of them, since each tells once what it has done, at places
+ * where all meet.
+ */
+constexpr int HG_DY_PLACE_BLOCKS = 4;
+constexpr unsigned HG_DY_CHANGE_BLOCKS = 4 * 132;
+
 /* Pairs of a full bucket whose other buckets are read together, to see who has room to go to. */
 constexpr uint32_t HG_DY_CANDIDATES = 4;
 
@@ -75,7 +86,8 @@ struct HgDyTable
 	HgDySubtable subtables[HG_TABLE_MAX_SUBTABLES];
 	uint64_t flip; /* the function that chooses a pair of subtables */
 	uint64_t factor;
-	uint32_t pairs;
+	uint32_t count;					 /* subtables */
+	uint32_t pairs;					 /* of them */
 	uint32_t threshold[HG_DY_PAIRS]; /* a key that draws less has the first for its first */
 	uint8_t first[HG_DY_PAIRS];
 	uint8_t second[HG_DY_PAIRS];
@@ -233,34 +245,63 @@ hg_dy_match(const uint4 (&pieces)[HG_DY_LANES], typename Slots::Word word, uint3
 	return at;
 }
 
-/* The first empty slot of a lane's bucket, or COUNT.  All lanes of a warp call it. */
+/* The slot of a bucket that bit stands for in a set of its slots, as hg_dy_empties() gives them. */
 template <typename Slots>
 __device__ __forceinline__ uint32_t
-hg_dy_room(const uint4 (&pieces)[HG_DY_LANES])
+hg_dy_slot_of(uint32_t bit)
+{
+	return bit % HG_DY_LANES * Slots::PIECE + bit / HG_DY_LANES;
+}
+
+/* The slots of a lane's bucket that are empty, as a set.  All lanes of a warp call it. */
+template <typename Slots>
+__device__ __forceinline__ uint32_t
+hg_dy_empties(const uint4 (&pieces)[HG_DY_LANES])
 {
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t base = lane & ~(HG_DY_LANES - 1);
-	uint32_t at = Slots::COUNT;
+	uint32_t empties = 0;
+
+#pragma unroll
+	for (uint32_t r = 0; r < HG_DY_LANES; r++)
+#pragma unroll
+		for (uint32_t k = 0; k < Slots::PIECE; k++)
+		{
+			const uint32_t lanes =
+				__ballot_sync(UINT32_MAX, hg_dy_piece<Slots>(pieces[r], k) == Slots::EMPTY) >>
+					base &
+				((1u << HG_DY_LANES) - 1);
+
+			if (lane - base == r)
+				empties |= lanes << k * HG_DY_LANES;
+		}
+	return empties;
+}
+
+/* Is a lane's word in its bucket?  All lanes of a warp call it. */
+template <typename Slots>
+__device__ __forceinline__ bool
+hg_dy_is_in(const uint4 (&pieces)[HG_DY_LANES], typename Slots::Word word)
+{
+	const uint32_t lane = threadIdx.x % 32;
+	const uint32_t base = lane & ~(HG_DY_LANES - 1);
+	bool in = false;
 
 #pragma unroll
 	for (uint32_t r = 0; r < HG_DY_LANES; r++)
 	{
-		uint32_t mine = Slots::PIECE;
+		const typename Slots::Word wanted = __shfl_sync(UINT32_MAX, word, (int) (base + r));
+		bool mine = false;
+		uint32_t lanes;
 
 #pragma unroll
-		for (uint32_t k = Slots::PIECE; k-- > 0;)
-			if (hg_dy_piece<Slots>(pieces[r], k) == Slots::EMPTY)
-				mine = k;
-
-		const uint32_t met =
-			__ballot_sync(UINT32_MAX, mine < Slots::PIECE) >> base & ((1u << HG_DY_LANES) - 1);
-		const uint32_t who = met != 0 ? __ffs((int) met) - 1 : 0;
-
-		mine = __shfl_sync(UINT32_MAX, mine, (int) (base + who));
-		if (met != 0 && lane - base == r)
-			at = who * Slots::PIECE + mine;
+		for (uint32_t k = 0; k < Slots::PIECE; k++)
+			mine |= Slots::has(hg_dy_piece<Slots>(pieces[r], k), wanted);
+		lanes = __ballot_sync(UINT32_MAX, mine) >> base & ((1u << HG_DY_LANES) - 1);
+		if (lane - base == r)
+			in = lanes != 0;
 	}
-	return at;
+	return in;
 }
 
 /*

@@ -129,6 +129,7 @@ hg_dy_choose_thresholds(HgCudaDycuckoo *dy)
 			dy->table.threshold[pair] = (uint32_t) (free[i] / (free[i] + free[j]) * 4294967295.0);
 			pair++;
 		}
+	dy->table.count = dy->base.spec.subtables;
 	dy->table.pairs = pair;
 }
 
