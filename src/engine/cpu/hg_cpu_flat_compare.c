@@ -119,6 +119,16 @@ masked_cells(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, uint32_t n
 	return masked & all;
 }
 
+/* How many bits, from the lowest one on and of most at most, are set, or are not. */
+static HG_CPU_FLAT_INLINE uint32_t
+run_length(uint64_t bits, bool set, uint32_t most)
+{
+	uint64_t others = set ? ~bits : bits;
+	uint32_t run = others != 0 ? lowest_bit64(others) : 64;
+
+	return run < most ? run : most;
+}
+
 /*
  * Ask memory for the row numbers of these cells from a number on: where few cells are masked they
  * lie apart, and nothing else looks at any.

@@ -19,7 +19,42 @@
  *-------------------------------------------------------------------------
  */
 
-/* Intersect the cells of the join's stretch. */
+/* Intersect the cells of a stretch up to one; *n is the place of the next pair. */
+HG_TARGET static HG_CPU_FLAT_INLINE HgCpuFlatEnd
+KERNEL(cells)(const HgFlatJoin *join, HgCpuFlatStretch *stretch, uint32_t until, int *left,
+			  size_t *n, HgCpuFlatPairs *pairs, KERNEL(Sums) * sums, Kind kind)
+{
+	for (; stretch->cell < until; stretch->cell++)
+	{
+		Cell cell = cell_at(stretch, stretch->cell);
+		uint32_t length = cell.inner_high - cell.inner_low;
+
+		if (HG_CPU_UNLIKELY(length > HG_CPU_FLAT_SHORT))
+			return HG_CPU_FLAT_LONG_LIST;
+		if (length == 0)
+			continue;
+		while (cell.outer_low < cell.outer_high)
+		{
+			uint32_t count = cell.outer_high - cell.outer_low;
+
+			if (HG_CPU_UNLIKELY(--*left < 0))
+				return HG_CPU_FLAT_POLL;
+			if (kind.written && HG_CPU_UNLIKELY(!has_room(pairs, *n, length * HG_CPU_FLAT_BLOCK)))
+				return HG_CPU_FLAT_NO_ROOM;
+			count = count < HG_CPU_FLAT_BLOCK ? count : HG_CPU_FLAT_BLOCK;
+			*n = KERNEL(meet)(join, stretch, &cell, count, *n, pairs, sums, kind);
+			cell.outer_low += count;
+			stretch->outer_at = cell.outer_low;
+		}
+	}
+	return HG_CPU_FLAT_DONE;
+}
+
+/*
+ * Intersect the cells of the join's stretch.  Where not all rows count, runs of cells that have
+ * none such and of those that may have some take turns, each in a loop of its own, so that the
+ * former take no longer than where all rows do.
+ */
 HG_TARGET static HG_CPU_FLAT_INLINE HgCpuFlatEnd
 KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 {
@@ -33,12 +68,14 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 	uint32_t looked_from = stretch.cell;
 	uint32_t looked = stretch.cell;
 
-	for (; stretch.cell < stretch.cells; stretch.cell++)
+	if (!kind.filtered)
+		end = KERNEL(cells)(join, &stretch, stretch.cells, &left, &n, pairs, &sums, kind);
+	while (kind.filtered && end == HG_CPU_FLAT_DONE && stretch.cell < stretch.cells)
 	{
-		Cell cell = cell_at(&stretch, stretch.cell);
-		uint32_t length = cell.inner_high - cell.inner_low;
+		uint32_t at;
+		bool is_masked;
 
-		if (kind.filtered && stretch.cell == looked)
+		for (bool look = stretch.cell == looked; look; look = masked == 0 && looked < stretch.cells)
 		{
 			uint32_t cells = stretch.cells - looked < 64 ? stretch.cells - looked : 64;
 
@@ -47,37 +84,15 @@ KERNEL(intersect)(HgFlatJoin *join, HgCpuFlatPairs *pairs, Kind kind)
 			looked_from = looked;
 			looked += cells;
 		}
-		if (HG_CPU_UNLIKELY(length > HG_CPU_FLAT_SHORT))
-		{
-			end = HG_CPU_FLAT_LONG_LIST;
-			goto out;
-		}
-		if (length == 0)
-			continue;
-		while (cell.outer_low < cell.outer_high)
-		{
-			uint32_t count = cell.outer_high - cell.outer_low;
-
-			if (HG_CPU_UNLIKELY(--left < 0))
-			{
-				end = HG_CPU_FLAT_POLL;
-				goto out;
-			}
-			if (kind.written && HG_CPU_UNLIKELY(!has_room(pairs, n, length * HG_CPU_FLAT_BLOCK)))
-			{
-				end = HG_CPU_FLAT_NO_ROOM;
-				goto out;
-			}
-			count = count < HG_CPU_FLAT_BLOCK ? count : HG_CPU_FLAT_BLOCK;
-			if (kind.filtered && (masked >> (stretch.cell - looked_from) & 1) == 0)
-				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, plain);
-			else
-				n = KERNEL(meet)(join, &stretch, &cell, count, n, pairs, &sums, kind);
-			cell.outer_low += count;
-			stretch.outer_at = cell.outer_low;
-		}
+		/* none that comes before them is masked */
+		at = stretch.cell > looked_from ? stretch.cell - looked_from : 0;
+		is_masked = stretch.cell >= looked_from && (masked >> at & 1) != 0;
+		at += run_length(masked >> at, is_masked, looked - looked_from - at);
+		if (is_masked)
+			end = KERNEL(cells)(join, &stretch, looked_from + at, &left, &n, pairs, &sums, kind);
+		else
+			end = KERNEL(cells)(join, &stretch, looked_from + at, &left, &n, pairs, &sums, plain);
 	}
-out:
 	join->cursor.stretch.cell = stretch.cell;
 	join->cursor.stretch.outer_at = stretch.outer_at;
 	pairs->count = n;
