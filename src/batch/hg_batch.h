@@ -28,7 +28,8 @@
 /* The values by reference that a consumer copies at a time, with those of one more row. */
 #define HG_BATCH_BYTES ((Size) 256 * 1024)
 
-/* Ask for the cache line of an address. */
+/* Ask for the cache line of an address, which has so many bytes. */
+#define HG_CACHE_LINE 64
 #ifdef __GNUC__
 #define HG_PREFETCH(address) __builtin_prefetch(address)
 #else

@@ -35,6 +35,7 @@
 #include "access/syncscan.h"
 #include "access/transam.h"
 #include "pgstat.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 #include "batch/hg_heap_page.h"
@@ -292,9 +293,30 @@ hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offse
 	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
 }
 
-void
-hg_heap_page_look(TableScanDesc scan, BlockNumber block, TransactionId id, HgHeapLines *lines)
+/*
+ * Where a block's page is among the shared buffers, or was a moment ago: it may be asked for, and
+ * not be read.  NULL where it is not: then it is read ahead.
+ */
+static const char *
+hg_heap_page_ahead(TableScanDesc scan, BlockNumber block)
 {
+	Buffer buffer;
+
+	if (!BlockNumberIsValid(block))
+		return NULL;
+	buffer = PrefetchBuffer(scan->rs_rd, MAIN_FORKNUM, block).recent_buffer;
+	if (!BufferIsValid(buffer))
+		return NULL;
+	HG_PREFETCH(GetBufferDescriptor(buffer - 1));
+	return (const char *) BufferGetBlock(buffer);
+}
+
+void
+hg_heap_page_look(TableScanDesc scan, BlockNumber block, BlockNumber following, TransactionId id,
+				  HgHeapLines *lines)
+{
+	const char *ahead = hg_heap_page_ahead(scan, following);
+	Size asked = 0;
 	HgIdAge age = {.id = InvalidTransactionId};
 	Buffer buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
 									   ((HeapScanDesc) scan)->rs_strategy);
@@ -313,6 +335,9 @@ hg_heap_page_look(TableScanDesc scan, BlockNumber block, TransactionId id, HgHea
 		ItemId line = PageGetItemId(page, offset);
 		TransactionId xmin;
 
+		if (ahead != NULL)
+			for (Size part = BLCKSZ * offset / end; asked < part; asked += HG_CACHE_LINE)
+				HG_PREFETCH(ahead + asked);
 		if (!ItemIdIsNormal(line))
 			continue;
 		xmin = HeapTupleHeaderGetRawXmin((HeapTupleHeader) PageGetItem(page, line));

@@ -100,11 +100,12 @@ typedef struct HgHeapLines
 
 /*
  * Look which rows of a block a scan's snapshot sees: those whose ids precede an id, and others.
- * Nothing is counted but the block's buffer, and no page is pinned after it.  Not for serializable
+ * Nothing is counted but the block's buffer, and no page is pinned after it.  The page of the block
+ * that is looked at next, if that is valid, is asked for meanwhile.  Not for serializable
  * transactions that must watch for conflicts.
  */
-extern void hg_heap_page_look(TableScanDesc scan, BlockNumber block, TransactionId id,
-							  HgHeapLines *lines);
+extern void hg_heap_page_look(TableScanDesc scan, BlockNumber block, BlockNumber following,
+							  TransactionId id, HgHeapLines *lines);
 
 /*
  * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's

@@ -72,14 +72,17 @@ hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
 
 bool
 hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version, const HgSegmentRows *rows,
-				int block, TransactionId horizon, uint64 *bits, uint32 *count, HgHeapLines *lines)
+				int block, int following, TransactionId horizon, uint64 *bits, uint32 *count,
+				HgHeapLines *lines)
 {
 	uint32 first = rows->first_rows[block];
 	uint32 nrows = rows->first_rows[block + 1] - first;
 	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, where lines are by line pointer */
 	uint32 known = 0;
 
-	hg_heap_page_look(scan, version->first + block, horizon, lines);
+	hg_heap_page_look(scan, version->first + block,
+					  following < 0 ? InvalidBlockNumber : version->first + following, horizon,
+					  lines);
 	*count = 0;
 	for (int i = 0; i < HG_LINE_WORDS; i++)
 		*count += pg_popcount64(lines->older[i]);

@@ -24,11 +24,12 @@ extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 /*
  * Which rows of a version's block, whose rows are to be told from others by that id, does a scan's
  * snapshot see?  Their bits are set, of which there is one for each row of the version, and *count
- * becomes how many they are; lines tell of other rows of the block.  False: that can't be told.
+ * becomes how many they are; lines tell of other rows of the block.  False: that can't be told. The
+ * block that comes next is following, unless that is negative.
  */
 extern bool hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version,
-							const HgSegmentRows *rows, int block, TransactionId horizon,
-							uint64 *bits, uint32 *count, HgHeapLines *lines);
+							const HgSegmentRows *rows, int block, int following,
+							TransactionId horizon, uint64 *bits, uint32 *count, HgHeapLines *lines);
 
 /* Blocks of a segment whose older rows are had from elsewhere. */
 typedef struct HgChangedBlocks

@@ -28,7 +28,6 @@
 
 /* A page is asked for in so many steps: the processor has room for few lines that are under way. */
 #define HG_AHEAD_STEPS 3
-#define HG_CACHE_LINE 64
 
 /* Where a page was not found among the shared buffers, so many are not looked for. */
 #define HG_AHEAD_PAUSE 64

@@ -68,6 +68,17 @@ hg_scan_mark_lent(HgScanTable *table, HgPredicateShare share, uint32 first, uint
 	return end - first;
 }
 
+/* The first block of a segment from one on that is not served and may have changed; or -1. */
+static int
+hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
+{
+	for (; block < nblocks; block++)
+		if (hg_block_bits_test(&segment->version->taken, block) &&
+			!hg_block_bits_test(segment->blocks, block))
+			return block;
+	return -1;
+}
+
 /*
  * Lend the rows of a segment's blocks that are not served and have changed since: those which have
  * not, as far as the qual leaves them.  Sets their bits, and returns how many they are.
@@ -83,17 +94,18 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
 	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
 	uint32 left = 0;
+	int following;
 
-	for (int block = 0; block < nblocks && TransactionIdIsValid(horizon); block++)
+	if (!TransactionIdIsValid(horizon))
+		nblocks = 0;
+	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0; block = following)
 	{
 		HgHeapLines lines;
 		uint32 count;
 
-		if (!hg_block_bits_test(&version->taken, block) ||
-			hg_block_bits_test(segment->blocks, block))
-			continue;
 		CHECK_FOR_INTERRUPTS();
-		if (!hg_changed_look(scan, version, &rows, block, horizon, seen, &count, &lines))
+		following = hg_scan_next_changed(segment, block + 1, nblocks);
+		if (!hg_changed_look(scan, version, &rows, block, following, horizon, seen, &count, &lines))
 			continue;
 		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
 		/* a block with others is counted when the scan comes to these */
