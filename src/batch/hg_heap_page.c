@@ -293,18 +293,14 @@ hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offse
 	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
 }
 
-/*
- * Where a block's page is among the shared buffers, or was a moment ago: it may be asked for, and
- * not be read.  NULL where it is not: then it is read ahead.
- */
-static const char *
-hg_heap_page_ahead(TableScanDesc scan, BlockNumber block)
+const char *
+hg_heap_page_ahead(Relation relation, BlockNumber block)
 {
 	Buffer buffer;
 
-	if (!BlockNumberIsValid(block))
+	if (!BlockNumberIsValid(block) || RelationUsesLocalBuffers(relation))
 		return NULL;
-	buffer = PrefetchBuffer(scan->rs_rd, MAIN_FORKNUM, block).recent_buffer;
+	buffer = PrefetchBuffer(relation, MAIN_FORKNUM, block).recent_buffer;
 	if (!BufferIsValid(buffer))
 		return NULL;
 	HG_PREFETCH(GetBufferDescriptor(buffer - 1));
@@ -315,7 +311,7 @@ void
 hg_heap_page_look(TableScanDesc scan, BlockNumber block, BlockNumber following, TransactionId id,
 				  HgHeapLines *lines)
 {
-	const char *ahead = hg_heap_page_ahead(scan, following);
+	const char *ahead = hg_heap_page_ahead(scan->rs_rd, following);
 	Size asked = 0;
 	HgIdAge age = {.id = InvalidTransactionId};
 	Buffer buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,

@@ -88,6 +88,13 @@ extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 extern bool hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int taken,
 							  int room, TupleTableSlot *slot);
 
+/*
+ * Where a block's page is among the shared buffers, or was a moment ago: its lines may be asked
+ * for, and not be read.  NULL where it is not, and then it is read ahead; and where there is no
+ * such block.
+ */
+extern const char *hg_heap_page_ahead(Relation relation, BlockNumber block);
+
 /* Line pointers of a page, a bit each: the first one is bit 0. */
 #define HG_LINE_WORDS ((MaxHeapTuplesPerPage + 63) / 64)
 

@@ -19,7 +19,6 @@
 #include "hg_compat.h"
 
 #include "miscadmin.h"
-#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 #include "batch/hg_heap_page.h"
@@ -125,7 +124,6 @@ hg_scan_heap_look_ahead(HgScanHeap *heap)
 {
 	const HgHeapPage *page = &heap->page;
 	HgAhead *ahead = &heap->ahead;
-	Buffer buffer;
 
 	if (ahead->behind == page->block)
 		return;
@@ -137,15 +135,8 @@ hg_scan_heap_look_ahead(HgScanHeap *heap)
 		ahead->pause--;
 		return;
 	}
-	if (page->following == InvalidBlockNumber || RelationUsesLocalBuffers(page->relation))
-		return;
-	buffer = PrefetchBuffer(page->relation, MAIN_FORKNUM, page->following).recent_buffer;
-	if (BufferIsValid(buffer))
-	{
-		ahead->page = (const char *) BufferGetBlock(buffer);
-		HG_PREFETCH(GetBufferDescriptor(buffer - 1));
-	}
-	else
+	ahead->page = hg_heap_page_ahead(page->relation, page->following);
+	if (ahead->page == NULL)
 		ahead->pause = HG_AHEAD_PAUSE;
 }
 
