@@ -27,9 +27,10 @@
  *			was faster it looks who, and goes on to the next.
  * 2. evict	Pairs whose buckets were full.  One of each key claims to come in, in a table of
  *			claims.  It takes the place of one there, who goes on to his other bucket, and so on
- *			until a bucket has room.  A pair is exchanged for another by one compare-and-swap where
- *			a slot has all of it.  Keys of 64 bits have their rows apart: there the bucket is
- *locked, and a lane holds one lock at a time, and gives it back before it asks for another.
+ *			until a bucket has room.  A pair is exchanged for another by one compare-and-swap
+ *			where a slot has all of it.  Keys of 64 bits have their rows apart: there the bucket
+ *			is locked, and a lane holds one lock at a time, and gives it back before it asks for
+ *			another.
  *
  * Each key comes in once.  In phase 1 slots are only filled, and nothing moves.  So a key that
  * stood there before is seen.  Of two of one batch that are equal, both go through the same slots
@@ -47,10 +48,10 @@
  *
  * ERASE finds, and empties the slot by compare-and-swap: of two that name it one has done it.
  *
- * BOUNDS.  Before pairs are put in, there is room for all of them at beta.  Where that is not
- *known, those whose keys are not there are counted first, unless the batch is small, and the table
- *not filled too little with a doubled subtable and none of its pairs.  Where many of them were
- *equal it may be too large then, which is seen at the end of the change.
+ * BOUNDS.  Before pairs are put in, there is room for all of them at beta: where that is not known,
+ * those whose keys are not there are counted first, unless the batch is small, and the table not
+ * filled too little with a doubled subtable and none of its pairs.  Where many of them were equal
+ * it may be too large then, which is seen at the end of the change.
  *
  * WAITING.  A change that inserts waits for the device once, as the number of pairs that are left
  * over is to be known.  One that erases need not, unless it is asked what it has done, or the
