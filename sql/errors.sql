@@ -33,6 +33,7 @@ SELECT * FROM hashgraph_join('unpopulated', 'key', 'good', 'key');
 SELECT * FROM hashgraph_join('nonesuch', 'key', 'good', 'key');
 SELECT * FROM hashgraph_join(1::regclass, 'key', 'good', 'key');
 SELECT * FROM hashgraph_build_stats('view', 'key');
+SELECT * FROM hashgraph_list_lengths('view', 'key');
 SELECT * FROM hashgraph_probe_stats('good', 'key', 'partitioned', 'key');
 -- a child is a table of its own, and so is a parent once it has none
 SELECT * FROM hashgraph_join('child', 'key', 'good', 'key');
@@ -76,6 +77,7 @@ SELECT * FROM hashgraph_join('types', 'ints_key', 'types', 'texts_key');
 SELECT * FROM hashgraph_join('types', 'mood_key', 'types', 'weather_key');
 SELECT * FROM hashgraph_join('types', 'c_key', 'types', 'posix_key');
 SELECT * FROM hashgraph_build_stats('types', 'json_key');
+SELECT * FROM hashgraph_list_lengths('types', 'json_key');
 -- these agree, or one gives way
 SELECT * FROM hashgraph_join('types', 'c_key', 'types', 'c_key');
 SELECT * FROM hashgraph_join('types', 'text_key', 'types', 'posix_key');

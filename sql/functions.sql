@@ -335,6 +335,27 @@ SELECT scan_ms >= 0 AS scan, transfer_ms >= 0 AS transfer, bin_ms >= 0 AS bin, b
 		AS backend_as_set
 FROM hashgraph_build_stats('big_l', 'key');
 
+-- how long lists are: as the HashGraph that is built has them
+CREATE FUNCTION lengths_are_as_built(rel regclass, key name, factor float8 DEFAULT 1) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('hashgraph.load_factor', factor::text, true);
+	RETURN (SELECT (sum(l.vertices), sum(l.rows), coalesce(sum(l.vertices) FILTER (WHERE l.length = 0), 0), max(l.length))
+				= (b.vertices::numeric, b.edges::numeric, b.empty_vertices::numeric, b.longest_list)
+			FROM hashgraph_list_lengths(rel, key) l, hashgraph_build_stats(rel, key) b
+			GROUP BY b.vertices, b.edges, b.empty_vertices, b.longest_list);
+END
+$$;
+SELECT lengths_are_as_built(rel, key, factor)
+FROM (VALUES ('stats_l', 'key'), ('stats_l', 'word'), ('big_l', 'key'), ('big_l', 'word'), ('empty', 'key')) t (rel, key),
+	(VALUES (0.25), (1), (16)) f (factor);
+SELECT length, vertices, rows FROM hashgraph_list_lengths('empty', 'key');
+CREATE TABLE frequent AS SELECT CASE WHEN g <= 1000 THEN 7 ELSE g END AS key FROM generate_series(1, 3000) g;
+SELECT count(*) = 1 AS one_long_list, sum(rows) >= 1000 AS has_the_frequent_key
+FROM hashgraph_list_lengths('frequent', 'key') WHERE length > 100;
+SELECT count(*) FROM (SELECT hashgraph_list_lengths('frequent', 'key') LIMIT 2) l;
+DROP FUNCTION lengths_are_as_built(regclass, name, float8);
+
 --
 -- Statistics of a probe
 --

@@ -30,6 +30,18 @@ AS 'MODULE_PATHNAME', 'hashgraph_devices_0_4';
 COMMENT ON FUNCTION hashgraph_devices() IS
 'GPUs that HashGraph joins can run on, memory in bytes, and what the process does that uses one of them';
 
+CREATE FUNCTION hashgraph_list_lengths(
+	rel regclass, key name,
+	OUT length bigint,
+	OUT vertices bigint,
+	OUT rows bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_list_lengths';
+
+COMMENT ON FUNCTION hashgraph_list_lengths(regclass, name) IS
+'how many vertices of the HashGraph of a key column have lists of each length';
+
 CREATE FUNCTION hashgraph_table_stats(
 	rel regclass,
 	key name,

@@ -55,6 +55,18 @@ AS 'MODULE_PATHNAME', 'hashgraph_build_stats';
 COMMENT ON FUNCTION hashgraph_build_stats(regclass, name) IS
 'builds the HashGraph of a key column and describes it (distinct_keys counts distinct hashes where keys travel as hashes)';
 
+CREATE FUNCTION hashgraph_list_lengths(
+	rel regclass, key name,
+	OUT length bigint,
+	OUT vertices bigint,
+	OUT rows bigint)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'hashgraph_list_lengths';
+
+COMMENT ON FUNCTION hashgraph_list_lengths(regclass, name) IS
+'how many vertices of the HashGraph of a key column have lists of each length';
+
 CREATE FUNCTION hashgraph_table_stats(
 	rel regclass,
 	key name,

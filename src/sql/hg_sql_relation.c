@@ -290,6 +290,18 @@ hg_sql_memory_limit(void)
 	return Max((uint64) maintenance_work_mem * 1024, get_hash_memory_limit());
 }
 
+void
+hg_sql_memory_check(const HgBudget *budget)
+{
+	if (hg_budget_is_full(budget))
+		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+						errmsg("keys and HashGraphs do not fit in memory"),
+						errdetail("The limit is the larger of maintenance_work_mem and work_mem "
+								  "times hash_mem_multiplier, %zu kB.",
+								  (size_t) (hg_sql_memory_limit() / 1024)),
+						errhint("Increase maintenance_work_mem.")));
+}
+
 static bool
 hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -315,13 +327,7 @@ hg_sql_receive_row(TupleTableSlot *slot, DestReceiver *self)
 	hg_key_column_add(side->keys, side->keys->rows, &word, NULL, 1);
 	if (side->values != NULL)
 		hg_column_store_add(side->values, row, (int[]){0}, NULL, 1);
-	if (hg_budget_is_full(receiver->budget))
-		ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-						errmsg("keys and HashGraphs do not fit in memory"),
-						errdetail("The limit is the larger of maintenance_work_mem and work_mem "
-								  "times hash_mem_multiplier, %zu kB.",
-								  (size_t) (hg_sql_memory_limit() / 1024)),
-						errhint("Increase maintenance_work_mem.")));
+	hg_sql_memory_check(receiver->budget);
 	return true;
 }
 

@@ -71,4 +71,7 @@ extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder 
  */
 extern uint64 hg_sql_memory_limit(void);
 
+/* An error of class 53 where a budget of that is full. */
+extern void hg_sql_memory_check(const HgBudget *budget);
+
 #endif /* HG_SQL_RELATION_H */

@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(73);
+SELECT plan(75);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -29,11 +29,12 @@ SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'hashgraph'),
 SELECT is((SELECT count(*)::int FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass
 			AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)),
-	20, 'the extension has no more functions and relations than these');
+	21, 'the extension has no more functions and relations than these');
 
 SELECT has_function('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_join', ARRAY['bigint[]', 'bigint[]']);
 SELECT has_function('hashgraph_build_stats', ARRAY['regclass', 'name']);
+SELECT has_function('hashgraph_list_lengths', ARRAY['regclass', 'name']);
 SELECT has_function('hashgraph_probe_stats', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_table_stats', ARRAY['regclass', 'name', 'text', 'text', 'text', 'double precision',
 	'double precision', 'integer', 'integer', 'double precision', 'integer', 'double precision', 'double precision',
@@ -76,6 +77,8 @@ SELECT is(pg_temp.result_columns('hashgraph_build_stats(regclass, name)'),
 	'bins bigint, bytes bigint, scan_ms double precision, transfer_ms double precision, '
 	'bin_ms double precision, build_ms double precision, algorithm text, backend text, device text, '
 	'fallback text', 'columns of hashgraph_build_stats');
+SELECT is(pg_temp.result_columns('hashgraph_list_lengths(regclass, name)'),
+	'length bigint, vertices bigint, rows bigint', 'columns of hashgraph_list_lengths');
 SELECT is(pg_temp.result_columns('hashgraph_probe_stats(regclass, name, regclass, name)'),
 	'left_rows bigint, right_rows bigint, left_null_keys bigint, right_null_keys bigint, '
 	'vertices bigint, bins bigint, load_factor double precision, build text, probe text, '
@@ -127,7 +130,7 @@ SELECT is((SELECT bool_or(prosecdef) FROM pg_proc WHERE proname LIKE 'hashgraph\
 SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY proname, pronargs)
 		FROM pg_proc WHERE proname LIKE 'hashgraph\_%'),
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
-	'hashgraph_last_joins r, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
+	'hashgraph_last_joins r, hashgraph_list_lengths u, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
 	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_resident_refresh u, hashgraph_stat s, '
 	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_table_stats u, hashgraph_version r', 'where functions may run in a parallel query');
 SELECT is((SELECT bool_and(obj_description(oid, 'pg_proc') IS NOT NULL) FROM pg_proc

@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(38);
+SELECT plan(40);
 
 CREATE ROLE hashgraph_test_alice;
 CREATE ROLE hashgraph_test_bob;
@@ -71,6 +71,9 @@ SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
 	$$SELECT hashgraph_build_stats('vault.entry', 'id')$$), '42501',
 	'so does hashgraph_build_stats');
 SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
+	$$SELECT hashgraph_list_lengths('vault.entry', 'id')$$), '42501',
+	'and hashgraph_list_lengths');
+SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob',
 	$$SELECT hashgraph_probe_stats('vault.entry', 'id', 'vault.entry', 'id')$$), '42501',
 	'and hashgraph_probe_stats');
 SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',
@@ -111,11 +114,13 @@ SELECT results_eq($$SELECT * FROM pg_temp.compared('hashgraph_test_owner')$$,
 	'VALUES (267::bigint, 267::bigint, 0::bigint)', 'forced, the owner sees its own rows only');
 SET ROLE hashgraph_test_alice;
 SELECT rows AS alice_rows, distinct_keys AS alice_keys FROM hashgraph_build_stats('vault.account', 'id') \gset
+SELECT sum(rows) AS alice_listed FROM hashgraph_list_lengths('vault.account', 'id') \gset
 SELECT left_rows AS alice_left, matches AS alice_matches
 FROM hashgraph_probe_stats('vault.account', 'id', 'vault.entry', 'account') \gset
 RESET ROLE;
 SELECT is(:alice_rows, 100, 'hashgraph_build_stats counts visible rows');
 SELECT is(:alice_keys, 100, 'and their keys');
+SELECT is(:alice_listed, 100, 'and so does hashgraph_list_lengths');
 SELECT is(:alice_left, 100, 'so does hashgraph_probe_stats');
 SELECT is(:alice_matches, 266, 'and their matches');
 SELECT is(pg_temp.sqlstate_of('hashgraph_test_alice',

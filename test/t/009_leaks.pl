@@ -122,6 +122,7 @@ my @kinds = map { [ $_, 0 ] } (
 	'select count(*) from hashgraph_join(\'l\', \'t\', \'r\', \'t\')',
 	'select count(*) from hashgraph_join(array(select k::int8 from l), array(select k::int8 from r))',
 	'select vertices from hashgraph_build_stats(\'l\', \'k\')',
+	'select sum(rows) from hashgraph_list_lengths(\'l\', \'k\')',
 	'select matches from hashgraph_probe_stats(\'l\', \'k\', \'r\', \'k\')',
 	'select slots from hashgraph_table_stats(\'l\', \'k\', \'cuckoo\', batches => 1)',
 	'explain (analyze, costs off) select count(*) from l join r using (k)',

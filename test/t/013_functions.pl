@@ -68,7 +68,8 @@ foreach my $join (@joins)
 is(scalar(temp_files($node)), 0, 'no temporary files are left');
 
 foreach my $call ("hashgraph_build_stats('r', 'k')", "hashgraph_probe_stats('l', 'k', 'r', 'k')",
-	"hashgraph_probe_stats('l', 't', 'r', 't')", "hashgraph_table_stats('r', 'k', 'dynamic')")
+	"hashgraph_probe_stats('l', 't', 'r', 't')", "hashgraph_table_stats('r', 'k', 'dynamic')",
+	"(select sum(rows) from hashgraph_list_lengths('r', 'k')) s")
 {
 	my ($result, $grown, $error) = run_and_measure('4MB', "select * from $call");
 
