@@ -70,8 +70,9 @@ my @rules = (
 	[ 'no file has outgrown its purpose' => \&check_file_sizes ],
 	[ 'nothing is left to be done' => \&check_leftovers ],
 	[ 'comments are in one piece' => \&check_comments ],
-	[ 'the settings in README.md are those of hg_guc.c' => \&check_settings ],
-	[ 'every SQL object is in README.md' => \&check_sql_objects ],
+	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
+	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
+	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ 'links between pages lead somewhere' => \&check_links ],
@@ -400,11 +401,11 @@ sub check_comments
 		  matching_lines(qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
 }
 
-# hashgraph.<name> => default as text, of README.md's table.
+# hashgraph.<name> => default as text, of the table in docs/settings.md.
 sub documented_settings
 {
 	my %found;
-	for my $line (matching_lines(qr{^README\.md$}, qr{^\|\s*`hashgraph\.}))
+	for my $line (matching_lines(qr{^docs/settings\.md$}, qr{^\|\s*`hashgraph\.}))
 	{
 		my ($name, $rest) = $line->[2] =~ /^\|\s*`(hashgraph\.\w+)`\s*\|(.*)/ or next;
 		my ($default) = split /\s*\|/, $rest;
@@ -414,7 +415,7 @@ sub documented_settings
 	return %found;
 }
 
-# hashgraph.<name> => default as README.md would say it, of hg_guc.c.
+# hashgraph.<name> => default as docs/settings.md would say it, of hg_guc.c.
 sub declared_settings
 {
 	my $code = join "\n", @{ $lines{'src/hg_guc.c'} // [] };
@@ -447,22 +448,22 @@ sub check_settings
 	{
 		if (!exists $documented{$name})
 		{
-			push @violations, "$name is declared, but not in README.md";
+			push @violations, "$name is declared, but not in docs/settings.md";
 		}
 		elsif ($documented{$name} ne $declared{$name})
 		{
 			push @violations,
-			  "$name has default $declared{$name}, in README.md \"$documented{$name}\"";
+			  "$name has default $declared{$name}, in docs/settings.md \"$documented{$name}\"";
 		}
 	}
-	push @violations, map { "$_ is in README.md, but not declared" }
+	push @violations, map { "$_ is in docs/settings.md, but not declared" }
 	  grep { !exists $declared{$_} } sort keys %documented;
 	return (undef, @violations);
 }
 
 sub check_sql_objects
 {
-	my $readme = join "\n", @{ $lines{'README.md'} // [] };
+	my $page = join "\n", @{ $lines{'docs/functions.md'} // [] };
 	my %objects;
 	for my $line (matching_lines(qr{^sql/hashgraph--[\d.]+\.sql$},
 			qr{^\s*create\s+(?:or\s+replace\s+)?(?:function|view)\s+\w}i))
@@ -477,9 +478,16 @@ sub check_sql_objects
 		delete $objects{$name};
 	}
 	my @violations = map { "$objects{$_}: $_" }
-	  grep { $readme !~ /\b\Q$_\E\b/ } sort keys %objects;
+	  grep { $page !~ /\b\Q$_\E\b/ } sort keys %objects;
 	push @violations, 'sql/: creates nothing' unless %objects;
 	return (undef, @violations);
+}
+
+# Who wants to try it has five minutes: what is longer belongs into docs/.
+sub check_readme
+{
+	my $count = @{ $lines{'README.md'} // [] };
+	return (undef, $count == 0 ? 'README.md: not there' : $count > 250 ? "README.md: $count lines" : ());
 }
 
 sub check_regress
@@ -517,18 +525,45 @@ sub check_release
 sub check_links
 {
 	my @violations;
+	my %anchors;
 	for my $line (matching_lines(qr{\.md$}, qr{\]\(}))
 	{
 		my ($file, $number, $text) = @$line;
-		while ($text =~ /\]\(([^)#\s]+)(?:#[^)]*)?\)/g)
+		while ($text =~ /\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)
 		{
-			my $target = $1;
+			my ($target, $anchor) = ($1, $2);
 			next if $target =~ m{^[a-z]+:};
-			push @violations, "$file:$number: $target"
-			  unless -e "$root/" . normalise(dirname($file) . "/$target");
+			my $path = $target eq '' ? $file : normalise(dirname($file) . "/$target");
+			if (!-e "$root/$path")
+			{
+				push @violations, "$file:$number: $target";
+			}
+			elsif (defined $anchor && $lines{$path})
+			{
+				$anchors{$path} //= { map { $_ => 1 } anchors($path) };
+				push @violations, "$file:$number: $target#$anchor" unless $anchors{$path}{$anchor};
+			}
 		}
 	}
 	return (undef, @violations);
+}
+
+# What headings of a page are called in links, as hosts of repositories do it: the text in lower case, without
+# punctuation, and a number behind the ones that come again.
+sub anchors
+{
+	my ($file) = @_;
+	my ($in_code, %seen, @found);
+	for my $text (@{ $lines{$file} })
+	{
+		$in_code = !$in_code if $text =~ /^```/;
+		next unless !$in_code && $text =~ /^#{1,6}\s+(.*?)\s*$/;
+		my $name = lc($1 =~ s/\[([^\]]*)\]\([^)]*\)/$1/gr);
+		$name =~ s/[^\w\s-]//g;
+		$name =~ s/\s/-/g;
+		push @found, $seen{$name}++ ? "$name-" . ($seen{$name} - 1) : $name;
+	}
+	return @found;
 }
 
 # Of two files that are linked into one program, one stands above the other: calls (and uses of data)

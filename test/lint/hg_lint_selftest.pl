@@ -49,7 +49,9 @@ my %clean = (
 	'hashgraph.control'        => "default_version = '0.1.0'\n",
 	'META.json'                => qq("version": "0.1.0"\n),
 	'CHANGELOG.md'             => "## 0.1.0\n",
-	'README.md' => "| `hashgraph.enabled` | on | |\nhashgraph_version [changes](CHANGELOG.md)\n",);
+	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/settings.md)\n",
+	'docs/settings.md'         => "| `hashgraph.enabled` | on | |\n",
+	'docs/functions.md'        => "hashgraph_version\n",);
 
 # name, file, what is added to it (or its new contents as a reference; or object files to be
 # compiled from what a hash holds), rule, diagnostic
@@ -102,10 +104,11 @@ my @cases = (
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
 	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins", "B", NULL, &hg_bins, 0, 0);',
 		'the settings', 'hashgraph.bins is declared' ],
-	[ 'a setting that is documented only', 'README.md', '| `hashgraph.force` | off | |',
-		'the settings', 'hashgraph.force is in README.md' ],
-	[ 'a setting with another default', 'README.md',
-		\"| `hashgraph.enabled` | off | |\nhashgraph_version\n", 'the settings', 'has default on' ],
+	[ 'a setting that is documented only', 'docs/settings.md', '| `hashgraph.force` | off | |',
+		'the settings', 'hashgraph.force is in docs/settings.md' ],
+	[ 'a setting with another default', 'docs/settings.md',
+		\"| `hashgraph.enabled` | off | |\n", 'the settings', 'has default on' ],
+	[ 'a README that takes longer', 'README.md', "\n" x 250, 'README.md is read', 'README.md: 254 lines' ],
 	[ 'a function that is not documented', 'sql/hashgraph--0.1.0.sql', 'CREATE FUNCTION hashgraph_more()',
 		'every SQL object', 'hashgraph_more' ],
 	[ 'a topic without expected output', 'sql/other.sql', \"select 2;\n",
@@ -114,6 +117,8 @@ my @cases = (
 		'every regression topic', 'expected/other.out' ],
 	[ 'another version', 'META.json', \qq("version": "0.2.0"\n), 'the version', 'META.json' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
+	[ 'a link to a heading that is not there', 'README.md', '[more](CHANGELOG.md#020)', 'links between', 'CHANGELOG.md#020' ],
+	[ 'a link to no heading of the page', 'README.md', '[more](#more)', 'links between', '#more' ],
 	[ 'two object files that call each other', 'src/executor/hg_above.o',
 		{
 			'src/executor/hg_above' => source('hg_above.c', 'void hg_below(void);', 'void hg_above(void) { hg_below(); }'),
