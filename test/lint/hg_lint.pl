@@ -28,6 +28,9 @@ use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
 use File::Find qw(find);
 
+use lib dirname(__FILE__);
+use PgxnMeta qw(meta_violations);
+
 my $root = abs_path($ARGV[0] // dirname(__FILE__) . '/../..');
 
 my %layer = (
@@ -75,6 +78,7 @@ my @rules = (
 	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
+	[ "META.json is what PGXN's specification asks for" => \&check_meta ],
 	[ 'links between pages lead somewhere' => \&check_links ],
 	[ 'no object files call each other in a circle' => \&check_circles ],
 	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
@@ -520,6 +524,12 @@ sub check_release
 		  if $line->[2] =~ /"\d/ && $line->[2] !~ /"\Q$control\E"/;
 	}
 	return (undef, @violations);
+}
+
+sub check_meta
+{
+	my $text = join "\n", @{ $lines{'META.json'} // [] };
+	return (undef, map { "META.json: $_" } meta_violations($text, sub { -f "$root/$_[0]" }));
 }
 
 sub check_links

@@ -27,6 +27,23 @@ sub include
 	return '#include ' . shift;
 }
 
+# A META.json, with some of its lines replaced.
+sub meta
+{
+	my %changed = @_;
+	my %lines = (
+		name        => '"hashgraph"',
+		abstract    => '"Joins"',
+		version     => '"0.1.0"',
+		maintainer  => '["somebody"]',
+		license     => '"postgresql"',
+		provides    => '{"hashgraph": {"file": "sql/hashgraph--0.1.0.sql", "version": "0.1.0"}}',
+		prereqs     => '{"runtime": {"requires": {"PostgreSQL": ">= 15.0.0, < 20.0.0", "plpgsql": 0}}}',
+		'meta-spec' => '{"version": "1.0.0"}',
+		%changed);
+	return "{\n" . join(",\n", map { qq("$_": $lines{$_}) } grep { defined $lines{$_} } sort keys %lines) . "\n}\n";
+}
+
 my %clean = (
 	'src/hashgraph.c'           => source('hashgraph.c', include('"planner/hg_plan.h"')),
 	'src/hg_guc.c'              => source('hg_guc.c', include('"hg_guc.h"'),
@@ -47,14 +64,14 @@ my %clean = (
 	'sql/topic.sql'            => "select 1;\n",
 	'expected/topic.out'       => "select 1;\n",
 	'hashgraph.control'        => "default_version = '0.1.0'\n",
-	'META.json'                => qq("version": "0.1.0"\n),
+	'META.json'                => meta(),
 	'CHANGELOG.md'             => "## 0.1.0\n",
 	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/settings.md)\n",
 	'docs/settings.md'         => "| `hashgraph.enabled` | on | |\n",
 	'docs/functions.md'        => "hashgraph_version\n",);
 
 # name, file, what is added to it (or its new contents as a reference; or object files to be
-# compiled from what a hash holds), rule, diagnostic
+# compiled from what a hash holds), rule, diagnostic, another rule that breaks with it
 my @cases = (
 	[ 'an include that points up', 'src/executor/hg_node.h', include('"planner/hg_plan.h"'),
 		'includes point down', 'executor must not include planner' ],
@@ -115,7 +132,20 @@ my @cases = (
 		'every regression topic', 'sql/other.sql' ],
 	[ 'expected output without a topic', 'expected/other.out', \"select 2;\n",
 		'every regression topic', 'expected/other.out' ],
-	[ 'another version', 'META.json', \qq("version": "0.2.0"\n), 'the version', 'META.json' ],
+	[ 'another version', 'META.json', \meta(version => '"0.2.0"'), 'the version', 'META.json' ],
+	[ 'a META.json that is none', 'META.json', ',', 'META.json is', 'META.json: no JSON' ],
+	[ 'a field that is missing', 'META.json', \meta(license => undef), 'META.json is', 'META.json: license: missing' ],
+	[ 'a field that is nobody\'s', 'META.json', \meta(licence => '"x"'), 'META.json is', 'META.json: licence: no such field' ],
+	[ 'a licence that is none', 'META.json', \meta(license => '"mine"'), 'META.json is', 'META.json: license: "mine"' ],
+	[ 'a version that is none', 'META.json', \meta(provides => '{"hashgraph": {"file": "README.md", "version": "0.1"}}'),
+		'META.json is', 'META.json: provides/hashgraph/version: "0.1"', 'the version' ],
+	[ 'a prerequisite of no version', 'META.json', \meta(prereqs => '{"runtime": {"requires": {"PostgreSQL": "15"}}}'),
+		'META.json is', 'META.json: prereqs/runtime/requires/PostgreSQL: "15"' ],
+	[ 'a prerequisite of no phase', 'META.json', \meta(prereqs => '{"later": {"requires": {"PostgreSQL": 0}}}'),
+		'META.json is', 'META.json: prereqs/later: "later"' ],
+	[ 'a release of no status', 'META.json', \meta(release_status => '"good"'), 'META.json is', 'META.json: release_status: "good"' ],
+	[ 'a script that is not there', 'META.json', \meta(provides => '{"hashgraph": {"file": "sql/it.sql", "version": "0.1.0"}}'),
+		'META.json is', 'META.json: provides/hashgraph/file: there is no sql/it.sql' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
 	[ 'a link to a heading that is not there', 'README.md', '[more](CHANGELOG.md#020)', 'links between', 'CHANGELOG.md#020' ],
 	[ 'a link to no heading of the page', 'README.md', '[more](#more)', 'links between', '#more' ],
@@ -192,7 +222,7 @@ sub other_library
 
 for my $case (@cases)
 {
-	my ($name, $file, $contents, $rule, $note) = @$case;
+	my ($name, $file, $contents, $rule, $note, $also) = @$case;
 	my $root = write_tree($file, $contents);
 	local $ENV{HG_LINT_LIBRARY} =
 	  $file eq 'hashgraph.so' ? other_library() : $file =~ /\.so$/ ? "$root/$file" : "$root/none.so";
@@ -201,8 +231,9 @@ for my $case (@cases)
 	my @broken = grep { /^not ok/ } @output;
 	report(
 		$? != 0
-		  && @broken == 1
-		  && $broken[0] =~ /^not ok \d+ - \Q$rule\E/
+		  && @broken == (defined $also ? 2 : 1)
+		  && scalar(grep { /^not ok \d+ - \Q$rule\E/ } @broken)
+		  && (!defined $also || scalar(grep { /^not ok \d+ - \Q$also\E/ } @broken))
 		  && scalar(grep { /^# .*\Q$note\E/ } @output),
 		"$name is noticed",
 		map { s/\n//r } @output);
