@@ -75,6 +75,7 @@ my @rules = (
 	[ 'comments are in one piece' => \&check_comments ],
 	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
+	[ 'every reason that users are told is in docs/operations.md' => \&check_reasons ],
 	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
@@ -484,6 +485,38 @@ sub check_sql_objects
 	my @violations = map { "$objects{$_}: $_" }
 	  grep { $page !~ /\b\Q$_\E\b/ } sort keys %objects;
 	push @violations, 'sql/: creates nothing' unless %objects;
+	return (undef, @violations);
+}
+
+# Why there is no device for a join, or it has failed it; why a table is not served; why it can't be resident.
+sub check_reasons
+{
+	my $page = join "\n", @{ $lines{'docs/operations.md'} // [] };
+	my $statuses = 'UNAVAILABLE|CONNECTION_LOST|DEVICE_OUT_OF_MEMORY|DEVICE_FAILED|EVICTED';
+	my $string = qr/"(?:[^"\\]|\\.)*"/;
+	# an argument that is no string may be a call with strings of its own
+	my $argument = qr/(?:$string|\((?:[^()"]|$string)*\)|[^,()"])+/;
+	my %reasons;
+	for my $file (grep { m{^(?:src|cuda)/.*\.(?:c|h|cu)$} } @files)
+	{
+		my $code = join "\n", @{ $lines{$file} };
+		while ($code =~ /\bhg_error_set\($argument,\s*HG_(?:$statuses)\s*,$argument,\s*((?:$string\s*)+)/g)
+		{
+			$reasons{$1} //= $file;
+		}
+		while ($code =~ /\bhg_\w*set_unusable\(\s*HG_\w+\s*,\s*((?:$string\s*)+)/g) { $reasons{$1} //= $file; }
+		while ($code =~ /\bwhy_not\s*=\s*((?:$string\s*)+);/g) { $reasons{$1} //= $file; }
+		my ($texts) = $code =~ /\nhg_resident_reason_text\(.*?\n\{\n(.*?)\n\}/s or next;
+		while ($texts =~ /\breturn\s+((?:$string\s*)+);/g) { $reasons{$1} //= $file; }
+	}
+	my @violations;
+	for my $literals (sort keys %reasons)
+	{
+		my $text = join '', $literals =~ /"((?:[^"\\]|\\.)*)"/g;
+		next if $text eq '%s';
+		my $like = join '\S+', map { quotemeta } split /%[-.0-9]*[a-z]+/, $text, -1;
+		push @violations, "$reasons{$literals}: $text" unless $page =~ /`$like`/;
+	}
 	return (undef, @violations);
 }
 

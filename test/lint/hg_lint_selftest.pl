@@ -68,7 +68,9 @@ my %clean = (
 	'CHANGELOG.md'             => "## 0.1.0\n",
 	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/settings.md)\n",
 	'docs/settings.md'         => "| `hashgraph.enabled` | on | |\n",
-	'docs/functions.md'        => "hashgraph_version\n",);
+	'docs/functions.md'        => "hashgraph_version\n",
+	'docs/operations.md'       => "`device N is gone`\n",
+	'src/backend/hg_memory.h'  => source('hg_memory.h', 'hg_error_set(error, HG_DEVICE_FAILED, NULL, "device %d is gone", 1);'),);
 
 # name, file, what is added to it (or its new contents as a reference; or object files to be
 # compiled from what a hash holds), rule, diagnostic, another rule that breaks with it
@@ -125,6 +127,13 @@ my @cases = (
 		'the settings', 'hashgraph.force is in docs/settings.md' ],
 	[ 'a setting with another default', 'docs/settings.md',
 		\"| `hashgraph.enabled` | off | |\n", 'the settings', 'has default on' ],
+	[ 'a reason that nobody explains', 'src/executor/hg_node.h',
+		'hg_error_set(error, HG_UNAVAILABLE, why(detail, 7), "the device is " "away", 1);',
+		'every reason', 'src/executor/hg_node.h: the device is away' ],
+	[ 'another one', 'src/executor/hg_node.h', 'why_not = "it is full";', 'every reason', 'it is full' ],
+	[ 'a third one', 'src/executor/hg_node.c',
+		\source('hg_node.c', 'const char *', 'hg_resident_reason_text(int reason)', '{', "\treturn \"it is new\";", '}'),
+		'every reason', 'src/executor/hg_node.c: it is new' ],
 	[ 'a README that takes longer', 'README.md', "\n" x 250, 'README.md is read', 'README.md: 254 lines' ],
 	[ 'a function that is not documented', 'sql/hashgraph--0.1.0.sql', 'CREATE FUNCTION hashgraph_more()',
 		'every SQL object', 'hashgraph_more' ],
