@@ -7,6 +7,7 @@
 #   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan);
 #                        the CUDA engine's tests are built and run too where CUDA is found
 #   make lint            rules of the source tree
+#   make dist            hashgraph-VERSION.zip of what is committed, as PGXN takes it (DIST_DIR=...: where to)
 #   make bench           measure joins on a running server (test/bench/run); BENCH_OPTIONS=... are its
 #                        options
 #
@@ -116,7 +117,7 @@ uninstall-device:
 # connect as a superuser, whom PostgreSQL allows this.
 installcheck: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
 
-.PHONY: unit lint bench
+.PHONY: unit lint dist bench
 
 unit:
 	$(MAKE) -C test/unit check
@@ -125,6 +126,12 @@ lint: all
 	perl test/lint/hg_lint_selftest.pl
 	perl test/lint/hg_lint.pl
 	perl test/lint/hg_build_check.pl
+
+DIST_DIR ?= .
+
+dist:
+	git archive --format=zip --prefix=hashgraph-$(HG_VERSION)/ \
+		--output='$(DIST_DIR)/hashgraph-$(HG_VERSION).zip' HEAD
 
 bench: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
 bench:
