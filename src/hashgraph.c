@@ -14,6 +14,7 @@
 
 #include "backend/device/hg_device_worker.h"
 #include "backend/hg_kept_memory.h"
+#include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"
 #include "hg_guc.h"
@@ -49,6 +50,7 @@ _PG_init(void)
 	hg_guc_init();
 	hg_kept_init();
 	hg_stats_init();
+	hg_progress_init();
 	hg_device_worker_init();
 	hg_resident_init();
 	hg_loader_init();

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.c
- *	  May the functions be called that a node calls by itself?
+ *	  May the functions be called that a node calls by itself, and may a join be seen?
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,6 +12,7 @@
 #include "access/htup_details.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -77,4 +78,11 @@ hg_privilege_check_aggregate(const Aggref *aggref)
 	for (int i = 0; i < (int) lengthof(functions); i++)
 		if (OidIsValid(functions[i]))
 			hg_privilege_check(functions[i], owner, OBJECT_FUNCTION);
+}
+
+bool
+hg_privilege_may_see_join(Oid user)
+{
+	return has_privs_of_role(GetUserId(), user) ||
+		   has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }

@@ -9,12 +9,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_authid.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "backend/hg_privilege.h"
 #include "backend/hg_stats.h"
 #include "resident/hg_resident_statistics.h"
 #include "sql/hg_sql_row.h"
@@ -131,19 +129,6 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 }
 
 /*
- * May the current user see a join?  As with what PostgreSQL tells of sessions, it takes the rights
- * of the user that it ran as, or of pg_read_all_stats: functions that are SECURITY DEFINER join
- * tables that their callers can't read.
- */
-static bool
-hg_sql_join_is_visible(const HgJoinRecord *record)
-{
-	Oid user = GetUserId();
-
-	return has_privs_of_role(user, record->user) || has_privs_of_role(user, ROLE_PG_READ_ALL_STATS);
-}
-
-/*
  * The joins of this session's last statement that had one, those that the current user may see,
  * as rows of the function that an installed version of the extension declares: without the columns
  * missing[nmissing], the last one first.
@@ -162,7 +147,7 @@ hg_sql_last_joins_return(FunctionCallInfo fcinfo, int nmissing, const HgLastJoin
 	{
 		HgSqlRow row;
 
-		if (!hg_sql_join_is_visible(&records[i]))
+		if (!hg_privilege_may_see_join(records[i].user))
 			continue;
 		row = hg_sql_row_start(fcinfo, JOIN_COLUMNS - nmissing);
 		hg_sql_last_joins_fill(&row, ++visible, &records[i]);

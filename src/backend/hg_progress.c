@@ -1,0 +1,288 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_progress.c
+ *	  How far joins have come: each process tells of its own, and all can be seen while they run.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "utils/backend_status.h"
+#include "utils/timestamp.h"
+
+#include "backend/hg_progress.h"
+
+/* [MaxBackends * HG_PROGRESS_JOINS], by the number of the process; NULL without shared memory */
+static HgProgressSlot *slots = NULL;
+
+/* Those of this process; NULL before its first join. */
+static volatile HgProgressSlot *own_slots = NULL;
+
+/* [HG_PROGRESS_JOINS] whose they are; NULL: nobody's. */
+static HgProgress *owners[HG_PROGRESS_JOINS];
+
+static shmem_request_hook_type previous_shmem_request = NULL;
+static shmem_startup_hook_type previous_shmem_startup = NULL;
+
+static Size
+hg_progress_shmem_size(void)
+{
+	return mul_size(mul_size(MaxBackends, HG_PROGRESS_JOINS), sizeof(HgProgressSlot));
+}
+
+static void
+hg_progress_shmem_request(void)
+{
+	if (previous_shmem_request)
+		previous_shmem_request();
+	RequestAddinShmemSpace(hg_progress_shmem_size());
+}
+
+static void
+hg_progress_shmem_startup(void)
+{
+	bool found;
+
+	if (previous_shmem_startup)
+		previous_shmem_startup();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	slots = ShmemInitStruct("hashgraph progress", hg_progress_shmem_size(), &found);
+	if (!found)
+		memset(slots, 0, hg_progress_shmem_size());
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+hg_progress_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	previous_shmem_request = shmem_request_hook;
+	shmem_request_hook = hg_progress_shmem_request;
+	previous_shmem_startup = shmem_startup_hook;
+	shmem_startup_hook = hg_progress_shmem_startup;
+}
+
+bool
+hg_progress_exists(void)
+{
+	return slots != NULL;
+}
+
+bool
+hg_progress_is_wanted(void)
+{
+	return slots != NULL && pgstat_track_activities;
+}
+
+/* ---------------------------------------------------------------------
+ * Slots
+ * ---------------------------------------------------------------------
+ */
+
+/* A slot is nobody's from now on. */
+static void
+hg_progress_clear(volatile HgProgressSlot *slot)
+{
+	PGSTAT_BEGIN_WRITE_ACTIVITY(slot);
+	slot->row.pid = 0;
+	PGSTAT_END_WRITE_ACTIVITY(slot);
+}
+
+/* Find this process's slots, which its predecessor may have left as they were. */
+static void
+hg_progress_attach(void)
+{
+	ptrdiff_t process = MyProc - ProcGlobal->allProcs;
+
+	if (own_slots != NULL || process >= MaxBackends)
+		return;
+	own_slots = &slots[process * HG_PROGRESS_JOINS];
+	for (int i = 0; i < HG_PROGRESS_JOINS; i++)
+		if (own_slots[i].row.pid != 0)
+			hg_progress_clear(&own_slots[i]);
+}
+
+/* A place among this process's slots: an empty one, or that of a join that is done; or -1. */
+static int
+hg_progress_find_place(void)
+{
+	int found = -1;
+
+	hg_progress_attach();
+	if (own_slots == NULL)
+		return -1;
+	for (int i = 0; i < HG_PROGRESS_JOINS; i++)
+	{
+		if (owners[i] == NULL)
+			return i;
+		if (owners[i]->done && found < 0)
+			found = i;
+	}
+	return found;
+}
+
+void
+hg_progress_end(HgProgress *progress)
+{
+	if (progress->slot == NULL)
+		return;
+	owners[progress->slot - own_slots] = NULL;
+	hg_progress_clear(progress->slot);
+	progress->slot = NULL;
+}
+
+/* Of the cleanup. */
+static void
+hg_progress_release(void *arg)
+{
+	hg_progress_end(arg);
+}
+
+/* ---------------------------------------------------------------------
+ * Telling
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProgressTeller *teller,
+				  const void *arg, MemoryContext context)
+{
+	int place;
+	HgProgressRow row = {
+		.pid = MyProcPid,
+		.database = MyDatabaseId,
+		.started = GetCurrentTimestamp(),
+		.join = *join,
+	};
+
+	Assert(progress->slot == NULL);
+	/* its statement is over, or there is no room */
+	if (!hg_progress_is_wanted() ||
+		(progress->cleanup.release != NULL && !progress->cleanup.pending) ||
+		(place = hg_progress_find_place()) < 0)
+		return;
+	if (progress->cleanup.release == NULL)
+		hg_cleanup_register(&progress->cleanup, context, hg_progress_release, progress);
+	if (owners[place] != NULL)
+		hg_progress_end(owners[place]);
+
+	/* that one stays as long as this process does */
+	if (IsParallelWorker() && MyProc->lockGroupLeader != NULL)
+		row.leader = MyProc->lockGroupLeader->pid;
+	progress->teller = teller;
+	progress->arg = arg;
+	progress->phase = teller->phase(arg);
+	progress->backend = teller->backend(arg);
+	progress->untold = 0;
+	progress->done = false;
+	row.phase = *progress->phase;
+	strlcpy(row.backend, progress->backend, sizeof(row.backend));
+	teller->count(arg, &row.counts);
+
+	owners[place] = progress;
+	progress->slot = &own_slots[place];
+	PGSTAT_BEGIN_WRITE_ACTIVITY(progress->slot);
+	progress->slot->row = row;
+	PGSTAT_END_WRITE_ACTIVITY(progress->slot);
+}
+
+void
+hg_progress_tell(HgProgress *progress)
+{
+	volatile HgProgressSlot *slot = progress->slot;
+	const HgProgressPhase *phase;
+	const char *backend;
+	HgProgressCounts counts;
+
+	if (slot == NULL)
+		return;
+	phase = progress->teller->phase(progress->arg);
+	backend = progress->teller->backend(progress->arg);
+	progress->teller->count(progress->arg, &counts);
+	progress->untold = 0;
+	progress->done = false;
+
+	PGSTAT_BEGIN_WRITE_ACTIVITY(slot);
+	slot->row.counts = counts;
+	if (phase != progress->phase)
+		slot->row.phase = *phase;
+	if (backend != progress->backend)
+		strlcpy((char *) slot->row.backend, backend, sizeof(slot->row.backend));
+	PGSTAT_END_WRITE_ACTIVITY(slot);
+	progress->phase = phase;
+	progress->backend = backend;
+}
+
+void
+hg_progress_tell_done(HgProgress *progress)
+{
+	hg_progress_tell(progress);
+	progress->done = true;
+}
+
+void
+hg_progress_tell_phase(HgProgress *progress)
+{
+	volatile HgProgressSlot *slot = progress->slot;
+	const HgProgressPhase *phase;
+
+	if (slot == NULL)
+		return;
+	phase = progress->teller->phase(progress->arg);
+	if (phase == progress->phase)
+		return;
+	PGSTAT_BEGIN_WRITE_ACTIVITY(slot);
+	slot->row.phase = *phase;
+	PGSTAT_END_WRITE_ACTIVITY(slot);
+	progress->phase = phase;
+}
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
+
+/* A copy of a slot as it was at one moment. */
+static void
+hg_progress_read(const volatile HgProgressSlot *slot, HgProgressRow *row)
+{
+	for (;;)
+	{
+		int before;
+		int after;
+
+		pgstat_begin_read_activity(slot, before);
+		row->pid = slot->row.pid;
+		if (row->pid != 0)
+			*row = slot->row;
+		pgstat_end_read_activity(slot, after);
+		if (pgstat_read_activity_complete(before, after))
+			return;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+bool
+hg_progress_next(int *place, HgProgressRow *row)
+{
+	while (slots != NULL && *place < MaxBackends * HG_PROGRESS_JOINS)
+	{
+		int process = *place / HG_PROGRESS_JOINS;
+
+		hg_progress_read(&slots[(*place)++], row);
+		/* a process that has gone may have left it */
+		if (row->pid != 0 && row->pid == ProcGlobal->allProcs[process].pid)
+			return true;
+	}
+	return false;
+}
