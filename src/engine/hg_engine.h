@@ -341,7 +341,8 @@ extern "C"
 		HgBuildAlgorithm build; /* what was chosen; never AUTO after build */
 		HgProbeAlgorithm probe;
 		HgTableKind table;		/* with HG_BUILD_TABLE; its slots are told as vertices */
-		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far */
+		uint64_t matches;		/* pairs delivered by next(), count() or reduce() so far; of
+								 * count() on the host also those of a call that goes on */
 		uint64_t comparisons;	/* keys compared with keys, so far: none where they are the
 								 * vertices, and not known of tables */
 		uint64_t intersections; /* intersect: pairs of non-empty lists visited;

@@ -236,16 +236,18 @@ static HgStatus
 engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgStatus status = job_begin_matches(job, mode, error);
+	uint64_t before;
 	double start;
 
 	if (status != HG_OK)
 		return status;
 	job->base.state = HG_HOST_BUILT;
+	before = job->base.stats.matches;
 	start = match_clock(job);
 	status = hg_cpu_is_direct(job) ? hg_cpu_direct_count(job, mode, matches, error)
 								   : hg_cpu_count(job, &cpu_job(job)->cursor, matches, error);
 	if (status == HG_OK)
-		job->base.stats.matches += *matches;
+		job->base.stats.matches = before + *matches;
 	job->base.stats.phase_ms[HG_PHASE_MATCH] += match_clock(job) - start;
 	return hg_host_finish(&job->base, status);
 }

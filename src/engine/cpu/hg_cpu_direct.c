@@ -444,6 +444,7 @@ hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *er
 	HgStatus status = table_make(job, mode, true, error);
 	const HgCpuDirectCountKernel *counts = hg_cpu_direct_kernels(job)->count;
 	const HgCpuDirectTable table = job_table(job);
+	const uint64_t before = job->base.stats.matches;
 	HgCpuDirectTally tally = {0};
 	const void *keys;
 	HgCpuScan scan;
@@ -456,6 +457,8 @@ hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *er
 	{
 		/* where there is a row there is a table for it */
 		counts[job->direct.kind](&table, keys, count, &tally);
+		/* whoever is polled may ask */
+		job->base.stats.matches = before + tally.matches;
 		status = hg_host_poll(&job->base, error);
 	}
 	job->base.stats.intersections += tally.lists;

@@ -207,12 +207,17 @@ HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *err
 	const EDGE *edges = job->graphs[HG_INNER].edges;
 	CountKernel count_short = choose_kernels(HG_KEY_BITS).count;
 	uint32_t longer[HG_CPU_GROUP];
+	const uint64_t before = job->base.stats.matches;
 	uint64_t total = 0;
 
 	for (;;)
 	{
-		HgStatus status = HG_CPU_T(fill_group)(job, cursor, error);
+		HgStatus status;
 		uint32_t noted;
+
+		/* whoever is polled may ask */
+		job->base.stats.matches = before + total;
+		status = HG_CPU_T(fill_group)(job, cursor, error);
 
 		if (status != HG_OK)
 			return status;
