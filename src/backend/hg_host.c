@@ -43,12 +43,16 @@ hg_host_catch(HgPgHost *host)
 	FlushErrorState();
 }
 
-/* Serve interrupts; true when one of them is an error, which is kept. */
+/*
+ * Serve interrupts; true when one of them is an error, which is kept.  The engine has done some
+ * work since the last time.
+ */
 static bool
 hg_host_cancelled(void *arg)
 {
 	HgPgHost *host = arg;
 
+	hg_progress_step(host->progress, 0);
 	if (host->caught != NULL)
 		return true;
 	/* also where patience is lost: the latch that told of it is reset, and no later wait sees it */
@@ -120,6 +124,7 @@ hg_host_init(HgPgHost *host, MemoryContext context)
 	host->host.arg = host;
 	host->context = context;
 	host->caught = NULL;
+	host->progress = NULL;
 	hg_host_set_patience(host, -1);
 }
 

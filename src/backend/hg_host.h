@@ -14,6 +14,7 @@
 #ifndef HG_HOST_H
 #define HG_HOST_H
 
+#include "backend/hg_progress.h"
 #include "engine/hg_engine.h"
 #include "hg_compat.h"
 
@@ -22,6 +23,7 @@ typedef struct HgPgHost
 	HgHost host;		   /* what the engine sees */
 	MemoryContext context; /* of the memory it asks for, and of caught */
 	ErrorData *caught;	   /* an interrupt's error, or NULL */
+	HgProgress *progress;  /* of what the engine works for; or NULL */
 	bool limited;		   /* what follows holds */
 	double patience_ms; /* that may still be waited in all; when none is left, all is cancelled */
 } HgPgHost;

@@ -263,6 +263,7 @@ hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 		hg_input_sort_rows(rows, keys->null_keys, input->stored_batch->nrows);
 	}
 	input->at_end = !more;
+	hg_progress_step(input->progress, more ? rows->nkeys : HG_PROGRESS_STEP_ROWS);
 	return more;
 }
 
@@ -304,6 +305,7 @@ hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 	if (!input->child->next_run(input->child, max_rows, run))
 		return false;
 	input->rows_read += run->nrows;
+	hg_progress_step(input->progress, run->nrows);
 	return true;
 }
 

@@ -30,6 +30,7 @@
 #include "nodes/execnodes.h"
 
 #include "backend/hg_budget.h"
+#include "backend/hg_progress.h"
 #include "batch/hg_column_store.h"
 #include "batch/hg_filter.h"
 #include "batch/hg_input_keys.h"
@@ -71,6 +72,8 @@ typedef struct HgInput
 	uint64 lent_read;			/* ... of which so many are among rows_read */
 	int *lent_to;				/* [batch->ncolumns] as to, of those that are needed above; or -1 */
 	HgLentBack back;			/* rows that were lent, and are read */
+
+	HgProgress *progress; /* of what the rows are read for; or NULL */
 
 	HgSender *sender; /* keys are sent by it as they are read; or NULL */
 	uint64 send_at;	  /* when there are so many */

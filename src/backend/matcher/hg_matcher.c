@@ -30,6 +30,7 @@ struct HgMatcher
 {
 	HgMatchTask task;
 	HgMatchSource *source; /* NULL while there is none */
+	uint64 returned;	   /* matches, one by one, counted or in groups */
 	HgCleanup cleanup;
 };
 
@@ -113,6 +114,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	task->context = context;
 	hg_cleanup_register(&matcher->cleanup, context, hg_matcher_release, matcher);
 	hg_host_init(&task->host, context);
+	task->host.progress = spec->progress;
 	task->spec = *spec;
 	if (spec->team != NULL)
 	{
@@ -162,6 +164,7 @@ hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner, 
 	*outer = matches->outer;
 	*inner = matches->inner;
 	*count = matches->count;
+	matcher->returned += matches->count;
 	return true;
 }
 
@@ -216,7 +219,10 @@ hg_matcher_count(HgMatcher *matcher)
 		HgStatus status = source->ops->count(source, &matches, &error);
 
 		if (status == HG_OK)
+		{
+			matcher->returned += matches;
 			return matches;
+		}
 		hg_matcher_go_on(matcher, status, &error);
 	}
 }
@@ -233,7 +239,10 @@ hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
 		return false;
 	status = source->ops->reduce(source, groups, &reduced, &error);
 	if (status == HG_OK)
+	{
+		matcher->returned += reduced ? groups->pairs : 0;
 		return reduced;
+	}
 	hg_matcher_go_on(matcher, status, &error);
 	return false;
 }
@@ -266,6 +275,25 @@ hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measure, HgStatus 
 	*status = task->unmeasurable.status;
 	*error = task->unmeasurable;
 	return task->measured;
+}
+
+uint64
+hg_matcher_matches(const HgMatcher *matcher)
+{
+	HgMatchSource *source = matcher->source;
+	HgJobStats stats = {0};
+
+	/* what a device has done is told when it has answered */
+	if (source == NULL || source->ops->on_device)
+		return matcher->returned;
+	source->ops->report(source, &stats);
+	return stats.matches;
+}
+
+const char *
+hg_matcher_backend(const HgMatcher *matcher)
+{
+	return matcher->source != NULL ? matcher->source->ops->backend : "";
 }
 
 uint64

@@ -84,6 +84,13 @@ extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *s
 extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measure, HgStatus *status,
 								HgError *error);
 
+/*
+ * The matches that have been found so far, and "cpu" or "cuda", where they come from: these may be
+ * asked for while the engine works (HgMatcherSpec.progress).
+ */
+extern uint64 hg_matcher_matches(const HgMatcher *matcher);
+extern const char *hg_matcher_backend(const HgMatcher *matcher);
+
 /* The most that the job has held of this process's memory, the keys it was given aside. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);
 

@@ -10,6 +10,7 @@
 #ifndef HG_MATCHER_SPEC_H
 #define HG_MATCHER_SPEC_H
 
+#include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_team.h"
 #include "engine/hg_costs.h"
@@ -113,6 +114,9 @@ typedef struct HgMatcherSpec
 	 * may destroy it as soon as the matcher is made.
 	 */
 	HgSender *sender;
+
+	/* NULL, or what is to be told while the engine works; it stays as long as the matcher does. */
+	HgProgress *progress;
 
 	/*
 	 * NULL, or a table that is to be measured over the keys of the inner side, in place of a join,
