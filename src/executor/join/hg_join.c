@@ -188,6 +188,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss.ps, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, attnos, to,
 						state->rules.keep[side], hg_join_source_create, &state->memory.budget);
+	state->inputs[side]->progress = &state->progress.shown;
 	pfree(attnos);
 	pfree(to);
 }
@@ -296,7 +297,8 @@ hg_join_next_batch(HgJoinState *state)
 {
 	HgJoinProgress *progress = &state->progress;
 
-	hg_join_progress_start(progress);
+	if (hg_join_progress_start(progress))
+		hg_join_show(state);
 	hg_join_output_clear(&state->output);
 	for (;;)
 	{
@@ -374,6 +376,10 @@ hg_join_next_batch(HgJoinState *state)
 				hg_join_enter(progress, hg_join_next_inner(state));
 				break;
 
+			case HG_JOIN_BUILD:
+				/* over when the phase that it is a part of returns */
+				Assert(false);
+				/* FALLTHROUGH */
 			case HG_JOIN_DONE:
 				hg_join_output_clear(&state->output);
 				return false;
@@ -397,6 +403,7 @@ hg_join_exec(CustomScanState *node)
 		}
 		if (!hg_join_next_batch(state))
 			return NULL;
+		hg_progress_step(&state->progress.shown, state->output.batch->nrows);
 	}
 }
 
@@ -494,6 +501,7 @@ hg_join_end(CustomScanState *node)
 	/* the leader files what parallel workers did */
 	if (record.executions > 0 && state->team.process == 0)
 		hg_stats_record(&record);
+	hg_progress_end(&state->progress.shown);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);
 	MemoryContextDelete(state->memory.context);

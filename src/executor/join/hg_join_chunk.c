@@ -137,6 +137,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_input_spill(inner, sides[HG_INNER]);
 	hg_input_set_collector(inner, NULL);
 	hg_input_set_filter(outer, filter);
+	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
 	hg_input_spill(outer, sides[HG_OUTER]);
 	hg_input_set_filter(outer, NULL);
 	/* what a rescan kept of it is in the files now */
@@ -144,7 +145,7 @@ hg_join_partition(HgJoinState *state, int level)
 	state->reading.spilled = true;
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
-	state->progress.record.spilled_bytes += sides[HG_INNER]->bytes + sides[HG_OUTER]->bytes;
+	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 }
 
 void
@@ -231,7 +232,9 @@ hg_join_next_partition(HgJoinState *state)
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
 	while ((partitions = hg_join_spill_next(&state->spill, &state->rules)) != NULL)
 	{
+		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
 		hg_join_retire_matcher(state);
+		hg_progress_tell(&state->progress.shown);
 		hg_input_set_source(inner, partitions->sides[HG_INNER], partitions->current);
 		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);

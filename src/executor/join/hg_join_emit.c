@@ -48,6 +48,9 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 		more = hg_matcher_next(state->matching.matcher, &emission->outer, &emission->inner,
 							   &emission->count);
 		hg_join_charge_job(&state->matching);
+		/* what is streamed is told with its outer rows */
+		if (!state->streaming.active)
+			hg_progress_step(&state->progress.shown, more ? (int) emission->count : 0);
 		if (!more)
 		{
 			emission->count = 0;

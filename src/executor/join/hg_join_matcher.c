@@ -93,8 +93,10 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
 	spec->sender = state->sender;
+	spec->progress = &state->progress.shown;
 	hg_join_lend_to_matcher(state, spec);
 
+	hg_join_enter(&state->progress, HG_JOIN_BUILD);
 	old = MemoryContextSwitchTo(matching->context);
 	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
@@ -108,6 +110,7 @@ hg_join_start_output(HgJoinState *state)
 {
 	if (!hg_join_streams(&state->rules, state->matched))
 	{
+		hg_join_enter(&state->progress, HG_JOIN_COUNT);
 		state->output.empty_left = hg_matcher_count(state->matching.matcher);
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;

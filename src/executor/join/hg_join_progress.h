@@ -11,7 +11,10 @@
 #define HG_JOIN_PROGRESS_H
 
 #include "backend/hg_elapsed.h"
+#include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /* Where the node stands; hg_join.c tells the way. */
 typedef enum HgJoinPhase
@@ -19,6 +22,7 @@ typedef enum HgJoinPhase
 	HG_JOIN_READ_INNER,
 	HG_JOIN_NEXT_PARTITION,
 	HG_JOIN_READ_OUTER,
+	HG_JOIN_BUILD, /* a part of that, and of what processes do together */
 	HG_JOIN_STREAM,
 	HG_JOIN_REDUCE,
 	HG_JOIN_MATCH,
@@ -39,16 +43,19 @@ typedef struct HgJoinProgress
 	HgJoinPhase phase;
 	instr_time started;	 /* when the first row was asked for; zero before */
 	HgJoinRecord record; /* over all executions, of everything but the live matcher */
+	HgProgress shown;	 /* what others see of it */
+	uint64 before[2];	 /* by HgSide: rows of earlier executions */
 } HgJoinProgress;
 
-/* A row is asked for: it is the first one of an execution, or another. */
-static inline void
+/* A row is asked for: is it the first one of an execution? */
+static inline bool
 hg_join_progress_start(HgJoinProgress *progress)
 {
 	if (!INSTR_TIME_IS_ZERO(progress->started))
-		return;
+		return false;
 	INSTR_TIME_SET_CURRENT(progress->started);
 	progress->record.processes = 1;
+	return true;
 }
 
 /*
@@ -69,15 +76,36 @@ hg_join_enter(HgJoinProgress *progress, HgJoinPhase phase)
 	if (phase == HG_JOIN_DONE)
 		progress->record.total_ms += hg_join_running_ms(progress);
 	progress->phase = phase;
+	if (progress->shown.slot == NULL)
+		return;
+	if (phase == HG_JOIN_DONE)
+		hg_progress_tell_done(&progress->shown);
+	else
+		hg_progress_tell_phase(&progress->shown);
+}
+
+/* So many rows have gone up at once, perhaps with the last ones of an execution. */
+static inline void
+hg_join_count_returned(HgJoinProgress *progress, uint64 rows)
+{
+	progress->record.rows_out += rows;
+	if (progress->phase != HG_JOIN_DONE)
+		hg_progress_step(&progress->shown, 0);
+	else if (rows > 0)
+		hg_progress_tell_done(&progress->shown);
 }
 
 /* Begin another execution, wherever the one before stands; its first row has not been asked for. */
 static inline void
 hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
 {
-	hg_join_enter(progress, HG_JOIN_DONE);
+	if (progress->phase != HG_JOIN_DONE)
+		hg_join_enter(progress, HG_JOIN_DONE);
 	INSTR_TIME_SET_ZERO(progress->started);
 	progress->phase = phase;
 }
+
+/* An execution begins: have others see it, from now on to the end of the node. */
+extern void hg_join_show(HgJoinState *state);
 
 #endif /* HG_JOIN_PROGRESS_H */

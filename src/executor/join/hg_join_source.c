@@ -85,7 +85,7 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	batch->nrows = hg_join_source_fit(from, first);
 	hg_join_output_skip(output, batch->nrows);
 	rows = batch->nrows + hg_join_take_reduced_rows(join->reduction);
-	join->progress.record.rows_out += rows;
+	hg_join_count_returned(&join->progress, rows);
 	/* the columns themselves: they stay as they are until the next call */
 	for (int i = 0; i < from->ncolumns; i++)
 	{
@@ -116,7 +116,7 @@ hg_join_source_count(HgBatchSource *source, uint64 *rows)
 	/* where the engine counts, this takes the rows that would be in the batches that follow */
 	while (hg_join_methods(join)->next_batch(join))
 		*rows += join->output.batch->nrows + hg_join_take_empty(&join->output);
-	join->progress.record.rows_out += *rows;
+	hg_join_count_returned(&join->progress, *rows);
 	if (ps->instrument != NULL)
 		InstrStopNode(ps->instrument, (double) *rows);
 	return true;

@@ -21,6 +21,47 @@ hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32
 	partitions->current = -1;
 	partitions->next = next;
 	spill->sets = lcons(partitions, spill->sets);
+	spill->writing = true;
+}
+
+uint64
+hg_join_spill_unfinished_bytes(const HgJoinSpill *spill)
+{
+	const HgPartitions *partitions;
+
+	if (!spill->writing)
+		return 0;
+	partitions = linitial(spill->sets);
+	return partitions->sides[HG_OUTER]->bytes + partitions->sides[HG_INNER]->bytes;
+}
+
+uint64
+hg_join_spill_finish(HgJoinSpill *spill)
+{
+	uint64 bytes = hg_join_spill_unfinished_bytes(spill);
+
+	spill->writing = false;
+	return bytes;
+}
+
+uint64
+hg_join_spill_joined(const HgJoinSpill *spill)
+{
+	uint64 joined = spill->joined;
+	ListCell *lc;
+
+	foreach (lc, spill->sets)
+	{
+		const HgPartitions *partitions = lfirst(lc);
+		int current = partitions->current;
+
+		if (partitions->next != NULL)
+			current = Min((int) pg_atomic_read_u32(partitions->next),
+						  1 << partitions->sides[HG_INNER]->bits) -
+					  1;
+		joined += Max(current, 0);
+	}
+	return joined;
 }
 
 /* Delete the innermost sets. */
@@ -29,6 +70,8 @@ hg_join_spill_pop(HgJoinSpill *spill)
 {
 	HgPartitions *partitions = linitial(spill->sets);
 
+	spill->joined += UINT64CONST(1) << partitions->sides[HG_INNER]->bits;
+	spill->writing = false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_spill_destroy(partitions->sides[side]);
 	pfree(partitions);

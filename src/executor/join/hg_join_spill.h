@@ -29,7 +29,9 @@ typedef struct HgPartitions
 /* Zeros: nothing is on disk. */
 typedef struct HgJoinSpill
 {
-	List *sets; /* stack of HgPartitions, innermost first */
+	List *sets;	   /* stack of HgPartitions, innermost first */
+	bool writing;  /* ... which rows go to, so far */
+	uint64 joined; /* partitions of sets that are no more */
 } HgJoinSpill;
 
 /* Are there partitions that are not joined yet, or the one that is being joined? */
@@ -41,9 +43,18 @@ hg_join_is_spilled(const HgJoinSpill *spill)
 
 /*
  * Take over the spill sets of both sides, sides[2], which are taken before those that are there,
- * in CurrentMemoryContext.  next: see HgPartitions, or NULL.
+ * in CurrentMemoryContext, and have rows written to them.  next: see HgPartitions, or NULL.
  */
 extern void hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32 *next);
+
+/* All rows are in the innermost sets: their bytes. */
+extern uint64 hg_join_spill_finish(HgJoinSpill *spill);
+
+/* What has gone to sets that rows still go to. */
+extern uint64 hg_join_spill_unfinished_bytes(const HgJoinSpill *spill);
+
+/* Partitions that are done with; of those that processes share, by whichever of them. */
+extern uint64 hg_join_spill_joined(const HgJoinSpill *spill);
 
 /*
  * Take the next partition that a row may be returned of: it is the current one of the sets that

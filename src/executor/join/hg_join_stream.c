@@ -150,6 +150,7 @@ hg_join_count_stream(HgJoinState *state)
 {
 	uint64 count = 0;
 
+	hg_join_enter(&state->progress, HG_JOIN_STREAM);
 	while (hg_join_renew_stream(state))
 		count += hg_matcher_count(state->matching.matcher);
 	hg_join_end_stream(state);

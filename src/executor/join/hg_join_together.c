@@ -77,6 +77,7 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 	HgJoinShared *shared = state->team.shared;
 	HgInput *input = state->inputs[side];
 
+	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
 	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
 	{
 		uint64 before = input->budget.charged;
@@ -206,13 +207,15 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	{
 		if (arrive)
 		{
+			hg_join_enter(&state->progress,
+						  side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
 			hg_input_spill(state->inputs[side], spills[side]);
 			hg_spill_publish(spills[side]);
 		}
-		state->progress.record.spilled_bytes += spills[side]->bytes;
 		/* from now on this process is on its own */
 		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
 	}
+	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;

@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_progress.c
+ *	  What others see of a join node that runs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+
+#include "executor/join/hg_join_state.h"
+
+/* As EXPLAIN calls what takes the time, and the sides. */
+static const HgProgressPhase hg_join_phases[] = {
+	[HG_JOIN_READ_INNER] = {"scan inner"},
+	[HG_JOIN_NEXT_PARTITION] = {"scan partition"},
+	[HG_JOIN_READ_OUTER] = {"scan outer"},
+	[HG_JOIN_BUILD] = {"build"},
+	[HG_JOIN_STREAM] = {"scan outer and match"},
+	[HG_JOIN_REDUCE] = {"match"},
+	[HG_JOIN_MATCH] = {"match"},
+	[HG_JOIN_COUNT] = {"match"},
+	[HG_JOIN_END_CHUNK] = {"match"},
+	[HG_JOIN_UNMATCHED] = {"outer rows without a match"},
+	[HG_JOIN_NULL_KEYS] = {"outer rows without a match"},
+	[HG_JOIN_END_OUTER] = {"match"},
+	[HG_JOIN_INNER_UNMATCHED] = {"inner rows without a match"},
+	[HG_JOIN_INNER_NULL_KEYS] = {"inner rows without a match"},
+	[HG_JOIN_NEXT_INNER] = {"scan inner"},
+	[HG_JOIN_DONE] = {"done"},
+};
+
+/* ---------------------------------------------------------------------
+ * Figures
+ * ---------------------------------------------------------------------
+ */
+
+/* Rows that have come from the child of a side, whatever became of them. */
+static inline uint64
+hg_join_rows_read(const HgInput *input)
+{
+	return input->rows_read + input->refused;
+}
+
+/* HgProgressTeller.phase */
+static const HgProgressPhase *
+hg_join_tell_phase(const void *arg)
+{
+	const HgJoinState *state = arg;
+
+	return &hg_join_phases[state->progress.phase];
+}
+
+/* HgProgressTeller.backend: of the rows in memory, or of those before. */
+static const char *
+hg_join_tell_backend(const void *arg)
+{
+	const HgJoinState *state = arg;
+
+	if (state->matching.matcher != NULL)
+		return hg_matcher_backend(state->matching.matcher);
+	return state->sender != NULL ? "cuda" : state->progress.record.report.backend;
+}
+
+/* HgProgressTeller.count */
+static void
+hg_join_tell_counts(const void *arg, HgProgressCounts *counts)
+{
+	const HgJoinState *state = arg;
+	const HgJoinRecord *record = &state->progress.record;
+	const HgMatcher *matcher = state->matching.matcher;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+		uint64 rows = hg_join_rows_read(input);
+
+		counts->rows[side] = counts->expected[side] = rows;
+		/* rows that are read from files have come from the child before */
+		if (!input->at_end && input->source == NULL && state->progress.phase != HG_JOIN_DONE)
+			counts->expected[side] =
+				Max(rows, state->progress.before[side] + (uint64) input->plan->plan->plan_rows);
+	}
+	counts->executions = record->executions + (matcher != NULL ? 1 : 0);
+	counts->partitions = record->partitions;
+	counts->joined = hg_join_spill_joined(&state->spill);
+	counts->matches =
+		record->report.job.matches + (matcher != NULL ? hg_matcher_matches(matcher) : 0);
+	counts->rows_out = record->rows_out;
+	counts->memory_bytes = state->memory.budget.charged;
+	counts->spilled_bytes = record->spilled_bytes + hg_join_spill_unfinished_bytes(&state->spill);
+}
+
+static const HgProgressTeller hg_join_teller = {
+	.phase = hg_join_tell_phase,
+	.backend = hg_join_tell_backend,
+	.count = hg_join_tell_counts,
+};
+
+/* ---------------------------------------------------------------------
+ * Relations
+ * ---------------------------------------------------------------------
+ */
+
+/* The relations of a side, as they are found. */
+typedef struct HgJoinRelations
+{
+	EState *estate;
+	Oid *relations; /* [HG_PROGRESS_RELATIONS] */
+	int count;
+} HgJoinRelations;
+
+/* Add the relation of a place in the range table; false where there is none. */
+static bool
+hg_join_add_relation(HgJoinRelations *found, Index rti)
+{
+	const RangeTblEntry *rte = exec_rt_fetch(rti, found->estate);
+
+	if (rte->rtekind != RTE_RELATION)
+		return false;
+	for (int i = 0; i < found->count; i++)
+		if (found->relations[i] == rte->relid)
+			return true;
+	if (found->count < HG_PROGRESS_RELATIONS)
+		found->relations[found->count++] = rte->relid;
+	return true;
+}
+
+/* The same of several places; false where there is none at any. */
+static bool
+hg_join_add_relations(HgJoinRelations *found, const Bitmapset *rtis)
+{
+	bool any = false;
+	int rti = -1;
+
+	while ((rti = bms_next_member(rtis, rti)) >= 0)
+		any |= hg_join_add_relation(found, (Index) rti);
+	return any;
+}
+
+/* Find the relations of a plan and what is below it: those with partitions, not the partitions. */
+static bool
+hg_join_find_relations(PlanState *ps, void *context)
+{
+	HgJoinRelations *found = context;
+	const Plan *plan = ps->plan;
+
+	switch (nodeTag(plan))
+	{
+		case T_Append:
+			if (hg_join_add_relations(found, ((const Append *) plan)->apprelids))
+				return false;
+			break;
+		case T_MergeAppend:
+			if (hg_join_add_relations(found, ((const MergeAppend *) plan)->apprelids))
+				return false;
+			break;
+		case T_SeqScan:
+		case T_SampleScan:
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+		case T_TidScan:
+		case T_TidRangeScan:
+		case T_CustomScan:
+			if (((const Scan *) plan)->scanrelid > 0)
+				(void) hg_join_add_relation(found, ((const Scan *) plan)->scanrelid);
+			break;
+		case T_ForeignScan:
+			(void) hg_join_add_relations(found, ((const ForeignScan *) plan)->fs_relids);
+			break;
+		default:
+			break;
+	}
+	return planstate_tree_walker(ps, hg_join_find_relations, context);
+}
+
+/* ---------------------------------------------------------------------
+ * The beginning
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_join_show(HgJoinState *state)
+{
+	HgJoinProgress *progress = &state->progress;
+	HgProgressJoin join = {.user = progress->record.user,
+						   .plan_node = state->css.ss.ps.plan->plan_node_id};
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		progress->before[side] = hg_join_rows_read(state->inputs[side]);
+	if (progress->shown.slot != NULL)
+	{
+		hg_progress_tell(&progress->shown);
+		return;
+	}
+	if (!hg_progress_is_wanted())
+		return;
+	strlcpy(join.join_type, progress->record.join_type, sizeof(join.join_type));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgJoinRelations found = {state->css.ss.ps.state, join.relations[side], 0};
+
+		(void) hg_join_find_relations(state->inputs[side]->plan, &found);
+		join.nrelations[side] = found.count;
+	}
+	hg_progress_begin(&progress->shown, &join, &hg_join_teller, state, state->memory.context);
+}
