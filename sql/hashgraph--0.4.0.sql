@@ -229,6 +229,54 @@ COMMENT ON FUNCTION hashgraph_stat_reset() IS
 
 REVOKE ALL ON FUNCTION hashgraph_stat_reset() FROM PUBLIC;
 
+-- Joins that run
+
+CREATE FUNCTION hashgraph_progress(
+	OUT pid integer,
+	OUT leader_pid integer,
+	OUT datid oid,
+	OUT plan_node_id integer,
+	OUT join_type text,
+	OUT outer_relations oid[],
+	OUT inner_relations oid[],
+	OUT phase text,
+	OUT backend text,
+	OUT executions bigint,
+	OUT outer_rows bigint,
+	OUT outer_rows_expected bigint,
+	OUT inner_rows bigint,
+	OUT inner_rows_expected bigint,
+	OUT partitions bigint,
+	OUT partitions_done bigint,
+	OUT matches bigint,
+	OUT rows_out bigint,
+	OUT memory_bytes bigint,
+	OUT spilled_bytes bigint,
+	OUT started timestamptz)
+RETURNS SETOF record
+LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10
+AS 'MODULE_PATHNAME', 'hashgraph_progress';
+
+COMMENT ON FUNCTION hashgraph_progress() IS
+'HashGraph joins that run on the server, and how far they have come';
+
+CREATE VIEW hashgraph_progress AS
+	SELECT p.pid, p.leader_pid, p.datid, d.datname, p.plan_node_id, p.join_type,
+		CASE WHEN d.datname = pg_catalog.current_database()
+			THEN p.outer_relations::pg_catalog.regclass[] END AS outer_relations,
+		CASE WHEN d.datname = pg_catalog.current_database()
+			THEN p.inner_relations::pg_catalog.regclass[] END AS inner_relations,
+		p.phase, p.backend, p.executions,
+		p.outer_rows, p.outer_rows_expected, p.inner_rows, p.inner_rows_expected,
+		p.partitions, p.partitions_done, p.matches, p.rows_out, p.memory_bytes, p.spilled_bytes, p.started
+	FROM hashgraph_progress() p
+		LEFT JOIN pg_catalog.pg_database d ON d.oid = p.datid;
+
+COMMENT ON VIEW hashgraph_progress IS
+'HashGraph joins that run on the server, and how far they have come';
+
+GRANT SELECT ON hashgraph_progress TO PUBLIC;
+
 -- Devices and versions
 
 CREATE FUNCTION hashgraph_devices(

@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(75);
+SELECT plan(80);
 
 -- The names and types of what a function returns, in order.
 CREATE FUNCTION pg_temp.result_columns(signature text) RETURNS text LANGUAGE sql AS
@@ -29,7 +29,7 @@ SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'hashgraph'),
 SELECT is((SELECT count(*)::int FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 		WHERE d.deptype = 'e' AND e.extname = 'hashgraph' AND d.refclassid = 'pg_extension'::regclass
 			AND d.classid IN ('pg_proc'::regclass, 'pg_class'::regclass)),
-	21, 'the extension has no more functions and relations than these');
+	23, 'the extension has no more functions and relations than these');
 
 SELECT has_function('hashgraph_join', ARRAY['regclass', 'name', 'regclass', 'name']);
 SELECT has_function('hashgraph_join', ARRAY['bigint[]', 'bigint[]']);
@@ -41,6 +41,8 @@ SELECT has_function('hashgraph_table_stats', ARRAY['regclass', 'name', 'text', '
 	'bigint', 'integer']);
 SELECT has_function('hashgraph_last_joins', ARRAY[]::text[]);
 SELECT has_function('hashgraph_stat', ARRAY[]::text[]);
+SELECT has_function('hashgraph_progress', ARRAY[]::text[]);
+SELECT has_view('hashgraph_progress');
 SELECT has_function('hashgraph_stat_reset', ARRAY[]::text[]);
 SELECT has_function('hashgraph_devices', ARRAY[]::text[]);
 SELECT has_function('hashgraph_version', ARRAY[]::text[]);
@@ -101,6 +103,16 @@ SELECT is(pg_temp.result_columns('hashgraph_last_joins()'),
 	'scan_ms double precision, transfer_ms double precision, bin_ms double precision, '
 	'build_ms double precision, match_ms double precision, total_ms double precision',
 	'columns of hashgraph_last_joins');
+SELECT is(pg_temp.result_columns('hashgraph_progress()'),
+	'pid integer, leader_pid integer, datid oid, plan_node_id integer, join_type text, outer_relations oid[], '
+	'inner_relations oid[], phase text, backend text, executions bigint, outer_rows bigint, '
+	'outer_rows_expected bigint, inner_rows bigint, inner_rows_expected bigint, partitions bigint, '
+	'partitions_done bigint, matches bigint, rows_out bigint, memory_bytes bigint, spilled_bytes bigint, '
+	'started timestamp with time zone', 'columns of hashgraph_progress');
+SELECT columns_are('hashgraph_progress', ARRAY['pid', 'leader_pid', 'datid', 'datname', 'plan_node_id', 'join_type',
+	'outer_relations', 'inner_relations', 'phase', 'backend', 'executions', 'outer_rows', 'outer_rows_expected',
+	'inner_rows', 'inner_rows_expected', 'partitions', 'partitions_done', 'matches', 'rows_out', 'memory_bytes',
+	'spilled_bytes', 'started']);
 SELECT is(pg_temp.result_columns('hashgraph_devices()'),
 	'ordinal integer, name text, compute_capability text, memory_total bigint, memory_free bigint, '
 	'memory_budget bigint, driver text, state text, jobs bigint, queued bigint, memory_held bigint, '
@@ -130,7 +142,7 @@ SELECT is((SELECT bool_or(prosecdef) FROM pg_proc WHERE proname LIKE 'hashgraph\
 SELECT is((SELECT string_agg(proname || ' ' || proparallel::text, ', ' ORDER BY proname, pronargs)
 		FROM pg_proc WHERE proname LIKE 'hashgraph\_%'),
 	'hashgraph_build_stats u, hashgraph_devices r, hashgraph_join u, hashgraph_join u, '
-	'hashgraph_last_joins r, hashgraph_list_lengths u, hashgraph_probe_stats u, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
+	'hashgraph_last_joins r, hashgraph_list_lengths u, hashgraph_probe_stats u, hashgraph_progress r, hashgraph_resident s, hashgraph_resident_add u, hashgraph_resident_advise s, '
 	'hashgraph_resident_check u, hashgraph_resident_drop u, hashgraph_resident_refresh u, hashgraph_stat s, '
 	'hashgraph_stat_reset s, hashgraph_stat_resident s, hashgraph_table_stats u, hashgraph_version r', 'where functions may run in a parallel query');
 SELECT is((SELECT bool_and(obj_description(oid, 'pg_proc') IS NOT NULL) FROM pg_proc
@@ -175,6 +187,9 @@ SELECT CASE WHEN :'counts' THEN lives_ok('SELECT * FROM hashgraph_stat', 'the vi
 SELECT CASE WHEN :'counts' THEN lives_ok('SELECT hashgraph_stat_reset()', 'counters can be reset')
 	ELSE throws_ok('SELECT hashgraph_stat_reset()', '55000', NULL,
 		'resetting says what is missing') END;
+SELECT CASE WHEN :'counts' THEN lives_ok('SELECT * FROM hashgraph_progress', 'joins that run can be seen')
+	ELSE throws_ok('SELECT * FROM hashgraph_progress', '55000', NULL,
+		'the view of joins that run says what is missing') END;
 SET hashgraph.enabled = off;
 SELECT count(*) FROM hashgraph_join(ARRAY[1, 2, NULL], ARRAY[2, 2, 3, 4]) \gset
 \if :counts

@@ -10,7 +10,7 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS hashgraph;
-SELECT plan(40);
+SELECT plan(42);
 
 CREATE ROLE hashgraph_test_alice;
 CREATE ROLE hashgraph_test_bob;
@@ -217,6 +217,10 @@ SELECT function_privs_are('public', 'hashgraph_stat_reset', ARRAY[]::text[], 'ha
 	ARRAY[]::text[], 'not everyone may reset counters');
 SELECT function_privs_are('public', 'hashgraph_stat', ARRAY[]::text[], 'hashgraph_test_bob',
 	ARRAY['EXECUTE'], 'but read them');
+SELECT function_privs_are('public', 'hashgraph_progress', ARRAY[]::text[], 'hashgraph_test_bob',
+	ARRAY['EXECUTE'], 'and see that joins run');
+SELECT table_privs_are('public', 'hashgraph_progress', 'hashgraph_test_bob', ARRAY['SELECT'],
+	'in the view of them');
 SELECT table_privs_are('public', 'hashgraph_stat', 'hashgraph_test_bob', ARRAY['SELECT'],
 	'and select from the view');
 SELECT is(pg_temp.sqlstate_of('hashgraph_test_bob', 'SELECT hashgraph_stat_reset()'), '42501',
