@@ -201,6 +201,14 @@ hashgraph_version(PG_FUNCTION_ARGS)
 	hg_sql_row_set_text(&row, VERSION_CUDA_BUILD, HG_CUDA_BUILD);
 #endif
 	if (hg_sql_list_devices(infos, &report) > 0)
+	{
+#ifndef HG_CUDA_BUILD
+		/* a program that came by itself, as from a package of its own, has the runtime of its CUDA */
+		if (infos[0].runtime_version > 0)
+			hg_sql_row_set_text(&row, VERSION_CUDA_BUILD,
+								hg_sql_cuda_version(infos[0].runtime_version));
+#endif
 		hg_sql_row_set_text(&row, VERSION_DRIVER, hg_sql_cuda_version(infos[0].driver_version));
+	}
 	PG_RETURN_DATUM(hg_sql_row_finish(&row));
 }
