@@ -4,6 +4,7 @@
 #   CUDA_HOME=...           where CUDA is (default: that of nvcc in PATH, else /usr/local/cuda)
 #   CUDA_ARCH=...           the devices to build for, as nvcc names them, e.g. sm_90 or
 #                           "sm_80 sm_90" (default: all that nvcc knows from sm_70 on)
+#   COPT=...                more flags for the C compiler, as PGXS takes them
 #
 # For the newest of the devices there is PTX as well, which runs on newer ones: without the
 # suffix of a name like sm_90a or sm_100f, whose features newer ones need not have.  A
@@ -91,8 +92,8 @@ CUDA_GENCODE = $(foreach n,$(CUDA_NUMBERS),-gencode arch=compute_$(n),code=sm_$(
 # hashgraph.control knows the version
 CUDA_VERSION_FLAG = -DHG_VERSION='"$(shell sed -n \
 	"s/^default_version *= *'\(.*\)'.*/\1/p" $(CUDA_TOP)/hashgraph.control 2>/dev/null)"'
-CUDA_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -MMD -MP $(CUDA_VERSION_FLAG)
-NVCCFLAGS = -std=c++17 -O3 --threads 0 -Xcompiler -Wall,-Wextra -lineinfo
+CUDA_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -MMD -MP $(CUDA_VERSION_FLAG) $(COPT)
+NVCCFLAGS = -std=c++17 -O3 --threads 0 -Xcompiler -Wall,-Wextra -lineinfo $(addprefix -Xcompiler ,$(COPT))
 CUDA_COMPILE = $(NVCC) $(NVCCFLAGS) $(CUDA_GENCODE) -MD
 
 $(info CUDA: $(CUDA_HOME), for $(addprefix sm_,$(CUDA_NUMBERS)) and PTX of the newest)

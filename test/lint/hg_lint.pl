@@ -80,6 +80,7 @@ my @rules = (
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ "META.json is what PGXN's specification asks for" => \&check_meta ],
+	[ 'debian/control follows its template' => \&check_packages ],
 	[ 'links between pages lead somewhere' => \&check_links ],
 	[ 'no object files call each other in a circle' => \&check_circles ],
 	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
@@ -123,7 +124,8 @@ sub list_files
 				}
 				elsif (-f $_
 					&& ($name =~ /\.(?:c|h|cu|cuh|mk|sql|out|spec|pl|pm|md|json|js|control|sh)$/
-						|| $name =~ m{(?:^|/)(?:Makefile|quickstart|run|demo|grid)$}))
+						|| $name =~ m{(?:^|/)(?:Makefile|quickstart|run|demo|grid)$}
+						|| $name =~ m{^debian/(?:changelog|rules|(?:tests/)?control(?:\.in)?)$}))
 				{
 					push @found, $name;
 				}
@@ -551,6 +553,11 @@ sub check_release
 	my @meta = map { /"version"\s*:\s*"([^"]+)"/ ? $1 : () } @{ $lines{'META.json'} // [] };
 	push @violations, "META.json: versions @meta, not $control"
 	  if !@meta || grep { $_ ne $control && $_ ne '1.0.0' } @meta;
+	# 0.4.0-1, and 0.4.0~dev-1 before it is released
+	my ($package) = ($lines{'debian/changelog'}[0] // '') =~ /^hashgraph \(([^)]*)\)/;
+	$package //= 'none';
+	push @violations, "debian/changelog: version $package, not $control"
+	  unless $package =~ /^\Q$control\E(?:~\w+)?-\d+$/;
 	for my $line (matching_lines(qr{^(?:src|cuda)/}, qr{^\s*#\s*define\s+HG_VERSION\s}))
 	{
 		push @violations, "$line->[0]:$line->[1]: not $control"
@@ -563,6 +570,21 @@ sub check_meta
 {
 	my $text = join "\n", @{ $lines{'META.json'} // [] };
 	return (undef, map { "META.json: $_" } meta_violations($text, sub { -f "$root/$_[0]" }));
+}
+
+# As pg_buildext makes it for one version of PostgreSQL, that of its packages' names.
+sub check_packages
+{
+	my ($major) = map { /^Package: postgresql-(\d+)-hashgraph$/ ? $1 : () } @{ $lines{'debian/control'} // [] };
+	return (undef, 'debian/control: no package of the extension') unless defined $major;
+	my @violations;
+	for my $made (grep { exists $lines{"$_.in"} } 'debian/control', 'debian/tests/control')
+	{
+		my $wanted = join "\n", map { s/PGVERSION/$major/gr } @{ $lines{"$made.in"} };
+		push @violations, "$made: not what pg_buildext makes of $made.in"
+		  unless $wanted eq join "\n", @{ $lines{$made} // [] };
+	}
+	return (undef, @violations);
 }
 
 sub check_links
