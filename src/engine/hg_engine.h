@@ -60,6 +60,10 @@
  *
  *	open -> append* (inner side) -> measure_table -> close
  *
+ * KEPT GRAPHS
+ *
+ * A side can be a graph that an engine has kept since a job before (hg_kept.h).
+ *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
  * NULL).  Memory comes from the caller's no-throw callbacks, and the caller's
@@ -88,6 +92,11 @@ extern "C"
 	struct HgTableTrial;
 	struct HgTableMeasure;
 
+	/* hg_kept.h */
+	struct HgKeptSpec;
+	struct HgKeptUse;
+	typedef struct HgKept HgKept; /* an engine's own; never looked into */
+
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
 
@@ -114,7 +123,8 @@ extern "C"
 		HG_BUILD_V1,	   /* Algorithm 1: count, prefix sum, scatter */
 		HG_BUILD_V2,	   /* Algorithm 2: into bins, then V1 in each bin */
 		HG_BUILD_DIRECT,   /* the keys are the vertices: never asked for, see HgJobSpec.direct */
-		HG_BUILD_RESIDENT, /* nothing is built: no job's, see hg_flat.h */
+		HG_BUILD_RESIDENT, /* nothing is built of a side at least: never asked for, see hg_flat.h,
+							* hg_kept.h */
 		HG_BUILD_TABLE	   /* no HashGraph of a join's own: never asked for, see HgJobSpec.table */
 	} HgBuildAlgorithm;
 
@@ -209,6 +219,19 @@ extern "C"
 		 * place until open has returned.  Such a job has inner rows alone, no columns and no team.
 		 */
 		const struct HgTableTrial *trial;
+
+		/*
+		 * NULL, or a graph that the job is to make, to be kept (hg_kept.h); it stays in place until
+		 * open has returned.  Such a job has neither sides nor columns, and no team.
+		 */
+		const struct HgKeptSpec *keep;
+
+		/*
+		 * By HgSide: NULL, or a kept graph which is that side; it stays in place until open has
+		 * returned, and the graph until close.  Such a job has no columns, and no team; how its
+		 * graphs are shaped is not asked for.
+		 */
+		const struct HgKeptUse *kept[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
@@ -508,6 +531,34 @@ extern "C"
 		 * have these keys.  NULL in an engine without, whose open refuses such a spec: HG_INVALID.
 		 */
 		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
+
+		/*
+		 * Of a job with spec.keep: count edges of its graph, keys[i] of the shape's key width being
+		 * that of the row numbered rows[i].  They may come in any order; the arrays are the
+		 * caller's again when the call returns.  HG_INVALID where there are more than the shape has
+		 * rows; build says so where there are fewer.  NULL, as the three that follow, in an engine
+		 * that keeps no graphs, whose open refuses a spec with any: HG_INVALID.
+		 */
+		HgStatus (*put_edges)(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
+							  HgError *error);
+
+		/*
+		 * Of a job with spec.keep, which is built: take the graph out of it, with the bytes that it
+		 * holds from now on.  It is the caller's, until he has it released.  NULL in an engine that
+		 * keeps it by its name, once it is built.
+		 */
+		HgStatus (*keep)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
+
+		/* Give a kept graph back, which no job has.  Never fails or waits long. */
+		void (*release)(HgEngine *engine, HgKept *graph);
+
+		/*
+		 * Of a side with spec.kept, before build: which of its rows count, by words first_word ..
+		 * first_word + count - 1 of its mask; words are NULL where they are all 0.  Rows of words
+		 * that were never given count.  The array is the caller's again when the call returns.
+		 */
+		HgStatus (*mask)(HgJob *job, HgSide side, uint64_t first_word, uint64_t count,
+						 const uint64_t *words, HgError *error);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

@@ -56,6 +56,7 @@
  */
 #include "hg_ranges_cut.h"
 #include "hg_host_memory.h"
+#include "hg_kept.h"
 
 #include <string.h>
 
@@ -163,6 +164,8 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 
 	if (spec->trial != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	if (hg_kept_is_named(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	status = job_create(engine, host, spec, &job, error);
 	if (status != HG_OK)
 		return status;

@@ -43,6 +43,7 @@
  */
 #include "hg_shape.h"
 
+#include "hg_kept.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>
@@ -177,6 +178,27 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	return vertices < limit ? vertices : limit;
 }
 
+/* Can a job of kept graphs be so? */
+static HgStatus
+check_kept(const HgJobSpec *spec, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	if (spec->keep != NULL)
+		status = hg_kept_check(&spec->keep->shape, error);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		if (spec->kept[side] != NULL)
+			status = hg_kept_check(&spec->kept[side]->shape, error);
+	if (status != HG_OK)
+		return status;
+	if (spec->team != 0 || spec->trial != NULL ||
+		spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 ||
+		(spec->keep != NULL && (spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL)))
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a job of kept graphs has no team, table or columns");
+	return HG_OK;
+}
+
 HgStatus
 hg_spec_check(const HgJobSpec *spec, HgError *error)
 {
@@ -242,6 +264,13 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 			spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a table is measured over the keys of a job of its own");
+	}
+	if (hg_kept_is_named(spec))
+	{
+		HgStatus status = check_kept(spec, error);
+
+		if (status != HG_OK)
+			return status;
 	}
 	if (spec->device < -1)
 	{

@@ -28,6 +28,8 @@ extern "C"
 		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
 		HG_EVICTED,				 /* the job was idle, and others waited for its device memory: a
 								  * new job may do */
+		HG_NOT_KEPT,			 /* there is no kept graph of that name, or not any more: keys may
+								  * do */
 		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
 		HG_CONNECTION_LOST		 /* the device process is gone */
 	} HgStatus;

@@ -77,6 +77,18 @@
  * A job whose OPEN names a table has it measured by MEASURE in place of BUILD, and nothing else is
  * asked of it.  It is admitted with what its keys and the table need of device memory at least.
  *
+ * KEPT GRAPHS
+ *
+ * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, and BUILD
+ * makes it: from then on the device process keeps it under its name, or another one which it got of
+ * that name meanwhile.  It does so in memory that is set apart for kept graphs; where that is full
+ * those go that were used least lately, and no job has.  They also go where jobs want their
+ * memory, and when DROP says so.  A graph that is larger than all of that memory is refused with
+ * HG_DEVICE_OUT_OF_MEMORY.
+ *
+ * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT.  Until it is
+ * closed they stay.  MASK tells which of their rows count.
+ *
  * THE QUEUE
  *
  * OPEN is answered when the job is admitted: when the device memory that its expected rows
@@ -130,6 +142,9 @@
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than what was asked for
+ *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count], of the
+ *				kept graph's key width
+ *	MASK		words[count], 64 bits each, unless they are all 0
  *
  * WHAT IS TRUSTED
  *
@@ -149,11 +164,12 @@
 #ifndef HG_WIRE_H
 #define HG_WIRE_H
 
+#include "../hg_kept.h"
 #include "../hg_table_measure.h"
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 6
+#define HG_WIRE_VERSION 7
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
@@ -195,11 +211,14 @@ typedef enum HgWireType
 	HG_WIRE_DESCRIBE,
 	HG_WIRE_EXPORT,
 	HG_WIRE_MEASURE,
+	HG_WIRE_PUT_EDGES,
+	HG_WIRE_MASK,
 
 	/* ... and notes */
 	HG_WIRE_CANCEL,
 	HG_WIRE_CLOSE,
-	HG_WIRE_RELEASE
+	HG_WIRE_RELEASE,
+	HG_WIRE_DROP /* belongs to no job */
 } HgWireType;
 
 /* The arrays of a graph, for EXPORT. */
@@ -224,20 +243,28 @@ typedef struct HgWireHeader
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
-	HgJobSpec spec;		 /* OPEN: but for the pointer in it, which is NULL */
-	uint32_t side;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, DESCRIBE, EXPORT: HgSide */
+	HgJobSpec spec;		 /* OPEN: but for the pointers in it, which are NULL */
+	uint32_t side;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, DESCRIBE, EXPORT, MASK: HgSide */
 	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
 	uint32_t part;		 /* EXPORT: HgWirePart */
 	uint32_t column;	 /* APPEND_COLUMN */
 	uint32_t nulls;		 /* APPEND_COLUMN: 1 where bytes that tell NULL follow the values, else 0 */
+	uint32_t zero;		 /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
+	uint32_t unused;	 /* 0 */
 	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
-	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN: in staging, a multiple of 8 */
-	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN: keys, values; NEXT, NEXT_GROUPS,
-						  * EXPORT: pairs, records, elements wanted at most */
+	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, MASK: in staging, a
+						  * multiple of 8 */
+	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, MASK: keys, values,
+						  * edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements
+						  * wanted at most */
 	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-						  * EXPORT: the first element wanted */
+						  * EXPORT: the first element wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
+	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
+						  * DROP: its name */
+	HgKeptUse kept[2];	 /* OPEN: by HgSide, the same of kept graphs that are sides; but for the
+						  * pointer in it, which is NULL */
 } HgWireRequest;
 
 typedef struct HgWireReply

@@ -18,6 +18,7 @@
 #define HG_WIRE_CLIENT_H
 
 #include "../hg_costs.h"
+#include "../hg_kept.h"
 
 typedef struct HgWireClient HgWireClient;
 
@@ -62,6 +63,10 @@ typedef struct HgDeviceStatus
 	uint64_t memory_reserved; /* what open jobs were admitted for */
 	uint64_t memory_held;	  /* what they hold */
 	uint64_t memory_peak;	  /* the most that they held */
+	uint64_t kept_graphs;	  /* that are there ... */
+	uint64_t kept_bytes;	  /* ... what they hold of the budget ... */
+	uint64_t kept_limit;	  /* ... and may */
+	uint64_t kept_evicted;	  /* since its start: others, or jobs, wanted their memory */
 } HgDeviceStatus;
 
 /*
@@ -144,6 +149,12 @@ extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
 
 /* Is the connection LOST because the process did not make sense? */
 extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
+
+/*
+ * Have the device process let go of a kept graph, once no job has it; it may have none of that
+ * name.  Nobody learns what became of it.
+ */
+extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
 
 /* From now on a job of this engine has another host. */
 extern void hg_wire_client_lend(HgJob *job, const HgHost *host);

@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_kept.c
+ *	  Kept graphs: what all engines check of them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_kept.h"
+
+HgStatus
+hg_kept_check(const HgKeptShape *shape, HgError *error)
+{
+	if (shape->key_width != 4 && shape->key_width != 8)
+		return hg_error_set(error, HG_INVALID, NULL,
+							"keys of a kept graph can not be %u bytes wide", shape->key_width);
+	if (shape->parts < 1 || shape->parts > HG_FLAT_PARTS)
+		return hg_error_set(error, HG_INVALID, NULL, "a kept graph can not have %u parts",
+							shape->parts);
+	if (shape->rows >= HG_MAX_ROWS || shape->rows > (uint64_t) shape->parts << HG_FLAT_ROW_BITS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a kept graph");
+	return HG_OK;
+}

@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_kept.h
+ *	  Kept graphs: HashGraphs in the memory of an engine, which outlive the jobs that join them.
+ *
+ * A job of hg_engine.h builds its graphs of keys that it is given, and they end with it.  A graph
+ * can also be made by a job that is there for nothing else, and is then KEPT by whoever has asked
+ * for it, until he lets go of it.  Other jobs have it for one of their sides, or for both, as it
+ * is: no key of it is sent, binned or moved again.
+ *
+ * MAKING ONE (HgJobSpec.keep)
+ *
+ *	open -> put_edges* -> build -> keep -> close
+ *
+ * JOINING (HgJobSpec.kept)
+ *
+ *	open -> { append* (a side that has none), mask* (one that has) } -> build -> match ... as ever
+ *
+ * KEYS are signed integers of 4 or 8 bytes, and are compared as such: a graph of keys of 4 bytes
+ * meets one of 8, and appended keys of either width.  ROWS have the numbers that they are put with,
+ * each below parts << HG_FLAT_ROW_BITS (hg_flat.h), and no two the same: that is what matches tell.
+ *
+ * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
+ * do, in 64-bit words, bit r % 64 of word r / 64.
+ *
+ * NAMES.  Between processes a kept graph goes by a name, which no other one ever has in the life of
+ * whoever gives names.  It is what a session sends; the device process has the graph of that name
+ * or answers HG_NOT_KEPT.  Nothing is ever answered from one of another name.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_KEPT_H
+#define HG_KEPT_H
+
+#include "hg_engine.h"
+#include "hg_flat.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	typedef struct HgKeptName
+	{
+		uint64_t epoch;	 /* random, of the memory that the graph was made from */
+		uint64_t serial; /* of the graph in it; 0: none */
+	} HgKeptName;
+
+	typedef struct HgKeptShape
+	{
+		uint32_t key_width; /* bytes of a key, as it is put: 4 or 8 */
+		uint32_t parts;		/* 1 .. HG_FLAT_PARTS */
+		uint64_t rows;		/* below HG_MAX_ROWS */
+	} HgKeptShape;
+
+	/* A graph that is to be kept (HgJobSpec.keep). */
+	typedef struct HgKeptSpec
+	{
+		HgKeptName
+			name; /* where it has one: engines that keep graphs for others don't look at it */
+		HgKeptShape shape;
+	} HgKeptSpec;
+
+	/* One that a job has for a side (HgJobSpec.kept). */
+	typedef struct HgKeptUse
+	{
+		HgKeptName name;
+		HgKeptShape shape; /* which it has, or else there is none of that name */
+		uint32_t masked;   /* not 0: mask() will be called */
+		uint32_t unused;   /* 0 */
+		HgKept *graph;	   /* the engine's; NULL in a session, which has the name alone */
+	} HgKeptUse;
+
+	static inline bool
+	hg_kept_name_equal(const HgKeptName *a, const HgKeptName *b)
+	{
+		return a->epoch == b->epoch && a->serial == b->serial;
+	}
+
+	static inline bool
+	hg_kept_shape_equal(const HgKeptShape *a, const HgKeptShape *b)
+	{
+		return a->key_width == b->key_width && a->parts == b->parts && a->rows == b->rows;
+	}
+
+	/* Is a job about kept graphs, to make one or to have one for a side? */
+	static inline bool
+	hg_kept_is_named(const HgJobSpec *spec)
+	{
+		return spec->keep != NULL || spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL;
+	}
+
+	/* Words of a mask over all row numbers that a graph can have. */
+	static inline uint64_t
+	hg_kept_mask_words(const HgKeptShape *shape)
+	{
+		return (uint64_t) shape->parts << (HG_FLAT_ROW_BITS - 6);
+	}
+
+	/* Can there be such a graph?  HG_OK, or HG_INVALID with an explanation. */
+	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_KEPT_H */
