@@ -295,7 +295,11 @@ CREATE FUNCTION hashgraph_devices(
 	OUT staging_used bigint,
 	OUT restarts bigint,
 	OUT uptime interval,
-	OUT memory_reserved bigint)
+	OUT memory_reserved bigint,
+	OUT kept_graphs bigint,
+	OUT kept_bytes bigint,
+	OUT kept_limit bigint,
+	OUT kept_evicted bigint)
 RETURNS SETOF record
 LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 1 COST 1000
 AS 'MODULE_PATHNAME', 'hashgraph_devices_0_4';
@@ -330,6 +334,7 @@ CREATE FUNCTION hashgraph_resident(
 	OUT blocks_resident bigint,
 	OUT blocks_stale bigint,
 	OUT host_bytes bigint,
+	OUT device_bytes bigint,
 	OUT pinned boolean,
 	OUT last_used timestamptz,
 	OUT last_loaded timestamptz)
@@ -349,10 +354,10 @@ CREATE VIEW hashgraph_resident AS
 			FROM pg_catalog.unnest(r.key_numbers) WITH ORDINALITY AS n (number, place)
 				JOIN pg_catalog.pg_attribute k ON r.database_id = c.oid
 					AND k.attrelid = r.relation_id AND k.attnum = n.number) AS key,
-		'host' AS location,
+		CASE WHEN r.device_bytes IS NOT NULL THEN 'both' ELSE 'host' END AS location,
 		r.database_id, r.relation_id, r.column_number, r.state, r.reason,
 		r.blocks_total, r.blocks_visible, r.blocks_resident, r.blocks_stale,
-		r.host_bytes, r.pinned, r.last_used, r.last_loaded
+		r.host_bytes, r.device_bytes, r.pinned, r.last_used, r.last_loaded
 	FROM hashgraph_resident() r
 		JOIN pg_catalog.pg_database c ON c.datname = pg_catalog.current_database()
 		LEFT JOIN pg_catalog.pg_database d ON d.oid = r.database_id
@@ -431,6 +436,8 @@ CREATE FUNCTION hashgraph_stat_resident(
 	OUT evictions bigint,
 	OUT graphs_made bigint,
 	OUT graphs_merged bigint,
+	OUT graphs_kept bigint,
+	OUT graphs_missed bigint,
 	OUT declines bigint,
 	OUT declined_for text,
 	OUT memory bigint,

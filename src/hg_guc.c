@@ -48,6 +48,7 @@ int hg_resident_memory = 0;
 bool hg_resident = true;
 bool hg_resident_auto = true;
 int hg_resident_workers = 1;
+int hg_resident_gpu_memory = 0;
 
 /* Highest device ordinal that can be asked for. */
 #define HG_MAX_DEVICE 1023
@@ -245,6 +246,12 @@ hg_guc_declare_resident(void)
 							"Sets the number of processes that load resident columns at a time.",
 							NULL, &hg_resident_workers, 1, 1, 64, server_start, 0, NULL, NULL,
 							NULL);
+	DefineCustomIntVariable("hashgraph.resident_gpu_memory",
+							"Sets the GPU memory in which resident HashGraphs are kept.",
+							"0 means up to half of hashgraph.gpu_memory_budget, -1 none. It takes "
+							"effect when the device process starts.",
+							&hg_resident_gpu_memory, 0, -1, MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB,
+							NULL, NULL, NULL);
 }
 
 /*

@@ -42,6 +42,7 @@ extern int hg_resident_memory;	 /* kB; 0 = none */
 extern bool hg_resident;		 /* scans may be served from there */
 extern bool hg_resident_auto;
 extern int hg_resident_workers;
+extern int hg_resident_gpu_memory; /* kB; 0 = half of the budget, -1 = none */
 
 extern void hg_guc_init(void);
 

@@ -22,6 +22,8 @@
 
 #include "utils/dsa.h"
 
+#include "resident/hg_resident_graph_key.h"
+
 /* More than the rows of any heap page of 8 kB, so that a page is one batch. */
 #define HG_BATCH_ROWS 512
 
@@ -157,11 +159,8 @@ struct HgBatchSource
 	const HgSourceKey *key; /* by which the rows are joined, where a graph can be of it; or NULL */
 	HgLent *(*lend)(HgBatchSource *source, HgSharedLent *shared, dsa_area *area);
 	void (*return_lent)(HgBatchSource *source);
-	/*
-	 * What share of the table's rows, of which there are *rows, would be lent, as far as is known
-	 * now, but for what a qual leaves out?
-	 */
-	double (*may_lend)(const HgBatchSource *source, double *rows);
+	/* What would be lent of the table, as far as is known now, but for what a qual leaves out? */
+	HgGraphExtent (*may_lend)(const HgBatchSource *source);
 	/*
 	 * The n-th of the table's graphs, from 0, that have the columns of the key: column i of it is
 	 * column order[i] of the key.  False: there are fewer.

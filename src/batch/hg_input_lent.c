@@ -15,12 +15,12 @@
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_lent.h"
 
-double
-hg_input_may_lend(const HgInput *input, double *rows)
+HgGraphExtent
+hg_input_may_lend(const HgInput *input)
 {
 	if (!hg_input_has_graph_key(input))
-		return 0;
-	return input->child->may_lend(input->child, rows);
+		return (HgGraphExtent){0};
+	return input->child->may_lend(input->child);
 }
 
 bool

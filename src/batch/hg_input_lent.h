@@ -14,10 +14,10 @@
 #include "batch/hg_shared_lent.h"
 
 /*
- * What share of the child's rows may be lent, whose table has *rows of them?  They are where the
- * keys are columns of its that have a resident HashGraph, and words as that has them.
+ * What of the child's table may be lent?  Rows are where the keys are columns of its that have a
+ * resident HashGraph, and words as that has them.
  */
-extern double hg_input_may_lend(const HgInput *input, double *rows);
+extern HgGraphExtent hg_input_may_lend(const HgInput *input);
 
 /*
  * Have rows lent from now on, of which none was read; false where none may be.  shared and area as

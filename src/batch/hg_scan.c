@@ -393,12 +393,12 @@ hg_scan_return_lent(HgBatchSource *source)
 	hg_scan_table_return_lent(((HgScan *) source)->readers[0].table);
 }
 
-static double
-hg_scan_may_lend(const HgBatchSource *source, double *rows)
+static HgGraphExtent
+hg_scan_may_lend(const HgBatchSource *source)
 {
 	const HgScanTable *table = hg_scan_lender((const HgScan *) source);
 
-	return table != NULL ? hg_scan_table_may_lend(table, rows) : 0;
+	return table != NULL ? hg_scan_table_may_lend(table) : (HgGraphExtent){0};
 }
 
 static bool

@@ -18,20 +18,20 @@
 #include "batch/hg_scan_lent.h"
 #include "hg_guc.h"
 
-double
-hg_scan_table_may_lend(const HgScanTable *table, double *rows)
+HgGraphExtent
+hg_scan_table_may_lend(const HgScanTable *table)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
+	const HgGraphExtent none = {0};
 	HgGraphKey key;
 	const char *why_not;
-	double share;
 
 	if ((table->decided && table->resident == NULL) || !hg_resident ||
 		!hg_scan_select_is_columns(table->select) ||
 		!hg_validity_may_serve(rel, table->node->ss.ps.state->es_snapshot, &why_not))
-		return 0;
+		return none;
 	hg_scan_table_graph_key(table, &key);
-	return hg_resident_graph_exists(rel, &key, &share, rows) ? share : 0;
+	return hg_resident_graph_extent(rel, &key);
 }
 
 bool

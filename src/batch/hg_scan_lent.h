@@ -20,7 +20,7 @@
  */
 extern HgLent *hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area);
 extern void hg_scan_table_return_lent(HgScanTable *table);
-extern double hg_scan_table_may_lend(const HgScanTable *table, double *rows);
+extern HgGraphExtent hg_scan_table_may_lend(const HgScanTable *table);
 extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *order);
 
 #endif /* HG_SCAN_LENT_H */

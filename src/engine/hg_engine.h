@@ -544,8 +544,8 @@ extern "C"
 
 		/*
 		 * Of a job with spec.keep, which is built: take the graph out of it, with the bytes that it
-		 * holds from now on.  It is the caller's, until he has it released.  NULL in an engine that
-		 * keeps it by its name, once it is built.
+		 * holds from now on.  It is the caller's, until he has it released.  In an engine that keeps
+		 * it by its name, once it is built, *graph is NULL, and nothing is to be released.
 		 */
 		HgStatus (*keep)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
 

@@ -34,6 +34,7 @@
 
 #include "loader/hg_loader_encode.h"
 #include "loader/hg_loader_graph.h"
+#include "loader/hg_loader_keep.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
@@ -508,7 +509,10 @@ hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext c
 	}
 	PG_END_TRY();
 	if (done)
+	{
 		done = hg_loader_make_graphs(key, is_left, context);
+		hg_loader_keep_graphs(key, is_left, context);
+	}
 	hg_loader_unclaim(key);
 	return done;
 }

@@ -110,7 +110,13 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 			encoder = hg_key_encoder_create(nclauses, clauses);
 		}
 		if (hg_graph_parts(encoder, (HgSide) side, key.parts))
-			shape->lent[side] = hg_scan_graph_share(root, input->parent, &key, &shape->edges[side]);
+		{
+			const HgGraphExtent extent = hg_scan_graph_extent(root, input->parent, &key);
+
+			shape->lent[side] = extent.share;
+			shape->edges[side] = extent.rows;
+			shape->kept[side] = extent.kept;
+		}
 	}
 	if (encoder != NULL)
 		pfree(encoder);
@@ -120,7 +126,8 @@ bool
 hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
-	HgLendShape shape = {.inner_spills = inner_spills};
+	HgLendShape shape = {.inner_spills = inner_spills,
+						 .counted = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;

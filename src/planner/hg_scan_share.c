@@ -48,8 +48,7 @@ typedef struct HgScanNote
 typedef struct HgScanGraph
 {
 	HgGraphKey asked; /* numbers of columns, and parts */
-	double share;	  /* 0: there is none */
-	double rows;
+	HgGraphExtent extent;
 } HgScanGraph;
 
 static dlist_head hg_scan_notes = DLIST_STATIC_INIT(hg_scan_notes);
@@ -166,14 +165,13 @@ hg_scan_find_graph(Relation rel, HgScanGraph *graph)
 	for (int i = 0; i < key.ncolumns; i++)
 		key.columns[i] =
 			hg_resident_column(TupleDescAttr(RelationGetDescr(rel), key.columns[i].number - 1));
-	for (int i = 0; i < nkeys && graph->share == 0; i++)
-		if (hg_graph_key_permutes(&keys[i], &key, order) &&
-			!hg_resident_graph_exists(rel, &keys[i], &graph->share, &graph->rows))
-			graph->share = 0;
+	for (int i = 0; i < nkeys && graph->extent.share == 0; i++)
+		if (hg_graph_key_permutes(&keys[i], &key, order))
+			graph->extent = hg_resident_graph_extent(rel, &keys[i]);
 }
 
-double
-hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked, double *rows)
+HgGraphExtent
+hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked)
 {
 	HgScanNote *note = hg_scan_note_find(rel);
 	HgScanGraph *graph;
@@ -182,13 +180,12 @@ hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *
 	ListCell *lc;
 
 	if (note == NULL || !note->has_graph)
-		return 0;
+		return (HgGraphExtent){0};
 	foreach (lc, note->graphs)
 	{
 		graph = lfirst(lc);
-		*rows = graph->rows;
 		if (hg_scan_asked_equal(&graph->asked, asked))
-			return graph->share;
+			return graph->extent;
 	}
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(note));
 	graph = palloc0(sizeof(HgScanGraph));
@@ -199,8 +196,7 @@ hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	hg_scan_find_graph(relation, graph);
 	table_close(relation, NoLock);
-	*rows = graph->rows;
-	return graph->share;
+	return graph->extent;
 }
 
 double

@@ -25,12 +25,11 @@ extern double hg_scan_share(const RelOptInfo *rel);
 extern bool hg_scan_has_graph(const RelOptInfo *rel);
 
 /*
- * The share of its rows that a graph of a key has as things stand, whatever order it has the
- * columns in, and how many these are; 0: it has none.  The numbers of the columns and the parts of
- * the key are told.
+ * What of it a graph of a key has as things stand, whatever order that has the columns in.  The
+ * numbers of the columns and the parts of the key are told.
  */
-extern double hg_scan_graph_share(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
-								  double *rows);
+extern HgGraphExtent hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel,
+										  const HgGraphKey *asked);
 
 /* What a row of a base relation costs less for its clauses, not negative. */
 typedef Cost (*HgQualPrice)(const RelOptInfo *rel);

@@ -14,6 +14,7 @@
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_graph.h"
 #include "resident/hg_resident_graph_state.h"
+#include "resident/hg_resident_statistics.h"
 
 /*
  * The entry of a table of which something may be there, locked and shared; NULL: there is none, or
@@ -149,6 +150,29 @@ hg_resident_graph_pin_too(dsa_pointer version)
 	return pinned;
 }
 
+HgPinnedGraph *
+hg_resident_graph_pin_to_keep(HgResidentRelation key, const HgKeyNumbers *numbers, uint64 epoch)
+{
+	HgPinnedGraph *pinned = hg_graph_begin_pin();
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	HgDirectoryGraph *graph;
+
+	if (entry == NULL)
+		return NULL;
+	graph = hg_directory_find_graph(entry, numbers);
+	if (graph != NULL && DsaPointerIsValid(graph->version) &&
+		hg_graph_version_is_to_keep(hg_graph_version(graph->version), epoch))
+	{
+		hg_graph_version_pin(hg_graph_version(graph->version));
+		pinned->pointer = graph->version;
+	}
+	hg_directory_unlock(entry);
+	if (!DsaPointerIsValid(pinned->pointer))
+		return NULL;
+	hg_graph_end_pin(pinned);
+	return pinned;
+}
+
 void
 hg_resident_graph_unpin(HgPinnedGraph *graph)
 {
@@ -156,28 +180,43 @@ hg_resident_graph_unpin(HgPinnedGraph *graph)
 }
 
 bool
-hg_resident_graph_exists(Relation rel, const HgGraphKey *key, double *share, double *rows)
+hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptName *name, HgKeptShape *shape)
+{
+	return hg_graph_version_is_kept(hg_graph_version(graph->pointer), hg_graph_keeper(), name,
+									shape);
+}
+
+void
+hg_resident_graph_missed(const HgPinnedGraph *graph)
+{
+	hg_graph_version_set_missed(hg_graph_version(graph->pointer), hg_graph_keeper());
+	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
+}
+
+HgGraphExtent
+hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 {
 	const HgChain *chain = hg_chain_find(MyDatabaseId);
 	uint64 generation = chain != NULL ? hg_chain_generation(chain) : 0;
 	HgDirectoryGraph *asked;
 	HgDirectoryEntry *entry = hg_graph_lock(rel, key, &asked);
-	bool exists;
+	HgGraphExtent extent = {0};
 
-	*share = 0;
 	if (entry == NULL)
-		return false;
-	exists = hg_graph_is_of(asked, key);
-	if (exists)
+		return extent;
+	if (hg_graph_is_of(asked, key))
 	{
 		const HgResidentGraph *graph = hg_graph_version(asked->version);
+		HgKeptName name;
+		HgKeptShape shape;
 
-		*rows = (double) graph->rows;
-		*share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
-							Max(entry->nblocks, 1));
+		extent.rows = (double) graph->rows;
+		extent.share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
+								  Max(entry->nblocks, 1));
+		extent.kept = hg_graph_version_is_kept(graph, hg_graph_keeper(), &name, &shape);
 	}
 	hg_directory_unlock(entry);
-	return exists;
+	return extent;
 }
 
 /* Are the columns of a key those of a table as they are now? */

@@ -50,14 +50,26 @@ extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key
 /* The same of the version that another process has pinned, which does not let go of it meanwhile.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
+/*
+ * Pin the graph of a table's key that is to be given to the device process of this epoch; NULL
+ * where there is none, or it has it.
+ */
+extern HgPinnedGraph *hg_resident_graph_pin_to_keep(HgResidentRelation key,
+													const HgKeyNumbers *numbers, uint64 epoch);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /*
- * Has a table's key a graph, of how many rows, and what share of the table is in it as things
- * stand?  For the planner.
+ * Does the device process that is ready keep a pinned graph, as far as is known here?  By which
+ * name, and of what shape.
  */
-extern bool hg_resident_graph_exists(Relation rel, const HgGraphKey *key, double *share,
-									 double *rows);
+extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptName *name,
+									  HgKeptShape *shape);
+
+/* It has answered that it does not keep it any more. */
+extern void hg_resident_graph_missed(const HgPinnedGraph *graph);
+
+/* What there is of a table in a graph of a key. */
+extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);
 
 /*
  * The keys of those graphs of a table that are of its columns as they are now, in

@@ -47,6 +47,14 @@ typedef struct HgGraphKey
 	HgGraphPart parts[HG_GRAPH_COLUMNS];
 } HgGraphKey;
 
+/* What there is of a table in a graph of a key, as things stand. */
+typedef struct HgGraphExtent
+{
+	double share; /* of the table; 0: there is no such graph */
+	double rows;  /* of the graph */
+	bool kept;	  /* the device process that is ready keeps it, as far as is known here */
+} HgGraphExtent;
+
 static inline bool
 hg_key_numbers_equal(const HgKeyNumbers *a, const HgKeyNumbers *b)
 {

@@ -12,6 +12,8 @@
 #include "storage/procarray.h"
 #include "utils/timestamp.h"
 
+#include "backend/device/hg_device_shared.h"
+#include "hg_guc.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
@@ -115,9 +117,18 @@ hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *grap
 	return true;
 }
 
+uint64
+hg_graph_keeper(void)
+{
+	if (hg_backend == HG_BACKEND_CPU || hg_resident_gpu_memory < 0)
+		return 0;
+	return hg_device_shared_ready();
+}
+
 bool
 hg_graphs_observe(HgDirectoryEntry *entry)
 {
+	const uint64 keeper = entry->ngraphs > 0 ? hg_graph_keeper() : 0;
 	bool wanted = false;
 
 	for (uint32 i = 0; i < entry->ngraphs; i++)
@@ -128,7 +139,9 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 			continue;
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
-		wanted |= graph->wanted;
+		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
+									hg_graph_version_is_to_keep(hg_graph_version(graph->version),
+																keeper));
 	}
 	return wanted;
 }

@@ -15,6 +15,9 @@
  *		making graphs takes no more than HG_GRAPH_TIME_PART of a core's time;
  *	-	when somebody asks for it.
  *
+ * Where a device process is ready, it is given a copy of each graph, once, and again when it has had
+ * to let go of it (resident/hg_resident_graph_version.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -47,7 +50,10 @@ typedef struct HgGraphBlocks
 extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph,
 									 uint64 generation);
 
-/* Look at the graphs of a locked entry, once in a while.  Is there something to make? */
+/* The epoch of the device process that graphs are to be given to; 0: none. */
+extern uint64 hg_graph_keeper(void);
+
+/* Look at the graphs of a locked entry, once in a while.  Is there something to make, or to give? */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*

@@ -15,6 +15,7 @@
 
 #include "utils/timestamp.h"
 
+#include "backend/device/hg_device_shared.h"
 #include "resident/hg_resident_graph_version.h"
 
 static uint32
@@ -45,6 +46,10 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u32(&graph->pins, 0);
 	pg_atomic_init_u64(&graph->used_at, 0);
 	graph->made_at = GetCurrentTimestamp();
+	graph->serial = hg_resident_serial();
+	pg_atomic_init_u64(&graph->kept_by, 0);
+	pg_atomic_init_u64(&graph->kept_bytes, 0);
+	pg_atomic_init_u64(&graph->missed_at, 0);
 	graph->nsegments = nsegments;
 	graph->serials = serials;
 	graph->bins = bins;
@@ -107,6 +112,8 @@ hg_graph_version_retire(dsa_pointer pointer)
 
 	if (pg_atomic_sub_fetch_u32(&graph->users, 1) > 0)
 		return;
+	if (pg_atomic_read_u64(&graph->kept_by) != 0)
+		hg_device_shared_forget(&(HgKeptName){hg_resident_epoch(), graph->serial});
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
@@ -115,4 +122,57 @@ hg_graph_version_retire(dsa_pointer pointer)
 	hg_resident_free(graph->bins, 0);
 	hg_resident_free(graph->serials, 0);
 	hg_resident_free(pointer, graph->bytes);
+}
+
+HgKeptShape
+hg_graph_version_kept_shape(const HgResidentGraph *graph)
+{
+	return (HgKeptShape){.key_width = graph->shape.key_width,
+						 .parts = Max(graph->nsegments, 1),
+						 .rows = graph->rows};
+}
+
+bool
+hg_graph_version_is_kept(const HgResidentGraph *graph, uint64 epoch, HgKeptName *name,
+						 HgKeptShape *shape)
+{
+	if (epoch == 0 || pg_atomic_read_u64(&unconstify(HgResidentGraph *, graph)->kept_by) != epoch)
+		return false;
+	*name = (HgKeptName){hg_resident_epoch(), graph->serial};
+	*shape = hg_graph_version_kept_shape(graph);
+	return true;
+}
+
+bool
+hg_graph_version_is_to_keep(const HgResidentGraph *version, uint64 epoch)
+{
+	HgResidentGraph *graph = unconstify(HgResidentGraph *, version);
+	uint64 kept_by = pg_atomic_read_u64(&graph->kept_by);
+	TimestampTz missed_at = (TimestampTz) pg_atomic_read_u64(&graph->missed_at);
+
+	if (epoch == 0 || kept_by == epoch || graph->rows == 0)
+		return false;
+	return missed_at == 0 || kept_by != 0 ||
+		   TimestampDifferenceExceeds(missed_at, GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+}
+
+void
+hg_graph_version_set_kept(HgResidentGraph *graph, uint64 epoch, uint64 bytes)
+{
+	pg_atomic_write_u64(&graph->kept_bytes, bytes);
+	pg_atomic_write_u64(&graph->missed_at, 0);
+	pg_atomic_write_u64(&graph->kept_by, epoch);
+}
+
+void
+hg_graph_version_set_missed(HgResidentGraph *graph, uint64 epoch)
+{
+	uint64 kept_by = pg_atomic_read_u64(&graph->kept_by);
+
+	/* another process may have it by now */
+	if (kept_by == epoch || kept_by == 0)
+	{
+		pg_atomic_write_u64(&graph->missed_at, (uint64) GetCurrentTimestamp());
+		(void) pg_atomic_compare_exchange_u64(&graph->kept_by, &kept_by, 0);
+	}
 }

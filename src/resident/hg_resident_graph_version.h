@@ -8,6 +8,9 @@
  * It LISTS these versions by their serial numbers, which no two versions ever have the same of.  A
  * version whose rows it can't have is listed as PASSED OVER.
  *
+ * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number.  Whether
+ * it has is known by the device process alone; what is noted here is a hint to those who would ask.
+ *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
  *
@@ -24,6 +27,7 @@
 #include "port/atomics.h"
 
 #include "engine/hg_flat.h"
+#include "engine/hg_kept.h"
 #include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_memory.h"
 
@@ -40,6 +44,12 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
 /* A version is passed over: a value of the key lies out of line, where a loader must not look. */
 #define HG_GRAPH_PASSED (UINT64CONST(1) << 63)
 
+/*
+ * What a device had no room for, or others wanted the room of, is offered to it again after so
+ * long, in ms.
+ */
+#define HG_GRAPH_OFFER_MS (60 * 1000)
+
 /* A graph version, in shared memory. */
 typedef struct HgResidentGraph
 {
@@ -53,6 +63,12 @@ typedef struct HgResidentGraph
 	TimestampTz made_at;
 	double made_ms; /* what making it took */
 	bool merged;	/* of an older one, and what had changed */
+	uint64 serial;	/* by which a device knows it, which no other version ever has */
+	pg_atomic_uint64 kept_by;	 /* the device process that was given it, by its epoch; 0: none, or
+								  * it has not kept it */
+	pg_atomic_uint64 kept_bytes; /* ... and what it takes there */
+	pg_atomic_uint64 missed_at;	 /* when the last one could not take it, or had it no more; 0:
+								  * never */
 	uint32 nsegments;
 	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
 						  * HG_GRAPH_PASSED: of one that it has none of */
@@ -96,6 +112,20 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 {
 	return pg_atomic_read_u32(&graph->pins) > 0;
 }
+
+/* The shape that a copy of a version has on a device. */
+extern HgKeptShape hg_graph_version_kept_shape(const HgResidentGraph *graph);
+
+/* What a device knows of a version, if the process of this epoch has it. */
+extern bool hg_graph_version_is_kept(const HgResidentGraph *graph, uint64 epoch, HgKeptName *name,
+									 HgKeptShape *shape);
+
+/* Is a version to be given to the device process of this epoch? */
+extern bool hg_graph_version_is_to_keep(const HgResidentGraph *graph, uint64 epoch);
+
+/* The process of this epoch has taken it, of so many bytes; or it has not, or not any more. */
+extern void hg_graph_version_set_kept(HgResidentGraph *graph, uint64 epoch, uint64 bytes);
+extern void hg_graph_version_set_missed(HgResidentGraph *graph, uint64 epoch);
 
 /* When a join was served it last. */
 static inline TimestampTz

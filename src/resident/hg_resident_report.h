@@ -25,6 +25,8 @@ typedef struct HgResidentReport
 	BlockNumber resident;	 /* blocks that may be served */
 	BlockNumber stale;		 /* blocks that are there, and may not be served any more */
 	Size bytes;				 /* of the column's arrays */
+	bool kept;				 /* a device has a copy, as far as is known, ... */
+	Size kept_bytes;		 /* ... which takes that there */
 	bool pinned;
 	TimestampTz used_at;   /* when a scan was served it last; 0: never */
 	TimestampTz loaded_at; /* 0: never */

@@ -28,6 +28,8 @@ typedef enum HgResidentCounter
 	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, that have gone */
 	HG_COUNT_GRAPHS_MADE,		/* of columns alone */
 	HG_COUNT_GRAPHS_MERGED,		/* of older graphs, and of what had changed */
+	HG_COUNT_GRAPHS_KEPT,		/* copies that a device was given */
+	HG_COUNT_GRAPHS_MISSED,		/* that it was asked for, and had no more */
 	HG_COUNT_DECLINES,			/* tables; by reason: below */
 	HG_RESIDENT_COUNTERS		/* their number */
 } HgResidentCounter;

@@ -46,7 +46,11 @@ typedef enum HgDevicesColumn
 	DEVICE_STAGING_USED,
 	DEVICE_RESTARTS,
 	DEVICE_UPTIME,
-	DEVICE_MEMORY_RESERVED, /* since 0.4 */
+	DEVICE_MEMORY_RESERVED, /* since 0.4, and what follows */
+	DEVICE_KEPT_GRAPHS,
+	DEVICE_KEPT_BYTES,
+	DEVICE_KEPT_LIMIT,
+	DEVICE_KEPT_EVICTED,
 	DEVICE_COLUMNS
 } HgDevicesColumn;
 
@@ -97,6 +101,10 @@ hg_sql_set_report(HgSqlRow *row, const HgDeviceReport *report)
 		hg_sql_row_set_count(row, DEVICE_RESTARTS, report->restarts);
 	hg_sql_row_set(row, DEVICE_UPTIME, IntervalPGetDatum(uptime));
 	hg_sql_row_set_count(row, DEVICE_MEMORY_RESERVED, status->memory_reserved);
+	hg_sql_row_set_count(row, DEVICE_KEPT_GRAPHS, status->kept_graphs);
+	hg_sql_row_set_count(row, DEVICE_KEPT_BYTES, status->kept_bytes);
+	hg_sql_row_set_count(row, DEVICE_KEPT_LIMIT, status->kept_limit);
+	hg_sql_row_set_count(row, DEVICE_KEPT_EVICTED, status->kept_evicted);
 }
 
 /*

@@ -62,6 +62,7 @@ typedef enum HgResidentViewColumn
 	RESIDENT_BLOCKS_RESIDENT,
 	RESIDENT_BLOCKS_STALE,
 	RESIDENT_HOST_BYTES,
+	RESIDENT_DEVICE_BYTES,
 	RESIDENT_PINNED,
 	RESIDENT_LAST_USED,
 	RESIDENT_LAST_LOADED,
@@ -81,6 +82,8 @@ typedef enum HgStatResidentColumn
 	STAT_RESIDENT_EVICTIONS,
 	STAT_RESIDENT_GRAPHS_MADE,
 	STAT_RESIDENT_GRAPHS_MERGED,
+	STAT_RESIDENT_GRAPHS_KEPT,
+	STAT_RESIDENT_GRAPHS_MISSED,
 	STAT_RESIDENT_DECLINES,
 	STAT_RESIDENT_DECLINED_FOR,
 	STAT_RESIDENT_MEMORY,
@@ -472,6 +475,8 @@ hashgraph_resident(PG_FUNCTION_ARGS)
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_RESIDENT, report->resident);
 			hg_sql_row_set_count(&row, RESIDENT_BLOCKS_STALE, report->stale);
 			hg_sql_row_set_count(&row, RESIDENT_HOST_BYTES, report->bytes);
+			if (report->kept)
+				hg_sql_row_set_count(&row, RESIDENT_DEVICE_BYTES, report->kept_bytes);
 			hg_sql_row_set(&row, RESIDENT_PINNED, BoolGetDatum(report->pinned));
 			if (report->used_at != 0)
 				hg_sql_row_set(&row, RESIDENT_LAST_USED, TimestampTzGetDatum(report->used_at));

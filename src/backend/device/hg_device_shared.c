@@ -31,6 +31,9 @@ typedef struct HgFallbackLog
 	uint64 unlogged;	   /* since then */
 } HgFallbackLog;
 
+/* Names of kept graphs that wait to be dropped, at most. */
+#define HG_FORGOTTEN 64
+
 typedef struct HgDeviceShared
 {
 	slock_t mutex; /* protects all but published */
@@ -38,6 +41,8 @@ typedef struct HgDeviceShared
 	bool asked;	   /* a session wants a process */
 	Latch *worker; /* NULL where none has come up */
 	HgFallbackLog fallbacks;
+	int nforgotten;
+	HgKeptName forgotten[HG_FORGOTTEN];
 	ConditionVariable published; /* broadcast at each change by the worker */
 } HgDeviceShared;
 
@@ -94,6 +99,20 @@ hg_device_shared_read(HgServerDevice *device)
 	*device = shared->device;
 	SpinLockRelease(&shared->mutex);
 	return true;
+}
+
+uint64
+hg_device_shared_ready(void)
+{
+	uint64 epoch = 0;
+
+	if (shared == NULL)
+		return 0;
+	SpinLockAcquire(&shared->mutex);
+	if (shared->device.state == HG_SERVER_DEVICE_READY && !shared->device.silent)
+		epoch = shared->device.epoch;
+	SpinLockRelease(&shared->mutex);
+	return epoch;
 }
 
 /* Wake the worker, whose latch was read under the lock. */
@@ -186,6 +205,36 @@ hg_device_shared_was_asked(void)
 	shared->asked = false;
 	SpinLockRelease(&shared->mutex);
 	return asked;
+}
+
+void
+hg_device_shared_forget(const HgKeptName *name)
+{
+	Latch *worker = NULL;
+
+	if (shared == NULL)
+		return;
+	SpinLockAcquire(&shared->mutex);
+	if (shared->nforgotten < HG_FORGOTTEN)
+	{
+		shared->forgotten[shared->nforgotten++] = *name;
+		worker = shared->worker;
+	}
+	SpinLockRelease(&shared->mutex);
+	hg_device_shared_wake(worker);
+}
+
+bool
+hg_device_shared_next_forgotten(HgKeptName *name)
+{
+	bool any;
+
+	SpinLockAcquire(&shared->mutex);
+	any = shared->nforgotten > 0;
+	if (any)
+		*name = shared->forgotten[--shared->nforgotten];
+	SpinLockRelease(&shared->mutex);
+	return any;
 }
 
 void

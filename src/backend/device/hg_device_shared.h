@@ -75,6 +75,9 @@ extern void hg_device_shared_init(void);
 /* How things stand; false where the server has no shared memory of ours. */
 extern bool hg_device_shared_read(HgServerDevice *device);
 
+/* The epoch of the process that is READY, and answers; 0 where none is. */
+extern uint64 hg_device_shared_ready(void);
+
 /* Have the worker start a process, if none runs. */
 extern void hg_device_shared_ask(void);
 
@@ -100,6 +103,15 @@ extern void hg_device_shared_clear_silent(void);
 
 /* The worker's: did a session ask for a process since the last call? */
 extern bool hg_device_shared_was_asked(void);
+
+/*
+ * A graph that was kept under a name is nobody's any more: have the worker tell the process.  Where
+ * too many of them wait for that the process finds out by itself, when it needs their memory.
+ */
+extern void hg_device_shared_forget(const HgKeptName *name);
+
+/* The worker's: the next of these names; false where there is none. */
+extern bool hg_device_shared_next_forgotten(HgKeptName *name);
 
 /*
  * Say in the server's log that a join fell back to the CPU, once a minute for all sessions; in

@@ -44,6 +44,8 @@ hg_device_launch_init(HgDeviceLaunch *launch)
 	}
 	launch->staging_bytes = (uint64) hg_staging_size * 1024;
 	launch->memory_budget = (uint64) hg_gpu_memory_budget * 1024;
+	/* nothing is sent where there is to be none: hg_loader_keep.c */
+	launch->kept_bytes = (uint64) Max(hg_resident_gpu_memory, 0) * 1024;
 	launch->device = hg_gpu_device;
 	launch->idle_timeout = hg_gpu_idle_timeout;
 }
@@ -52,7 +54,7 @@ bool
 hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch *b)
 {
 	return strcmp(a->program, b->program) == 0 && a->staging_bytes == b->staging_bytes &&
-		   a->memory_budget == b->memory_budget && a->device == b->device &&
+		   a->memory_budget == b->memory_budget && a->kept_bytes == b->kept_bytes && a->device == b->device &&
 		   a->idle_timeout == b->idle_timeout;
 }
 
@@ -104,6 +106,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	char listen_fd[16];
 	char staging[32];
 	char budget[32];
+	char kept[32];
 	char device[16];
 	char idle[16];
 	char *argv[] = {HG_DEVICE_PROGRAM,
@@ -113,6 +116,8 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 					staging,
 					"--memory-budget",
 					budget,
+					"--kept-bytes",
+					kept,
 					"--device",
 					device,
 					"--idle-timeout",
@@ -136,6 +141,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	snprintf(listen_fd, sizeof(listen_fd), "%d", HG_DEVICE_LISTENER);
 	snprintf(staging, sizeof(staging), UINT64_FORMAT, launch->staging_bytes);
 	snprintf(budget, sizeof(budget), UINT64_FORMAT, launch->memory_budget);
+	snprintf(kept, sizeof(kept), UINT64_FORMAT, launch->kept_bytes);
 	snprintf(device, sizeof(device), "%d", launch->device);
 	snprintf(idle, sizeof(idle), "%d", launch->idle_timeout);
 

@@ -413,6 +413,16 @@ hg_worker_ping(TimestampTz now)
 	}
 }
 
+/* Have the process drop graphs that it keeps for nobody any more. */
+static void
+hg_worker_drop_forgotten(void)
+{
+	HgKeptName name;
+
+	while (hg_device_shared_next_forgotten(&name))
+		hg_wire_client_drop(worker.client, &name);
+}
+
 /* Has the process been stopped by a signal, and not been told to go on? */
 static bool
 hg_worker_is_stopped(void)
@@ -446,6 +456,7 @@ hg_worker_look_after(TimestampTz now)
 			}
 			return;
 		case HG_WIRE_READY:
+			hg_worker_drop_forgotten();
 			if (worker.device.state == HG_SERVER_DEVICE_STARTING && worker.drained_at == 0)
 				hg_worker_announce(now);
 			else if (now >= worker.next_ping || (hg_device_shared_read(&shared) && shared.silent))

@@ -26,6 +26,9 @@
  * tallied (engine/hg_flat.h), if there are enough of them: what he fetches for them then lies in
  * order, too.
  *
+ * Where a device keeps both graphs, and pairs are counted alone, it counts those of lent x lent
+ * (hg_match_kept.h).
+ *
  * Graphs of held keys are made when the source is built, in the task's memory, and stay: the stream
  * may begin again.
  *
@@ -37,6 +40,7 @@
 
 #include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_match_cpu.h"
+#include "backend/matcher/hg_match_kept.h"
 #include "backend/matcher/hg_match_resident.h"
 #include "backend/matcher/hg_match_team.h"
 #include "hg_guc.h"
@@ -77,6 +81,7 @@ typedef struct HgMatchResident
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
+	HgJobStats device; /* of the job that has counted the pairs of lent x lent; zeros: none has */
 
 	uint64 matches;		/* so far, but for those of held keys alone */
 	uint64 bytes;		/* that the graphs of held keys have taken ... */
@@ -201,7 +206,7 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 	HgSide side;
 	HgStatus status;
 
-	if (task->spec.team != NULL)
+	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
 	status = hg_flat_join_open(host, task->spec.lent[HG_OUTER], task->spec.lent[HG_INNER], &work,
 							   &resident->join, error);
@@ -364,6 +369,40 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 	return hg_match_resident_next_held(resident, matches, error);
 }
 
+static const HgMatchSourceOps hg_match_resident_ops;
+static const HgMatchSourceOps hg_match_kept_ops;
+
+/* The first part is the only one, where a team has it done at once. */
+static bool
+hg_match_resident_takes_all(const HgMatchTask *task)
+{
+	return task->spec.team == NULL || !task->spec.team->at_once ||
+		   hg_match_resident_take(task->spec.team->next_part) == 0;
+}
+
+/*
+ * Have a device count the pairs of lent x lent, where that is to be, and go on to the parts behind
+ * them.
+ */
+static HgStatus
+hg_match_resident_count_kept(HgMatchResident *resident, uint64 *matches, HgError *error)
+{
+	HgMatchTask *task = resident->source.task;
+	HgStatus status = HG_OK;
+	bool counted = !hg_match_resident_takes_all(task);
+
+	resident->source.ops = &hg_match_resident_ops;
+	if (!counted && hg_match_kept_may(&task->spec))
+	{
+		status = hg_match_kept_count(task, &resident->device, &counted, matches, error);
+		if (status == HG_OK && counted)
+			resident->source.ops = &hg_match_kept_ops;
+	}
+	if (counted)
+		resident->part = HG_HELD_LENT;
+	return status;
+}
+
 static HgStatus
 hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 {
@@ -374,7 +413,9 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 	INSTR_TIME_SET_CURRENT(start);
 	*matches = 0;
 	hg_match_resident_rewind(source);
-	while ((status = hg_match_resident_advance(resident, error)) == HG_OK && resident->join != NULL)
+	status = hg_match_resident_count_kept(resident, matches, error);
+	while (status == HG_OK &&
+		   (status = hg_match_resident_advance(resident, error)) == HG_OK && resident->join != NULL)
 	{
 		uint64 pairs;
 
@@ -430,6 +471,8 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 	stats->probe = intersects ? HG_PROBE_INTERSECT : HG_PROBE_STANDARD;
 	stats->matches += resident->matches;
 	stats->peak_bytes += resident->bytes + resident->tally_bytes;
+	if (source->ops->on_device)
+		stats->peak_bytes = resident->device.peak_bytes;
 	stats->phase_ms[HG_PHASE_BUILD] += resident->build_ms;
 	stats->phase_ms[HG_PHASE_MATCH] += resident->match_ms;
 }
@@ -450,15 +493,22 @@ hg_match_resident_close(HgMatchSource *source)
 		resident->held->ops->close(resident->held);
 }
 
+#define HG_MATCH_RESIDENT_CALLS                                                                    \
+	.open = hg_match_source_pass, .build = hg_match_resident_build,                                \
+	.next = hg_match_resident_next, .rewind = hg_match_resident_rewind,                            \
+	.count = hg_match_resident_count, .report = hg_match_resident_report,                          \
+	.close = hg_match_resident_close
+
 static const HgMatchSourceOps hg_match_resident_ops = {
+	HG_MATCH_RESIDENT_CALLS,
 	.backend = "cpu",
-	.open = hg_match_source_pass,
-	.build = hg_match_resident_build,
-	.next = hg_match_resident_next,
-	.rewind = hg_match_resident_rewind,
-	.count = hg_match_resident_count,
-	.report = hg_match_resident_report,
-	.close = hg_match_resident_close,
+};
+
+/* The same from when a device has counted on. */
+static const HgMatchSourceOps hg_match_kept_ops = {
+	HG_MATCH_RESIDENT_CALLS,
+	.backend = "cuda",
+	.on_device = true,
 };
 
 HgMatchSource *

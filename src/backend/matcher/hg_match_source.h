@@ -59,6 +59,7 @@ typedef struct HgMatchTask
 	HgPgTeam team; /* where spec has one */
 	HgDelivered delivered;
 	HgMatcherReport report; /* but for what the current source reports */
+	bool missed;			/* a device had no more what it was known to keep */
 
 	/* where spec has a table, and a device has measured it */
 	bool measured;

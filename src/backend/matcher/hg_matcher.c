@@ -296,6 +296,12 @@ hg_matcher_backend(const HgMatcher *matcher)
 	return matcher->source != NULL ? matcher->source->ops->backend : "";
 }
 
+bool
+hg_matcher_has_missed(const HgMatcher *matcher)
+{
+	return matcher->task.missed;
+}
+
 uint64
 hg_matcher_job_bytes(const HgMatcher *matcher)
 {

@@ -15,6 +15,7 @@
 #include "backend/matcher/hg_team.h"
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
+#include "engine/hg_kept.h"
 #include "engine/hg_table_measure.h"
 
 /* The side that is not this one. */
@@ -40,6 +41,14 @@ typedef struct HgKeySet
 } HgKeySet;
 
 typedef struct HgSender HgSender; /* hg_sender.h */
+
+/* The graph of lent rows as a device keeps it (engine/hg_kept.h). */
+typedef struct HgKeptLent
+{
+	HgKeptName name;
+	HgKeptShape shape;
+	const uint64 *places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
+} HgKeptLent;
 
 typedef struct HgMatcherSpec
 {
@@ -102,6 +111,12 @@ typedef struct HgMatcherSpec
 	 */
 	const HgFlatSide *lent[2];
 	uint32 first_row[2];
+
+	/*
+	 * By HgSide: NULL, or what a device knows of lent rows, as far as is known here.  Both: pairs of
+	 * lent rows are to be counted there, which takes less time.
+	 */
+	const HgKeptLent *kept[2];
 
 	/*
 	 * NULL, or what this process shares with others that join the same sides, each with rows

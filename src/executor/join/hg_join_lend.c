@@ -88,7 +88,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 	/* the plan's estimates are one's */
 	double processes = hg_join_processes(state->together);
 
-	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes};
+	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes,
+						   .counted = !hg_join_streams(&state->rules, state->matched)};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
@@ -97,18 +98,42 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
 		if (input->lent != NULL)
 		{
+			HgKeptName name;
+			HgKeptShape kept;
+
 			shape->edges[side] = (double) input->lent->graph->flat.rows;
+			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph, &name, &kept);
 			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
 			shape->lent[side] = (double) input->lent->rows / Max(shape->rows[side], 1);
 		}
 		else if (input->at_end)
 			shape->rows[side] = (double) input->words->rows;
 		else
-			shape->lent[side] = hg_input_may_lend(input, &shape->edges[side]);
+		{
+			const HgGraphExtent extent = hg_input_may_lend(input);
+
+			shape->lent[side] = extent.share;
+			shape->edges[side] = extent.rows;
+			shape->kept[side] = extent.kept;
+		}
 	}
 	/* of each process, as the plan estimates it */
 	shape->inner_spills = hg_join_expected_bytes(state->inputs[HG_INNER]) >
 						  (double) hg_join_limit(&state->memory) / 2;
+}
+
+/* Does a device count the pairs of both sides' lent rows? */
+static bool
+hg_join_counts_on_device(const HgJoinState *state)
+{
+	const bool lent[2] = {state->inputs[HG_OUTER]->lent != NULL,
+						  state->inputs[HG_INNER]->lent != NULL};
+	HgLendShape shape;
+
+	if (!lent[HG_OUTER] || !lent[HG_INNER])
+		return false;
+	hg_join_lend_shape(state, &shape);
+	return hg_lend_counts_on_device(&shape, lent);
 }
 
 void
@@ -133,7 +158,6 @@ hg_join_lend(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
 	instr_time start;
-	double edges;
 	bool lend[2];
 
 	if (state->lending.decided[side])
@@ -141,7 +165,7 @@ hg_join_lend(HgJoinState *state, HgSide side)
 	hg_join_expect_lent(state, lend);
 	state->lending.decided[side] = true;
 	/* one that is asked for, and not there, learns that it was missed */
-	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input, &edges) > 0))
+	if (!hg_join_may_lend(state) || (!lend[side] && hg_input_may_lend(input).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
 	(void) hg_input_lend(input, NULL, NULL);
@@ -158,6 +182,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 {
 	bool lend[2];
 
+	shared->at_once = false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_lent_init(&shared->lent[side]);
@@ -176,6 +201,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 		state->lending.decided[side] = true;
 	}
 	shared->lends = hg_join_has_lent(state);
+	shared->at_once = hg_join_counts_on_device(state);
 	/* what it guards lies in the memory of residents */
 	if (shared->lends)
 		LWLockInitialize(&shared->lending, hg_resident_tranche());
@@ -274,9 +300,36 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 		   inner_held > 0;
 }
 
-void
-hg_join_lend_to_matcher(const HgJoinState *state, HgMatcherSpec *spec)
+/* Tell a matcher what a device keeps. */
+static void
+hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 {
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgLent *lent = state->inputs[side]->lent;
+		HgKeptLent *kept = &state->lending.kept[side];
+
+		if (!hg_resident_graph_is_kept(lent->graph, &kept->name, &kept->shape))
+			continue;
+		kept->places = lent->places;
+		spec->kept[side] = kept;
+	}
+}
+
+void
+hg_join_miss_kept(const HgJoinState *state)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (state->inputs[side]->lent != NULL)
+			hg_resident_graph_missed(state->inputs[side]->lent->graph);
+}
+
+void
+hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
+{
+	const bool on_device =
+		state->team.shared != NULL ? state->team.shared->at_once : hg_join_counts_on_device(state);
+
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
@@ -284,4 +337,6 @@ hg_join_lend_to_matcher(const HgJoinState *state, HgMatcherSpec *spec)
 		spec->lent[side] = hg_join_joins_lent(state, (HgSide) side) ? &input->lent->side : NULL;
 		spec->first_row[side] = hg_input_first_number(input);
 	}
+	if (on_device && spec->lent[HG_OUTER] != NULL && spec->lent[HG_INNER] != NULL)
+		hg_join_tell_kept(state, spec);
 }

@@ -21,6 +21,7 @@
 #include "optimizer/optimizer.h"
 
 #include "executor/join/hg_join_lend_cost.h"
+#include "hg_guc.h"
 
 /* Lending looks at each block of the table, and joining at each bin: for an edge that is this. */
 #define HG_LEND_FIXED_NS 0.08
@@ -37,6 +38,9 @@
 /* A graph is made of a held row, and a row is looked up in one. */
 #define HG_LEND_MAKE_NS 20.0
 #define HG_LEND_LOOKUP_NS 30.0
+/* A device that keeps both graphs is asked for the number of their pairs, and counts them. */
+#define HG_LEND_ASK_NS 100000.0
+#define HG_LEND_COUNTED_NS 0.02
 /* A column of a joined row, from anywhere, and where outer rows come in their order. */
 #define HG_LEND_GATHER_NS 6.0
 #define HG_LEND_IN_ORDER_NS 0.5
@@ -62,6 +66,20 @@ hg_join_processes(int workers)
 	if (parallel_leader_participation)
 		processes += Max(0.0, 1.0 - 0.3 * workers);
 	return Max(processes, 1.0);
+}
+
+bool
+hg_lend_counts_on_device(const HgLendShape *shape, const bool lend[2])
+{
+	const double edges = shape->edges[HG_OUTER] + shape->edges[HG_INNER];
+
+	if (!shape->counted || hg_backend != HG_BACKEND_AUTO)
+		return false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (!lend[side] || !shape->kept[side])
+			return false;
+	return hg_force || HG_LEND_ASK_NS + edges * HG_LEND_COUNTED_NS <
+						   hg_lend_meet_ns(shape->edges[HG_OUTER], shape->edges[HG_INNER]);
 }
 
 double
@@ -92,7 +110,9 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_JOIN_NS;
 	if (shape->inner_spills && lent[HG_INNER] == 0)
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_SPILL_NS;
-	if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
+	if (hg_lend_counts_on_device(shape, lend))
+		ns += HG_LEND_ASK_NS + (lent[HG_OUTER] + lent[HG_INNER]) * HG_LEND_COUNTED_NS;
+	else if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
 		ns += hg_lend_meet_ns(lent[HG_OUTER], lent[HG_INNER]);
 	if (lent[HG_OUTER] > 0)
 		ns += held[HG_INNER] * HG_LEND_MAKE_NS + hg_lend_meet_ns(lent[HG_OUTER], held[HG_INNER]);

@@ -112,6 +112,8 @@ hg_join_start_output(HgJoinState *state)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_COUNT);
 		state->output.empty_left = hg_matcher_count(state->matching.matcher);
+		if (hg_matcher_has_missed(state->matching.matcher))
+			hg_join_miss_kept(state);
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;
 	}

@@ -47,7 +47,8 @@ typedef struct HgJoinShared
 	HgSharedLent lent[2];
 	LWLock lending;				/* where rows are lent: who pins what is has it shared, with ... */
 	bool lends;					/* ... the leader, which alone sets this, holding that */
-	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken */
+	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken ... */
+	bool at_once;				/* ... or a device is to count the pairs; set by the leader */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

@@ -140,6 +140,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		.whole_bins = state->rules.single_inner,
 		.spread = hg_join_streams(&state->rules, state->matched),
 		.next_part = &shared->next_part,
+		.at_once = shared->at_once,
 		.device = &shared->device,
 		.numbers = hg_join_row_numbers,
 		.arg = state,

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_keep.h
+ *	  Giving a device copies of a table's HashGraphs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LOADER_KEEP_H
+#define HG_LOADER_KEEP_H
+
+#include "hg_compat.h"
+
+#include "resident/hg_resident_key.h"
+
+/*
+ * Give the server's device process those graphs of a table that it is to have and has not, until
+ * is_left says to go.  What it does not take is offered again later.  No transaction is open, and
+ * none is left so.
+ */
+extern void hg_loader_keep_graphs(HgResidentRelation key, bool (*is_left)(void),
+								  MemoryContext context);
+
+#endif /* HG_LOADER_KEEP_H */
