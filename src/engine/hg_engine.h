@@ -95,6 +95,8 @@ extern "C"
 	/* hg_kept.h */
 	struct HgKeptSpec;
 	struct HgKeptUse;
+	struct HgKeptColumnSpec;
+	struct HgKeptColumnUse;
 	typedef struct HgKept HgKept; /* an engine's own; never looked into */
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
@@ -228,10 +230,16 @@ extern "C"
 
 		/*
 		 * By HgSide: NULL, or a kept graph which is that side; it stays in place until open has
-		 * returned, and the graph until close.  Such a job has no columns, and no team; how its
-		 * graphs are shaped is not asked for.
+		 * returned, and the graph until close.  Such a job has no team, and how its graphs are
+		 * shaped is not asked for.
 		 */
 		const struct HgKeptUse *kept[2];
+
+		/* NULL, or, in place of a graph that is to be kept, a column. */
+		const struct HgKeptColumnSpec *keep_column;
+
+		/* By HgSide: [ncolumns[side]] of a side that is a kept graph, as that has to stay. */
+		const struct HgKeptColumnUse *kept_columns[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
@@ -543,9 +551,18 @@ extern "C"
 							  HgError *error);
 
 		/*
-		 * Of a job with spec.keep, which is built: take the graph out of it, with the bytes that it
-		 * holds from now on.  It is the caller's, until he has it released.  In an engine that keeps
-		 * it by its name, once it is built, *graph is NULL, and nothing is to be released.
+		 * Of a job with spec.keep_column: the values of count places from first_place on;
+		 * nulls[count] are bytes, not 0 where a row has NULL, or the array is NULL and none has.
+		 * Places that get none are undefined, as they are where there is no row.
+		 */
+		HgStatus (*put_values)(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
+							   uint64_t first_place, HgError *error);
+
+		/*
+		 * Of a job with spec.keep, or keep_column, which is built: take the graph out of it, with
+		 * the bytes that it holds from now on.  It is the caller's, until he has it released.  In
+		 * an engine that keeps it by its name, once it is built, *graph is NULL, and nothing is to
+		 * be released.
 		 */
 		HgStatus (*keep)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
 

@@ -22,3 +22,18 @@ hg_kept_check(const HgKeptShape *shape, HgError *error)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a kept graph");
 	return HG_OK;
 }
+
+HgStatus
+hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error)
+{
+	if (shape->width != 1 && shape->width != 2 && shape->width != 4 && shape->width != 8)
+		return hg_error_set(error, HG_INVALID, NULL, "columns can not be %u bytes wide",
+							shape->width);
+	if (shape->parts < 1 || shape->parts > HG_FLAT_PARTS || shape->stride < 1 ||
+		shape->stride > UINT32_C(1) << HG_FLAT_ROW_BITS)
+		return hg_error_set(error, HG_INVALID, NULL, "a kept column can not be of %u times %u rows",
+							shape->parts, shape->stride);
+	if (hg_kept_places(shape) >= HG_MAX_ROWS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a kept column");
+	return HG_OK;
+}

@@ -20,6 +20,14 @@
  * meets one of 8, and appended keys of either width.  ROWS have the numbers that they are put with,
  * each below parts << HG_FLAT_ROW_BITS (hg_flat.h), and no two the same: that is what matches tell.
  *
+ * COLUMNS of a graph's rows can be kept beside it, each by itself.  A row has a PLACE in them: its
+ * part times a STRIDE, which no part has more rows than, and its number in the part.
+ *
+ *	open (HgJobSpec.keep_column) -> put_values* -> build -> keep -> close
+ *
+ * A job that has the graph for a side names those that it reads (HgJobSpec.kept_columns), all of
+ *one stride.
+ *
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.
  *
@@ -46,6 +54,8 @@ extern "C"
 	{
 		uint64_t epoch;	 /* random, of the memory that the graph was made from */
 		uint64_t serial; /* of the graph in it; 0: none */
+		uint32_t column; /* 0: the graph itself; else a column of its rows */
+		uint32_t unused; /* 0 */
 	} HgKeptName;
 
 	typedef struct HgKeptShape
@@ -54,6 +64,14 @@ extern "C"
 		uint32_t parts;		/* 1 .. HG_FLAT_PARTS */
 		uint64_t rows;		/* below HG_MAX_ROWS */
 	} HgKeptShape;
+
+	typedef struct HgKeptColumnShape
+	{
+		uint32_t width;	 /* bytes of a value: 1, 2, 4 or 8 */
+		uint32_t parts;	 /* 1 .. HG_FLAT_PARTS */
+		uint32_t stride; /* 1 .. 1 << HG_FLAT_ROW_BITS */
+		uint32_t unused; /* 0 */
+	} HgKeptColumnShape;
 
 	/* A graph that is to be kept (HgJobSpec.keep). */
 	typedef struct HgKeptSpec
@@ -73,10 +91,38 @@ extern "C"
 		HgKept *graph;	   /* the engine's; NULL in a session, which has the name alone */
 	} HgKeptUse;
 
+	/* A column that is to be kept (HgJobSpec.keep_column), and one that a job reads. */
+	typedef struct HgKeptColumnSpec
+	{
+		HgKeptName name;
+		HgKeptColumnShape shape;
+	} HgKeptColumnSpec;
+
+	typedef struct HgKeptColumnUse
+	{
+		HgKeptName name;
+		HgKeptColumnShape shape; /* which it has, or else there is none of that name */
+		HgKept *column;			 /* the engine's; NULL in a session */
+	} HgKeptColumnUse;
+
+	/* The place of a row in the columns of its graph. */
+	static inline uint64_t
+	hg_kept_place(uint32_t stride, uint32_t row)
+	{
+		return (uint64_t) HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
+	}
+
+	/* Places that a column has. */
+	static inline uint64_t
+	hg_kept_places(const HgKeptColumnShape *shape)
+	{
+		return (uint64_t) shape->parts * shape->stride;
+	}
+
 	static inline bool
 	hg_kept_name_equal(const HgKeptName *a, const HgKeptName *b)
 	{
-		return a->epoch == b->epoch && a->serial == b->serial;
+		return a->epoch == b->epoch && a->serial == b->serial && a->column == b->column;
 	}
 
 	static inline bool
@@ -89,7 +135,8 @@ extern "C"
 	static inline bool
 	hg_kept_is_named(const HgJobSpec *spec)
 	{
-		return spec->keep != NULL || spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL;
+		return spec->keep != NULL || spec->keep_column != NULL || spec->kept[HG_OUTER] != NULL ||
+			   spec->kept[HG_INNER] != NULL;
 	}
 
 	/* Words of a mask over all row numbers that a graph can have. */
@@ -101,6 +148,7 @@ extern "C"
 
 	/* Can there be such a graph?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);
+	extern HgStatus hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error);
 
 #ifdef __cplusplus
 }

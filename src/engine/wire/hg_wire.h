@@ -144,6 +144,7 @@
  *				count may be smaller than what was asked for
  *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count], of the
  *				kept graph's key width
+ *	PUT_VALUES	as APPEND_COLUMN, with the first place for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
  *
  * WHAT IS TRUSTED
@@ -212,6 +213,7 @@ typedef enum HgWireType
 	HG_WIRE_EXPORT,
 	HG_WIRE_MEASURE,
 	HG_WIRE_PUT_EDGES,
+	HG_WIRE_PUT_VALUES,
 	HG_WIRE_MASK,
 
 	/* ... and notes */
@@ -264,7 +266,9 @@ typedef struct HgWireRequest
 	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
 						  * DROP: its name */
 	HgKeptUse kept[2];	 /* OPEN: by HgSide, the same of kept graphs that are sides; but for the
-						  * pointer in it, which is NULL */
+						  * pointer in it, which is NULL, as in all that follows */
+	HgKeptColumnSpec keep_column; /* OPEN: the column to be kept; shape.width in it is 0 for none */
+	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS]; /* OPEN: of kept sides, as many as the spec has */
 } HgWireRequest;
 
 typedef struct HgWireReply
