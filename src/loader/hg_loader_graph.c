@@ -68,6 +68,8 @@ hg_graph_publish(const HgGraphMaking *making, HgResidentClaim *claim, dsa_pointe
 	{
 		hg_resident_claim_keep(claim);
 		old = graph->version;
+		if (DsaPointerIsValid(old))
+			hg_graph_version_ask_same(hg_graph_version(pointer), hg_graph_version(old));
 		graph->version = pointer;
 		graph->made_of = making->replacements;
 		graph->state = HG_RESIDENT_READY;

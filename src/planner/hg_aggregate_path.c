@@ -43,6 +43,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
 
 #include "batch/hg_bound_params.h"
 #include "batch/hg_scan_qual.h"
@@ -164,6 +165,61 @@ hg_aggrefs_count(const List *aggrefs)
 	return true;
 }
 
+/* Is it a column by value? */
+static bool
+hg_is_plain_column(const Node *node)
+{
+	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
+}
+
+/* Can a device make an aggregate function's results of columns of its? */
+static bool
+hg_aggref_may_be_asked(const Aggref *aggref)
+{
+	switch (hg_aggregate_kind(aggref->aggfnoid))
+	{
+		case HG_AGGREGATE_COUNT:
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			break;
+		default:
+			return false;
+	}
+	return aggref->aggfilter == NULL &&
+		   (aggref->args == NIL ||
+			hg_is_plain_column((const Node *) linitial_node(TargetEntry, aggref->args)->expr));
+}
+
+/* Is a device asked for all that a path wants of a join, as far as its columns go? */
+static bool
+hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join)
+{
+	ListCell *lc;
+
+	if (join == NULL || join->asked < 0)
+		return false;
+	foreach (lc, path->aggrefs)
+		if (!hg_aggref_may_be_asked(lfirst_node(Aggref, lc)))
+			return false;
+	foreach (lc, path->group_clause)
+	{
+		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		const PathTarget *target = path->custom.path.pathtarget;
+		bool plain = false;
+
+		for (int i = 0; i < list_length(target->exprs) && !plain; i++)
+			plain = get_pathtarget_sortgroupref(target, i) == clause->tleSortGroupRef &&
+					hg_is_plain_column(list_nth(target->exprs, i));
+		if (!plain)
+			return false;
+	}
+	return true;
+}
+
 /* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
 static void
 hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
@@ -174,6 +230,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	int naggs = list_length(path->aggrefs);
 	bool served = hg_path_is_served(input);
 	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
+	bool asks = hg_aggregate_asks_device(path, hg_path_join(input));
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
@@ -194,13 +251,18 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	}
 
 	startup = Max(startup - hg_columns_saving(input, counted), 0);
-	if (!counted)
+	if (asks)
+		startup = hg_path_join(input)->asked;
+	else if (!counted)
 		startup +=
 			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
 		QualCost inside;
+
+		if (asks)
+			break;
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
 		if (served && hg_aggref_is_arithmetic(aggref))

@@ -122,16 +122,36 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 		pfree(encoder);
 }
 
+/* What it costs with rows of these sides lent, of so many processes that share it. */
+static void
+hg_graph_price(const HgJoinPath *path, const HgLendShape *shape, const bool lend[2],
+			   double processes, const Cost input_costs[2], HgGraphCost *cost)
+{
+	double ns = hg_join_lend_ns(shape, lend) / processes;
+
+	cost->startup = 0;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Path *input = list_nth(path->custom.custom_paths, side);
+		double share = lend[side] ? shape->lent[side] : 0;
+
+		cost->startup += input_costs[side] * (1 - share);
+		/* one process does that for all */
+		if (input->parent->baserestrictinfo != NIL)
+			ns += shape->edges[side] * share * HG_FILTER_NS;
+	}
+	cost->run = ns * cpu_tuple_cost / HG_SCAN_NS;
+}
+
 bool
 hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
 	HgLendShape shape = {.inner_spills = inner_spills,
-						 .counted = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
+						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
-	double ns;
 
 	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
 		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
@@ -146,21 +166,19 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			((const Path *) list_nth(path->custom.custom_paths, side))->rows * processes;
 		shape.columns[side] = columns[side];
 	}
+	cost->asked = -1;
 	hg_join_lend_choose(&shape, fixed, lend);
 	if (!lend[HG_OUTER] && !lend[HG_INNER])
 		return false;
-	ns = hg_join_lend_ns(&shape, lend) / processes;
-	cost->startup = 0;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	hg_graph_price(path, &shape, lend, processes, input_costs, cost);
+	shape.answered = true;
+	if (lend[HG_OUTER] && lend[HG_INNER] && hg_lend_asks_device(&shape, lend))
 	{
-		const Path *input = list_nth(path->custom.custom_paths, side);
-		double share = lend[side] ? shape.lent[side] : 0;
+		HgGraphCost asked;
 
-		cost->startup += input_costs[side] * (1 - share);
-		/* one process does that for all */
-		if (input->parent->baserestrictinfo != NIL)
-			ns += shape.edges[side] * share * HG_FILTER_NS;
+		/* one process asks for all */
+		hg_graph_price(path, &shape, lend, 1, input_costs, &asked);
+		cost->asked = asked.startup + asked.run;
 	}
-	cost->run = ns * cpu_tuple_cost / HG_SCAN_NS;
 	return true;
 }

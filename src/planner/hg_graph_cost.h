@@ -16,6 +16,8 @@ typedef struct HgGraphCost
 {
 	Cost startup; /* to read what is not lent */
 	Cost run;	  /* and to join */
+	Cost asked;	  /* all of it where a device is asked for no more than the number of pairs, or groups
+				   * of them; negative: there is none that could be */
 } HgGraphCost;
 
 /*

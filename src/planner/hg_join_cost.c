@@ -311,6 +311,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	out->rows = hg_join_rows(outer, out->param_info != NULL ? out->param_info->ppi_rows
 															: out->parent->rows);
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
+	path->asked = -1;
 
 	/*
 	 * force: cheaper than anything else can be, whatever it would really cost and whatever else
@@ -353,13 +354,18 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 
 	if (hg_graph_cost(root, path, exact ? columns : rechecked,
 					  (const Cost[2]){inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost},
-					  memory > get_hash_memory_limit() / 2, &graph) &&
-		graph.startup + graph.run < startup + run)
+					  memory > get_hash_memory_limit() / 2, &graph))
 	{
-		startup = graph.startup;
-		run = graph.run;
-		/* they are in that price */
-		columns[HG_OUTER] = columns[HG_INNER] = 0;
+		if (graph.startup + graph.run < startup + run)
+		{
+			startup = graph.startup;
+			run = graph.run;
+			/* they are in that price */
+			columns[HG_OUTER] = columns[HG_INNER] = 0;
+		}
+		if (exact && list_length(path->restrictlist) == nclauses &&
+			(path->join_type == JOIN_INNER || path->join_type == JOIN_SEMI))
+			path->asked = graph.asked;
 	}
 	matches = hg_join_matches(root, path, extra, &walked);
 	run += walked * cpu_operator_cost;

@@ -21,6 +21,8 @@ typedef struct HgJoinPath
 	bool inner_unique;
 	bool together;		/* partial, and so are both inputs: all processes join both sides as one */
 	Cost hidden;		/* what it takes beyond its price, but for what its inputs do */
+	Cost asked;			/* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
+						 * negative: there is none */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;

@@ -151,7 +151,7 @@ hg_resident_graph_pin_too(dsa_pointer version)
 }
 
 HgPinnedGraph *
-hg_resident_graph_pin_to_keep(HgResidentRelation key, const HgKeyNumbers *numbers, uint64 epoch)
+hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers, uint64 epoch)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -161,7 +161,7 @@ hg_resident_graph_pin_to_keep(HgResidentRelation key, const HgKeyNumbers *number
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		hg_graph_version_is_to_keep(hg_graph_version(graph->version), epoch))
+		hg_graph_version_is_due(hg_graph_version(graph->version), epoch))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -180,16 +180,41 @@ hg_resident_graph_unpin(HgPinnedGraph *graph)
 }
 
 bool
-hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptName *name, HgKeptShape *shape)
+hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 {
-	return hg_graph_version_is_kept(hg_graph_version(graph->pointer), hg_graph_keeper(), name,
-									shape);
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+
+	*use = (HgKeptUse){.name = hg_graph_version_name(version, InvalidAttrNumber),
+					   .shape = hg_graph_version_shape(version)};
+	return hg_device_copy_is_kept(&version->copy, hg_graph_keeper());
+}
+
+bool
+hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	int place = hg_graph_version_column(version, number);
+
+	if (place < 0)
+		hg_graph_version_ask_column(version, number);
+	if (place < 0 ||
+		!hg_device_copy_is_kept(&version->columns[place].copy, hg_graph_keeper()))
+		return false;
+	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
+							 .shape = version->columns[place].shape};
+	return true;
 }
 
 void
 hg_resident_graph_missed(const HgPinnedGraph *graph)
 {
-	hg_graph_version_set_missed(hg_graph_version(graph->pointer), hg_graph_keeper());
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	uint64 keeper = hg_graph_keeper();
+
+	hg_device_copy_set_missed(&version->copy, keeper);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		if (hg_device_copy_is_kept(&version->columns[i].copy, keeper))
+			hg_device_copy_set_missed(&version->columns[i].copy, keeper);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
 }
 
@@ -206,14 +231,12 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 		return extent;
 	if (hg_graph_is_of(asked, key))
 	{
-		const HgResidentGraph *graph = hg_graph_version(asked->version);
-		HgKeptName name;
-		HgKeptShape shape;
+		HgResidentGraph *graph = hg_graph_version(asked->version);
 
 		extent.rows = (double) graph->rows;
 		extent.share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
 								  Max(entry->nblocks, 1));
-		extent.kept = hg_graph_version_is_kept(graph, hg_graph_keeper(), &name, &shape);
+		extent.kept = hg_device_copy_is_kept(&graph->copy, hg_graph_keeper());
 	}
 	hg_directory_unlock(entry);
 	return extent;

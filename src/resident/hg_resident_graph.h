@@ -51,21 +51,22 @@ extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 /*
- * Pin the graph of a table's key that is to be given to the device process of this epoch; NULL
- * where there is none, or it has it.
+ * Pin the graph of a table's key that the device process of this epoch is to be given, or columns of
+ * it; NULL where there is none.
  */
-extern HgPinnedGraph *hg_resident_graph_pin_to_keep(HgResidentRelation key,
-													const HgKeyNumbers *numbers, uint64 epoch);
+extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
+												uint64 epoch);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /*
- * Does the device process that is ready keep a pinned graph, as far as is known here?  By which
- * name, and of what shape.
+ * Does the device process that is ready keep a copy of a pinned graph, as far as is known here, and
+ * of a column of its rows?  One of a column that is not there is asked for.
  */
-extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptName *name,
-									  HgKeptShape *shape);
+extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use);
+extern bool hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number,
+										   HgKeptColumnUse *use);
 
-/* It has answered that it does not keep it any more. */
+/* It has answered that some of it is not there any more. */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph);
 
 /* What there is of a table in a graph of a key. */

@@ -139,9 +139,9 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 			continue;
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
-		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
-									hg_graph_version_is_to_keep(hg_graph_version(graph->version),
-																keeper));
+		wanted |= graph->wanted ||
+				  (DsaPointerIsValid(graph->version) &&
+				   hg_graph_version_is_due(hg_graph_version(graph->version), keeper));
 	}
 	return wanted;
 }

@@ -24,6 +24,14 @@ hg_graph_version_nbins(const HgResidentGraph *graph)
 	return (uint32) 1 << graph->shape.bins_log2;
 }
 
+static void
+hg_device_copy_init(HgDeviceCopy *copy)
+{
+	pg_atomic_init_u64(&copy->kept_by, 0);
+	pg_atomic_init_u64(&copy->bytes, 0);
+	pg_atomic_init_u64(&copy->missed_at, 0);
+}
+
 dsa_pointer
 hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFlatShape *shape,
 					  uint32 nsegments)
@@ -47,9 +55,12 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u64(&graph->used_at, 0);
 	graph->made_at = GetCurrentTimestamp();
 	graph->serial = hg_resident_serial();
-	pg_atomic_init_u64(&graph->kept_by, 0);
-	pg_atomic_init_u64(&graph->kept_bytes, 0);
-	pg_atomic_init_u64(&graph->missed_at, 0);
+	hg_device_copy_init(&graph->copy);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+	{
+		pg_atomic_init_u32(&graph->columns[i].number, InvalidAttrNumber);
+		hg_device_copy_init(&graph->columns[i].copy);
+	}
 	graph->nsegments = nsegments;
 	graph->serials = serials;
 	graph->bins = bins;
@@ -104,6 +115,23 @@ hg_graph_version_release(dsa_pointer pointer)
 	hg_graph_version_retire(pointer);
 }
 
+/* A version is freed: have a device let go of what it has of it. */
+static void
+hg_graph_version_forget_copies(HgResidentGraph *graph)
+{
+	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
+
+	if (pg_atomic_read_u64(&graph->copy.kept_by) != 0)
+		hg_device_shared_forget(&name);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+	{
+		if (pg_atomic_read_u64(&graph->columns[i].copy.kept_by) == 0)
+			continue;
+		name.column = pg_atomic_read_u32(&graph->columns[i].number);
+		hg_device_shared_forget(&name);
+	}
+}
+
 void
 hg_graph_version_retire(dsa_pointer pointer)
 {
@@ -112,8 +140,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 
 	if (pg_atomic_sub_fetch_u32(&graph->users, 1) > 0)
 		return;
-	if (pg_atomic_read_u64(&graph->kept_by) != 0)
-		hg_device_shared_forget(&(HgKeptName){hg_resident_epoch(), graph->serial});
+	hg_graph_version_forget_copies(graph);
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)
@@ -124,55 +151,119 @@ hg_graph_version_retire(dsa_pointer pointer)
 	hg_resident_free(pointer, graph->bytes);
 }
 
-HgKeptShape
-hg_graph_version_kept_shape(const HgResidentGraph *graph)
+/* ---------------------------------------------------------------------
+ * Copies that devices have
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
 {
-	return (HgKeptShape){.key_width = graph->shape.key_width,
-						 .parts = Max(graph->nsegments, 1),
-						 .rows = graph->rows};
+	return epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
 }
 
 bool
-hg_graph_version_is_kept(const HgResidentGraph *graph, uint64 epoch, HgKeptName *name,
-						 HgKeptShape *shape)
+hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 {
-	if (epoch == 0 || pg_atomic_read_u64(&unconstify(HgResidentGraph *, graph)->kept_by) != epoch)
-		return false;
-	*name = (HgKeptName){hg_resident_epoch(), graph->serial};
-	*shape = hg_graph_version_kept_shape(graph);
-	return true;
-}
+	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
+	TimestampTz missed_at = (TimestampTz) pg_atomic_read_u64(&copy->missed_at);
 
-bool
-hg_graph_version_is_to_keep(const HgResidentGraph *version, uint64 epoch)
-{
-	HgResidentGraph *graph = unconstify(HgResidentGraph *, version);
-	uint64 kept_by = pg_atomic_read_u64(&graph->kept_by);
-	TimestampTz missed_at = (TimestampTz) pg_atomic_read_u64(&graph->missed_at);
-
-	if (epoch == 0 || kept_by == epoch || graph->rows == 0)
+	if (epoch == 0 || kept_by == epoch)
 		return false;
 	return missed_at == 0 || kept_by != 0 ||
 		   TimestampDifferenceExceeds(missed_at, GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 void
-hg_graph_version_set_kept(HgResidentGraph *graph, uint64 epoch, uint64 bytes)
+hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
-	pg_atomic_write_u64(&graph->kept_bytes, bytes);
-	pg_atomic_write_u64(&graph->missed_at, 0);
-	pg_atomic_write_u64(&graph->kept_by, epoch);
+	pg_atomic_write_u64(&copy->bytes, bytes);
+	pg_atomic_write_u64(&copy->missed_at, 0);
+	pg_atomic_write_u64(&copy->kept_by, epoch);
 }
 
 void
-hg_graph_version_set_missed(HgResidentGraph *graph, uint64 epoch)
+hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
 {
-	uint64 kept_by = pg_atomic_read_u64(&graph->kept_by);
+	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
 
 	/* another process may have it by now */
-	if (kept_by == epoch || kept_by == 0)
+	if (kept_by != epoch && kept_by != 0)
+		return;
+	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
+	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
+}
+
+bool
+hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch)
+{
+	bool due = hg_device_copy_is_due(&graph->copy, epoch);
+
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && !due; i++)
+		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
+			  hg_device_copy_is_due(&graph->columns[i].copy, epoch);
+	return due && graph->rows > 0;
+}
+
+Size
+hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch)
+{
+	Size bytes = 0;
+
+	if (hg_device_copy_is_kept(&graph->copy, epoch))
+		bytes += pg_atomic_read_u64(&graph->copy.bytes);
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		if (hg_device_copy_is_kept(&graph->columns[i].copy, epoch))
+			bytes += pg_atomic_read_u64(&graph->columns[i].copy.bytes);
+	return bytes;
+}
+
+HgKeptName
+hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column)
+{
+	return (HgKeptName){
+		.epoch = hg_resident_epoch(), .serial = graph->serial, .column = (uint32) column};
+}
+
+HgKeptShape
+hg_graph_version_shape(const HgResidentGraph *graph)
+{
+	return (HgKeptShape){.key_width = graph->shape.key_width,
+						 .parts = Max(graph->nsegments, 1),
+						 .rows = graph->rows};
+}
+
+int
+hg_graph_version_column(HgResidentGraph *graph, AttrNumber number)
+{
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+		if (pg_atomic_read_u32(&graph->columns[i].number) == (uint32) number)
+			return i;
+	return -1;
+}
+
+void
+hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
+{
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
-		pg_atomic_write_u64(&graph->missed_at, (uint64) GetCurrentTimestamp());
-		(void) pg_atomic_compare_exchange_u64(&graph->kept_by, &kept_by, 0);
+		uint32 none = InvalidAttrNumber;
+
+		/* that it is there already is seen here too, as others ask at the same time */
+		if (pg_atomic_compare_exchange_u32(&graph->columns[i].number, &none, (uint32) number) ||
+			none == (uint32) number)
+			return;
+	}
+}
+
+void
+hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
+{
+	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
+	{
+		uint32 number = pg_atomic_read_u32(&other->columns[i].number);
+
+		if (number != InvalidAttrNumber)
+			hg_graph_version_ask_column(graph, (AttrNumber) number);
 	}
 }

@@ -8,8 +8,9 @@
  * It LISTS these versions by their serial numbers, which no two versions ever have the same of.  A
  * version whose rows it can't have is listed as PASSED OVER.
  *
- * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number.  Whether
- * it has is known by the device process alone; what is noted here is a hint to those who would ask.
+ * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
+ * beside it copies of columns of its rows that joins have asked for.  Whether it has them is known by
+ * the device process alone; what is noted here is a hint to those who would ask it.
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -50,6 +51,24 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
  */
 #define HG_GRAPH_OFFER_MS (60 * 1000)
 
+/* What a device process was given. */
+typedef struct HgDeviceCopy
+{
+	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
+	pg_atomic_uint64 bytes;		/* ... which takes that of it */
+	pg_atomic_uint64 missed_at; /* when the last one could not take it, or had it no more; 0: never */
+} HgDeviceCopy;
+
+/* Most columns of a graph's rows that devices have copies of. */
+#define HG_GRAPH_DEVICE_COLUMNS 16
+
+typedef struct HgGraphColumn
+{
+	pg_atomic_uint32 number; /* of the table's; 0: none has asked for this one */
+	HgDeviceCopy copy;
+	HgKeptColumnShape shape; /* valid once there is a copy */
+} HgGraphColumn;
+
 /* A graph version, in shared memory. */
 typedef struct HgResidentGraph
 {
@@ -64,11 +83,8 @@ typedef struct HgResidentGraph
 	double made_ms; /* what making it took */
 	bool merged;	/* of an older one, and what had changed */
 	uint64 serial;	/* by which a device knows it, which no other version ever has */
-	pg_atomic_uint64 kept_by;	 /* the device process that was given it, by its epoch; 0: none, or
-								  * it has not kept it */
-	pg_atomic_uint64 kept_bytes; /* ... and what it takes there */
-	pg_atomic_uint64 missed_at;	 /* when the last one could not take it, or had it no more; 0:
-								  * never */
+	HgDeviceCopy copy;
+	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	uint32 nsegments;
 	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
 						  * HG_GRAPH_PASSED: of one that it has none of */
@@ -113,19 +129,33 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 	return pg_atomic_read_u32(&graph->pins) > 0;
 }
 
-/* The shape that a copy of a version has on a device. */
-extern HgKeptShape hg_graph_version_kept_shape(const HgResidentGraph *graph);
+/*
+ * Has the device process of this epoch a copy, as far as is known here?  Is it to be given one?
+ * It has taken it, of so many bytes; or it has not, or not any more.
+ */
+extern bool hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch);
+extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
+extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
+extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
 
-/* What a device knows of a version, if the process of this epoch has it. */
-extern bool hg_graph_version_is_kept(const HgResidentGraph *graph, uint64 epoch, HgKeptName *name,
-									 HgKeptShape *shape);
+/* Is a version, or one of its columns, to be given to the device process of this epoch? */
+extern bool hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch);
 
-/* Is a version to be given to the device process of this epoch? */
-extern bool hg_graph_version_is_to_keep(const HgResidentGraph *graph, uint64 epoch);
+/* What a copy of a version goes by on a device, and its shape there; of a column: by its number. */
+extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
+extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 
-/* The process of this epoch has taken it, of so many bytes; or it has not, or not any more. */
-extern void hg_graph_version_set_kept(HgResidentGraph *graph, uint64 epoch, uint64 bytes);
-extern void hg_graph_version_set_missed(HgResidentGraph *graph, uint64 epoch);
+/* The place of a column of the table among those that were asked for; -1: it was not. */
+extern int hg_graph_version_column(HgResidentGraph *graph, AttrNumber number);
+
+/* Bytes of all that the device process of this epoch has of a version. */
+extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch);
+
+/* Ask for it, if there is a place left. */
+extern void hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
+
+/* Ask for all that was asked for of another one, which this one takes the place of. */
+extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);
 
 /* When a join was served it last. */
 static inline TimestampTz

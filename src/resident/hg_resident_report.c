@@ -90,14 +90,12 @@ hg_report_graph(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph, ui
 	{
 		HgResidentGraph *version = hg_graph_version(graph->version);
 		HgGraphBlocks blocks = hg_graph_blocks(entry, version, generation);
-		HgKeptName name;
-		HgKeptShape shape;
 
 		report->resident = blocks.resident;
 		report->stale = blocks.stale;
 		report->bytes = version->bytes;
-		report->kept = hg_graph_version_is_kept(version, hg_graph_keeper(), &name, &shape);
-		report->kept_bytes = pg_atomic_read_u64(&version->kept_bytes);
+		report->kept = hg_device_copy_is_kept(&version->copy, hg_graph_keeper());
+		report->kept_bytes = hg_graph_version_kept_bytes(version, hg_graph_keeper());
 		report->used_at = hg_graph_version_used_at(version);
 		report->loaded_at = version->made_at;
 	}

@@ -3,11 +3,12 @@
  * hg_match_kept.c
  *	  Lent rows that a device keeps the HashGraphs of.
  *
- * A job has the two graphs by their names (engine/hg_kept.h), and is told which of their rows are
- * lent, unless all are.  No key is sent.  What it counts are pairs of lent rows alone; those of held
- * rows are found here (hg_match_resident.c), which are few.
+ * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is told
+ * which of the rows are lent, unless all are.  Neither keys nor values are sent.  What it counts, or
+ * makes groups of, are pairs of lent rows alone; those of held rows are found here
+ * (hg_match_resident.c), which are few.
  *
- * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are counted
+ * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
  * here, from the graphs that the host has in any case.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -28,9 +29,16 @@
 #define HG_KEPT_CPU_NS 5.0
 
 bool
-hg_match_kept_may(const HgMatcherSpec *spec)
+hg_match_kept_may_count(const HgMatcherSpec *spec)
 {
 	return spec->kept[HG_OUTER] != NULL && spec->kept[HG_INNER] != NULL;
+}
+
+bool
+hg_match_kept_may_reduce(const HgMatcherSpec *spec)
+{
+	return hg_match_kept_may_count(spec) && spec->reduction != NULL &&
+		   spec->kept[HG_OUTER]->has_columns && spec->kept[HG_INNER]->has_columns;
 }
 
 /* Tell a job which rows of a side are lent. */
@@ -40,7 +48,7 @@ hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, const HgFlatMask *mask,
 {
 	HgStatus status = HG_OK;
 
-	for (uint32 part = 0; part < kept->shape.parts && status == HG_OK; part++)
+	for (uint32 part = 0; part < kept->use.shape.parts && status == HG_OK; part++)
 	{
 		const uint64 first = part * HG_PART_WORDS;
 		const HgFlatPartState state =
@@ -56,40 +64,70 @@ hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, const HgFlatMask *mask,
 	return status;
 }
 
-/* Have a job of the engine count the pairs. */
-static HgStatus
-hg_kept_count(HgMatchTask *task, HgEngine *engine, HgJobStats *stats, uint64 *pairs, HgError *error)
+/* What is asked of a job; the uses of the graphs are in place until it is open. */
+static HgJobSpec
+hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse uses[2])
 {
-	const HgMatcherSpec *spec = &task->spec;
-	HgKeptUse uses[2] = {0};
 	HgJobSpec asked;
-	HgJob *job;
-	HgStatus status;
 
-	hg_matcher_init_spec(&asked, sizeof(uint64), NULL, true);
+	hg_matcher_init_spec(&asked, sizeof(uint64), reduction, true);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		uses[side] = (HgKeptUse){.name = spec->kept[side]->name,
-								 .shape = spec->kept[side]->shape,
-								 .masked = spec->lent[side]->mask != NULL};
+		const HgKeptLent *kept = spec->kept[side];
+
+		uses[side] = kept->use;
+		uses[side].masked = spec->lent[side]->mask != NULL;
 		asked.kept[side] = &uses[side];
-		asked.expected_rows[side] = uses[side].shape.rows;
+		if (reduction != NULL)
+			asked.kept_columns[side] = kept->columns;
+		asked.expected_rows[side] = kept->use.shape.rows;
 	}
-	status = engine->open(engine, &task->host.host, &asked, &job, error);
-	if (status != HG_OK)
-		return status;
+	asked.outer_only = 0;
+	return asked;
+}
+
+/* Have an open job answer. */
+static HgStatus
+hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine, HgJob *job,
+			   const HgKeptUse uses[2], HgKeptAnswer *answer, HgError *error)
+{
+	const HgMatcherSpec *spec = &task->spec;
+	HgStatus status = HG_OK;
+
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (uses[side].masked)
 			status = hg_kept_mask(engine, job, (HgSide) side, spec->lent[side]->mask,
 								  spec->kept[side], error);
 	/* both requests are on their way before the first of them is answered */
 	if (status == HG_OK)
-		status = engine->start(job, HG_AHEAD_COUNT, spec->mode, error);
+		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT,
+							   spec->mode, error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
-	if (status == HG_OK)
-		status = engine->count(job, spec->mode, pairs, error);
-	engine->stats(job, stats);
+	if (status != HG_OK)
+		return status;
+	if (reduction == NULL)
+		return engine->count(job, spec->mode, &answer->pairs, error);
+	status = hg_reduction_fetch(reduction, engine, job, spec->mode, task->context, &answer->groups,
+								error);
+	answer->pairs = answer->groups.pairs;
+	return status;
+}
+
+/* Have a job of an engine answer. */
+static HgStatus
+hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine, HgKeptAnswer *answer,
+			HgError *error)
+{
+	HgKeptUse uses[2];
+	const HgJobSpec asked = hg_kept_spec(&task->spec, reduction, uses);
+	HgJob *job;
+	HgStatus status = engine->open(engine, &task->host.host, &asked, &job, error);
+
+	if (status != HG_OK)
+		return status;
+	status = hg_kept_answer(task, reduction, engine, job, uses, answer, error);
+	engine->stats(job, &answer->stats);
 	engine->close(job);
 	return status;
 }
@@ -98,40 +136,52 @@ hg_kept_count(HgMatchTask *task, HgEngine *engine, HgJobStats *stats, uint64 *pa
 static double
 hg_kept_patience_ms(const HgMatchTask *task)
 {
-	const double rows = (double) (task->spec.kept[HG_OUTER]->shape.rows +
-								  task->spec.kept[HG_INNER]->shape.rows);
+	double rows = 0;
 
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		rows += (double) task->spec.kept[side]->use.shape.rows;
 	return hg_patience_ms(task->sides, rows * HG_KEPT_CPU_NS / 1e6);
 }
 
+/* There is no answer, for a reason that is told. */
+static void
+hg_kept_decline(HgMatchTask *task, const HgError *why)
+{
+	hg_device_log_fallback(why);
+	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
+}
+
 HgStatus
-hg_match_kept_count(HgMatchTask *task, HgJobStats *stats, bool *counted, uint64 *pairs,
-					HgError *error)
+hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
+				  HgError *error)
 {
 	const double patience_ms = hg_kept_patience_ms(task);
 	HgEngine *engine = NULL;
 	HgStatus status;
 
-	*counted = false;
+	memset(answer, 0, sizeof(*answer));
 	if (hg_device_state(false, (long) patience_ms, error) == HG_DEVICE_READY)
 		engine = hg_device_engine(true);
-	if (engine != NULL)
+	if (engine == NULL)
 	{
-		hg_host_set_patience(&task->host, patience_ms);
-		status = hg_kept_count(task, engine, stats, pairs, error);
-		if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
-			status = hg_device_complain(error);
-		hg_host_set_patience(&task->host, -1);
-		if (status == HG_OK)
-			strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
-		*counted = status == HG_OK;
-		if (status == HG_OK || status == HG_CANCELLED)
-			return status;
-		if (status == HG_CONNECTION_LOST)
-			hg_device_discard_lost();
-		task->missed = status == HG_NOT_KEPT;
+		hg_kept_decline(task, error);
+		return HG_OK;
 	}
-	hg_device_log_fallback(error);
-	strlcpy(task->report.fallback, error->message, sizeof(task->report.fallback));
+	hg_host_set_patience(&task->host, patience_ms);
+	status = hg_kept_run(task, reduction, engine, answer, error);
+	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
+		status = hg_device_complain(error);
+	hg_host_set_patience(&task->host, -1);
+	if (status == HG_CANCELLED)
+		return status;
+	if (status == HG_CONNECTION_LOST)
+		hg_device_discard_lost();
+	task->missed = status == HG_NOT_KEPT;
+	if (status != HG_OK)
+		hg_kept_decline(task, error);
+	/* groups that were too many are no failure, and no answer */
+	answer->given = status == HG_OK && !answer->groups.too_many;
+	if (answer->given)
+		strlcpy(task->report.device, hg_device_name(), sizeof(task->report.device));
 	return HG_OK;
 }

@@ -12,15 +12,24 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* May a device know the pairs of both sides' lent rows? */
-extern bool hg_match_kept_may(const HgMatcherSpec *spec);
+/* What a device has answered of the pairs of both sides' lent rows. */
+typedef struct HgKeptAnswer
+{
+	bool given;		   /* else they are to be found here, and the task's report tells why */
+	uint64 pairs;	   /* how many there are */
+	HgGroupSet groups; /* and where they were to be reduced, what to */
+	HgJobStats stats;  /* of its job */
+} HgKeptAnswer;
+
+/* May a device be asked for the number of pairs of both sides' lent rows, or for their groups? */
+extern bool hg_match_kept_may_count(const HgMatcherSpec *spec);
+extern bool hg_match_kept_may_reduce(const HgMatcherSpec *spec);
 
 /*
- * The number of pairs of both sides' lent rows, as a device counts them; stats are those of its job.
- * *counted is false where it can't now, which the task's report tells the reason of: they are to be
- * counted here.  HG_OK, or HG_CANCELLED.
+ * Ask it; reduction is NULL for their number alone.  Returns HG_OK, whether there is an answer or
+ * not, or HG_CANCELLED.
  */
-extern HgStatus hg_match_kept_count(HgMatchTask *task, HgJobStats *stats, bool *counted,
-									uint64 *pairs, HgError *error);
+extern HgStatus hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction,
+								  HgKeptAnswer *answer, HgError *error);
 
 #endif /* HG_MATCH_KEPT_H */

@@ -81,7 +81,11 @@ typedef struct HgMatchResident
 	HgFlatTally *tally; /* of its pairs; or NULL */
 	HgSide tallied;
 	HgMatches block;
-	HgJobStats device; /* of the job that has counted the pairs of lent x lent; zeros: none has */
+	HgKeptAnswer device; /* of the pairs of lent x lent, if it was asked for one and has given it */
+
+	/* of a team of which one process has all of lent x lent (HgTeamSpec.at_once) */
+	bool claimed; /* it is known who that is ... */
+	bool is_mine; /* ... this one */
 
 	uint64 matches;		/* so far, but for those of held keys alone */
 	uint64 bytes;		/* that the graphs of held keys have taken ... */
@@ -196,6 +200,22 @@ hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
 			hg_flat_tally_bytes(spec->first_row[*side]) <= spec->direct_limit / 4 * 3);
 }
 
+/* Has this process pairs of lent x lent to find? */
+static bool
+hg_match_resident_has_lent(HgMatchResident *resident)
+{
+	const HgMatcherSpec *spec = &resident->source.task->spec;
+
+	if (spec->lent[HG_OUTER] == NULL || spec->lent[HG_INNER] == NULL)
+		return false;
+	if (spec->team == NULL || !spec->team->at_once)
+		return true;
+	if (!resident->claimed)
+		resident->is_mine = hg_match_resident_take(spec->team->next_part) == 0;
+	resident->claimed = true;
+	return resident->is_mine;
+}
+
 /* Open the join of lent x lent. */
 static HgStatus
 hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
@@ -233,7 +253,7 @@ hg_match_resident_open_join(HgMatchResident *resident, HgError *error)
 
 	if (resident->part == HG_LENT_LENT)
 	{
-		if (lent[HG_OUTER] == NULL || lent[HG_INNER] == NULL || resident->piece > 0)
+		if (resident->piece > 0 || !hg_match_resident_has_lent(resident))
 			return HG_OK;
 		resident->piece = 1;
 		return hg_match_resident_open_lent(resident, error);
@@ -372,35 +392,51 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 static const HgMatchSourceOps hg_match_resident_ops;
 static const HgMatchSourceOps hg_match_kept_ops;
 
-/* The first part is the only one, where a team has it done at once. */
-static bool
-hg_match_resident_takes_all(const HgMatchTask *task)
+/*
+ * Ask a device about the pairs of lent x lent, where they are this process's: for their number, or
+ * for groups of them.  If it answers, the parts behind them are left.
+ */
+static HgStatus
+hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, HgError *error)
 {
-	return task->spec.team == NULL || !task->spec.team->at_once ||
-		   hg_match_resident_take(task->spec.team->next_part) == 0;
+	HgStatus status;
+
+	resident->source.ops = &hg_match_resident_ops;
+	resident->device.given = false;
+	if (!hg_match_resident_has_lent(resident))
+		return HG_OK;
+	status = hg_match_kept_ask(resident->source.task, reduction, &resident->device, error);
+	if (status != HG_OK || !resident->device.given)
+		return status;
+	resident->source.ops = &hg_match_kept_ops;
+	resident->part = HG_HELD_LENT;
+	return HG_OK;
 }
 
 /*
- * Have a device count the pairs of lent x lent, where that is to be, and go on to the parts behind
- * them.
+ * Groups of the pairs of lent x lent; the others are to be streamed.  Where processes share the join
+ * all of them agree on it, and one gets the groups.
  */
 static HgStatus
-hg_match_resident_count_kept(HgMatchResident *resident, uint64 *matches, HgError *error)
+hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error)
 {
-	HgMatchTask *task = resident->source.task;
-	HgStatus status = HG_OK;
-	bool counted = !hg_match_resident_takes_all(task);
+	HgMatchResident *resident = (HgMatchResident *) source;
+	HgStatus status;
+	instr_time start;
 
-	resident->source.ops = &hg_match_resident_ops;
-	if (!counted && hg_match_kept_may(&task->spec))
-	{
-		status = hg_match_kept_count(task, &resident->device, &counted, matches, error);
-		if (status == HG_OK && counted)
-			resident->source.ops = &hg_match_kept_ops;
-	}
-	if (counted)
-		resident->part = HG_HELD_LENT;
-	return status;
+	*reduced = false;
+	if (!hg_match_kept_may_reduce(&source->task->spec))
+		return HG_OK;
+	INSTR_TIME_SET_CURRENT(start);
+	status = hg_match_resident_ask(resident, source->task->spec.reduction, error);
+	resident->match_ms += hg_elapsed_ms(start);
+	if (status != HG_OK || !resident->device.given)
+		return status;
+	*groups = resident->device.groups;
+	groups->partial = true;
+	resident->matches += groups->pairs;
+	*reduced = true;
+	return HG_OK;
 }
 
 static HgStatus
@@ -413,7 +449,10 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 	INSTR_TIME_SET_CURRENT(start);
 	*matches = 0;
 	hg_match_resident_rewind(source);
-	status = hg_match_resident_count_kept(resident, matches, error);
+	if (hg_match_kept_may_count(&source->task->spec))
+		status = hg_match_resident_ask(resident, NULL, error);
+	if (resident->device.given)
+		*matches = resident->device.pairs;
 	while (status == HG_OK &&
 		   (status = hg_match_resident_advance(resident, error)) == HG_OK && resident->join != NULL)
 	{
@@ -472,7 +511,7 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 	stats->matches += resident->matches;
 	stats->peak_bytes += resident->bytes + resident->tally_bytes;
 	if (source->ops->on_device)
-		stats->peak_bytes = resident->device.peak_bytes;
+		stats->peak_bytes = resident->device.stats.peak_bytes;
 	stats->phase_ms[HG_PHASE_BUILD] += resident->build_ms;
 	stats->phase_ms[HG_PHASE_MATCH] += resident->match_ms;
 }
@@ -496,8 +535,8 @@ hg_match_resident_close(HgMatchSource *source)
 #define HG_MATCH_RESIDENT_CALLS                                                                    \
 	.open = hg_match_source_pass, .build = hg_match_resident_build,                                \
 	.next = hg_match_resident_next, .rewind = hg_match_resident_rewind,                            \
-	.count = hg_match_resident_count, .report = hg_match_resident_report,                          \
-	.close = hg_match_resident_close
+	.count = hg_match_resident_count, .reduce = hg_match_resident_reduce,                          \
+	.report = hg_match_resident_report, .close = hg_match_resident_close
 
 static const HgMatchSourceOps hg_match_resident_ops = {
 	HG_MATCH_RESIDENT_CALLS,

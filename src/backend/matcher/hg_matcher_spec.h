@@ -45,8 +45,9 @@ typedef struct HgSender HgSender; /* hg_sender.h */
 /* The graph of lent rows as a device keeps it (engine/hg_kept.h). */
 typedef struct HgKeptLent
 {
-	HgKeptName name;
-	HgKeptShape shape;
+	HgKeptUse use;
+	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
+	bool has_columns;
 	const uint64 *places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 } HgKeptLent;
 

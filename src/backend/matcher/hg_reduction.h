@@ -47,6 +47,7 @@ typedef struct HgGroupSet
 	uint64 count;
 	uint64 pairs;  /* that they are made of, all together */
 	bool too_many; /* there are more than spec.max_groups, and none is here */
+	bool partial;  /* they are not made of all matches: the others are to be streamed */
 } HgGroupSet;
 
 /* Give a job the columns of rows that it has the keys of; set may be NULL: none. */

@@ -89,7 +89,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 	double processes = hg_join_processes(state->together);
 
 	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes,
-						   .counted = !hg_join_streams(&state->rules, state->matched)};
+						   .answered = !hg_join_streams(&state->rules, state->matched) ||
+									   hg_join_planned_reduction(state->reduction) != NULL};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
@@ -98,11 +99,10 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
 		if (input->lent != NULL)
 		{
-			HgKeptName name;
-			HgKeptShape kept;
+			HgKeptUse use;
 
 			shape->edges[side] = (double) input->lent->graph->flat.rows;
-			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph, &name, &kept);
+			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph, &use);
 			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
 			shape->lent[side] = (double) input->lent->rows / Max(shape->rows[side], 1);
 		}
@@ -122,9 +122,9 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 						  (double) hg_join_limit(&state->memory) / 2;
 }
 
-/* Does a device count the pairs of both sides' lent rows? */
+/* Is a device to be asked about the pairs of both sides' lent rows? */
 static bool
-hg_join_counts_on_device(const HgJoinState *state)
+hg_join_asks_device(const HgJoinState *state)
 {
 	const bool lent[2] = {state->inputs[HG_OUTER]->lent != NULL,
 						  state->inputs[HG_INNER]->lent != NULL};
@@ -133,7 +133,7 @@ hg_join_counts_on_device(const HgJoinState *state)
 	if (!lent[HG_OUTER] || !lent[HG_INNER])
 		return false;
 	hg_join_lend_shape(state, &shape);
-	return hg_lend_counts_on_device(&shape, lent);
+	return hg_lend_asks_device(&shape, lent);
 }
 
 void
@@ -201,7 +201,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 		state->lending.decided[side] = true;
 	}
 	shared->lends = hg_join_has_lent(state);
-	shared->at_once = hg_join_counts_on_device(state);
+	shared->at_once = hg_join_asks_device(state);
 	/* what it guards lies in the memory of residents */
 	if (shared->lends)
 		LWLockInitialize(&shared->lending, hg_resident_tranche());
@@ -300,6 +300,24 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 		   inner_held > 0;
 }
 
+/* Find the columns of a side that a reduction needs on a device; false where one is not there. */
+static bool
+hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
+						  HgKeptColumnUse *columns)
+{
+	const HgLent *lent = state->inputs[side]->lent;
+	const HgColumnSet *set = &reduction->columns[side];
+	AttrNumber numbers[HG_MAX_COLUMNS];
+	bool all = true;
+
+	hg_join_reduction_numbers(state->reduction, side, numbers);
+	/* all of them are asked for at once */
+	for (uint32 column = 0; column < set->ncolumns; column++)
+		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &columns[column]) &&
+			   columns[column].shape.width == set->widths[column];
+	return all;
+}
+
 /* Tell a matcher what a device keeps. */
 static void
 hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
@@ -309,8 +327,11 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 		const HgLent *lent = state->inputs[side]->lent;
 		HgKeptLent *kept = &state->lending.kept[side];
 
-		if (!hg_resident_graph_is_kept(lent->graph, &kept->name, &kept->shape))
+		if (!hg_resident_graph_is_kept(lent->graph, &kept->use))
 			continue;
+		kept->has_columns =
+			spec->reduction != NULL &&
+			hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept->columns);
 		kept->places = lent->places;
 		spec->kept[side] = kept;
 	}
@@ -328,7 +349,7 @@ void
 hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
 	const bool on_device =
-		state->team.shared != NULL ? state->team.shared->at_once : hg_join_counts_on_device(state);
+		state->team.shared != NULL ? state->team.shared->at_once : hg_join_asks_device(state);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -38,9 +38,9 @@
 /* A graph is made of a held row, and a row is looked up in one. */
 #define HG_LEND_MAKE_NS 20.0
 #define HG_LEND_LOOKUP_NS 30.0
-/* A device that keeps both graphs is asked for the number of their pairs, and counts them. */
+/* A device that keeps both graphs is asked, and looks at their edges. */
 #define HG_LEND_ASK_NS 100000.0
-#define HG_LEND_COUNTED_NS 0.02
+#define HG_LEND_ASKED_NS 0.03
 /* A column of a joined row, from anywhere, and where outer rows come in their order. */
 #define HG_LEND_GATHER_NS 6.0
 #define HG_LEND_IN_ORDER_NS 0.5
@@ -69,16 +69,16 @@ hg_join_processes(int workers)
 }
 
 bool
-hg_lend_counts_on_device(const HgLendShape *shape, const bool lend[2])
+hg_lend_asks_device(const HgLendShape *shape, const bool lend[2])
 {
 	const double edges = shape->edges[HG_OUTER] + shape->edges[HG_INNER];
 
-	if (!shape->counted || hg_backend != HG_BACKEND_AUTO)
+	if (!shape->answered || hg_backend != HG_BACKEND_AUTO)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!lend[side] || !shape->kept[side])
 			return false;
-	return hg_force || HG_LEND_ASK_NS + edges * HG_LEND_COUNTED_NS <
+	return hg_force || HG_LEND_ASK_NS + edges * HG_LEND_ASKED_NS <
 						   hg_lend_meet_ns(shape->edges[HG_OUTER], shape->edges[HG_INNER]);
 }
 
@@ -101,7 +101,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 && held[HG_INNER] <= HG_LEND_STREAM_ROWS;
 	ns += held[HG_INNER] * HG_LEND_HOLD_NS;
 	ns += held[HG_OUTER] * (streams ? HG_LEND_STREAM_NS : HG_LEND_HOLD_NS);
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	for (int side = HG_OUTER; side <= HG_INNER && !hg_lend_asks_device(shape, lend); side++)
 		ns += shape->pairs * shape->columns[side] *
 			  (streams && side == HG_OUTER ? HG_LEND_IN_ORDER_NS : HG_LEND_GATHER_NS);
 
@@ -110,8 +110,8 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_JOIN_NS;
 	if (shape->inner_spills && lent[HG_INNER] == 0)
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_SPILL_NS;
-	if (hg_lend_counts_on_device(shape, lend))
-		ns += HG_LEND_ASK_NS + (lent[HG_OUTER] + lent[HG_INNER]) * HG_LEND_COUNTED_NS;
+	if (hg_lend_asks_device(shape, lend))
+		ns += HG_LEND_ASK_NS + (lent[HG_OUTER] + lent[HG_INNER]) * HG_LEND_ASKED_NS;
 	else if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
 		ns += hg_lend_meet_ns(lent[HG_OUTER], lent[HG_INNER]);
 	if (lent[HG_OUTER] > 0)

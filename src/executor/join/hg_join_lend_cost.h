@@ -21,7 +21,8 @@ typedef struct HgLendShape
 	double lent[2];	   /* ... the share of the side's table that may be lent; 0: none */
 	double edges[2];   /* ... and the rows of that table */
 	bool kept[2];	   /* ... and a device keeps its graph */
-	bool counted;	   /* nothing is asked for but the number of joined rows */
+	bool answered;	   /* nothing is asked for but the number of joined rows, or groups that a device
+						* can make of them */
 	int columns[2];	   /* ... and the columns that are needed of a joined row */
 	double pairs;	   /* joined rows */
 	bool inner_spills; /* inner rows that are held would not fit into work memory */
@@ -30,8 +31,8 @@ typedef struct HgLendShape
 /* Of how many processes' work one does a part that has so many workers planned, or none (0). */
 extern double hg_join_processes(int workers);
 
-/* Does a device count the pairs of both sides' lent rows?  It does where that is faster. */
-extern bool hg_lend_counts_on_device(const HgLendShape *shape, const bool lend[2]);
+/* Is a device asked about the pairs of both sides' lent rows?  It is where that is faster. */
+extern bool hg_lend_asks_device(const HgLendShape *shape, const bool lend[2]);
 
 /* Nanoseconds, with the rows of these sides lent, as far as they may be. */
 extern double hg_join_lend_ns(const HgLendShape *shape, const bool lend[2]);

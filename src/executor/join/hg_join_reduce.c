@@ -103,6 +103,17 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
 }
 
+void
+hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
+						  AttrNumber numbers[HG_MAX_COLUMNS])
+{
+	const HgSentColumns *sent = &reduction->sides[side];
+
+	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
+		numbers[column] = sent->input->lent->columns[sent->input->from[sent->columns[column]]]
+							  .column.number;
+}
+
 bool
 hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 {
@@ -112,7 +123,7 @@ hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 		return false;
 	reduction->untold_rows += groups.pairs;
 	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count);
-	return true;
+	return !groups.partial;
 }
 
 uint64

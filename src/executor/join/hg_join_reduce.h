@@ -47,7 +47,11 @@ extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduc
 extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 													const HgJoinMatched matched[2]);
 
-/* Hand the matches up in groups; false where that can't be, and they are to be streamed. */
+/* The columns of a side that are needed for that, as the table numbers them whose rows are lent. */
+extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
+									  AttrNumber numbers[HG_MAX_COLUMNS]);
+
+/* Hand the matches up in groups; false where some can't be, and are to be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
 
 /* How many rows have gone up in groups since the last call. */
