@@ -37,8 +37,8 @@ endif
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/*/hg_cuda_*.cu)))
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/server/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_host_memory.c hg_reduce.c hg_shape.c hg_table.c \
-	hg_table_measure.c)) $(CUDA_DIR)/engine_hg_wire.o
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_engine.c hg_host_memory.c hg_kept.c hg_reduce.c hg_shape.c \
+	hg_table.c hg_table_measure.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
 CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(CUDA_DIR)/engine_hg_features.o $(CUDA_DIR)/engine_hg_host_job.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \
 	$(CUDA_DIR)/engine_cpu_%.o,$(sort $(wildcard $(CUDA_TOP)/src/engine/cpu/*.c)))
@@ -58,8 +58,8 @@ CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
 	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_ranges*.c)))
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o hg_tap.o test_columns.o test_data.o \
-	test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_reduce.o test_engine_run.o \
-	test_engine_suite.o test_measure.o test_settled.o hg_host_reduce.o)
+	test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_kept.o test_engine_reduce.o \
+	test_engine_run.o test_engine_suite.o test_kept_side.o test_measure.o test_settled.o hg_host_reduce.o)
 CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \
 	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)
 # ... and of what it asks of the CUDA runtime, which need none

@@ -41,6 +41,7 @@ print_usage(const char *program)
 		   "                      and --socket-fd is where it is controlled\n"
 		   "  --staging-bytes N   size of the memory shared with sessions\n"
 		   "  --memory-budget N   bytes of device memory to use at most (0: 80 %% of it)\n"
+		   "  --kept-bytes N      of them for HashGraphs that are kept (0: half)\n"
 		   "  --device N          ordinal of the device (-1: any)\n"
 		   "  --idle-timeout N    end after N seconds without a join (0: never)\n"
 		   "\n"
@@ -123,6 +124,12 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 			if (!parse_number(name, argv[++i], 0, INT64_MAX, &number))
 				return false;
 			options->memory_budget = (uint64_t) number;
+		}
+		else if (strcmp(name, "--kept-bytes") == 0)
+		{
+			if (!parse_number(name, argv[++i], 0, INT64_MAX, &number))
+				return false;
+			options->kept_bytes = (uint64_t) number;
 		}
 		else if (strcmp(name, "--device") == 0)
 		{
@@ -336,6 +343,7 @@ serve(const HgDeviceKind *kind, const HgDeviceOptions *options)
 	config.socket = options->socket;
 	config.listen = options->listen;
 	config.staging_bytes = options->staging_bytes;
+	config.kept_limit = options->kept_bytes;
 	config.idle_timeout = options->idle_timeout;
 	config.evict_ms = kind->evict_ms;
 	config.list_devices = list_for_server;

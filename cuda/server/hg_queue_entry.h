@@ -32,8 +32,13 @@ typedef enum HgQueueState
 	HG_QUEUE_OUTSIDE = 0,
 	HG_QUEUE_WAITING,
 	HG_QUEUE_GRANTED,
-	HG_QUEUE_REFUSED
+	HG_QUEUE_REFUSED,
+	HG_QUEUE_NOT_KEPT /* a graph that it names is not there */
 } HgQueueState;
+
+/* hg_queue_kept.h, and the engine's hg_kept.h */
+struct HgQueueGraph;
+struct HgKeptUse;
 
 /* A job, or a request for room for results.  Zeroed by its owner, then the queue's alone. */
 typedef struct HgQueueEntry
@@ -54,6 +59,10 @@ typedef struct HgQueueEntry
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
+
+	/* by HgSide: NULL, or the graph that its spec names; and that, while it is open */
+	const struct HgKeptUse *named[2];
+	struct HgQueueGraph *graphs[2];
 } HgQueueEntry;
 
 /* Wake the thread that waits with an entry, or serves its connection. */

@@ -40,11 +40,18 @@ is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 	return grouped > (job->ahead ? 1 : 0);
 }
 
+static bool
+has_graphs(const HgQueueEntry *job)
+{
+	return job->graphs[HG_OUTER] != NULL || job->graphs[HG_INNER] != NULL;
+}
+
 /* Is an open job one that may be evicted? */
 static bool
 is_idle(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
-	if (job->in_team || job->memory == 0 || !is_unused(memory, job, now) || is_bound(memory, job))
+	if (job->in_team || (job->memory == 0 && !has_graphs(job)) || !is_unused(memory, job, now) ||
+		is_bound(memory, job))
 		return false;
 	/* who has no lease any more has been given all keys */
 	return job->part.bytes == 0 || (job->ahead && connection_is_idle(memory, job->connection, now));
@@ -58,31 +65,48 @@ ask_job(HgQueueEntry *job)
 	hg_queue_entry_wake(job);
 }
 
+/*
+ * Would there be memory for the first in the queue when idle jobs, or those of them alone that have
+ * been asked for, were evicted, and kept graphs that nobody uses then?
+ */
+static bool
+would_be_enough(HgQueueMemory *memory, bool asked_alone, uint64_t now)
+{
+	const HgQueueEntry *first = memory->waiting.first;
+	uint64_t freed = memory->kept.leaving;
+
+	for (const HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
+		if (asked_alone ? job->asked : is_idle(memory, job, now))
+		{
+			freed += job->memory;
+			hg_queue_kept_reckon_end(job);
+		}
+	freed += hg_queue_kept_spare(&memory->kept, first);
+	hg_queue_kept_reckon_none(&memory->kept);
+	return first->memory <= hg_queue_memory_unreserved(memory, freed);
+}
+
 void
 hg_queue_idle_ask(HgQueueMemory *memory)
 {
 	const HgQueueEntry *first = memory->waiting.first;
 	const uint64_t now = (uint64_t) hg_clock_ms();
-	uint64_t idle = 0;	/* bytes of jobs that are */
-	uint64_t asked = 0; /* ... and of those that have been asked for */
+	uint32_t asked = 0;
 	HgQueueEntry *longest;
 
-	if (first == NULL || hg_queue_memory_fits(memory, first))
+	if (first == NULL || hg_queue_memory_can_fit(memory, first))
 		return;
 	for (HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
 	{
 		job->asked = job->asked && is_idle(memory, job, now);
 		if (job->asked)
 			ask_job(job);
-		if (job->asked)
-			asked += job->memory;
-		if (is_idle(memory, job, now))
-			idle += job->memory;
+		asked += job->asked;
 	}
-	if (first->memory > hg_queue_memory_unreserved(memory, idle))
+	if (!would_be_enough(memory, false, now))
 		return;
 	/* where all is held that is not reserved, one by one */
-	while (asked == 0 || first->memory > hg_queue_memory_unreserved(memory, asked))
+	while (asked == 0 || !would_be_enough(memory, true, now))
 	{
 		longest = NULL;
 		for (HgQueueEntry *job = memory->open.first; job != NULL; job = job->next)
@@ -92,7 +116,7 @@ hg_queue_idle_ask(HgQueueMemory *memory)
 		if (longest == NULL)
 			break;
 		ask_job(longest);
-		asked += longest->memory;
+		asked++;
 	}
 }
 
@@ -102,5 +126,5 @@ hg_queue_idle_must_evict(const HgQueueMemory *memory, const HgQueueEntry *job)
 	const HgQueueEntry *first = memory->waiting.first;
 
 	return job->asked && is_idle(memory, job, (uint64_t) hg_clock_ms()) && first != NULL &&
-		   !hg_queue_memory_fits(memory, first);
+		   !hg_queue_memory_can_fit(memory, first);
 }

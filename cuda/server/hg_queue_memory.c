@@ -9,6 +9,8 @@
  */
 #include "hg_queue_memory.h"
 
+#include <stdio.h>
+
 bool
 hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other)
 {
@@ -24,8 +26,15 @@ hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *j
 	return false;
 }
 
-uint64_t
-hg_queue_memory_budget(const HgQueueMemory *memory)
+/* What there is of a budget but for so much. */
+static uint64_t
+rest_of(uint64_t budget, uint64_t taken)
+{
+	return budget > taken ? budget - taken : 0;
+}
+
+static uint64_t
+budget_of(const HgQueueMemory *memory)
 {
 	HgMemoryUse use;
 
@@ -34,23 +43,135 @@ hg_queue_memory_budget(const HgQueueMemory *memory)
 }
 
 uint64_t
+hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	return rest_of(budget_of(memory), hg_queue_kept_named_bytes(&memory->kept, job));
+}
+
+uint64_t
 hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle)
 {
-	const uint64_t budget = hg_queue_memory_budget(memory);
-	const uint64_t reserved = memory->reserved - idle;
+	return rest_of(budget_of(memory), memory->reserved + memory->kept.bytes - idle);
+}
 
-	return budget > reserved ? budget - reserved : 0;
+/* Has the device memory for the job, when graphs of so many bytes have gone? */
+static bool
+fits_without(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t graphs)
+{
+	HgMemoryUse use;
+
+	if (job->memory > hg_queue_memory_unreserved(memory, graphs))
+		return false;
+	if (memory->open.length == 0)
+		return true;
+	memory->config->memory_use(memory->config->arg, &use);
+	return job->memory <= rest_of(use.budget, rest_of(use.held, graphs));
 }
 
 bool
 hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
-	HgMemoryUse use;
+	return fits_without(memory, job, 0);
+}
 
-	if (job->memory > hg_queue_memory_unreserved(memory, 0))
+/* Bytes of graphs that nobody uses, and of those that are leaving. */
+static uint64_t
+spare_for(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	return memory->kept.leaving + hg_queue_kept_spare(&memory->kept, job);
+}
+
+bool
+hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	return fits_without(memory, job, spare_for(memory, job));
+}
+
+/*
+ * Evict the next graph, in front of those that have gone already; false where there is none, as the
+ * device's memory is another than a moment before.
+ */
+static bool
+evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueGraph **gone)
+{
+	HgQueueGraph *graph = hg_queue_kept_evict(&memory->kept, job);
+
+	if (graph == NULL)
 		return false;
-	if (memory->open.length == 0)
-		return true;
-	memory->config->memory_use(memory->config->arg, &use);
-	return use.held < use.budget && job->memory <= use.budget - use.held;
+	graph->next = *gone;
+	*gone = graph;
+	return true;
+}
+
+HgQueueGraph *
+hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	HgQueueGraph *gone = NULL;
+
+	if (!hg_queue_memory_can_fit(memory, job))
+		return NULL;
+	while (!fits_without(memory, job, memory->kept.leaving))
+		if (!evict_one(memory, job, &gone))
+			break;
+	return gone;
+}
+
+HgQueueGraph *
+hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job, uint64_t bytes)
+{
+	HgQueueGraph *gone = NULL;
+
+	if (bytes > hg_queue_memory_unreserved(memory, spare_for(memory, job)))
+		return NULL;
+	while (bytes > hg_queue_memory_unreserved(memory, memory->kept.leaving))
+		if (!evict_one(memory, job, &gone))
+			break;
+	return gone;
+}
+
+uint64_t
+hg_queue_memory_kept_limit(const HgQueueMemory *memory)
+{
+	const uint64_t budget = budget_of(memory);
+	const uint64_t limit = memory->config->kept_limit;
+
+	if (limit == 0)
+		return budget / 2;
+	return limit < budget ? limit : budget;
+}
+
+static HgStatus
+refuse_graph(uint64_t bytes, uint64_t limit, HgError *error)
+{
+	char detail[120];
+
+	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
+			 (unsigned long long) bytes, (unsigned long long) limit);
+	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
+						"the HashGraph is too large for the device memory that is for kept ones");
+}
+
+HgStatus
+hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes, HgError *error)
+{
+	const uint64_t limit = hg_queue_memory_kept_limit(memory);
+
+	return bytes <= limit ? HG_OK : refuse_graph(bytes, limit, error);
+}
+
+HgStatus
+hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes, HgQueueGraph **gone,
+								  HgError *error)
+{
+	const HgQueueKept *kept = &memory->kept;
+	const uint64_t limit = hg_queue_memory_kept_limit(memory);
+	const uint64_t left = rest_of(limit, kept->bytes - spare_for(memory, NULL));
+
+	*gone = NULL;
+	if (bytes > left)
+		return refuse_graph(bytes, left, error);
+	while (bytes > rest_of(limit, kept->bytes - kept->leaving))
+		if (!evict_one(memory, NULL, gone))
+			break;
+	return HG_OK;
 }

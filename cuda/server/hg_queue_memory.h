@@ -8,6 +8,12 @@
  * that all of them hold together.  So is what there is to be reserved: other processes take
  * memory of the device.
  *
+ * Kept graphs hold memory that no job reserves, and that jobs come before: where one does not fit
+ * because of graphs that nobody uses, these go, those first that were used least lately, as many as
+ * it takes, and none where that would not be enough.  Never for a job that names them.  A job that
+ * makes a graph has its memory reserved as any other; when the graph is kept, that stops being the
+ * job's in the same step (hg_server_queue_keep), so that nothing is counted twice.
+ *
  * The caller holds the queue's lock.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -17,7 +23,7 @@
 #ifndef HG_QUEUE_MEMORY_H
 #define HG_QUEUE_MEMORY_H
 
-#include "hg_queue_entry.h"
+#include "hg_queue_kept.h"
 #include "hg_server.h"
 
 typedef struct HgQueueMemory
@@ -26,6 +32,7 @@ typedef struct HgQueueMemory
 	uint64_t reserved;
 	HgQueueList open;	 /* jobs, in no order */
 	HgQueueList waiting; /* jobs */
+	HgQueueKept kept;
 } HgQueueMemory;
 
 /* Are two jobs of one group, or of one connection?  Then neither waits while the other is open. */
@@ -34,13 +41,38 @@ extern bool hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEn
 /* Has the job's group, or its connection, a job open? */
 extern bool hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* The device memory that jobs may hold together, as things stand. */
-extern uint64_t hg_queue_memory_budget(const HgQueueMemory *memory);
+/* What of the device memory a job may have, as things stand, where no other one has any. */
+extern uint64_t hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* That of it which no job has been admitted for, but for jobs that reserve idle bytes together. */
+/*
+ * The memory which no job has been admitted for, and no kept graph holds, but for jobs and graphs
+ * that have idle bytes together.
+ */
 extern uint64_t hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle);
 
 /* Has the device memory for the job? */
 extern bool hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job);
+
+/* The same, where kept graphs that nobody uses make room. */
+extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job);
+
+/*
+ * Take out the graphs that make room for the job; or for bytes more of it, an open one.  NULL where
+ * it needs none, or where they would not be enough.
+ */
+extern HgQueueGraph *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
+extern HgQueueGraph *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
+													uint64_t bytes);
+
+/* What kept graphs may hold together. */
+extern uint64_t hg_queue_memory_kept_limit(const HgQueueMemory *memory);
+
+/* May a graph of so many bytes be kept, if there is no other?  Else HG_DEVICE_OUT_OF_MEMORY. */
+extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes,
+										   HgError *error);
+
+/* May it beside those that are in use?  Then *gone are others that go for it. */
+extern HgStatus hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes,
+												  HgQueueGraph **gone, HgError *error);
 
 #endif /* HG_QUEUE_MEMORY_H */

@@ -9,6 +9,7 @@
  */
 #include "hg_queue_staging.h"
 
+#include "../../src/engine/hg_kept.h"
 #include "../../src/engine/wire/hg_wire.h"
 
 /*
@@ -99,16 +100,33 @@ hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes)
 	staging->rooms.bytes = whole_pages(bytes) - staging->rooms.offset;
 }
 
-uint64_t
-hg_queue_staging_lease_bytes(const HgJobSpec *spec)
+/* The bytes that are sent for a side: UINT64_MAX where nobody knows. */
+static uint64_t
+side_bytes(const HgJobSpec *spec, HgSide side)
 {
-	const uint64_t outer = spec->expected_rows[HG_OUTER];
-	const uint64_t inner = spec->expected_rows[HG_INNER];
-	const uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
+	const HgKeptUse *use = spec->kept[side];
+	const uint64_t rows = spec->expected_rows[side];
 
-	if (outer == 0 || inner == 0 || outer > HG_MAX_ROWS || inner > HG_MAX_ROWS)
-		return most;
-	return whole_pages(less((outer + inner) * spec->key_width, most) + HG_WIRE_PAGE - 1);
+	if (use != NULL)
+		return use->masked != 0 ? hg_kept_mask_words(&use->shape) * sizeof(uint64_t) : 0;
+	return rows == 0 || rows > HG_MAX_ROWS ? UINT64_MAX : rows * spec->key_width;
+}
+
+uint64_t
+hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec)
+{
+	const uint64_t outer = side_bytes(spec, HG_OUTER);
+	const uint64_t inner = side_bytes(spec, HG_INNER);
+	uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
+	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
+
+	if (spec->keep != NULL)
+	{
+		most = less(most, whole_pages(staging->leases.bytes / LEASES));
+		bytes = spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
+	}
+	/* nothing may be to be sent, and a lease there is always */
+	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);
 }
 
 uint64_t

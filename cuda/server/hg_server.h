@@ -5,7 +5,7 @@
  *
  *	hg_server.c			one connection, or a socket to listen on and a thread for each
  *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
- *	hg_server_queue.c	what connections share: device memory and staging; on hg_queue_*.c
+ *	hg_server_queue.c	what connections share: device memory, kept graphs, staging; on hg_queue_*.c
  *
  * Nothing here knows what kind of engine does the work.
  *
@@ -24,7 +24,8 @@
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
-	uint64_t budget; /* what jobs may hold together; less while other processes have more */
+	uint64_t budget; /* what jobs and kept graphs may hold together; less while other processes
+					  * have more */
 	uint64_t held;	 /* what they hold */
 	uint64_t peak;	 /* the most that they held */
 } HgMemoryUse;
@@ -46,7 +47,9 @@ typedef struct HgServerConfig
 	uint64_t staging_bytes;
 	int staging_fd;
 
-	int idle_timeout; /* seconds without a job until it ends; 0 = never */
+	uint64_t kept_limit; /* device memory for kept graphs; 0 = half of the budget as it stands */
+
+	int idle_timeout; /* seconds without a job until it ends, and kept graphs with it; 0 = never */
 	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_queue_idle.h */
 
 	HgEngineCosts costs; /* for the hello */
@@ -67,7 +70,7 @@ typedef struct HgServerConfig
 
 	/*
 	 * Called when there has been no job for a second: give back what is kept for the next
-	 * one's speed alone.
+	 * one's speed alone.  Kept graphs stay.
 	 */
 	void (*rest)(void *arg);
 

@@ -22,7 +22,9 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial;	   /* where the spec has one: that points here */
+	HgTableTrial trial; /* where the spec has one: that points here ... */
+	HgKeptSpec keep;	/* ... and the same of these */
+	HgKeptUse kept[2];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */
@@ -103,5 +105,11 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 
 /* Does what a request to append names exist in the job, and lie within its lease? */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
+
+/* The same of edges of a graph that is to be kept ... */
+extern bool hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request);
+
+/* ... and of words of a mask. */
+extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 #endif /* HG_SERVER_INTERNAL_H */

@@ -126,6 +126,7 @@ open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	job->engine = session->config->engine;
 	if (status != HG_OK)
 		return status;
+	hg_server_queue_graphs(&job->entry, job->kept);
 	status = job->engine->open(job->engine, &job->host, spec, &job->job, error);
 	if (status != HG_OK)
 		hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
@@ -178,6 +179,23 @@ check_spec(const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
+/* Take a job's spec out of a request.  No pointer of the client's is of use here. */
+static void
+take_spec(HgServerJob *job, const HgWireRequest *request)
+{
+	job->spec = request->spec;
+	job->trial = request->trial;
+	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
+	job->keep = request->keep;
+	job->spec.keep = request->keep.shape.key_width > 0 ? &job->keep : NULL;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		job->kept[side] = request->kept[side];
+		job->kept[side].graph = NULL;
+		job->spec.kept[side] = request->kept[side].shape.key_width > 0 ? &job->kept[side] : NULL;
+	}
+}
+
 HgStatus
 hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWireReply *reply)
 {
@@ -190,10 +208,7 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	job->session = session;
 	job->id = request->header.job;
-	job->spec = request->spec;
-	job->trial = request->trial;
-	/* no pointer of the client's is of use here */
-	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
+	take_spec(job, request);
 	job->host.alloc = hg_process_alloc;
 	job->host.free = hg_process_free;
 	job->host.cancelled = host_cancelled;

@@ -16,10 +16,10 @@
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
  * an eventfd which the thread that has ended his wait writes to.
  *
- * Beside it are hg_queue_staging.h, the parts of staging, hg_queue_memory.h, the memory of the
- * device, and hg_queue_idle.h, jobs that are evicted where others wait.  How much memory there is
- * to be reserved is measured for who comes, and from time to time for who is the first in the
- * queue.
+ * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, the graphs that the
+ *device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where others
+ *wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory there is to
+ *be reserved is measured for who comes, and from time to time for who is the first in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,128 +27,10 @@
  */
 #include "hg_server_queue.h"
 
-#include "hg_queue_idle.h"
-#include "hg_queue_memory.h"
-#include "hg_queue_staging.h"
+#include "hg_queue_turn.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* How often a client that has sent something else is looked at while it waits, in ms. */
-#define LOOK_MS 10
-
-struct HgServerQueue
-{
-	const HgServerConfig *config;
-	pthread_mutex_t lock; /* guards all that follows */
-
-	HgQueueMemory memory; /* and the jobs that are open, or wait for it */
-	uint32_t evicted;	  /* jobs that are neither open any more nor closed */
-	HgQueueList members;  /* of teams, waiting for a lease */
-
-	HgQueueStaging staging;
-	HgQueueList requests; /* waiting for room */
-
-	uint64_t started_ms;
-	uint64_t idle_since_ms; /* while there is no job */
-	HgDeviceStatus counted; /* connections and the numbers of jobs that have ended */
-};
-
-static uint64_t
-now_ms(void)
-{
-	return (uint64_t) hg_clock_ms();
-}
-
-/* Take someone out of a list, whose wait is over. */
-static void
-end_wait(HgQueueList *list, HgQueueEntry *entry, HgQueueState state)
-{
-	hg_queue_list_remove(list, entry);
-	entry->state = state;
-	hg_queue_entry_wake(entry);
-}
-
-/* Admit a job, which is in no list, if it fits now. */
-static bool
-admit(HgServerQueue *queue, HgQueueEntry *job)
-{
-	if (!hg_queue_memory_fits(&queue->memory, job) ||
-		!hg_queue_staging_take_lease(&queue->staging, job))
-		return false;
-	queue->memory.reserved += job->memory;
-	job->used_ms = now_ms();
-	return true;
-}
-
-/* A job of this group is open: those that wait must not wait any longer. */
-static void
-admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
-{
-	HgQueueEntry *next;
-
-	for (HgQueueEntry *job = queue->memory.waiting.first; job != NULL; job = next)
-	{
-		next = job->next;
-		if (job->group != group)
-			continue;
-		if (admit(queue, job))
-		{
-			end_wait(&queue->memory.waiting, job, HG_QUEUE_GRANTED);
-			hg_queue_list_append(&queue->memory.open, job);
-		}
-		else
-			end_wait(&queue->memory.waiting, job, HG_QUEUE_REFUSED);
-	}
-}
-
-/* Something is free again: whose turn is it? */
-static void
-admit_waiting(HgServerQueue *queue)
-{
-	HgQueueEntry *job;
-
-	while ((job = queue->members.first) != NULL &&
-		   hg_queue_staging_take_lease(&queue->staging, job))
-	{
-		end_wait(&queue->members, job, HG_QUEUE_GRANTED);
-		hg_queue_list_append(&queue->memory.open, job);
-	}
-	/* they have staging at least */
-	if (job != NULL)
-		return;
-	while ((job = queue->memory.waiting.first) != NULL)
-	{
-		if (!admit(queue, job))
-		{
-			/* other processes may have more of the device than when it came */
-			if (job->memory <= hg_queue_memory_budget(&queue->memory))
-				break;
-			end_wait(&queue->memory.waiting, job, HG_QUEUE_REFUSED);
-			continue;
-		}
-		end_wait(&queue->memory.waiting, job, HG_QUEUE_GRANTED);
-		hg_queue_list_append(&queue->memory.open, job);
-		if (job->group != 0)
-			admit_or_refuse_group(queue, job->group);
-	}
-	hg_queue_idle_ask(&queue->memory);
-}
-
-static void
-grant_rooms(HgServerQueue *queue)
-{
-	HgQueueEntry *request;
-
-	while ((request = queue->requests.first) != NULL &&
-		   hg_queue_staging_take_room(&queue->staging, request))
-		end_wait(&queue->requests, request, HG_QUEUE_GRANTED);
-}
 
 /* Is there a job?  The client of one that was evicted is still to be told. */
 static bool
@@ -162,75 +44,8 @@ static void
 note_idle(HgServerQueue *queue)
 {
 	if (!has_jobs(queue))
-		queue->idle_since_ms = now_ms();
+		queue->idle_since_ms = hg_queue_now_ms();
 }
-
-/* How long a wait for something sleeps at most, in ms; -1 for as long as nothing happens. */
-static int
-longest_sleep(const HgServerQueue *queue, const HgQueueList *list, bool sees_socket)
-{
-	if (!sees_socket)
-		return LOOK_MS;
-	return list == &queue->memory.waiting ? HG_QUEUE_LOOK_IDLE_MS : -1;
-}
-
-/*
- * Wait in a list until someone ends the entry's wait, or the client gives up; with the lock
- * held, which is let go meanwhile.  Returns the state; HG_QUEUE_OUTSIDE where the client
- * gave up.
- */
-static HgQueueState
-wait_in_list(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
-			 const HgQueueWaiter *waiter)
-{
-	struct pollfd ends[2] = {{.fd = waiter->wake, .events = POLLIN},
-							 {.fd = waiter->socket, .events = POLLIN}};
-	uint64_t count;
-
-	entry->wake = waiter->wake;
-	entry->state = HG_QUEUE_WAITING;
-	hg_queue_list_append(list, entry);
-	if (entry == queue->memory.waiting.first)
-		hg_queue_idle_ask(&queue->memory);
-	while (entry->state == HG_QUEUE_WAITING)
-	{
-		const bool is_first = entry == queue->memory.waiting.first;
-		bool gave_up;
-
-		pthread_mutex_unlock(&queue->lock);
-		ends[0].revents = ends[1].revents = 0; /* poll may fail, for a signal */
-		poll(ends, 2, longest_sleep(queue, list, ends[1].fd >= 0));
-		gave_up = (ends[1].fd < 0 || ends[1].revents != 0) && waiter->gave_up(waiter->arg);
-		/* a message that is no reason to give up stays where it is, readable */
-		if (ends[1].revents != 0)
-			ends[1].fd = -1;
-		if (is_first)
-			queue->config->measure(queue->config->arg);
-		pthread_mutex_lock(&queue->lock);
-
-		if (gave_up && entry->state == HG_QUEUE_WAITING)
-		{
-			hg_queue_list_remove(list, entry);
-			entry->state = HG_QUEUE_OUTSIDE;
-			return HG_QUEUE_OUTSIDE;
-		}
-		if (entry->state != HG_QUEUE_WAITING)
-			break;
-		/* another of this connection's jobs is to be evicted, which has to wait, too */
-		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
-			abort();
-		if (entry == queue->memory.waiting.first)
-			admit_waiting(queue);
-	}
-	/* it has been written to, before the state was seen */
-	if (read(waiter->wake, &count, sizeof(count)) < 0)
-		abort();
-	return entry->state;
-}
-
-/* ------------------------------------------------------------------------
- * The queue
- * ------------------------------------------------------------------------ */
 
 HgServerQueue *
 hg_server_queue_create(const HgServerConfig *config)
@@ -246,13 +61,19 @@ hg_server_queue_create(const HgServerConfig *config)
 	}
 	queue->config = queue->memory.config = config;
 	hg_queue_staging_init(&queue->staging, config->staging_bytes);
-	queue->started_ms = queue->idle_since_ms = now_ms();
+	queue->started_ms = queue->idle_since_ms = hg_queue_now_ms();
 	return queue;
 }
 
 void
 hg_server_queue_destroy(HgServerQueue *queue)
 {
+	HgQueueGraph *graph;
+
+	pthread_mutex_lock(&queue->lock);
+	while ((graph = hg_queue_kept_evict(&queue->memory.kept, NULL)) != NULL)
+		hg_queue_turn_release(queue, graph);
+	pthread_mutex_unlock(&queue->lock);
 	pthread_mutex_destroy(&queue->lock);
 	free(queue);
 }
@@ -274,66 +95,129 @@ refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 						"the join is too large for the device memory that it may have");
 }
 
+/* The answer to a job that names a graph which is not there. */
+static HgStatus
+miss(HgError *error)
+{
+	return hg_error_set(error, HG_NOT_KEPT, NULL,
+						"the device does not have the HashGraph any more");
+}
+
 /* The device memory that a job may have, if it has all of it to itself. */
 static uint64_t
-limit_of(const HgServerQueue *queue, const HgJobSpec *spec)
+limit_of(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec)
 {
-	const uint64_t budget = hg_queue_memory_budget(&queue->memory);
+	const uint64_t budget = hg_queue_memory_limit(&queue->memory, job);
 
 	return spec->memory_limit > 0 && spec->memory_limit < budget ? spec->memory_limit : budget;
 }
 
-HgStatus
-hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
-					  const void *connection, const HgQueueWaiter *waiter, HgError *error)
+/* May a job be admitted before all who wait? */
+static bool
+goes_first(const HgServerQueue *queue, const HgQueueEntry *job)
 {
-	uint64_t limit;
+	return queue->memory.waiting.length == 0 ||
+		   (hg_queue_memory_group_is_open(&queue->memory, job) && !job->ahead);
+}
 
-	job->wake = waiter->wake;
-	job->connection = connection;
-	job->group = spec->group;
-	job->in_team = spec->team != 0;
-	job->ahead = spec->ahead != 0;
-	job->wanted = hg_queue_staging_lease_bytes(spec);
-	job->memory = queue->config->job_bytes(queue->config->arg, spec);
-	queue->config->measure(queue->config->arg);
-	limit = limit_of(queue, spec);
+/* Admit a job that has come now, if it needs no wait; what hg_queue_turn_try says. */
+static HgQueueState
+admit_newcomer(HgServerQueue *queue, HgQueueEntry *job)
+{
+	HgQueueState state;
+
+	if (!hg_queue_kept_has(&queue->memory.kept, job))
+		return HG_QUEUE_NOT_KEPT;
+	if (!goes_first(queue, job))
+		return HG_QUEUE_WAITING;
+	state = hg_queue_turn_try(queue, job);
+	if (state == HG_QUEUE_WAITING && hg_queue_turn_make_room(queue, job) && goes_first(queue, job))
+		state = hg_queue_turn_try(queue, job);
+	return state;
+}
+
+/* Can there be a job of this size?  HG_OK, or the answer to one that there can't be. */
+static HgStatus
+check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec,
+		   HgError *error)
+{
+	const uint64_t limit = limit_of(queue, job, spec);
+
 	if (job->memory > limit)
 		return refuse(job, limit, error);
+	if (spec->keep == NULL)
+		return HG_OK;
+	return hg_queue_memory_check_keep(&queue->memory, hg_queue_kept_least_bytes(&spec->keep->shape),
+									  error);
+}
 
-	pthread_mutex_lock(&queue->lock);
-	job->state = HG_QUEUE_REFUSED;
-	if ((queue->memory.waiting.length == 0 ||
-		 (hg_queue_memory_group_is_open(&queue->memory, job) && spec->ahead == 0)) &&
-		admit(queue, job))
-	{
-		job->state = HG_QUEUE_GRANTED;
-		hg_queue_list_append(&queue->memory.open, job);
-		if (job->group != 0)
-			admit_or_refuse_group(queue, job->group);
-	}
-	else if (!hg_queue_memory_group_is_open(&queue->memory, job))
-		wait_in_list(queue, &queue->memory.waiting, job, waiter);
-	if (job->state == HG_QUEUE_OUTSIDE)
-	{
-		queue->counted.jobs_cancelled++;
-		/* the next in the queue may be one that this one kept waiting */
-		admit_waiting(queue);
-		note_idle(queue);
-	}
-	pthread_mutex_unlock(&queue->lock);
-
+/* What a job is answered that waits no more. */
+static HgStatus
+answer_to(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *spec,
+		  HgError *error)
+{
 	switch (job->state)
 	{
 		case HG_QUEUE_GRANTED:
 			return HG_OK;
 		case HG_QUEUE_OUTSIDE:
 			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
+		case HG_QUEUE_NOT_KEPT:
+			return miss(error);
 		case HG_QUEUE_WAITING:
 		case HG_QUEUE_REFUSED:
 			break;
 	}
-	return refuse(job, limit_of(queue, spec), error);
+	return refuse(job, limit_of(queue, job, spec), error);
+}
+
+HgStatus
+hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec,
+					  const void *connection, const HgQueueWaiter *waiter, HgError *error)
+{
+	HgStatus status;
+
+	job->wake = waiter->wake;
+	job->connection = connection;
+	job->group = spec->group;
+	job->in_team = spec->team != 0;
+	job->ahead = spec->ahead != 0;
+	job->named[HG_OUTER] = spec->kept[HG_OUTER];
+	job->named[HG_INNER] = spec->kept[HG_INNER];
+	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
+	job->memory = queue->config->job_bytes(queue->config->arg, spec);
+	queue->config->measure(queue->config->arg);
+
+	pthread_mutex_lock(&queue->lock);
+	status = check_size(queue, job, spec, error);
+	if (status != HG_OK)
+	{
+		pthread_mutex_unlock(&queue->lock);
+		return status;
+	}
+	job->state = admit_newcomer(queue, job);
+	if (job->state == HG_QUEUE_WAITING && hg_queue_memory_group_is_open(&queue->memory, job))
+		job->state = HG_QUEUE_REFUSED;
+	else if (job->state == HG_QUEUE_WAITING)
+		hg_queue_turn_wait(queue, &queue->memory.waiting, job, waiter);
+	if (job->state == HG_QUEUE_OUTSIDE)
+	{
+		queue->counted.jobs_cancelled++;
+		/* the next in the queue may be one that this one kept waiting */
+		hg_queue_turn_pass_on(queue);
+		note_idle(queue);
+	}
+	status = answer_to(queue, job, spec, error);
+	pthread_mutex_unlock(&queue->lock);
+	return status;
+}
+
+void
+hg_server_queue_graphs(const HgQueueEntry *job, HgKeptUse uses[2])
+{
+	/* without the lock: what is pinned stays */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		uses[side].graph = job->graphs[side] != NULL ? job->graphs[side]->graph : NULL;
 }
 
 HgStatus
@@ -343,16 +227,16 @@ hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member, const HgJobSpec
 	member->connection = connection;
 	member->group = spec->group;
 	member->in_team = true;
-	member->wanted = hg_queue_staging_lease_bytes(spec);
+	member->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
 
 	pthread_mutex_lock(&queue->lock);
 	member->state = HG_QUEUE_GRANTED;
 	if (queue->members.length == 0 && hg_queue_staging_take_lease(&queue->staging, member))
 		hg_queue_list_append(&queue->memory.open, member);
-	else if (wait_in_list(queue, &queue->members, member, waiter) == HG_QUEUE_OUTSIDE)
+	else if (hg_queue_turn_wait(queue, &queue->members, member, waiter) == HG_QUEUE_OUTSIDE)
 	{
 		queue->counted.jobs_cancelled++;
-		admit_waiting(queue);
+		hg_queue_turn_pass_on(queue);
 	}
 	pthread_mutex_unlock(&queue->lock);
 
@@ -367,6 +251,7 @@ hg_server_queue_grow(HgServerQueue *queue, HgQueueEntry *job, uint64_t bytes, Hg
 	bool fits;
 
 	pthread_mutex_lock(&queue->lock);
+	hg_queue_turn_release(queue, hg_queue_memory_make_more_room(&queue->memory, job, bytes));
 	fits = bytes <= hg_queue_memory_unreserved(&queue->memory, 0);
 	if (fits)
 	{
@@ -394,7 +279,7 @@ hg_server_queue_end_work(HgServerQueue *queue, HgQueueEntry *job)
 {
 	pthread_mutex_lock(&queue->lock);
 	job->busy = false;
-	job->used_ms = now_ms();
+	job->used_ms = hg_queue_now_ms();
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -430,7 +315,8 @@ hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
 		take_out(queue, job);
 		queue->evicted++;
 	}
-	admit_waiting(queue);
+	hg_queue_turn_release(queue, hg_queue_kept_unpin(&queue->memory.kept, job, NULL));
+	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -441,7 +327,7 @@ hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
 	hg_queue_staging_give_lease(&queue->staging, job);
 	/* what is built has taken the place of the one that was at work */
 	job->ahead = false;
-	admit_waiting(queue);
+	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -449,6 +335,8 @@ void
 hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome)
 {
 	pthread_mutex_lock(&queue->lock);
+	/* while the job is still open: the process is not idle */
+	hg_queue_turn_release(queue, hg_queue_kept_unpin(&queue->memory.kept, job, NULL));
 	hg_queue_staging_give_lease(&queue->staging, job);
 	queue->memory.reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)
@@ -470,8 +358,52 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 			queue->counted.jobs_cancelled++;
 			break;
 	}
-	admit_waiting(queue);
+	hg_queue_turn_pass_on(queue);
 	note_idle(queue);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+HgStatus
+hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgKeptSpec *spec, HgKept *graph,
+					 uint64_t bytes, HgError *error)
+{
+	HgQueueGraph *kept = calloc(1, sizeof(*kept));
+	HgQueueGraph *gone = NULL;
+	HgStatus status = HG_OK;
+	bool known = false;
+
+	if (kept == NULL)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
+	*kept =
+		(HgQueueGraph){.name = spec->name, .shape = spec->shape, .graph = graph, .bytes = bytes};
+	pthread_mutex_lock(&queue->lock);
+	known = hg_queue_kept_knows(&queue->memory.kept, &spec->name);
+	if (!known)
+		status = hg_queue_memory_make_room_to_keep(&queue->memory, bytes, &gone, error);
+	if (!known && status == HG_OK)
+	{
+		const uint64_t moved = bytes < job->memory ? bytes : job->memory;
+
+		hg_queue_kept_add(&queue->memory.kept, kept);
+		queue->memory.reserved -= moved;
+		job->memory -= moved;
+		kept = NULL;
+	}
+	hg_queue_turn_release(queue, gone);
+	hg_queue_turn_pass_on(queue);
+	pthread_mutex_unlock(&queue->lock);
+	if (known)
+		queue->config->engine->release(queue->config->engine, graph);
+	free(kept);
+	return status;
+}
+
+void
+hg_server_queue_drop(HgServerQueue *queue, const HgKeptName *name)
+{
+	pthread_mutex_lock(&queue->lock);
+	hg_queue_turn_release(queue, hg_queue_kept_drop(&queue->memory.kept, name));
+	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -484,9 +416,9 @@ hg_server_queue_take_room(HgServerQueue *queue, HgQueueEntry *room, uint64_t wan
 	room->wanted = hg_queue_staging_room_bytes(wanted);
 	pthread_mutex_lock(&queue->lock);
 	if (queue->requests.length > 0 || !hg_queue_staging_take_room(&queue->staging, room))
-		state = wait_in_list(queue, &queue->requests, room, waiter);
+		state = hg_queue_turn_wait(queue, &queue->requests, room, waiter);
 	if (state == HG_QUEUE_OUTSIDE)
-		grant_rooms(queue);
+		hg_queue_turn_grant_rooms(queue);
 	pthread_mutex_unlock(&queue->lock);
 
 	if (state == HG_QUEUE_OUTSIDE)
@@ -501,7 +433,7 @@ hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room)
 		return;
 	pthread_mutex_lock(&queue->lock);
 	hg_queue_staging_give_room(&queue->staging, room);
-	grant_rooms(queue);
+	hg_queue_turn_grant_rooms(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -520,7 +452,7 @@ hg_server_queue_idle_ms(HgServerQueue *queue)
 
 	pthread_mutex_lock(&queue->lock);
 	if (!has_jobs(queue))
-		idle = (int64_t) (now_ms() - queue->idle_since_ms);
+		idle = (int64_t) (hg_queue_now_ms() - queue->idle_since_ms);
 	pthread_mutex_unlock(&queue->lock);
 	return idle;
 }
@@ -533,7 +465,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	queue->config->memory_use(queue->config->arg, &use);
 	pthread_mutex_lock(&queue->lock);
 	*status = queue->counted;
-	status->uptime_ms = now_ms() - queue->started_ms;
+	status->uptime_ms = hg_queue_now_ms() - queue->started_ms;
 	status->jobs_open = queue->memory.open.length;
 	status->jobs_queued = queue->memory.waiting.length + queue->members.length;
 	status->staging_bytes = queue->config->staging_bytes;
@@ -542,5 +474,9 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	status->memory_reserved = queue->memory.reserved;
 	status->memory_held = use.held;
 	status->memory_peak = use.peak;
+	status->kept_graphs = queue->memory.kept.graphs;
+	status->kept_bytes = queue->memory.kept.bytes;
+	status->kept_limit = hg_queue_memory_kept_limit(&queue->memory);
+	status->kept_evicted = queue->memory.kept.evicted;
 	pthread_mutex_unlock(&queue->lock);
 }

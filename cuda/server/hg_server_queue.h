@@ -46,18 +46,22 @@ typedef enum HgQueueOutcome
 /* NULL when out of memory.  config must outlive it. */
 extern HgServerQueue *hg_server_queue_create(const HgServerConfig *config);
 
-/* Nobody may be waiting, and no job open. */
+/* Nobody may be waiting, and no job open.  Kept graphs are released. */
 extern void hg_server_queue_destroy(HgServerQueue *queue);
 
 /*
  * Admit a job of a connection, waiting for its turn where it may wait.  On HG_OK the
- * entry has its memory reserved and a lease of staging, until hg_server_queue_leave.
- * HG_DEVICE_OUT_OF_MEMORY where it would have to wait and may not, or waited in vain;
- * HG_CANCELLED where the client gave up.
+ * entry has its memory reserved, a lease of staging, and the graphs that it names, until
+ * hg_server_queue_leave.  HG_DEVICE_OUT_OF_MEMORY where it would have to wait and may not, or
+ * waited in vain; HG_NOT_KEPT where a graph is not there, or not any more; HG_CANCELLED where the
+ * client gave up.  spec->kept stays in place until then.
  */
 extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgJobSpec *spec, const void *connection,
 									  const HgQueueWaiter *waiter, HgError *error);
+
+/* The graphs that an admitted job has named, by HgSide: the engine's, in uses of them. */
+extern void hg_server_queue_graphs(const HgQueueEntry *job, HgKeptUse uses[2]);
 
 /*
  * Give a further member of a team's job, which has been admitted, a lease of its own, waiting for
@@ -97,6 +101,19 @@ extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 
 /* The job is closed, and holds no device memory any more; it may have been evicted before. */
 extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
+
+/*
+ * Keep a graph of bytes that an admitted job has made: from now on they are not the job's any more.
+ * Others go where it takes that; and where there is one of its name, the new one is released.
+ * HG_DEVICE_OUT_OF_MEMORY where it is larger than jobs leave of what is for kept graphs, or
+ * HG_OUT_OF_MEMORY, and it still is the caller's.
+ */
+extern HgStatus hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job,
+									 const HgKeptSpec *spec, HgKept *graph, uint64_t bytes,
+									 HgError *error);
+
+/* Drop the kept graph of that name, if there is one. */
+extern void hg_server_queue_drop(HgServerQueue *queue, const HgKeptName *name);
 
 /*
  * Get room for results in staging, at most wanted bytes, perhaps fewer, waiting where there is

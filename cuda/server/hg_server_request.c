@@ -14,13 +14,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Do count elements of so many bytes lie in the job's lease, from where a request says on? */
+static bool
+lie_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count, uint64_t width)
+{
+	const HgQueuePart *lease = &job->entry.part;
+
+	return request->offset % 8 == 0 && request->offset >= lease->offset &&
+		   request->offset - lease->offset <= lease->bytes &&
+		   count <= (lease->bytes - (request->offset - lease->offset)) / width;
+}
+
+static bool
+side_exists(const HgWireRequest *request)
+{
+	return request->side == HG_OUTER || request->side == HG_INNER;
+}
+
 bool
 hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 {
-	const HgQueuePart *lease = &job->entry.part;
 	uint64_t width = job->spec.key_width;
 
-	if (request->side != HG_OUTER && request->side != HG_INNER)
+	if (!side_exists(request) || job->spec.keep != NULL || job->spec.kept[request->side] != NULL)
 		return false;
 	if (request->header.type == HG_WIRE_APPEND_COLUMN)
 	{
@@ -28,9 +44,34 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 			return false;
 		width = job->spec.column_width[request->side][request->column] + request->nulls;
 	}
-	return request->offset % 8 == 0 && request->offset >= lease->offset &&
-		   request->offset - lease->offset <= lease->bytes &&
-		   request->count <= (lease->bytes - (request->offset - lease->offset)) / width;
+	return lie_in_lease(job, request, request->count, width);
+}
+
+bool
+hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request)
+{
+	const uint64_t width = job->keep.shape.key_width;
+
+	/* with such a count no sum of bytes is too large for 64 bits */
+	return job->spec.keep != NULL && request->count <= HG_MAX_ROWS &&
+		   lie_in_lease(job, request, hg_wire_edge_keys(request->count) + request->count * width,
+						1);
+}
+
+bool
+hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
+{
+	const HgKeptUse *use;
+	uint64_t words;
+
+	if (!side_exists(request) || request->zero > 1)
+		return false;
+	use = job->spec.kept[request->side];
+	if (use == NULL || use->masked == 0)
+		return false;
+	words = hg_kept_mask_words(&use->shape);
+	return request->first <= words && request->count <= words - request->first &&
+		   (request->zero == 1 || lie_in_lease(job, request, request->count, sizeof(uint64_t)));
 }
 
 /*
@@ -309,10 +350,49 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 }
 
 static HgStatus
+serve_put_edges(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const unsigned char *rows = job->session->config->staging + request->offset;
+
+	/* an engine without has refused to open the job, which was admitted with all of its edges */
+	return job->engine->put_edges(job->job, rows + hg_wire_edge_keys(request->count),
+								  (const uint32_t *) rows, request->count, error);
+}
+
+static HgStatus
+serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const unsigned char *staging = job->session->config->staging;
+	const uint64_t *words = request->zero ? NULL : (const uint64_t *) (staging + request->offset);
+
+	return job->engine->mask(job->job, (HgSide) request->side, request->first, request->count,
+							 words, error);
+}
+
+/* Have the process keep the graph that a job has made. */
+static HgStatus
+keep_graph(HgServerJob *job, HgError *error)
+{
+	HgKept *graph;
+	uint64_t bytes;
+	HgStatus status = job->engine->keep(job->job, &graph, &bytes, error);
+
+	if (status != HG_OK)
+		return status;
+	status =
+		hg_server_queue_keep(job->session->queue, &job->entry, &job->keep, graph, bytes, error);
+	if (status != HG_OK)
+		job->engine->release(job->engine, graph);
+	return status;
+}
+
+static HgStatus
 serve_build(HgServerJob *job, HgError *error)
 {
 	HgStatus status = job->engine->build(job->job, error);
 
+	if (status == HG_OK && job->spec.keep != NULL)
+		status = keep_graph(job, error);
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
 }
@@ -355,6 +435,10 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_build(job, error);
 		case HG_WIRE_MEASURE:
 			return serve_measure(job, reply);
+		case HG_WIRE_PUT_EDGES:
+			return serve_put_edges(job, request, error);
+		case HG_WIRE_MASK:
+			return serve_mask(job, request, error);
 		case HG_WIRE_MATCH:
 			return engine->match(job->job, (HgMatchMode) request->mode, error);
 		case HG_WIRE_NEXT:

@@ -61,6 +61,18 @@ send_answer(HgServerSession *session, int attached)
  * Messages
  * ------------------------------------------------------------------------ */
 
+/* Have the graphs that a request to open a job names a name? */
+static bool
+names_are_sane(const HgWireRequest *request)
+{
+	if (request->keep.shape.key_width > 0 && request->keep.name.serial == 0)
+		return false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (request->kept[side].shape.key_width > 0 && request->kept[side].name.serial == 0)
+			return false;
+	return true;
+}
+
 /* Is the request one that hg_wire.h allows?  job is NULL where there is none. */
 static bool
 request_is_sane(const HgServerSession *session, const HgWireRequest *request,
@@ -68,6 +80,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 {
 	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
 	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
+	bool joins = job != NULL && job->spec.keep == NULL;
 
 	if (request->header.sequence != session->sequence + 1)
 		return false;
@@ -77,18 +90,23 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_STATUS:
 			return request->header.job == 0;
 		case HG_WIRE_OPEN:
-			return !session->is_control && request->header.job != 0 && job == NULL;
+			return !session->is_control && request->header.job != 0 && job == NULL &&
+				   names_are_sane(request);
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
 		case HG_WIRE_APPEND_COLUMN:
 			return job != NULL && hg_server_job_can_append(job, request);
+		case HG_WIRE_PUT_EDGES:
+			return job != NULL && hg_server_job_can_put(job, request);
+		case HG_WIRE_MASK:
+			return job != NULL && hg_server_job_can_mask(job, request);
 		case HG_WIRE_NEXT:
-			return job != NULL && request->count > 0 &&
+			return joins && request->count > 0 &&
 				   (request->columns & ~hg_wire_columns(&job->spec)) == 0;
 		case HG_WIRE_NEXT_GROUPS:
-			return job != NULL && request->count > 0;
+			return joins && request->count > 0;
 		case HG_WIRE_EXPORT:
-			return job != NULL && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
+			return joins && side_exists && request->part <= HG_WIRE_EDGE_ROWS;
 		case HG_WIRE_END_APPEND:
 			return job != NULL;
 		case HG_WIRE_BUILD:
@@ -98,9 +116,9 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_MATCH:
 		case HG_WIRE_COUNT:
 		case HG_WIRE_REDUCE:
-			return job != NULL && mode_exists;
+			return joins && mode_exists;
 		case HG_WIRE_DESCRIBE:
-			return job != NULL && side_exists;
+			return joins && side_exists;
 		case HG_WIRE_HELLO:
 		case HG_WIRE_DEVICES:
 		case HG_WIRE_LOAD:
@@ -108,6 +126,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:
+		case HG_WIRE_DROP:
 			break;
 	}
 	return false;
@@ -178,7 +197,17 @@ serve_request(HgServerSession *session, const HgWireRequest *request)
 		leave(session, HG_SESSION_DEVICE_FAILED);
 }
 
-/* Obey a note.  A job that could not be opened gets one too. */
+/* Drop a kept graph, which is nobody's. */
+static void
+serve_drop(HgServerSession *session, const HgWireRequest *note)
+{
+	if (note->header.job != 0 || note->keep.name.serial == 0)
+		leave(session, HG_SESSION_BROKEN);
+	else
+		hg_server_queue_drop(session->queue, &note->keep.name);
+}
+
+/* Obey a note about a job.  One that could not be opened gets some too. */
 static void
 serve_note(HgServerSession *session, const HgWireHeader *note)
 {
@@ -263,6 +292,9 @@ serve_message(HgServerSession *session)
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:
 			serve_note(session, &session->received.header);
+			break;
+		case HG_WIRE_DROP:
+			serve_drop(session, &session->received.request);
 			break;
 		default:
 			serve_request(session, &session->received.request);

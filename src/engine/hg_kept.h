@@ -18,15 +18,16 @@
  *
  * KEYS are signed integers of 4 or 8 bytes, and are compared as such: a graph of keys of 4 bytes
  * meets one of 8, and appended keys of either width.  ROWS have the numbers that they are put with,
- * each below parts << HG_FLAT_ROW_BITS (hg_flat.h), and no two the same: that is what matches tell.
+ * each below parts << HG_FLAT_ROW_BITS (hg_flat.h) and HG_MAX_ROWS, and no two the same: that is
+ * what matches tell.  build answers HG_INVALID where one is not below.
  *
  * COLUMNS of a graph's rows can be kept beside it, each by itself.  A row has a PLACE in them: its
  * part times a STRIDE, which no part has more rows than, and its number in the part.
  *
  *	open (HgJobSpec.keep_column) -> put_values* -> build -> keep -> close
  *
- * A job that has the graph for a side names those that it reads (HgJobSpec.kept_columns), all of
- *one stride.
+ * A job that has the graph for a side names those that it reads (HgJobSpec.kept_columns).
+ * They are all of one stride.
  *
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.
@@ -137,6 +138,15 @@ extern "C"
 	{
 		return spec->keep != NULL || spec->keep_column != NULL || spec->kept[HG_OUTER] != NULL ||
 			   spec->kept[HG_INNER] != NULL;
+	}
+
+	/* What all row numbers of a graph are below. */
+	static inline uint64_t
+	hg_kept_rows_end(const HgKeptShape *shape)
+	{
+		const uint64_t end = (uint64_t) shape->parts << HG_FLAT_ROW_BITS;
+
+		return end < HG_MAX_ROWS ? end : HG_MAX_ROWS;
 	}
 
 	/* Words of a mask over all row numbers that a graph can have. */

@@ -13,9 +13,9 @@
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
- *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, runs out of device memory
- *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns does
- *	HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, runs out of device
+ *memory HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns
+ *does HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
@@ -26,10 +26,13 @@
  *	HG_STANDIN_NEIGHBOURS=FILE			has so many bytes of memory less as the file says
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
  *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
+ *	HG_STANDIN_FORGETS=1				has no kept graph any more when a job names it
+ *	HG_STANDIN_RELEASE_MS=n				takes that long to release one
  *
- * Its device memory is what its jobs allocate, all together as much as the memory budget
- * allows, of 1 GB where there is none.  A job needs 32 bytes for each row that it expects, and
- * what its columns take; one that has a table measured, its keys and what that table takes.
+ * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_kept.h), all
+ * together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32 bytes
+ * for each row that it expects, and what its columns take; one that has a table measured, its keys
+ * and what that table takes; and one that is about kept graphs what these say.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,9 +43,11 @@
 #endif
 
 #include "../../cuda/server/hg_device_process.h"
+#include "../../cuda/server/hg_process_memory.h"
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
 #include "../../src/engine/table/hg_table_cpu.h"
+#include "hg_host_kept.h"
 #include "hg_host_reduce.h"
 #include "hg_lies.h"
 
@@ -58,6 +63,7 @@
 #define STANDIN_ROW_BYTES 32
 
 static HgEngine engine;
+static HgHostKept keeping; /* the engine of jobs that are about kept graphs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
 static HgMemoryUse memory;
@@ -92,9 +98,10 @@ typedef struct KeptKeys
 	uint64_t keys[]; /* of either width */
 } KeptKeys;
 
-/* A job of the CPU engine, which gets its memory from the device's. */
+/* A job of an engine on the CPU, which gets its memory from the device's. */
 typedef struct StandinJob
 {
+	HgEngine *engine;
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
 	const HgHost *lender;
@@ -104,10 +111,10 @@ typedef struct StandinJob
 	bool has_table;
 } StandinJob;
 
+/* Memory of the device, which is somebody's. */
 static void *
-device_alloc(void *arg, size_t bytes)
+alloc_of(const HgHost *lender, size_t bytes)
 {
-	const HgHost *lender = ((StandinJob *) arg)->lender;
 	bool fits;
 	void *ptr;
 
@@ -130,15 +137,44 @@ device_alloc(void *arg, size_t bytes)
 }
 
 static void
-device_free(void *arg, void *ptr, size_t bytes)
+free_of(const HgHost *lender, void *ptr, size_t bytes)
 {
-	const HgHost *lender = ((StandinJob *) arg)->lender;
-
 	lender->free(lender->arg, ptr, bytes);
 	pthread_mutex_lock(&lock);
 	memory.held -= bytes;
 	pthread_mutex_unlock(&lock);
 }
+
+static void *
+device_alloc(void *arg, size_t bytes)
+{
+	return alloc_of(((StandinJob *) arg)->lender, bytes);
+}
+
+static void
+device_free(void *arg, void *ptr, size_t bytes)
+{
+	free_of(((StandinJob *) arg)->lender, ptr, bytes);
+}
+
+/* The same for kept graphs, which are no job's. */
+static const HgHost process = {.alloc = hg_process_alloc, .free = hg_process_free};
+
+static void *
+keeper_alloc(void *arg, size_t bytes)
+{
+	(void) arg;
+	return alloc_of(&process, bytes);
+}
+
+static void
+keeper_free(void *arg, void *ptr, size_t bytes)
+{
+	(void) arg;
+	free_of(&process, ptr, bytes);
+}
+
+static const HgHost keeper = {.alloc = keeper_alloc, .free = keeper_free};
 
 static bool
 device_cancelled(void *arg)
@@ -178,6 +214,13 @@ inside(HgJob *job)
 	return ((StandinJob *) job)->job;
 }
 
+/* The engine of what is inside. */
+static HgEngine *
+engine_of(HgJob *job)
+{
+	return ((StandinJob *) job)->engine;
+}
+
 static HgStatus
 standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
 			 HgError *error)
@@ -192,6 +235,10 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	if (spec->device > 0)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "there is no device %d",
 							(int) spec->device);
+	if ((spec->kept[HG_OUTER] != NULL || spec->kept[HG_INNER] != NULL) &&
+		switch_value("HG_STANDIN_FORGETS") != 0)
+		return hg_error_set(error, HG_NOT_KEPT, "The stand-in was told to forget it.",
+							"there is no such kept graph");
 
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
@@ -207,7 +254,8 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->has_table = spec->trial != NULL;
 	if (job->has_table)
 		job->trial = *spec->trial;
-	status = hg_cpu_engine()->open(hg_cpu_engine(), &job->host, &keys_alone, &job->job, error);
+	job->engine = hg_kept_is_named(spec) ? &keeping.engine : hg_cpu_engine();
+	status = job->engine->open(job->engine, &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
 	{
 		free(job);
@@ -247,7 +295,7 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_cpu_engine()->append(inside(job), side, keys, count, error);
+	status = engine_of(job)->append(inside(job), side, keys, count, error);
 	if (status == HG_OK)
 		status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
 	return answer(status, error);
@@ -262,7 +310,7 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = hg_cpu_engine()->append_rows(inside(job), side, keys, count, first_row, error);
+	status = engine_of(job)->append_rows(inside(job), side, keys, count, first_row, error);
 	if (status == HG_OK)
 		status =
 			hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
@@ -304,7 +352,7 @@ standin_build(HgJob *job, HgError *error)
 	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
 	if (status != HG_OK)
 		return status;
-	return answer(hg_cpu_engine()->build(inside(job), error), error);
+	return answer(engine_of(job)->build(inside(job), error), error);
 }
 
 /* Is there memory for what is to be done with a job's columns? */
@@ -327,7 +375,7 @@ standin_match(HgJob *job, HgMatchMode mode, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return hg_cpu_engine()->match(inside(job), mode, error);
+	return engine_of(job)->match(inside(job), mode, error);
 }
 
 static HgStatus
@@ -339,7 +387,7 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 	if (chunks_to_live > 0)
 		chunks_to_live--;
 	pthread_mutex_unlock(&lock);
-	return hg_host_reduce_gather(&((StandinJob *) job)->reduce, hg_cpu_engine(), inside(job),
+	return hg_host_reduce_gather(&((StandinJob *) job)->reduce, engine_of(job), inside(job),
 								 matches, error);
 }
 
@@ -350,7 +398,7 @@ standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return hg_cpu_engine()->count(inside(job), mode, matches, error);
+	return engine_of(job)->count(inside(job), mode, matches, error);
 }
 
 static HgStatus
@@ -376,14 +424,14 @@ standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 static HgStatus
 standin_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	return hg_cpu_engine()->describe(inside(job), side, stats, error);
+	return engine_of(job)->describe(inside(job), side, stats, error);
 }
 
 static HgStatus
 standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 					 uint32_t *edge_rows, HgError *error)
 {
-	return hg_cpu_engine()->export_graph(inside(job), side, offsets, edge_keys, edge_rows, error);
+	return engine_of(job)->export_graph(inside(job), side, offsets, edge_keys, edge_rows, error);
 }
 
 /* The inner keys of a job, which were kept from the last to the first, in one array. */
@@ -424,10 +472,44 @@ standin_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 	return answer(status, error);
 }
 
+static HgStatus
+standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
+				  HgError *error)
+{
+	if (engine_of(job)->put_edges == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
+	return answer(engine_of(job)->put_edges(inside(job), keys, rows, count, error), error);
+}
+
+static HgStatus
+standin_keep(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error)
+{
+	if (engine_of(job)->keep == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
+	return engine_of(job)->keep(inside(job), graph, bytes, error);
+}
+
+static void
+standin_release(HgEngine *self, HgKept *graph)
+{
+	(void) self;
+	usleep((useconds_t) switch_value("HG_STANDIN_RELEASE_MS") * 1000);
+	keeping.engine.release(&keeping.engine, graph);
+}
+
+static HgStatus
+standin_mask(HgJob *job, HgSide side, uint64_t first_word, uint64_t count, const uint64_t *words,
+			 HgError *error)
+{
+	if (engine_of(job)->mask == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no kept graph");
+	return answer(engine_of(job)->mask(inside(job), side, first_word, count, words, error), error);
+}
+
 static void
 standin_stats(HgJob *job, HgJobStats *stats)
 {
-	hg_cpu_engine()->stats(inside(job), stats);
+	engine_of(job)->stats(inside(job), stats);
 }
 
 static void
@@ -437,7 +519,7 @@ standin_close(HgJob *handle)
 
 	while (switch_value("HG_STANDIN_HANG") != 0)
 		pause();
-	hg_cpu_engine()->close(job->job);
+	job->engine->close(job->job);
 	hg_host_reduce_free(&job->reduce);
 	while (job->kept != NULL)
 	{
@@ -466,6 +548,10 @@ static HgEngine engine = {
 	.stats = standin_stats,
 	.close = standin_close,
 	.measure_table = standin_measure_table,
+	.put_edges = standin_put_edges,
+	.keep = standin_keep,
+	.release = standin_release,
+	.mask = standin_mask,
 };
 
 /* End slowly, as who has much to free. */
@@ -493,6 +579,7 @@ standin_start(const HgDeviceOptions *options, HgEngine **started, HgError *error
 	if (switch_value("HG_STANDIN_END_DELAY_MS") > 0 && atexit(linger) != 0)
 		abort();
 
+	hg_host_kept_init(&keeping, &keeper);
 	*started = &engine;
 	return HG_OK;
 }
@@ -518,6 +605,8 @@ standin_job_bytes(const HgJobSpec *spec)
 		return spec->expected_rows[HG_INNER] * spec->key_width +
 			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
 									spec->expected_rows[HG_INNER]);
+	if (hg_kept_is_named(spec))
+		return hg_host_kept_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *
 				 (STANDIN_ROW_BYTES + hg_reduce_row_bytes(spec, (HgSide) side));

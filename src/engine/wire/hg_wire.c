@@ -48,9 +48,12 @@ size_of_type(uint16_t type)
 		case HG_WIRE_DESCRIBE:
 		case HG_WIRE_EXPORT:
 		case HG_WIRE_MEASURE:
+		case HG_WIRE_PUT_EDGES:
+		case HG_WIRE_MASK:
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:
 		case HG_WIRE_RELEASE:
+		case HG_WIRE_DROP:
 			return sizeof(HgWireRequest);
 	}
 	return 0;

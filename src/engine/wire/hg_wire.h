@@ -79,15 +79,21 @@
  *
  * KEPT GRAPHS
  *
- * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, and BUILD
- * makes it: from then on the device process keeps it under its name, or another one which it got of
- * that name meanwhile.  It does so in memory that is set apart for kept graphs; where that is full
- * those go that were used least lately, and no job has.  They also go where jobs want their
- * memory, and when DROP says so.  A graph that is larger than all of that memory is refused with
- * HG_DEVICE_OUT_OF_MEMORY.
+ * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, and
+ *BUILD makes it: from then on the device process keeps it under its name, or another one which it
+ *got of that name meanwhile.  It does so in memory that is set apart for kept graphs; where that is
+ *full those go that were used least lately, and no job has.  They also go where jobs want their
+ * memory, and when DROP says so, or, where a job has them, when the last one ends: nobody finds
+ *them any more.  A graph that is larger than all of that memory, or than jobs leave of it with
+ *those that they have, is refused with HG_DEVICE_OUT_OF_MEMORY.  No rows are a job's that makes a
+ *graph, and those of a kept graph are its side's, whatever a mask says: so the answers count them.
  *
- * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT.  Until it is
- * closed they stay.  MASK tells which of their rows count.
+ * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT, at once or
+ * when its turn has come.  From then on, until it is closed, they stay.  MASK tells which of their
+ * rows count.
+ *
+ * It is nonsense to name a graph whose serial is 0, to append to a side that is a kept graph, or to
+ * ask more of a job that makes one than PUT_EDGES, END_APPEND and BUILD.
  *
  * THE QUEUE
  *
@@ -142,8 +148,8 @@
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than what was asked for
- *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count], of the
- *				kept graph's key width
+ *	PUT_EDGES	rows[count], 32 bits each, and from the next multiple of 8 bytes on keys[count],
+ *				of the kept graph's key width
  *	PUT_VALUES	as APPEND_COLUMN, with the first place for a row number
  *	MASK		words[count], 64 bits each, unless they are all 0
  *
@@ -306,6 +312,13 @@ typedef struct HgWireStatus
 
 /* A column's bit in a set of columns. */
 #define HG_WIRE_COLUMN(side, column) (UINT32_C(1) << ((side) *HG_MAX_COLUMNS + (column)))
+
+/* Where the keys of so many edges begin behind their rows. */
+static inline uint64_t
+hg_wire_edge_keys(uint64_t count)
+{
+	return (count * sizeof(uint32_t) + 7) / 8 * 8;
+}
 
 /* Room for any message. */
 typedef union HgWireMessage

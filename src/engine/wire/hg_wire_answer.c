@@ -10,9 +10,10 @@
  *
  * WHAT IS SEEN: answers to other requests than those sent, or of other jobs; states and statuses
  * that do not exist or that nothing can have led to; parts of staging that do not lie in it;
- * rows that nobody has appended, and a job without those that were; more or fewer matches than the
- * job's statistics tell, or more than its rows can have; groups that are not made of the matches,
- * or of numbers that the columns can't hold; tables that can't be made of the job's keys.
+ * rows that nobody has appended, and a job without those that were, or those of its kept graphs;
+ *more or fewer matches than the job's statistics tell, or more than its rows can have; groups that
+ *are not made of the matches, or of numbers that the columns can't hold; tables that can't be made
+ *of the job's keys; kept graphs that are not there, where none was asked for.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -107,6 +108,7 @@ status_exists(HgStatus status)
 		case HG_CANCELLED:
 		case HG_UNAVAILABLE:
 		case HG_EVICTED:
+		case HG_NOT_KEPT:
 		case HG_DEVICE_FAILED:
 			return true;
 		case HG_CONNECTION_LOST: /* who says so has one */
@@ -115,11 +117,34 @@ status_exists(HgStatus status)
 	return false;
 }
 
+/* Are kept graphs sides of the job? */
+static bool
+has_kept(const HgRemoteJob *job)
+{
+	return job->spec.kept[HG_OUTER] != NULL || job->spec.kept[HG_INNER] != NULL;
+}
+
+/* Can a request of the job be answered with this, whatever else the answer says? */
+static bool
+status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
+{
+	if (status == HG_NOT_KEPT)
+		return asked->type == HG_WIRE_OPEN && has_kept(job);
+	return status_exists(status);
+}
+
 /* Is it no job of a team? */
 static bool
 is_alone(const HgRemoteJob *job)
 {
 	return job->spec.team == 0;
+}
+
+/* Can a job have been built in this way?  What makes a graph to be kept builds it as others do. */
+static bool
+build_is_sane(const HgRemoteJob *job, HgBuildAlgorithm build)
+{
+	return (uint32_t) build <= HG_BUILD_DIRECT || (build == HG_BUILD_RESIDENT && has_kept(job));
 }
 
 /* Can a job that was sent these rows have done this? */
@@ -133,9 +158,8 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		if (!isfinite(stats->phase_ms[phase]))
 			return false;
-	return (uint32_t) stats->build <= HG_BUILD_DIRECT &&
-		   (uint32_t) stats->probe <= HG_PROBE_INTERSECT && stats->table == HG_TABLE_CSR &&
-		   stats->vertices <= UINT64_C(1) << HG_MAX_VERTICES_LOG2 &&
+	return build_is_sane(job, stats->build) && (uint32_t) stats->probe <= HG_PROBE_INTERSECT &&
+		   stats->table == HG_TABLE_CSR && stats->vertices <= UINT64_C(1) << HG_MAX_VERTICES_LOG2 &&
 		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->ranges <= 1;
 }
 
@@ -267,7 +291,7 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 	const HgStatus status = reply->error.status;
 
 	hg_wire_answer_clean_error(&reply->error);
-	if (!status_exists(status))
+	if (!status_is_sane(job, asked, status))
 		return false;
 	/* nobody looks at what comes of a job that has failed, or was cancelled */
 	if (job->failure.status != HG_OK && job->failure.status != HG_INVALID)
@@ -327,6 +351,8 @@ are_rows(const HgRemoteJob *job, HgSide side, const uint32_t *rows, size_t count
 {
 	if (job->numbers[side] != NULL)
 		return are_numbers(rows, count, job->numbers[side]);
+	if (job->spec.kept[side] != NULL)
+		return are_below(rows, count, hg_kept_rows_end(&job->kept[side].shape));
 	return are_below(rows, count, job->numbered || !is_alone(job) ? HG_MAX_ROWS : job->rows[side]);
 }
 

@@ -233,7 +233,8 @@ HgStatus
 hg_wire_client_send(HgWireClient *client, HgWireType type, uint32_t job, HgWireMessage *message,
 					uint64_t width, HgError *error)
 {
-	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE;
+	bool is_note = type == HG_WIRE_CANCEL || type == HG_WIRE_CLOSE || type == HG_WIRE_RELEASE ||
+				   type == HG_WIRE_DROP;
 
 	/* more than that can't be under way: see below */
 	if (client->state != HG_WIRE_LOST && client->sequence - client->answered == HG_WIRE_WAITING)
@@ -358,6 +359,19 @@ hg_wire_client_status(HgWireClient *client, const HgHost *host, HgDeviceStatus *
 	if (asked == HG_OK)
 		*status = client->message.status.status;
 	return asked;
+}
+
+void
+hg_wire_client_drop(HgWireClient *client, const HgKeptName *name)
+{
+	HgWireMessage message;
+
+	/* 0 is no graph's, and whoever names it is cut off */
+	if (name->serial == 0 || hg_wire_client_check(client, NULL) != HG_OK)
+		return;
+	memset(&message, 0, sizeof(message));
+	message.request.keep.name = *name;
+	hg_wire_client_send(client, HG_WIRE_DROP, 0, &message, 0, NULL);
 }
 
 const HgEngineCosts *

@@ -136,8 +136,10 @@ typedef struct HgRowNumbers
 
 /*
  * Tell a job whose rows are numbered which numbers there are, of all members of its team: matches
- * of others are nonsense.  numbers stays in place until the job is closed.  Without, a row can have
- * any number; and where rows are not numbered, those that were appended are known.
+ * of others are nonsense.  The same of a side that is a kept graph: those that the graph was made
+ * of, whatever a mask says.  numbers stays in place until the job is closed.  Without, a row can
+ * have any number, of a kept graph any that its shape allows; and where rows are not numbered,
+ * those that were appended are known.
  */
 extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *numbers);
 
@@ -152,7 +154,8 @@ extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
 
 /*
  * Have the device process let go of a kept graph, once no job has it; it may have none of that
- * name.  Nobody learns what became of it.
+ * name.  Nobody learns what became of it.  A job that makes the graph meanwhile, and is built after
+ * this has arrived, keeps it all the same.
  */
 extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
 

@@ -6,7 +6,7 @@
  *	hg_wire_answer.c	what the device process says, before it is believed
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
  *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
- *	hg_wire_send.c		a job until it is built: open, keys, columns
+ *	hg_wire_send.c		a job until it is built: open, keys, columns, edges, masks
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
  * Each stands on those above it.  What always holds:
@@ -43,6 +43,12 @@
 
 typedef struct HgRemoteJob HgRemoteJob;
 
+/*
+ * Masks without words, which need no slot, that wait for their answers, at most: a note behind them
+ * must be seen (hg_server_internal.h).
+ */
+#define HG_WIRE_MASKS 4
+
 /* What was asked for, until it is answered. */
 typedef struct HgWireAsked
 {
@@ -70,10 +76,14 @@ struct HgRemoteJob
 	const HgHost *host;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial; /* where the spec has one: that points here */
-	uint64_t rows[2];	/* sent so far, by HgSide */
-	bool numbered;		/* ... with their numbers */
-	bool built;			/* or appending has ended: no more keys come */
+	HgTableTrial trial; /* where the spec has one: that points here ... */
+	HgKeptSpec keep;	/* ... and the same of these ... */
+	HgKeptUse kept[2];
+	uint64_t rows[2]; /* by HgSide: of its kept graph, or sent so far */
+	bool appended;	  /* some were sent */
+	bool numbered;	  /* ... with their numbers */
+	uint64_t edges;	  /* put so far */
+	bool built;		  /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
@@ -163,6 +173,12 @@ extern HgStatus hg_wire_client_send(HgWireClient *client, HgWireType type, uint3
 extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 									HgError *error);
 
+/*
+ * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes a graph to
+ * be kept: the device process would end the connection of who asks for them.
+ */
+extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
+
 /* Send a note.  It can't fail in a way that matters: a lost connection shows in the next call. */
 extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job);
 
@@ -199,6 +215,11 @@ extern HgStatus hg_wire_remote_append_rows(HgJob *handle, HgSide side, const voi
 extern HgStatus hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column,
 											 const void *values, const uint8_t *nulls,
 											 uint64_t count, uint64_t first_row, HgError *error);
+
+extern HgStatus hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows,
+										 uint64_t count, HgError *error);
+extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count,
+									const uint64_t *words, HgError *error);
 
 /* ... and its end. */
 extern void hg_wire_job_close(HgJob *handle);

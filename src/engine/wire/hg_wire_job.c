@@ -37,6 +37,16 @@ hg_wire_job_usable(HgRemoteJob *job, HgError *error)
 	return HG_OK;
 }
 
+HgStatus
+hg_wire_job_joins(HgRemoteJob *job, HgError *error)
+{
+	HgStatus status = hg_wire_job_usable(job, error);
+
+	if (status == HG_OK && job->spec.keep != NULL)
+		status = hg_error_set(error, HG_INVALID, NULL, "the job joins nothing");
+	return status;
+}
+
 /* Give the job up after a wait that was cancelled. */
 static HgStatus
 job_cancel(HgRemoteJob *job, HgError *error)

@@ -50,7 +50,8 @@ static HgStatus
 remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_usable(job, error);
+	HgStatus status =
+		ahead == HG_AHEAD_BUILD ? hg_wire_job_usable(job, error) : hg_wire_job_joins(job, error);
 
 	if (status == HG_OK && !job->built)
 	{
@@ -96,7 +97,11 @@ remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	uint64_t started = job->started_stream;
 
+	HgStatus status = hg_wire_job_joins(job, error);
+
 	job->started_stream = 0;
+	if (status != HG_OK)
+		return status;
 	if (started > 0 && job->started_mode == mode)
 		return await_started(job, started, error);
 	return hg_wire_job_ask_plainly(job, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
@@ -143,7 +148,7 @@ remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	HgMatches placed;
 	unsigned char *results;
 	const HgWireReply *reply;
-	HgStatus status = hg_wire_job_usable(job, error);
+	HgStatus status = hg_wire_job_joins(job, error);
 
 	matches->count = 0;
 	if (status == HG_OK && matches->capacity == 0)
@@ -182,9 +187,11 @@ remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	uint64_t started = job->started_count;
-	HgStatus status;
+	HgStatus status = hg_wire_job_joins(job, error);
 
 	job->started_count = 0;
+	if (status != HG_OK)
+		return status;
 	if (started > 0 && job->started_mode == mode)
 		status = await_started(job, started, error);
 	else
@@ -200,7 +207,7 @@ remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgWireMessage message;
-	HgStatus status = hg_wire_job_usable(job, error);
+	HgStatus status = hg_wire_job_joins(job, error);
 
 	if (status == HG_OK)
 		status = hg_reduce_check(&job->spec, spec, error);
@@ -256,8 +263,10 @@ static HgStatus
 remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_ask_plainly(job, HG_WIRE_DESCRIBE, (uint32_t) side, 0, error);
+	HgStatus status = hg_wire_job_joins(job, error);
 
+	if (status == HG_OK)
+		status = hg_wire_job_ask_plainly(job, HG_WIRE_DESCRIBE, (uint32_t) side, 0, error);
 	if (status == HG_OK)
 		*stats = job->client->message.reply.graph;
 	return status;
@@ -301,7 +310,7 @@ remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	/* what the caller knows: later answers must not make his arrays too small */
 	const HgJobStats stats = job->stats;
-	HgStatus status = hg_wire_job_usable(job, error);
+	HgStatus status = hg_wire_job_joins(job, error);
 
 	if (status != HG_OK)
 		return status;
@@ -363,6 +372,9 @@ init_engine(HgEngine *engine)
 	engine->close = hg_wire_job_close;
 	engine->start = remote_start;
 	engine->measure_table = remote_measure_table;
+	/* graphs are kept by their names, and given back by hg_wire_client_drop */
+	engine->put_edges = hg_wire_remote_put_edges;
+	engine->mask = hg_wire_remote_mask;
 }
 
 HgWireClient *

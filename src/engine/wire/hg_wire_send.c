@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wire_send.c
- *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns.
+ *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns, or
+ *	  the edges of a graph that is to be kept, or masks of those that are.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
@@ -10,6 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../hg_shape.h"
 #include "hg_wire_internal.h"
 
 #include <stdlib.h>
@@ -48,6 +50,43 @@ take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
 	return status;
 }
 
+/* Have a job keep what its spec only points to.  Names alone mean something in another process. */
+static void
+copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
+{
+	job->spec = *spec;
+	if (spec->trial != NULL)
+	{
+		job->trial = *spec->trial;
+		job->spec.trial = &job->trial;
+	}
+	if (spec->keep != NULL)
+	{
+		job->keep = *spec->keep;
+		job->spec.keep = &job->keep;
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (spec->kept[side] == NULL)
+			continue;
+		job->kept[side] = *spec->kept[side];
+		job->kept[side].graph = NULL;
+		job->spec.kept[side] = &job->kept[side];
+		job->rows[side] = job->kept[side].shape.rows;
+	}
+}
+
+/* Can a job be asked for?  Names that are none would end the connection. */
+static HgStatus
+check_names(const HgJobSpec *spec, HgError *error)
+{
+	if ((spec->keep != NULL && spec->keep->name.serial == 0) ||
+		(spec->kept[HG_OUTER] != NULL && spec->kept[HG_OUTER]->name.serial == 0) ||
+		(spec->kept[HG_INNER] != NULL && spec->kept[HG_INNER]->name.serial == 0))
+		return hg_error_set(error, HG_INVALID, NULL, "a kept graph has no name");
+	return hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
+}
+
 HgStatus
 hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *spec,
 					 HgJob **handle, HgError *error)
@@ -61,18 +100,16 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 		return status;
 	if (client->staging == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
+	status = check_names(spec, error);
+	if (status != HG_OK)
+		return status;
 
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	job->client = client;
 	job->host = host;
-	job->spec = *spec;
-	if (spec->trial != NULL)
-	{
-		job->trial = *spec->trial;
-		job->spec.trial = &job->trial;
-	}
+	copy_spec(job, spec);
 	job->id = ++client->last_job;
 	job->next = client->jobs;
 	client->jobs = job;
@@ -80,7 +117,14 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
 	message.request.spec.trial = NULL;
+	message.request.spec.keep = NULL;
 	message.request.trial = job->trial;
+	message.request.keep = job->keep;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		message.request.spec.kept[side] = NULL;
+		message.request.kept[side] = job->kept[side];
+	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)
 	{
@@ -148,6 +192,8 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+	if (job->spec.keep != NULL || job->spec.kept[side] != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	return HG_OK;
@@ -162,8 +208,7 @@ check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint6
 
 	if (status != HG_OK)
 		return status;
-	if (job->rows[HG_OUTER] + job->rows[HG_INNER] > 0 &&
-		job->numbered != (type == HG_WIRE_APPEND_ROWS))
+	if (job->appended && job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
 	return HG_OK;
 }
@@ -208,6 +253,7 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		status = hg_wire_job_send(job, type, &message, error);
 		*taken += piece;
 		job->rows[side] += piece;
+		job->appended = true;
 		job->numbered = type == HG_WIRE_APPEND_ROWS;
 	}
 	return status;
@@ -301,6 +347,128 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 		status = hg_wire_job_send(job, HG_WIRE_APPEND_COLUMN, &message, error);
 		from += piece * width;
 		first_row += piece;
+		count -= piece;
+	}
+	return status;
+}
+
+HgStatus
+hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
+						 HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const uint64_t width = job->keep.shape.key_width;
+	const unsigned char *from = keys;
+	HgStatus status = hg_wire_job_usable(job, error);
+
+	if (status != HG_OK)
+		return status;
+	/* the device process would say so too late */
+	if (job->spec.keep == NULL || job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph, or has made it");
+	if (count > job->keep.shape.rows - job->edges)
+		return hg_error_set(error, HG_INVALID, NULL, "more edges than the graph is to have");
+
+	/* its answer names the lease */
+	status = wait_open(job, error);
+	while (status == HG_OK && count > 0)
+	{
+		/* keys begin where any can, which may leave room for a row between them and the rows */
+		uint64_t piece = job->slot_bytes / (sizeof(uint32_t) + width) - 1;
+		unsigned char *to;
+		HgWireMessage message;
+		uint64_t offset;
+
+		if (piece > count)
+			piece = count;
+		status = take_slot(job, &offset, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.offset = offset;
+		message.request.count = piece;
+		to = job->client->staging + offset;
+		memcpy(to, rows, (size_t) piece * sizeof(uint32_t));
+		memcpy(to + hg_wire_edge_keys(piece), from, (size_t) (piece * width));
+		status = hg_wire_job_send(job, HG_WIRE_PUT_EDGES, &message, error);
+		from += piece * width;
+		rows += piece;
+		count -= piece;
+		job->edges += piece;
+	}
+	return status;
+}
+
+/* Can words of a side's mask be given? */
+static HgStatus
+check_mask(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, HgError *error)
+{
+	HgStatus status = hg_wire_job_usable(job, error);
+	uint64_t words;
+
+	if (status != HG_OK)
+		return status;
+	if ((side != HG_OUTER && side != HG_INNER) || job->kept[side].masked == 0 || job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
+	words = hg_kept_mask_words(&job->kept[side].shape);
+	if (first_word > words || count > words - first_word)
+		return hg_error_set(error, HG_INVALID, NULL, "a mask goes beyond the rows of its graph");
+	return HG_OK;
+}
+
+/* Say that words of a mask are all 0: no slot says how many of such requests are under way. */
+static HgStatus
+mask_none(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, HgError *error)
+{
+	const uint64_t sent = job->client->sequence;
+	HgWireMessage message;
+	HgStatus status = HG_OK;
+
+	if (sent >= job->open_sequence + HG_WIRE_MASKS)
+		status = hg_wire_job_wait(job, sent + 1 - HG_WIRE_MASKS, error);
+	if (status != HG_OK)
+		return status;
+	memset(&message, 0, sizeof(message));
+	message.request.side = (uint32_t) side;
+	message.request.zero = 1;
+	message.request.first = first_word;
+	message.request.count = count;
+	return hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
+}
+
+HgStatus
+hg_wire_remote_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count,
+					const uint64_t *words, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_mask(job, side, first_word, count, error);
+
+	if (status == HG_OK)
+		status = wait_open(job, error);
+	if (status == HG_OK && words == NULL && count > 0)
+		return mask_none(job, side, first_word, count, error);
+	while (status == HG_OK && count > 0)
+	{
+		uint64_t piece = job->slot_bytes / sizeof(*words);
+		HgWireMessage message;
+		uint64_t offset;
+
+		if (piece > count)
+			piece = count;
+		status = take_slot(job, &offset, error);
+		if (status != HG_OK)
+			break;
+
+		memset(&message, 0, sizeof(message));
+		message.request.side = (uint32_t) side;
+		message.request.offset = offset;
+		message.request.first = first_word;
+		message.request.count = piece;
+		memcpy(job->client->staging + offset, words, (size_t) piece * sizeof(*words));
+		status = hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
+		words += piece;
+		first_word += piece;
 		count -= piece;
 	}
 	return status;

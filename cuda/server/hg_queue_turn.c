@@ -1,0 +1,226 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_queue_turn.c
+ *	  Whose turn it is in the queue of a device process, and how others wait for theirs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_queue_turn.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* How often a client that has sent something else is looked at while it waits, in ms. */
+#define LOOK_MS 10
+
+/* Take someone out of a list, whose wait is over. */
+static void
+end_wait(HgQueueList *list, HgQueueEntry *entry, HgQueueState state)
+{
+	hg_queue_list_remove(list, entry);
+	entry->state = state;
+	hg_queue_entry_wake(entry);
+}
+
+void
+hg_queue_turn_release(HgServerQueue *queue, HgQueueGraph *gone)
+{
+	HgEngine *engine = queue->config->engine;
+
+	if (gone == NULL)
+		return;
+	pthread_mutex_unlock(&queue->lock);
+	for (HgQueueGraph *graph = gone; graph != NULL; graph = graph->next)
+		engine->release(engine, graph->graph);
+	pthread_mutex_lock(&queue->lock);
+	while (gone != NULL)
+	{
+		HgQueueGraph *next = gone->next;
+
+		hg_queue_kept_count_out(&queue->memory.kept, gone);
+		free(gone);
+		gone = next;
+	}
+}
+
+/* Can and could a job, which is in no list, be admitted?  Then it has what it needs. */
+static HgQueueState
+admit(HgServerQueue *queue, HgQueueEntry *job)
+{
+	HgQueueMemory *memory = &queue->memory;
+
+	if (!hg_queue_kept_has(&memory->kept, job))
+		return HG_QUEUE_NOT_KEPT;
+	/* other processes may have more of the device than when it came */
+	if (job->memory > hg_queue_memory_limit(memory, job))
+		return HG_QUEUE_REFUSED;
+	if (!hg_queue_memory_fits(memory, job) || !hg_queue_staging_take_lease(&queue->staging, job))
+		return HG_QUEUE_WAITING;
+	hg_queue_kept_pin(&memory->kept, job);
+	memory->reserved += job->memory;
+	job->used_ms = hg_queue_now_ms();
+	return HG_QUEUE_GRANTED;
+}
+
+/* A job of this group is open: those that wait must not wait any longer. */
+static void
+admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
+{
+	HgQueueEntry *next;
+	HgQueueState state;
+
+	for (HgQueueEntry *job = queue->memory.waiting.first; job != NULL; job = next)
+	{
+		next = job->next;
+		if (job->group != group)
+			continue;
+		state = admit(queue, job);
+		end_wait(&queue->memory.waiting, job, state == HG_QUEUE_WAITING ? HG_QUEUE_REFUSED : state);
+		if (state == HG_QUEUE_GRANTED)
+			hg_queue_list_append(&queue->memory.open, job);
+	}
+}
+
+/* A job, which is in no list, has been admitted. */
+static void
+add_open(HgServerQueue *queue, HgQueueEntry *job)
+{
+	hg_queue_list_append(&queue->memory.open, job);
+	if (job->group != 0)
+		admit_or_refuse_group(queue, job->group);
+}
+
+HgQueueState
+hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job)
+{
+	const HgQueueState state = admit(queue, job);
+
+	if (state == HG_QUEUE_GRANTED)
+		add_open(queue, job);
+	return state;
+}
+
+/* Something is free again: whose turn is it? */
+static void
+admit_waiting(HgServerQueue *queue)
+{
+	HgQueueEntry *job;
+
+	while ((job = queue->members.first) != NULL &&
+		   hg_queue_staging_take_lease(&queue->staging, job))
+	{
+		end_wait(&queue->members, job, HG_QUEUE_GRANTED);
+		hg_queue_list_append(&queue->memory.open, job);
+	}
+	/* they have staging at least */
+	if (job != NULL)
+		return;
+	while ((job = queue->memory.waiting.first) != NULL)
+	{
+		const HgQueueState state = admit(queue, job);
+
+		if (state == HG_QUEUE_WAITING)
+			break;
+		end_wait(&queue->memory.waiting, job, state);
+		if (state == HG_QUEUE_GRANTED)
+			add_open(queue, job);
+	}
+	hg_queue_idle_ask(&queue->memory);
+}
+
+void
+hg_queue_turn_pass_on(HgServerQueue *queue)
+{
+	const HgQueueMemory *memory = &queue->memory;
+	const HgQueueEntry *first;
+
+	admit_waiting(queue);
+	first = memory->waiting.first;
+	if (first != NULL && !hg_queue_memory_fits(memory, first) &&
+		hg_queue_memory_can_fit(memory, first))
+		hg_queue_entry_wake(first);
+}
+
+bool
+hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job)
+{
+	HgQueueGraph *gone = hg_queue_memory_make_room(&queue->memory, job);
+
+	hg_queue_turn_release(queue, gone);
+	return gone != NULL;
+}
+
+void
+hg_queue_turn_grant_rooms(HgServerQueue *queue)
+{
+	HgQueueEntry *request;
+
+	while ((request = queue->requests.first) != NULL &&
+		   hg_queue_staging_take_room(&queue->staging, request))
+		end_wait(&queue->requests, request, HG_QUEUE_GRANTED);
+}
+
+/* How long a wait for something sleeps at most, in ms; -1 for as long as nothing happens. */
+static int
+longest_sleep(const HgServerQueue *queue, const HgQueueList *list, bool sees_socket)
+{
+	if (!sees_socket)
+		return LOOK_MS;
+	return list == &queue->memory.waiting ? HG_QUEUE_LOOK_IDLE_MS : -1;
+}
+
+HgQueueState
+hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
+				   const HgQueueWaiter *waiter)
+{
+	struct pollfd ends[2] = {{.fd = waiter->wake, .events = POLLIN},
+							 {.fd = waiter->socket, .events = POLLIN}};
+	uint64_t count;
+
+	entry->wake = waiter->wake;
+	entry->state = HG_QUEUE_WAITING;
+	hg_queue_list_append(list, entry);
+	if (entry == queue->memory.waiting.first)
+		hg_queue_idle_ask(&queue->memory);
+	while (entry->state == HG_QUEUE_WAITING)
+	{
+		const bool is_first = entry == queue->memory.waiting.first;
+		bool gave_up;
+
+		pthread_mutex_unlock(&queue->lock);
+		ends[0].revents = ends[1].revents = 0; /* poll may fail, for a signal */
+		poll(ends, 2, longest_sleep(queue, list, ends[1].fd >= 0));
+		gave_up = (ends[1].fd < 0 || ends[1].revents != 0) && waiter->gave_up(waiter->arg);
+		/* a message that is no reason to give up stays where it is, readable */
+		if (ends[1].revents != 0)
+			ends[1].fd = -1;
+		if (is_first)
+			queue->config->measure(queue->config->arg);
+		pthread_mutex_lock(&queue->lock);
+
+		if (gave_up && entry->state == HG_QUEUE_WAITING)
+		{
+			hg_queue_list_remove(list, entry);
+			entry->state = HG_QUEUE_OUTSIDE;
+			return HG_QUEUE_OUTSIDE;
+		}
+		if (entry->state != HG_QUEUE_WAITING)
+			break;
+		/* kept graphs can make room, or another of this connection's jobs, which has to wait, too
+		 */
+		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
+			abort();
+		if (entry == queue->memory.waiting.first)
+			admit_waiting(queue);
+		if (entry == queue->memory.waiting.first && hg_queue_turn_make_room(queue, entry))
+			admit_waiting(queue);
+	}
+	/* it has been written to, before the state was seen */
+	if (read(waiter->wake, &count, sizeof(count)) < 0)
+		abort();
+	return entry->state;
+}

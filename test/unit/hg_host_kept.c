@@ -1,0 +1,781 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host_kept.c
+ *	  Kept graphs in host memory: an engine on the CPU that has them, for tests.
+ *
+ * A job is of one of three kinds, and says which by what is not NULL in it: it has a job of the CPU
+ * engine inside, which all calls go to; or a graph that it makes; or sides, of which one at least
+ * is a kept graph.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_host_kept.h"
+
+#include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_host_memory.h"
+#include "../../src/engine/hg_reduce.h"
+#include "../../src/engine/hg_shape.h"
+
+#include <string.h>
+
+/* Pieces of appended keys that the first one makes room for. */
+#define FIRST_PIECES 16
+
+struct HgKept
+{
+	HgKeptShape shape;
+	HgFlatGraph *graph;
+	uint64_t bytes; /* of the keeper's memory, this struct among them */
+};
+
+typedef enum KeptState
+{
+	KEPT_FILLING,
+	KEPT_BUILT,
+	KEPT_MATCHING, /* built, and there is a stream */
+	KEPT_FAILED	   /* only close is left */
+} KeptState;
+
+/* The graph that a job makes. */
+typedef struct KeptMaking
+{
+	unsigned char *keys; /* [shape.rows] of the shape's key width, as they were put */
+	uint32_t *rows;		 /* [shape.rows] */
+	uint64_t count;		 /* of which there are so many */
+	HgKept *made;		 /* once it is built, until it is kept */
+} KeptMaking;
+
+/* One side of a join. */
+typedef struct KeptSide
+{
+	const HgKept *kept; /* NULL: rows are appended */
+
+	/* a mask, where there is to be one */
+	uint64_t *words;	   /* [hg_kept_mask_words] */
+	const uint64_t **bits; /* [parts] of these words */
+	uint8_t *states;	   /* [parts] */
+	HgFlatMask mask;
+
+	/* appended rows until build, each piece with a copy of its keys; then their graph */
+	HgFlatRows *pieces; /* [capacity] */
+	uint32_t piece_count;
+	uint32_t piece_capacity;
+	HgFlatGraph *graph;
+} KeptSide;
+
+typedef struct KeptJob
+{
+	HgHostKept *engine;
+	HgJob *inside;
+	const HgHost *host;
+	HgHost counting; /* memory of host, counted */
+	HgHost keeping;	 /* memory of the keeper, counted */
+	HgJobSpec spec;	 /* whose pointers are not followed after open */
+	KeptState state;
+	uint64_t held; /* of both */
+	uint64_t kept; /* of the keeper */
+	HgJobStats stats;
+
+	HgKeptShape shape; /* of what is made; key_width 0 where nothing is */
+	KeptMaking making;
+	KeptSide sides[2];
+	bool numbered; /* rows came by append_rows */
+	HgFlatJoin *join;
+	HgMatchMode mode;
+} KeptJob;
+
+static KeptJob *
+job_of(HgJob *handle)
+{
+	return (KeptJob *) handle;
+}
+
+/* ------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------ */
+
+static void *
+counted_alloc(KeptJob *job, const HgHost *host, size_t bytes)
+{
+	void *ptr = NULL;
+
+	if (hg_host_memory_check(job->spec.memory_limit, job->held, bytes, NULL) == HG_OK)
+		ptr = host->alloc(host->arg, bytes);
+	if (ptr != NULL)
+		job->held += bytes;
+	if (job->held > job->stats.peak_bytes)
+		job->stats.peak_bytes = job->held;
+	return ptr;
+}
+
+static void *
+counting_alloc(void *arg, size_t bytes)
+{
+	KeptJob *job = arg;
+
+	return counted_alloc(job, job->host, bytes);
+}
+
+static void
+counting_free(void *arg, void *ptr, size_t bytes)
+{
+	KeptJob *job = arg;
+
+	job->held -= bytes;
+	job->host->free(job->host->arg, ptr, bytes);
+}
+
+static void *
+keeping_alloc(void *arg, size_t bytes)
+{
+	KeptJob *job = arg;
+	void *ptr = counted_alloc(job, job->engine->keeper, bytes);
+
+	if (ptr != NULL)
+		job->kept += bytes;
+	return ptr;
+}
+
+static void
+keeping_free(void *arg, void *ptr, size_t bytes)
+{
+	KeptJob *job = arg;
+
+	job->held -= bytes;
+	job->kept -= bytes;
+	job->engine->keeper->free(job->engine->keeper->arg, ptr, bytes);
+}
+
+static bool
+is_cancelled(void *arg)
+{
+	const HgHost *host = ((KeptJob *) arg)->host;
+
+	return host->cancelled(host->arg);
+}
+
+/* Zeroed memory of the job's; NULL, and *status says so, where there is none. */
+static void *
+alloc_zeroed(KeptJob *job, uint64_t bytes, HgStatus *status, HgError *error)
+{
+	void *ptr = NULL;
+
+	if (*status == HG_OK)
+		*status = hg_host_memory_alloc(&job->counting, bytes, &ptr, error);
+	if (ptr != NULL)
+		memset(ptr, 0, (size_t) bytes);
+	return ptr;
+}
+
+/*
+ * Close a call: one that is forbidden has done nothing, and after any other failure only close is
+ * left.
+ */
+static HgStatus
+finish(KeptJob *job, HgStatus status)
+{
+	if (status != HG_OK && status != HG_INVALID)
+		job->state = KEPT_FAILED;
+	return status;
+}
+
+static HgStatus
+invalid(HgError *error, const char *message)
+{
+	return hg_error_set(error, HG_INVALID, NULL, "%s", message);
+}
+
+/* ------------------------------------------------------------------------
+ * Open and close
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+open_making(KeptJob *job, const HgKeptShape *shape, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	job->shape = *shape;
+	job->making.keys = alloc_zeroed(job, shape->rows * shape->key_width + 1, &status, error);
+	job->making.rows = alloc_zeroed(job, shape->rows * sizeof(uint32_t) + 1, &status, error);
+	return status;
+}
+
+/* A mask by which all rows count. */
+static HgStatus
+open_mask(KeptJob *job, KeptSide *side, HgError *error)
+{
+	const HgKeptShape *shape = &side->kept->shape;
+	const uint64_t words = hg_kept_mask_words(shape);
+	HgStatus status = HG_OK;
+
+	side->words = alloc_zeroed(job, words * sizeof(uint64_t), &status, error);
+	side->bits = alloc_zeroed(job, shape->parts * sizeof(*side->bits), &status, error);
+	side->states = alloc_zeroed(job, shape->parts, &status, error);
+	if (status != HG_OK)
+		return status;
+	memset(side->words, 0xff, (size_t) words * sizeof(uint64_t));
+	for (uint32_t part = 0; part < shape->parts; part++)
+	{
+		side->bits[part] = side->words + words / shape->parts * part;
+		side->states[part] = HG_FLAT_SOME;
+	}
+	side->mask.nparts = shape->parts;
+	side->mask.states = side->states;
+	side->mask.bits = side->bits;
+	return HG_OK;
+}
+
+static HgStatus
+open_side(KeptJob *job, HgSide which, HgError *error)
+{
+	const HgKeptUse *use = job->spec.kept[which];
+	KeptSide *side = &job->sides[which];
+
+	if (use == NULL)
+		return HG_OK;
+	if (use->graph == NULL || !hg_kept_shape_equal(&use->graph->shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept graph");
+	side->kept = use->graph;
+	job->stats.rows[which] = use->shape.rows;
+	return use->masked != 0 ? open_mask(job, side, error) : HG_OK;
+}
+
+/* Free the pieces of a side, with their keys. */
+static void
+free_pieces(KeptJob *job, KeptSide *side)
+{
+	for (uint32_t i = 0; i < side->piece_count; i++)
+		hg_host_memory_free(&job->counting, (void *) side->pieces[i].keys,
+							side->pieces[i].count * job->spec.key_width);
+	hg_host_memory_free(&job->counting, side->pieces, side->piece_capacity * sizeof(*side->pieces));
+	side->pieces = NULL;
+	side->piece_count = side->piece_capacity = 0;
+}
+
+static void
+close_side(KeptJob *job, KeptSide *side)
+{
+	free_pieces(job, side);
+	hg_flat_destroy(&job->counting, side->graph);
+	if (side->kept == NULL)
+		return;
+	hg_host_memory_free(&job->counting, side->words,
+						hg_kept_mask_words(&side->kept->shape) * sizeof(uint64_t));
+	hg_host_memory_free(&job->counting, side->bits, side->kept->shape.parts * sizeof(*side->bits));
+	hg_host_memory_free(&job->counting, side->states, side->kept->shape.parts);
+}
+
+/* Free what is put until it is built. */
+static void
+free_edges(KeptJob *job)
+{
+	KeptMaking *making = &job->making;
+
+	hg_host_memory_free(&job->counting, making->keys, job->shape.rows * job->shape.key_width + 1);
+	hg_host_memory_free(&job->counting, making->rows, job->shape.rows * sizeof(uint32_t) + 1);
+	making->keys = NULL;
+	making->rows = NULL;
+}
+
+static void
+kept_close(HgJob *handle)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		hg_cpu_engine()->close(job->inside);
+	if (job->join != NULL)
+		hg_flat_close(job->join);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		close_side(job, &job->sides[side]);
+	free_edges(job);
+	if (job->making.made != NULL)
+	{
+		hg_flat_destroy(&job->keeping, job->making.made->graph);
+		hg_host_memory_free(&job->keeping, job->making.made, sizeof(*job->making.made));
+	}
+	job->host->free(job->host->arg, job, sizeof(*job));
+}
+
+static HgStatus
+kept_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **opened,
+		  HgError *error)
+{
+	KeptJob *job = NULL;
+	void *memory;
+	HgStatus status = hg_spec_check(spec, error);
+
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(host, sizeof(*job), &memory, error);
+	if (status != HG_OK)
+		return status;
+	job = memory;
+	memset(job, 0, sizeof(*job));
+	job->engine = (HgHostKept *) engine;
+	job->host = host;
+	job->spec = *spec;
+	job->counting = (HgHost){
+		.alloc = counting_alloc, .free = counting_free, .cancelled = is_cancelled, .arg = job};
+	job->keeping = (HgHost){
+		.alloc = keeping_alloc, .free = keeping_free, .cancelled = is_cancelled, .arg = job};
+
+	if (!hg_kept_is_named(spec))
+		status = hg_cpu_engine()->open(hg_cpu_engine(), host, spec, &job->inside, error);
+	else if (spec->keep != NULL)
+		status = open_making(job, &spec->keep->shape, error);
+	else
+	{
+		status = open_side(job, HG_OUTER, error);
+		if (status == HG_OK)
+			status = open_side(job, HG_INNER, error);
+	}
+	if (status != HG_OK)
+	{
+		kept_close((HgJob *) job);
+		return status;
+	}
+	*opened = (HgJob *) job;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Filling
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+check_filling(const KeptJob *job, HgError *error)
+{
+	if (job->state != KEPT_FILLING)
+		return invalid(error, "the job is built already, or has failed");
+	return HG_OK;
+}
+
+/* Have room for one more piece. */
+static HgStatus
+reserve_piece(KeptJob *job, KeptSide *side, HgError *error)
+{
+	const uint32_t capacity = side->piece_capacity == 0 ? FIRST_PIECES : 2 * side->piece_capacity;
+	HgStatus status = HG_OK;
+	HgFlatRows *pieces;
+
+	if (side->piece_count < side->piece_capacity)
+		return HG_OK;
+	pieces = alloc_zeroed(job, capacity * sizeof(*pieces), &status, error);
+	if (status != HG_OK)
+		return status;
+	if (side->piece_count > 0)
+		memcpy(pieces, side->pieces, side->piece_count * sizeof(*pieces));
+	hg_host_memory_free(&job->counting, side->pieces, side->piece_capacity * sizeof(*pieces));
+	side->pieces = pieces;
+	side->piece_capacity = capacity;
+	return HG_OK;
+}
+
+/* Keep a copy of keys whose rows are numbered from first_row on. */
+static HgStatus
+add_piece(KeptJob *job, HgSide which, const void *keys, uint64_t count, uint64_t first_row,
+		  HgError *error)
+{
+	KeptSide *side = &job->sides[which];
+	void *copy = NULL;
+	HgStatus status = hg_host_check_cancel(job->host, error);
+
+	if (status == HG_OK)
+		status = reserve_piece(job, side, error);
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(&job->counting, count * job->spec.key_width, &copy, error);
+	if (status != HG_OK)
+		return status;
+	memcpy(copy, keys, (size_t) (count * job->spec.key_width));
+	side->pieces[side->piece_count++] =
+		(HgFlatRows){.keys = copy, .count = count, .first_row = (uint32_t) first_row};
+	job->stats.rows[which] += count;
+	return HG_OK;
+}
+
+static HgStatus
+append(KeptJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+	   bool numbered, HgError *error)
+{
+	const bool filled =
+		job->sides[HG_OUTER].piece_count > 0 || job->sides[HG_INNER].piece_count > 0;
+	HgStatus status = check_filling(job, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->shape.key_width > 0 || job->sides[side].kept != NULL)
+		return invalid(error, "keys can not be appended to a kept graph");
+	if (filled && job->numbered != numbered)
+		return invalid(error, "rows are numbered in two ways");
+	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
+		return finish(job, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
+										"too many rows in one side of a join"));
+	if (count == 0)
+		return HG_OK;
+	job->numbered = numbered;
+	return finish(job, add_piece(job, side, keys, count, first_row, error));
+}
+
+static HgStatus
+kept_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->append(job->inside, side, keys, count, error);
+	return append(job, side, keys, count, job->stats.rows[side], false, error);
+}
+
+static HgStatus
+kept_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				 HgError *error)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->append_rows(job->inside, side, keys, count, first_row, error);
+	return append(job, side, keys, count, first_row, true, error);
+}
+
+static HgStatus
+kept_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
+			   HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	KeptMaking *making = &job->making;
+	const uint32_t width = job->shape.key_width;
+	HgStatus status;
+
+	if (width == 0)
+		return invalid(error, "the job makes no graph");
+	status = check_filling(job, error);
+	if (status == HG_OK && count > job->shape.rows - making->count)
+		status = invalid(error, "more edges than the graph is to have");
+	if (status == HG_OK)
+		status = hg_host_check_cancel(job->host, error);
+	if (status != HG_OK || count == 0)
+		return finish(job, status);
+	memcpy(making->keys + making->count * width, keys, (size_t) (count * width));
+	memcpy(making->rows + making->count, rows, (size_t) count * sizeof(*rows));
+	making->count += count;
+	return HG_OK;
+}
+
+static HgStatus
+kept_mask(HgJob *handle, HgSide which, uint64_t first_word, uint64_t count, const uint64_t *words,
+		  HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	KeptSide *side = &job->sides[which];
+	HgStatus status = check_filling(job, error);
+	uint64_t all;
+
+	if (status != HG_OK)
+		return status;
+	if (side->words == NULL)
+		return invalid(error, "this side of the join has no mask");
+	all = hg_kept_mask_words(&side->kept->shape);
+	if (first_word > all || count > all - first_word)
+		return invalid(error, "a mask goes beyond the rows of its graph");
+	status = hg_host_check_cancel(job->host, error);
+	if (status != HG_OK || count == 0)
+		return finish(job, status);
+	if (words != NULL)
+		memcpy(side->words + first_word, words, (size_t) count * sizeof(*words));
+	else
+		memset(side->words + first_word, 0, (size_t) count * sizeof(*words));
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Build
+ * ------------------------------------------------------------------------ */
+
+/* Is all there that a graph to be kept needs? */
+static HgStatus
+check_edges(const KeptJob *job, HgError *error)
+{
+	const uint64_t end = hg_kept_rows_end(&job->shape);
+
+	if (job->making.count < job->shape.rows)
+		return invalid(error, "fewer edges than the graph is to have");
+	for (uint64_t i = 0; i < job->making.count; i++)
+		if (job->making.rows[i] >= end)
+			return invalid(error, "an edge is of no row that the graph can have");
+	return HG_OK;
+}
+
+static HgStatus
+build_kept(KeptJob *job, HgError *error)
+{
+	KeptMaking *making = &job->making;
+	const HgFlatShape shape = hg_flat_shape(job->shape.key_width, job->shape.rows);
+	const HgFlatRows edges = {.keys = making->keys, .rows = making->rows, .count = making->count};
+	void *memory = NULL;
+	HgStatus status = check_edges(job, error);
+
+	if (status == HG_OK)
+		status = hg_host_memory_alloc(&job->keeping, sizeof(HgKept), &memory, error);
+	if (status != HG_OK)
+		return status;
+	making->made = memory;
+	memset(making->made, 0, sizeof(*making->made));
+	making->made->shape = job->shape;
+	status = hg_flat_make(&job->keeping, &shape, &edges, 1, &making->made->graph, error);
+	if (status != HG_OK)
+		return status;
+	making->made->bytes = job->kept;
+	free_edges(job);
+	job->stats.vertices = UINT64_C(1) << (shape.bins_log2 + shape.vertices_log2);
+	return HG_OK;
+}
+
+/* Make the graph of a side that has none. */
+static HgStatus
+build_side(KeptJob *job, HgSide which, HgError *error)
+{
+	KeptSide *side = &job->sides[which];
+	const HgFlatShape shape = hg_flat_shape(job->spec.key_width, job->stats.rows[which]);
+	HgStatus status =
+		hg_flat_make(&job->counting, &shape, side->pieces, side->piece_count, &side->graph, error);
+
+	if (status == HG_OK)
+		free_pieces(job, side);
+	return status;
+}
+
+static HgStatus
+build_join(KeptJob *job, HgError *error)
+{
+	HgFlatSide flat[2] = {0};
+	HgStatus status = HG_OK;
+
+	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
+	{
+		KeptSide *side = &job->sides[which];
+		uint64_t vertices;
+
+		if (side->kept == NULL)
+			status = build_side(job, (HgSide) which, error);
+		if (status != HG_OK)
+			break;
+		flat[which].graph = side->kept != NULL ? side->kept->graph : side->graph;
+		flat[which].mask = side->words != NULL ? &side->mask : NULL;
+		vertices = UINT64_C(1) << (flat[which].graph->shape.bins_log2 +
+								   flat[which].graph->shape.vertices_log2);
+		if (vertices > job->stats.vertices)
+			job->stats.vertices = vertices;
+	}
+	if (status != HG_OK)
+		return status;
+	return hg_flat_join_open(&job->counting, &flat[HG_OUTER], &flat[HG_INNER], NULL, &job->join,
+							 error);
+}
+
+static HgStatus
+kept_build(HgJob *handle, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->build(job->inside, error);
+	status = check_filling(job, error);
+	if (status == HG_OK)
+		status = hg_host_check_cancel(job->host, error);
+	if (status == HG_OK)
+		status = job->shape.key_width > 0 ? build_kept(job, error) : build_join(job, error);
+	if (status != HG_OK)
+		return finish(job, status);
+	job->state = KEPT_BUILT;
+	job->stats.bins = job->stats.ranges = 1;
+	job->stats.build = job->shape.key_width > 0 ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
+	job->stats.probe = HG_PROBE_INTERSECT;
+	return HG_OK;
+}
+
+static HgStatus
+kept_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	KeptMaking *making = &job->making;
+
+	if (job->state != KEPT_BUILT || making->made == NULL)
+		return invalid(error, "the job has no graph to be kept");
+	*graph = making->made;
+	*bytes = making->made->bytes;
+	job->held -= making->made->bytes;
+	job->kept -= making->made->bytes;
+	making->made = NULL;
+	return HG_OK;
+}
+
+static void
+kept_release(HgEngine *engine, HgKept *graph)
+{
+	const HgHost *keeper = ((HgHostKept *) engine)->keeper;
+
+	hg_flat_destroy(keeper, graph->graph);
+	keeper->free(keeper->arg, graph, sizeof(*graph));
+}
+
+/* ------------------------------------------------------------------------
+ * Matches
+ * ------------------------------------------------------------------------ */
+
+/* HG_OK where matches can be asked for; a stream that there was has ended. */
+static HgStatus
+begin_matches(KeptJob *job, HgMatchMode mode, HgError *error)
+{
+	if (job->join == NULL || (job->state != KEPT_BUILT && job->state != KEPT_MATCHING))
+		return invalid(error, "the join is not built");
+	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
+		return invalid(error, "unknown mode of matching");
+	job->state = KEPT_BUILT;
+	return HG_OK;
+}
+
+static HgStatus
+kept_match(HgJob *handle, HgMatchMode mode, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->match(job->inside, mode, error);
+	status = begin_matches(job, mode, error);
+	if (status != HG_OK)
+		return status;
+	hg_flat_rewind(job->join);
+	job->mode = mode;
+	job->state = KEPT_MATCHING;
+	return HG_OK;
+}
+
+static HgStatus
+kept_next(HgJob *handle, HgMatches *matches, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->next(job->inside, matches, error);
+	matches->count = 0;
+	if (job->state != KEPT_MATCHING)
+		return invalid(error, "no stream of matches was started");
+	if (matches->capacity == 0)
+		return invalid(error, "a chunk of matches needs room for one");
+	status = hg_matches_check(&job->spec, matches, error);
+	if (status == HG_OK)
+		status = hg_flat_next(job->join, job->mode, matches, error);
+	job->stats.matches += matches->count;
+	return finish(job, status);
+}
+
+static HgStatus
+kept_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->count(job->inside, mode, matches, error);
+	status = begin_matches(job, mode, error);
+	if (status == HG_OK)
+		status = hg_flat_join_count(job->join, mode, matches, error);
+	if (status == HG_OK)
+		job->stats.matches += *matches;
+	return finish(job, status);
+}
+
+/* ------------------------------------------------------------------------
+ * The rest
+ * ------------------------------------------------------------------------ */
+
+static HgStatus
+kept_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->describe(job->inside, side, stats, error);
+	return invalid(error, "kept graphs are not described");
+}
+
+static HgStatus
+kept_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+				  uint32_t *edge_rows, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		return hg_cpu_engine()->export_graph(job->inside, side, offsets, edge_keys, edge_rows,
+											 error);
+	return invalid(error, "kept graphs are not exported");
+}
+
+static void
+kept_stats(HgJob *handle, HgJobStats *stats)
+{
+	KeptJob *job = job_of(handle);
+
+	if (job->inside != NULL)
+		hg_cpu_engine()->stats(job->inside, stats);
+	else
+		*stats = job->stats;
+}
+
+void
+hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
+{
+	static const HgEngine calls = {
+		.name = "kept graphs on the cpu",
+		.open = kept_open,
+		.append = kept_append,
+		.append_rows = kept_append_rows,
+		.build = kept_build,
+		.match = kept_match,
+		.next = kept_next,
+		.count = kept_count,
+		.describe = kept_describe,
+		.export_graph = kept_export_graph,
+		.stats = kept_stats,
+		.close = kept_close,
+		.put_edges = kept_put_edges,
+		.keep = kept_keep,
+		.release = kept_release,
+		.mask = kept_mask,
+	};
+
+	kept->engine = calls;
+	kept->keeper = keeper;
+}
+
+uint64_t
+hg_host_kept_bytes(const HgJobSpec *spec)
+{
+	uint64_t bytes = sizeof(KeptJob);
+
+	if (spec->keep != NULL)
+	{
+		const HgKeptShape *shape = &spec->keep->shape;
+		const HgFlatShape flat = hg_flat_shape(shape->key_width, shape->rows);
+
+		return bytes + sizeof(HgKept) + 2 + shape->rows * (shape->key_width + sizeof(uint32_t)) +
+			   hg_flat_make_bytes(&flat, shape->rows);
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const uint64_t rows = spec->expected_rows[side];
+		const HgFlatShape flat = hg_flat_shape(spec->key_width, rows);
+
+		if (spec->kept[side] == NULL)
+			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
+		else if (spec->kept[side]->masked != 0)
+			bytes += hg_kept_mask_words(&spec->kept[side]->shape) * sizeof(uint64_t) +
+					 spec->kept[side]->shape.parts * (sizeof(uint64_t *) + 1);
+	}
+	return bytes;
+}

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host_kept.h
+ *	  Kept graphs in host memory: an engine on the CPU that has them, for tests.
+ *
+ * The stand-in for the device process answers with it, and it is what a device's kept graphs must
+ * do as well.  Graphs are flat ones (hg_flat.h), also those of rows that are appended.  Jobs that
+ * are not about kept graphs are the CPU engine's.
+ *
+ * It has what an engine of a device has of a job's keys: the copies of them, which it makes before
+ * a call returns, are in memory of the job's host, under the job's limit.  A kept graph is in
+ *memory of the keeper, also while it is made, which is charged to the job's limit until it is kept.
+ *So memory that is refused is HG_OUT_OF_MEMORY.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_HOST_KEPT_H
+#define HG_HOST_KEPT_H
+
+#include "../../src/engine/hg_kept.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Any thread may use the engine, if any may use its keeper; a job one thread at a time. */
+	typedef struct HgHostKept
+	{
+		HgEngine engine;	  /* first: engine calls get its address */
+		const HgHost *keeper; /* of which alloc and free are called */
+	} HgHostKept;
+
+	/* Make an engine, whose keeper must outlive it and all graphs that it has kept. */
+	extern void hg_host_kept_init(HgHostKept *kept, const HgHost *keeper);
+
+	/*
+	 * What a job of kept graphs takes at most, of its host and of the keeper together, for the rows
+	 * that it expects.
+	 */
+	extern uint64_t hg_host_kept_bytes(const HgJobSpec *spec);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HG_HOST_KEPT_H */

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_kept.h
+ *	  The conformity suite of kept graphs: what an engine that has them must do.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_ENGINE_KEPT_H
+#define TEST_ENGINE_KEPT_H
+
+#include "test_kept_side.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/*
+	 * Run the suite on an engine, with graphs of up to so many rows, and report each test by
+	 * hg_tap_ok.  host is where memory comes from, and its cancelled() must be false.
+	 *
+	 * The environment variables HG_SUITE and HG_STRIDE mean what hg_tap.h says.
+	 */
+	extern void hg_engine_kept_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows);
+
+	/*
+	 * Make two graphs, join them with a mask, and one of them with appended rows, and release them:
+	 * returns the first status that is not HG_OK.  Nothing is left of it.
+	 */
+	extern HgStatus test_kept_stretch(HgEngine *engine, const HgHost *host, HgError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEST_ENGINE_KEPT_H */

@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_host_kept.c
+ *	  Kept graphs on the host (hg_host_kept.h): the suite of all engines, and what it says beyond.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_host_kept.h"
+
+#include "hg_tap.h"
+#include "test_engine_kept.h"
+
+#include <inttypes.h>
+
+/* A keeper that refuses memory is found out, whatever was to be kept, and has all of it back. */
+static void
+test_keeper(void)
+{
+	TestHost keeper;
+	HgHostKept kept;
+	HgError error = {0};
+	uint64_t allocations;
+	bool good;
+
+	test_host_init(&keeper, test_host_plain());
+	hg_host_kept_init(&kept, &keeper.host);
+	good = test_kept_stretch(&kept.engine, test_host_plain(), &error) == HG_OK &&
+		   keeper.held_bytes == 0 && !keeper.misused;
+	allocations = keeper.allocations;
+	for (uint64_t i = 1; i <= allocations && good; i++)
+	{
+		test_host_init(&keeper, test_host_plain());
+		keeper.fail_allocation = i;
+		good = test_kept_stretch(&kept.engine, test_host_plain(), &error) == HG_OUT_OF_MEMORY &&
+			   keeper.held_bytes == 0 && !keeper.misused;
+	}
+	hg_tap_ok(good && allocations > 0, "a keeper that refuses memory, at %" PRIu64 " points",
+			  allocations);
+}
+
+/* What is kept is told to the byte, and jobs take no more than was reckoned. */
+static void
+test_bytes(void)
+{
+	static const TestKeptSpread spreads[] = {
+		{.width = 8, .parts = 2, .mask = TEST_MASK_SOME, .count = 20000, .keys = 5000},
+		{.width = 4, .parts = 1, .count = 0, .keys = 1},
+		{.way = TEST_KEPT_APPENDED, .width = 4, .count = 30000, .keys = 5000},
+	};
+	const HgKeptUse use = {.shape = {.key_width = 8, .parts = 2, .rows = 20000}, .masked = 1};
+	const HgJobSpec joining = {.key_width = 4, .kept = {&use, NULL}, .expected_rows = {0, 30000}};
+	TestKeptSide sides[3];
+	TestHost keeper;
+	TestHost host;
+	HgHostKept kept;
+	HgError error = {0};
+	HgJob *job = NULL;
+	uint64_t state = 9;
+	bool good = true;
+
+	test_host_init(&keeper, test_host_plain());
+	test_host_init(&host, test_host_plain());
+	hg_host_kept_init(&kept, &keeper.host);
+	for (int i = 0; i < 3; i++)
+		test_kept_side_create(&sides[i], &spreads[i], &state);
+	for (int i = 0; i < 2; i++)
+	{
+		const HgKeptSpec keep = {.shape = test_kept_shape(&sides[i])};
+		const HgJobSpec making = {.key_width = 8, .keep = &keep};
+		const uint64_t before = keeper.held_bytes;
+
+		keeper.peak_bytes = host.peak_bytes = 0;
+		good = good && test_kept_make(&kept.engine, &host.host, &sides[i], &error) == HG_OK &&
+			   keeper.held_bytes - before == sides[i].bytes && host.held_bytes == 0 &&
+			   keeper.peak_bytes - before + host.peak_bytes <= hg_host_kept_bytes(&making);
+	}
+	hg_tap_ok(good, "what is kept is told to the byte");
+
+	host.peak_bytes = 0;
+	good = good &&
+		   test_kept_build(&kept.engine, &host.host, &sides[0], &sides[2], &job, &error) == HG_OK;
+	hg_tap_ok(good && host.peak_bytes <= hg_host_kept_bytes(&joining) + 100000,
+			  "a join takes what was reckoned: %" PRIu64 " bytes of %" PRIu64, host.peak_bytes,
+			  hg_host_kept_bytes(&joining));
+	if (job != NULL)
+		kept.engine.close(job);
+	for (int i = 0; i < 3; i++)
+	{
+		if (sides[i].graph != NULL)
+			kept.engine.release(&kept.engine, sides[i].graph);
+		test_kept_side_destroy(&sides[i]);
+	}
+	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
+}
+
+/* A limit of a job's own holds for what it makes, too. */
+static void
+test_limit(void)
+{
+	const HgKeptSpec keep = {.shape = {.key_width = 8, .parts = 1, .rows = 10000}};
+	HgJobSpec spec = {.key_width = 8, .keep = &keep, .memory_limit = 100000};
+	HgHostKept kept;
+	HgError error = {0};
+	HgJob *job = NULL;
+
+	hg_host_kept_init(&kept, test_host_plain());
+	hg_tap_ok(kept.engine.open(&kept.engine, test_host_plain(), &spec, &job, &error) ==
+					  HG_OUT_OF_MEMORY &&
+				  job == NULL,
+			  "a graph that is over the job's limit is refused");
+}
+
+/* Jobs of no kept graphs are as ever. */
+static void
+test_plain_jobs(void)
+{
+	HgHostKept kept;
+
+	hg_host_kept_init(&kept, test_host_plain());
+	for (uint32_t width = 4; width <= 8; width += 4)
+	{
+		TestData data;
+		TestRun run = {.engine = &kept.engine,
+					   .host = test_host_plain(),
+					   .data = &data,
+					   .spec = {.key_width = width, .device = -1},
+					   .capacity = 1000};
+
+		test_data_create(&data, TEST_KEYS_DUPLICATES, width, 5000, 4000);
+		hg_tap_ok(test_run(&run), "a job of no kept graph, keys of %u bytes", width);
+		test_data_destroy(&data);
+	}
+}
+
+int
+main(void)
+{
+	HgHostKept kept;
+
+	hg_host_kept_init(&kept, test_host_plain());
+	hg_engine_kept_suite(&kept.engine, test_host_plain(),
+						 hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000);
+	test_keeper();
+	test_bytes();
+	test_limit();
+	test_plain_jobs();
+	return hg_tap_done();
+}

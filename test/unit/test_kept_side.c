@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_kept_side.c
+ *	  Sides of joins with kept graphs, and what the join of two of them must give.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "test_kept_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges and keys that one call brings. */
+#define PIECE 1237
+
+uint64_t
+test_kept_random(uint64_t *state, uint64_t limit)
+{
+	return hg_mix64(*state += UINT64_C(0x9E3779B97F4A7C15)) % limit;
+}
+
+/* ------------------------------------------------------------------------
+ * Sides
+ * ------------------------------------------------------------------------ */
+
+int64_t
+test_kept_key(const TestKeptSide *side, uint32_t i)
+{
+	return side->spread.width == 4 ? ((const int32_t *) side->keys)[i]
+								   : ((const int64_t *) side->keys)[i];
+}
+
+HgKeptShape
+test_kept_shape(const TestKeptSide *side)
+{
+	return (HgKeptShape){
+		.key_width = side->spread.width, .parts = side->spread.parts, .rows = side->spread.count};
+}
+
+/* A key: those of 8 bytes are some times one whose low half would be another key of 4. */
+static int64_t
+draw_key(const TestKeptSpread *spread, uint64_t *state)
+{
+	static const int64_t extremes[] = {
+		0,			-1,		   1,		  INT32_MIN, INT32_MAX,
+		UINT32_MAX, INT64_MIN, INT64_MAX, -7,		 INT64_C(-7) & UINT32_MAX,
+	};
+	int64_t key = (int64_t) test_kept_random(state, spread->keys) - (int64_t) (spread->keys / 2);
+	uint64_t dice = test_kept_random(state, 64);
+
+	if (dice < 2)
+		return extremes[test_kept_random(state, sizeof(extremes) / sizeof(extremes[0]))];
+	return dice < 8 ? key + (INT64_C(1) << 32) : key;
+}
+
+/* Row numbers of a kept graph: all over its parts, in no order. */
+static void
+draw_rows(TestKeptSide *side, uint64_t *state)
+{
+	const HgKeptShape shape = test_kept_shape(side);
+	const uint32_t count = side->spread.count;
+	const uint64_t end = hg_kept_rows_end(&shape);
+	const uint64_t step = count > 0 ? end / count : 1;
+
+	for (uint32_t i = 0; i < count; i++)
+		side->rows[i] =
+			(uint32_t) (i == count - 1 ? end - 1 : i * step + test_kept_random(state, step));
+	for (uint32_t i = count; i > 1; i--)
+	{
+		const uint64_t other = test_kept_random(state, i);
+		const uint32_t row = side->rows[other];
+
+		side->rows[other] = side->rows[i - 1];
+		side->rows[i - 1] = row;
+	}
+}
+
+/* Which rows of a side count. */
+static void
+draw_mask(TestKeptSide *side, uint64_t *state)
+{
+	const HgKeptShape shape = test_kept_shape(side);
+	const uint64_t words = hg_kept_mask_words(&shape);
+	const TestKeptMask mask = side->spread.mask;
+
+	if (side->spread.way != TEST_KEPT_GRAPH || mask == TEST_MASK_NONE)
+		return;
+	side->words = test_malloc(words * sizeof(uint64_t));
+	for (uint64_t w = 0; w < words; w++)
+	{
+		/* pieces in turn are of any words, all zero, all ones, and few bits */
+		const uint64_t any = hg_mix64(*state += 0x12345);
+		const uint64_t kinds[] = {any, 0, UINT64_MAX, any & any << 7 & any << 13};
+
+		if (mask == TEST_MASK_ZERO)
+			side->words[w] = 0;
+		else if (mask == TEST_MASK_NEVER || (mask == TEST_MASK_FEW && w / TEST_MASK_PIECE != 1))
+			side->words[w] = UINT64_MAX;
+		else
+			side->words[w] = kinds[w / TEST_MASK_PIECE % 4];
+	}
+}
+
+void
+test_kept_side_create(TestKeptSide *side, const TestKeptSpread *spread, uint64_t *state)
+{
+	const uint32_t count = spread->count;
+
+	memset(side, 0, sizeof(*side));
+	side->spread = *spread;
+	side->keys = test_malloc((size_t) count * spread->width + 1);
+	side->rows = test_malloc((size_t) count * sizeof(uint32_t) + 1);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		const int64_t key = i < spread->hot ? -7 : draw_key(spread, state);
+		const uint32_t blocks = (count + TEST_KEPT_BLOCK - 1) / TEST_KEPT_BLOCK;
+
+		if (spread->width == 4)
+			((int32_t *) side->keys)[i] = (int32_t) key;
+		else
+			((int64_t *) side->keys)[i] = key;
+		side->rows[i] = i;
+		if (spread->way == TEST_KEPT_NUMBERED)
+			side->rows[i] =
+				(blocks - 1 - i / TEST_KEPT_BLOCK) * (TEST_KEPT_BLOCK + 5) + i % TEST_KEPT_BLOCK;
+	}
+	if (spread->way == TEST_KEPT_GRAPH)
+		draw_rows(side, state);
+	draw_mask(side, state);
+}
+
+void
+test_kept_side_destroy(TestKeptSide *side)
+{
+	free(side->keys);
+	free(side->rows);
+	free(side->words);
+}
+
+static bool
+is_counted(const TestKeptSide *side, uint32_t i)
+{
+	const uint32_t row = side->rows[i];
+
+	return side->words == NULL || (side->words[row / 64] >> row % 64 & 1) != 0;
+}
+
+/* ------------------------------------------------------------------------
+ * Jobs
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+test_kept_make(HgEngine *engine, const HgHost *host, TestKeptSide *side, HgError *error)
+{
+	const HgKeptSpec keep = {.shape = test_kept_shape(side)};
+	const HgJobSpec spec = {.key_width = side->spread.width, .device = -1, .keep = &keep};
+	const uint32_t count = side->spread.count;
+	HgJob *job = NULL;
+	HgStatus status = engine->open(engine, host, &spec, &job, error);
+
+	for (uint32_t at = 0, n; at < count && status == HG_OK; at += n)
+	{
+		n = count - at < PIECE || at == 3 * PIECE ? count - at : PIECE;
+		status = engine->put_edges(job, (char *) side->keys + (size_t) at * side->spread.width,
+								   side->rows + at, n, error);
+	}
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status == HG_OK)
+		status = engine->keep(job, &side->graph, &side->bytes, error);
+	if (job != NULL)
+		engine->close(job);
+	return status;
+}
+
+HgStatus
+test_kept_open(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
+			   const TestKeptSide *inner, HgJob **job, HgError *error)
+{
+	const TestKeptSide *const sides[2] = {outer, inner};
+	HgJobSpec spec = {.key_width = 8, .device = -1};
+	HgKeptUse uses[2];
+
+	memset(uses, 0, sizeof(uses));
+	*job = NULL;
+	for (int which = HG_OUTER; which <= HG_INNER; which++)
+	{
+		const TestKeptSide *side = sides[which];
+
+		if (side->spread.way == TEST_KEPT_GRAPH)
+		{
+			uses[which].shape = test_kept_shape(side);
+			uses[which].masked = side->spread.mask != TEST_MASK_NONE;
+			uses[which].graph = side->graph;
+			spec.kept[which] = &uses[which];
+			continue;
+		}
+		spec.key_width = side->spread.width;
+		spec.expected_rows[which] = side->spread.count;
+	}
+	return engine->open(engine, host, &spec, job, error);
+}
+
+static HgStatus
+append_rows(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, HgError *error)
+{
+	const bool numbered = side->spread.way == TEST_KEPT_NUMBERED;
+	const uint32_t piece = numbered ? TEST_KEPT_BLOCK : PIECE;
+	const uint32_t count = side->spread.count;
+	HgStatus status = HG_OK;
+
+	for (uint32_t at = 0, n; at < count && status == HG_OK; at += n)
+	{
+		const char *keys = (const char *) side->keys + (size_t) at * side->spread.width;
+
+		n = count - at < piece || (!numbered && at == 3 * piece) ? count - at : piece;
+		status = numbered ? engine->append_rows(job, which, keys, n, side->rows[at], error)
+						  : engine->append(job, which, keys, n, error);
+	}
+	return status;
+}
+
+/* Give a mask, from its end on; a piece may be given as what it is not before. */
+static HgStatus
+give_mask(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, HgError *error)
+{
+	const HgKeptShape shape = test_kept_shape(side);
+	const uint64_t words = hg_kept_mask_words(&shape);
+	const TestKeptMask mask = side->spread.mask;
+	HgStatus status = HG_OK;
+
+	if (mask == TEST_MASK_ZERO)
+		return engine->mask(job, which, 0, words, NULL, error);
+	if (mask == TEST_MASK_FEW)
+		return engine->mask(job, which, TEST_MASK_PIECE, TEST_MASK_PIECE,
+							side->words + TEST_MASK_PIECE, error);
+	for (uint64_t end = words; mask == TEST_MASK_SOME && end > 0 && status == HG_OK;)
+	{
+		const uint64_t first = (end - 1) / TEST_MASK_PIECE * TEST_MASK_PIECE;
+		const bool zero = first / TEST_MASK_PIECE % 4 == 1;
+
+		if (!zero && first / TEST_MASK_PIECE % 3 == 0)
+			status = engine->mask(job, which, first, end - first, NULL, error);
+		if (status == HG_OK)
+			status = engine->mask(job, which, first, end - first, zero ? NULL : side->words + first,
+								  error);
+		end = first;
+	}
+	return status;
+}
+
+HgStatus
+test_kept_build(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
+				const TestKeptSide *inner, HgJob **job, HgError *error)
+{
+	const TestKeptSide *const sides[2] = {outer, inner};
+	HgStatus status = test_kept_open(engine, host, outer, inner, job, error);
+
+	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
+		status = sides[which]->spread.way == TEST_KEPT_GRAPH
+					 ? give_mask(engine, *job, (HgSide) which, sides[which], error)
+					 : append_rows(engine, *job, (HgSide) which, sides[which], error);
+	return status == HG_OK ? engine->build(*job, error) : status;
+}
+
+/* ------------------------------------------------------------------------
+ * Pairs
+ * ------------------------------------------------------------------------ */
+
+void
+test_kept_add(TestKeptPairs *pairs, uint32_t outer, uint32_t inner)
+{
+	if (pairs->count == pairs->room)
+	{
+		pairs->room = pairs->room * 2 + 1024;
+		pairs->pairs = realloc(pairs->pairs, pairs->room * sizeof(uint64_t));
+		if (pairs->pairs == NULL)
+			abort();
+	}
+	if (pairs->count == 0 || pairs->pairs[pairs->count - 1] >> 32 != outer)
+		pairs->runs++;
+	pairs->pairs[pairs->count++] = (uint64_t) outer << 32 | inner;
+}
+
+/* A row with its key, sorted by both. */
+typedef struct Entry
+{
+	int64_t key;
+	uint32_t row;
+} Entry;
+
+static int
+compare_entries(const void *a, const void *b)
+{
+	const Entry *left = a;
+	const Entry *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return left->row < right->row ? -1 : left->row > right->row;
+}
+
+static int
+compare_words(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *) a;
+	const uint64_t right = *(const uint64_t *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void
+sort_pairs(TestKeptPairs *pairs)
+{
+	if (pairs->count > 0)
+		qsort(pairs->pairs, pairs->count, sizeof(uint64_t), compare_words);
+}
+
+/* The rows of a side that count, sorted. */
+static Entry *
+sort_rows(const TestKeptSide *side, uint32_t *count)
+{
+	Entry *entries = test_malloc((size_t) side->spread.count * sizeof(Entry) + 1);
+
+	*count = 0;
+	for (uint32_t i = 0; i < side->spread.count; i++)
+		if (is_counted(side, i))
+			entries[(*count)++] = (Entry){test_kept_key(side, i), side->rows[i]};
+	qsort(entries, *count, sizeof(Entry), compare_entries);
+	return entries;
+}
+
+void
+test_kept_naive(const TestKeptSide *outer, const TestKeptSide *inner, TestKeptPairs *wanted)
+{
+	uint32_t nouter;
+	uint32_t ninner;
+	Entry *left = sort_rows(outer, &nouter);
+	Entry *right = sort_rows(inner, &ninner);
+	uint32_t low = 0;
+
+	memset(wanted, 0, sizeof(*wanted));
+	for (uint32_t i = 0; i < nouter; i++)
+	{
+		while (low < ninner && right[low].key < left[i].key)
+			low++;
+		for (uint32_t j = low; j < ninner && right[j].key == left[i].key; j++)
+			test_kept_add(wanted, left[i].row, right[j].row);
+	}
+	free(left);
+	free(right);
+	sort_pairs(wanted);
+}
+
+uint64_t
+test_kept_wanted(const TestKeptPairs *wanted, HgMatchMode mode)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < wanted->count; i++)
+		rows += i == 0 || wanted->pairs[i] >> 32 != wanted->pairs[i - 1] >> 32;
+	return mode == HG_MATCH_ALL ? wanted->count : rows;
+}
+
+HgStatus
+test_kept_read(HgEngine *engine, HgJob *job, size_t capacity, uint64_t chunks, TestKeptPairs *pairs,
+			   HgError *error)
+{
+	uint32_t *room = test_malloc(2 * capacity * sizeof(uint32_t));
+	HgMatches matches = {.outer = room, .inner = room + capacity, .capacity = capacity, .count = 1};
+	HgStatus status = HG_OK;
+
+	for (; chunks > 0 && status == HG_OK && matches.count > 0; chunks--)
+	{
+		status = engine->next(job, &matches, error);
+		if (status == HG_OK && matches.count > capacity)
+			status = HG_INVALID;
+		for (size_t i = 0; i < matches.count && status == HG_OK; i++)
+			test_kept_add(pairs, matches.outer[i], matches.inner[i]);
+	}
+	free(room);
+	return status;
+}
+
+bool
+test_kept_right(TestKeptPairs *pairs, const TestKeptPairs *wanted, HgMatchMode mode)
+{
+	const size_t runs = pairs->runs;
+	size_t at = 0;
+
+	sort_pairs(pairs);
+	if (pairs->count != test_kept_wanted(wanted, mode) ||
+		runs != test_kept_wanted(pairs, HG_MATCH_FIRST) ||
+		(mode == HG_MATCH_FIRST && runs != pairs->count))
+		return false;
+	for (size_t i = 0; i < pairs->count; i++, at++)
+	{
+		while (mode == HG_MATCH_FIRST && at < wanted->count && wanted->pairs[at] < pairs->pairs[i])
+			at++;
+		if (at >= wanted->count || wanted->pairs[at] != pairs->pairs[i])
+			return false;
+	}
+	return true;
+}
