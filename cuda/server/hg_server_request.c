@@ -369,30 +369,29 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 							 words, error);
 }
 
-/* Have the process keep the graph that a job has made. */
+/* Have the process keep the graph that a job has made; *bytes is what it holds. */
 static HgStatus
-keep_graph(HgServerJob *job, HgError *error)
+keep_graph(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
 	HgKept *graph;
-	uint64_t bytes;
-	HgStatus status = job->engine->keep(job->job, &graph, &bytes, error);
+	HgStatus status = job->engine->keep(job->job, &graph, bytes, error);
 
 	if (status != HG_OK)
 		return status;
 	status =
-		hg_server_queue_keep(job->session->queue, &job->entry, &job->keep, graph, bytes, error);
+		hg_server_queue_keep(job->session->queue, &job->entry, &job->keep, graph, *bytes, error);
 	if (status != HG_OK)
 		job->engine->release(job->engine, graph);
 	return status;
 }
 
 static HgStatus
-serve_build(HgServerJob *job, HgError *error)
+serve_build(HgServerJob *job, HgWireReply *reply)
 {
-	HgStatus status = job->engine->build(job->job, error);
+	HgStatus status = job->engine->build(job->job, &reply->error);
 
 	if (status == HG_OK && job->spec.keep != NULL)
-		status = keep_graph(job, error);
+		status = keep_graph(job, &reply->count, &reply->error);
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
 }
@@ -432,7 +431,7 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_END_APPEND:
 			return serve_end_append(job);
 		case HG_WIRE_BUILD:
-			return serve_build(job, error);
+			return serve_build(job, reply);
 		case HG_WIRE_MEASURE:
 			return serve_measure(job, reply);
 		case HG_WIRE_PUT_EDGES:

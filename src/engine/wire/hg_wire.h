@@ -282,7 +282,8 @@ typedef struct HgWireReply
 	HgWireHeader header;
 	HgError error;		   /* error.status is HG_OK on success */
 	uint64_t count;		   /* NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements in staging;
-							* COUNT: matches; REDUCE: groups */
+							* COUNT: matches; REDUCE: groups; BUILD of what is to be kept: bytes that
+							* it holds */
 	uint64_t lease_offset; /* OPEN: the job's lease; NEXT, NEXT_GROUPS, EXPORT: the results */
 	uint64_t lease_bytes;  /* 0 where there is none */
 	uint64_t nulls;		   /* NEXT: HG_WIRE_COLUMN of those with a NULL, whose bytes are set */

@@ -256,6 +256,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			job->slot_bytes = reply->lease_bytes / HG_WIRE_SLOTS;
 			return part_is_sane(reply, staging_bytes) && reply->lease_bytes > 0;
 		case HG_WIRE_BUILD:
+			job->kept_bytes = reply->count;
 			return has_all_rows(job, &reply->stats);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;

@@ -79,7 +79,8 @@ struct HgRemoteJob
 	HgTableTrial trial; /* where the spec has one: that points here ... */
 	HgKeptSpec keep;	/* ... and the same of these ... */
 	HgKeptUse kept[2];
-	uint64_t rows[2]; /* by HgSide: of its kept graph, or sent so far */
+	uint64_t kept_bytes; /* that what it has made to be kept holds */
+	uint64_t rows[2];	 /* by HgSide: of its kept graph, or sent so far */
 	bool appended;	  /* some were sent */
 	bool numbered;	  /* ... with their numbers */
 	uint64_t edges;	  /* put so far */

@@ -345,6 +345,22 @@ remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 	return status;
 }
 
+/* The device process keeps it by its name, since it was built. */
+static HgStatus
+remote_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = hg_wire_job_usable(job, error);
+
+	if (status == HG_OK && (job->spec.keep == NULL || !job->built))
+		status = hg_error_set(error, HG_INVALID, NULL, "the job has made nothing to be kept");
+	if (status != HG_OK)
+		return status;
+	*graph = NULL;
+	*bytes = job->kept_bytes;
+	return HG_OK;
+}
+
 static void
 remote_stats(HgJob *handle, HgJobStats *stats)
 {
@@ -372,6 +388,7 @@ init_engine(HgEngine *engine)
 	engine->close = hg_wire_job_close;
 	engine->start = remote_start;
 	engine->measure_table = remote_measure_table;
+	engine->keep = remote_keep;
 	/* graphs are kept by their names, and given back by hg_wire_client_drop */
 	engine->put_edges = hg_wire_remote_put_edges;
 	engine->mask = hg_wire_remote_mask;
