@@ -29,6 +29,7 @@ hg_device_copy_init(HgDeviceCopy *copy)
 {
 	pg_atomic_init_u64(&copy->kept_by, 0);
 	pg_atomic_init_u64(&copy->bytes, 0);
+	pg_atomic_init_u64(&copy->missed_by, 0);
 	pg_atomic_init_u64(&copy->missed_at, 0);
 }
 
@@ -165,20 +166,18 @@ hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
 bool
 hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 {
-	uint64 kept_by = pg_atomic_read_u64(&copy->kept_by);
-	TimestampTz missed_at = (TimestampTz) pg_atomic_read_u64(&copy->missed_at);
-
-	if (epoch == 0 || kept_by == epoch)
+	if (epoch == 0 || pg_atomic_read_u64(&copy->kept_by) == epoch)
 		return false;
-	return missed_at == 0 || kept_by != 0 ||
-		   TimestampDifferenceExceeds(missed_at, GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
+		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
+									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
 }
 
 void
 hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
 	pg_atomic_write_u64(&copy->bytes, bytes);
-	pg_atomic_write_u64(&copy->missed_at, 0);
+	pg_atomic_write_u64(&copy->missed_by, 0);
 	pg_atomic_write_u64(&copy->kept_by, epoch);
 }
 
@@ -191,6 +190,7 @@ hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
 	if (kept_by != epoch && kept_by != 0)
 		return;
 	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&copy->missed_by, epoch);
 	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
 }
 

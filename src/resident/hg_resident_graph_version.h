@@ -56,7 +56,8 @@ typedef struct HgDeviceCopy
 {
 	pg_atomic_uint64 kept_by;	/* the process, by its epoch; 0: none, or it has not kept it */
 	pg_atomic_uint64 bytes;		/* ... which takes that of it */
-	pg_atomic_uint64 missed_at; /* when the last one could not take it, or had it no more; 0: never */
+	pg_atomic_uint64 missed_by; /* the process that could not take it, or had it no more; 0: none */
+	pg_atomic_uint64 missed_at; /* ... and when */
 } HgDeviceCopy;
 
 /* Most columns of a graph's rows that devices have copies of. */

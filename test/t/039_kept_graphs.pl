@@ -1,0 +1,217 @@
+# A device keeps copies of resident HashGraphs, and counts the pairs of two of them: what it counts is what PostgreSQL's own joins find, with
+# rows that have changed, filters, NULL keys and keys that come again, alone and below a Gather.  Whatever becomes of the device process or of
+# its copies, counts are right, and the copies come back by themselves.
+#
+# Runs over the stand-in, and what needs no misbehaviour over the real one too, where it finds a device.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my ($standin, $device) = device_programs();
+
+# Seconds of the random part.
+my $SECONDS = $ENV{HG_QUICK} ? 5 : 20;
+
+my $node = new_server('kept', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
+hashgraph.resident_memory = '64MB'
+hashgraph.resident_auto = off
+hashgraph.force = on
+hashgraph.gpu_wait_limit = '5min'
+hashgraph.device_program = '${\($standin // $device)}'
+max_worker_processes = 20
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+CONF
+
+# several segments: rows are wide
+$node->safe_psql('postgres', <<'SQL');
+create table a (id int, k int4, k8 int8, t text, v int, wide text) with (fillfactor = 90);
+create table b (id int, k int4, k8 int8, t text, w int, wide text) with (fillfactor = 90);
+alter table a alter wide set storage plain;
+alter table b alter wide set storage plain;
+insert into a select i, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, (i * 31::int8) % 12000 - 500, 'key ' || i % 700, i % 100, repeat('x', 900) from generate_series(1, 12000) i;
+insert into b select i, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, (i * 17::int8) % 9000 - 700, 'key ' || i % 900, i % 50, repeat('y', 1500) from generate_series(1, 6000) i;
+analyze;
+select hashgraph_resident_add('a', array['id', 'v'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w'], keys => '{k,k8,t}');
+SQL
+
+my $main = RawSession->new($node);
+sub sql { return $main->run_each(shift); }
+
+# All of the tables is resident, and a device has all of its graphs.
+sub kept
+{
+	my ($name) = @_;
+
+	return ok(wait_for(sub {
+		sql("select bool_and(blocks_resident = pg_relation_size(relation_id) / 8192) and count(*) filter (where kind = 'graph' and location = 'both') = 6 from hashgraph_resident where state <> 'declined'") eq 't'
+		  or not sql("vacuum a; vacuum b; select hashgraph_resident_refresh('a'), hashgraph_resident_refresh('b')") and not usleep(200_000) }, 40), $name)
+	  || diag(sql('select json_agg(r) from hashgraph_resident r') . sql('select json_agg(d) from hashgraph_devices() d'));
+}
+
+# The joins: what is counted.
+my @counts = (
+	[ 'integers', 'select count(*) from a join b using (k)' ],
+	[ 'integers of two widths', 'select count(*) from a join b on a.k = b.k8' ],
+	[ 'wide integers', 'select count(*) from a join b using (k8)' ],
+	[ 'an outer filter', 'select count(*) from a join b using (k) where a.v < 30' ],
+	[ 'both filters', 'select count(*) from a join b using (k8) where a.v <> 7 and b.w between 10 and 20' ],
+	[ 'filters that leave nothing', 'select count(*) from a join b using (k) where a.v < 0' ],
+	[ 'filters that leave segments out', 'select count(*) from a join b using (k) where a.id > 9000 and b.id < 1000' ],
+	[ 'a semi join', 'select count(*) from a where exists (select from b where a.k = b.k)' ],
+	[ 'a semi join with a filter', 'select count(*) from b where w > 5 and exists (select from a where a.k8 = b.k8 and a.v > 50)' ],
+	[ 'an empty side', 'select count(*) from a join (select * from b where w > 1000) b using (k)' ]);
+
+# Queries that are not counted alone, or not of exact keys, from the same graphs.
+my @others = (
+	[ 'an anti join', 'select count(*) from a where not exists (select from b where a.k = b.k)' ],
+	[ 'an outer join', 'select count(*), count(b.id) from a left join b using (k)' ],
+	[ 'text keys', 'select count(*) from a join b using (t)' ],
+	[ 'another clause', 'select count(*) from a join b using (k) where a.v < b.w' ],
+	[ 'sums', 'select count(*), sum(v), sum(w) from a join b using (k)' ]);
+
+# Tests: each query gives what PostgreSQL's own joins do, and ran where it is said to (a pattern), in one process and in several.
+sub counts_are_right
+{
+	my ($where, $when) = @_;
+
+	foreach my $workers (0, 2)
+	{
+		sql("set max_parallel_workers_per_gather = $workers");
+		foreach my $query (@counts, @others)
+		{
+			my ($what, $select) = @$query;
+			# where rows of both sides were read, processes have to tell each other which outer rows have matched
+			my $counted = (grep { $_ == $query } @counts) && !($workers && $what =~ /semi/);
+			my $core = sql("set hashgraph.enabled = off; $select");
+			my ($ours, $ran);
+
+			sql('set hashgraph.enabled = on');
+			# blocks are served, and copies there, as soon as those are who look after them
+			wait_for(sub {
+				$ours = sql($select);
+				$ran = sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()});
+				$ours ne $core or !$counted or $ran =~ $where or not usleep(200_000) }, 15);
+			is($ours, $core, "$when: $what, $workers workers");
+			like($ran, $where, "$when: $what, $workers workers: where it ran") if $counted;
+		}
+	}
+	sql('set max_parallel_workers_per_gather = 0');
+	return;
+}
+
+foreach my $program (grep { defined } $standin, $device)
+{
+	my $label = $program eq ($standin // '') ? 'stand-in' : 'device';
+
+	use_program($node, $program);
+	kept("$label: all graphs are kept");
+	is(ready_devices($node, 'kept_graphs'), 6, "$label: it tells of them");
+	is(sql(q{select sum(device_bytes) from hashgraph_resident}), ready_devices($node, 'kept_bytes'), '... and of what they take, as the view does');
+	counts_are_right(qr/^cuda$/, $label);
+
+	# rows that have changed are read, and the others are counted by the device still
+	sql('update a set k = k + 1, k8 = k8 - 1 where id % 700 = 3; delete from b where id % 900 = 5; insert into a select 20000 + i, i, i, null, i, repeat(\'x\', 900) from generate_series(1, 20) i');
+	counts_are_right(qr/^cuda$/, "$label: rows have changed");
+	kept("$label: graphs are kept in step");
+	is(wait_for(sub { ready_devices($node, 'kept_graphs') == 6 }, 20), 1, '... and the old ones are not kept any more')
+	  or diag(ready_devices($node, 'kept_graphs'));
+	counts_are_right(qr/^cuda$/, "$label: in step");
+
+	# a cursor sees what its snapshot does
+	sql('begin; declare c cursor for select count(*) from a join b using (k)');
+	my $before = $node->safe_psql('postgres', 'set hashgraph.enabled = off; select count(*) from a join b using (k)');
+	$node->safe_psql('postgres', 'delete from a where id % 50 = 1');
+	is(sql('fetch c'), $before, "$label: a cursor counts what its snapshot sees");
+	sql('commit');
+	counts_are_right(qr/^cuda$/, "$label: rows were deleted");
+
+	# the process dies: counts are right at once, and copies come back
+	my $pid = device_process($node);
+
+	kill 'KILL', $pid if defined $pid;
+	counts_are_right(qr/^cuda$/, "$label: after the process was killed");
+	kept("$label: the next process is given all graphs");
+
+	# one that is stopped costs a join its patience, and no more
+	sql('set hashgraph.gpu_wait_limit = 500');
+	$pid = device_process($node);
+	kill 'STOP', $pid if defined $pid;
+	counts_are_right(qr/cpu|cuda/, "$label: while the process is stopped");
+	kill 'CONT', $pid if defined $pid;
+	sql('reset hashgraph.gpu_wait_limit');
+	kept("$label: and all is kept after that");
+}
+
+# Less memory than the graphs need: some are kept, and none of what is counted is wrong.
+if (defined $standin)
+{
+	my $bytes = ready_devices($node, 'kept_bytes');
+
+	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = ' . "'" . int($bytes / 2 / 1024) . "kB'");
+	use_program($node, $standin);
+	counts_are_right(qr/cpu|cuda/, 'little memory');
+	cmp_ok(ready_devices($node, 'kept_bytes'), '<=', ready_devices($node, 'kept_limit'), 'no more is kept than may be');
+	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = -1');
+	use_program($node, $standin);
+	sleep 3;
+	is(ready_devices($node, 'kept_graphs'), 0, 'nothing is kept where nothing is to be');
+	$node->safe_psql('postgres', 'alter system reset hashgraph.resident_gpu_memory');
+
+	# it forgets what it was given: a session is told, and counts itself
+	use_program($node, $standin, HG_STANDIN_FORGETS => 1);
+	ok(wait_for(sub { sql('select graphs_kept > 6 from hashgraph_stat_resident') eq 't' }, 20), 'it was given graphs, which it forgets');
+	counts_are_right(qr/cpu|cuda/, 'what was given is forgotten');
+	cmp_ok(sql('select graphs_missed from hashgraph_stat_resident'), '>', 0, 'and missed');
+	use_program($node, $standin);
+	kept('a process that does not forget is given all graphs');
+
+	# writers, vacuums and dying processes beside counts that have to be right, each in one snapshot with PostgreSQL's own
+	my $end = time + $SECONDS;
+	my $checked = 0;
+	my $wrong = 0;
+	my $writer = RawSession->new($node);
+
+	while (time < $end)
+	{
+		my $query = $counts[ rand @counts ]->[1];
+
+		$writer->run_each((
+			'update a set k = k + 1 where id % 997 = ' . int(rand 997),
+			'update b set k8 = k8 + 1 where id % 499 = ' . int(rand 499),
+			'delete from a where id = ' . int(rand 12000),
+			'vacuum a', 'vacuum b', 'analyze b',
+			'insert into b select 30000, i, i, null, i, repeat(\'y\', 1500) from generate_series(1, 5) i')[ rand 7 ]);
+		if (rand() < 0.01)
+		{
+			my $pid = device_process($node);
+
+			kill 'KILL', $pid if defined $pid;
+		}
+		my ($ours, $core) = split /\|/, sql("begin isolation level repeatable read; set local hashgraph.enabled = on; create temp table ours on commit drop as $query; set local hashgraph.enabled = off; create temp table core on commit drop as $query; select (select count from ours), (select count from core)");
+
+		sql('commit');
+		$wrong++ if $ours ne $core;
+		$checked++;
+	}
+	is($wrong, 0, "no count of $checked was wrong beside writers");
+	cmp_ok($checked, '>', 10, 'and there were some');
+}
+
+# What is dropped is not kept.
+$node->safe_psql('postgres', 'drop table a');
+devices_become($node, 'kept_graphs', 3, 'the graphs of a table that was dropped are not kept any more');
+$node->safe_psql('postgres', q{select hashgraph_resident_drop('b')});
+devices_become($node, 'kept_graphs', 0, 'nor those of one that is not resident any more');
+session_ok($node, 'the server still joins');
+$node->stop;
+done_testing();
