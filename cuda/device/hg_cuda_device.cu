@@ -209,7 +209,7 @@ hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes)
 
 		for (int i = 0; i < device->idle_count; i++)
 			hg_cuda_stream_has_passed(device->idle[i].stream);
-		uncharge_releases(device);
+		hg_cuda_stream_has_passed(device->releases);
 	}
 	cudaMemPoolTrimTo(device->pool, bytes);
 }
@@ -374,12 +374,17 @@ void
 hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes)
 {
 	cudaSetDevice(device->ordinal);
-	if (device->pool != nullptr)
-		cudaFreeAsync(ptr, device->releases);
-	else
+	if (device->pool == nullptr)
 		cudaFree(ptr); /* waits for the device */
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	device->releasing += bytes;
-	uncharge_releases(device);
+	/* what the stream had to wait for is asked before there is more in it */
+	const bool passed = device->pool == nullptr || hg_cuda_stream_has_passed(device->releases);
+
+	if (device->pool != nullptr)
+		cudaFreeAsync(ptr, device->releases);
+	if (passed)
+		device->held -= bytes;
+	else
+		device->releasing += bytes;
 }
