@@ -21,7 +21,7 @@
 #include "hg_tap.h"
 #include "test_columns.h"
 #include "test_measure.h"
-#include "test_serving.h"
+#include "test_named.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -104,6 +104,16 @@ typedef enum Lie
 	LIE_TABLE_BYTES,
 	LIE_TABLE_SAMPLE,
 	LIE_TABLE_LOST,
+	LIE_RESIDENT,
+	LIE_NOT_KEPT,
+	LIE_NOT_KEPT_GRAPH,
+	LIE_NOT_KEPT_LATE,
+	LIE_KEPT_MORE_ROWS,
+	LIE_KEPT_FEWER_ROWS,
+	LIE_KEPT_COUNT,
+	LIE_KEPT_ROW,
+	LIE_KEPT_LAST_ROW,
+	LIE_EDGES,
 	LIE_COUNT
 } Lie;
 
@@ -161,6 +171,16 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a table that holds more than it ever held",
 	"more changes of a table than were asked for",
 	"rows that a table has not got back",
+	"a kept graph in a job without",
+	"a kept graph that is not there, which was not named",
+	"the same of a graph that is to be made",
+	"a kept graph that is not there when its job was opened",
+	"a kept graph of more rows than it has",
+	"a kept graph of fewer rows than it has",
+	"more matches of a kept graph than there are pairs of rows",
+	"a row of no part of a kept graph",
+	"the row behind the last one of its parts",
+	"edges that are rows of a join",
 };
 
 /* A device process played by the host's own waiting. */
@@ -170,7 +190,8 @@ typedef struct Liar
 	int fd;
 	Lie lie;
 	unsigned char *staging;
-	HgJobStats stats; /* of the job */
+	HgJobStats stats; /* of the job ... */
+	bool has_kept;	  /* ... of which one side is a kept graph */
 } Liar;
 
 /* The matches, or one of them that is none. */
@@ -188,6 +209,10 @@ tell_matches(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		inner[ROWS - 1] = UINT32_C(0xFFFFFFF0);
 	if (liar->lie == LIE_LAST_ROW)
 		inner[0] = ROWS;
+	if (liar->lie == LIE_KEPT_ROW && liar->has_kept)
+		outer[1] = UINT32_C(0xFFFFFFF0);
+	if (liar->lie == LIE_KEPT_LAST_ROW && liar->has_kept)
+		outer[ROWS - 1] = 1 << HG_FLAT_ROW_BITS;
 	reply->count = liar->lie == LIE_TOO_MANY_PAIRS ? request->count + 1 : ROWS;
 	reply->lease_offset = RESULTS;
 	reply->lease_bytes = liar->lie == LIE_SMALL_RESULTS ? 0 : HG_WIRE_PAGE;
@@ -251,6 +276,21 @@ tell_table(const Liar *liar, HgTableMeasure *measure)
 	measure->inserted -= liar->lie == LIE_TABLE_LOST;
 }
 
+/* A job is opened: what has it from the start? */
+static void
+tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
+{
+	const bool makes = request->keep.shape.key_width > 0;
+
+	liar->stats = (HgJobStats){0};
+	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
+	if (liar->has_kept)
+		liar->stats.rows[HG_OUTER] = ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
+	if ((liar->lie == LIE_NOT_KEPT && !liar->has_kept) ||
+		(liar->lie == LIE_NOT_KEPT_GRAPH && makes))
+		reply->error.status = HG_NOT_KEPT;
+}
+
 /* What the process says to a request of the job. */
 static void
 tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
@@ -258,7 +298,7 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 	switch (request->header.type)
 	{
 		case HG_WIRE_OPEN:
-			liar->stats = (HgJobStats){0};
+			tell_open(liar, request, reply);
 			reply->lease_bytes = liar->lie == LIE_NO_LEASE ? 0 : 65536;
 			if (liar->lie == LIE_LEASE_BEYOND)
 				reply->lease_offset = STAGING_BYTES - HG_WIRE_PAGE;
@@ -272,12 +312,18 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			liar->stats.rows[HG_INNER] -= liar->lie == LIE_FEWER_ROWS;
 			liar->stats.vertices = 4;
 			liar->stats.build = liar->lie == LIE_ALGORITHM ? 77 : HG_BUILD_V1;
+			if (liar->has_kept || liar->lie == LIE_RESIDENT)
+				liar->stats.build = HG_BUILD_RESIDENT;
+			if (liar->has_kept && liar->lie == LIE_NOT_KEPT_LATE)
+				reply->error.status = HG_NOT_KEPT;
+			liar->stats.rows[HG_OUTER] -= liar->has_kept && liar->lie == LIE_KEPT_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
 			break;
 		case HG_WIRE_COUNT:
 			reply->count = ROWS;
-			if (liar->lie == LIE_IMPOSSIBLE_COUNT)
+			if (liar->lie == LIE_IMPOSSIBLE_COUNT ||
+				(liar->lie == LIE_KEPT_COUNT && liar->has_kept))
 				reply->count = IMPOSSIBLE;
 			if (liar->lie == LIE_IMPOSSIBLE_FIRST && request->mode == HG_MATCH_FIRST)
 				reply->count = ROWS + 1;
@@ -309,6 +355,9 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			break;
 		case HG_WIRE_MEASURE:
 			tell_table(liar, &reply->table);
+			break;
+		case HG_WIRE_PUT_EDGES:
+			liar->stats.rows[HG_INNER] += liar->lie == LIE_EDGES ? request->count : 0;
 			break;
 	}
 	reply->stats = liar->stats;
@@ -370,6 +419,44 @@ ask_table(HgEngine *engine, const HgHost *host)
 
 	return test_measure(engine, host, &data, &trial, &measure, NULL) != HG_OK ||
 		   (measure.stats.rows == ROWS && measure.erased == 2 && measure.inserted == 2);
+}
+
+/* Make a graph, and join one with rows; false where something was answered that is not so. */
+static bool
+ask_kept(HgEngine *engine, const HgHost *host)
+{
+	static const uint32_t rows[ROWS] = {0, 1, 2, 3};
+	const HgKeptSpec keep = {.name = {1, 1}, .shape = {4, 1, ROWS}};
+	const HgKeptUse use = {.name = {1, 1}, .shape = {4, 1, ROWS}, .masked = 1};
+	const HgJobSpec making = {.key_width = 4, .device = -1, .keep = &keep};
+	const HgJobSpec joining = {.key_width = 4, .device = -1, .kept = {&use, NULL}};
+	uint32_t outer[2 * ROWS];
+	uint32_t inner[2 * ROWS];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * ROWS};
+	uint64_t count = 0;
+	bool right = true;
+	HgJob *job;
+
+	if (engine->open(engine, host, &making, &job, NULL) == HG_OK)
+	{
+		if (engine->put_edges(job, liar_keys, rows, ROWS, NULL) == HG_OK)
+			engine->build(job, NULL);
+		engine->close(job);
+	}
+	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
+		return true;
+	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK &&
+		engine->mask(job, HG_OUTER, 1, 10, NULL, NULL) == HG_OK &&
+		engine->build(job, NULL) == HG_OK)
+	{
+		if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+			right = count == ROWS;
+		if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
+			engine->next(job, &matches, NULL) == HG_OK)
+			right = right && are_matches(&matches);
+	}
+	engine->close(job);
+	return right;
 }
 
 /* All that can be asked of a job; false where something was answered that is not so. */
@@ -469,6 +556,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_all(engine, job);
 		engine->close(job);
 		*right = ask_table(engine, &liar.host) && *right;
+		*right = ask_kept(engine, &liar.host) && *right;
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);
@@ -519,6 +607,47 @@ test_numbers(void)
 	inner[0] = UINT32_C(0xFFFFFFF0);
 	hg_tap_ok(right && !hg_wire_answer_has_matches(&job, &matches),
 			  "of rows that are numbered, those in the gaps do not exist");
+}
+
+/* Rows of a kept graph are below what its parts can have, or those that it was made of. */
+static void
+test_kept_numbers(void)
+{
+	const uint32_t rows[2] = {5, 3};
+	const HgRowNumbers numbers = {.block_log2 = HG_FLAT_ROW_BITS, .blocks = 2, .rows = rows};
+	HgRemoteJob job = {.kept = {{.shape = {8, 2, 8}}}, .rows = {8, 4}};
+	uint32_t outer[1] = {0};
+	uint32_t inner[1] = {3};
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1, .count = 1};
+	const struct
+	{
+		uint32_t row;
+		bool below;
+		bool exists;
+	} tried[] = {
+		{4, true, true},
+		{5, true, false},
+		{HG_FLAT_ROW(1, 2), true, true},
+		{HG_FLAT_ROW(1, 3), true, false},
+		{HG_FLAT_ROW(2, 0) - 1, true, false},
+		{HG_FLAT_ROW(2, 0), false, false},
+		{UINT32_MAX, false, false},
+	};
+	bool right = true;
+
+	job.spec.kept[HG_OUTER] = &job.kept[HG_OUTER];
+	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++)
+	{
+		outer[0] = tried[i].row;
+		job.numbers[HG_OUTER] = NULL;
+		right = right && hg_wire_answer_has_matches(&job, &matches) == tried[i].below;
+		hg_wire_client_number((HgJob *) &job, HG_OUTER, &numbers);
+		right = right && hg_wire_answer_has_matches(&job, &matches) == tried[i].exists;
+	}
+	outer[0] = 0;
+	inner[0] = 4;
+	hg_tap_ok(right && !hg_wire_answer_has_matches(&job, &matches),
+			  "of a kept graph those rows exist that its parts have");
 }
 
 /* A session asks for rows whose numbers no row can have: its job fails, and no more than that. */
@@ -730,6 +859,58 @@ play_table(HgEngine *engine, const HgHost *host, const TestData *data, bool *rig
 		*right = *right && measure.stats.rows == data->rows[HG_INNER];
 }
 
+/* Names of graphs that sessions make, and which others may have altered. */
+#define KEPT_NAMES 4
+#define KEPT_ROWS(serial) (1000 + 500 * (serial))
+
+/* Make a graph, and join what there may be of that name with itself. */
+static void
+play_kept(HgWireClient *client, const HgHost *host, bool *right)
+{
+	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
+	const HgKeptUse use = {.name = {TEST_EPOCH, serial},
+						   .shape = {8, 1, KEPT_ROWS(serial)},
+						   .masked = hg_lies_random() % 2};
+	const HgJobSpec spec = {.key_width = 8, .device = -1, .kept = {&use, &use}};
+	HgEngine *engine = hg_wire_client_engine(client);
+	uint32_t outer[500];
+	uint32_t inner[500];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 500};
+	uint64_t pairs = 0;
+	uint64_t count = 0;
+	HgStatus status = HG_OK;
+	HgJob *job;
+
+	if (hg_lies_random() % 2)
+		test_named_make(client, host, serial, KEPT_ROWS(serial), NULL);
+	if (hg_lies_random() % 4 == 0)
+		test_named_drop(client, 1 + hg_lies_random() % KEPT_NAMES);
+	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
+		return;
+	/* all but the first 64 rows */
+	if (use.masked)
+		status = engine->mask(job, HG_OUTER, 0, 1, NULL, NULL);
+	if (status == HG_OK && engine->build(job, NULL) == HG_OK &&
+		engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+	{
+		*right = *right && count == use.shape.rows - (use.masked ? 64 : 0);
+		status = engine->match(job, HG_MATCH_ALL, NULL);
+		while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
+			   matches.count > 0 && pairs <= 4 * use.shape.rows)
+		{
+			/* what is no row must not come this far, whatever is believed */
+			for (size_t i = 0; i < matches.count; i++)
+				if (outer[i] >= hg_kept_rows_end(&use.shape) ||
+					inner[i] >= hg_kept_rows_end(&use.shape))
+					abort();
+			pairs += matches.count;
+		}
+		if (status == HG_OK)
+			*right = *right && pairs == count;
+	}
+	engine->close(job);
+}
+
 /* One session with some jobs, until the connection is lost; false where it was deceived. */
 static bool
 play_session(HgWireClient *client)
@@ -759,6 +940,8 @@ play_session(HgWireClient *client)
 		test_impatient_init(&impatient, JOB_MS);
 		if (hg_lies_random() % 4 == 0)
 			play_table(hg_wire_client_engine(client), &impatient.host, &c.data, &right);
+		if (hg_lies_random() % 3 == 0)
+			play_kept(client, &impatient.host, &right);
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)
 			play_job(engine, job, &c, whole, &right);
 		if (job != NULL)
@@ -861,6 +1044,7 @@ main(int argc, char **argv)
 	hg_lies_seed(fuzz_seed);
 	test_one_lie();
 	test_numbers();
+	test_kept_numbers();
 	test_session_numbers();
 	test_lying_process("seen", true);
 	test_lying_process("any", false);
