@@ -92,6 +92,7 @@ hg_cuda_device_open(HgCudaDevice *device, int ordinal, uint64_t budget, HgError 
 	HG_TRY(hg_cuda_launch_prepare(device->shared_limit, error));
 	device->period_began_ms = hg_clock_ms();
 	HG_TRY(create_pool(device, error));
+	HG_CUDA_TRY(cudaStreamCreateWithFlags(&device->releases, cudaStreamNonBlocking), error);
 	hg_cuda_device_measure_now(device);
 	return HG_OK;
 }
@@ -132,6 +133,9 @@ hg_cuda_device_close(HgCudaDevice *device)
 {
 	while (device->idle_count > 0)
 		destroy_kit(&device->idle[--device->idle_count]);
+	if (device->releases != nullptr)
+		cudaStreamDestroy(device->releases);
+	device->releases = nullptr;
 	if (device->pool != nullptr)
 		cudaMemPoolDestroy(device->pool);
 	device->pool = nullptr;
@@ -152,12 +156,31 @@ hg_cuda_stream_has_passed(cudaStream_t stream)
 	return true;
 }
 
-/* Charge jobs that are closed no more where their streams have passed their ends; with the lock. */
+/* Charge blocks no more whose release the stream for that has passed; with the lock. */
 static void
-uncharge_kits(HgCudaDevice *device)
+uncharge_releases(HgCudaDevice *device)
+{
+	if (device->releasing == 0)
+		return;
+	/* no thread may come to another device by this */
+	cudaSetDevice(device->ordinal);
+	if (hg_cuda_stream_has_passed(device->releases))
+	{
+		device->held -= device->releasing;
+		device->releasing = 0;
+	}
+}
+
+/*
+ * Charge jobs that are closed no more where their streams have passed their ends, nor what they
+ * have left to others that was released; with the lock.
+ */
+static void
+uncharge_closed(HgCudaDevice *device)
 {
 	bool chosen = false;
 
+	uncharge_releases(device);
 	for (int i = 0; i < device->idle_count; i++)
 	{
 		HgCudaKit *kit = &device->idle[i];
@@ -186,6 +209,7 @@ hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes)
 
 		for (int i = 0; i < device->idle_count; i++)
 			hg_cuda_stream_has_passed(device->idle[i].stream);
+		hg_cuda_stream_has_passed(device->releases);
 	}
 	cudaMemPoolTrimTo(device->pool, bytes);
 }
@@ -195,7 +219,7 @@ hg_cuda_device_use(HgCudaDevice *device, uint64_t *budget, uint64_t *held, uint6
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	uncharge_kits(device);
+	uncharge_closed(device);
 	*budget = device->budget;
 	*held = device->held;
 	*peak = device->peak;
@@ -315,7 +339,7 @@ hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged)
 	if (needed <= *charged)
 		return true;
 	if (device->held + (needed - *charged) > device->budget)
-		uncharge_kits(device);
+		uncharge_closed(device);
 	if (device->held + (needed - *charged) > device->budget)
 		return false;
 	device->held += needed - *charged;
@@ -336,4 +360,31 @@ hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged)
 
 	device->held -= *charged - held;
 	*charged = held;
+}
+
+void
+hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit)
+{
+	/* where either fails the device has, and nothing of it is used again */
+	if (cudaEventRecord(kit->done, kit->stream) == cudaSuccess)
+		cudaStreamWaitEvent(device->releases, kit->done, 0);
+}
+
+void
+hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes)
+{
+	cudaSetDevice(device->ordinal);
+	if (device->pool == nullptr)
+		cudaFree(ptr); /* waits for the device */
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	/* what the stream had to wait for is asked before there is more in it */
+	const bool passed = device->pool == nullptr || hg_cuda_stream_has_passed(device->releases);
+
+	if (device->pool != nullptr)
+		cudaFreeAsync(ptr, device->releases);
+	if (passed)
+		device->held -= bytes;
+	else
+		device->releasing += bytes;
 }

@@ -15,6 +15,10 @@
  * give it back.  It is measured when the device is opened, when an allocation fails, and as
  * often as hg_cuda_device_measure() is called, but once a second at most.
  *
+ * BLOCKS THAT OUTLIVE THEIR JOB (hg_cuda_detach) stay charged, and go back to the pool in a stream
+ * that is the device's own.  Jobs that have used them, and may have left work behind in their
+ * streams, say so when they end: what is released then waits for that work, and nobody else does.
+ *
  * THREADS.  A device is all threads', and its mutex guards what they change of it.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -52,15 +56,17 @@ struct HgCudaKit
 struct HgCudaDevice
 {
 	int ordinal;
-	cudaMemPool_t pool;	 /* NULL where there are no pools */
-	uint64_t most;		 /* bytes that the process may take, whatever is free */
-	size_t shared_limit; /* bytes of shared memory that a block can have */
+	cudaMemPool_t pool;	   /* NULL where there are no pools */
+	cudaStream_t releases; /* in which blocks go back that have outlived their job */
+	uint64_t most;		   /* bytes that the process may take, whatever is free */
+	size_t shared_limit;   /* bytes of shared memory that a block can have */
 
 	std::mutex lock;	/* guards all that follows */
 	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
 	double measured_ms; /* ... which was then */
 	uint64_t held;		/* what they are charged with */
 	uint64_t peak;
+	uint64_t releasing;		/* part of it, whose release that stream has not passed yet */
 	uint64_t recent;		/* the most that was held in this period ... */
 	double period_began_ms; /* ... of HG_TIDY_MS */
 	HgCudaKit idle[HG_IDLE_KITS];
@@ -112,6 +118,19 @@ bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *char
 
 /* Charge no more than held. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);
+
+/*
+ * What is released from now on is free when all is done that was launched in the kit's stream.  For
+ * a job that ends, and has used blocks that may be released then.
+ */
+void hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit);
+
+/*
+ * Give a block of so many bytes back that has outlived its job (hg_cuda_detach), and is used by
+ * nobody but those whom the device follows.  Any thread may call it; it does not wait, unless there
+ * are no pools.
+ */
+void hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes);
 
 /* Others may have the memory that was refused: see what there is. */
 void hg_cuda_device_measure_now(HgCudaDevice *device);

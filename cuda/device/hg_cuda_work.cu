@@ -180,6 +180,24 @@ hg_cuda_free(HgCudaWork *work, void *ptr)
 	}
 }
 
+uint64_t
+hg_cuda_detach(HgCudaWork *work, void *ptr)
+{
+	for (int i = 0; i < work->block_count; i++)
+	{
+		const uint64_t bytes = work->blocks[i].bytes;
+
+		if (work->blocks[i].ptr != ptr)
+			continue;
+		/* the device's charge stays, and has another owner */
+		work->held -= bytes;
+		work->charged -= bytes;
+		work->blocks[i] = work->blocks[--work->block_count];
+		return bytes;
+	}
+	return 0;
+}
+
 static bool
 is_cancelled(const HgCudaWork *work)
 {

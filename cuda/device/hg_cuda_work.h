@@ -10,7 +10,8 @@
  * counts as held until the stream has passed that point: only then can it be anybody's.
  *
  * Every block that a job holds is listed in its HgCudaWork, so that functions which
- * fail half-way need not give back anything: closing the work does.  All work of a
+ * fail half-way need not give back anything: closing the work does.  Detached ones are not: they
+ * outlive it (hg_cuda_device.h).  All work of a
  * job is in one stream, and memory is given back in the order of that stream, so
  * that a block can be given back while kernels that use it are still to run.
  *
@@ -63,6 +64,13 @@ HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *er
 
 /* Give a block back; NULL is none. */
 void hg_cuda_free(HgCudaWork *work, void *ptr);
+
+/*
+ * Let a block outlive the job, which is no more charged with it, and of which nothing that still
+ * runs uses it: returns its bytes, 0 for NULL.  Whoever has it then gives it back by
+ * hg_cuda_device_release.
+ */
+uint64_t hg_cuda_detach(HgCudaWork *work, void *ptr);
 
 /* The same with a type: count elements. */
 template <typename T>

@@ -4,13 +4,16 @@
  *	  What build makes of the keys of a job of the CUDA engine: graphs, or bins.
  *
  * That is the layout (hg_cuda_shape.h): where the caller asks for algorithms, graphs
- * (hg_cuda_graph.cu), else bins (hg_cuda_partition.cu).
+ * (hg_cuda_graph.cu), else bins (hg_cuda_partition.cu).  A side that is a kept graph is built
+ * already (hg_cuda_kept.h), and the other side becomes a graph, too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_cuda_build.h"
+
+#include "../kernels/hg_cuda_edges.h"
 
 #include <cstring>
 
@@ -26,17 +29,35 @@ add_phase(HgCudaJob *job, HgPhase phase, int from, int to, HgError *error)
 	return HG_OK;
 }
 
-/* Build the graph of one side, and note the time its phases took. */
+/* Tell how what was built is shaped. */
+static void
+note_shape(HgCudaJob *job, const HgShape *shape)
+{
+	job->stats.vertices = UINT64_C(1) << shape->vertices_log2;
+	job->stats.bins = UINT64_C(1) << shape->bins_log2;
+	job->stats.ranges = 1;
+	job->stats.build = shape->build;
+	job->stats.probe = shape->probe;
+}
+
+/* Add the times that hg_cuda_graph_build has marked. */
 static HgStatus
-build_side(HgCudaJob *job, const HgShape *shape, HgSide side, HgError *error)
+add_build_phases(HgCudaJob *job, HgError *error)
+{
+	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
+}
+
+/* Build the graph of one side, whose keys have a width, and note the time its phases took. */
+static HgStatus
+build_side(HgCudaJob *job, const HgShape *shape, uint32_t key_width, HgSide side, HgError *error)
 {
 	HgCudaKeyColumn *column = &job->columns[side];
 
-	HG_TRY(hg_cuda_graph_build(&job->work, shape, job->spec.key_width, column->keys, nullptr,
-							   column->rows, false, side == HG_INNER, &job->graphs[side], error));
+	HG_TRY(hg_cuda_graph_build(&job->work, shape, key_width, column->keys, nullptr, column->rows,
+							   false, side == HG_INNER, &job->graphs[side], error));
 	memset(column, 0, sizeof(*column));
-	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
-	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
+	return add_build_phases(job, error);
 }
 
 static HgStatus
@@ -44,9 +65,9 @@ build_graphs(HgCudaJob *job, const HgShape *shape, HgError *error)
 {
 	HgCudaKeyColumn *outer = &job->columns[HG_OUTER];
 
-	HG_TRY(build_side(job, shape, HG_INNER, error));
+	HG_TRY(build_side(job, shape, job->spec.key_width, HG_INNER, error));
 	if (shape->probe == HG_PROBE_INTERSECT)
-		return build_side(job, shape, HG_OUTER, error);
+		return build_side(job, shape, job->spec.key_width, HG_OUTER, error);
 	/* its rows are looked up as they are */
 	return hg_cuda_mix(&job->work, job->spec.key_width, outer->keys, outer->keys, outer->rows,
 					   error);
@@ -74,12 +95,88 @@ build_bins(HgCudaJob *job, const HgShape *shape, HgError *error)
 								 shape->vertices_log2, 0, &job->bins, error));
 	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
 	HG_TRY(hg_cuda_wait(&job->work, error));
-	HG_TRY(add_phase(job, HG_PHASE_BIN, 0, 1, error));
+	return add_build_phases(job, error);
+}
+
+/* Make the graph that is to be kept. */
+static HgStatus
+build_making(HgCudaJob *job, HgError *error)
+{
+	const HgShape shape = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, job->making.shape.rows);
+
+	HG_TRY(hg_cuda_making_build(&job->work, &job->making, error));
+	HG_TRY(add_build_phases(job, error));
+	note_shape(job, &shape);
+	return HG_OK;
+}
+
+/* Have the appended keys of a side as wide as those of kept graphs. */
+static HgStatus
+widen_keys(HgCudaJob *job, HgSide side, HgError *error)
+{
+	HgCudaKeyColumn *column = &job->columns[side];
+	uint64_t *wide;
+
+	if (job->spec.key_width == HG_KEPT_KEY_WIDTH || column->rows == 0)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(&job->work, column->rows, &wide, error));
+	HG_TRY(hg_cuda_edges_widen(&job->work, column->keys, wide, column->rows, error));
+	hg_cuda_free(&job->work, column->keys);
+	column->keys = wide;
+	column->capacity = column->rows;
+	return HG_OK;
+}
+
+/* Have the graph of a side that is a kept one. */
+static HgStatus
+build_kept_side(HgCudaJob *job, HgSide side, HgError *error)
+{
+	const cudaEvent_t *marks = job->work.kit.marks;
+
+	/* nothing is done then, or waited for */
+	if (job->kept[side].mask == nullptr)
+		return hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->graphs[side], error);
+	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
+	HG_TRY(hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->graphs[side], error));
+	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
+	HG_TRY(hg_cuda_wait(&job->work, error));
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);
 }
 
-HgStatus
-hg_cuda_build(HgCudaJob *job, HgError *error)
+/*
+ * Have the graphs of both sides, one of which at least is a kept one.  They do not have the same
+ * number of vertices.
+ */
+static HgStatus
+build_kept(HgCudaJob *job, HgError *error)
+{
+	HgShape shape = {};
+
+	job->layout = HG_LAYOUT_GRAPHS;
+	for (int which = HG_INNER; which >= HG_OUTER; which--)
+	{
+		const HgSide side = (HgSide) which;
+		const HgShape alone = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, job->columns[side].rows);
+
+		if (job->kept[side].kept != nullptr)
+			HG_TRY(build_kept_side(job, side, error));
+		else
+		{
+			HG_TRY(widen_keys(job, side, error));
+			HG_TRY(build_side(job, &alone, HG_KEPT_KEY_WIDTH, side, error));
+		}
+		if (job->graphs[side].vertices_log2 > shape.vertices_log2)
+			shape.vertices_log2 = job->graphs[side].vertices_log2;
+	}
+	shape.build = HG_BUILD_RESIDENT;
+	shape.probe = HG_PROBE_INTERSECT;
+	note_shape(job, &shape);
+	return HG_OK;
+}
+
+/* Make graphs or bins of the keys of both sides. */
+static HgStatus
+build_keys(HgCudaJob *job, HgError *error)
 {
 	HgShape shape;
 
@@ -94,12 +191,19 @@ hg_cuda_build(HgCudaJob *job, HgError *error)
 		HG_TRY(build_bins(job, &shape, error));
 	else
 		HG_TRY(build_graphs(job, &shape, error));
+	note_shape(job, &shape);
+	return HG_OK;
+}
 
-	job->stats.vertices = UINT64_C(1) << shape.vertices_log2;
-	job->stats.bins = UINT64_C(1) << shape.bins_log2;
-	job->stats.ranges = 1;
-	job->stats.build = shape.build;
-	job->stats.probe = shape.probe;
+HgStatus
+hg_cuda_build(HgCudaJob *job, HgError *error)
+{
+	if (hg_cuda_job_is_making(job))
+		HG_TRY(build_making(job, error));
+	else if (hg_cuda_job_has_kept(job))
+		HG_TRY(build_kept(job, error));
+	else
+		HG_TRY(build_keys(job, error));
 	job->built = true;
 	return HG_OK;
 }

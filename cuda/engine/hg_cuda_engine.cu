@@ -15,6 +15,9 @@
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
  * caller's memory are always waited for.
  *
+ * Kept graphs come as edges, and are joined by jobs that begin with what they have of them
+ * (hg_cuda_kept.h); from build on these are jobs of graphs as others are.
+ *
  * A job that says how many rows are to come, and has no room for them, is refused before
  * anything is copied.
  *
@@ -102,11 +105,35 @@ check_room(CudaEngine *self, const HgJobSpec *spec, HgError *error)
 						"the join is too large for the device memory that it may have");
 }
 
+/* What of a spec outlives open. */
+static void
+note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
+{
+	job->spec = *spec;
+	if (spec->trial != nullptr)
+	{
+		job->trial = *spec->trial;
+		job->spec.trial = &job->trial;
+	}
+	if (spec->keep != nullptr)
+		hg_cuda_making_init(&job->making, spec->keep);
+	job->spec.keep = nullptr;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		job->kept[side] = kept[side];
+		if (kept[side].kept != nullptr)
+			job->stats.rows[side] = kept[side].kept->shape.rows;
+		job->spec.kept[side] = nullptr;
+		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
+	}
+}
+
 static HgStatus
 cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 		  HgError *error)
 {
 	CudaEngine *self = reinterpret_cast<CudaEngine *>(engine);
+	HgCudaKeptSide kept[2];
 	HgCudaJob *job;
 	HgStatus status;
 
@@ -115,23 +142,18 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
 							self->device.ordinal, (int) spec->device);
 
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec->kept[side], error));
 	HG_TRY(check_room(self, spec, error));
 
 	HG_TRY(hg_cuda_make_struct(host, sizeof(*job), &job, error));
-	job->spec = *spec;
-	if (spec->trial != nullptr)
-	{
-		job->trial = *spec->trial;
-		job->spec.trial = &job->trial;
-	}
+	note_spec(job, spec, kept);
 	status = hg_cuda_work_open(&job->work, &self->device, host, spec->memory_limit, error);
 	if (status != HG_OK)
 	{
 		host->free(host->arg, job, sizeof(*job));
 		return status;
 	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
 	*handle = reinterpret_cast<HgJob *>(job);
 	return HG_OK;
 }
@@ -208,13 +230,18 @@ append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *e
 	return HG_OK;
 }
 
-/* Rows are numbered by the caller, or not: all rows of a job alike. */
+/*
+ * A side that is a kept graph gets no rows.  Those of others are numbered by the caller, or not:
+ * all rows of a job alike.
+ */
 static HgStatus
-check_numbering(const HgCudaJob *job, bool numbered, HgError *error)
+check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 {
 	const uint64_t runs = job->numbers[HG_OUTER].count + job->numbers[HG_INNER].count;
 
-	if (job->stats.rows[HG_OUTER] + job->stats.rows[HG_INNER] > 0 && (runs > 0) != numbered)
+	if (hg_cuda_job_is_making(job) || job->kept[side].kept != nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended to a kept graph");
+	if (job->columns[HG_OUTER].rows + job->columns[HG_INNER].rows > 0 && (runs > 0) != numbered)
 		return hg_error_set(error, HG_INVALID, nullptr, "rows are numbered in two ways");
 	return HG_OK;
 }
@@ -224,7 +251,7 @@ cuda_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErro
 {
 	HgCudaJob *job = job_of(handle);
 
-	HG_TRY(check_numbering(job, false, error));
+	HG_TRY(check_append(job, side, false, error));
 	return append(job, side, keys, count, error);
 }
 
@@ -237,7 +264,7 @@ cuda_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 	/* the device has the numbers from then on */
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "keys can not be appended after build");
-	HG_TRY(check_numbering(job, true, error));
+	HG_TRY(check_append(job, side, true, error));
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
 							"too many rows in one side of a join");
@@ -262,6 +289,34 @@ cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 }
 
 static HgStatus
+cuda_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
+			   HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (!hg_cuda_job_is_making(job))
+		return hg_error_set(error, HG_INVALID, nullptr, "the job makes no graph");
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "edges can not be put after build");
+	HG_TRY(enter(job, error));
+	return hg_cuda_making_put(&job->work, &job->making, keys, rows, count, error);
+}
+
+static HgStatus
+cuda_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count, const uint64_t *words,
+		  HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "a mask can not be given after build");
+	HG_TRY(enter(job, error));
+	return hg_cuda_kept_side_mask(&job->work, &job->kept[side], first_word, count, words, error);
+}
+
+static HgStatus
 cuda_build(HgJob *handle, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
@@ -281,7 +336,7 @@ cuda_build(HgJob *handle, HgError *error)
 static HgStatus
 check_built(const HgCudaJob *job, HgError *error)
 {
-	if (!job->built)
+	if (!job->built || hg_cuda_job_is_making(job))
 		return hg_error_set(error, HG_INVALID, nullptr, "the join is not built yet");
 	return HG_OK;
 }
@@ -393,6 +448,8 @@ get_graph(HgCudaJob *job, HgSide side, HgError *error)
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_BUILD]);
 
 	HG_TRY(check_built(job, error));
+	if (hg_cuda_job_has_kept(job))
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no graph");
 	HG_TRY(enter(job, error));
 	HG_TRY(hg_cuda_stream_graphs(job, error));
 	if (job->layout == HG_LAYOUT_BINS && side == HG_INNER)
@@ -436,6 +493,20 @@ cuda_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys
 	return HG_OK;
 }
 
+static HgStatus
+cuda_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+
+	return hg_cuda_making_keep(&job->work, &job->making, graph, bytes, error);
+}
+
+static void
+cuda_release(HgEngine *, HgKept *graph)
+{
+	hg_cuda_kept_release(graph);
+}
+
 /* ------------------------------------------------------------------------
  * Tables
  * ------------------------------------------------------------------------ */
@@ -469,6 +540,9 @@ cuda_close(HgJob *handle)
 	const HgHost *host = job->work.host;
 
 	cudaSetDevice(job->work.device->ordinal);
+	/* after a cancellation kernels may still read what is released next */
+	if (hg_cuda_job_has_kept(job) && !hg_cuda_stream_has_passed(job->work.stream))
+		hg_cuda_device_follow(job->work.device, &job->work.kit);
 	hg_cuda_work_close(&job->work);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_cuda_numbers_close(&job->numbers[side], host);
@@ -514,6 +588,10 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.stats = cuda_stats;
 	self->engine.close = cuda_close;
 	self->engine.measure_table = cuda_measure_table;
+	self->engine.put_edges = cuda_put_edges;
+	self->engine.keep = cuda_keep;
+	self->engine.release = cuda_release;
+	self->engine.mask = cuda_mask;
 	hg_cuda_tables_init(&self->tables, &self->device);
 	*engine = &self->engine;
 	return HG_OK;
@@ -528,6 +606,8 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 	/* append will tell */
 	if (outer_rows > HG_MAX_ROWS || inner_rows > HG_MAX_ROWS)
 		return 0;
+	if (hg_kept_is_named(spec))
+		return hg_cuda_kept_job_bytes(spec);
 	if (spec->trial != nullptr)
 		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
 	return hg_cuda_job_bytes(spec, outer_rows, inner_rows);

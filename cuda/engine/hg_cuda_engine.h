@@ -59,7 +59,7 @@ extern "C"
 	/* Give device memory that no job holds back to the driver. */
 	extern void hg_cuda_engine_trim(HgEngine *engine);
 
-	/* Give everything back; jobs and tables must be closed. */
+	/* Give everything back; jobs and tables must be closed, and kept graphs released. */
 	extern void hg_cuda_engine_stop(HgEngine *engine);
 
 	/*

@@ -4,6 +4,7 @@
  *	  A job of the CUDA engine, for the files that work on it.
  *
  *	hg_cuda_engine.cu		keys and columns in, groups, tables
+ *	hg_cuda_kept.h			kept graphs, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
  *
@@ -18,6 +19,7 @@
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
 #include "../table/hg_cuda_table_measure.h"
+#include "hg_cuda_kept.h"
 
 /* One side of a job until it is built. */
 struct HgCudaKeyColumn
@@ -29,8 +31,10 @@ struct HgCudaKeyColumn
 
 struct HgCudaJob
 {
-	HgJobSpec spec;
-	HgTableTrial trial; /* where the spec has one: that points here */
+	HgJobSpec spec;			/* without the graphs that it named, which are in making and kept */
+	HgTableTrial trial;		/* where the spec has one: that points here */
+	HgCudaMaking making;	/* the graph that it is there to make */
+	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
 	HgCudaLayout layout;
@@ -39,7 +43,8 @@ struct HgCudaJob
 	bool both_built; /* and have been */
 	bool viewed;	 /* and their edges are rows in bins */
 	uint64_t common; /* vertices that have edges in both graphs */
-	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built */
+	HgCudaGraph graphs[2];		   /* by HgSide; offsets NULL where none was built; the arrays of
+									* a kept one are not the work's */
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
@@ -71,6 +76,20 @@ static inline bool
 hg_cuda_job_in_bins(const HgCudaJob *job)
 {
 	return job->layout == HG_LAYOUT_BINS || job->both;
+}
+
+/* Is it there to make a graph that is to be kept? */
+static inline bool
+hg_cuda_job_is_making(const HgCudaJob *job)
+{
+	return job->making.shape.key_width != 0;
+}
+
+/* Does it have kept graphs? */
+static inline bool
+hg_cuda_job_has_kept(const HgCudaJob *job)
+{
+	return job->kept[HG_OUTER].kept != nullptr || job->kept[HG_INNER].kept != nullptr;
 }
 
 /* Does it have columns beside its keys? */

@@ -145,6 +145,8 @@ outer_of(const HgCudaJob *job)
 	outer.count = job->stats.rows[HG_OUTER];
 	if (outer.in_lists)
 	{
+		/* of a kept graph there may be rows that do not count */
+		outer.count = job->graphs[HG_OUTER].rows;
 		outer.words = job->graphs[HG_OUTER].edge_words;
 		outer.rows = job->graphs[HG_OUTER].edge_rows;
 	}

@@ -118,6 +118,23 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 	return shape;
 }
 
+HgShape
+hg_cuda_graph_shape(uint32_t key_width, uint64_t rows)
+{
+	HgShape shape;
+	uint64_t bytes;
+
+	shape.probe = HG_PROBE_INTERSECT;
+	shape.vertices_log2 = hg_shape_vertices_log2(rows, 1);
+	shape.bins_log2 = 0;
+	bytes = rows * (key_width + sizeof(uint32_t)) +
+			(UINT64_C(1) << shape.vertices_log2) * sizeof(uint32_t);
+	shape.build = bytes > HG_BINNED_FROM_BYTES ? HG_BUILD_V2 : HG_BUILD_V1;
+	if (hg_cuda_is_binned(&shape))
+		shape.bins_log2 = bins_log2_for(&shape, rows, HG_BIN_MEAN_ROWS, HG_BIN_VERTICES);
+	return shape;
+}
+
 /* ------------------------------------------------------------------------
  * Memory
  * ------------------------------------------------------------------------ */
@@ -129,15 +146,14 @@ more(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* What building the graph of a side holds at most, its keys among it. */
-static uint64_t
-build_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t rows)
+uint64_t
+hg_cuda_graph_bytes(uint32_t key_width, const HgShape *shape, uint64_t rows)
 {
-	const uint64_t width = spec->key_width;
+	const uint64_t width = key_width;
 	const uint64_t offsets = (UINT64_C(1) << shape->vertices_log2) * sizeof(uint32_t);
 
 	if (hg_cuda_is_binned(shape))
-		return hg_cuda_partition_bytes(spec->key_width, rows, shape->bins_log2) + offsets;
+		return hg_cuda_partition_bytes(key_width, rows, shape->bins_log2) + offsets;
 	return rows * (2 * width + sizeof(uint32_t)) + 2 * offsets;
 }
 
@@ -149,11 +165,11 @@ graphs_bytes(const HgJobSpec *spec, const HgShape *shape, uint64_t outer_rows, u
 	const uint64_t offsets = (UINT64_C(1) << shape->vertices_log2) * sizeof(uint32_t);
 	const uint64_t found = outer_rows * 2 * sizeof(uint32_t); /* see hg_cuda_join.cu */
 	const uint64_t inner_graph = inner_rows * edge + offsets;
-	uint64_t bytes = outer_rows * width + build_bytes(spec, shape, inner_rows);
+	uint64_t bytes = outer_rows * width + hg_cuda_graph_bytes(spec->key_width, shape, inner_rows);
 
 	if (shape->probe == HG_PROBE_INTERSECT)
 	{
-		bytes = more(bytes, inner_graph + build_bytes(spec, shape, outer_rows));
+		bytes = more(bytes, inner_graph + hg_cuda_graph_bytes(spec->key_width, shape, outer_rows));
 		return more(bytes, inner_graph + outer_rows * edge + offsets + found);
 	}
 	return more(bytes, inner_graph + outer_rows * width + found);

@@ -45,6 +45,15 @@ bool hg_cuda_is_binned(const HgShape *shape);
 HgShape hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows);
 
 /*
+ * The shape of a graph that is built by itself, whatever it is going to meet: as many vertices as
+ * its load factor of 1 makes them.
+ */
+HgShape hg_cuda_graph_shape(uint32_t key_width, uint64_t rows);
+
+/* What building a graph of so many rows holds at most, its keys among it. */
+uint64_t hg_cuda_graph_bytes(uint32_t key_width, const HgShape *shape, uint64_t rows);
+
+/*
  * What a job with so many rows takes of device memory at least, from its first key to the
  * first chunk of its matches.
  */

@@ -108,6 +108,8 @@ HG_CUDA_CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 HG_CUDA_CALL(cudaSetDevice, (int device), (device))
 HG_CUDA_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
 HG_CUDA_CALL(cudaStreamSynchronize, (cudaStream_t stream), (stream))
+HG_CUDA_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
+			 (stream, event, flags))
 
 HG_CUDA_ALLOC(cudaMalloc, (void **memory, size_t bytes), (memory, bytes))
 HG_CUDA_ALLOC(cudaMallocFromPoolAsync,

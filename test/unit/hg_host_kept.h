@@ -7,10 +7,9 @@
  * do as well.  Graphs are flat ones (hg_flat.h), also those of rows that are appended.  Jobs that
  * are not about kept graphs are the CPU engine's.
  *
- * It has what an engine of a device has of a job's keys: the copies of them, which it makes before
- * a call returns, are in memory of the job's host, under the job's limit.  A kept graph is in
- *memory of the keeper, also while it is made, which is charged to the job's limit until it is kept.
- *So memory that is refused is HG_OUT_OF_MEMORY.
+ * It copies keys before a call returns, as an engine of a device does, to memory of the job's host,
+ * under the job's limit.  A kept graph is in memory of the keeper, also while it is made, and is
+ * charged to the job's limit until it is kept.  Memory that is refused is HG_OUT_OF_MEMORY.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -25,6 +25,7 @@
 static constexpr uint64_t MB = UINT64_C(1) << 20;
 static constexpr uint64_t TOTAL = 1000 * MB;
 static constexpr int STREAMS = 16;
+static constexpr int OWN_STREAM = STREAMS - 1; /* of the device, for releases */
 
 struct Block
 {
@@ -204,6 +205,14 @@ cudaEventQuery(cudaEvent_t)
 	return cudaStreamSynchronize(recorded);
 }
 
+/* The event is the last one that was recorded; a stream that waits is busy as that was. */
+extern "C" cudaError_t
+cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned)
+{
+	busy[number_of(stream)] = busy[number_of(stream)] || busy[number_of(recorded)];
+	return cudaSuccess;
+}
+
 /* A call that has nothing to do here. */
 #define HG_NOTHING(name, parameters)                                                               \
 	extern "C" cudaError_t name parameters                                                         \
@@ -247,7 +256,8 @@ start(HgCudaDevice *device, uint64_t neighbours)
 {
 	memset(blocks, 0, sizeof(blocks));
 	memset(busy, 0, sizeof(busy));
-	block_count = streams = refusals = 0;
+	block_count = refusals = 0;
+	streams = OWN_STREAM; /* jobs have those from 0 on */
 	others = neighbours;
 	now_ms += 100000;
 	if (hg_cuda_device_open(device, 0, 600 * MB, nullptr) != HG_OK)
@@ -414,6 +424,49 @@ test_streams(void)
 	hg_cuda_device_close(&device);
 }
 
+/* Blocks that outlive the job which took them, and are used by others until they are released. */
+static void
+test_outliving(void)
+{
+	HgCudaDevice device = {};
+	HgCudaWork maker;
+	HgCudaWork user;
+	uint64_t bytes;
+	void *block;
+
+	start(&device, 0);
+	open_job(&maker, &device);
+	block = take(&maker, 300);
+	take(&maker, 100);
+	bytes = hg_cuda_detach(&maker, block);
+	hg_tap_ok(bytes <= 300 * MB && bytes > 299 * MB && holds(&device, 400) &&
+				  maker.held <= 100 * MB && hg_cuda_detach(&maker, block) == 0,
+			  "a block that is detached is the job's no more, but held");
+	hg_cuda_work_close(&maker);
+	hg_tap_ok(holds(&device, 300), "it is there when the job is closed");
+	hg_cuda_device_trim(&device);
+	hg_tap_ok(holds(&device, 300) && reserved() > 299 * MB, "and when there are none");
+	hg_cuda_device_release(&device, block, bytes);
+	hg_tap_ok(holds(&device, 0), "until it is released");
+
+	open_job(&maker, &device);
+	block = take(&maker, 500);
+	bytes = hg_cuda_detach(&maker, block);
+	hg_cuda_work_close(&maker);
+	open_job(&user, &device);
+	busy[number_of(user.stream)] = true;
+	hg_cuda_device_follow(&device, &user.kit);
+	hg_cuda_work_close(&user);
+	hg_cuda_device_release(&device, block, bytes);
+	open_job(&maker, &device);
+	hg_tap_ok(holds(&device, 500) && take(&maker, 200) == nullptr,
+			  "what is released is held as long as a job's work may use it");
+	memset(busy, 0, sizeof(busy));
+	hg_tap_ok(take(&maker, 600) != nullptr && holds(&device, 600), "and no longer");
+	hg_cuda_work_close(&maker);
+	hg_cuda_device_close(&device);
+}
+
 /* Memory that was needed once, while a job is open. */
 static void
 test_tidying(void)
@@ -507,6 +560,9 @@ test_without_pools(void)
 			  "without pools: what jobs hold is ours");
 	hg_cuda_free(&work, block);
 	hg_tap_ok(holds(&device, 0) && reserved() == 0, "without pools: what they give back is free");
+	block = take(&work, 100);
+	hg_cuda_device_release(&device, block, hg_cuda_detach(&work, block));
+	hg_tap_ok(holds(&device, 0) && reserved() == 0, "without pools: so is what is released");
 	hg_cuda_work_close(&work);
 	hg_cuda_device_tidy(&device);
 	hg_cuda_device_trim(&device);
@@ -519,6 +575,7 @@ main()
 	has_pools = true;
 	test_neighbours();
 	test_streams();
+	test_outliving();
 	test_retry();
 	test_tidying();
 	test_trimming();

@@ -98,6 +98,7 @@ HG_NOTHING(cudaMemcpyAsync, (void *, const void *, size_t, cudaMemcpyKind, cudaS
 HG_NOTHING(cudaMemPoolGetAttribute, (cudaMemPool_t, cudaMemPoolAttr, void *) )
 HG_NOTHING(cudaStreamDestroy, (cudaStream_t))
 HG_NOTHING(cudaStreamQuery, (cudaStream_t))
+HG_NOTHING(cudaStreamWaitEvent, (cudaStream_t, cudaEvent_t, unsigned) )
 
 /* A wait that has no end on a device that hangs. */
 extern "C" cudaError_t

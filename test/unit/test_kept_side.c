@@ -48,11 +48,11 @@ draw_key(const TestKeptSpread *spread, uint64_t *state)
 		UINT32_MAX, INT64_MIN, INT64_MAX, -7,		 INT64_C(-7) & UINT32_MAX,
 	};
 	int64_t key = (int64_t) test_kept_random(state, spread->keys) - (int64_t) (spread->keys / 2);
-	uint64_t dice = test_kept_random(state, 64);
 
-	if (dice < 2)
+	/* of many rows not more than a few: those of both sides are all partners */
+	if (test_kept_random(state, 64 + spread->count / 8) < 2)
 		return extremes[test_kept_random(state, sizeof(extremes) / sizeof(extremes[0]))];
-	return dice < 8 ? key + (INT64_C(1) << 32) : key;
+	return test_kept_random(state, 8) == 0 ? key + (INT64_C(1) << 32) : key;
 }
 
 /* Row numbers of a kept graph: all over its parts, in no order. */

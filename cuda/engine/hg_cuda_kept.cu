@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_kept.cu
+ *	  Kept graphs in device memory: how they are made, kept and released, and how jobs have them.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_kept.h"
+
+#include "../kernels/hg_cuda_edges.h"
+#include "../kernels/hg_cuda_shape.h"
+#include "../kernels/hg_cuda_tuning.h"
+
+#include <cstring>
+#include <new>
+
+/* Bytes of an edge, and of what is kept of it beside. */
+static constexpr uint64_t EDGE_BYTES = HG_KEPT_KEY_WIDTH + sizeof(uint32_t);
+
+/* ------------------------------------------------------------------------
+ * Making
+ * ------------------------------------------------------------------------ */
+
+void
+hg_cuda_making_init(HgCudaMaking *making, const HgKeptSpec *spec)
+{
+	memset(making, 0, sizeof(*making));
+	making->shape = spec->shape;
+}
+
+/* Edges that are on their way at a time. */
+static uint64_t
+piece_of(const HgKeptShape *shape)
+{
+	return shape->rows < HG_APPEND_KEYS ? shape->rows : HG_APPEND_KEYS;
+}
+
+/* Have room for all edges. */
+static HgStatus
+reserve(HgCudaWork *work, HgCudaMaking *making, HgError *error)
+{
+	const HgKeptShape *shape = &making->shape;
+
+	if (making->keys != nullptr)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(work, shape->rows, &making->rows, error));
+	if (shape->key_width < HG_KEPT_KEY_WIDTH)
+		HG_TRY(hg_cuda_alloc_array(work, piece_of(shape), &making->narrow, error));
+	return hg_cuda_alloc_array(work, shape->rows, &making->keys, error);
+}
+
+/* Copy edges, a piece at most, and wait for them. */
+static HgStatus
+put_piece(HgCudaWork *work, HgCudaMaking *making, const void *keys, const uint32_t *rows,
+		  uint64_t count, HgError *error)
+{
+	const bool narrow = making->narrow != nullptr;
+	void *to = narrow ? static_cast<void *>(making->narrow) : making->keys + making->count;
+
+	HG_CUDA_TRY(cudaMemcpyAsync(to, keys, count * making->shape.key_width, cudaMemcpyHostToDevice,
+								work->stream),
+				error);
+	if (narrow)
+		HG_TRY(
+			hg_cuda_edges_widen(work, making->narrow, making->keys + making->count, count, error));
+	HG_CUDA_TRY(cudaMemcpyAsync(making->rows + making->count, rows, count * sizeof(*rows),
+								cudaMemcpyHostToDevice, work->stream),
+				error);
+	HG_TRY(hg_cuda_wait(work, error));
+	making->count += count;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *keys, const uint32_t *rows,
+				   uint64_t count, HgError *error)
+{
+	const unsigned char *from = static_cast<const unsigned char *>(keys);
+
+	if (count > making->shape.rows - making->count)
+		return hg_error_set(error, HG_INVALID, nullptr, "more edges than the graph is to have");
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(reserve(work, making, error));
+	while (count > 0)
+	{
+		const uint64_t most = piece_of(&making->shape);
+		const uint64_t piece = count < most ? count : most;
+
+		HG_TRY(put_piece(work, making, from, rows, piece, error));
+		from += piece * making->shape.key_width;
+		rows += piece;
+		count -= piece;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error)
+{
+	const HgShape shape = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, making->shape.rows);
+	bool below;
+
+	if (making->count < making->shape.rows)
+		return hg_error_set(error, HG_INVALID, nullptr, "fewer edges than the graph is to have");
+	HG_TRY(hg_cuda_edges_check(work, making->rows, making->count,
+							   (uint32_t) hg_kept_rows_end(&making->shape), &below, error));
+	if (!below)
+		return hg_error_set(error, HG_INVALID, nullptr,
+							"an edge is of no row that the graph can have");
+	hg_cuda_free(work, making->narrow);
+	making->narrow = nullptr;
+	HG_TRY(hg_cuda_graph_build(work, &shape, HG_KEPT_KEY_WIDTH, making->keys, making->rows,
+							   making->count, false, true, &making->graph, error));
+	making->keys = nullptr;
+	hg_cuda_free(work, making->rows);
+	making->rows = nullptr;
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_making_keep(HgCudaWork *work, HgCudaMaking *making, HgKept **graph, uint64_t *bytes,
+					HgError *error)
+{
+	HgKept *kept;
+
+	if (making->graph.offsets == nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "the job has no graph to be kept");
+	kept = new (std::nothrow) HgKept();
+	if (kept == nullptr)
+		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
+	kept->device = work->device;
+	kept->shape = making->shape;
+	kept->graph = making->graph;
+	/* the build has waited for all that uses them */
+	kept->offsets_bytes = hg_cuda_detach(work, kept->graph.offsets);
+	kept->words_bytes = hg_cuda_detach(work, kept->graph.edge_words);
+	kept->rows_bytes = hg_cuda_detach(work, kept->graph.edge_rows);
+	memset(&making->graph, 0, sizeof(making->graph));
+	*graph = kept;
+	*bytes = kept->offsets_bytes + kept->words_bytes + kept->rows_bytes;
+	return HG_OK;
+}
+
+void
+hg_cuda_kept_release(HgKept *kept)
+{
+	hg_cuda_device_release(kept->device, kept->graph.offsets, kept->offsets_bytes);
+	if (kept->graph.edge_words != nullptr)
+		hg_cuda_device_release(kept->device, kept->graph.edge_words, kept->words_bytes);
+	if (kept->graph.edge_rows != nullptr)
+		hg_cuda_device_release(kept->device, kept->graph.edge_rows, kept->rows_bytes);
+	delete kept;
+}
+
+/* ------------------------------------------------------------------------
+ * Sides
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const HgKeptUse *use,
+					   HgError *error)
+{
+	memset(side, 0, sizeof(*side));
+	if (use == nullptr)
+		return HG_OK;
+	if (use->graph == nullptr || use->graph->device != device ||
+		!hg_kept_shape_equal(&use->graph->shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept graph");
+	side->kept = use->graph;
+	side->masked = use->masked != 0;
+	return HG_OK;
+}
+
+/* Have a mask by which all rows count. */
+static HgStatus
+begin_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t words, HgError *error)
+{
+	if (side->mask != nullptr)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(work, words, &side->mask, error));
+	HG_CUDA_TRY(cudaMemsetAsync(side->mask, 0xff, words * sizeof(*side->mask), work->stream),
+				error);
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t first_word, uint64_t count,
+					   const uint64_t *words, HgError *error)
+{
+	uint64_t all;
+
+	if (!side->masked)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no mask");
+	all = hg_kept_mask_words(&side->kept->shape);
+	if (first_word > all || count > all - first_word)
+		return hg_error_set(error, HG_INVALID, nullptr, "a mask goes beyond the rows of its graph");
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(begin_mask(work, side, all, error));
+	while (count > 0)
+	{
+		const uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
+		uint64_t *to = side->mask + first_word;
+
+		if (words != nullptr)
+			HG_CUDA_TRY(cudaMemcpyAsync(to, words, piece * sizeof(*words), cudaMemcpyHostToDevice,
+										work->stream),
+						error);
+		else
+			HG_CUDA_TRY(cudaMemsetAsync(to, 0, piece * sizeof(*to), work->stream), error);
+		HG_TRY(hg_cuda_wait(work, error));
+		words = words != nullptr ? words + piece : nullptr;
+		first_word += piece;
+		count -= piece;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaGraph *graph, HgError *error)
+{
+	*graph = side->kept->graph;
+	if (side->mask != nullptr && graph->rows > 0)
+		HG_TRY(hg_cuda_edges_filter(work, &side->kept->graph, side->mask, graph, error));
+	hg_cuda_free(work, side->mask);
+	side->mask = nullptr;
+	return HG_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Memory
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+more(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * What a graph takes at most while it is built of its keys, which are wide; also where keys that
+ * are frequent make its edges be sorted, twice as many being there then.
+ */
+static uint64_t
+graph_bytes(const HgShape *shape, uint64_t rows)
+{
+	const uint64_t offsets = ((UINT64_C(1) << shape->vertices_log2) + 1) * sizeof(uint32_t);
+
+	return more(hg_cuda_graph_bytes(HG_KEPT_KEY_WIDTH, shape, rows),
+				2 * rows * EDGE_BYTES + offsets);
+}
+
+static uint64_t
+making_bytes(const HgKeptShape *shape)
+{
+	const HgShape built = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, shape->rows);
+	const uint64_t narrow = shape->key_width < HG_KEPT_KEY_WIDTH ? piece_of(shape) : 0;
+
+	return shape->rows * sizeof(uint32_t) +
+		   more(shape->rows * HG_KEPT_KEY_WIDTH + narrow * sizeof(int32_t),
+				graph_bytes(&built, shape->rows));
+}
+
+/* What a side holds before it is built, while it is, and then. */
+struct SideBytes
+{
+	uint64_t before;
+	uint64_t building;
+	uint64_t after;
+};
+
+static SideBytes
+side_bytes(const HgJobSpec *spec, HgSide side)
+{
+	const HgKeptUse *use = spec->kept[side];
+	const uint64_t rows = use != nullptr ? use->shape.rows : spec->expected_rows[side];
+	const HgShape shape = hg_cuda_graph_shape(HG_KEPT_KEY_WIDTH, rows);
+	SideBytes bytes = {0, 0, 0};
+
+	if (use == nullptr)
+	{
+		bytes.before = rows * spec->key_width;
+		bytes.building =
+			more(spec->key_width < HG_KEPT_KEY_WIDTH ? bytes.before + rows * HG_KEPT_KEY_WIDTH : 0,
+				 graph_bytes(&shape, rows));
+		bytes.after =
+			rows * EDGE_BYTES + ((UINT64_C(1) << shape.vertices_log2) + 1) * sizeof(uint32_t);
+	}
+	else if (use->masked != 0)
+	{
+		bytes.before = hg_kept_mask_words(&use->shape) * sizeof(uint64_t);
+		bytes.building =
+			bytes.before + hg_cuda_edges_filter_bytes(rows, shape.vertices_log2, &bytes.after);
+	}
+	return bytes;
+}
+
+uint64_t
+hg_cuda_kept_job_bytes(const HgJobSpec *spec)
+{
+	SideBytes outer;
+	SideBytes inner;
+	uint64_t outer_rows;
+	uint64_t found;
+
+	if (spec->keep != nullptr)
+		return making_bytes(&spec->keep->shape);
+	outer = side_bytes(spec, HG_OUTER);
+	inner = side_bytes(spec, HG_INNER);
+	outer_rows = spec->kept[HG_OUTER] != nullptr ? spec->kept[HG_OUTER]->shape.rows
+												 : spec->expected_rows[HG_OUTER];
+	/* see hg_cuda_join.cu */
+	found = outer_rows * 2 * sizeof(uint32_t) +
+			(outer_rows / HG_TILE_ITEMS + 2) * 2 * sizeof(uint64_t) +
+			HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t);
+	/* the inner side is built first */
+	return more(more(outer.before + inner.building, inner.after + outer.building),
+				inner.after + outer.after + found);
+}

@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_kept.h
+ *	  Kept graphs in device memory: how they are made, kept and released, and how jobs have them.
+ *
+ * A kept graph is a HashGraph like any other (hg_cuda_graph.h), and ordered, so that it can be the
+ * inner side as well as the outer one.  Its keys are 8 bytes wide, whatever they were put as: so
+ * graphs of either width line up, and with them what is appended to a job.  It has as many vertices
+ * as its load factor of 1 makes them.  Graphs of different numbers of vertices meet by looking the
+ * edges of one up in the lists of the other (hg_cuda_join.h).
+ *
+ * WHO OWNS WHAT.  While a graph is made its arrays are blocks of the job's work.  Kept, they are
+ * nobody's but its own: charged to the device, and held until it is released.  A job that has kept
+ * graphs reads their arrays where they are; of one with a mask it makes a copy that is without the
+ * rows which do not count, and nothing behind build knows of masks.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_KEPT_H
+#define HG_CUDA_KEPT_H
+
+#include "../../src/engine/hg_kept.h"
+#include "../kernels/hg_cuda_graph.h"
+
+/* Bytes of a key in kept graphs, and in graphs that they meet. */
+constexpr uint32_t HG_KEPT_KEY_WIDTH = 8;
+
+struct HgKept
+{
+	HgCudaDevice *device;
+	HgKeptShape shape;
+	HgCudaGraph graph;
+	uint64_t offsets_bytes;
+	uint64_t words_bytes;
+	uint64_t rows_bytes;
+};
+
+/* The graph that a job makes; all zero in a job that makes none. */
+struct HgCudaMaking
+{
+	HgKeptShape shape; /* key_width is not 0 */
+	uint64_t *keys;	   /* [shape.rows], wide, in device memory; NULL before the first ones */
+	uint32_t *rows;	   /* [shape.rows] */
+	int32_t *narrow;   /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
+	uint64_t count;	   /* edges that were put */
+	HgCudaGraph graph; /* once it is built, until it is kept */
+};
+
+/* What a job has of a kept graph for a side; all zero where it has none. */
+struct HgCudaKeptSide
+{
+	const HgKept *kept;
+	bool masked;
+	uint64_t
+		*mask; /* [hg_kept_mask_words] in device memory; NULL where none was given: all count */
+};
+
+/* Note a graph that is to be made. */
+void hg_cuda_making_init(HgCudaMaking *making, const HgKeptSpec *spec);
+
+/* Put edges, as the engine's put_edges does. */
+HgStatus hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *keys,
+							const uint32_t *rows, uint64_t count, HgError *error);
+
+/*
+ * Build the graph, with the marks of hg_cuda_graph_build.  HG_INVALID where edges are missing, or
+ * one has a row that can't be: nothing is done then.
+ */
+HgStatus hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error);
+
+/* Take the graph, which is built, out of the work.  HG_INVALID where there is none any more. */
+HgStatus hg_cuda_making_keep(HgCudaWork *work, HgCudaMaking *making, HgKept **kept, uint64_t *bytes,
+							 HgError *error);
+
+/* Give a kept graph back, on any thread. */
+void hg_cuda_kept_release(HgKept *kept);
+
+/*
+ * Find the kept graph that a job is to have, which may be none; HG_NOT_KEPT where the device has
+ * none of that shape.
+ */
+HgStatus hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device,
+								const HgKeptUse *use, HgError *error);
+
+/* Give a part of the mask, as the engine's mask does. */
+HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t first_word,
+								uint64_t count, const uint64_t *words, HgError *error);
+
+/*
+ * The graph of the rows that count: the kept one, or a copy that is the work's.  It returns when
+ * the last of it is launched.
+ */
+HgStatus hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaGraph *graph,
+								 HgError *error);
+
+/* The device memory that a job of kept graphs takes at most until the first chunk of its matches.
+ */
+uint64_t hg_cuda_kept_job_bytes(const HgJobSpec *spec);
+
+#endif /* HG_CUDA_KEPT_H */

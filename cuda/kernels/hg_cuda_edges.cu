@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_edges.cu
+ *	  Edges of kept graphs: keys that are made wide, rows that are checked, and rows that count.
+ *
+ * A graph of the rows that count is the other one with its gaps closed.  Each edge has a flag, and
+ * the prefix sum of the flags tells the place of each edge that counts, and where each list begins.
+ * So lists stay in their order, and nothing is hashed or sorted.
+ *
+ * MEMORY of that: 4 bytes for each edge, until it is made, and the graph.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_edges.h"
+
+#include "hg_cuda_edges_kernels.h"
+#include "hg_cuda_pieces.h"
+
+#include <cub/device/device_scan.cuh>
+#include <cstring>
+
+/* Bytes of an edge with a key of 8 bytes. */
+static constexpr uint64_t EDGE_BYTES = sizeof(uint64_t) + sizeof(uint32_t);
+
+/* CUB's own has had two names. */
+struct Plus
+{
+	__host__ __device__ uint32_t
+	operator()(uint32_t a, uint32_t b) const
+	{
+		return a + b;
+	}
+};
+
+HgStatus
+hg_cuda_edges_widen(HgCudaWork *work, const void *keys, void *wide, uint64_t count, HgError *error)
+{
+	return hg_cuda_launch_pieces<hg_widen_kernel, HG_STREAM_THREADS>(
+		work, "hg_widen_kernel", count, HG_PIECE_ROWS, error, static_cast<const int32_t *>(keys),
+		static_cast<int64_t *>(wide), HG_PIECE_FIRST, HG_PIECE_END);
+}
+
+HgStatus
+hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint32_t limit,
+					bool *below, HgError *error)
+{
+	const void *host;
+	uint32_t *beyond;
+
+	*below = true;
+	if (count == 0)
+		return HG_OK;
+	HG_TRY(hg_cuda_alloc_array(work, 1, &beyond, error));
+	HG_CUDA_TRY(cudaMemsetAsync(beyond, 0, sizeof(*beyond), work->stream), error);
+	HG_TRY((hg_cuda_launch_pieces<hg_limit_kernel, HG_STREAM_THREADS>(
+		work, "hg_limit_kernel", count, HG_PIECE_ROWS, error, rows, limit, HG_PIECE_FIRST,
+		HG_PIECE_END, beyond)));
+	HG_TRY(hg_cuda_read_back(work, beyond, sizeof(*beyond), &host, error));
+	*below = *static_cast<const uint32_t *>(host) == 0;
+	hg_cuda_free(work, beyond);
+	return HG_OK;
+}
+
+/*
+ * Of the flags places[first .. end - 1], and a place behind them, each becomes the number of those
+ * before it that are set, of which *before are before first; then *before is of end.  It waits.
+ */
+static HgStatus
+sum_up(HgCudaWork *work, uint32_t *places, uint64_t first, uint64_t end, uint32_t *before,
+	   HgError *error)
+{
+	const int count = (int) (end - first) + 1;
+	uint32_t *from = places + first;
+	size_t bytes = 0;
+	const void *host;
+	void *temporary;
+
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveScan(nullptr, bytes, from, from, Plus(), *before, count,
+											   work->stream),
+				error);
+	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveScan(temporary, bytes, from, from, Plus(), *before, count,
+											   work->stream),
+				error);
+	hg_cuda_free(work, temporary);
+	HG_TRY(hg_cuda_read_back(work, places + end, sizeof(*before), &host, error));
+	memcpy(before, host, sizeof(*before));
+	return HG_OK;
+}
+
+/* places[i], of rows + 1, becomes the number of edges before i that count; *total of all. */
+static HgStatus
+find_places(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask, uint32_t *places,
+			uint32_t *total, HgError *error)
+{
+	*total = 0;
+	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
+	{
+		const uint64_t end =
+			graph->rows - first < HG_PIECE_ROWS ? graph->rows : first + HG_PIECE_ROWS;
+
+		/* the place behind is the first one of the next piece, which begins with the same */
+		HG_TRY((hg_cuda_launch<hg_flag_kernel>(
+			work->stream, "hg_flag_kernel", hg_blocks_for(end - first, HG_STREAM_THREADS),
+			HG_STREAM_THREADS, error, graph->edge_rows, mask, first, end, places)));
+		HG_CUDA_TRY(cudaMemsetAsync(places + end, 0, sizeof(*places), work->stream), error);
+		HG_TRY(sum_up(work, places, first, end, total, error));
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_cuda_edges_filter(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask,
+					 HgCudaGraph *filtered, HgError *error)
+{
+	const uint64_t entries = (UINT64_C(1) << graph->vertices_log2) + 1;
+	const uint64_t *words = static_cast<const uint64_t *>(graph->edge_words);
+	uint64_t *words_out;
+	uint32_t *places;
+	uint32_t total;
+
+	*filtered = *graph;
+	filtered->offsets = filtered->edge_rows = nullptr;
+	filtered->edge_words = nullptr;
+	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &places, error));
+	HG_CUDA_TRY(cudaMemsetAsync(places, 0, sizeof(*places), work->stream), error);
+	HG_TRY(find_places(work, graph, mask, places, &total, error));
+
+	filtered->rows = total;
+	HG_TRY(hg_cuda_alloc_array(work, filtered->rows, &words_out, error));
+	filtered->edge_words = words_out;
+	HG_TRY(hg_cuda_alloc_array(work, filtered->rows, &filtered->edge_rows, error));
+	HG_TRY(hg_cuda_alloc_array(work, entries, &filtered->offsets, error));
+	HG_TRY((hg_cuda_launch_pieces<hg_filter_kernel, HG_STREAM_THREADS>(
+		work, "hg_filter_kernel", graph->rows, HG_PIECE_ROWS, error, words, graph->edge_rows,
+		places, HG_PIECE_FIRST, HG_PIECE_END, words_out, filtered->edge_rows)));
+	HG_TRY((hg_cuda_launch_pieces<hg_filter_offsets_kernel, HG_STREAM_THREADS>(
+		work, "hg_filter_offsets_kernel", entries, HG_PIECE_ROWS, error, graph->offsets, places,
+		HG_PIECE_FIRST, HG_PIECE_END, filtered->offsets)));
+	hg_cuda_free(work, places);
+	return HG_OK;
+}
+
+uint64_t
+hg_cuda_edges_filter_bytes(uint64_t rows, uint32_t vertices_log2, uint64_t *filtered_bytes)
+{
+	*filtered_bytes = rows * EDGE_BYTES + ((UINT64_C(1) << vertices_log2) + 1) * sizeof(uint32_t);
+	return *filtered_bytes + (rows + 1) * sizeof(uint32_t);
+}
