@@ -4,8 +4,8 @@
  *	  Graphs that a device process keeps: their names, who joins them, and what is left.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
- *the path of a device process as its argument it runs the tests that need neither a misbehaving one
- *nor a certain amount of memory, with that.
+ * the path of a device process as its argument it runs the tests that need neither a misbehaving
+ * one nor a certain amount of memory, with that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

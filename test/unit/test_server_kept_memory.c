@@ -42,6 +42,7 @@ measure_graph(uint64_t *graph, uint64_t *job)
 		abort();
 	*graph = test_status_of(&server).kept_bytes;
 	*job = test_status_of(&server).memory_reserved;
+	hg_wire_client_engine(client)->close(making);
 	hg_wire_client_destroy(client);
 	test_stop_server(&server);
 }
@@ -106,6 +107,7 @@ test_limit(uint64_t graph_bytes)
 	hg_tap_ok(test_named_join(user, test_host_plain(), &name, &shape, &jobs[0], &error) == HG_OK,
 			  "one is in use when its user's connection ends");
 	hg_wire_client_destroy(user);
+	hg_wire_client_engine(client)->close(jobs[0]);
 	hg_tap_ok(test_counts_jobs(&server, 0) &&
 				  test_named_make(client, test_host_plain(), 4, ROWS, &error) == HG_OK &&
 				  test_named_make(client, test_host_plain(), 5, ROWS, &error) == HG_OK &&
