@@ -128,6 +128,7 @@ test_room_for_jobs(uint64_t graph_bytes)
 	TestServer server;
 	TestSpeaker first;
 	TestSpeaker second;
+	TestSpeaker third;
 	HgWireClient *client;
 	HgWireMessage message;
 	HgError error = {0};
@@ -180,29 +181,41 @@ test_room_for_jobs(uint64_t graph_bytes)
 	test_send_note(&second, HG_WIRE_CLOSE, 1);
 	test_counts_jobs(&server, 0);
 
+	/* the same where the first of them has had to wait itself */
+	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK;
+	test_start_speaker(&server, &third);
+	test_ask_open(&third, 1, FULL_ROWS / 4 * 3, 0);
+	good = good && test_is_answered(&third, HG_OK);
+	test_ask_open(&first, 5, FULL_ROWS / 2, 8);
+	good = good && test_counts_become(&server, 4, 1, 1);
+	test_ask_open(&second, 3, FULL_ROWS / 2 - graph_rows / 2, 8);
+	good = good && test_counts_become(&server, 4, 1, 2);
+	test_send_note(&third, HG_WIRE_CLOSE, 1);
+	hg_tap_ok(good && test_is_answered(&first, HG_OK) && test_is_answered(&second, HG_OK) &&
+				  test_status_of(&server).kept_graphs == 0,
+			  "or when its turn has come before it");
+	test_send_note(&first, HG_WIRE_CLOSE, 5);
+	test_send_note(&second, HG_WIRE_CLOSE, 3);
+	test_counts_jobs(&server, 0);
+
 	/* who waits for its turn learns there that its graph has gone */
 	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK;
 	test_ask_open(&first, 4, FULL_ROWS / 2, 0);
 	good = good && test_is_answered(&first, HG_OK);
 	test_ask_open(&second, 2, FULL_ROWS - graph_rows / 2, 0);
-	good = good && test_counts_become(&server, 3, 1, 1);
-	{
-		TestSpeaker third;
-
-		test_start_speaker(&server, &third);
-		memset(&message, 0, sizeof(message));
-		message.request.spec = test_plain_spec;
-		message.request.spec.expected_rows[HG_INNER] = 100;
-		message.request.kept[HG_OUTER] = (HgKeptUse){.name = names[0], .shape = shape};
-		test_ask(&third, HG_WIRE_OPEN, 1, &message);
-		good = good && test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third);
-		test_send_note(&first, HG_WIRE_CLOSE, 4);
-		good = good && test_is_answered(&second, HG_OK);
-		test_send_note(&second, HG_WIRE_CLOSE, 2);
-		hg_tap_ok(good && test_is_answered(&third, HG_NOT_KEPT),
-				  "a graph may go while a job waits that names it");
-		test_end_speaker(&third);
-	}
+	good = good && test_counts_become(&server, 4, 1, 1);
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.spec.expected_rows[HG_INNER] = 100;
+	message.request.kept[HG_OUTER] = (HgKeptUse){.name = names[0], .shape = shape};
+	test_ask(&third, HG_WIRE_OPEN, 2, &message);
+	good = good && test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third);
+	test_send_note(&first, HG_WIRE_CLOSE, 4);
+	good = good && test_is_answered(&second, HG_OK);
+	test_send_note(&second, HG_WIRE_CLOSE, 2);
+	hg_tap_ok(good && test_is_answered(&third, HG_NOT_KEPT),
+			  "a graph may go while a job waits that names it");
+	test_end_speaker(&third);
 	test_end_speaker(&first);
 	test_end_speaker(&second);
 	hg_wire_client_destroy(client);
