@@ -58,6 +58,7 @@ typedef struct HgQueueEntry
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
+	bool hurried;	  /* it must not wait any longer than kept graphs take to make room for it */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
 
 	/* by HgSide: NULL, or the graph that its spec names; and that, while it is open */

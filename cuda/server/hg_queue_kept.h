@@ -7,10 +7,10 @@
  * jobs want its memory (src/engine/hg_kept.h, and hg_wire.h).  What they hold is device memory that
  * no job has reserved: hg_queue_memory.h reckons with both.
  *
- * PINS.  A job finds its graphs and pins them in the step that admits it, and lets go of them when
- * the engine has closed it: nobody has any while he waits in the queue, so that no two jobs can
- * wait for each other's.  A pinned graph stays; one that is dropped meanwhile is not found any
- *more, and goes with its last user.
+ * PINS.  A job finds its graphs and pins them in the step that admits it, and lets go of them
+ * when the engine has closed it: nobody has any while he waits in the queue, so that no two jobs
+ * can wait for each other's.  A pinned graph stays; one that is dropped meanwhile is not found
+ * any more, and goes with its last user.
  *
  * LOCKS.  All of it is under the queue's lock, so that a graph can't go between the look for it and
  * the job's admission.  But no engine is called with that: what is to go is taken out under the

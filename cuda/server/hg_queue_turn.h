@@ -5,10 +5,10 @@
  *
  * hg_server_queue.c, whose calls these are made by, tells who comes before whom.
  *
- * The caller holds the queue's lock.  No engine is called with it: graphs that make room for a job
- * are released by the thread of its own connection, which lets the lock go meanwhile, and then
- *looks whether the job still is the one whose turn it is.  Whoever gives something back wakes it
- *for that.
+ * The caller holds the queue's lock.  No engine is called with it: graphs that make room for a
+ * job are released by the thread of its own connection, which lets the lock go meanwhile, and
+ * then looks whether the job still is the one whose turn it is.  Whoever gives something back
+ * wakes it for that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

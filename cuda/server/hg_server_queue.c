@@ -17,9 +17,10 @@
  * an eventfd which the thread that has ended his wait writes to.
  *
  * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, the graphs that the
- *device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where others
- *wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory there is to
- *be reserved is measured for who comes, and from time to time for who is the first in the queue.
+ * device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where
+ * others wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory
+ * there is to be reserved is measured for who comes, and from time to time for who is the first
+ * in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

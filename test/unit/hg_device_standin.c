@@ -13,9 +13,9 @@
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
- *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, runs out of device
- *memory HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns
- *does HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, has no device memory
+ *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns
+ *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
