@@ -15,6 +15,10 @@
  * give it back.  It is measured when the device is opened, when an allocation fails, and as
  * often as hg_cuda_device_measure() is called, but once a second at most.
  *
+ * PROMISES.  A job is opened where there is room for what it needs at least, and takes that bit by
+ * bit.  Until it has, the device knows of it as a promise, so that other jobs, which could do with
+ * more than they need, leave it what it was told it has.
+ *
  * THREADS.  A device is all threads', and its mutex guards what they change of it.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -60,6 +64,7 @@ struct HgCudaDevice
 	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
 	double measured_ms; /* ... which was then */
 	uint64_t held;		/* what they are charged with */
+	uint64_t promised;	/* what they were opened for, of those that have not taken it all */
 	uint64_t peak;
 	uint64_t recent;		/* the most that was held in this period ... */
 	double period_began_ms; /* ... of HG_TIDY_MS */
@@ -109,6 +114,12 @@ void hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit);
  * false.
  */
 bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged);
+
+/* A job was opened for so many bytes, which were before. */
+void hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes);
+
+/* The part of the budget that is neither held nor promised. */
+uint64_t hg_cuda_device_spare(HgCudaDevice *device);
 
 /* Charge no more than held. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);

@@ -66,10 +66,33 @@ hg_cuda_work_close(HgCudaWork *work)
 		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
 	if (passed)
 		uncharge(work);
+	hg_cuda_work_promise(work, 0);
 
 	/* what was launched before a cancellation may still run: the next job waits its turn */
 	work->kit.charged = work->charged;
 	hg_cuda_device_give_kit(work->device, &work->kit);
+}
+
+void
+hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
+{
+	if (work->promised == bytes)
+		return;
+	hg_cuda_device_promise(work->device, work->promised, bytes);
+	work->promised = bytes;
+}
+
+uint64_t
+hg_cuda_work_spare(HgCudaWork *work)
+{
+	/* what it has given back lately it can have again */
+	const uint64_t spare = hg_cuda_device_spare(work->device) + (work->charged - work->held);
+
+	if (work->limit == 0)
+		return spare;
+	if (work->held >= work->limit)
+		return 0;
+	return spare < work->limit - work->held ? spare : work->limit - work->held;
 }
 
 /* Charge the job with bytes more and ask the device for them, whose answer is *code. */

@@ -132,6 +132,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
+	hg_cuda_work_promise(&job->work, hg_cuda_engine_job_bytes(spec));
 	*handle = reinterpret_cast<HgJob *>(job);
 	return HG_OK;
 }
