@@ -23,9 +23,10 @@
  * device process, which are admitted where what they need is neither reserved nor held
  * (hg_queue_memory.h), and jobs with more rows than they were expected to have, which were promised
  * less than they take.  So one job leaves them three quarters, and ten at a time a twentieth, with
- * no account of who has taken what.  A chunk of more than HG_CHUNK_PAIRS goes when its last match
- * has left, as a session may keep a job that it has read for as long as its query runs; others stay
- * from stream to stream.
+ * no account of who has taken what.  A chunk of more than HG_CHUNK_PAIRS becomes a smaller one when
+ * fewer matches were found than half of it has room for, and goes when its last match has left, as
+ * a session may keep a job that it has read for as long as its query runs.  Others stay from stream
+ * to stream.
  *
  * Writing is not made to overlap with copying to the host by a second chunk.  Copying takes ten
  * times as long (hg_cuda_tuning.h), so that a tenth of it could be hidden at best, of the matches
@@ -349,13 +350,43 @@ release_chunk(HgCudaJob *job, HgError *error)
 	return hg_cuda_wait(&job->work, error);
 }
 
+/* Where far fewer matches were found than a large chunk has room for, others can have the rest. */
+static HgStatus
+fit_chunk(HgCudaJob *job, HgError *error)
+{
+	const uint64_t before = job->chunk_capacity;
+	const size_t bytes = job->chunk_count * sizeof(uint32_t);
+	const uint64_t least = least_chunk(job);
+	uint64_t capacity = job->matches > HG_CHUNK_PAIRS ? job->matches : HG_CHUNK_PAIRS;
+	uint32_t *chunk;
+	HgStatus status;
+
+	if (capacity < least)
+		capacity = least;
+	if (capacity > before / 2)
+		return HG_OK;
+	status = hg_cuda_alloc_array(&job->work, 2 * capacity, &chunk, error);
+	if (status != HG_OK)
+		return status == HG_DEVICE_OUT_OF_MEMORY ? HG_OK : status;
+	HG_CUDA_TRY(
+		cudaMemcpyAsync(chunk, job->chunk, bytes, cudaMemcpyDeviceToDevice, job->work.stream),
+		error);
+	HG_CUDA_TRY(cudaMemcpyAsync(chunk + capacity, job->chunk + before, bytes,
+								cudaMemcpyDeviceToDevice, job->work.stream),
+				error);
+	hg_cuda_free(&job->work, job->chunk);
+	job->chunk = chunk;
+	job->chunk_capacity = capacity;
+	return HG_OK;
+}
+
 HgStatus
 hg_cuda_stream_start(HgCudaJob *job, HgMatchMode mode, HgError *error)
 {
 	if (!job->joined || job->mode != mode || job->spent)
 		HG_TRY(find_matches(job, mode, error));
 	job->position = 0;
-	return job->matches == 0 ? release_chunk(job, error) : HG_OK;
+	return job->matches == 0 ? release_chunk(job, error) : fit_chunk(job, error);
 }
 
 /* ------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
+#include "test_cuda_chunks.h"
 #include "test_engine_suite.h"
 #include "test_measure.h"
 
@@ -453,194 +454,6 @@ held_by(HgEngine *engine, uint64_t *budget)
 	return held;
 }
 
-/* Jobs of each layout, which are joined in different ways. */
-static const struct
-{
-	HgBuildAlgorithm build;
-	HgProbeAlgorithm probe;
-} layouts[] = {{HG_BUILD_AUTO, HG_PROBE_AUTO},
-			   {HG_BUILD_V2, HG_PROBE_INTERSECT},
-			   {HG_BUILD_V1, HG_PROBE_STANDARD}};
-
-#define LAYOUTS 3
-
-/*
- * Streams that fit one chunk, or need several, which get as much memory as they want or less: under
- * every step-th of some budgets, and under a limit of the job's own.
- */
-static void
-test_chunks(const TestData *data, size_t step)
-{
-	const uint64_t rows = data->rows[HG_OUTER] + data->rows[HG_INNER];
-	/* bytes of both graphs, in MB, with their rows in bins */
-	const uint64_t least = (rows * 2 * (data->key_width + 4) >> 20) + (rows * 8 >> 20) + 2;
-	static const uint64_t more[] = {20, 60, 100, 200, 4096}; /* in MB */
-
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i += step)
-	{
-		const uint64_t budget = least + more[i];
-		bool good = true;
-		HgEngine *engine;
-		HgError error = {0};
-
-		if (!hg_tap_turn())
-			continue;
-		if (hg_cuda_engine_start(-1, budget << 20, &engine, &error) != HG_OK)
-		{
-			hg_tap_ok(false, "cuda: a second engine starts");
-			return;
-		}
-		for (int layout = 0; layout < LAYOUTS; layout++)
-			for (int limited = 0; limited <= 1; limited++)
-			{
-				TestRun run = {.engine = engine,
-							   .host = test_host_plain(),
-							   .data = data,
-							   .spec = {.key_width = data->key_width,
-										.build = layouts[layout].build,
-										.probe = layouts[layout].probe,
-										.memory_limit = (limited ? least + 16 : 2 * budget) << 20,
-										.device = -1},
-							   .capacity = limited ? 65536 : 1000000};
-
-				good = good && test_run(&run);
-			}
-		hg_tap_ok(good, "cuda: %llu matches with %llu MB, keys of %u bytes",
-				  (unsigned long long) data->pairs, (unsigned long long) budget, data->key_width);
-		hg_cuda_engine_stop(engine);
-	}
-}
-
-/* What jobs hold together, once the first matches of a stream have come; 0 where they have not. */
-static uint64_t
-held_with_stream(const TestRun *run, HgMatches *matches, HgJob **job)
-{
-	HgEngine *engine = run->engine;
-	HgError error = {0};
-	uint64_t budget;
-
-	if (test_run_build(run, job, &error) != HG_OK ||
-		engine->match(*job, HG_MATCH_ALL, &error) != HG_OK ||
-		engine->next(*job, matches, &error) != HG_OK)
-		return 0;
-	return held_by(engine, &budget);
-}
-
-/* Read what is left of a stream, and close its job; *left is what jobs held at its end. */
-static bool
-end_stream(const TestRun *run, HgMatches *matches, HgJob *job, uint64_t *left)
-{
-	uint64_t read = matches->count;
-	HgError error = {0};
-	uint64_t budget;
-
-	while (job != NULL && matches->count > 0 && run->engine->next(job, matches, &error) == HG_OK)
-		read += matches->count;
-	*left = held_by(run->engine, &budget);
-	if (job != NULL)
-		run->engine->close(job);
-	return read == run->data->pairs;
-}
-
-/*
- * A chunk for all matches is taken of memory to spare, at once where keys are unique, and goes with
- * the last of them.  What another job was promised is none.
- */
-static void
-test_chunk_memory(const TestData *many)
-{
-	enum
-	{
-		CAPACITY = 1 << 20
-	};
-	const uint64_t rows = UINT64_C(5) << 20;
-	const uint64_t pair_bytes = 2 * sizeof(uint32_t);
-	const HgJobSpec spec = {.key_width = 4, .expected_rows = {rows, rows}, .device = -1};
-	const uint64_t budget = hg_cuda_engine_job_bytes(&spec) + (UINT64_C(100) << 20);
-	HgMatches matches = {.outer = test_malloc(CAPACITY * sizeof(uint32_t)),
-						 .inner = test_malloc(CAPACITY * sizeof(uint32_t)),
-						 .capacity = CAPACITY};
-	TestData unique;
-	TestRun big = {.host = test_host_plain(), .data = &unique, .spec = spec};
-	TestRun run = {.host = test_host_plain(), .data = many, .spec = {.key_width = 4, .device = -1}};
-	HgEngine *engine;
-	HgError error = {0};
-	HgJob *job = NULL;
-	HgJob *other = NULL;
-	uint64_t held;
-	uint64_t left;
-	bool good;
-
-	if (hg_cuda_engine_start(-1, budget, &engine, &error) != HG_OK)
-	{
-		hg_tap_ok(false, "cuda: a second engine starts");
-		return;
-	}
-	run.engine = big.engine = engine;
-	held = held_with_stream(&run, &matches, &job);
-	good = end_stream(&run, &matches, job, &left);
-	hg_tap_ok(
-		good && held >= many->pairs * pair_bytes && left < many->pairs * pair_bytes / 2,
-		"cuda: one chunk has all matches, and is gone at their end: %llu bytes held, then %llu",
-		(unsigned long long) held, (unsigned long long) left);
-
-	/* the same beside a job that has not taken anything yet, but is to have all that it needs */
-	good = engine->open(engine, test_host_plain(), &spec, &other, &error) == HG_OK;
-	held = held_with_stream(&run, &matches, &job);
-	hg_tap_ok(good && held > 0 && held < many->pairs * pair_bytes,
-			  "cuda: a chunk is not of memory that another job was promised: %llu bytes held",
-			  (unsigned long long) held);
-	if (other != NULL)
-		engine->close(other);
-	hg_tap_ok(end_stream(&run, &matches, job, &left), "cuda: several chunks have all matches");
-	hg_cuda_engine_stop(engine);
-
-	test_data_create(&unique, TEST_KEYS_UNIQUE, 4, rows, rows);
-	good = hg_cuda_engine_start(-1, UINT64_C(1) << 30, &big.engine, &error) == HG_OK;
-	held = good ? held_with_stream(&big, &matches, &job) : 0;
-	good = good && end_stream(&big, &matches, job, &left);
-	/* rows of both sides in bins, and a chunk */
-	hg_tap_ok(good && held >= 2 * rows * 2 * sizeof(uint32_t) + rows * pair_bytes &&
-				  left < held - rows * pair_bytes / 2,
-			  "cuda: the first pass has room for the matches of unique keys: %llu bytes held",
-			  (unsigned long long) held);
-	if (good)
-		hg_cuda_engine_stop(big.engine);
-	test_data_destroy(&unique);
-	free(matches.outer);
-	free(matches.inner);
-}
-
-/* Streams of more matches than a chunk has without memory to spare. */
-static void
-test_long_streams(void)
-{
-	/* all match all */
-	static const uint64_t rows[2] = {2100, 2200};
-
-	if (hg_tap_suite() == HG_SUITE_TINY)
-		return;
-	for (uint32_t width = 4; width <= 8; width += 4)
-	{
-		TestData data;
-
-		test_data_create_hot(&data, width, rows, rows);
-		test_chunks(&data, 1);
-		if (width == 4 && hg_tap_turn())
-			test_chunk_memory(&data);
-		test_data_destroy(&data);
-	}
-	if (!small_suite())
-	{
-		TestData data;
-
-		/* four pairs a row: more than were expected, of many bins */
-		test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 3000000, 3000000);
-		test_chunks(&data, 4);
-		test_data_destroy(&data);
-	}
-}
-
 /*
  * Many bins that no block has room for, with few outer rows each: their rows are copied, and take
  * no more than they did before.
@@ -857,7 +670,7 @@ main(void)
 	test_early_refusal();
 	if (hg_tap_turn())
 		test_little_room();
-	test_long_streams();
+	test_cuda_chunks();
 	hg_engine_crowd(engine, test_host_plain(), small_suite() ? 5000 : 1000000,
 					small_suite() ? 3 : 200);
 	if (small_suite())
