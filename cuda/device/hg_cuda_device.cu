@@ -336,14 +336,16 @@ hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes)
 }
 
 uint64_t
-hg_cuda_device_spare(HgCudaDevice *device)
+hg_cuda_device_room(HgCudaDevice *device, bool beside_promises)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 	uint64_t taken;
 
 	uncharge_kits(device);
+	taken = device->held;
 	/* what a job holds of its promise already is in both: rather too little than too much */
-	taken = device->held + device->promised;
+	if (beside_promises)
+		taken += device->promised;
 	return taken < device->budget ? device->budget - taken : 0;
 }
 

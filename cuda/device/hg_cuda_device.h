@@ -118,8 +118,8 @@ bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *char
 /* A job was opened for so many bytes, which were before. */
 void hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes);
 
-/* The part of the budget that is neither held nor promised. */
-uint64_t hg_cuda_device_spare(HgCudaDevice *device);
+/* The part of the budget that is not held, or that is not promised either. */
+uint64_t hg_cuda_device_room(HgCudaDevice *device, bool beside_promises);
 
 /* Charge no more than held. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);

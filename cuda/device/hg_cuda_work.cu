@@ -82,17 +82,31 @@ hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
 	work->promised = bytes;
 }
 
+static uint64_t
+room_of(HgCudaWork *work, bool beside_promises)
+{
+	uint64_t room;
+
+	hg_cuda_device_measure(work->device);
+	/* what it has given back lately it can have again */
+	room = hg_cuda_device_room(work->device, beside_promises) + (work->charged - work->held);
+	if (work->limit == 0)
+		return room;
+	if (work->held >= work->limit)
+		return 0;
+	return room < work->limit - work->held ? room : work->limit - work->held;
+}
+
+uint64_t
+hg_cuda_work_room(HgCudaWork *work)
+{
+	return room_of(work, false);
+}
+
 uint64_t
 hg_cuda_work_spare(HgCudaWork *work)
 {
-	/* what it has given back lately it can have again */
-	const uint64_t spare = hg_cuda_device_spare(work->device) + (work->charged - work->held);
-
-	if (work->limit == 0)
-		return spare;
-	if (work->held >= work->limit)
-		return 0;
-	return spare < work->limit - work->held ? spare : work->limit - work->held;
+	return room_of(work, true);
 }
 
 /* Charge the job with bytes more and ask the device for them, whose answer is *code. */

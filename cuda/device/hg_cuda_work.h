@@ -62,9 +62,12 @@ void hg_cuda_work_close(HgCudaWork *work);
 void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
 
 /*
- * Bytes that the job could take now without going past a limit, and without keeping anything from
- * other jobs that they were promised.  To take as much can still fail: others take some meanwhile.
+ * Bytes that the job could take now without going past a limit, whoever else wants them.  To take
+ * as much can still fail: others take some meanwhile.
  */
+uint64_t hg_cuda_work_room(HgCudaWork *work);
+
+/* The same without keeping anything from other jobs that they were promised. */
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*

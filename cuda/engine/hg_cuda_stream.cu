@@ -17,10 +17,10 @@
  *
  * A job is admitted with that least chunk, and takes a larger one if it can, so that all matches
  * fit: as many as a pass has counted, or, before there was one, as there would be of unique keys.
- * Up to HG_CHUNK_PAIRS it takes whatever there is, which is little beside its rows if it has many.
- * Beyond them it takes a quarter of what is to spare, which is neither held nor promised to a job
- * that is open.  The rest is for those who come while it is read: jobs that wait in the queue of a
- * device process, which are admitted where what they need is neither reserved nor held
+ * Up to HG_CHUNK_PAIRS it takes nearly all there is, which is little beside its rows if it has
+ * many.  Beyond them it takes a quarter of what is to spare, which is neither held nor promised to
+ * a job that is open.  The rest is for those who come while it is read: jobs that wait in the queue
+ * of a device process, which are admitted where what they need is neither reserved nor held
  * (hg_queue_memory.h), and jobs with more rows than they were expected to have, which were promised
  * less than they take.  So one job leaves them three quarters, and ten at a time a twentieth, with
  * no account of who has taken what.  A chunk of more than HG_CHUNK_PAIRS becomes a smaller one when
@@ -59,13 +59,18 @@ free_chunk(HgCudaJob *job)
 static uint64_t
 choose_capacity(HgCudaJob *job, uint64_t wanted, uint64_t least)
 {
-	const uint64_t most = wanted < HG_CHUNK_MOST_PAIRS ? wanted : HG_CHUNK_MOST_PAIRS;
+	/* a larger one takes the place of the one that there is */
+	const uint64_t before = job->chunk_capacity * PAIR_BYTES;
+	/* what is to come takes some, too: counters, and 8 bytes for each unit of rows in bins */
+	const uint64_t room = (hg_cuda_work_room(&job->work) + before) / 8 * 7 / PAIR_BYTES;
 	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
 
-	if (most > capacity)
+	if (capacity > room)
+		capacity = room;
+	if (wanted > HG_CHUNK_PAIRS)
 	{
-		/* a larger one takes the place of the one that there is */
-		const uint64_t spare = hg_cuda_work_spare(&job->work) + job->chunk_capacity * PAIR_BYTES;
+		const uint64_t most = wanted < HG_CHUNK_MOST_PAIRS ? wanted : HG_CHUNK_MOST_PAIRS;
+		const uint64_t spare = hg_cuda_work_spare(&job->work) + before;
 		const uint64_t share = spare / HG_CHUNK_SHARE / PAIR_BYTES;
 
 		if (share > capacity)
