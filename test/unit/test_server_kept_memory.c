@@ -170,8 +170,9 @@ test_room_for_jobs(uint64_t graph_bytes)
 	test_send_note(&first, HG_WIRE_CLOSE, 2);
 	test_counts_jobs(&server, 0);
 
-	/* two of one group, which may not wait for each other */
-	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK;
+	/* two of one group, which may not wait for each other; and the graph is all that is there */
+	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
+		   test_counts_jobs(&server, 0);
 	test_ask_open(&first, 3, FULL_ROWS / 4, 7);
 	good = good && test_is_answered(&first, HG_OK);
 	test_ask_open(&second, 1, FULL_ROWS / 4 * 3 - graph_rows / 2, 7);
