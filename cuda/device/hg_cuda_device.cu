@@ -365,7 +365,7 @@ hg_cuda_device_room(HgCudaDevice *device, bool beside_promises)
 	std::lock_guard<std::mutex> guard(device->lock);
 	uint64_t taken;
 
-	uncharge_kits(device);
+	uncharge_closed(device);
 	taken = device->held;
 	/* what a job holds of its promise already is in both: rather too little than too much */
 	if (beside_promises)

@@ -115,6 +115,7 @@ HG_NOTHING(cudaSetDevice, (int) )
 HG_NOTHING(cudaStreamCreateWithFlags, (cudaStream_t *, unsigned) )
 HG_NOTHING(cudaStreamDestroy, (cudaStream_t))
 HG_NOTHING(cudaStreamQuery, (cudaStream_t))
+HG_NOTHING(cudaStreamWaitEvent, (cudaStream_t, cudaEvent_t, unsigned) )
 HG_NOTHING(cudaStreamSynchronize, (cudaStream_t))
 
 extern "C" const char *
