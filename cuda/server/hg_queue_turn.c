@@ -27,19 +27,19 @@ end_wait(HgQueueList *list, HgQueueEntry *entry, HgQueueState state)
 }
 
 void
-hg_queue_turn_release(HgServerQueue *queue, HgQueueGraph *gone)
+hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone)
 {
 	HgEngine *engine = queue->config->engine;
 
 	if (gone == NULL)
 		return;
 	pthread_mutex_unlock(&queue->lock);
-	for (HgQueueGraph *graph = gone; graph != NULL; graph = graph->next)
-		engine->release(engine, graph->graph);
+	for (HgQueueItem *item = gone; item != NULL; item = item->next)
+		engine->release(engine, item->kept);
 	pthread_mutex_lock(&queue->lock);
 	while (gone != NULL)
 	{
-		HgQueueGraph *next = gone->next;
+		HgQueueItem *next = gone->next;
 
 		hg_queue_kept_count_out(&queue->memory.kept, gone);
 		free(gone);
@@ -167,7 +167,7 @@ hg_queue_turn_pass_on(HgServerQueue *queue)
 bool
 hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job)
 {
-	HgQueueGraph *gone = hg_queue_memory_make_room(&queue->memory, job);
+	HgQueueItem *gone = hg_queue_memory_make_room(&queue->memory, job);
 
 	hg_queue_turn_release(queue, gone);
 	return gone != NULL;

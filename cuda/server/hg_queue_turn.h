@@ -61,7 +61,7 @@ extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
 /* Release graphs that were taken out, if there are any; the lock is let go meanwhile. */
-extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueGraph *gone);
+extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
  * Have kept graphs make room for a job that does not fit; the lock is let go meanwhile.  Returns
