@@ -706,7 +706,7 @@ kept_build(HgJob *handle, HgError *error)
 		job->making.made->bytes = job->kept;
 	job->state = KEPT_BUILT;
 	job->stats.bins = job->stats.ranges = 1;
-	job->stats.build = job->shape.key_width > 0 ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
+	job->stats.build = is_making(job) ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
 	job->stats.probe = HG_PROBE_INTERSECT;
 	return HG_OK;
 }
