@@ -110,6 +110,17 @@ build_making(HgCudaJob *job, HgError *error)
 	return HG_OK;
 }
 
+/* Have all of the column that is to be kept, which has no shape of a graph. */
+static HgStatus
+build_making_column(HgCudaJob *job, HgError *error)
+{
+	HG_TRY(hg_cuda_kept_column_build(&job->work, &job->making.column, error));
+	job->stats.bins = job->stats.ranges = 1;
+	job->stats.build = HG_BUILD_V1;
+	job->stats.probe = HG_PROBE_INTERSECT;
+	return HG_OK;
+}
+
 /* Have the appended keys of a side as wide as those of kept graphs. */
 static HgStatus
 widen_keys(HgCudaJob *job, HgSide side, HgError *error)
@@ -152,6 +163,8 @@ build_kept(HgCudaJob *job, HgError *error)
 {
 	HgShape shape = {};
 
+	if (hg_cuda_job_has_columns(job))
+		HG_TRY(hg_cuda_gather_open(&job->work, &job->gather, error));
 	job->layout = HG_LAYOUT_GRAPHS;
 	for (int which = HG_INNER; which >= HG_OUTER; which--)
 	{
@@ -198,8 +211,10 @@ build_keys(HgCudaJob *job, HgError *error)
 HgStatus
 hg_cuda_build(HgCudaJob *job, HgError *error)
 {
-	if (hg_cuda_job_is_making(job))
+	if (hg_cuda_job_is_making_graph(job))
 		HG_TRY(build_making(job, error));
+	else if (hg_cuda_job_is_making_column(job))
+		HG_TRY(build_making_column(job, error));
 	else if (hg_cuda_job_has_kept(job))
 		HG_TRY(build_kept(job, error));
 	else

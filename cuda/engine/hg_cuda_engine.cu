@@ -15,8 +15,9 @@
  * cancellation: a piece of some milliseconds, or one digit of a radix sort.  Copies to the
  * caller's memory are always waited for.
  *
- * Kept graphs come as edges, and are joined by jobs that begin with what they have of them
- * (hg_cuda_kept.h); from build on these are jobs of graphs as others are.
+ * Kept graphs come as edges, columns of their rows by place, and both are joined by jobs that begin
+ * with what they have of them (hg_cuda_kept.h); from build on these are jobs of graphs as others
+ * are.
  *
  * A job that says how many rows are to come, and has no room for them, is refused before
  * anything is copied.
@@ -115,16 +116,18 @@ note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
 		job->trial = *spec->trial;
 		job->spec.trial = &job->trial;
 	}
-	if (spec->keep != nullptr)
-		hg_cuda_making_init(&job->making, spec->keep);
+	hg_cuda_making_init(&job->making, spec);
 	job->spec.keep = nullptr;
+	job->spec.keep_column = nullptr;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		job->kept[side] = kept[side];
 		if (kept[side].kept != nullptr)
 			job->stats.rows[side] = kept[side].kept->shape.rows;
 		job->spec.kept[side] = nullptr;
+		job->spec.kept_columns[side] = nullptr;
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
+		hg_cuda_kept_side_borrow(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
 	}
 }
 
@@ -143,7 +146,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 							self->device.ordinal, (int) spec->device);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec->kept[side], error));
+		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec, (HgSide) side, error));
 	HG_TRY(check_room(self, spec, error));
 
 	HG_TRY(hg_cuda_make_struct(host, sizeof(*job), &job, error));
@@ -296,12 +299,28 @@ cuda_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t c
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
-	if (!hg_cuda_job_is_making(job))
+	if (!hg_cuda_job_is_making_graph(job))
 		return hg_error_set(error, HG_INVALID, nullptr, "the job makes no graph");
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "edges can not be put after build");
 	HG_TRY(enter(job, error));
 	return hg_cuda_making_put(&job->work, &job->making, keys, rows, count, error);
+}
+
+static HgStatus
+cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
+				uint64_t first_place, HgError *error)
+{
+	HgCudaJob *job = job_of(handle);
+	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
+
+	if (!hg_cuda_job_is_making_column(job))
+		return hg_error_set(error, HG_INVALID, nullptr, "the job makes no column");
+	if (job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "values can not be put after build");
+	HG_TRY(enter(job, error));
+	return hg_cuda_kept_column_put(&job->work, &job->making.column, values, nulls, count,
+								   first_place, error);
 }
 
 static HgStatus
@@ -499,6 +518,8 @@ cuda_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 
+	if (!job->built)
+		return hg_error_set(error, HG_INVALID, nullptr, "what is to be kept is not built yet");
 	return hg_cuda_making_keep(&job->work, &job->making, graph, bytes, error);
 }
 
@@ -590,6 +611,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.close = cuda_close;
 	self->engine.measure_table = cuda_measure_table;
 	self->engine.put_edges = cuda_put_edges;
+	self->engine.put_values = cuda_put_values;
 	self->engine.keep = cuda_keep;
 	self->engine.release = cuda_release;
 	self->engine.mask = cuda_mask;

@@ -4,7 +4,7 @@
  *	  A job of the CUDA engine, for the files that work on it.
  *
  *	hg_cuda_engine.cu		keys and columns in, groups, tables
- *	hg_cuda_kept.h			kept graphs, and what of a job is theirs
+ *	hg_cuda_kept.h			kept graphs and columns, and what of a job is theirs
  *	hg_cuda_build.cu		graphs or bins
  *	hg_cuda_stream.cu		matches
  *
@@ -40,7 +40,7 @@ struct HgCudaJob
 {
 	HgJobSpec spec;			/* without the graphs that it named, which are in making and kept */
 	HgTableTrial trial;		/* where the spec has one: that points here */
-	HgCudaMaking making;	/* the graph that it is there to make */
+	HgCudaMaking making;	/* the graph or column that it is there to make */
 	HgCudaKeptSide kept[2]; /* by HgSide; graphs that it has for them */
 	HgCudaWork work;
 	HgCudaKeyColumn columns[2]; /* by HgSide; empty once the side has its graph or bins */
@@ -55,7 +55,8 @@ struct HgCudaJob
 	HgCudaPartition partitions[2]; /* by HgSide; layout bins, and both graphs */
 	HgCudaBins bins;			   /* of the partitions */
 	HgCudaColumns values[2];	   /* by HgSide; beside the keys */
-	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered */
+	HgCudaNumbers numbers[2];	   /* by HgSide; without a run where rows were not numbered, with a
+									* stride where they have kept columns */
 	bool built;
 
 	/* of the last match() */
@@ -69,7 +70,7 @@ struct HgCudaJob
 	HgCudaCounted counted[2];		/* by HgMatchMode; of any match() or count() */
 
 	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows; in a job with columns
-					  * by position, else by number */
+					  * by position, else by number (hg_cuda_numbers.h) */
 	uint64_t chunk_capacity;
 	uint64_t chunk_first; /* the number of its first match */
 	uint64_t chunk_count; /* matches in it */
@@ -87,11 +88,23 @@ hg_cuda_job_in_bins(const HgCudaJob *job)
 	return job->layout == HG_LAYOUT_BINS || job->both;
 }
 
-/* Is it there to make a graph that is to be kept? */
+/* Is it there to make a graph that is to be kept, or a column, or either of them? */
+static inline bool
+hg_cuda_job_is_making_graph(const HgCudaJob *job)
+{
+	return job->making.shape.key_width != 0;
+}
+
+static inline bool
+hg_cuda_job_is_making_column(const HgCudaJob *job)
+{
+	return job->making.column.shape.width != 0;
+}
+
 static inline bool
 hg_cuda_job_is_making(const HgCudaJob *job)
 {
-	return job->making.shape.key_width != 0;
+	return hg_cuda_job_is_making_graph(job) || hg_cuda_job_is_making_column(job);
 }
 
 /* Does it have kept graphs? */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_kept.cu
- *	  Kept graphs in device memory: how they are made, kept and released, and how jobs have them.
+ *	  Kept graphs and columns in device memory: how they are made, kept and released, and how jobs
+ *	  have them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +10,9 @@
  */
 #include "hg_cuda_kept.h"
 
+#include "../../src/engine/hg_reduce.h"
 #include "../kernels/hg_cuda_edges.h"
+#include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_shape.h"
 #include "../kernels/hg_cuda_tuning.h"
 
@@ -24,10 +27,13 @@ static constexpr uint64_t EDGE_BYTES = HG_KEPT_KEY_WIDTH + sizeof(uint32_t);
  * ------------------------------------------------------------------------ */
 
 void
-hg_cuda_making_init(HgCudaMaking *making, const HgKeptSpec *spec)
+hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec)
 {
 	memset(making, 0, sizeof(*making));
-	making->shape = spec->shape;
+	if (spec->keep != nullptr)
+		making->shape = spec->keep->shape;
+	if (spec->keep_column != nullptr)
+		making->column.shape = spec->keep_column->shape;
 }
 
 /* Edges that are on their way at a time. */
@@ -106,7 +112,8 @@ hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error)
 	if (making->count < making->shape.rows)
 		return hg_error_set(error, HG_INVALID, nullptr, "fewer edges than the graph is to have");
 	HG_TRY(hg_cuda_edges_check(work, making->rows, making->count,
-							   (uint32_t) hg_kept_rows_end(&making->shape), &below, error));
+							   (uint32_t) hg_kept_rows_end(&making->shape), &below,
+							   &making->numbers, error));
 	if (!below)
 		return hg_error_set(error, HG_INVALID, nullptr,
 							"an edge is of no row that the graph can have");
@@ -126,32 +133,38 @@ hg_cuda_making_keep(HgCudaWork *work, HgCudaMaking *making, HgKept **graph, uint
 {
 	HgKept *kept;
 
-	if (making->graph.offsets == nullptr)
-		return hg_error_set(error, HG_INVALID, nullptr, "the job has no graph to be kept");
+	if (making->graph.offsets == nullptr && making->column.values == nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "the job has nothing to be kept");
 	kept = new (std::nothrow) HgKept();
 	if (kept == nullptr)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, nullptr, "out of memory");
 	kept->device = work->device;
 	kept->shape = making->shape;
 	kept->graph = making->graph;
+	kept->numbers = making->numbers;
+	kept->column = making->column;
 	/* the build has waited for all that uses them */
 	kept->offsets_bytes = hg_cuda_detach(work, kept->graph.offsets);
 	kept->words_bytes = hg_cuda_detach(work, kept->graph.edge_words);
 	kept->rows_bytes = hg_cuda_detach(work, kept->graph.edge_rows);
+	*bytes = kept->offsets_bytes + kept->words_bytes + kept->rows_bytes +
+			 hg_cuda_kept_column_detach(work, &kept->column);
 	memset(&making->graph, 0, sizeof(making->graph));
+	making->column.values = making->column.nulls = nullptr;
 	*graph = kept;
-	*bytes = kept->offsets_bytes + kept->words_bytes + kept->rows_bytes;
 	return HG_OK;
 }
 
 void
 hg_cuda_kept_release(HgKept *kept)
 {
-	hg_cuda_device_release(kept->device, kept->graph.offsets, kept->offsets_bytes);
+	if (kept->graph.offsets != nullptr)
+		hg_cuda_device_release(kept->device, kept->graph.offsets, kept->offsets_bytes);
 	if (kept->graph.edge_words != nullptr)
 		hg_cuda_device_release(kept->device, kept->graph.edge_words, kept->words_bytes);
 	if (kept->graph.edge_rows != nullptr)
 		hg_cuda_device_release(kept->device, kept->graph.edge_rows, kept->rows_bytes);
+	hg_cuda_kept_column_release(kept->device, &kept->column);
 	delete kept;
 }
 
@@ -160,18 +173,44 @@ hg_cuda_kept_release(HgKept *kept)
  * ------------------------------------------------------------------------ */
 
 HgStatus
-hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const HgKeptUse *use,
-					   HgError *error)
+hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
+					   HgSide which, HgError *error)
 {
+	const HgKeptUse *use = spec->kept[which];
+
 	memset(side, 0, sizeof(*side));
 	if (use == nullptr)
 		return HG_OK;
 	if (use->graph == nullptr || use->graph->device != device ||
 		!hg_kept_shape_equal(&use->graph->shape, &use->shape))
 		return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept graph");
+	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	{
+		const HgKeptColumnUse *column = &spec->kept_columns[which][i];
+
+		if (column->column == nullptr || column->column->device != device ||
+			!hg_kept_column_shape_equal(&column->column->column.shape, &column->shape))
+			return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept column");
+	}
+	HG_TRY(hg_kept_places_check(spec, which, use->graph->numbers, error));
 	side->kept = use->graph;
 	side->masked = use->masked != 0;
 	return HG_OK;
+}
+
+void
+hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
+						 HgCudaNumbers *numbers)
+{
+	if (spec->kept[which] == nullptr)
+		return;
+	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	{
+		const HgCudaKeptColumn *column = &spec->kept_columns[which][i].column->column;
+
+		hg_cuda_columns_borrow(columns, i, column->values, column->nulls);
+		numbers->stride = column->shape.stride;
+	}
 }
 
 /* Have a mask by which all rows count. */
@@ -298,6 +337,18 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	return bytes;
 }
 
+/* What a job has of columns: those of kept graphs are there already. */
+static uint64_t
+columns_bytes(const HgJobSpec *spec)
+{
+	uint64_t bytes = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 ? HG_GATHER_BYTES : 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->kept[side] == nullptr)
+			bytes += spec->expected_rows[side] * hg_reduce_row_bytes(spec, (HgSide) side);
+	return bytes;
+}
+
 uint64_t
 hg_cuda_kept_job_bytes(const HgJobSpec *spec)
 {
@@ -308,6 +359,8 @@ hg_cuda_kept_job_bytes(const HgJobSpec *spec)
 
 	if (spec->keep != nullptr)
 		return making_bytes(&spec->keep->shape);
+	if (spec->keep_column != nullptr)
+		return hg_cuda_kept_column_bytes(&spec->keep_column->shape);
 	outer = side_bytes(spec, HG_OUTER);
 	inner = side_bytes(spec, HG_INNER);
 	outer_rows = spec->kept[HG_OUTER] != nullptr ? spec->kept[HG_OUTER]->shape.rows
@@ -317,6 +370,7 @@ hg_cuda_kept_job_bytes(const HgJobSpec *spec)
 			(outer_rows / HG_TILE_ITEMS + 2) * 2 * sizeof(uint64_t) +
 			HG_LEAST_CHUNK_PAIRS * 2 * sizeof(uint32_t);
 	/* the inner side is built first */
-	return more(more(outer.before + inner.building, inner.after + outer.building),
+	return columns_bytes(spec) +
+		   more(more(outer.before + inner.building, inner.after + outer.building),
 				inner.after + outer.after + found);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_kept.h
- *	  Kept graphs in device memory: how they are made, kept and released, and how jobs have them.
+ *	  Kept graphs and columns in device memory: how they are made, kept and released, and how jobs
+ *	  have them.
  *
  * A kept graph is a HashGraph like any other (hg_cuda_graph.h), and ordered, so that it can be the
  * inner side as well as the outer one.  Its keys are 8 bytes wide, whatever they were put as: so
@@ -12,7 +13,14 @@
  * WHO OWNS WHAT.  While a graph is made its arrays are blocks of the job's work.  Kept, they are
  * nobody's but its own: charged to the device, and held until it is released.  A job that has kept
  * graphs reads their arrays where they are; of one with a mask it makes a copy that is without the
- * rows which do not count, and nothing behind build knows of masks.
+ * rows which do not count, and nothing behind build knows of masks.  Of columns it borrows the
+ * arrays.
+ *
+ * WHAT IS NEVER READ.  A graph is kept with the number that its rows' numbers in their parts are
+ * below, which a kernel finds when it looks at the rows that were put.  A job whose columns have
+ * not so many places a part is refused when it is opened.  So each row that comes out of a graph
+ * has its place in each of its columns, and kernels need not look: nothing that a caller says
+ * later comes in between.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,29 +30,36 @@
 #define HG_CUDA_KEPT_H
 
 #include "../../src/engine/hg_kept.h"
+#include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_graph.h"
+#include "hg_cuda_kept_column.h"
 
 /* Bytes of a key in kept graphs, and in graphs that they meet. */
 constexpr uint32_t HG_KEPT_KEY_WIDTH = 8;
 
+/* A graph, or a column: what is of the other one is all zero. */
 struct HgKept
 {
 	HgCudaDevice *device;
+	HgCudaKeptColumn column;
 	HgKeptShape shape;
 	HgCudaGraph graph;
+	uint32_t numbers; /* what the numbers of its rows in their parts are below */
 	uint64_t offsets_bytes;
 	uint64_t words_bytes;
 	uint64_t rows_bytes;
 };
 
-/* The graph that a job makes; all zero in a job that makes none. */
+/* The graph or the column that a job makes; all zero in a job that makes none. */
 struct HgCudaMaking
 {
-	HgKeptShape shape; /* key_width is not 0 */
+	HgCudaKeptColumn column; /* shape.width is not 0 where it is one, until it is kept */
+	HgKeptShape shape;		 /* of a graph: key_width is not 0 */
 	uint64_t *keys;	   /* [shape.rows], wide, in device memory; NULL before the first ones */
 	uint32_t *rows;	   /* [shape.rows] */
 	int32_t *narrow;   /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
 	uint64_t count;	   /* edges that were put */
+	uint32_t numbers;  /* once it is built; see HgKept */
 	HgCudaGraph graph; /* once it is built, until it is kept */
 };
 
@@ -57,8 +72,8 @@ struct HgCudaKeptSide
 		*mask; /* [hg_kept_mask_words] in device memory; NULL where none was given: all count */
 };
 
-/* Note a graph that is to be made. */
-void hg_cuda_making_init(HgCudaMaking *making, const HgKeptSpec *spec);
+/* Note what a spec wants to be made, which may be nothing. */
+void hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec);
 
 /* Put edges, as the engine's put_edges does. */
 HgStatus hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *keys,
@@ -70,19 +85,30 @@ HgStatus hg_cuda_making_put(HgCudaWork *work, HgCudaMaking *making, const void *
  */
 HgStatus hg_cuda_making_build(HgCudaWork *work, HgCudaMaking *making, HgError *error);
 
-/* Take the graph, which is built, out of the work.  HG_INVALID where there is none any more. */
+/*
+ * Take the graph or the column, which is built, out of the work.  HG_INVALID where there is none
+ * any more.
+ */
 HgStatus hg_cuda_making_keep(HgCudaWork *work, HgCudaMaking *making, HgKept **kept, uint64_t *bytes,
 							 HgError *error);
 
-/* Give a kept graph back, on any thread. */
+/* Give a kept graph or column back, on any thread. */
 void hg_cuda_kept_release(HgKept *kept);
 
 /*
- * Find the kept graph that a job is to have, which may be none; HG_NOT_KEPT where the device has
- * none of that shape.
+ * Find the kept graph that a job is to have for a side, which may be none, and look for its
+ * columns.  HG_NOT_KEPT where the device has none of that shape, HG_INVALID where rows of the graph
+ * have no place in the columns.
  */
 HgStatus hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device,
-								const HgKeptUse *use, HgError *error);
+								const HgJobSpec *spec, HgSide which, HgError *error);
+
+/*
+ * Have the columns of a kept graph, which were found, for a side, and its rows known by their
+ * places then.  A side that is none stays as it is.
+ */
+void hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
+							  HgCudaNumbers *numbers);
 
 /* Give a part of the mask, as the engine's mask does. */
 HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t first_word,

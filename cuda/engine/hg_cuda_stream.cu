@@ -134,18 +134,23 @@ expected_pairs(const HgCudaJob *job, HgMatchMode mode)
 }
 
 /*
- * The first count matches of the chunk get the numbers of their rows, where the caller gave any and
- * positions are not needed.
+ * Of the first count matches of the chunk, as they were written, rows get the numbers that the
+ * caller gave; but with columns all get positions, which they have unless they are of a kept graph
+ * that has any.
  */
 static HgStatus
 number_chunk(HgCudaJob *job, uint64_t count, HgError *error)
 {
-	if (hg_cuda_job_has_columns(job))
-		return HG_OK;
-	HG_TRY(
-		hg_cuda_numbers_translate(&job->work, &job->numbers[HG_OUTER], job->chunk, count, error));
-	return hg_cuda_numbers_translate(&job->work, &job->numbers[HG_INNER],
-									 job->chunk + job->chunk_capacity, count, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		uint32_t *rows = job->chunk + (side == HG_OUTER ? 0 : job->chunk_capacity);
+
+		HG_TRY(
+			hg_cuda_job_has_columns(job)
+				? hg_cuda_numbers_place(&job->work, &job->numbers[side], rows, count, error)
+				: hg_cuda_numbers_translate(&job->work, &job->numbers[side], rows, count, error));
+	}
+	return HG_OK;
 }
 
 /* ------------------------------------------------------------------------

@@ -46,15 +46,28 @@ nulls_offset(const HgCudaColumns *columns, uint32_t column, uint64_t capacity)
 	return values_offset(columns, columns->count, capacity) + column * capacity;
 }
 
+void
+hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
+					   const uint8_t *nulls)
+{
+	columns->kept_values[column] = values;
+	columns->kept_nulls[column] = nulls;
+	columns->has_nulls[column] = nulls != nullptr;
+}
+
 const void *
 hg_cuda_columns_values(const HgCudaColumns *columns, uint32_t column)
 {
+	if (columns->kept_values[column] != nullptr)
+		return columns->kept_values[column];
 	return columns->block + values_offset(columns, column, columns->capacity);
 }
 
 const uint8_t *
 hg_cuda_columns_nulls(const HgCudaColumns *columns, uint32_t column)
 {
+	if (columns->kept_values[column] != nullptr)
+		return columns->kept_nulls[column];
 	return columns->has_nulls[column]
 			   ? columns->block + nulls_offset(columns, column, columns->capacity)
 			   : nullptr;
@@ -108,6 +121,8 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 
 	if (column >= columns->count)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such column");
+	if (columns->kept_values[column] != nullptr)
+		return hg_error_set(error, HG_INVALID, nullptr, "the column is kept beside its graph");
 	width = columns->width[column];
 	HG_TRY(reserve(work, columns, rows, expected, error));
 	while (count > 0)
@@ -149,7 +164,8 @@ HgStatus
 hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error)
 {
 	for (uint32_t column = 0; column < columns->count; column++)
-		if (columns->given[column] != rows || columns->capacity < rows)
+		if (columns->kept_values[column] == nullptr &&
+			(columns->given[column] != rows || columns->capacity < rows))
 			return hg_error_set(error, HG_INVALID, nullptr, "not all rows have their columns");
 	return HG_OK;
 }

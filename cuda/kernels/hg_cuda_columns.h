@@ -14,7 +14,9 @@
 
 /*
  * The columns of a side, in one block of device memory: an array of values by position for each
- * column, then an array of bytes for each, not 0 where the value is NULL.
+ * column, then an array of bytes for each, not 0 where the value is NULL.  Or, of a side that is a
+ * kept graph, borrowed arrays of both kinds, by place, which is the position of its rows
+ * (hg_cuda_numbers.h): there is no block then, and no row is without its value.
  */
 struct HgCudaColumns
 {
@@ -24,10 +26,19 @@ struct HgCudaColumns
 	uint64_t capacity;	  /* rows that it has room for */
 	uint64_t given[HG_MAX_COLUMNS];
 	bool has_nulls[HG_MAX_COLUMNS];
+	const void *kept_values[HG_MAX_COLUMNS]; /* NULL where it is not borrowed */
+	const uint8_t *kept_nulls[HG_MAX_COLUMNS];
 };
 
 /* Columns as the spec has them for a side, without any row. */
 void hg_cuda_columns_init(HgCudaColumns *columns, const HgJobSpec *spec, HgSide side);
+
+/*
+ * Have a column whose values are somebody else's, who keeps them as long as anything of the job
+ * runs; nulls are NULL where no row has NULL.
+ */
+void hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
+							const uint8_t *nulls);
 
 /*
  * Take values of a column, for count rows numbered from first_row on: of the side's rows rows,
@@ -38,7 +49,7 @@ HgStatus hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCuda
 								const void *values, const uint8_t *nulls, uint64_t count,
 								uint64_t first_row, HgError *error);
 
-/* HG_INVALID unless each of the side's rows has a value for each column. */
+/* HG_INVALID unless each of the side's rows has a value for each column that is not borrowed. */
 HgStatus hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error);
 
 /* The arrays of a column that has rows; nulls are NULL where no row has NULL. */

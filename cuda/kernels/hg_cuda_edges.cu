@@ -44,22 +44,26 @@ hg_cuda_edges_widen(HgCudaWork *work, const void *keys, void *wide, uint64_t cou
 
 HgStatus
 hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint32_t limit,
-					bool *below, HgError *error)
+					bool *below, uint32_t *numbers, HgError *error)
 {
+	const uint32_t *found;
 	const void *host;
-	uint32_t *beyond;
+	uint32_t *device_found; /* [2] as hg_limit_kernel has them */
 
 	*below = true;
+	*numbers = 0;
 	if (count == 0)
 		return HG_OK;
-	HG_TRY(hg_cuda_alloc_array(work, 1, &beyond, error));
-	HG_CUDA_TRY(cudaMemsetAsync(beyond, 0, sizeof(*beyond), work->stream), error);
+	HG_TRY(hg_cuda_alloc_array(work, 2, &device_found, error));
+	HG_CUDA_TRY(cudaMemsetAsync(device_found, 0, 2 * sizeof(*device_found), work->stream), error);
 	HG_TRY((hg_cuda_launch_pieces<hg_limit_kernel, HG_STREAM_THREADS>(
 		work, "hg_limit_kernel", count, HG_PIECE_ROWS, error, rows, limit, HG_PIECE_FIRST,
-		HG_PIECE_END, beyond)));
-	HG_TRY(hg_cuda_read_back(work, beyond, sizeof(*beyond), &host, error));
-	*below = *static_cast<const uint32_t *>(host) == 0;
-	hg_cuda_free(work, beyond);
+		HG_PIECE_END, device_found)));
+	HG_TRY(hg_cuda_read_back(work, device_found, 2 * sizeof(*device_found), &host, error));
+	found = static_cast<const uint32_t *>(host);
+	*below = found[0] == 0;
+	*numbers = found[1];
+	hg_cuda_free(work, device_found);
 	return HG_OK;
 }
 

@@ -19,9 +19,12 @@
 HgStatus hg_cuda_edges_widen(HgCudaWork *work, const void *keys, void *wide, uint64_t count,
 							 HgError *error);
 
-/* Are rows[0 .. count - 1] all below limit?  It waits for the answer. */
+/*
+ * Are rows[0 .. count - 1] all below limit, and what are their numbers in their parts below?  It
+ * waits for the answer.
+ */
 HgStatus hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint32_t limit,
-							 bool *below, HgError *error);
+							 bool *below, uint32_t *numbers, HgError *error);
 
 /*
  * Make a graph of the edges of another one, with keys of 8 bytes, whose rows count: those whose bit

@@ -12,6 +12,7 @@
 #ifndef HG_CUDA_EDGES_KERNELS_H
 #define HG_CUDA_EDGES_KERNELS_H
 
+#include "../../src/engine/hg_flat.h"
 #include "hg_cuda_tuning.h"
 
 /* The item of this thread. */
@@ -32,15 +33,25 @@ __launch_bounds__(HG_STREAM_THREADS)
 		wide[i] = keys[i];
 }
 
-/* *beyond becomes 1 where a row is not below limit. */
+/*
+ * found[0] becomes 1 where a row is not below limit, and found[1] what the numbers of all rows in
+ * their parts are below, where it was less.
+ */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS) hg_limit_kernel(const uint32_t *rows, uint32_t limit,
-													 uint64_t first, uint64_t end, uint32_t *beyond)
+													 uint64_t first, uint64_t end, uint32_t *found)
 {
 	const uint64_t i = hg_edge_item(first);
+	uint32_t row;
 
-	if (i < end && rows[i] >= limit)
-		*beyond = 1;
+	if (i >= end)
+		return;
+	row = rows[i];
+	if (row >= limit)
+		found[0] = 1;
+	/* few are more than all before them: only these are compared again, at a time */
+	if (HG_FLAT_NUMBER(row) >= *const_cast<volatile uint32_t *>(&found[1]))
+		atomicMax(&found[1], HG_FLAT_NUMBER(row) + 1);
 }
 
 /* flags[i] = 1 where the row of edge i counts, else 0. */

@@ -56,7 +56,7 @@ copy_numbers(HgCudaWork *work, const HgCudaGather *gather, HgCudaNumbers *number
 {
 	uint32_t *block = reinterpret_cast<uint32_t *>(gather->block);
 
-	if (numbers->count == 0)
+	if (!hg_cuda_numbers_differ(numbers))
 		return copy_out(work, rows, count * sizeof(uint32_t), to, error);
 	HG_CUDA_TRY(cudaMemcpyAsync(block, rows, count * sizeof(uint32_t), cudaMemcpyDeviceToDevice,
 								work->stream),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_numbers.cu
- *	  Row numbers that the caller of append_rows gave.
+ *	  Row numbers, where they are not the positions of the rows.
  *
  * There are as many runs as there were appends that did not follow on from the one before: a
  * few hundred where some processes fill a job together.  They stay in the caches while
@@ -13,6 +13,7 @@
  */
 #include "hg_cuda_numbers.h"
 
+#include "../../src/engine/hg_kept.h"
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_tuning.h"
 
@@ -45,6 +46,26 @@ __launch_bounds__(HG_STREAM_THREADS)
 			high = middle;
 	}
 	rows[i] = runs[low].number + (row - runs[low].position);
+}
+
+/* rows[i] = the place of row rows[i].  Nothing is read there: any row would do no harm here. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS) hg_place_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < n)
+		rows[i] = HG_FLAT_PART(rows[i]) * stride + HG_FLAT_NUMBER(rows[i]);
+}
+
+/* rows[i] = the row at place rows[i]. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS) hg_unplace_kernel(uint32_t stride, uint32_t *rows, uint64_t n)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < n)
+		rows[i] = HG_FLAT_ROW(rows[i] / stride, rows[i] % stride);
 }
 
 /* Have room for one more run. */
@@ -112,14 +133,36 @@ hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uin
 	return 0;
 }
 
+/* With the largest stride there is, places are numbers. */
+static bool
+is_identity(const HgCudaNumbers *numbers)
+{
+	return numbers->stride == UINT32_C(1) << HG_FLAT_ROW_BITS;
+}
+
+HgStatus
+hg_cuda_numbers_place(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
+					  uint64_t count, HgError *error)
+{
+	if (count == 0 || numbers->stride == 0 || is_identity(numbers))
+		return HG_OK;
+	return hg_cuda_launch<hg_place_kernel>(work->stream, "hg_place_kernel",
+										   hg_blocks_for(count, HG_STREAM_THREADS),
+										   HG_STREAM_THREADS, error, numbers->stride, rows, count);
+}
+
 HgStatus
 hg_cuda_numbers_translate(HgCudaWork *work, HgCudaNumbers *numbers, uint32_t *rows, uint64_t count,
 						  HgError *error)
 {
 	const unsigned blocks = hg_blocks_for(count, HG_STREAM_THREADS);
 
-	if (count == 0 || numbers->count == 0)
+	if (count == 0 || !hg_cuda_numbers_differ(numbers) || is_identity(numbers))
 		return HG_OK;
+	if (numbers->stride > 0)
+		return hg_cuda_launch<hg_unplace_kernel>(work->stream, "hg_unplace_kernel", blocks,
+												 HG_STREAM_THREADS, error, numbers->stride, rows,
+												 count);
 	if (numbers->device_runs == nullptr)
 	{
 		HG_TRY(hg_cuda_alloc_array(work, numbers->count, &numbers->device_runs, error));

@@ -1,11 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_numbers.h
- *	  Row numbers that the caller of append_rows gave.
+ *	  Row numbers, where they are not the positions of the rows.
  *
  * Everything on the device knows a row by its position in its side's column, which is the
  * order of the appends.  Where the caller has numbers of his own, what follows one another in
  * both is a run, and pairs are translated, run by run, on their way out.
+ *
+ * Of a kept graph the rows' numbers are all that there is, and matches come with these.  Where
+ * columns are to be read they become positions when they are written, which are the places in kept
+ * columns (hg_kept.h), and numbers again on their way out: both by the stride, and no run.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,9 +27,13 @@ struct HgCudaRun
 	uint32_t number;
 };
 
-/* Run i goes on to where run i + 1 begins; all zero: there are none yet. */
+/*
+ * Run i goes on to where run i + 1 begins.  All zero: there are none yet, and as long as there are
+ * none numbers are positions.
+ */
 struct HgCudaNumbers
 {
+	uint32_t stride; /* not 0: positions are places of this stride, and there is no run */
 	HgCudaRun *runs; /* [capacity] by position; in memory of the job's host */
 	uint64_t count;
 	uint64_t capacity;
@@ -43,6 +51,21 @@ HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_
  */
 uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
 							  uint64_t *position);
+
+/* Are numbers anything but positions? */
+static inline bool
+hg_cuda_numbers_differ(const HgCudaNumbers *numbers)
+{
+	return numbers->count > 0 || numbers->stride > 0;
+}
+
+/*
+ * rows[0 .. count - 1], in device memory, become positions where they were numbers, if there is a
+ * stride, which their numbers in their parts are below; else they are positions, and stay.  It
+ * returns when that is launched.
+ */
+HgStatus hg_cuda_numbers_place(HgCudaWork *work, const HgCudaNumbers *numbers, uint32_t *rows,
+							   uint64_t count, HgError *error);
 
 /*
  * rows[0 .. count - 1], in device memory, become numbers where they were positions.  It returns

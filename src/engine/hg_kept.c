@@ -37,3 +37,12 @@ hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a kept column");
 	return HG_OK;
 }
+
+HgStatus
+hg_kept_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, HgError *error)
+{
+	if (spec->ncolumns[side] > 0 && numbers > spec->kept_columns[side][0].shape.stride)
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a row of a kept graph has no place in its columns");
+	return HG_OK;
+}

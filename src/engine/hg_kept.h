@@ -27,7 +27,9 @@
  *	open (HgJobSpec.keep_column) -> put_values* -> build -> keep -> close
  *
  * A job that has the graph for a side names those that it reads (HgJobSpec.kept_columns).
- * They are all of one stride.
+ * They are all of one stride.  open answers HG_INVALID where a row of the graph has no place, its
+ * number in its part not being below the stride: behind open each row that the graph has can be
+ * looked up as it is.
  *
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.
@@ -158,6 +160,12 @@ extern "C"
 		return a->key_width == b->key_width && a->parts == b->parts && a->rows == b->rows;
 	}
 
+	static inline bool
+	hg_kept_column_shape_equal(const HgKeptColumnShape *a, const HgKeptColumnShape *b)
+	{
+		return a->width == b->width && a->parts == b->parts && a->stride == b->stride;
+	}
+
 	/* Is a job about kept graphs, to make one or to have one for a side? */
 	static inline bool
 	hg_kept_is_named(const HgJobSpec *spec)
@@ -185,6 +193,14 @@ extern "C"
 	/* Can there be such a graph?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);
 	extern HgStatus hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error);
+
+	/*
+	 * Of a spec that can be, and a side that is a kept graph: has each row a place in the columns
+	 * that the job has of it?  The rows' numbers in their parts are below numbers.  HG_OK, or
+	 * HG_INVALID with an explanation.
+	 */
+	extern HgStatus hg_kept_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
+										 HgError *error);
 
 #ifdef __cplusplus
 }

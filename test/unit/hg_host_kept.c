@@ -3,9 +3,9 @@
  * hg_host_kept.c
  *	  Kept graphs in host memory: an engine on the CPU that has them, for tests.
  *
- * A job is of one of three kinds, and says which by what is not NULL in it: it has a job of the CPU
- * engine inside, which all calls go to; or a graph that it makes; or sides, of which one at least
- * is a kept graph.
+ * A job is of one of four kinds, and says which by what is not zero in it: it has a job of the CPU
+ * engine inside, which all calls go to; or the shape of a graph that it makes, or of a column; or
+ * sides, of which one at least is a kept graph.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,18 +15,21 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_host_memory.h"
-#include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/hg_shape.h"
+#include "hg_host_reduce.h"
 
 #include <string.h>
 
 /* Pieces of appended keys that the first one makes room for. */
 #define FIRST_PIECES 16
 
+/* A graph, or a column: the other one's shape is all zero. */
 struct HgKept
 {
 	HgKeptShape shape;
 	HgFlatGraph *graph;
+	uint32_t numbers; /* what the numbers of its rows in their parts are below */
+	HgHostColumn column;
 	uint64_t bytes; /* of the keeper's memory, this struct among them */
 };
 
@@ -38,13 +41,13 @@ typedef enum KeptState
 	KEPT_FAILED	   /* only close is left */
 } KeptState;
 
-/* The graph that a job makes. */
+/* The graph that a job makes, or the column, which is in made from the beginning. */
 typedef struct KeptMaking
 {
 	unsigned char *keys; /* [shape.rows] of the shape's key width, as they were put */
 	uint32_t *rows;		 /* [shape.rows] */
 	uint64_t count;		 /* of which there are so many */
-	HgKept *made;		 /* once it is built, until it is kept */
+	HgKept *made;		 /* once a graph is built; until it is kept */
 } KeptMaking;
 
 /* One side of a join. */
@@ -78,10 +81,12 @@ typedef struct KeptJob
 	uint64_t kept; /* of the keeper */
 	HgJobStats stats;
 
-	HgKeptShape shape; /* of what is made; key_width 0 where nothing is */
+	HgKeptShape shape;		  /* of the graph that is made; key_width 0 where none is */
+	HgKeptColumnShape column; /* of the column; width 0 */
 	KeptMaking making;
 	KeptSide sides[2];
-	bool numbered; /* rows came by append_rows */
+	bool numbered;		 /* rows came by append_rows */
+	HgHostReduce reduce; /* columns of sides, and groups */
 	HgFlatJoin *join;
 	HgMatchMode mode;
 } KeptJob;
@@ -187,9 +192,28 @@ invalid(HgError *error, const char *message)
 	return hg_error_set(error, HG_INVALID, NULL, "%s", message);
 }
 
+static bool
+is_making(const KeptJob *job)
+{
+	return job->shape.key_width > 0 || job->column.width > 0;
+}
+
 /* ------------------------------------------------------------------------
  * Open and close
  * ------------------------------------------------------------------------ */
+
+/* Have what is to be kept, without anything in it. */
+static HgStatus
+make_kept(KeptJob *job, HgError *error)
+{
+	void *memory = NULL;
+	HgStatus status = hg_host_memory_alloc(&job->keeping, sizeof(HgKept), &memory, error);
+
+	job->making.made = memory;
+	if (status == HG_OK)
+		memset(memory, 0, sizeof(HgKept));
+	return status;
+}
 
 static HgStatus
 open_making(KeptJob *job, const HgKeptShape *shape, HgError *error)
@@ -199,6 +223,17 @@ open_making(KeptJob *job, const HgKeptShape *shape, HgError *error)
 	job->shape = *shape;
 	job->making.keys = alloc_zeroed(job, shape->rows * shape->key_width + 1, &status, error);
 	job->making.rows = alloc_zeroed(job, shape->rows * sizeof(uint32_t) + 1, &status, error);
+	return status;
+}
+
+static HgStatus
+open_column(KeptJob *job, const HgKeptColumnShape *shape, HgError *error)
+{
+	HgStatus status = make_kept(job, error);
+
+	job->column = *shape;
+	if (status == HG_OK)
+		status = hg_host_column_open(&job->making.made->column, shape, &job->keeping, error);
 	return status;
 }
 
@@ -227,11 +262,28 @@ open_mask(KeptJob *job, KeptSide *side, HgError *error)
 	return HG_OK;
 }
 
+/* Find the columns that a job has of a kept graph. */
+static HgStatus
+open_side_columns(KeptJob *job, HgSide which, HgError *error)
+{
+	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
+	{
+		const HgKeptColumnUse *use = &job->spec.kept_columns[which][i];
+
+		if (use->column == NULL ||
+			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
+			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
+		hg_host_reduce_borrow(&job->reduce, which, i, &use->column->column);
+	}
+	return hg_kept_places_check(&job->spec, which, job->sides[which].kept->numbers, error);
+}
+
 static HgStatus
 open_side(KeptJob *job, HgSide which, HgError *error)
 {
 	const HgKeptUse *use = job->spec.kept[which];
 	KeptSide *side = &job->sides[which];
+	HgStatus status;
 
 	if (use == NULL)
 		return HG_OK;
@@ -239,7 +291,10 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept graph");
 	side->kept = use->graph;
 	job->stats.rows[which] = use->shape.rows;
-	return use->masked != 0 ? open_mask(job, side, error) : HG_OK;
+	status = open_side_columns(job, which, error);
+	if (status == HG_OK && use->masked != 0)
+		status = open_mask(job, side, error);
+	return status;
 }
 
 /* Free the pieces of a side, with their keys. */
@@ -280,6 +335,14 @@ free_edges(KeptJob *job)
 }
 
 static void
+free_kept(const HgHost *keeper, HgKept *kept)
+{
+	hg_flat_destroy(keeper, kept->graph);
+	hg_host_column_free(&kept->column, keeper);
+	hg_host_memory_free(keeper, kept, sizeof(*kept));
+}
+
+static void
 kept_close(HgJob *handle)
 {
 	KeptJob *job = job_of(handle);
@@ -292,10 +355,8 @@ kept_close(HgJob *handle)
 		close_side(job, &job->sides[side]);
 	free_edges(job);
 	if (job->making.made != NULL)
-	{
-		hg_flat_destroy(&job->keeping, job->making.made->graph);
-		hg_host_memory_free(&job->keeping, job->making.made, sizeof(*job->making.made));
-	}
+		free_kept(&job->keeping, job->making.made);
+	hg_host_reduce_free(&job->reduce);
 	job->host->free(job->host->arg, job, sizeof(*job));
 }
 
@@ -318,6 +379,7 @@ kept_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **o
 	job->spec = *spec;
 	job->counting = (HgHost){
 		.alloc = counting_alloc, .free = counting_free, .cancelled = is_cancelled, .arg = job};
+	hg_host_reduce_init(&job->reduce, spec);
 	job->keeping = (HgHost){
 		.alloc = keeping_alloc, .free = keeping_free, .cancelled = is_cancelled, .arg = job};
 
@@ -325,6 +387,8 @@ kept_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **o
 		status = hg_cpu_engine()->open(hg_cpu_engine(), host, spec, &job->inside, error);
 	else if (spec->keep != NULL)
 		status = open_making(job, &spec->keep->shape, error);
+	else if (spec->keep_column != NULL)
+		status = open_column(job, &spec->keep_column->shape, error);
 	else
 	{
 		status = open_side(job, HG_OUTER, error);
@@ -405,7 +469,7 @@ append(KeptJob *job, HgSide side, const void *keys, uint64_t count, uint64_t fir
 
 	if (status != HG_OK)
 		return status;
-	if (job->shape.key_width > 0 || job->sides[side].kept != NULL)
+	if (is_making(job) || job->sides[side].kept != NULL)
 		return invalid(error, "keys can not be appended to a kept graph");
 	if (filled && job->numbered != numbered)
 		return invalid(error, "rows are numbered in two ways");
@@ -415,7 +479,10 @@ append(KeptJob *job, HgSide side, const void *keys, uint64_t count, uint64_t fir
 	if (count == 0)
 		return HG_OK;
 	job->numbered = numbered;
-	return finish(job, add_piece(job, side, keys, count, first_row, error));
+	status = add_piece(job, side, keys, count, first_row, error);
+	if (status == HG_OK)
+		status = hg_host_reduce_add_rows(&job->reduce, side, count, first_row, error);
+	return finish(job, status);
 }
 
 static HgStatus
@@ -440,6 +507,24 @@ kept_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, u
 }
 
 static HgStatus
+kept_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->inside != NULL || is_making(job) || job->sides[side].kept != NULL)
+		return invalid(error, "columns can not be appended to a kept graph");
+	status = check_filling(job, error);
+	if (status == HG_OK)
+		status = hg_host_check_cancel(job->host, error);
+	if (status == HG_OK)
+		status = hg_host_reduce_append(&job->reduce, side, column, values, nulls, count, first_row,
+									   error);
+	return finish(job, status);
+}
+
+static HgStatus
 kept_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t count,
 			   HgError *error)
 {
@@ -461,6 +546,24 @@ kept_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, uint64_t c
 	memcpy(making->rows + making->count, rows, (size_t) count * sizeof(*rows));
 	making->count += count;
 	return HG_OK;
+}
+
+static HgStatus
+kept_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
+				uint64_t first_place, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status;
+
+	if (job->column.width == 0)
+		return invalid(error, "the job makes no column");
+	status = check_filling(job, error);
+	if (status == HG_OK)
+		status = hg_host_check_cancel(job->host, error);
+	if (status == HG_OK)
+		status = hg_host_column_put(&job->making.made->column, &job->keeping, values, nulls, count,
+									first_place, error);
+	return finish(job, status);
 }
 
 static HgStatus
@@ -493,17 +596,27 @@ kept_mask(HgJob *handle, HgSide which, uint64_t first_word, uint64_t count, cons
  * Build
  * ------------------------------------------------------------------------ */
 
-/* Is all there that a graph to be kept needs? */
+/*
+ * Is all there that a graph to be kept needs?  *numbers is what the numbers of rows in their parts
+ * are below then.
+ */
 static HgStatus
-check_edges(const KeptJob *job, HgError *error)
+check_edges(const KeptJob *job, uint32_t *numbers, HgError *error)
 {
 	const uint64_t end = hg_kept_rows_end(&job->shape);
 
 	if (job->making.count < job->shape.rows)
 		return invalid(error, "fewer edges than the graph is to have");
+	*numbers = 0;
 	for (uint64_t i = 0; i < job->making.count; i++)
-		if (job->making.rows[i] >= end)
+	{
+		const uint32_t row = job->making.rows[i];
+
+		if (row >= end)
 			return invalid(error, "an edge is of no row that the graph can have");
+		if (HG_FLAT_NUMBER(row) >= *numbers)
+			*numbers = HG_FLAT_NUMBER(row) + 1;
+	}
 	return HG_OK;
 }
 
@@ -513,20 +626,18 @@ build_kept(KeptJob *job, HgError *error)
 	KeptMaking *making = &job->making;
 	const HgFlatShape shape = hg_flat_shape(job->shape.key_width, job->shape.rows);
 	const HgFlatRows edges = {.keys = making->keys, .rows = making->rows, .count = making->count};
-	void *memory = NULL;
-	HgStatus status = check_edges(job, error);
+	uint32_t numbers = 0;
+	HgStatus status = check_edges(job, &numbers, error);
 
 	if (status == HG_OK)
-		status = hg_host_memory_alloc(&job->keeping, sizeof(HgKept), &memory, error);
+		status = make_kept(job, error);
 	if (status != HG_OK)
 		return status;
-	making->made = memory;
-	memset(making->made, 0, sizeof(*making->made));
 	making->made->shape = job->shape;
+	making->made->numbers = numbers;
 	status = hg_flat_make(&job->keeping, &shape, &edges, 1, &making->made->graph, error);
 	if (status != HG_OK)
 		return status;
-	making->made->bytes = job->kept;
 	free_edges(job);
 	job->stats.vertices = UINT64_C(1) << (shape.bins_log2 + shape.vertices_log2);
 	return HG_OK;
@@ -550,7 +661,7 @@ static HgStatus
 build_join(KeptJob *job, HgError *error)
 {
 	HgFlatSide flat[2] = {0};
-	HgStatus status = HG_OK;
+	HgStatus status = hg_host_reduce_check(&job->reduce, error);
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
 	{
@@ -585,13 +696,17 @@ kept_build(HgJob *handle, HgError *error)
 	status = check_filling(job, error);
 	if (status == HG_OK)
 		status = hg_host_check_cancel(job->host, error);
-	if (status == HG_OK)
-		status = job->shape.key_width > 0 ? build_kept(job, error) : build_join(job, error);
+	if (status == HG_OK && !is_making(job))
+		status = build_join(job, error);
+	else if (status == HG_OK && job->shape.key_width > 0)
+		status = build_kept(job, error);
 	if (status != HG_OK)
 		return finish(job, status);
+	if (is_making(job))
+		job->making.made->bytes = job->kept;
 	job->state = KEPT_BUILT;
 	job->stats.bins = job->stats.ranges = 1;
-	job->stats.build = job->shape.key_width > 0 ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
+	job->stats.build = is_making(job) ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
 	job->stats.probe = HG_PROBE_INTERSECT;
 	return HG_OK;
 }
@@ -603,7 +718,7 @@ kept_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
 	KeptMaking *making = &job->making;
 
 	if (job->state != KEPT_BUILT || making->made == NULL)
-		return invalid(error, "the job has no graph to be kept");
+		return invalid(error, "the job has nothing to be kept");
 	*graph = making->made;
 	*bytes = making->made->bytes;
 	job->held -= making->made->bytes;
@@ -615,10 +730,7 @@ kept_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
 static void
 kept_release(HgEngine *engine, HgKept *graph)
 {
-	const HgHost *keeper = ((HgHostKept *) engine)->keeper;
-
-	hg_flat_destroy(keeper, graph->graph);
-	keeper->free(keeper->arg, graph, sizeof(*graph));
+	free_kept(((HgHostKept *) engine)->keeper, graph);
 }
 
 /* ------------------------------------------------------------------------
@@ -654,6 +766,26 @@ kept_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	return HG_OK;
 }
 
+/* The next pairs, without values. */
+static HgStatus
+next_pairs(HgJob *handle, HgMatches *pairs, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	HgStatus status = hg_flat_next(job->join, job->mode, pairs, error);
+
+	job->stats.matches += pairs->count;
+	return status;
+}
+
+/* What columns and groups are made of. */
+static HgEngine pairs_engine = {.match = kept_match, .next = next_pairs};
+
+static bool
+has_columns(const KeptJob *job)
+{
+	return job->spec.ncolumns[HG_OUTER] + job->spec.ncolumns[HG_INNER] > 0;
+}
+
 static HgStatus
 kept_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
@@ -669,8 +801,9 @@ kept_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return invalid(error, "a chunk of matches needs room for one");
 	status = hg_matches_check(&job->spec, matches, error);
 	if (status == HG_OK)
-		status = hg_flat_next(job->join, job->mode, matches, error);
-	job->stats.matches += matches->count;
+		status = has_columns(job)
+					 ? hg_host_reduce_gather(&job->reduce, &pairs_engine, handle, matches, error)
+					 : next_pairs(handle, matches, error);
 	return finish(job, status);
 }
 
@@ -688,6 +821,34 @@ kept_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	if (status == HG_OK)
 		job->stats.matches += *matches;
 	return finish(job, status);
+}
+
+static HgStatus
+kept_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+			HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	const uint64_t before = job->stats.matches;
+	HgStatus status;
+
+	if (job->inside != NULL)
+		return invalid(error, "the job has no columns");
+	status = hg_reduce_check(&job->spec, spec, error);
+	if (status == HG_OK)
+		status = begin_matches(job, mode, error);
+	if (status != HG_OK)
+		return status;
+	status = hg_host_reduce_run(&job->reduce, &pairs_engine, handle, mode, spec, groups, error);
+	job->state = KEPT_BUILT;
+	if (status == HG_OK && *groups == HG_TOO_MANY_GROUPS)
+		job->stats.matches = before;
+	return finish(job, status);
+}
+
+static HgStatus
+kept_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+{
+	return hg_host_reduce_next(&job_of(handle)->reduce, records, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -735,15 +896,19 @@ hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
 		.open = kept_open,
 		.append = kept_append,
 		.append_rows = kept_append_rows,
+		.append_column = kept_append_column,
 		.build = kept_build,
 		.match = kept_match,
 		.next = kept_next,
 		.count = kept_count,
+		.reduce = kept_reduce,
+		.next_groups = kept_next_groups,
 		.describe = kept_describe,
 		.export_graph = kept_export_graph,
 		.stats = kept_stats,
 		.close = kept_close,
 		.put_edges = kept_put_edges,
+		.put_values = kept_put_values,
 		.keep = kept_keep,
 		.release = kept_release,
 		.mask = kept_mask,
@@ -766,6 +931,8 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 		return bytes + sizeof(HgKept) + 2 + shape->rows * (shape->key_width + sizeof(uint32_t)) +
 			   hg_flat_make_bytes(&flat, shape->rows);
 	}
+	if (spec->keep_column != NULL)
+		return bytes + sizeof(HgKept) + hg_host_column_bytes(&spec->keep_column->shape);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const uint64_t rows = spec->expected_rows[side];

@@ -8,8 +8,10 @@
  * are not about kept graphs are the CPU engine's.
  *
  * It copies keys before a call returns, as an engine of a device does, to memory of the job's host,
- * under the job's limit.  A kept graph is in memory of the keeper, also while it is made, and is
- * charged to the job's limit until it is kept.  Memory that is refused is HG_OUT_OF_MEMORY.
+ * under the job's limit.  A kept graph, or column, is in memory of the keeper, also while it is
+ * made, and is charged to the job's limit until it is kept.  Memory that is refused is
+ * HG_OUT_OF_MEMORY.  Columns of rows that are appended, and groups, are in memory of malloc
+ * (hg_host_reduce.h), which is counted nowhere.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -32,7 +34,7 @@ extern "C"
 		const HgHost *keeper; /* of which alloc and free are called */
 	} HgHostKept;
 
-	/* Make an engine, whose keeper must outlive it and all graphs that it has kept. */
+	/* Make an engine, whose keeper must outlive it and all that it has kept. */
 	extern void hg_host_kept_init(HgHostKept *kept, const HgHost *keeper);
 
 	/*

@@ -118,6 +118,12 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 	return HG_OK;
 }
 
+void
+hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column, const HgHostColumn *kept)
+{
+	reduce->kept[side][column] = kept;
+}
+
 HgStatus
 hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 {
@@ -126,6 +132,20 @@ hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 			if (reduce->given[side][column] != reduce->rows[side])
 				return hg_error_set(error, HG_INVALID, NULL, "not all rows have their columns");
 	return HG_OK;
+}
+
+/* The value of a row in a column; returns whether it is NULL. */
+static bool
+look_up(const HgHostReduce *reduce, uint32_t side, uint32_t column, uint32_t row, uint64_t *bits)
+{
+	const HgHostColumn *kept = reduce->kept[side][column];
+	const HgHostValue *value;
+
+	if (kept != NULL)
+		return hg_host_column_get(kept, row, bits);
+	value = &reduce->values[side][column][row];
+	*bits = value->bits;
+	return value->null;
 }
 
 /* Fetch a column's values of rows[count]. */
@@ -138,11 +158,11 @@ gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint3
 
 	for (size_t i = 0; i < count; i++)
 	{
-		const HgHostValue *value = &reduce->values[side][column][rows[i]];
+		uint64_t bits;
 
-		memcpy(values + i * width, &value->bits, width);
-		nulls[i] = value->null;
-		has_nulls = has_nulls || value->null;
+		nulls[i] = look_up(reduce, (uint32_t) side, column, rows[i], &bits);
+		memcpy(values + i * width, &bits, width);
+		has_nulls = has_nulls || nulls[i] != 0;
 	}
 	return has_nulls;
 }
@@ -193,23 +213,22 @@ static bool
 widen(const HgHostReduce *reduce, const HgReduceColumn *column, const uint32_t rows[2],
 	  uint64_t *bits)
 {
-	const HgHostValue *value = &reduce->values[column->side][column->column][rows[column->side]];
+	const bool null = look_up(reduce, column->side, column->column, rows[column->side], bits);
 
-	*bits = value->bits;
 	if (column->is_signed)
 		switch (reduce->job.column_width[column->side][column->column])
 		{
 			case 1:
-				*bits = (uint64_t) (int64_t) (int8_t) value->bits;
+				*bits = (uint64_t) (int64_t) (int8_t) *bits;
 				break;
 			case 2:
-				*bits = (uint64_t) (int64_t) (int16_t) value->bits;
+				*bits = (uint64_t) (int64_t) (int16_t) *bits;
 				break;
 			case 4:
-				*bits = (uint64_t) (int64_t) (int32_t) value->bits;
+				*bits = (uint64_t) (int64_t) (int32_t) *bits;
 				break;
 		}
-	return value->null;
+	return null;
 }
 
 /* Where a group with these first words is, or would be, in the slots. */

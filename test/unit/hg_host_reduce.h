@@ -13,6 +13,7 @@
 #define HG_HOST_REDUCE_H
 
 #include "../../src/engine/hg_reduce.h"
+#include "hg_host_column.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -36,6 +37,7 @@ extern "C"
 		uint64_t capacity[2][HG_MAX_COLUMNS];
 		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
+		const HgHostColumn *kept[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values */
 
 		HgReduceSpec spec;
 		uint32_t words;	   /* of a record; 0 before the first reduction */
@@ -57,6 +59,13 @@ extern "C"
 	extern HgStatus hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column,
 										  const void *values, const uint8_t *nulls, uint64_t count,
 										  uint64_t first_row, HgError *error);
+
+	/*
+	 * Have a column that is kept beside the rows of a side, none of which are added then, and each
+	 * of which has a place.  It stays where it is as long as anything is asked of the columns.
+	 */
+	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
+									  const HgHostColumn *kept);
 
 	/* Before build: HG_INVALID unless all rows have all their values. */
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);

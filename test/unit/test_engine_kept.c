@@ -709,10 +709,10 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestKeptSide *sides)
 	spec.keep = &keep;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "keep and kept");
 	spec.keep = NULL;
-	spec.ncolumns[HG_INNER] = 1;
-	spec.column_width[HG_INNER][0] = 4;
+	spec.ncolumns[HG_OUTER] = 1;
+	spec.column_width[HG_OUTER][0] = 4;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "columns");
-	spec.ncolumns[HG_INNER] = 0;
+	spec.ncolumns[HG_OUTER] = 0;
 	spec.team = 5;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "a team");
 	hg_tap_ok(good && job == NULL, "%s: a job of kept graphs that can't be is refused",

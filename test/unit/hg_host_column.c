@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_host_column.c
+ *	  Values by place, as kept columns have them, in host memory.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_host_column.h"
+
+#include "../../src/engine/hg_host_memory.h"
+
+#include <string.h>
+
+HgStatus
+hg_host_column_open(HgHostColumn *column, const HgKeptColumnShape *shape, const HgHost *host,
+					HgError *error)
+{
+	const uint64_t bytes = hg_kept_places(shape) * shape->width;
+	void *memory = NULL;
+	HgStatus status = hg_host_memory_alloc(host, bytes, &memory, error);
+
+	memset(column, 0, sizeof(*column));
+	column->shape = *shape;
+	column->values = memory;
+	if (status == HG_OK)
+		memset(memory, 0, (size_t) bytes);
+	return status;
+}
+
+/* Have bytes that tell NULL, of which none does yet. */
+static HgStatus
+reserve_nulls(HgHostColumn *column, const HgHost *host, HgError *error)
+{
+	const uint64_t places = hg_kept_places(&column->shape);
+	void *memory = NULL;
+	HgStatus status;
+
+	if (column->nulls != NULL)
+		return HG_OK;
+	status = hg_host_memory_alloc(host, places, &memory, error);
+	if (status != HG_OK)
+		return status;
+	memset(memory, 0, (size_t) places);
+	column->nulls = memory;
+	return HG_OK;
+}
+
+HgStatus
+hg_host_column_put(HgHostColumn *column, const HgHost *host, const void *values,
+				   const uint8_t *nulls, uint64_t count, uint64_t first_place, HgError *error)
+{
+	const uint64_t places = hg_kept_places(&column->shape);
+	const uint32_t width = column->shape.width;
+	HgStatus status = HG_OK;
+
+	if (first_place > places || count > places - first_place)
+		return hg_error_set(error, HG_INVALID, NULL, "a value is of no place in the column");
+	if (count == 0)
+		return HG_OK;
+	if (nulls != NULL)
+		status = reserve_nulls(column, host, error);
+	if (status != HG_OK)
+		return status;
+	memcpy(column->values + first_place * width, values, (size_t) (count * width));
+	if (nulls != NULL)
+		memcpy(column->nulls + first_place, nulls, (size_t) count);
+	else if (column->nulls != NULL)
+		memset(column->nulls + first_place, 0, (size_t) count);
+	return HG_OK;
+}
+
+bool
+hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits)
+{
+	const uint64_t place = hg_kept_place(column->shape.stride, row);
+	const uint32_t width = column->shape.width;
+
+	/* the bytes of a little-endian number are its low ones first */
+	*bits = 0;
+	memcpy(bits, column->values + place * width, width);
+	return column->nulls != NULL && column->nulls[place] != 0;
+}
+
+uint64_t
+hg_host_column_bytes(const HgKeptColumnShape *shape)
+{
+	return hg_kept_places(shape) * (shape->width + 1);
+}
+
+void
+hg_host_column_free(HgHostColumn *column, const HgHost *host)
+{
+	const uint64_t places = hg_kept_places(&column->shape);
+
+	hg_host_memory_free(host, column->values, places * column->shape.width);
+	hg_host_memory_free(host, column->nulls, places);
+	column->values = NULL;
+	column->nulls = NULL;
+}
