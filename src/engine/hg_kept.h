@@ -160,12 +160,6 @@ extern "C"
 		return a->key_width == b->key_width && a->parts == b->parts && a->rows == b->rows;
 	}
 
-	static inline bool
-	hg_kept_column_shape_equal(const HgKeptColumnShape *a, const HgKeptColumnShape *b)
-	{
-		return a->width == b->width && a->parts == b->parts && a->stride == b->stride;
-	}
-
 	/* Is a job about kept graphs, to make one or to have one for a side? */
 	static inline bool
 	hg_kept_is_named(const HgJobSpec *spec)
