@@ -695,9 +695,26 @@ static void
 test_kept_bytes(HgEngine *engine)
 {
 	static const TestKeptSpread spreads[] = {
-		{.width = 8, .parts = 9, .mask = TEST_MASK_SOME, .count = 4000000, .keys = 4000000},
-		{.width = 4, .parts = 9, .count = 3000000, .keys = 4000000, .hot = 9000},
-		{.way = TEST_KEPT_APPENDED, .width = 4, .count = 2000000, .keys = 4000000},
+		{.width = 8,
+		 .parts = 9,
+		 .mask = TEST_MASK_SOME,
+		 .count = 4000000,
+		 .keys = 4000000,
+		 .ncolumns = 2,
+		 .nulls = 10},
+		{.width = 4,
+		 .parts = 9,
+		 .count = 3000000,
+		 .keys = 4000000,
+		 .hot = 9000,
+		 .numbers = 400000,
+		 .ncolumns = 3},
+		{.way = TEST_KEPT_APPENDED,
+		 .width = 4,
+		 .count = 2000000,
+		 .keys = 4000000,
+		 .ncolumns = 4,
+		 .nulls = 10},
 	};
 	static const int joins[][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}};
 	TestKeptSide sides[3];
@@ -713,6 +730,8 @@ test_kept_bytes(HgEngine *engine)
 	{
 		good = good && test_kept_make(engine, test_host_plain(), &sides[i], &error) == HG_OK;
 		bytes += sides[i].bytes;
+		for (uint32_t column = 0; column < spreads[i].ncolumns; column++)
+			bytes += sides[i].columns[column].bytes;
 		good = good && held_by(engine, &budget) == bytes;
 	}
 	hg_tap_ok(good, "cuda: what is kept is held of the budget");
@@ -734,6 +753,8 @@ test_kept_bytes(HgEngine *engine)
 			uses[side].masked = both[side]->spread.mask != TEST_MASK_NONE;
 			spec.expected_rows[side] = both[side]->spread.count;
 			spec.kept[side] = both[side]->graph != NULL ? &uses[side] : NULL;
+			spec.ncolumns[side] = both[side]->spread.ncolumns;
+			memcpy(spec.column_width[side], test_kept_widths, sizeof(test_kept_widths));
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good =
@@ -748,7 +769,7 @@ test_kept_bytes(HgEngine *engine)
 				  (unsigned long long) reckoned);
 	}
 
-	/* of graphs that are there nothing more is taken to count */
+	/* of graphs that are there nothing more is taken to count, and of columns nothing at all */
 	sides[0].spread.mask = TEST_MASK_NONE;
 	if (good)
 	{
@@ -765,12 +786,12 @@ test_kept_bytes(HgEngine *engine)
 			engine->stats(job, &stats);
 			engine->close(job);
 		}
-		hg_tap_ok(good && stats.peak_bytes < 65536, "cuda: nothing is made to count their matches");
+		hg_tap_ok(good && stats.peak_bytes < 1048576,
+				  "cuda: nothing is made to count their matches");
 	}
 	for (int i = 0; i < 3; i++)
 	{
-		if (sides[i].graph != NULL)
-			engine->release(engine, sides[i].graph);
+		test_kept_release(engine, &sides[i]);
 		test_kept_side_destroy(&sides[i]);
 	}
 	hg_tap_ok(held_by(engine, &budget) == 0, "cuda: nothing is held when they are released");
@@ -817,6 +838,57 @@ test_kept_room(void)
 	}
 }
 
+/* A column is made within what was reckoned, with NULLs and without, and not within less. */
+static void
+test_kept_column_room(HgEngine *engine)
+{
+	const HgKeptColumnSpec keep = {.shape = {.width = 8, .parts = 5, .stride = 300000}};
+	const uint64_t places = hg_kept_places(&keep.shape);
+	const uint64_t slack = 1024; /* of two blocks that are rounded up */
+	HgJobSpec spec = {.key_width = 8, .device = -1, .keep_column = &keep};
+	const uint64_t reckoned = hg_cuda_engine_job_bytes(&spec);
+	unsigned char *values = test_malloc(places * 8);
+	uint8_t *nulls = test_malloc(places);
+	uint64_t budget;
+	const uint64_t before = held_by(engine, &budget);
+	bool good = true;
+
+	memset(values, 1, places * 8);
+	memset(nulls, 1, places);
+	for (int turn = 0; turn < 3; turn++)
+	{
+		const HgStatus wanted = turn == 2 ? HG_DEVICE_OUT_OF_MEMORY : HG_OK;
+		HgError error = {0};
+		HgJob *job = NULL;
+		HgKept *column = NULL;
+		uint64_t bytes = 0;
+		HgStatus status;
+
+		spec.memory_limit = turn == 2 ? reckoned - 1 : reckoned + slack;
+		status = engine->open(engine, test_host_plain(), &spec, &job, &error);
+		if (status == HG_OK)
+			status = engine->put_values(job, values, turn == 1 ? NULL : nulls, places, 0, &error);
+		if (status == HG_OK)
+			status = engine->build(job, &error);
+		if (status == HG_OK)
+			status = engine->keep(job, &column, &bytes, &error);
+		if (job != NULL)
+			engine->close(job);
+		good = good && status == wanted;
+		if (column != NULL)
+		{
+			good = good && bytes >= places * (turn == 1 ? 8 : 9) && bytes <= reckoned + slack &&
+				   held_by(engine, &budget) == before + bytes;
+			engine->release(engine, column);
+		}
+		good = good && held_by(engine, &budget) == before;
+	}
+	free(values);
+	free(nulls);
+	hg_tap_ok(good, "cuda: a column is made in the %llu bytes reckoned, and not in fewer",
+			  (unsigned long long) reckoned);
+}
+
 /* The suite of kept graphs, and what only a device has. */
 static void
 test_kept(HgEngine *engine)
@@ -835,6 +907,7 @@ test_kept(HgEngine *engine)
 	{
 		test_kept_bytes(engine);
 		test_kept_room();
+		test_kept_column_room(engine);
 	}
 }
 

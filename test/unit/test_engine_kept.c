@@ -10,6 +10,7 @@
 #include "test_engine_kept.h"
 
 #include "hg_tap.h"
+#include "test_engine_kept_columns.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -132,8 +133,7 @@ destroy_sides(HgEngine *engine, TestKeptSide *sides, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
-		if (sides[i].graph != NULL)
-			engine->release(engine, sides[i].graph);
+		test_kept_release(engine, &sides[i]);
 		test_kept_side_destroy(&sides[i]);
 	}
 }
@@ -524,7 +524,7 @@ test_kept_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 		free(wanted.pairs);
 	}
 	destroy_sides(engine, sides, LENGTH(spreads));
-	return status;
+	return status == HG_OK ? test_kept_columns_stretch(engine, host, error) : status;
 }
 
 /* Refuse each allocation of the stretch, and then cancel at each of its polls. */
@@ -839,5 +839,6 @@ hg_engine_kept_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 	test_random_joins(engine, host);
 	test_several_jobs(engine, host);
 	test_crowd(engine, host);
+	hg_engine_kept_columns_suite(engine, host);
 	test_failures(engine, host);
 }

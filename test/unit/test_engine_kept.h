@@ -26,8 +26,9 @@ extern "C"
 	extern void hg_engine_kept_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows);
 
 	/*
-	 * Make two graphs, join them with a mask, and one of them with appended rows, and release them:
-	 * returns the first status that is not HG_OK.  Nothing is left of it.
+	 * Make two graphs, join them with a mask, and one of them with appended rows, and release them;
+	 * and the same with columns, by groups: returns the first status that is not HG_OK.  Nothing is
+	 * left of it.
 	 */
 	extern HgStatus test_kept_stretch(HgEngine *engine, const HgHost *host, HgError *error);
 

@@ -88,11 +88,48 @@ test_bytes(void)
 		kept.engine.close(job);
 	for (int i = 0; i < 3; i++)
 	{
-		if (sides[i].graph != NULL)
-			kept.engine.release(&kept.engine, sides[i].graph);
+		test_kept_release(&kept.engine, &sides[i]);
 		test_kept_side_destroy(&sides[i]);
 	}
 	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
+}
+
+/* The same of columns, with and without NULLs. */
+static void
+test_column_bytes(void)
+{
+	const HgKeptColumnSpec keep = {.shape = {.width = 4, .parts = 3, .stride = 70000}};
+	const HgJobSpec spec = {.key_width = 4, .device = -1, .keep_column = &keep};
+	static const int32_t values[9] = {0};
+	static const uint8_t nulls[9] = {1};
+
+	for (int i = 0; i < 2; i++)
+	{
+		TestHost keeper;
+		TestHost host;
+		HgHostKept kept;
+		HgError error = {0};
+		HgJob *job = NULL;
+		HgKept *column = NULL;
+		uint64_t bytes = 0;
+		bool good;
+
+		test_host_init(&keeper, test_host_plain());
+		test_host_init(&host, test_host_plain());
+		hg_host_kept_init(&kept, &keeper.host);
+		good = kept.engine.open(&kept.engine, &host.host, &spec, &job, &error) == HG_OK &&
+			   kept.engine.put_values(job, values, i == 0 ? NULL : nulls, 9, 77, &error) == HG_OK &&
+			   kept.engine.build(job, &error) == HG_OK &&
+			   kept.engine.keep(job, &column, &bytes, &error) == HG_OK;
+		good = good && bytes == keeper.held_bytes && bytes > 210000 * (i == 0 ? 4 : 5) &&
+			   keeper.peak_bytes + host.peak_bytes <= hg_host_kept_bytes(&spec);
+		if (job != NULL)
+			kept.engine.close(job);
+		if (column != NULL)
+			kept.engine.release(&kept.engine, column);
+		hg_tap_ok(good && host.held_bytes == 0 && keeper.held_bytes == 0,
+				  "a column %s NULLs is told to the byte", i == 0 ? "without" : "with");
+	}
 }
 
 /* A limit of a job's own holds for what it makes, too. */
@@ -144,6 +181,7 @@ main(void)
 						 hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000);
 	test_keeper();
 	test_bytes();
+	test_column_bytes();
 	test_limit();
 	test_plain_jobs();
 	return hg_tap_done();

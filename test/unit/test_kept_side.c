@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Edges and keys that one call brings. */
+/* Edges, keys and values that one call brings, and places. */
 #define PIECE 1237
+#define VALUES_PIECE 1001
+#define PLACES_PIECE 100003
+
+const uint8_t test_kept_widths[HG_MAX_COLUMNS] = {8, 4, 2, 1, 8, 4, 2, 1};
 
 uint64_t
 test_kept_random(uint64_t *state, uint64_t limit)
@@ -39,6 +43,37 @@ test_kept_shape(const TestKeptSide *side)
 		.key_width = side->spread.width, .parts = side->spread.parts, .rows = side->spread.count};
 }
 
+/* What the numbers of a kept graph's rows in their parts are below. */
+static uint32_t
+numbers_of(const TestKeptSide *side)
+{
+	return side->spread.numbers > 0 ? side->spread.numbers : UINT32_C(1) << HG_FLAT_ROW_BITS;
+}
+
+HgKeptColumnShape
+test_kept_column_shape(const TestKeptSide *side, uint32_t column)
+{
+	return (HgKeptColumnShape){.width = test_kept_widths[column],
+							   .parts = side->spread.parts,
+							   .stride = side->spread.stride > 0 ? side->spread.stride
+																 : numbers_of(side)};
+}
+
+bool
+test_kept_value(const TestKeptSide *side, uint32_t column, uint32_t i, bool is_signed,
+				uint64_t *bits)
+{
+	const TestKeptColumn *values = &side->columns[column];
+	const uint32_t width = test_kept_widths[column];
+	const uint32_t above = 64 - 8 * width;
+
+	*bits = 0;
+	memcpy(bits, values->values + (size_t) i * width, width);
+	if (is_signed)
+		*bits = (uint64_t) ((int64_t) (*bits << above) >> above);
+	return values->nulls != NULL && values->nulls[i] != 0;
+}
+
 /* A key: those of 8 bytes are some times one whose low half would be another key of 4. */
 static int64_t
 draw_key(const TestKeptSpread *spread, uint64_t *state)
@@ -59,14 +94,18 @@ draw_key(const TestKeptSpread *spread, uint64_t *state)
 static void
 draw_rows(TestKeptSide *side, uint64_t *state)
 {
-	const HgKeptShape shape = test_kept_shape(side);
 	const uint32_t count = side->spread.count;
-	const uint64_t end = hg_kept_rows_end(&shape);
+	const uint32_t numbers = numbers_of(side);
+	const uint64_t all = (uint64_t) side->spread.parts * numbers;
+	const uint64_t end = all < HG_MAX_ROWS ? all : HG_MAX_ROWS;
 	const uint64_t step = count > 0 ? end / count : 1;
 
 	for (uint32_t i = 0; i < count; i++)
-		side->rows[i] =
-			(uint32_t) (i == count - 1 ? end - 1 : i * step + test_kept_random(state, step));
+	{
+		const uint64_t at = i == count - 1 ? end - 1 : i * step + test_kept_random(state, step);
+
+		side->rows[i] = HG_FLAT_ROW(at / numbers, at % numbers);
+	}
 	for (uint32_t i = count; i > 1; i--)
 	{
 		const uint64_t other = test_kept_random(state, i);
@@ -103,6 +142,32 @@ draw_mask(TestKeptSide *side, uint64_t *state)
 	}
 }
 
+/* A column's values: narrow ones of any bits are negative as often as not. */
+static void
+draw_column(TestKeptSide *side, uint32_t number, uint64_t *state)
+{
+	static const uint64_t extremes[] = {0, 1, UINT64_MAX, INT64_MAX, (uint64_t) INT64_MIN};
+	const TestKeptSpread *spread = &side->spread;
+	const uint32_t width = test_kept_widths[number];
+	TestKeptColumn *column = &side->columns[number];
+
+	column->values = test_malloc((size_t) spread->count * width + 1);
+	if (spread->nulls > 0 && number % 2 == 0)
+		column->nulls = test_malloc((size_t) spread->count + 1);
+	for (uint32_t i = 0; i < spread->count; i++)
+	{
+		uint64_t bits = hg_mix64(*state += 0x54321);
+
+		if (spread->values > 0)
+			bits = bits % spread->values - spread->values / 2;
+		else if (bits % 4 == 0)
+			bits = extremes[bits / 4 % 5];
+		memcpy(column->values + (size_t) i * width, &bits, width);
+		if (column->nulls != NULL)
+			column->nulls[i] = test_kept_random(state, 100) < spread->nulls ? 0x40 : 0;
+	}
+}
+
 void
 test_kept_side_create(TestKeptSide *side, const TestKeptSpread *spread, uint64_t *state)
 {
@@ -129,6 +194,8 @@ test_kept_side_create(TestKeptSide *side, const TestKeptSpread *spread, uint64_t
 	if (spread->way == TEST_KEPT_GRAPH)
 		draw_rows(side, state);
 	draw_mask(side, state);
+	for (uint32_t column = 0; column < spread->ncolumns; column++)
+		draw_column(side, column, state);
 }
 
 void
@@ -137,6 +204,11 @@ test_kept_side_destroy(TestKeptSide *side)
 	free(side->keys);
 	free(side->rows);
 	free(side->words);
+	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
+	{
+		free(side->columns[column].values);
+		free(side->columns[column].nulls);
+	}
 }
 
 static bool
@@ -150,6 +222,94 @@ is_counted(const TestKeptSide *side, uint32_t i)
 /* ------------------------------------------------------------------------
  * Jobs
  * ------------------------------------------------------------------------ */
+
+/* The values of a column by place, and what tells NULL; places without a row have anything. */
+static void
+place_values(const TestKeptSide *side, uint32_t number, unsigned char *values, uint8_t *nulls)
+{
+	const HgKeptColumnShape shape = test_kept_column_shape(side, number);
+	const TestKeptColumn *column = &side->columns[number];
+
+	memset(values, 0x5a, hg_kept_places(&shape) * shape.width);
+	memset(nulls, 0, hg_kept_places(&shape));
+	for (uint32_t i = 0; i < side->spread.count; i++)
+	{
+		const uint64_t place = hg_kept_place(shape.stride, side->rows[i]);
+
+		memcpy(values + place * shape.width, column->values + (size_t) i * shape.width,
+			   shape.width);
+		nulls[place] = column->nulls != NULL ? column->nulls[i] : 0;
+	}
+}
+
+/*
+ * Put values by place, from the end on, with what tells NULL only where a piece has any.  Some are
+ * put wrong before, as NULL.
+ */
+static HgStatus
+put_places(HgEngine *engine, HgJob *job, const HgKeptColumnShape *shape,
+		   const unsigned char *values, const uint8_t *nulls, bool wrong, HgError *error)
+{
+	const uint64_t places = hg_kept_places(shape);
+	const uint64_t third = wrong ? places / 3 : 0;
+	uint8_t *ones = test_malloc(third + 1);
+	HgStatus status;
+
+	memset(ones, 1, third + 1);
+	status = engine->put_values(job, values, wrong ? ones : NULL, third, third, error);
+	for (uint64_t end = places; end > 0 && status == HG_OK;)
+	{
+		const uint64_t first = (end - 1) / PLACES_PIECE * PLACES_PIECE;
+		const bool has_nulls = memchr(nulls + first, 0x40, end - first) != NULL;
+
+		status = engine->put_values(job, values + first * shape->width,
+									has_nulls ? nulls + first : NULL, end - first, first, error);
+		end = first;
+	}
+	free(ones);
+	return status;
+}
+
+static HgStatus
+make_column(HgEngine *engine, const HgHost *host, TestKeptSide *side, uint32_t number,
+			HgError *error)
+{
+	const HgKeptColumnSpec keep = {.shape = test_kept_column_shape(side, number)};
+	const HgJobSpec spec = {.key_width = 8, .device = -1, .keep_column = &keep};
+	const uint64_t places = hg_kept_places(&keep.shape);
+	TestKeptColumn *column = &side->columns[number];
+	unsigned char *values = test_malloc(places * keep.shape.width);
+	uint8_t *nulls = test_malloc(places);
+	HgJob *job = NULL;
+	HgStatus status = engine->open(engine, host, &spec, &job, error);
+
+	place_values(side, number, values, nulls);
+	if (status == HG_OK)
+		status = put_places(engine, job, &keep.shape, values, nulls, number % 3 == 1, error);
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (status == HG_OK)
+		status = engine->keep(job, &column->kept, &column->bytes, error);
+	if (job != NULL)
+		engine->close(job);
+	free(values);
+	free(nulls);
+	return status;
+}
+
+void
+test_kept_release(HgEngine *engine, TestKeptSide *side)
+{
+	if (side->graph != NULL)
+		engine->release(engine, side->graph);
+	side->graph = NULL;
+	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
+	{
+		if (side->columns[column].kept != NULL)
+			engine->release(engine, side->columns[column].kept);
+		side->columns[column].kept = NULL;
+	}
+}
 
 HgStatus
 test_kept_make(HgEngine *engine, const HgHost *host, TestKeptSide *side, HgError *error)
@@ -172,6 +332,8 @@ test_kept_make(HgEngine *engine, const HgHost *host, TestKeptSide *side, HgError
 		status = engine->keep(job, &side->graph, &side->bytes, error);
 	if (job != NULL)
 		engine->close(job);
+	for (uint32_t column = 0; column < side->spread.ncolumns && status == HG_OK; column++)
+		status = make_column(engine, host, side, column, error);
 	return status;
 }
 
@@ -181,16 +343,27 @@ test_kept_open(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 {
 	const TestKeptSide *const sides[2] = {outer, inner};
 	HgJobSpec spec = {.key_width = 8, .device = -1};
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
 	HgKeptUse uses[2];
 
 	memset(uses, 0, sizeof(uses));
+	memset(columns, 0, sizeof(columns));
 	*job = NULL;
 	for (int which = HG_OUTER; which <= HG_INNER; which++)
 	{
 		const TestKeptSide *side = sides[which];
 
+		spec.ncolumns[which] = side->spread.ncolumns;
+		memcpy(spec.column_width[which], test_kept_widths, sizeof(test_kept_widths));
 		if (side->spread.way == TEST_KEPT_GRAPH)
 		{
+			for (uint32_t i = 0; i < side->spread.ncolumns; i++)
+			{
+				columns[which][i].shape = test_kept_column_shape(side, i);
+				columns[which][i].column = side->columns[i].kept;
+			}
+			if (side->spread.ncolumns > 0)
+				spec.kept_columns[which] = columns[which];
 			uses[which].shape = test_kept_shape(side);
 			uses[which].masked = side->spread.mask != TEST_MASK_NONE;
 			uses[which].graph = side->graph;
@@ -218,6 +391,30 @@ append_rows(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side
 		n = count - at < piece || (!numbered && at == 3 * piece) ? count - at : piece;
 		status = numbered ? engine->append_rows(job, which, keys, n, side->rows[at], error)
 						  : engine->append(job, which, keys, n, error);
+	}
+	return status;
+}
+
+static HgStatus
+append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, HgError *error)
+{
+	const bool numbered = side->spread.way == TEST_KEPT_NUMBERED;
+	const uint32_t piece = numbered ? TEST_KEPT_BLOCK : VALUES_PIECE;
+	const uint32_t count = side->spread.count;
+	HgStatus status = HG_OK;
+
+	for (uint32_t number = 0; number < side->spread.ncolumns; number++)
+	{
+		const TestKeptColumn *column = &side->columns[number];
+		const uint32_t width = test_kept_widths[number];
+
+		for (uint32_t at = 0, n; at < count && status == HG_OK; at += n)
+		{
+			n = count - at < piece ? count - at : piece;
+			status = engine->append_column(job, which, number, column->values + (size_t) at * width,
+										   column->nulls != NULL ? column->nulls + at : NULL, n,
+										   side->rows[at], error);
+		}
 	}
 	return status;
 }
@@ -259,9 +456,18 @@ test_kept_build(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 	HgStatus status = test_kept_open(engine, host, outer, inner, job, error);
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
-		status = sides[which]->spread.way == TEST_KEPT_GRAPH
-					 ? give_mask(engine, *job, (HgSide) which, sides[which], error)
-					 : append_rows(engine, *job, (HgSide) which, sides[which], error);
+	{
+		const HgSide side = (HgSide) which;
+
+		if (sides[side]->spread.way == TEST_KEPT_GRAPH)
+			status = give_mask(engine, *job, side, sides[side], error);
+		else
+		{
+			status = append_rows(engine, *job, side, sides[side], error);
+			if (status == HG_OK)
+				status = append_columns(engine, *job, side, sides[side], error);
+		}
+	}
 	return status == HG_OK ? engine->build(*job, error) : status;
 }
 

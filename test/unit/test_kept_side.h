@@ -50,8 +50,14 @@ extern "C"
 		uint32_t width;
 		uint32_t parts; /* of a kept graph */
 		uint32_t count;
-		uint64_t keys; /* different ones, around 0; beside extremes */
-		uint32_t hot;  /* so many rows have one key */
+		uint64_t keys;	  /* different ones, around 0; beside extremes */
+		uint32_t hot;	  /* so many rows have one key */
+		uint32_t numbers; /* of a kept graph: its rows' numbers in their parts are below this; 0:
+						   * are all that there can be */
+		uint32_t stride;  /* of its columns; 0: numbers */
+		uint32_t ncolumns;
+		uint64_t values; /* different ones of a column, around 0; 0: any bits */
+		uint32_t nulls;	 /* of a hundred rows so many have NULL, in every other column */
 	} TestKeptSpread;
 
 	/* Mask words that one call gives. */
@@ -59,6 +65,17 @@ extern "C"
 
 	/* Appended rows of TEST_KEPT_NUMBERED come in blocks of so many, last first, with gaps. */
 #define TEST_KEPT_BLOCK 700
+
+	/* A column of a side, whose width is that of its number. */
+	typedef struct TestKeptColumn
+	{
+		unsigned char *values; /* [count] */
+		uint8_t *nulls;		   /* [count] not 0 where NULL; NULL where no row has NULL */
+		HgKept *kept;		   /* beside a kept graph, once it is made */
+		uint64_t bytes;
+	} TestKeptColumn;
+
+	extern const uint8_t test_kept_widths[HG_MAX_COLUMNS];
 
 	typedef struct TestKeptSide
 	{
@@ -68,6 +85,7 @@ extern "C"
 		uint64_t *words; /* [hg_kept_mask_words] which rows count; NULL: all */
 		HgKept *graph;	 /* once it is made */
 		uint64_t bytes;
+		TestKeptColumn columns[HG_MAX_COLUMNS]; /* [spread.ncolumns] */
 	} TestKeptSide;
 
 	/* Pairs, as outer << 32 | inner. */
@@ -84,20 +102,31 @@ extern "C"
 
 	extern void test_kept_side_create(TestKeptSide *side, const TestKeptSpread *spread,
 									  uint64_t *state);
-	extern void test_kept_side_destroy(TestKeptSide *side); /* but for the graph */
+	extern void test_kept_side_destroy(TestKeptSide *side); /* but for the graph and columns */
 
 	extern int64_t test_kept_key(const TestKeptSide *side, uint32_t i);
 	extern HgKeptShape test_kept_shape(const TestKeptSide *side);
+	extern HgKeptColumnShape test_kept_column_shape(const TestKeptSide *side, uint32_t column);
 
-	/* Make the graph of a side and keep it. */
+	/* The value of row i in a column, widened; returns whether it is NULL. */
+	extern bool test_kept_value(const TestKeptSide *side, uint32_t column, uint32_t i,
+								bool is_signed, uint64_t *bits);
+
+	/* Make the graph of a side, and its columns, and keep them. */
 	extern HgStatus test_kept_make(HgEngine *engine, const HgHost *host, TestKeptSide *side,
 								   HgError *error);
+
+	/* Release what is kept of a side. */
+	extern void test_kept_release(HgEngine *engine, TestKeptSide *side);
 
 	/* Open a job that joins two sides, whose graphs are made. */
 	extern HgStatus test_kept_open(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 								   const TestKeptSide *inner, HgJob **job, HgError *error);
 
-	/* The same, give it rows and masks, and build.  It is open afterwards unless *job is NULL. */
+	/*
+	 * The same, give it rows, columns and masks, and build.  The job is open afterwards unless
+	 * *job is NULL.
+	 */
 	extern HgStatus test_kept_build(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 									const TestKeptSide *inner, HgJob **job, HgError *error);
 
