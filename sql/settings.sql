@@ -31,6 +31,7 @@ FROM (VALUES
 	('gpu_device', '-1'), ('gpu_device', '7'), ('gpu_device', '-2'),
 	-- in postgresql.conf alone
 	('gpu_memory_budget', '1GB'), ('staging_size', '64MB'), ('gpu_idle_timeout', '1min'),
+	('resident_gpu_memory', '1GB'),
 	('device_program', '/bin/false'),
 	-- none of ours
 	('nonesuch', 'on')) AS t (name, value);

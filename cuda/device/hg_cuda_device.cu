@@ -352,6 +352,28 @@ hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged)
 }
 
 void
+hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+
+	device->promised += bytes - before;
+}
+
+uint64_t
+hg_cuda_device_room(HgCudaDevice *device, bool beside_promises)
+{
+	std::lock_guard<std::mutex> guard(device->lock);
+	uint64_t taken;
+
+	uncharge_closed(device);
+	taken = device->held;
+	/* what a job holds of its promise already is in both: rather too little than too much */
+	if (beside_promises)
+		taken += device->promised;
+	return taken < device->budget ? device->budget - taken : 0;
+}
+
+void
 hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged)
 {
 	if (*charged == held)

@@ -19,6 +19,10 @@
  * that is the device's own.  Jobs that have used them, and may have left work behind in their
  * streams, say so when they end: what is released then waits for that work, and nobody else does.
  *
+ * PROMISES.  A job is opened where there is room for what it needs at least, and takes that bit by
+ * bit.  Until it has, the device knows of it as a promise, so that other jobs, which could do with
+ * more than they need, leave it what it was told it has.
+ *
  * THREADS.  A device is all threads', and its mutex guards what they change of it.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -65,6 +69,7 @@ struct HgCudaDevice
 	uint64_t budget;	/* bytes that all jobs may hold together, as measured last ... */
 	double measured_ms; /* ... which was then */
 	uint64_t held;		/* what they are charged with */
+	uint64_t promised;	/* what they were opened for, of those that have not taken it all */
 	uint64_t peak;
 	uint64_t releasing;		/* part of it, whose release that stream has not passed yet */
 	uint64_t recent;		/* the most that was held in this period ... */
@@ -115,6 +120,12 @@ void hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit);
  * false.
  */
 bool hg_cuda_device_charge(HgCudaDevice *device, uint64_t needed, uint64_t *charged);
+
+/* A job was opened for so many bytes, which were before. */
+void hg_cuda_device_promise(HgCudaDevice *device, uint64_t before, uint64_t bytes);
+
+/* The part of the budget that is not held, or that is not promised either. */
+uint64_t hg_cuda_device_room(HgCudaDevice *device, bool beside_promises);
 
 /* Charge no more than held. */
 void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *charged);

@@ -66,10 +66,47 @@ hg_cuda_work_close(HgCudaWork *work)
 		hg_cuda_free(work, work->blocks[work->block_count - 1].ptr);
 	if (passed)
 		uncharge(work);
+	hg_cuda_work_promise(work, 0);
 
 	/* what was launched before a cancellation may still run: the next job waits its turn */
 	work->kit.charged = work->charged;
 	hg_cuda_device_give_kit(work->device, &work->kit);
+}
+
+void
+hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes)
+{
+	if (work->promised == bytes)
+		return;
+	hg_cuda_device_promise(work->device, work->promised, bytes);
+	work->promised = bytes;
+}
+
+static uint64_t
+room_of(HgCudaWork *work, bool beside_promises)
+{
+	uint64_t room;
+
+	hg_cuda_device_measure(work->device);
+	/* what it has given back lately it can have again */
+	room = hg_cuda_device_room(work->device, beside_promises) + (work->charged - work->held);
+	if (work->limit == 0)
+		return room;
+	if (work->held >= work->limit)
+		return 0;
+	return room < work->limit - work->held ? room : work->limit - work->held;
+}
+
+uint64_t
+hg_cuda_work_room(HgCudaWork *work)
+{
+	return room_of(work, false);
+}
+
+uint64_t
+hg_cuda_work_spare(HgCudaWork *work)
+{
+	return room_of(work, true);
 }
 
 /* Charge the job with bytes more and ask the device for them, whose answer is *code. */

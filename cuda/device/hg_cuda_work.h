@@ -42,6 +42,7 @@ struct HgCudaWork
 	uint64_t held;		 /* in blocks */
 	uint64_t charged;	 /* of the device's budget: held, and what it has given back lately */
 	uint64_t peak;		 /* of held */
+	uint64_t promised;	 /* bytes that it was opened for, until it has taken them */
 	struct
 	{
 		void *ptr;
@@ -54,6 +55,21 @@ struct HgCudaWork
 HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost *host,
 						   uint64_t limit, HgError *error);
 void hg_cuda_work_close(HgCudaWork *work);
+
+/*
+ * The job was opened for so many bytes, which others are to leave to it: until it says 0, because
+ * it has what it needs at least.
+ */
+void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
+
+/*
+ * Bytes that the job could take now without going past a limit, whoever else wants them.  To take
+ * as much can still fail: others take some meanwhile.
+ */
+uint64_t hg_cuda_work_room(HgCudaWork *work);
+
+/* The same without keeping anything from other jobs that they were promised. */
+uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*
  * bytes of device memory, aligned to 256, in stream order.  HG_DEVICE_OUT_OF_MEMORY over the

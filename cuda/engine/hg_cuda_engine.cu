@@ -157,6 +157,7 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		host->free(host->arg, job, sizeof(*job));
 		return status;
 	}
+	hg_cuda_work_promise(&job->work, hg_cuda_engine_job_bytes(spec));
 	*handle = reinterpret_cast<HgJob *>(job);
 	return HG_OK;
 }

@@ -29,6 +29,13 @@ struct HgCudaKeyColumn
 	uint64_t capacity;
 };
 
+/* The matches of a mode, once a pass has counted them. */
+struct HgCudaCounted
+{
+	bool known;
+	uint64_t matches;
+};
+
 struct HgCudaJob
 {
 	HgJobSpec spec;			/* without the graphs that it named, which are in making and kept */
@@ -59,6 +66,8 @@ struct HgCudaJob
 	HgCudaBinsMatches bins_matches; /* layout bins, and both graphs */
 	uint64_t matches;				/* of the whole stream */
 	uint64_t position;				/* the next match to be delivered */
+	bool spent;						/* all were, and the chunk is gone: they are to be found anew */
+	HgCudaCounted counted[2];		/* by HgMatchMode; of any match() or count() */
 
 	uint32_t *chunk; /* [2 * chunk_capacity]: outer rows, then inner rows; in a job with columns
 					  * by position, else by number (hg_cuda_numbers.h) */

@@ -11,9 +11,26 @@
  * well (hg_cuda_both.cu).  Only if the chunk was too small for these, or they are asked for
  * again, the edges of the graphs are joined as rows in bins, which they are.
  *
- * MEMORY: the chunk, 8 bytes a pair, and what the ways above take.  The chunk stays from stream to
- * stream.  Where memory is short it is small, and has to be filled more often: but it can hold
- * the matches of any outer row of bins, which are never written in part.
+ * MEMORY: the chunk, 8 bytes a pair, and what the ways above take.  Where memory is short the chunk
+ * is small, and has to be filled more often: but it can hold the matches of any outer row of bins,
+ * which are never written in part.
+ *
+ * A job is admitted with that least chunk, and takes a larger one if it can, so that all matches
+ * fit: as many as a pass has counted, or, before there was one, as there would be of unique keys.
+ * Up to HG_CHUNK_PAIRS it takes nearly all there is, which is little beside its rows if it has
+ * many.  Beyond them it takes a quarter of what is to spare, which is neither held nor promised to
+ * a job that is open.  The rest is for those who come while it is read: jobs that wait in the queue
+ * of a device process, which are admitted where what they need is neither reserved nor held
+ * (hg_queue_memory.h), and jobs with more rows than they were expected to have, which were promised
+ * less than they take.  So one job leaves them three quarters, and ten at a time a twentieth, with
+ * no account of who has taken what.  A chunk of more than HG_CHUNK_PAIRS becomes a smaller one when
+ * fewer matches were found than half of it has room for, and goes when its last match has left, as
+ * a session may keep a job that it has read for as long as its query runs.  Others stay from stream
+ * to stream.
+ *
+ * Writing is not made to overlap with copying to the host by a second chunk.  Copying takes ten
+ * times as long (hg_cuda_tuning.h), so that a tenth of it could be hidden at best, of the matches
+ * alone that had no room in one chunk, and for twice the memory, which they are short of.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,34 +44,72 @@
  * The chunk
  * ------------------------------------------------------------------------ */
 
+static constexpr uint64_t PAIR_BYTES = 2 * sizeof(uint32_t);
+
+static void
+free_chunk(HgCudaJob *job)
+{
+	hg_cuda_free(&job->work, job->chunk);
+	job->chunk = nullptr;
+	job->chunk_capacity = 0;
+	job->chunk_count = 0;
+}
+
+/* The pairs that a chunk should have room for where wanted ones are to come. */
+static uint64_t
+choose_capacity(HgCudaJob *job, uint64_t wanted, uint64_t least)
+{
+	/* a larger one takes the place of the one that there is */
+	const uint64_t before = job->chunk_capacity * PAIR_BYTES;
+	/* what is to come takes some, too: counters, and 8 bytes for each unit of rows in bins */
+	const uint64_t room = (hg_cuda_work_room(&job->work) + before) / 8 * 7 / PAIR_BYTES;
+	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
+
+	if (capacity > room)
+		capacity = room;
+	if (wanted > HG_CHUNK_PAIRS)
+	{
+		const uint64_t most = wanted < HG_CHUNK_MOST_PAIRS ? wanted : HG_CHUNK_MOST_PAIRS;
+		const uint64_t spare = hg_cuda_work_spare(&job->work) + before;
+		const uint64_t share = spare / HG_CHUNK_SHARE / PAIR_BYTES;
+
+		if (share > capacity)
+			capacity = share < most ? share : most;
+	}
+	return capacity > least ? capacity : least;
+}
+
 /*
  * Have room in the chunk for wanted pairs, or for as many as a chunk may have, or, where memory
- * is short, for fewer, but for least ones.
+ * is short, for fewer, but for least ones.  The pairs in it are lost.
  */
 static HgStatus
 reserve_chunk(HgCudaJob *job, uint64_t wanted, uint64_t least, HgError *error)
 {
-	uint64_t capacity = wanted < HG_CHUNK_PAIRS ? wanted : HG_CHUNK_PAIRS;
+	const uint64_t before = job->chunk_capacity;
+	uint64_t capacity;
+	HgStatus status;
 
-	if (capacity < least)
-		capacity = least;
-	while (capacity > job->chunk_capacity)
+	/* it has all that it needs but for the chunk */
+	hg_cuda_work_promise(&job->work, 0);
+	capacity = choose_capacity(job, wanted, least);
+	/* not for a little more at a time, as others give memory back */
+	if (capacity <= before || (before >= least && capacity < wanted && capacity / 2 < before))
+		return HG_OK;
+	free_chunk(job);
+	for (;;)
 	{
-		uint32_t *chunk;
-		HgStatus status = hg_cuda_alloc_array(&job->work, 2 * capacity, &chunk, error);
+		uint64_t fewer = capacity / 2;
 
+		status = hg_cuda_alloc_array(&job->work, 2 * capacity, &job->chunk, error);
 		if (status == HG_OK)
-		{
-			hg_cuda_free(&job->work, job->chunk);
-			job->chunk = chunk;
 			job->chunk_capacity = capacity;
-			return HG_OK;
-		}
-		if (status != HG_DEVICE_OUT_OF_MEMORY || (capacity <= least && job->chunk_capacity < least))
+		if (status != HG_DEVICE_OUT_OF_MEMORY || capacity == least)
 			return status;
-		capacity = capacity / 2 > least ? capacity / 2 : least;
+		if (fewer < before && before < capacity)
+			fewer = before;
+		capacity = fewer > least ? fewer : least;
 	}
-	return HG_OK;
 }
 
 /* The pairs that a chunk must have room for. */
@@ -64,6 +119,18 @@ least_chunk(const HgCudaJob *job)
 	return hg_cuda_job_in_bins(job) && job->bins.longest > HG_LEAST_CHUNK_PAIRS
 			   ? job->bins.longest
 			   : HG_LEAST_CHUNK_PAIRS;
+}
+
+/* How many matches of a mode are to be expected, which a pass may have counted. */
+static uint64_t
+expected_pairs(const HgCudaJob *job, HgMatchMode mode)
+{
+	const uint64_t outer = job->stats.rows[HG_OUTER];
+	const uint64_t inner = job->stats.rows[HG_INNER];
+
+	if (job->counted[mode].known)
+		return job->counted[mode].matches;
+	return mode == HG_MATCH_FIRST || outer > inner ? outer : inner;
 }
 
 /*
@@ -103,12 +170,14 @@ build_both(HgCudaJob *job, HgCudaBothPairs *pairs, bool writing, HgError *error)
 	if (writing)
 	{
 		/* after the graphs, as it gets by with what they leave */
-		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], HG_LEAST_CHUNK_PAIRS, error));
+		HG_TRY(reserve_chunk(job, expected_pairs(job, pairs->mode), HG_LEAST_CHUNK_PAIRS, error));
 		pairs->outer_rows = job->chunk;
 		pairs->inner_rows = job->chunk + job->chunk_capacity;
 		pairs->capacity = job->chunk_capacity;
 	}
 	HG_TRY(hg_cuda_both_build(&job->work, &job->shape, job->partitions, job->graphs, pairs, error));
+	if (pairs != nullptr)
+		job->counted[pairs->mode] = {true, pairs->counts.matches};
 	for (HgCudaPartition &partition : job->partitions)
 		hg_cuda_partition_free(&job->work, &partition);
 	job->both_built = true;
@@ -164,8 +233,9 @@ outer_of(const HgCudaJob *job)
 }
 
 static void
-add_counts(HgCudaJob *job, const HgCudaMatchCounts *counts)
+add_counts(HgCudaJob *job, HgMatchMode mode, const HgCudaMatchCounts *counts)
 {
+	job->counted[mode] = {true, counts->matches};
 	job->stats.comparisons += counts->comparisons;
 	job->stats.intersections += job->both ? job->common : counts->intersections;
 }
@@ -176,16 +246,17 @@ hg_cuda_stream_end(HgCudaJob *job)
 	hg_cuda_join_close(&job->work, &job->join);
 	hg_cuda_bins_end(&job->work, &job->bins_matches);
 	job->joined = false;
+	job->spent = false;
 	job->chunk_count = 0;
+	if (job->chunk_capacity > HG_CHUNK_PAIRS)
+		free_chunk(job);
 }
 
 void
 hg_cuda_stream_close(HgCudaJob *job)
 {
 	hg_cuda_stream_end(job);
-	hg_cuda_free(&job->work, job->chunk);
-	job->chunk = nullptr;
-	job->chunk_capacity = 0;
+	free_chunk(job);
 }
 
 /*
@@ -202,7 +273,7 @@ match_both(HgCudaJob *job, HgMatchMode mode, bool *written, HgError *error)
 	*written = pairs.complete;
 	if (!pairs.complete)
 		return HG_OK;
-	add_counts(job, &pairs.counts);
+	add_counts(job, mode, &pairs.counts);
 	job->matches = pairs.counts.matches;
 	job->chunk_count = job->matches;
 	job->chunk_first = 0;
@@ -229,7 +300,7 @@ find_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
 	if (hg_cuda_job_in_bins(job))
 	{
 		HG_TRY(view_both(job, error));
-		HG_TRY(reserve_chunk(job, job->stats.rows[HG_OUTER], least_chunk(job), error));
+		HG_TRY(reserve_chunk(job, expected_pairs(job, mode), least_chunk(job), error));
 		HG_TRY(hg_cuda_bins_match(&job->work, &job->bins, mode, job->chunk,
 								  job->chunk + job->chunk_capacity, job->chunk_capacity,
 								  &job->bins_matches, &job->chunk_count, error));
@@ -243,7 +314,7 @@ find_matches(HgCudaJob *job, HgMatchMode mode, HgError *error)
 		HG_TRY(
 			hg_cuda_join_open(&job->work, &outer, &job->graphs[HG_INNER], mode, &job->join, error));
 	}
-	add_counts(job, counts);
+	add_counts(job, mode, counts);
 	job->matches = counts->matches;
 	job->joined = true;
 	return HG_OK;
@@ -274,19 +345,60 @@ hg_cuda_stream_count(HgCudaJob *job, HgMatchMode mode, uint64_t *matches, HgErro
 		HG_TRY(
 			hg_cuda_join_count(&job->work, &outer, &job->graphs[HG_INNER], mode, &counts, error));
 	}
-	add_counts(job, &counts);
+	add_counts(job, mode, &counts);
 	job->stats.matches += counts.matches;
 	*matches = counts.matches;
+	return HG_OK;
+}
+
+/* No match is to come any more: a large chunk is of no use, and others can have it at once. */
+static HgStatus
+release_chunk(HgCudaJob *job, HgError *error)
+{
+	if (job->chunk_capacity <= HG_CHUNK_PAIRS)
+		return HG_OK;
+	free_chunk(job);
+	job->spent = true;
+	return hg_cuda_wait(&job->work, error);
+}
+
+/* Where far fewer matches were found than a large chunk has room for, others can have the rest. */
+static HgStatus
+fit_chunk(HgCudaJob *job, HgError *error)
+{
+	const uint64_t before = job->chunk_capacity;
+	const size_t bytes = job->chunk_count * sizeof(uint32_t);
+	const uint64_t least = least_chunk(job);
+	uint64_t capacity = job->matches > HG_CHUNK_PAIRS ? job->matches : HG_CHUNK_PAIRS;
+	uint32_t *chunk;
+	HgStatus status;
+
+	if (capacity < least)
+		capacity = least;
+	if (capacity > before / 2)
+		return HG_OK;
+	status = hg_cuda_alloc_array(&job->work, 2 * capacity, &chunk, error);
+	if (status != HG_OK)
+		return status == HG_DEVICE_OUT_OF_MEMORY ? HG_OK : status;
+	HG_CUDA_TRY(
+		cudaMemcpyAsync(chunk, job->chunk, bytes, cudaMemcpyDeviceToDevice, job->work.stream),
+		error);
+	HG_CUDA_TRY(cudaMemcpyAsync(chunk + capacity, job->chunk + before, bytes,
+								cudaMemcpyDeviceToDevice, job->work.stream),
+				error);
+	hg_cuda_free(&job->work, job->chunk);
+	job->chunk = chunk;
+	job->chunk_capacity = capacity;
 	return HG_OK;
 }
 
 HgStatus
 hg_cuda_stream_start(HgCudaJob *job, HgMatchMode mode, HgError *error)
 {
-	if (!job->joined || job->mode != mode)
+	if (!job->joined || job->mode != mode || job->spent)
 		HG_TRY(find_matches(job, mode, error));
 	job->position = 0;
-	return HG_OK;
+	return job->matches == 0 ? release_chunk(job, error) : fit_chunk(job, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -301,9 +413,9 @@ hg_cuda_stream_fill(HgCudaJob *job, HgError *error)
 
 	if (job->position >= job->chunk_first && job->position < job->chunk_first + job->chunk_count)
 		return HG_OK;
+	job->chunk_count = 0;
 	HG_TRY(reserve_chunk(job, left, least_chunk(job), error));
 	count = left < job->chunk_capacity ? left : job->chunk_capacity;
-	job->chunk_count = 0;
 	if (hg_cuda_job_in_bins(job))
 		HG_TRY(hg_cuda_bins_write(&job->work, &job->bins, &job->bins_matches, job->position,
 								  job->chunk, job->chunk + job->chunk_capacity, job->chunk_capacity,
@@ -360,5 +472,5 @@ hg_cuda_stream_next(HgCudaJob *job, HgMatches *matches, HgError *error)
 	job->position += count;
 	job->stats.matches += count;
 	matches->count = count;
-	return HG_OK;
+	return job->position == job->matches ? release_chunk(job, error) : HG_OK;
 }

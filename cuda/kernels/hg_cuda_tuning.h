@@ -202,9 +202,20 @@ constexpr uint64_t HG_PIECE_ROWS = UINT64_C(1) << 26;
 constexpr uint64_t HG_SORT_AT_ONCE = UINT64_C(1) << 27;
 constexpr int HG_SORT_DIGIT_BITS = 8;
 
-/* Keys that one append copies at a time, and pairs that one chunk holds at most. */
+/* Keys that one append copies at a time. */
 constexpr uint64_t HG_APPEND_KEYS = UINT64_C(1) << 22;
+
+/*
+ * A chunk of pairs has room for this many where there is any memory for them, and for more, up to
+ * the second number, as far as one part in HG_CHUNK_SHARE of what is to spare goes
+ * (hg_cuda_stream.cu says why a part).  What does not fit one chunk is matched twice: 2^25 unique
+ * keys a side take 0.5 ms more, and each chunk some 0.05 ms for its launches and waits, where the
+ * copy of 2^25 pairs takes 5.4 ms at 50 GB/s.  Beyond 2 GB of pairs that is too little to take more
+ * memory for.
+ */
 constexpr uint64_t HG_CHUNK_PAIRS = UINT64_C(1) << 22;
+constexpr uint64_t HG_CHUNK_MOST_PAIRS = UINT64_C(1) << 28;
+constexpr uint64_t HG_CHUNK_SHARE = 4;
 
 /* Where memory is short a chunk of pairs is smaller, but not smaller than this. */
 constexpr uint64_t HG_LEAST_CHUNK_PAIRS = UINT64_C(1) << 10;

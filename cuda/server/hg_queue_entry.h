@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../src/engine/hg_kept.h"
+
 /* A part of staging; bytes 0 where there is none. */
 typedef struct HgQueuePart
 {
@@ -36,9 +38,20 @@ typedef enum HgQueueState
 	HG_QUEUE_NOT_KEPT /* a graph that it names is not there */
 } HgQueueState;
 
-/* hg_queue_kept.h, and the engine's hg_kept.h */
-struct HgQueueGraph;
-struct HgKeptUse;
+/* hg_queue_kept.h */
+struct HgQueueItem;
+
+/* A kept graph or column that a job names. */
+typedef struct HgQueueNamed
+{
+	const HgKeptName *name;
+	const void *shape;		  /* HgKeptShape, or of a column HgKeptColumnShape */
+	HgKept **to;			  /* becomes the engine's, while the job is open */
+	struct HgQueueItem *item; /* and this is what keeps it */
+} HgQueueNamed;
+
+/* What a job can name: a graph for each side, and its columns. */
+#define HG_QUEUE_NAMED (2 + 2 * HG_MAX_COLUMNS)
 
 /* A job, or a request for room for results.  Zeroed by its owner, then the queue's alone. */
 typedef struct HgQueueEntry
@@ -58,12 +71,19 @@ typedef struct HgQueueEntry
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
+	bool hurried;	  /* it must not wait any longer than kept graphs take to make room for it */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
 
-	/* by HgSide: NULL, or the graph that its spec names; and that, while it is open */
-	const struct HgKeptUse *named[2];
-	struct HgQueueGraph *graphs[2];
+	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */
+	uint32_t nnamed;
 } HgQueueEntry;
+
+/* A job that has not entered the queue names something, which stays in place until it leaves. */
+static inline void
+hg_queue_entry_name(HgQueueEntry *job, const HgKeptName *name, const void *shape, HgKept **to)
+{
+	job->named[job->nnamed++] = (HgQueueNamed){.name = name, .shape = shape, .to = to};
+}
 
 /* Wake the thread that waits with an entry, or serves its connection. */
 static inline void

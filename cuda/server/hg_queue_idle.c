@@ -43,7 +43,7 @@ is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 static bool
 has_graphs(const HgQueueEntry *job)
 {
-	return job->graphs[HG_OUTER] != NULL || job->graphs[HG_INNER] != NULL;
+	return job->nnamed > 0 && job->named[0].item != NULL;
 }
 
 /* Is an open job one that may be evicted? */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_kept.c
- *	  The kept graphs of a device process, by name.
+ *	  The kept graphs of a device process, and columns of theirs, by name.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,35 +10,43 @@
 #include "hg_queue_kept.h"
 
 uint64_t
-hg_queue_kept_least_bytes(const HgKeptShape *shape)
+hg_queue_kept_least_bytes(const HgJobSpec *spec)
 {
-	return shape->rows * (shape->key_width + sizeof(uint32_t));
+	if (spec->keep_column != NULL)
+		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
+	return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
 }
 
-/* The graph of a name; there are few, and they are looked for once a job. */
-static HgQueueGraph *
+/* What goes by a name; there are few, and they are looked for once a job. */
+static HgQueueItem *
 find(const HgQueueKept *kept, const HgKeptName *name)
 {
-	for (HgQueueGraph *graph = kept->first; graph != NULL; graph = graph->next)
-		if (!graph->dropped && hg_kept_name_equal(&graph->name, name))
-			return graph;
+	for (HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		if (!item->dropped && hg_kept_name_equal(&item->name, name))
+			return item;
 	return NULL;
 }
 
-static HgQueueGraph *
-find_named(const HgQueueKept *kept, const HgQueueEntry *job, HgSide side)
+/* The same, if it has the shape that a job says. */
+static HgQueueItem *
+find_named(const HgQueueKept *kept, const HgQueueNamed *named)
 {
-	const HgKeptUse *use = job->named[side];
-	HgQueueGraph *graph = use != NULL ? find(kept, &use->name) : NULL;
+	HgQueueItem *item = find(kept, named->name);
+	bool equal;
 
-	return graph != NULL && hg_kept_shape_equal(&graph->shape, &use->shape) ? graph : NULL;
+	if (item == NULL)
+		return NULL;
+	equal = named->name->column == 0
+				? hg_kept_shape_equal(&item->shape.graph, named->shape)
+				: hg_kept_column_shape_equal(&item->shape.column, named->shape);
+	return equal ? item : NULL;
 }
 
 static bool
-is_named(const HgQueueGraph *graph, const HgQueueEntry *job)
+is_named(const HgQueueItem *item, const HgQueueEntry *job)
 {
-	for (int side = HG_OUTER; job != NULL && side <= HG_INNER; side++)
-		if (job->named[side] != NULL && hg_kept_name_equal(&job->named[side]->name, &graph->name))
+	for (uint32_t i = 0; job != NULL && i < job->nnamed; i++)
+		if (hg_kept_name_equal(job->named[i].name, &item->name))
 			return true;
 	return false;
 }
@@ -46,8 +54,8 @@ is_named(const HgQueueGraph *graph, const HgQueueEntry *job)
 bool
 hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (job->named[side] != NULL && find_named(kept, job, (HgSide) side) == NULL)
+	for (uint32_t i = 0; i < job->nnamed; i++)
+		if (find_named(kept, &job->named[i]) == NULL)
 			return false;
 	return true;
 }
@@ -58,16 +66,16 @@ hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueueEntry *job)
 	uint64_t bytes = 0;
 
 	/* one that is both sides is there once */
-	for (const HgQueueGraph *graph = kept->first; graph != NULL; graph = graph->next)
+	for (const HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
 		if (!graph->dropped && is_named(graph, job))
 			bytes += graph->bytes;
 	return bytes;
 }
 
 static void
-take_out(HgQueueKept *kept, HgQueueGraph *graph)
+take_out(HgQueueKept *kept, HgQueueItem *graph)
 {
-	HgQueueGraph **link = &kept->first;
+	HgQueueItem **link = &kept->first;
 
 	while (*link != graph)
 		link = &(*link)->next;
@@ -76,9 +84,9 @@ take_out(HgQueueKept *kept, HgQueueGraph *graph)
 }
 
 static void
-put_last(HgQueueKept *kept, HgQueueGraph *graph)
+put_last(HgQueueKept *kept, HgQueueItem *graph)
 {
-	HgQueueGraph **link = &kept->first;
+	HgQueueItem **link = &kept->first;
 
 	while (*link != NULL)
 		link = &(*link)->next;
@@ -87,8 +95,8 @@ put_last(HgQueueKept *kept, HgQueueGraph *graph)
 }
 
 /* Take out a graph that is to be released. */
-static HgQueueGraph *
-see_off(HgQueueKept *kept, HgQueueGraph *graph)
+static HgQueueItem *
+see_off(HgQueueKept *kept, HgQueueItem *graph)
 {
 	take_out(kept, graph);
 	kept->leaving += graph->bytes;
@@ -98,31 +106,30 @@ see_off(HgQueueKept *kept, HgQueueGraph *graph)
 void
 hg_queue_kept_pin(HgQueueKept *kept, HgQueueEntry *job)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	for (uint32_t i = 0; i < job->nnamed; i++)
 	{
-		HgQueueGraph *graph = find_named(kept, job, (HgSide) side);
+		HgQueueNamed *named = &job->named[i];
 
-		if (graph == NULL)
-			continue;
-		graph->users++;
-		take_out(kept, graph);
-		put_last(kept, graph);
-		job->graphs[side] = graph;
+		named->item = find_named(kept, named);
+		named->item->users++;
+		take_out(kept, named->item);
+		put_last(kept, named->item);
+		*named->to = named->item->kept;
 	}
 }
 
-HgQueueGraph *
-hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueGraph *gone)
+HgQueueItem *
+hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueItem *gone)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	for (uint32_t i = 0; i < job->nnamed; i++)
 	{
-		HgQueueGraph *graph = job->graphs[side];
+		HgQueueItem *item = job->named[i].item;
 
-		job->graphs[side] = NULL;
-		if (graph == NULL || --graph->users > 0 || !graph->dropped)
+		job->named[i].item = NULL;
+		if (item == NULL || --item->users > 0 || !item->dropped)
 			continue;
-		see_off(kept, graph)->next = gone;
-		gone = graph;
+		see_off(kept, item)->next = gone;
+		gone = item;
 	}
 	return gone;
 }
@@ -134,17 +141,17 @@ hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name)
 }
 
 void
-hg_queue_kept_add(HgQueueKept *kept, HgQueueGraph *graph)
+hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *graph)
 {
 	put_last(kept, graph);
 	kept->graphs++;
 	kept->bytes += graph->bytes;
 }
 
-HgQueueGraph *
+HgQueueItem *
 hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name)
 {
-	HgQueueGraph *graph = find(kept, name);
+	HgQueueItem *graph = find(kept, name);
 
 	if (graph == NULL)
 		return NULL;
@@ -157,7 +164,7 @@ hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job)
 {
 	uint64_t bytes = 0;
 
-	for (const HgQueueGraph *graph = kept->first; graph != NULL; graph = graph->next)
+	for (const HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
 		if (graph->users == graph->ending && (graph->dropped || !is_named(graph, job)))
 			bytes += graph->bytes;
 	return bytes;
@@ -166,22 +173,22 @@ hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job)
 void
 hg_queue_kept_reckon_none(HgQueueKept *kept)
 {
-	for (HgQueueGraph *graph = kept->first; graph != NULL; graph = graph->next)
+	for (HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
 		graph->ending = 0;
 }
 
 void
 hg_queue_kept_reckon_end(const HgQueueEntry *job)
 {
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (job->graphs[side] != NULL)
-			job->graphs[side]->ending++;
+	for (uint32_t i = 0; i < job->nnamed; i++)
+		if (job->named[i].item != NULL)
+			job->named[i].item->ending++;
 }
 
-HgQueueGraph *
+HgQueueItem *
 hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job)
 {
-	for (HgQueueGraph *graph = kept->first; graph != NULL; graph = graph->next)
+	for (HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
 		if (graph->users == 0 && !is_named(graph, job))
 		{
 			kept->evicted++;
@@ -191,7 +198,7 @@ hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job)
 }
 
 void
-hg_queue_kept_count_out(HgQueueKept *kept, HgQueueGraph *graph)
+hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *graph)
 {
 	kept->graphs--;
 	kept->bytes -= graph->bytes;

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_queue_kept.h
- *	  The kept graphs of a device process, by name.
+ *	  The kept graphs of a device process, and columns of theirs, by name.
  *
  * A job that makes one gives it to the process, which keeps it until it is dropped, or others or
  * jobs want its memory (src/engine/hg_kept.h, and hg_wire.h).  What they hold is device memory that
  * no job has reserved: hg_queue_memory.h reckons with both.
  *
- * PINS.  A job finds its graphs and pins them in the step that admits it, and lets go of them when
- * the engine has closed it: nobody has any while he waits in the queue, so that no two jobs can
- * wait for each other's.  A pinned graph stays; one that is dropped meanwhile is not found any
- *more, and goes with its last user.
+ * PINS.  A job finds its graphs and pins them in the step that admits it, and lets go of them
+ * when the engine has closed it: nobody has any while he waits in the queue, so that no two jobs
+ * can wait for each other's.  A pinned graph stays; one that is dropped meanwhile is not found
+ * any more, and goes with its last user.
  *
  * LOCKS.  All of it is under the queue's lock, so that a graph can't go between the look for it and
  * the job's admission.  But no engine is called with that: what is to go is taken out under the
@@ -27,31 +27,35 @@
 #include "../../src/engine/hg_kept.h"
 #include "hg_queue_entry.h"
 
-typedef struct HgQueueGraph
+typedef struct HgQueueItem
 {
-	struct HgQueueGraph *next;
+	struct HgQueueItem *next;
 	HgKeptName name;
-	HgKeptShape shape;
-	HgKept *graph; /* the engine's */
+	union
+	{
+		HgKeptShape graph;
+		HgKeptColumnShape column; /* where the name is a column's */
+	} shape;
+	HgKept *kept; /* the engine's */
 	uint64_t bytes;
-	uint32_t users;	 /* sides of open jobs that it is */
+	uint32_t users;	 /* how often open jobs name it */
 	uint32_t ending; /* of them, those of jobs that are reckoned to end: hg_queue_kept_spare */
 	bool dropped;	 /* goes with its last user, and is not found any more */
-} HgQueueGraph;
+} HgQueueItem;
 
 typedef struct HgQueueKept
 {
-	HgQueueGraph *first; /* the one that was used least lately */
+	HgQueueItem *first; /* the one that was used least lately */
 	uint32_t graphs;	 /* that have memory: in the list, or leaving */
 	uint64_t bytes;		 /* which is so much ... */
 	uint64_t leaving;	 /* ... and of it what is leaving */
 	uint64_t evicted;	 /* graphs that others, or jobs, wanted the memory of, so far */
 } HgQueueKept;
 
-/* What a graph holds at least. */
-extern uint64_t hg_queue_kept_least_bytes(const HgKeptShape *shape);
+/* What that holds at least which a job is to make. */
+extern uint64_t hg_queue_kept_least_bytes(const HgJobSpec *spec);
 
-/* Are all graphs there that a job names? */
+/* Is all there that a job names? */
 extern bool hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job);
 
 /* Bytes of those that are. */
@@ -64,16 +68,16 @@ extern void hg_queue_kept_pin(HgQueueKept *kept, HgQueueEntry *job);
  * Let go of what a job has pinned, if it has.  Graphs that go with it are put in front of the list
  * gone, which is returned.
  */
-extern HgQueueGraph *hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueGraph *gone);
+extern HgQueueItem *hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueItem *gone);
 
 /* Is there one of that name? */
 extern bool hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name);
 
 /* Take over a graph, which no job has, as the one that was used last. */
-extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueGraph *graph);
+extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *graph);
 
 /* Drop the one of that name, if there is one: the graph, if it goes at once. */
-extern HgQueueGraph *hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name);
+extern HgQueueItem *hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name);
 
 /*
  * Bytes of graphs that could go: that have no users, but for those that are reckoned to end, and
@@ -90,9 +94,9 @@ extern void hg_queue_kept_reckon_none(HgQueueKept *kept);
  * Evict the graph that was used least lately of those that have no users and that job, which may be
  * NULL, does not name; NULL where there is none.
  */
-extern HgQueueGraph *hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job);
+extern HgQueueItem *hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job);
 
 /* A graph that was leaving has been released: its memory is there again. */
-extern void hg_queue_kept_count_out(HgQueueKept *kept, HgQueueGraph *graph);
+extern void hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *graph);
 
 #endif /* HG_QUEUE_KEPT_H */

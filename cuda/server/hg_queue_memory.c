@@ -92,9 +92,9 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
  * device's memory is another than a moment before.
  */
 static bool
-evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueGraph **gone)
+evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueItem **gone)
 {
-	HgQueueGraph *graph = hg_queue_kept_evict(&memory->kept, job);
+	HgQueueItem *graph = hg_queue_kept_evict(&memory->kept, job);
 
 	if (graph == NULL)
 		return false;
@@ -103,10 +103,10 @@ evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueGraph **gone)
 	return true;
 }
 
-HgQueueGraph *
+HgQueueItem *
 hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job)
 {
-	HgQueueGraph *gone = NULL;
+	HgQueueItem *gone = NULL;
 
 	if (!hg_queue_memory_can_fit(memory, job))
 		return NULL;
@@ -116,10 +116,10 @@ hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job)
 	return gone;
 }
 
-HgQueueGraph *
+HgQueueItem *
 hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job, uint64_t bytes)
 {
-	HgQueueGraph *gone = NULL;
+	HgQueueItem *gone = NULL;
 
 	if (bytes > hg_queue_memory_unreserved(memory, spare_for(memory, job)))
 		return NULL;
@@ -160,7 +160,7 @@ hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes, HgError 
 }
 
 HgStatus
-hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes, HgQueueGraph **gone,
+hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes, HgQueueItem **gone,
 								  HgError *error)
 {
 	const HgQueueKept *kept = &memory->kept;

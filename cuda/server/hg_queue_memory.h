@@ -60,8 +60,8 @@ extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEn
  * Take out the graphs that make room for the job; or for bytes more of it, an open one.  NULL where
  * it needs none, or where they would not be enough.
  */
-extern HgQueueGraph *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
-extern HgQueueGraph *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
+extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
+extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
 													uint64_t bytes);
 
 /* What kept graphs may hold together. */
@@ -73,6 +73,6 @@ extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t
 
 /* May it beside those that are in use?  Then *gone are others that go for it. */
 extern HgStatus hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes,
-												  HgQueueGraph **gone, HgError *error);
+												  HgQueueItem **gone, HgError *error);
 
 #endif /* HG_QUEUE_MEMORY_H */

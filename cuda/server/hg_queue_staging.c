@@ -9,7 +9,7 @@
  */
 #include "hg_queue_staging.h"
 
-#include "../../src/engine/hg_kept.h"
+#include "hg_queue_kept.h"
 #include "../../src/engine/wire/hg_wire.h"
 
 /*
@@ -120,10 +120,10 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	uint64_t most = spec->team != 0 ? LEASE_OF_MEMBER : LEASE_MAX;
 	uint64_t bytes = more(outer, inner) == UINT64_MAX ? most : outer + inner;
 
-	if (spec->keep != NULL)
+	if (hg_kept_is_made(spec))
 	{
 		most = less(most, whole_pages(staging->leases.bytes / LEASES));
-		bytes = spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
+		bytes = hg_queue_kept_least_bytes(spec);
 	}
 	/* nothing may be to be sent, and a lease there is always */
 	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);

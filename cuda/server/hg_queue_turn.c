@@ -27,19 +27,19 @@ end_wait(HgQueueList *list, HgQueueEntry *entry, HgQueueState state)
 }
 
 void
-hg_queue_turn_release(HgServerQueue *queue, HgQueueGraph *gone)
+hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone)
 {
 	HgEngine *engine = queue->config->engine;
 
 	if (gone == NULL)
 		return;
 	pthread_mutex_unlock(&queue->lock);
-	for (HgQueueGraph *graph = gone; graph != NULL; graph = graph->next)
-		engine->release(engine, graph->graph);
+	for (HgQueueItem *item = gone; item != NULL; item = item->next)
+		engine->release(engine, item->kept);
 	pthread_mutex_lock(&queue->lock);
 	while (gone != NULL)
 	{
-		HgQueueGraph *next = gone->next;
+		HgQueueItem *next = gone->next;
 
 		hg_queue_kept_count_out(&queue->memory.kept, gone);
 		free(gone);
@@ -66,22 +66,43 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 	return HG_QUEUE_GRANTED;
 }
 
+/* Could kept graphs make room for a job that has none? */
+static bool
+needs_graphs(const HgQueueMemory *memory, const HgQueueEntry *job)
+{
+	return !hg_queue_memory_fits(memory, job) && hg_queue_memory_can_fit(memory, job);
+}
+
+/* Admit a job that must not wait any longer, or refuse it. */
+static void
+admit_or_refuse(HgServerQueue *queue, HgQueueEntry *job)
+{
+	const HgQueueState state = admit(queue, job);
+
+	end_wait(&queue->memory.waiting, job, state == HG_QUEUE_WAITING ? HG_QUEUE_REFUSED : state);
+	if (state == HG_QUEUE_GRANTED)
+		hg_queue_list_append(&queue->memory.open, job);
+}
+
 /* A job of this group is open: those that wait must not wait any longer. */
 static void
 admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
 {
 	HgQueueEntry *next;
-	HgQueueState state;
 
 	for (HgQueueEntry *job = queue->memory.waiting.first; job != NULL; job = next)
 	{
 		next = job->next;
 		if (job->group != group)
 			continue;
-		state = admit(queue, job);
-		end_wait(&queue->memory.waiting, job, state == HG_QUEUE_WAITING ? HG_QUEUE_REFUSED : state);
-		if (state == HG_QUEUE_GRANTED)
-			hg_queue_list_append(&queue->memory.open, job);
+		if (needs_graphs(&queue->memory, job))
+		{
+			/* its own thread has them released */
+			job->hurried = true;
+			hg_queue_entry_wake(job);
+		}
+		else
+			admit_or_refuse(queue, job);
 	}
 }
 
@@ -135,20 +156,18 @@ admit_waiting(HgServerQueue *queue)
 void
 hg_queue_turn_pass_on(HgServerQueue *queue)
 {
-	const HgQueueMemory *memory = &queue->memory;
 	const HgQueueEntry *first;
 
 	admit_waiting(queue);
-	first = memory->waiting.first;
-	if (first != NULL && !hg_queue_memory_fits(memory, first) &&
-		hg_queue_memory_can_fit(memory, first))
+	first = queue->memory.waiting.first;
+	if (first != NULL && needs_graphs(&queue->memory, first))
 		hg_queue_entry_wake(first);
 }
 
 bool
 hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job)
 {
-	HgQueueGraph *gone = hg_queue_memory_make_room(&queue->memory, job);
+	HgQueueItem *gone = hg_queue_memory_make_room(&queue->memory, job);
 
 	hg_queue_turn_release(queue, gone);
 	return gone != NULL;
@@ -162,6 +181,24 @@ hg_queue_turn_grant_rooms(HgServerQueue *queue)
 	while ((request = queue->requests.first) != NULL &&
 		   hg_queue_staging_take_room(&queue->staging, request))
 		end_wait(&queue->requests, request, HG_QUEUE_GRANTED);
+}
+
+/* A job that waits has been woken, or has slept for long: is it its turn? */
+static void
+look_again(HgServerQueue *queue, HgQueueEntry *job)
+{
+	const HgQueueList *waiting = &queue->memory.waiting;
+
+	if (job == waiting->first)
+		admit_waiting(queue);
+	if ((job == waiting->first || job->hurried) && job->state == HG_QUEUE_WAITING &&
+		hg_queue_turn_make_room(queue, job) && job == waiting->first)
+		admit_waiting(queue);
+	if (job->hurried && job->state == HG_QUEUE_WAITING)
+		admit_or_refuse(queue, job);
+	/* who is the first now may have slept while this one was */
+	if (job->state != HG_QUEUE_WAITING)
+		hg_queue_turn_pass_on(queue);
 }
 
 /* How long a wait for something sleeps at most, in ms; -1 for as long as nothing happens. */
@@ -214,10 +251,8 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		 */
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
-		if (entry == queue->memory.waiting.first)
-			admit_waiting(queue);
-		if (entry == queue->memory.waiting.first && hg_queue_turn_make_room(queue, entry))
-			admit_waiting(queue);
+		if (list == &queue->memory.waiting)
+			look_again(queue, entry);
 	}
 	/* it has been written to, before the state was seen */
 	if (read(waiter->wake, &count, sizeof(count)) < 0)

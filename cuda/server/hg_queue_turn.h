@@ -5,10 +5,10 @@
  *
  * hg_server_queue.c, whose calls these are made by, tells who comes before whom.
  *
- * The caller holds the queue's lock.  No engine is called with it: graphs that make room for a job
- * are released by the thread of its own connection, which lets the lock go meanwhile, and then
- *looks whether the job still is the one whose turn it is.  Whoever gives something back wakes it
- *for that.
+ * The caller holds the queue's lock.  No engine is called with it: graphs that make room for a
+ * job are released by the thread of its own connection, which lets the lock go meanwhile, and
+ * then looks whether the job still is the one whose turn it is.  Whoever gives something back
+ * wakes it for that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -61,7 +61,7 @@ extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
 /* Release graphs that were taken out, if there are any; the lock is let go meanwhile. */
-extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueGraph *gone);
+extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
  * Have kept graphs make room for a job that does not fit; the lock is let go meanwhile.  Returns

@@ -25,6 +25,8 @@ typedef struct HgServerJob
 	HgTableTrial trial; /* where the spec has one: that points here ... */
 	HgKeptSpec keep;	/* ... and the same of these */
 	HgKeptUse kept[2];
+	HgKeptColumnSpec keep_column;
+	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */
@@ -110,6 +112,7 @@ extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest
 extern bool hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request);
 
 /* ... and of words of a mask. */
+extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 #endif /* HG_SERVER_INTERNAL_H */

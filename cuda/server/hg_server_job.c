@@ -18,6 +18,7 @@
 #include "hg_server_team.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool
 host_cancelled(void *arg)
@@ -126,7 +127,6 @@ open_alone(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	job->engine = session->config->engine;
 	if (status != HG_OK)
 		return status;
-	hg_server_queue_graphs(&job->entry, job->kept);
 	status = job->engine->open(job->engine, &job->host, spec, &job->job, error);
 	if (status != HG_OK)
 		hg_server_queue_leave(session->queue, &job->entry, HG_QUEUE_UNOPENED);
@@ -188,11 +188,40 @@ take_spec(HgServerJob *job, const HgWireRequest *request)
 	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
 	job->keep = request->keep;
 	job->spec.keep = request->keep.shape.key_width > 0 ? &job->keep : NULL;
+	job->keep_column = request->keep_column;
+	job->spec.keep_column = request->keep_column.shape.width > 0 ? &job->keep_column : NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		job->kept[side] = request->kept[side];
-		job->kept[side].graph = NULL;
-		job->spec.kept[side] = request->kept[side].shape.key_width > 0 ? &job->kept[side] : NULL;
+		HgKeptUse *use = &job->kept[side];
+
+		*use = request->kept[side];
+		use->graph = NULL;
+		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
+		job->spec.kept_columns[side] = use->shape.key_width > 0 ? job->kept_columns[side] : NULL;
+		memcpy(job->kept_columns[side], request->kept_columns[side],
+			   sizeof(job->kept_columns[side]));
+		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
+			job->kept_columns[side][column].column = NULL;
+	}
+}
+
+/* Name what a sane spec says is kept. */
+static void
+name_kept(HgServerJob *job)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgKeptUse *use = &job->kept[side];
+
+		if (job->spec.kept[side] == NULL)
+			continue;
+		hg_queue_entry_name(&job->entry, &use->name, &use->shape, &use->graph);
+		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
+		{
+			HgKeptColumnUse *column = &job->kept_columns[side][i];
+
+			hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
+		}
 	}
 }
 
@@ -216,6 +245,8 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 
 	/* before the queue reckons with it */
 	status = check_spec(&job->spec, error);
+	if (status == HG_OK)
+		name_kept(job);
 	if (status == HG_OK)
 		status = job->spec.team == 0 ? open_alone(job, &job->spec, error)
 									 : open_in_team(job, &job->spec, error);

@@ -17,9 +17,10 @@
  * an eventfd which the thread that has ended his wait writes to.
  *
  * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, the graphs that the
- *device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where others
- *wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory there is to
- *be reserved is measured for who comes, and from time to time for who is the first in the queue.
+ * device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where
+ * others wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory
+ * there is to be reserved is measured for who comes, and from time to time for who is the first
+ * in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,7 +69,7 @@ hg_server_queue_create(const HgServerConfig *config)
 void
 hg_server_queue_destroy(HgServerQueue *queue)
 {
-	HgQueueGraph *graph;
+	HgQueueItem *graph;
 
 	pthread_mutex_lock(&queue->lock);
 	while ((graph = hg_queue_kept_evict(&queue->memory.kept, NULL)) != NULL)
@@ -145,10 +146,9 @@ check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec 
 
 	if (job->memory > limit)
 		return refuse(job, limit, error);
-	if (spec->keep == NULL)
+	if (!hg_kept_is_made(spec))
 		return HG_OK;
-	return hg_queue_memory_check_keep(&queue->memory, hg_queue_kept_least_bytes(&spec->keep->shape),
-									  error);
+	return hg_queue_memory_check_keep(&queue->memory, hg_queue_kept_least_bytes(spec), error);
 }
 
 /* What a job is answered that waits no more. */
@@ -182,8 +182,6 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->group = spec->group;
 	job->in_team = spec->team != 0;
 	job->ahead = spec->ahead != 0;
-	job->named[HG_OUTER] = spec->kept[HG_OUTER];
-	job->named[HG_INNER] = spec->kept[HG_INNER];
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
 	job->memory = queue->config->job_bytes(queue->config->arg, spec);
 	queue->config->measure(queue->config->arg);
@@ -210,14 +208,6 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	status = answer_to(queue, job, spec, error);
 	pthread_mutex_unlock(&queue->lock);
 	return status;
-}
-
-void
-hg_server_queue_graphs(const HgQueueEntry *job, HgKeptUse uses[2])
-{
-	/* without the lock: what is pinned stays */
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		uses[side].graph = job->graphs[side] != NULL ? job->graphs[side]->graph : NULL;
 }
 
 HgStatus
@@ -364,20 +354,25 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 }
 
 HgStatus
-hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgKeptSpec *spec, HgKept *graph,
+hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec, HgKept *made,
 					 uint64_t bytes, HgError *error)
 {
-	HgQueueGraph *kept = calloc(1, sizeof(*kept));
-	HgQueueGraph *gone = NULL;
+	const HgKeptName *name =
+		spec->keep_column != NULL ? &spec->keep_column->name : &spec->keep->name;
+	HgQueueItem *kept = calloc(1, sizeof(*kept));
+	HgQueueItem *gone = NULL;
 	HgStatus status = HG_OK;
 	bool known = false;
 
 	if (kept == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
-	*kept =
-		(HgQueueGraph){.name = spec->name, .shape = spec->shape, .graph = graph, .bytes = bytes};
+	*kept = (HgQueueItem){.name = *name, .kept = made, .bytes = bytes};
+	if (spec->keep_column != NULL)
+		kept->shape.column = spec->keep_column->shape;
+	else
+		kept->shape.graph = spec->keep->shape;
 	pthread_mutex_lock(&queue->lock);
-	known = hg_queue_kept_knows(&queue->memory.kept, &spec->name);
+	known = hg_queue_kept_knows(&queue->memory.kept, name);
 	if (!known)
 		status = hg_queue_memory_make_room_to_keep(&queue->memory, bytes, &gone, error);
 	if (!known && status == HG_OK)
@@ -393,7 +388,7 @@ hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgKeptSpec *
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 	if (known)
-		queue->config->engine->release(queue->config->engine, graph);
+		queue->config->engine->release(queue->config->engine, made);
 	free(kept);
 	return status;
 }

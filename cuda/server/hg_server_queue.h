@@ -60,9 +60,6 @@ extern HgStatus hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job,
 									  const HgJobSpec *spec, const void *connection,
 									  const HgQueueWaiter *waiter, HgError *error);
 
-/* The graphs that an admitted job has named, by HgSide: the engine's, in uses of them. */
-extern void hg_server_queue_graphs(const HgQueueEntry *job, HgKeptUse uses[2]);
-
 /*
  * Give a further member of a team's job, which has been admitted, a lease of its own, waiting for
  * staging where none is free: HG_OK, or HG_CANCELLED where the client gave up.  It has no memory
@@ -103,16 +100,16 @@ extern void hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job);
 extern void hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome outcome);
 
 /*
- * Keep a graph of bytes that an admitted job has made: from now on they are not the job's any more.
+ * Keep a graph, or a column, of bytes that an admitted job has made, as its spec says: from now on they are not the job's any more.
  * Others go where it takes that; and where there is one of its name, the new one is released.
  * HG_DEVICE_OUT_OF_MEMORY where it is larger than jobs leave of what is for kept graphs, or
  * HG_OUT_OF_MEMORY, and it still is the caller's.
  */
 extern HgStatus hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job,
-									 const HgKeptSpec *spec, HgKept *graph, uint64_t bytes,
+									 const HgJobSpec *spec, HgKept *made, uint64_t bytes,
 									 HgError *error);
 
-/* Drop the kept graph of that name, if there is one. */
+/* Drop what is kept under that name, if there is one. */
 extern void hg_server_queue_drop(HgServerQueue *queue, const HgKeptName *name);
 
 /*

@@ -36,7 +36,8 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 {
 	uint64_t width = job->spec.key_width;
 
-	if (!side_exists(request) || job->spec.keep != NULL || job->spec.kept[request->side] != NULL)
+	if (!side_exists(request) || hg_kept_is_made(&job->spec) ||
+		job->spec.kept[request->side] != NULL)
 		return false;
 	if (request->header.type == HG_WIRE_APPEND_COLUMN)
 	{
@@ -56,6 +57,19 @@ hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request)
 	return job->spec.keep != NULL && request->count <= HG_MAX_ROWS &&
 		   lie_in_lease(job, request, hg_wire_edge_keys(request->count) + request->count * width,
 						1);
+}
+
+bool
+hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request)
+{
+	uint64_t places;
+
+	if (job->spec.keep_column == NULL || request->nulls > 1)
+		return false;
+	places = hg_kept_places(&job->keep_column.shape);
+	return request->first <= places && request->count <= places - request->first &&
+		   lie_in_lease(job, request, request->count,
+						job->keep_column.shape.width + request->nulls);
 }
 
 bool
@@ -360,6 +374,17 @@ serve_put_edges(HgServerJob *job, const HgWireRequest *request, HgError *error)
 }
 
 static HgStatus
+serve_put_values(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const unsigned char *values = job->session->config->staging + request->offset;
+
+	return job->engine->put_values(
+		job->job, values,
+		request->nulls ? values + request->count * job->keep_column.shape.width : NULL,
+		request->count, request->first, error);
+}
+
+static HgStatus
 serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *staging = job->session->config->staging;
@@ -369,19 +394,19 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 							 words, error);
 }
 
-/* Have the process keep the graph that a job has made; *bytes is what it holds. */
+/* Have the process keep what a job has made; *bytes is what it holds. */
 static HgStatus
-keep_graph(HgServerJob *job, uint64_t *bytes, HgError *error)
+keep(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
-	HgKept *graph;
-	HgStatus status = job->engine->keep(job->job, &graph, bytes, error);
+	HgKept *made;
+	HgStatus status = job->engine->keep(job->job, &made, bytes, error);
 
 	if (status != HG_OK)
 		return status;
 	status =
-		hg_server_queue_keep(job->session->queue, &job->entry, &job->keep, graph, *bytes, error);
+		hg_server_queue_keep(job->session->queue, &job->entry, &job->spec, made, *bytes, error);
 	if (status != HG_OK)
-		job->engine->release(job->engine, graph);
+		job->engine->release(job->engine, made);
 	return status;
 }
 
@@ -390,8 +415,8 @@ serve_build(HgServerJob *job, HgWireReply *reply)
 {
 	HgStatus status = job->engine->build(job->job, &reply->error);
 
-	if (status == HG_OK && job->spec.keep != NULL)
-		status = keep_graph(job, &reply->count, &reply->error);
+	if (status == HG_OK && hg_kept_is_made(&job->spec))
+		status = keep(job, &reply->count, &reply->error);
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
 }
@@ -436,6 +461,8 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_measure(job, reply);
 		case HG_WIRE_PUT_EDGES:
 			return serve_put_edges(job, request, error);
+		case HG_WIRE_PUT_VALUES:
+			return serve_put_values(job, request, error);
 		case HG_WIRE_MASK:
 			return serve_mask(job, request, error);
 		case HG_WIRE_MATCH:

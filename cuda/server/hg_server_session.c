@@ -61,15 +61,25 @@ send_answer(HgServerSession *session, int attached)
  * Messages
  * ------------------------------------------------------------------------ */
 
-/* Have the graphs that a request to open a job names a name? */
+/* Has what a request to open a job says is kept, or is to be, a name of its kind? */
 static bool
 names_are_sane(const HgWireRequest *request)
 {
-	if (request->keep.shape.key_width > 0 && request->keep.name.serial == 0)
+	if (request->keep.shape.key_width > 0 && !hg_kept_is_graph(&request->keep.name))
+		return false;
+	if (request->keep_column.shape.width > 0 && !hg_kept_is_column(&request->keep_column.name))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (request->kept[side].shape.key_width > 0 && request->kept[side].name.serial == 0)
+	{
+		if (request->kept[side].shape.key_width == 0)
+			continue;
+		if (!hg_kept_is_graph(&request->kept[side].name) ||
+			request->spec.ncolumns[side] > HG_MAX_COLUMNS)
 			return false;
+		for (uint32_t column = 0; column < request->spec.ncolumns[side]; column++)
+			if (!hg_kept_is_column(&request->kept_columns[side][column].name))
+				return false;
+	}
 	return true;
 }
 
@@ -80,7 +90,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 {
 	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
 	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
-	bool joins = job != NULL && job->spec.keep == NULL;
+	bool joins = job != NULL && !hg_kept_is_made(&job->spec);
 
 	if (request->header.sequence != session->sequence + 1)
 		return false;
@@ -98,6 +108,8 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 			return job != NULL && hg_server_job_can_append(job, request);
 		case HG_WIRE_PUT_EDGES:
 			return job != NULL && hg_server_job_can_put(job, request);
+		case HG_WIRE_PUT_VALUES:
+			return job != NULL && hg_server_job_can_put_values(job, request);
 		case HG_WIRE_MASK:
 			return job != NULL && hg_server_job_can_mask(job, request);
 		case HG_WIRE_NEXT:

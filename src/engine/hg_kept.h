@@ -115,6 +115,19 @@ extern "C"
 		return (uint64_t) HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
 	}
 
+	static inline bool
+	hg_kept_column_shape_equal(const HgKeptColumnShape *a, const HgKeptColumnShape *b)
+	{
+		return a->width == b->width && a->parts == b->parts && a->stride == b->stride;
+	}
+
+	/* Is a job there to make something that is to be kept? */
+	static inline bool
+	hg_kept_is_made(const HgJobSpec *spec)
+	{
+		return spec->keep != NULL || spec->keep_column != NULL;
+	}
+
 	/* Places that a column has. */
 	static inline uint64_t
 	hg_kept_places(const HgKeptColumnShape *shape)
@@ -128,16 +141,23 @@ extern "C"
 		return a->epoch == b->epoch && a->serial == b->serial && a->column == b->column;
 	}
 
+	/* Can a graph have that name?  And a column? */
+	static inline bool
+	hg_kept_is_graph(const HgKeptName *name)
+	{
+		return name->serial != 0 && name->column == 0;
+	}
+
+	static inline bool
+	hg_kept_is_column(const HgKeptName *name)
+	{
+		return name->serial != 0 && name->column != 0;
+	}
+
 	static inline bool
 	hg_kept_shape_equal(const HgKeptShape *a, const HgKeptShape *b)
 	{
 		return a->key_width == b->key_width && a->parts == b->parts && a->rows == b->rows;
-	}
-
-	static inline bool
-	hg_kept_column_shape_equal(const HgKeptColumnShape *a, const HgKeptColumnShape *b)
-	{
-		return a->width == b->width && a->parts == b->parts && a->stride == b->stride;
 	}
 
 	/* Is a job about kept graphs, to make one or to have one for a side? */

@@ -11,7 +11,9 @@
  * The CPU engine is measured in one thread, from append to the last chunk of
  * pairs, fresh memory included unless --warm; a chunk of 64K pairs is written over and over, as
  * a consumer of a stream would have it.  With --count nothing is written.  What
- * the CUDA engine is measured on stands in hg_bench.h.
+ * the CUDA engine is measured on stands in hg_bench.h.  With --jobs it is measured as the device
+ * process uses it instead: a job from its opening to the last chunk of pairs in host memory, with
+ * keys and pairs in memory that the device copies from and to by itself, as it does staging.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -41,6 +43,10 @@
 #define MAX_REPEAT 101
 #define BUILT_LOG2 25
 
+/* Where pairs are read to. */
+static uint32_t outer_rows[JOB_CHUNK];
+static uint32_t inner_rows[JOB_CHUNK];
+
 typedef struct Options
 {
 	bool cpu;
@@ -48,6 +54,9 @@ typedef struct Options
 	bool count; /* --count: count pairs, write none */
 	bool first; /* --first: one pair of each outer row */
 	bool phases;
+	bool jobs;			   /* --jobs: whole jobs of the CUDA engine */
+	uint32_t chunk;		   /* --chunk: pairs that they are asked for at a time */
+	uint64_t memory;	   /* --memory: bytes of the device that they may hold; 0 for any number */
 	const char *workloads; /* names, "all" or "variants" */
 	unsigned scale;
 	int repeat;
@@ -133,9 +142,7 @@ static HgStatus
 bench_job(HgEngine *engine, const HgWorkload *workload, const Options *options, uint32_t capacity,
 		  HgBenchResult *result, HgError *error)
 {
-	static uint32_t outer[JOB_CHUNK];
-	static uint32_t inner[JOB_CHUNK];
-	HgMatches matches = {.outer = outer, .inner = inner, .capacity = capacity};
+	HgMatches matches = {.outer = outer_rows, .inner = inner_rows, .capacity = capacity};
 	HgBenchResult runs[MAX_REPEAT];
 	HgBenchResult checked;
 	HgStatus status;
@@ -211,21 +218,54 @@ report_failure(const HgWorkload *workload, const char *backend, HgStatus status,
 }
 
 #ifdef HG_WITH_CUDA
+/* Measure a workload as whole jobs, of memory that the device copies from and to by itself. */
+static HgStatus
+bench_pinned(const HgWorkload *workload, const Options *options, HgBenchResult *result,
+			 HgError *error)
+{
+	void *const memory[] = {workload->keys_a, workload->keys_b, outer_rows, inner_rows};
+	const uint64_t bytes[] = {workload->rows_a * workload->key_width,
+							  workload->rows_b * workload->key_width, sizeof(outer_rows),
+							  sizeof(inner_rows)};
+	HgEngine *engine;
+	HgStatus status = hg_cuda_engine_start(-1, options->memory, &engine, error);
+	int pinned = 0;
+
+	if (status != HG_OK)
+		return status;
+	while (pinned < 4 && status == HG_OK)
+	{
+		status = hg_bench_cuda_pin(memory[pinned], bytes[pinned], error);
+		pinned += status == HG_OK;
+	}
+	if (status == HG_OK)
+		status = bench_job(engine, workload, options, options->chunk, result, error);
+	while (pinned > 0)
+		hg_bench_cuda_unpin(memory[--pinned]);
+	hg_cuda_engine_stop(engine);
+	return status;
+}
+
 /* Where both backends are measured, no device is no failure: that is said once. */
 static bool
 report_cuda(const HgWorkload *workload, Options *options)
 {
-	static const char *const names[] = {"cuda graphs", "cuda auto", "cuda kept", "cuda counted"};
+	static const char *const names[] = {"cuda graphs", "cuda auto", "cuda kept", "cuda counted",
+										"cuda job"};
+	const int first = options->jobs ? HG_BENCH_JOB : HG_BENCH_GRAPHS;
+	const int last = options->jobs ? HG_BENCH_JOB : HG_BENCH_COUNTED;
 	bool right = true;
 
-	for (int layout = HG_BENCH_GRAPHS; layout <= HG_BENCH_COUNTED; layout++)
+	for (int layout = first; layout <= last; layout++)
 	{
 		HgBenchResult result;
 		HgError error;
 		HgStatus status;
 
 		memset(&result, 0, sizeof(result));
-		status = hg_bench_cuda(workload, (HgBenchLayout) layout, options->repeat, &result, &error);
+		status = options->jobs ? bench_pinned(workload, options, &result, &error)
+							   : hg_bench_cuda(workload, (HgBenchLayout) layout, options->repeat,
+											   &result, &error);
 		if (status == HG_UNAVAILABLE && options->cpu)
 		{
 			printf("cuda is not measured: %s\n", error.message);
@@ -233,7 +273,7 @@ report_cuda(const HgWorkload *workload, Options *options)
 			break;
 		}
 		right &= status == HG_OK ? report(workload, names[layout], options, &result,
-										  layout == HG_BENCH_AUTO || result.graphs_valid)
+										  !HG_BENCH_HAS_GRAPHS(layout) || result.graphs_valid)
 								 : report_failure(workload, names[layout], status, &error);
 	}
 	return right;
@@ -357,7 +397,10 @@ usage(FILE *file)
 				  "                           jobs (cuda: small joins from open to the last pair)\n"
 				  "  --scale N                shrink every workload by 2^N (0)\n"
 				  "  --repeat N               measured runs of each, at most 101 (5)\n"
-				  "  --count                  cpu: count pairs, write none\n"
+				  "  --jobs                   cuda: whole jobs, keys and pairs in host memory\n"
+				  "  --chunk N                of --jobs: pairs asked for at a time (1048576)\n"
+				  "  --memory N               of --jobs: MB of the device to hold at most\n"
+				  "  --count                  cpu, --jobs: count pairs, write none\n"
 				  "  --warm                   cpu: use the memory of the run before again\n"
 				  "  --phases                 print the time of each phase, and memory\n"
 				  "  --build v1|v2            cpu: build algorithm\n"
@@ -390,6 +433,9 @@ parse_options(int argc, char **argv, Options *options)
 										  {"workload", required_argument, NULL, 'w'},
 										  {"scale", required_argument, NULL, 's'},
 										  {"repeat", required_argument, NULL, 'r'},
+										  {"jobs", no_argument, NULL, 'j'},
+										  {"chunk", required_argument, NULL, 'k'},
+										  {"memory", required_argument, NULL, 'm'},
 										  {"count", no_argument, NULL, 'c'},
 										  {"warm", no_argument, NULL, 'W'},
 										  {"phases", no_argument, NULL, 'p'},
@@ -406,7 +452,7 @@ parse_options(int argc, char **argv, Options *options)
 	const char *backends = NULL;
 	int option;
 
-	*options = (Options){.workloads = "all", .repeat = 5};
+	*options = (Options){.workloads = "all", .repeat = 5, .chunk = JOB_CHUNK};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		switch (option)
 		{
@@ -423,6 +469,17 @@ parse_options(int argc, char **argv, Options *options)
 				options->repeat = (int) hg_bench_number("hg_bench", "repeat", optarg, MAX_REPEAT);
 				if (options->repeat == 0)
 					options->repeat = 1;
+				break;
+			case 'j':
+				options->jobs = true;
+				break;
+			case 'k':
+				options->chunk = (uint32_t) hg_bench_number("hg_bench", "chunk", optarg, JOB_CHUNK);
+				if (options->chunk == 0)
+					options->chunk = 1;
+				break;
+			case 'm':
+				options->memory = hg_bench_number("hg_bench", "memory", optarg, 1 << 20) << 20;
 				break;
 			case 'c':
 				options->count = true;
@@ -488,7 +545,7 @@ main(int argc, char **argv)
 			if (hg_workload_is_main(i) == want_main)
 				right &= bench_workload(i, &options);
 #ifdef HG_WITH_CUDA
-		if (want_main && options.cuda)
+		if (want_main && options.cuda && !options.jobs)
 		{
 			right &= report_builds(&options);
 			right &= report_jobs(&options);

@@ -20,14 +20,15 @@ extern "C"
 
 	typedef enum HgBenchLayout
 	{
-		HG_BENCH_GRAPHS, /* both HashGraphs are built and left in memory */
-		HG_BENCH_AUTO,	 /* whatever the backend does by itself */
-		HG_BENCH_KEPT,	 /* both HashGraphs are there, and are intersected */
-		HG_BENCH_COUNTED /* the same, and pairs are counted only */
+		HG_BENCH_GRAPHS,  /* both HashGraphs are built and left in memory */
+		HG_BENCH_AUTO,	  /* whatever the backend does by itself */
+		HG_BENCH_KEPT,	  /* both HashGraphs are there, and are intersected */
+		HG_BENCH_COUNTED, /* the same, and pairs are counted only */
+		HG_BENCH_JOB	  /* as auto, by a job of the engine, with keys and pairs in host memory */
 	} HgBenchLayout;
 
 	/* Is a layout about graphs that are there, before and after a run? */
-#define HG_BENCH_HAS_GRAPHS(layout) ((layout) != HG_BENCH_AUTO)
+#define HG_BENCH_HAS_GRAPHS(layout) ((layout) != HG_BENCH_AUTO && (layout) != HG_BENCH_JOB)
 
 	/* A measurement.  Times are of the run whose total is the median of all runs. */
 	typedef struct HgBenchResult
@@ -45,10 +46,10 @@ extern "C"
 	} HgBenchResult;
 
 	/*
-	 * Measure a workload with the CUDA engine on the current device: keys and pairs
-	 * in device memory, each run from keys to written pairs, repeat runs after one to
-	 * warm up.  Checksum (hg_workload_pair) and graphs are checked outside the time
-	 * measured.  Returns HG_UNAVAILABLE where there is no usable device.
+	 * Measure a workload with the CUDA engine on the current device, but for whole jobs: keys and
+	 * pairs in device memory, each run from keys to written pairs, repeat runs after one to warm
+	 * up.  Checksum (hg_workload_pair) and graphs are checked outside the time measured.  Returns
+	 * HG_UNAVAILABLE where there is no usable device.
 	 *
 	 * Defined in hg_bench_cuda.cu, and only where HG_WITH_CUDA is defined.
 	 */
@@ -62,6 +63,13 @@ extern "C"
 	 */
 	extern HgStatus hg_bench_cuda_build(uint32_t rows_log2, uint32_t duplicates, bool ordered,
 										int repeat, HgBenchResult *result, HgError *error);
+
+	/*
+	 * Have the device copy from and to memory of the host by itself, until it is unpinned, which
+	 * comes before it is freed.
+	 */
+	extern HgStatus hg_bench_cuda_pin(void *memory, uint64_t bytes, HgError *error);
+	extern void hg_bench_cuda_unpin(void *memory);
 
 #ifdef __cplusplus
 }

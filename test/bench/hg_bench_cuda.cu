@@ -578,3 +578,20 @@ hg_bench_cuda_build(uint32_t rows_log2, uint32_t duplicates, bool ordered, int r
 	close_bench(&bench);
 	return status;
 }
+
+/* ------------------------------------------------------------------------
+ * Memory of the host
+ * ------------------------------------------------------------------------ */
+
+HgStatus
+hg_bench_cuda_pin(void *memory, uint64_t bytes, HgError *error)
+{
+	HG_CUDA_TRY(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), error);
+	return HG_OK;
+}
+
+void
+hg_bench_cuda_unpin(void *memory)
+{
+	cudaHostUnregister(memory);
+}

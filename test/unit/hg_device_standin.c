@@ -13,9 +13,9 @@
  *	HG_STANDIN_END_DELAY_MS=n			takes that long to end, after it has closed its socket
  *	HG_STANDIN_DIE_AFTER_CHUNKS=n		dies, as of SIGKILL, when asked for chunk n + 1, or when
  *										groups are being made of it
- *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, runs out of device
- *memory HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns
- *does HG_STANDIN_FAIL=1					every build fails as a broken device would
+ *	HG_STANDIN_OUT_OF_MEMORY=1			every build, of a graph or a table, has no device memory
+ *	HG_STANDIN_FULL_OF_COLUMNS=1		every stream, and every reduce, of a job with columns
+ *	HG_STANDIN_FAIL=1					every build fails as a broken device would
  *	HG_STANDIN_FAIL_WHILE=FILE			... while there is that file
  *	HG_STANDIN_HANG=1					never gets done with closing a job
  *	HG_STANDIN_BUILD_MS=n				every build takes that long, and can be cancelled
@@ -249,7 +249,9 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.arg = job;
 	job->lender = host;
 	hg_host_reduce_init(&job->reduce, spec);
-	memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+	/* an engine that keeps graphs has columns too */
+	if (!hg_kept_is_named(spec))
+		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
 	keys_alone.trial = NULL;
 	job->has_table = spec->trial != NULL;
 	if (job->has_table)
@@ -263,6 +265,13 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	}
 	*opened = (HgJob *) job;
 	return HG_OK;
+}
+
+/* Does its engine have a job's columns?  Else they are here. */
+static bool
+has_columns(HgJob *job)
+{
+	return engine_of(job)->append_column != NULL;
 }
 
 /* A copy of keys that lasts as long as the job; NULL when out of memory. */
@@ -321,6 +330,10 @@ static HgStatus
 standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
 					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
+	if (has_columns(job))
+		return answer(engine_of(job)->append_column(inside(job), side, column, values, nulls, count,
+													first_row, error),
+					  error);
 	return hg_host_reduce_append(&((StandinJob *) job)->reduce, side, column, values, nulls, count,
 								 first_row, error);
 }
@@ -349,7 +362,8 @@ standin_build(HgJob *job, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
+	if (!has_columns(job))
+		status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
 	if (status != HG_OK)
 		return status;
 	return answer(engine_of(job)->build(inside(job), error), error);
@@ -387,6 +401,8 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 	if (chunks_to_live > 0)
 		chunks_to_live--;
 	pthread_mutex_unlock(&lock);
+	if (has_columns(job))
+		return engine_of(job)->next(inside(job), matches, error);
 	return hg_host_reduce_gather(&((StandinJob *) job)->reduce, engine_of(job), inside(job),
 								 matches, error);
 }
@@ -411,6 +427,8 @@ standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 		status = standin_use_columns(job, error);
 	if (status != HG_OK)
 		return status;
+	if (has_columns(job))
+		return engine_of(job)->reduce(inside(job), mode, spec, groups, error);
 	return hg_host_reduce_run(&((StandinJob *) job)->reduce, &engine, job, mode, spec, groups,
 							  error);
 }
@@ -418,6 +436,8 @@ standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 static HgStatus
 standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 {
+	if (has_columns(job))
+		return engine_of(job)->next_groups(inside(job), records, error);
 	return hg_host_reduce_next(&((StandinJob *) job)->reduce, records, error);
 }
 
@@ -479,6 +499,16 @@ standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t c
 	if (engine_of(job)->put_edges == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
 	return answer(engine_of(job)->put_edges(inside(job), keys, rows, count, error), error);
+}
+
+static HgStatus
+standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
+				   uint64_t first_place, HgError *error)
+{
+	if (engine_of(job)->put_values == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column");
+	return answer(
+		engine_of(job)->put_values(inside(job), values, nulls, count, first_place, error), error);
 }
 
 static HgStatus
@@ -549,6 +579,7 @@ static HgEngine engine = {
 	.close = standin_close,
 	.measure_table = standin_measure_table,
 	.put_edges = standin_put_edges,
+	.put_values = standin_put_values,
 	.keep = standin_keep,
 	.release = standin_release,
 	.mask = standin_mask,

@@ -541,6 +541,56 @@ test_trimming(void)
 	hg_cuda_device_close(&device);
 }
 
+/* May a job take so many MB beyond what it needs, or a few KB more? */
+static bool
+spares(HgCudaWork *work, uint64_t megabytes)
+{
+	const uint64_t spare = hg_cuda_work_spare(work);
+
+	return spare >= megabytes * MB && spare < megabytes * MB + 8192;
+}
+
+/* What a job may take beyond what it needs. */
+static void
+test_spare(void)
+{
+	HgCudaDevice device = {};
+	HgCudaWork one;
+	HgCudaWork other;
+	HgError error;
+	void *block;
+
+	start(&device, 0);
+	open_job(&one, &device);
+	open_job(&other, &device);
+	hg_tap_ok(spares(&one, 600), "all of the budget is to spare at first");
+	hg_cuda_work_promise(&other, 250 * MB);
+	hg_tap_ok(spares(&one, 350) && take(&one, 350) != nullptr && take(&other, 250) != nullptr,
+			  "but not what another job was promised, which it can have then");
+	hg_tap_ok(hg_cuda_work_spare(&one) == 0, "nothing is where all is held");
+	hg_cuda_work_close(&one);
+	hg_tap_ok(spares(&other, 100), "a promise counts until it is taken back");
+	hg_cuda_work_promise(&other, 0);
+	hg_tap_ok(spares(&other, 350), "or not any more");
+
+	open_job(&one, &device);
+	block = take(&one, 200);
+	busy[number_of(one.stream)] = true;
+	hg_cuda_free(&one, block);
+	hg_tap_ok(spares(&one, 350) && spares(&other, 150),
+			  "what a job has just given back is to spare for itself alone");
+	hg_tap_ok(hg_cuda_wait(&one, &error) == HG_OK && spares(&other, 350),
+			  "and for others when its stream has passed that");
+	one.limit = 100 * MB;
+	block = take(&one, 40);
+	hg_tap_ok(spares(&one, 60), "a limit of its own is none of others");
+	hg_cuda_work_promise(&one, 500 * MB);
+	hg_cuda_work_close(&one);
+	hg_tap_ok(spares(&other, 350), "a job that is closed was promised nothing");
+	hg_cuda_work_close(&other);
+	hg_cuda_device_close(&device);
+}
+
 /* A device that has no pools. */
 static void
 test_without_pools(void)
@@ -579,6 +629,7 @@ main()
 	test_retry();
 	test_tidying();
 	test_trimming();
+	test_spare();
 	test_without_pools();
 	return hg_tap_done();
 }

@@ -12,6 +12,7 @@
 #include "../../cuda/engine/hg_cuda_engine.h"
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
+#include "test_cuda_chunks.h"
 #include "test_engine_kept.h"
 #include "test_engine_suite.h"
 #include "test_measure.h"
@@ -935,6 +936,7 @@ main(void)
 	test_early_refusal();
 	if (hg_tap_turn())
 		test_little_room();
+	test_cuda_chunks();
 	hg_engine_crowd(engine, test_host_plain(), small_suite() ? 5000 : 1000000,
 					small_suite() ? 3 : 200);
 	if (small_suite())

@@ -5,7 +5,7 @@
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this
  * program.  Where a session must break the rules, this program plays it by hand; a device process
- * that does is in test_lies.c.
+ * that does is in test_one_lie.c and test_lies.c.
  *
  * With the path of a device process as its argument it runs the tests that need no
  * misbehaving one, with that: hashgraph_device itself, on a machine with a device.

@@ -25,8 +25,12 @@
 /* Words of the bits of a part's rows. */
 #define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
 
-/* Where the CPU intersects two graphs it takes so many ns a row: what a device may take at most. */
+/*
+ * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many more:
+ * what a device may take at most.
+ */
 #define HG_KEPT_CPU_NS 5.0
+#define HG_KEPT_PAIR_NS 20.0
 
 bool
 hg_match_kept_may_count(const HgMatcherSpec *spec)
@@ -134,13 +138,13 @@ hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine, H
 
 /* What the CPU would take at most, in ms, which a device may take too. */
 static double
-hg_kept_patience_ms(const HgMatchTask *task)
+hg_kept_patience_ms(const HgMatchTask *task, const HgReduction *reduction)
 {
-	double rows = 0;
+	double ns = reduction != NULL ? task->spec.pairs * HG_KEPT_PAIR_NS : 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		rows += (double) task->spec.kept[side]->use.shape.rows;
-	return hg_patience_ms(task->sides, rows * HG_KEPT_CPU_NS / 1e6);
+		ns += (double) task->spec.kept[side]->use.shape.rows * HG_KEPT_CPU_NS;
+	return hg_patience_ms(task->sides, ns / 1e6);
 }
 
 /* There is no answer, for a reason that is told. */
@@ -155,7 +159,7 @@ HgStatus
 hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
 				  HgError *error)
 {
-	const double patience_ms = hg_kept_patience_ms(task);
+	const double patience_ms = hg_kept_patience_ms(task, reduction);
 	HgEngine *engine = NULL;
 	HgStatus status;
 

@@ -80,17 +80,19 @@
  * KEPT GRAPHS
  *
  * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, and
- *BUILD makes it: from then on the device process keeps it under its name, or another one which it
- *got of that name meanwhile.  It does so in memory that is set apart for kept graphs; where that is
- *full those go that were used least lately, and no job has.  They also go where jobs want their
- * memory, and when DROP says so, or, where a job has them, when the last one ends: nobody finds
- *them any more.  A graph that is larger than all of that memory, or than jobs leave of it with
- *those that they have, is refused with HG_DEVICE_OUT_OF_MEMORY.  No rows are a job's that makes a
- *graph, and those of a kept graph are its side's, whatever a mask says: so the answers count them.
+ * BUILD makes it: from then on the device process keeps it under its name, or another one which
+ * it got of that name meanwhile.  It does so in memory that is set apart for kept graphs; where
+ * that is full those go that were used least lately, and no job has.  They also go where jobs
+ * want their memory, and when DROP says so: nobody finds such a one any more, and where a job has
+ * it, it goes with the last of these.  A graph that is larger than all of that memory, or than
+ * jobs leave of it with those that they have, is refused with HG_DEVICE_OUT_OF_MEMORY.
  *
- * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT, at once or
- * when its turn has come.  From then on, until it is closed, they stay.  MASK tells which of their
- * rows count.
+ * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT, at once
+ * or when its turn has come.  From then on, until it is closed, they stay.  MASK tells which of
+ * their rows count.
+ *
+ * In answers a job that makes a graph has no rows, and a side that is a kept graph has the rows of
+ * that, whatever a mask says.
  *
  * It is nonsense to name a graph whose serial is 0, to append to a side that is a kept graph, or to
  * ask more of a job that makes one than PUT_EDGES, END_APPEND and BUILD.

@@ -9,18 +9,18 @@
  * only the copy used.
  *
  * WHAT IS SEEN: answers to other requests than those sent, or of other jobs; states and statuses
- * that do not exist or that nothing can have led to; parts of staging that do not lie in it;
- * rows that nobody has appended, and a job without those that were, or those of its kept graphs;
- *more or fewer matches than the job's statistics tell, or more than its rows can have; groups that
- *are not made of the matches, or of numbers that the columns can't hold; tables that can't be made
- *of the job's keys; kept graphs that are not there, where none was asked for.
+ * that do not exist or that nothing can have led to; parts of staging that do not lie in it; rows
+ * that nobody has appended, and a job without those that were, or those of its kept graphs; more
+ * or fewer matches than the job's statistics tell, or more than its rows can have; groups that
+ * are not made of the matches, or of numbers that the columns can't hold; tables that can't be
+ * made of the job's keys; kept graphs that are not there, where none was asked for.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
  * value than a column's, is not found out: to do so would be to join once more.  (Matches of keys
  * that are hashes are rechecked by whoever has asked for them.)
  *
- * test/unit/test_lies.c and test/t/023_device_lies.pl lie in all of these ways.
+ * test/unit/test_one_lie.c, test_lies.c and test/t/023_device_lies.pl lie in all of these ways.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

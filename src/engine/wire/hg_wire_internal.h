@@ -79,6 +79,8 @@ struct HgRemoteJob
 	HgTableTrial trial; /* where the spec has one: that points here ... */
 	HgKeptSpec keep;	/* ... and the same of these ... */
 	HgKeptUse kept[2];
+	HgKeptColumnSpec keep_column;
+	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	uint64_t kept_bytes; /* that what it has made to be kept holds */
 	uint64_t rows[2];	 /* by HgSide: of its kept graph, or sent so far */
 	bool appended;	  /* some were sent */
@@ -213,6 +215,8 @@ extern HgStatus hg_wire_remote_append(HgJob *handle, HgSide side, const void *ke
 									  HgError *error);
 extern HgStatus hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys,
 										   uint64_t count, uint64_t first_row, HgError *error);
+extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls,
+										  uint64_t count, uint64_t first_place, HgError *error);
 extern HgStatus hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column,
 											 const void *values, const uint8_t *nulls,
 											 uint64_t count, uint64_t first_row, HgError *error);

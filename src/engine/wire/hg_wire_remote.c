@@ -352,7 +352,7 @@ remote_keep(HgJob *handle, HgKept **graph, uint64_t *bytes, HgError *error)
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_usable(job, error);
 
-	if (status == HG_OK && (job->spec.keep == NULL || !job->built))
+	if (status == HG_OK && (!hg_kept_is_made(&job->spec) || !job->built))
 		status = hg_error_set(error, HG_INVALID, NULL, "the job has made nothing to be kept");
 	if (status != HG_OK)
 		return status;
@@ -376,6 +376,7 @@ init_engine(HgEngine *engine)
 	engine->append = hg_wire_remote_append;
 	engine->append_rows = hg_wire_remote_append_rows;
 	engine->append_column = hg_wire_remote_append_column;
+	engine->put_values = hg_wire_remote_put_values;
 	engine->reduce = remote_reduce;
 	engine->next_groups = remote_next_groups;
 	engine->build = remote_build;

@@ -65,6 +65,11 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 		job->keep = *spec->keep;
 		job->spec.keep = &job->keep;
 	}
+	if (spec->keep_column != NULL)
+	{
+		job->keep_column = *spec->keep_column;
+		job->spec.keep_column = &job->keep_column;
+	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (spec->kept[side] == NULL)
@@ -73,6 +78,12 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 		job->kept[side].graph = NULL;
 		job->spec.kept[side] = &job->kept[side];
 		job->rows[side] = job->kept[side].shape.rows;
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		{
+			job->kept_columns[side][column] = spec->kept_columns[side][column];
+			job->kept_columns[side][column].column = NULL;
+		}
+		job->spec.kept_columns[side] = job->kept_columns[side];
 	}
 }
 
@@ -80,11 +91,25 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 static HgStatus
 check_names(const HgJobSpec *spec, HgError *error)
 {
-	if ((spec->keep != NULL && spec->keep->name.serial == 0) ||
-		(spec->kept[HG_OUTER] != NULL && spec->kept[HG_OUTER]->name.serial == 0) ||
-		(spec->kept[HG_INNER] != NULL && spec->kept[HG_INNER]->name.serial == 0))
-		return hg_error_set(error, HG_INVALID, NULL, "a kept graph has no name");
-	return hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
+	HgStatus status = hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
+	bool named = true;
+
+	if (status != HG_OK)
+		return status;
+	if (spec->keep != NULL)
+		named = hg_kept_is_graph(&spec->keep->name);
+	if (spec->keep_column != NULL)
+		named = hg_kept_is_column(&spec->keep_column->name);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (spec->kept[side] == NULL)
+			continue;
+		named &= hg_kept_is_graph(&spec->kept[side]->name);
+		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+			named &= hg_kept_is_column(&spec->kept_columns[side][column].name);
+	}
+	return named ? HG_OK
+				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
 }
 
 HgStatus
@@ -120,9 +145,13 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	message.request.spec.keep = NULL;
 	message.request.trial = job->trial;
 	message.request.keep = job->keep;
+	message.request.spec.keep_column = NULL;
+	message.request.keep_column = job->keep_column;
+	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		message.request.spec.kept[side] = NULL;
+		message.request.spec.kept_columns[side] = NULL;
 		message.request.kept[side] = job->kept[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
@@ -192,7 +221,7 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
-	if (job->spec.keep != NULL || job->spec.kept[side] != NULL)
+	if (hg_kept_is_made(&job->spec) || job->spec.kept[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
@@ -299,24 +328,19 @@ hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_
 					   true, &taken, error);
 }
 
-HgStatus
-hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
-							 const uint8_t *nulls, uint64_t count, uint64_t first_row,
-							 HgError *error)
+/*
+ * Send values of a width, with the bytes that tell NULL, in as many requests as it takes: of this
+ * type, side and column, the first one's place or row number being first.
+ */
+static HgStatus
+send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uint64_t width,
+			const void *values, const uint8_t *nulls, uint64_t count, uint64_t first,
+			HgError *error)
 {
-	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_append(job, side, count, first_row, error);
 	const unsigned char *from = values;
-	uint64_t width;
-
-	if (status != HG_OK)
-		return status;
-	if (column >= job->spec.ncolumns[side])
-		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
-	width = job->spec.column_width[side][column];
-
 	/* its answer names the lease */
-	status = wait_open(job, error);
+	HgStatus status = wait_open(job, error);
+
 	while (status == HG_OK && count > 0)
 	{
 		uint64_t piece = job->slot_bytes / (width + 1);
@@ -336,7 +360,7 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 		message.request.nulls = nulls != NULL;
 		message.request.offset = offset;
 		message.request.count = piece;
-		message.request.first = first_row;
+		message.request.first = first;
 		to = job->client->staging + offset;
 		memcpy(to, from, (size_t) (piece * width));
 		if (nulls != NULL)
@@ -344,12 +368,49 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 			memcpy(to + piece * width, nulls, (size_t) piece);
 			nulls += piece;
 		}
-		status = hg_wire_job_send(job, HG_WIRE_APPEND_COLUMN, &message, error);
+		status = hg_wire_job_send(job, type, &message, error);
 		from += piece * width;
-		first_row += piece;
+		first += piece;
 		count -= piece;
 	}
 	return status;
+}
+
+HgStatus
+hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+							 const uint8_t *nulls, uint64_t count, uint64_t first_row,
+							 HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = check_append(job, side, count, first_row, error);
+
+	if (status != HG_OK)
+		return status;
+	if (column >= job->spec.ncolumns[side])
+		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
+	return send_values(job, HG_WIRE_APPEND_COLUMN, side, column,
+					   job->spec.column_width[side][column], values, nulls, count, first_row,
+					   error);
+}
+
+HgStatus
+hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_t count,
+						  uint64_t first_place, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	HgStatus status = hg_wire_job_usable(job, error);
+	uint64_t places;
+
+	if (status != HG_OK)
+		return status;
+	/* the device process would say so too late */
+	if (job->spec.keep_column == NULL || job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
+	places = hg_kept_places(&job->keep_column.shape);
+	if (first_place > places || count > places - first_place)
+		return hg_error_set(error, HG_INVALID, NULL, "values go beyond the places of a column");
+	return send_values(job, HG_WIRE_PUT_VALUES, HG_OUTER, 0, job->keep_column.shape.width, values,
+					   nulls, count, first_place, error);
 }
 
 HgStatus
