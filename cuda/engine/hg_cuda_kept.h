@@ -53,14 +53,14 @@ struct HgKept
 /* The graph or the column that a job makes; all zero in a job that makes none. */
 struct HgCudaMaking
 {
-	HgCudaKeptColumn column; /* shape.width is not 0 where it is one, until it is kept */
-	HgKeptShape shape;		 /* of a graph: key_width is not 0 */
-	uint64_t *keys;	   /* [shape.rows], wide, in device memory; NULL before the first ones */
-	uint32_t *rows;	   /* [shape.rows] */
-	int32_t *narrow;   /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
-	uint64_t count;	   /* edges that were put */
-	uint32_t numbers;  /* once it is built; see HgKept */
-	HgCudaGraph graph; /* once it is built, until it is kept */
+	HgCudaKeptColumn column; /* shape.width is not 0 where it is one */
+	HgKeptShape shape;		 /* key_width is not 0 where it is a graph */
+	uint64_t *keys;			 /* [shape.rows], wide, in device memory; NULL before the first ones */
+	uint32_t *rows;			 /* [shape.rows] */
+	int32_t *narrow;		 /* [HG_APPEND_KEYS, or fewer]: keys of 4 bytes on their way */
+	uint64_t count;			 /* edges that were put */
+	uint32_t numbers;		 /* once it is built; see HgKept */
+	HgCudaGraph graph;		 /* once it is built, until it is kept */
 };
 
 /* What a job has of a kept graph for a side; all zero where it has none. */

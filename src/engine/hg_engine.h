@@ -553,7 +553,8 @@ extern "C"
 		/*
 		 * Of a job with spec.keep_column: the values of count places from first_place on;
 		 * nulls[count] are bytes, not 0 where a row has NULL, or the array is NULL and none has.
-		 * Places that get none are undefined, as they are where there is no row.
+		 * Places that get none are undefined, as they are where there is no row.  HG_INVALID where
+		 * they go beyond the column, of which nothing is put then.
 		 */
 		HgStatus (*put_values)(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
 							   uint64_t first_place, HgError *error);

@@ -305,7 +305,7 @@ test_strides(HgEngine *engine, const HgHost *host)
 		}
 }
 
-/* More pairs than a chunk of an engine has, in few groups and in many. */
+/* A million pairs, in few groups and in many. */
 static void
 test_many(HgEngine *engine, const HgHost *host)
 {
@@ -317,16 +317,16 @@ test_many(HgEngine *engine, const HgHost *host)
 		const TestKeptSpread outer = {.mask = many ? TEST_MASK_SOME : TEST_MASK_NONE,
 									  .width = 8,
 									  .parts = 3,
-									  .count = large ? 200000 : 20000,
-									  .keys = large ? 4000 : 2000,
+									  .count = large ? 60000 : 20000,
+									  .keys = 2000,
 									  .numbers = 1 << 17,
 									  .ncolumns = 3,
 									  .values = many ? 0 : 3,
 									  .nulls = 10};
 		const TestKeptSpread inner = {.width = 8,
 									  .parts = 1,
-									  .count = large ? 100000 : 5000,
-									  .keys = large ? 4000 : 2000,
+									  .count = large ? 40000 : 5000,
+									  .keys = 2000,
 									  .ncolumns = 2,
 									  .values = many ? 1000 : 4};
 
