@@ -455,6 +455,18 @@ held_by(HgEngine *engine, uint64_t *budget)
 	return held;
 }
 
+/* Does an engine hold nothing any more?  A stream may not have passed the end of its job yet. */
+static bool
+lets_go(HgEngine *engine)
+{
+	const struct timespec pause = {0, 1000000};
+	uint64_t budget;
+
+	for (int i = 0; i < 2000 && held_by(engine, &budget) != 0; i++)
+		nanosleep(&pause, NULL);
+	return held_by(engine, &budget) == 0;
+}
+
 /*
  * Many bins that no block has room for, with few outer rows each: their rows are copied, and take
  * no more than they did before.
@@ -661,7 +673,6 @@ test_kept_little_room(void)
 		HgEngine *engine;
 		HgError error = {0};
 		HgStatus status;
-		uint64_t whole;
 
 		good = hg_cuda_engine_start(-1, budget, &engine, &error) == HG_OK;
 		if (!good)
@@ -669,8 +680,7 @@ test_kept_little_room(void)
 		status = test_kept_stretch(engine, test_host_plain(), &error);
 		refused += status == HG_DEVICE_OUT_OF_MEMORY;
 		fitted += status == HG_OK;
-		good =
-			(status == HG_OK || status == HG_DEVICE_OUT_OF_MEMORY) && held_by(engine, &whole) == 0;
+		good = (status == HG_OK || status == HG_DEVICE_OUT_OF_MEMORY) && lets_go(engine);
 		if (!good)
 			hg_tap_diag("budget %llu: status %d, %s %s", (unsigned long long) budget, (int) status,
 						error.message, error.detail);
