@@ -167,6 +167,24 @@ foreach my $program (grep { defined } $standin, $device)
 # Less memory than the graphs need: some are kept, and none of what is counted is wrong.
 if (defined $standin)
 {
+	# where one side is read, and the other's rows are lent, no keys go to a device, however fast that is
+	use_program($node, $standin, HG_STANDIN_FAST => 1);
+	kept('a fast device: all graphs are kept');
+	$node->safe_psql('postgres', 'create table c as select i % 9000 k from generate_series(1, 60000) i; analyze c');
+	foreach my $query ('select count(*) from a join c using (k)', 'select count(*) from c join a using (k)', 'select count(*) from a where exists (select from c where a.k = c.k)')
+	{
+		my $core = sql("set hashgraph.enabled = off; $query");
+
+		sql('set hashgraph.enabled = on');
+		ok(wait_for(sub { explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on; set hashgraph.resident = off;', $query) =~ /Keys Sent During Scan: [1-9]/ }, 20),
+			"keys are sent of sides that are read: $query");
+		unlike(explain_analyze($node, 'set max_parallel_workers_per_gather = 0; set hashgraph.force = on;', $query), qr/Keys Sent During Scan/, '... but not beside a side that is lent');
+		is(sql($query), $core, '... and the count is right');
+	}
+	$node->safe_psql('postgres', 'drop table c');
+
+	use_program($node, $standin);
+	kept('another process is given all graphs');
 	my $bytes = ready_devices($node, 'kept_bytes');
 
 	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = ' . "'" . int($bytes / 2 / 1024) . "kB'");

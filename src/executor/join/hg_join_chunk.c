@@ -194,9 +194,12 @@ hg_join_read_inner(HgJoinState *state)
 		state->streaming.declined = false;
 		hg_join_lend(state, HG_INNER);
 
-		/* of rows that are kept a part may be joined, which is found when all are there */
-		if (!state->reading.outer_ready && !state->kept.outer_whole && !hg_join_has_lent(state) &&
-			hg_join_may_send(state, 1, &columns))
+		/*
+		 * Of rows that are kept a part may be joined, which is found when all are there; and sides
+		 * that are sent are both read.
+		 */
+		if (!state->reading.outer_ready && !state->kept.outer_whole &&
+			!hg_join_expects_lent(state) && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 		/* what is held beside lent rows must be there as a whole */

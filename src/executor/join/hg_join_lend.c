@@ -266,6 +266,15 @@ hg_join_has_lent(const HgJoinState *state)
 	return state->inputs[HG_OUTER]->lent != NULL || state->inputs[HG_INNER]->lent != NULL;
 }
 
+bool
+hg_join_expects_lent(const HgJoinState *state)
+{
+	bool lent[2];
+
+	hg_join_expect_lent(state, lent);
+	return lent[HG_OUTER] || lent[HG_INNER];
+}
+
 void
 hg_join_return_lent(HgJoinState *state, HgSide side)
 {

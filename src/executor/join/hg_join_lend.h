@@ -59,6 +59,9 @@ extern void hg_join_expect_lent(const HgJoinState *state, bool lent[2]);
 /* Are rows of either side lent? */
 extern bool hg_join_has_lent(const HgJoinState *state);
 
+/* Are they, or would they be as things stand? */
+extern bool hg_join_expects_lent(const HgJoinState *state);
+
 /* Have all rows of a side be read, from its start, if some are lent. */
 extern void hg_join_return_lent(HgJoinState *state, HgSide side);
 
