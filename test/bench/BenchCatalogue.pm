@@ -20,6 +20,7 @@
 # fa, fb    N        far apart: multiples of 2^31 / N, each once, shuffled
 # fd        N/100    every hundredth key of fb, each once, shuffled
 # ga, gb    N        like fa and fb; once they are resident, one row in a hundred, side by side, is changed
+# ha, hb    N        like fa and fb; ... one row in ten thousand, far from each other, is changed
 #
 # For the plots: size_a and size_b are a and b; many_b is b, and many_a has M rows of each key, each with one
 # partner in many_b whatever M is.
@@ -86,6 +87,8 @@ my %tables;
 		sub { shuffled(far_key($_[0], 100) . ', (i % 1000)::int', least($_[0], 100), 25) }, { keys => ['k'] } ],
 	ga => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 100 } ],
 	gb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 100 } ],
+	ha => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 10000, apart => 1 } ],
+	hb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 10000, apart => 1 } ],
 	size_a => [ [ k => 'int', @value ], sub { $tables{a}[1]->(@_) } ],
 	size_b => [ [ k => 'int', @value ], sub { $tables{b}[1]->(@_) } ],
 	many_a => [ [ k => 'int', @value ],
@@ -153,6 +156,9 @@ sub queries
 		{ name => 'far keys, few', tables => [qw(fd fb)], sql => 'select count(*) from fb join fd using (k)' },
 		{ name => 'far keys, worker', tables => [qw(fa fb)], sql => 'select count(*) from fa join fb using (k)', workers => 1 },
 		{ name => 'far keys, 1 % new', tables => [qw(ga gb)], sql => 'select count(*) from ga join gb using (k)', duckdb => 0 },
+		{ name => 'far keys, 0.01 % new', tables => [qw(ha hb)], sql => 'select count(*) from ha join hb using (k)', duckdb => 0 },
+		{ name => 'far keys, groups', tables => [qw(fa fb)],
+			sql => 'select fb.v, sum(fa.v), count(*) from fa join fb using (k) group by fb.v' },
 		{ name => 'one worker', tables => [qw(a b)], sql => 'select count(*) from a join b using (k)', workers => 1 },);
 }
 
@@ -176,10 +182,13 @@ sub table_keys
 sub table_change
 {
 	my ($name, $rows) = @_;
-	my $changed = ($tables{$name}[2] // {})->{changed};
+	my $more = $tables{$name}[2] // {};
 
-	return undef unless $changed;
-	return "update $name set v = v + 1 where ctid in (select ctid from $name limit " . least($rows, $changed) . ')';
+	return undef unless $more->{changed};
+	# keys are far from each other in the order of their rows
+	return "update $name set v = v + 1 where " . ($more->{apart}
+		? "k <= " . 2**31 / $more->{changed}
+		: "ctid in (select ctid from $name limit " . least($rows, $more->{changed}) . ')');
 }
 
 # The SQL that makes a table with so many rows; many_a wants the rows of a key too.

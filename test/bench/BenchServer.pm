@@ -79,6 +79,26 @@ sub make_resident
 	return;
 }
 
+# Have a device be given copies of what a query asks of it: of HashGraphs as soon as they are there, of columns when joins have
+# asked for them.  It is done when no copies come any more, and done at once where there is no device.
+sub give_copies
+{
+	my ($self, $query, $settings) = @_;
+	my $bytes = q{select coalesce(sum(device_bytes), 0) from hashgraph_resident};
+	my ($last, $same) = (-1, 0);
+
+	return if $self->query('select count(*) from hashgraph_devices()') eq '0';
+	for (my $tries = 0; $tries < 30 && $same < 2; $tries++)
+	{
+		$self->query("\\o /dev/null\n$query;", settings => $settings);
+		sleep 1.5;
+		my $now = $self->query($bytes);
+		$same = $now eq $last ? $same + 1 : 0;
+		$last = $now;
+	}
+	return;
+}
+
 # Try something until a query says that it is so; an error after half a minute.
 sub wait_until
 {
