@@ -59,12 +59,20 @@ extern HgStatus test_named_put_values(HgWireClient *client, HgJob *job, uint32_t
 extern HgStatus test_named_make_column(HgWireClient *client, const HgHost *host, uint64_t serial,
 									   uint32_t column, uint32_t stride, HgError *error);
 
+/* Make a graph, and its columns 1 .. ncolumns. */
+extern HgStatus test_named_make_all(HgWireClient *client, uint64_t serial, uint64_t rows,
+									uint32_t ncolumns, uint32_t stride);
+
 /* Open a job that joins a graph with itself, and has its columns 1 .. ncolumns for both sides. */
 extern HgStatus test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial,
 								uint64_t rows, uint32_t ncolumns, uint32_t stride, HgJob **job,
 								HgError *error);
 
-/* Have that job, which is built, sum them up: HG_INVALID where a sum is wrong. */
+/* Have that job, which is built, sum them up: *right says whether what came, if it did, is so. */
+extern HgStatus test_named_sum(HgWireClient *client, HgJob *job, uint64_t rows, uint32_t ncolumns,
+							   bool *right, HgError *error);
+
+/* The same: HG_INVALID where a sum is wrong. */
 extern HgStatus test_named_reduce(HgWireClient *client, HgJob *job, uint64_t rows,
 								  uint32_t ncolumns, HgError *error);
 
