@@ -35,18 +35,18 @@ typedef enum HgQueueState
 	HG_QUEUE_WAITING,
 	HG_QUEUE_GRANTED,
 	HG_QUEUE_REFUSED,
-	HG_QUEUE_NOT_KEPT /* a graph that it names is not there */
+	HG_QUEUE_NOT_KEPT /* a graph, or a column, that it names is not there */
 } HgQueueState;
 
 /* hg_queue_kept.h */
 struct HgQueueItem;
 
-/* A kept graph or column that a job names. */
+/* A kept graph, or column, that a job names. */
 typedef struct HgQueueNamed
 {
 	const HgKeptName *name;
 	const void *shape;		  /* HgKeptShape, or of a column HgKeptColumnShape */
-	HgKept **to;			  /* becomes the engine's, while the job is open */
+	HgKept **to;			  /* set to the engine's, which stays while the job is open */
 	struct HgQueueItem *item; /* and this is what keeps it */
 } HgQueueNamed;
 
@@ -71,7 +71,7 @@ typedef struct HgQueueEntry
 	bool ahead;		  /* as its spec says, until it is built */
 	bool busy;		  /* it is worked on */
 	bool asked;		  /* to be evicted */
-	bool hurried;	  /* it must not wait any longer than kept graphs take to make room for it */
+	bool hurried;	  /* it must not wait any longer than kept items take to make room for it */
 	uint64_t used_ms; /* when it was admitted, or worked on last */
 
 	HgQueueNamed named[HG_QUEUE_NAMED]; /* [nnamed] by its owner, before it enters the queue */

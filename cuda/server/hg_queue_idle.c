@@ -40,8 +40,9 @@ is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 	return grouped > (job->ahead ? 1 : 0);
 }
 
+/* Does a job have anything that is kept?  Then, as ever, all that it names. */
 static bool
-has_graphs(const HgQueueEntry *job)
+has_items(const HgQueueEntry *job)
 {
 	return job->nnamed > 0 && job->named[0].item != NULL;
 }
@@ -50,7 +51,7 @@ has_graphs(const HgQueueEntry *job)
 static bool
 is_idle(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t now)
 {
-	if (job->in_team || (job->memory == 0 && !has_graphs(job)) || !is_unused(memory, job, now) ||
+	if (job->in_team || (job->memory == 0 && !has_items(job)) || !is_unused(memory, job, now) ||
 		is_bound(memory, job))
 		return false;
 	/* who has no lease any more has been given all keys */
@@ -67,7 +68,7 @@ ask_job(HgQueueEntry *job)
 
 /*
  * Would there be memory for the first in the queue when idle jobs, or those of them alone that have
- * been asked for, were evicted, and kept graphs that nobody uses then?
+ * been asked for, were evicted, and kept items that nobody uses then?
  */
 static bool
 would_be_enough(HgQueueMemory *memory, bool asked_alone, uint64_t now)

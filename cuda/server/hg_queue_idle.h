@@ -17,7 +17,7 @@
  * opened ahead of another that is at work (HgJobSpec) is idle with that: when its whole connection
  * is.
  *
- * Kept graphs that nobody uses go before any job does, and those that idle jobs alone use are
+ * Kept items that nobody uses go before any job does, and those that idle jobs alone use are
  * reckoned to go with them.
  *
  * Copyright (c) 2026, the hashgraph authors

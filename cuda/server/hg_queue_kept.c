@@ -65,42 +65,42 @@ hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueueEntry *job)
 {
 	uint64_t bytes = 0;
 
-	/* one that is both sides is there once */
-	for (const HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
-		if (!graph->dropped && is_named(graph, job))
-			bytes += graph->bytes;
+	/* one that is named twice, for both sides, is there once */
+	for (const HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		if (!item->dropped && is_named(item, job))
+			bytes += item->bytes;
 	return bytes;
 }
 
 static void
-take_out(HgQueueKept *kept, HgQueueItem *graph)
+take_out(HgQueueKept *kept, HgQueueItem *item)
 {
 	HgQueueItem **link = &kept->first;
 
-	while (*link != graph)
+	while (*link != item)
 		link = &(*link)->next;
-	*link = graph->next;
-	graph->next = NULL;
+	*link = item->next;
+	item->next = NULL;
 }
 
 static void
-put_last(HgQueueKept *kept, HgQueueItem *graph)
+put_last(HgQueueKept *kept, HgQueueItem *item)
 {
 	HgQueueItem **link = &kept->first;
 
 	while (*link != NULL)
 		link = &(*link)->next;
-	graph->next = NULL;
-	*link = graph;
+	item->next = NULL;
+	*link = item;
 }
 
-/* Take out a graph that is to be released. */
+/* Take out an item that is to be released. */
 static HgQueueItem *
-see_off(HgQueueKept *kept, HgQueueItem *graph)
+see_off(HgQueueKept *kept, HgQueueItem *item)
 {
-	take_out(kept, graph);
-	kept->leaving += graph->bytes;
-	return graph;
+	take_out(kept, item);
+	kept->leaving += item->bytes;
+	return item;
 }
 
 void
@@ -141,22 +141,22 @@ hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name)
 }
 
 void
-hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *graph)
+hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *item)
 {
-	put_last(kept, graph);
-	kept->graphs++;
-	kept->bytes += graph->bytes;
+	put_last(kept, item);
+	kept->count++;
+	kept->bytes += item->bytes;
 }
 
 HgQueueItem *
 hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name)
 {
-	HgQueueItem *graph = find(kept, name);
+	HgQueueItem *item = find(kept, name);
 
-	if (graph == NULL)
+	if (item == NULL)
 		return NULL;
-	graph->dropped = true;
-	return graph->users == 0 ? see_off(kept, graph) : NULL;
+	item->dropped = true;
+	return item->users == 0 ? see_off(kept, item) : NULL;
 }
 
 uint64_t
@@ -164,17 +164,17 @@ hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job)
 {
 	uint64_t bytes = 0;
 
-	for (const HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
-		if (graph->users == graph->ending && (graph->dropped || !is_named(graph, job)))
-			bytes += graph->bytes;
+	for (const HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		if (item->users == item->ending && (item->dropped || !is_named(item, job)))
+			bytes += item->bytes;
 	return bytes;
 }
 
 void
 hg_queue_kept_reckon_none(HgQueueKept *kept)
 {
-	for (HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
-		graph->ending = 0;
+	for (HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		item->ending = 0;
 }
 
 void
@@ -188,19 +188,19 @@ hg_queue_kept_reckon_end(const HgQueueEntry *job)
 HgQueueItem *
 hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job)
 {
-	for (HgQueueItem *graph = kept->first; graph != NULL; graph = graph->next)
-		if (graph->users == 0 && !is_named(graph, job))
+	for (HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		if (item->users == 0 && !is_named(item, job))
 		{
 			kept->evicted++;
-			return see_off(kept, graph);
+			return see_off(kept, item);
 		}
 	return NULL;
 }
 
 void
-hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *graph)
+hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *item)
 {
-	kept->graphs--;
-	kept->bytes -= graph->bytes;
-	kept->leaving -= graph->bytes;
+	kept->count--;
+	kept->bytes -= item->bytes;
+	kept->leaving -= item->bytes;
 }

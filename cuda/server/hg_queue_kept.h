@@ -3,18 +3,21 @@
  * hg_queue_kept.h
  *	  The kept graphs of a device process, and columns of theirs, by name.
  *
- * A job that makes one gives it to the process, which keeps it until it is dropped, or others or
- * jobs want its memory (src/engine/hg_kept.h, and hg_wire.h).  What they hold is device memory that
- * no job has reserved: hg_queue_memory.h reckons with both.
+ * Either is an item.  A job that makes one gives it to the process, which keeps it until it is
+ * dropped, or others or jobs want its memory (src/engine/hg_kept.h, and hg_wire.h).  What they hold
+ * is device memory that no job has reserved: hg_queue_memory.h reckons with both.
  *
- * PINS.  A job finds its graphs and pins them in the step that admits it, and lets go of them
- * when the engine has closed it: nobody has any while he waits in the queue, so that no two jobs
- * can wait for each other's.  A pinned graph stays; one that is dropped meanwhile is not found
- * any more, and goes with its last user.
+ * An item knows nothing of others: a graph goes without its columns, and they without it.  Whoever
+ * frees a graph drops each of them by its name.
  *
- * LOCKS.  All of it is under the queue's lock, so that a graph can't go between the look for it and
+ * PINS.  A job finds all items that it names and pins them in the step that admits it, or none, and
+ * lets go of them when the engine has closed it: nobody has any while he waits in the queue, so
+ * that no two jobs can wait for each other's.  A pinned item stays; one that is dropped meanwhile
+ * is not found any more, and goes with its last user.
+ *
+ * LOCKS.  All of it is under the queue's lock, so that an item can't go between the look for it and
  * the job's admission.  But no engine is called with that: what is to go is taken out under the
- * lock, the lock is let go, the engine releases the graphs, and then they are counted out.  Until
+ * lock, the lock is let go, the engine releases the items, and then they are counted out.  Until
  * then their memory is nobody's: they are leaving.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -46,16 +49,16 @@ typedef struct HgQueueItem
 typedef struct HgQueueKept
 {
 	HgQueueItem *first; /* the one that was used least lately */
-	uint32_t graphs;	 /* that have memory: in the list, or leaving */
-	uint64_t bytes;		 /* which is so much ... */
-	uint64_t leaving;	 /* ... and of it what is leaving */
-	uint64_t evicted;	 /* graphs that others, or jobs, wanted the memory of, so far */
+	uint32_t count;		/* of those that have memory: in the list, or leaving */
+	uint64_t bytes;		/* which is so much ... */
+	uint64_t leaving;	/* ... and of it what is leaving */
+	uint64_t evicted;	/* those that others, or jobs, wanted the memory of, so far */
 } HgQueueKept;
 
 /* What that holds at least which a job is to make. */
 extern uint64_t hg_queue_kept_least_bytes(const HgJobSpec *spec);
 
-/* Is all there that a job names? */
+/* Is all there that a job names, in the shapes that it says? */
 extern bool hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job);
 
 /* Bytes of those that are. */
@@ -65,7 +68,7 @@ extern uint64_t hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueue
 extern void hg_queue_kept_pin(HgQueueKept *kept, HgQueueEntry *job);
 
 /*
- * Let go of what a job has pinned, if it has.  Graphs that go with it are put in front of the list
+ * Let go of what a job has pinned, if it has.  Items that go with it are put in front of the list
  * gone, which is returned.
  */
 extern HgQueueItem *hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, HgQueueItem *gone);
@@ -73,30 +76,31 @@ extern HgQueueItem *hg_queue_kept_unpin(HgQueueKept *kept, HgQueueEntry *job, Hg
 /* Is there one of that name? */
 extern bool hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name);
 
-/* Take over a graph, which no job has, as the one that was used last. */
-extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *graph);
+/* Take over an item, which no job has, as the one that was used last. */
+extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *item);
 
-/* Drop the one of that name, if there is one: the graph, if it goes at once. */
+/* Drop the one of that name, if there is one: returns it, if it goes at once. */
 extern HgQueueItem *hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name);
 
 /*
- * Bytes of graphs that could go: that have no users, but for those that are reckoned to end, and
+ * Bytes of items that could go: that have no users, but for those that are reckoned to end, and
  * that job, which may be NULL, does not name.
  */
 extern uint64_t hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job);
 
-/* Reckon that a job ends, for what is asked next; and, before the lock is let go, that none does.
+/*
+ * Reckon that a job ends, for what is asked next; and, before the lock is let go, that none does.
  */
 extern void hg_queue_kept_reckon_end(const HgQueueEntry *job);
 extern void hg_queue_kept_reckon_none(HgQueueKept *kept);
 
 /*
- * Evict the graph that was used least lately of those that have no users and that job, which may be
+ * Evict the item that was used least lately of those that have no users and that job, which may be
  * NULL, does not name; NULL where there is none.
  */
 extern HgQueueItem *hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job);
 
-/* A graph that was leaving has been released: its memory is there again. */
-extern void hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *graph);
+/* An item that was leaving has been released: its memory is there again. */
+extern void hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *item);
 
 #endif /* HG_QUEUE_KEPT_H */

@@ -54,18 +54,18 @@ hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle)
 	return rest_of(budget_of(memory), memory->reserved + memory->kept.bytes - idle);
 }
 
-/* Has the device memory for the job, when graphs of so many bytes have gone? */
+/* Has the device memory for the job, when items of so many bytes have gone? */
 static bool
-fits_without(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t graphs)
+fits_without(const HgQueueMemory *memory, const HgQueueEntry *job, uint64_t gone)
 {
 	HgMemoryUse use;
 
-	if (job->memory > hg_queue_memory_unreserved(memory, graphs))
+	if (job->memory > hg_queue_memory_unreserved(memory, gone))
 		return false;
 	if (memory->open.length == 0)
 		return true;
 	memory->config->memory_use(memory->config->arg, &use);
-	return job->memory <= rest_of(use.budget, rest_of(use.held, graphs));
+	return job->memory <= rest_of(use.budget, rest_of(use.held, gone));
 }
 
 bool
@@ -74,7 +74,7 @@ hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job)
 	return fits_without(memory, job, 0);
 }
 
-/* Bytes of graphs that nobody uses, and of those that are leaving. */
+/* Bytes of items that nobody uses, and of those that are leaving. */
 static uint64_t
 spare_for(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
@@ -88,18 +88,18 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
 }
 
 /*
- * Evict the next graph, in front of those that have gone already; false where there is none, as the
+ * Evict the next item, in front of those that have gone already; false where there is none, as the
  * device's memory is another than a moment before.
  */
 static bool
 evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueItem **gone)
 {
-	HgQueueItem *graph = hg_queue_kept_evict(&memory->kept, job);
+	HgQueueItem *item = hg_queue_kept_evict(&memory->kept, job);
 
-	if (graph == NULL)
+	if (item == NULL)
 		return false;
-	graph->next = *gone;
-	*gone = graph;
+	item->next = *gone;
+	*gone = item;
 	return true;
 }
 
@@ -141,14 +141,14 @@ hg_queue_memory_kept_limit(const HgQueueMemory *memory)
 }
 
 static HgStatus
-refuse_graph(uint64_t bytes, uint64_t limit, HgError *error)
+refuse_item(uint64_t bytes, uint64_t limit, HgError *error)
 {
 	char detail[120];
 
 	snprintf(detail, sizeof(detail), "It needs %llu bytes at least, and may have %llu.",
 			 (unsigned long long) bytes, (unsigned long long) limit);
 	return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail,
-						"the HashGraph is too large for the device memory that is for kept ones");
+						"what is to be kept is too large for the device memory that is for that");
 }
 
 HgStatus
@@ -156,7 +156,7 @@ hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes, HgError 
 {
 	const uint64_t limit = hg_queue_memory_kept_limit(memory);
 
-	return bytes <= limit ? HG_OK : refuse_graph(bytes, limit, error);
+	return bytes <= limit ? HG_OK : refuse_item(bytes, limit, error);
 }
 
 HgStatus
@@ -169,7 +169,7 @@ hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes, HgQueue
 
 	*gone = NULL;
 	if (bytes > left)
-		return refuse_graph(bytes, left, error);
+		return refuse_item(bytes, left, error);
 	while (bytes > rest_of(limit, kept->bytes - kept->leaving))
 		if (!evict_one(memory, NULL, gone))
 			break;

@@ -8,11 +8,11 @@
  * that all of them hold together.  So is what there is to be reserved: other processes take
  * memory of the device.
  *
- * Kept graphs hold memory that no job reserves, and that jobs come before: where one does not fit
- * because of graphs that nobody uses, these go, those first that were used least lately, as many as
- * it takes, and none where that would not be enough.  Never for a job that names them.  A job that
- * makes a graph has its memory reserved as any other; when the graph is kept, that stops being the
- * job's in the same step (hg_server_queue_keep), so that nothing is counted twice.
+ * Kept items, graphs and columns, hold memory that no job reserves, and that jobs come before:
+ * where one does not fit because of items that nobody uses, these go, those first that were used
+ * least lately, as many as it takes, and none where that would not be enough.  Never for a job that
+ * names them.  A job that makes one has its memory reserved as any other; when it is kept, that
+ * stops being the job's in the same step (hg_server_queue_keep), so that nothing is counted twice.
  *
  * The caller holds the queue's lock.
  *
@@ -45,7 +45,7 @@ extern bool hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQ
 extern uint64_t hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
- * The memory which no job has been admitted for, and no kept graph holds, but for jobs and graphs
+ * The memory which no job has been admitted for, and no kept item holds, but for jobs and items
  * that have idle bytes together.
  */
 extern uint64_t hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t idle);
@@ -53,21 +53,21 @@ extern uint64_t hg_queue_memory_unreserved(const HgQueueMemory *memory, uint64_t
 /* Has the device memory for the job? */
 extern bool hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* The same, where kept graphs that nobody uses make room. */
+/* The same, where kept items that nobody uses make room. */
 extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
- * Take out the graphs that make room for the job; or for bytes more of it, an open one.  NULL where
+ * Take out the items that make room for the job; or for bytes more of it, an open one.  NULL where
  * it needs none, or where they would not be enough.
  */
 extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
 extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
-													uint64_t bytes);
+												   uint64_t bytes);
 
-/* What kept graphs may hold together. */
+/* What kept items may hold together. */
 extern uint64_t hg_queue_memory_kept_limit(const HgQueueMemory *memory);
 
-/* May a graph of so many bytes be kept, if there is no other?  Else HG_DEVICE_OUT_OF_MEMORY. */
+/* May an item of so many bytes be kept, if there is no other?  Else HG_DEVICE_OUT_OF_MEMORY. */
 extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes,
 										   HgError *error);
 

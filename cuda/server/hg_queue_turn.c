@@ -66,9 +66,9 @@ admit(HgServerQueue *queue, HgQueueEntry *job)
 	return HG_QUEUE_GRANTED;
 }
 
-/* Could kept graphs make room for a job that has none? */
+/* Could kept items make room for a job that has none? */
 static bool
-needs_graphs(const HgQueueMemory *memory, const HgQueueEntry *job)
+needs_items(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
 	return !hg_queue_memory_fits(memory, job) && hg_queue_memory_can_fit(memory, job);
 }
@@ -95,7 +95,7 @@ admit_or_refuse_group(HgServerQueue *queue, uint64_t group)
 		next = job->next;
 		if (job->group != group)
 			continue;
-		if (needs_graphs(&queue->memory, job))
+		if (needs_items(&queue->memory, job))
 		{
 			/* its own thread has them released */
 			job->hurried = true;
@@ -160,7 +160,7 @@ hg_queue_turn_pass_on(HgServerQueue *queue)
 
 	admit_waiting(queue);
 	first = queue->memory.waiting.first;
-	if (first != NULL && needs_graphs(&queue->memory, first))
+	if (first != NULL && needs_items(&queue->memory, first))
 		hg_queue_entry_wake(first);
 }
 
@@ -247,8 +247,7 @@ hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 		}
 		if (entry->state != HG_QUEUE_WAITING)
 			break;
-		/* kept graphs can make room, or another of this connection's jobs, which has to wait, too
-		 */
+		/* kept items can make room, or another of this connection's jobs, which has to wait, too */
 		if (ends[0].revents != 0 && read(waiter->wake, &count, sizeof(count)) < 0)
 			abort();
 		if (list == &queue->memory.waiting)

@@ -5,7 +5,7 @@
  *
  * hg_server_queue.c, whose calls these are made by, tells who comes before whom.
  *
- * The caller holds the queue's lock.  No engine is called with it: graphs that make room for a
+ * The caller holds the queue's lock.  No engine is called with it: items that make room for a
  * job are released by the thread of its own connection, which lets the lock go meanwhile, and
  * then looks whether the job still is the one whose turn it is.  Whoever gives something back
  * wakes it for that.
@@ -60,11 +60,11 @@ extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 /* The same of room for results. */
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
-/* Release graphs that were taken out, if there are any; the lock is let go meanwhile. */
+/* Release items that were taken out, if there are any; the lock is let go meanwhile. */
 extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
- * Have kept graphs make room for a job that does not fit; the lock is let go meanwhile.  Returns
+ * Have kept items make room for a job that does not fit; the lock is let go meanwhile.  Returns
  * whether there were any.
  */
 extern bool hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job);

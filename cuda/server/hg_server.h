@@ -5,7 +5,8 @@
  *
  *	hg_server.c			one connection, or a socket to listen on and a thread for each
  *	hg_server_session.c	a connection: messages, jobs, what an engine is lent
- *	hg_server_queue.c	what connections share: device memory, kept graphs, staging; on hg_queue_*.c
+ *	hg_server_queue.c	what connections share: device memory, what is kept, staging;
+ *						on hg_queue_*.c
  *
  * Nothing here knows what kind of engine does the work.
  *
@@ -24,7 +25,7 @@
 /* Device memory, in bytes. */
 typedef struct HgMemoryUse
 {
-	uint64_t budget; /* what jobs and kept graphs may hold together; less while other processes
+	uint64_t budget; /* what jobs may hold, and what is kept, together; less while other processes
 					  * have more */
 	uint64_t held;	 /* what they hold */
 	uint64_t peak;	 /* the most that they held */

@@ -108,11 +108,11 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 /* Does what a request to append names exist in the job, and lie within its lease? */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same of edges of a graph that is to be kept ... */
-extern bool hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request);
+/* The same of edges of a graph that is to be kept, of values of a column that is to be ... */
+extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
+extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 
 /* ... and of words of a mask. */
-extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 #endif /* HG_SERVER_INTERNAL_H */

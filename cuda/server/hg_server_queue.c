@@ -16,8 +16,8 @@
  * One mutex guards all of it.  Whoever waits sleeps in poll(), on his socket and on
  * an eventfd which the thread that has ended his wait writes to.
  *
- * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, the graphs that the
- * device keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where
+ * Below it are hg_queue_staging.h, the parts of staging, hg_queue_kept.h, what the device
+ * keeps, hg_queue_memory.h, its memory, hg_queue_idle.h, jobs that are evicted where
  * others wait, and hg_queue_turn.h, who is admitted, and how one waits for it.  How much memory
  * there is to be reserved is measured for who comes, and from time to time for who is the first
  * in the queue.
@@ -69,11 +69,11 @@ hg_server_queue_create(const HgServerConfig *config)
 void
 hg_server_queue_destroy(HgServerQueue *queue)
 {
-	HgQueueItem *graph;
+	HgQueueItem *item;
 
 	pthread_mutex_lock(&queue->lock);
-	while ((graph = hg_queue_kept_evict(&queue->memory.kept, NULL)) != NULL)
-		hg_queue_turn_release(queue, graph);
+	while ((item = hg_queue_kept_evict(&queue->memory.kept, NULL)) != NULL)
+		hg_queue_turn_release(queue, item);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_mutex_destroy(&queue->lock);
 	free(queue);
@@ -96,12 +96,12 @@ refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 						"the join is too large for the device memory that it may have");
 }
 
-/* The answer to a job that names a graph which is not there. */
+/* The answer to a job that names what is not there. */
 static HgStatus
 miss(HgError *error)
 {
 	return hg_error_set(error, HG_NOT_KEPT, NULL,
-						"the device does not have the HashGraph any more");
+						"the device does not have the HashGraph, or a column of it, any more");
 }
 
 /* The device memory that a job may have, if it has all of it to itself. */
@@ -362,7 +362,7 @@ hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *s
 	HgQueueItem *kept = calloc(1, sizeof(*kept));
 	HgQueueItem *gone = NULL;
 	HgStatus status = HG_OK;
-	bool known = false;
+	bool known;
 
 	if (kept == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
@@ -469,7 +469,7 @@ hg_server_queue_status(HgServerQueue *queue, HgDeviceStatus *status)
 	status->memory_reserved = queue->memory.reserved;
 	status->memory_held = use.held;
 	status->memory_peak = use.peak;
-	status->kept_graphs = queue->memory.kept.graphs;
+	status->kept_graphs = queue->memory.kept.count;
 	status->kept_bytes = queue->memory.kept.bytes;
 	status->kept_limit = hg_queue_memory_kept_limit(&queue->memory);
 	status->kept_evicted = queue->memory.kept.evicted;

@@ -49,7 +49,7 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 }
 
 bool
-hg_server_job_can_put(const HgServerJob *job, const HgWireRequest *request)
+hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request)
 {
 	const uint64_t width = job->keep.shape.key_width;
 

@@ -61,6 +61,26 @@ send_answer(HgServerSession *session, int attached)
  * Messages
  * ------------------------------------------------------------------------ */
 
+/*
+ * Has each of the columns that a side is to have beside its graph the name of one?  There are none
+ * where it is no kept graph.
+ */
+static bool
+columns_are_sane(const HgWireRequest *request, HgSide side)
+{
+	const bool kept = request->kept[side].shape.key_width > 0;
+	const uint32_t ncolumns = kept ? request->spec.ncolumns[side] : 0;
+
+	for (uint32_t i = 0; i < HG_MAX_COLUMNS; i++)
+	{
+		const HgKeptName *name = &request->kept_columns[side][i].name;
+
+		if (i < ncolumns ? !hg_kept_is_column(name) : name->serial != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Has what a request to open a job says is kept, or is to be, a name of its kind? */
 static bool
 names_are_sane(const HgWireRequest *request)
@@ -71,14 +91,10 @@ names_are_sane(const HgWireRequest *request)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (request->kept[side].shape.key_width == 0)
-			continue;
-		if (!hg_kept_is_graph(&request->kept[side].name) ||
-			request->spec.ncolumns[side] > HG_MAX_COLUMNS)
+		if (request->kept[side].shape.key_width > 0 && !hg_kept_is_graph(&request->kept[side].name))
 			return false;
-		for (uint32_t column = 0; column < request->spec.ncolumns[side]; column++)
-			if (!hg_kept_is_column(&request->kept_columns[side][column].name))
-				return false;
+		if (!columns_are_sane(request, (HgSide) side))
+			return false;
 	}
 	return true;
 }
@@ -107,7 +123,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 		case HG_WIRE_APPEND_COLUMN:
 			return job != NULL && hg_server_job_can_append(job, request);
 		case HG_WIRE_PUT_EDGES:
-			return job != NULL && hg_server_job_can_put(job, request);
+			return job != NULL && hg_server_job_can_put_edges(job, request);
 		case HG_WIRE_PUT_VALUES:
 			return job != NULL && hg_server_job_can_put_values(job, request);
 		case HG_WIRE_MASK:
@@ -209,7 +225,7 @@ serve_request(HgServerSession *session, const HgWireRequest *request)
 		leave(session, HG_SESSION_DEVICE_FAILED);
 }
 
-/* Drop a kept graph, which is nobody's. */
+/* Drop what is kept under a name, which is no job's. */
 static void
 serve_drop(HgServerSession *session, const HgWireRequest *note)
 {

@@ -242,6 +242,7 @@ play_table(HgEngine *engine, const HgHost *host, const TestData *data, bool *rig
 /* Names of graphs that sessions make, and which others may have altered. */
 #define KEPT_NAMES 4
 #define KEPT_ROWS(serial) (1000 + 500 * (serial))
+#define KEPT_COLUMNS 3
 
 /* Make a graph, and join what there may be of that name with itself. */
 static void
@@ -291,6 +292,34 @@ play_kept(HgWireClient *client, const HgHost *host, bool *right)
 	engine->close(job);
 }
 
+/* The same of a graph with columns, which are summed up. */
+static void
+play_columns(HgWireClient *client, const HgHost *host, bool *right)
+{
+	const uint64_t serial = 1 + hg_lies_random() % KEPT_NAMES;
+	const uint64_t rows = KEPT_ROWS(serial);
+	const uint32_t ncolumns = 1 + (uint32_t) (hg_lies_random() % KEPT_COLUMNS);
+	HgEngine *engine = hg_wire_client_engine(client);
+	HgStatus status;
+	HgJob *job = NULL;
+	bool summed;
+
+	if (hg_lies_random() % 2)
+		test_named_make(client, host, serial, rows, NULL);
+	for (uint32_t column = 1; column <= ncolumns; column++)
+		if (hg_lies_random() % 4 != 0)
+			test_named_make_column(client, host, serial, column, (uint32_t) rows, NULL);
+	if (hg_lies_random() % 4 == 0)
+		test_named_drop_column(client, serial, 1 + (uint32_t) (hg_lies_random() % KEPT_COLUMNS));
+	if (test_named_read(client, host, serial, rows, ncolumns, (uint32_t) rows, &job, NULL) != HG_OK)
+		return;
+	status = engine->build(job, NULL);
+	/* a process may refuse, in whatever words, but what it sums up is right */
+	if (status == HG_OK && test_named_sum(client, job, rows, ncolumns, &summed, NULL) == HG_OK)
+		*right = *right && summed;
+	engine->close(job);
+}
+
 /* One session with some jobs, until the connection is lost; false where it was deceived. */
 static bool
 play_session(HgWireClient *client)
@@ -322,6 +351,8 @@ play_session(HgWireClient *client)
 			play_table(hg_wire_client_engine(client), &impatient.host, &c.data, &right);
 		if (hg_lies_random() % 3 == 0)
 			play_kept(client, &impatient.host, &right);
+		if (hg_lies_random() % 3 == 0)
+			play_columns(client, &impatient.host, &right);
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)
 			play_job(engine, job, &c, whole, &right);
 		if (job != NULL)

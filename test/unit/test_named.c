@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_named.c
- *	  Graphs that a device process keeps by their names, for tests that know engines which hand them
- *	  out.
+ *	  What a device process keeps by its names, for tests that know engines which hand it out.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,6 +11,7 @@
 
 #include "test_named.h"
 
+#include "../../src/engine/hg_reduce.h"
 #include "hg_tap.h"
 
 #include <stdlib.h>
@@ -23,8 +23,16 @@ struct HgKept
 	HgKeptName name;
 };
 
-/* Names are given by all connections together. */
-static uint64_t last_serial = UINT64_C(1) << 32;
+/* The last name that was given: they are given by all connections together. */
+static HgKeptName last = {TEST_EPOCH, UINT64_C(1) << 32, 0, 0};
+
+static HgKeptName
+next_name(uint32_t column)
+{
+	last.serial++;
+	last.column = column;
+	return last;
+}
 
 static HgStatus
 named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
@@ -33,33 +41,54 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	HgEngine *remote = hg_wire_client_engine(named->client);
 	HgJobSpec named_spec = *spec;
 	HgKeptSpec keep;
+	HgKeptColumnSpec keep_column;
 	HgKeptUse kept[2];
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
 
 	if (spec->keep != NULL)
 	{
 		keep = *spec->keep;
-		keep.name = (HgKeptName){TEST_EPOCH, ++last_serial};
+		keep.name = next_name(0);
 		named_spec.keep = &keep;
 	}
+	if (spec->keep_column != NULL)
+	{
+		keep_column = *spec->keep_column;
+		keep_column.name = next_name(1);
+		named_spec.keep_column = &keep_column;
+	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->kept[side] != NULL)
+	{
+		if (spec->kept[side] == NULL)
+			continue;
+		kept[side] = *spec->kept[side];
+		kept[side].name = spec->kept[side]->graph->name;
+		named_spec.kept[side] = &kept[side];
+		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
 		{
-			kept[side] = *spec->kept[side];
-			kept[side].name = spec->kept[side]->graph->name;
-			named_spec.kept[side] = &kept[side];
+			columns[side][i] = spec->kept_columns[side][i];
+			columns[side][i].name = spec->kept_columns[side][i].column->name;
 		}
+		named_spec.kept_columns[side] = columns[side];
+	}
 	return remote->open(remote, host, &named_spec, job, error);
 }
+
+/* As the engine of a connection has it. */
+static HgStatus (*keep_by_name)(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error);
 
 /* Of the job that was opened last: the process has it already. */
 static HgStatus
 named_keep(HgJob *job, HgKept **graph, uint64_t *bytes, HgError *error)
 {
-	(void) job;
-	(void) error;
+	HgStatus status = keep_by_name(job, graph, bytes, error);
+
+	if (status != HG_OK)
+		return status;
+	if (*graph != NULL || *bytes == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "what is kept is here, or holds nothing");
 	*graph = test_malloc(sizeof(**graph));
-	(*graph)->name = (HgKeptName){TEST_EPOCH, last_serial};
-	*bytes = 0;
+	(*graph)->name = last;
 	return HG_OK;
 }
 
@@ -74,6 +103,7 @@ void
 test_named_init(TestNamed *named, HgWireClient *client)
 {
 	named->engine = *hg_wire_client_engine(client);
+	keep_by_name = named->engine.keep;
 	named->engine.open = named_open;
 	named->engine.keep = named_keep;
 	named->engine.release = named_release;
@@ -129,7 +159,7 @@ test_named_make(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 				HgError *error)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
-	const HgKeptName name = {TEST_EPOCH, serial};
+	const HgKeptName name = {TEST_EPOCH, serial, 0, 0};
 	const HgKeptShape shape = {8, 1, rows};
 	HgJob *job = NULL;
 	HgStatus status = test_named_open(client, host, &name, &shape, &job, error);
@@ -162,6 +192,185 @@ test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 		engine->close(job);
 	/* each has a key of its own */
 	return status == HG_OK && count != rows ? HG_INVALID : status;
+}
+
+/* The value of a place in a column, whose width is 4, and whether it is NULL. */
+static uint32_t
+value_at(uint32_t column, uint64_t place)
+{
+	return (uint32_t) place * (column + 1);
+}
+
+static bool
+is_null_at(uint32_t column, uint64_t place)
+{
+	return place % 10 == column % 10;
+}
+
+HgStatus
+test_named_open_column(HgWireClient *client, const HgHost *host, const HgKeptName *name,
+					   const HgKeptColumnShape *shape, HgJob **job, HgError *error)
+{
+	HgEngine *engine = hg_wire_client_engine(client);
+	const HgKeptColumnSpec keep = {.name = *name, .shape = *shape};
+	const HgJobSpec spec = {.key_width = 8, .device = -1, .keep_column = &keep};
+
+	return engine->open(engine, host, &spec, job, error);
+}
+
+HgStatus
+test_named_put_values(HgWireClient *client, HgJob *job, uint32_t column, uint64_t first,
+					  uint64_t count, HgError *error)
+{
+	uint32_t *values = test_malloc((size_t) count * sizeof(*values) + 1);
+	uint8_t *nulls = test_malloc((size_t) count + 1);
+	HgStatus status;
+
+	for (uint64_t i = 0; i < count; i++)
+	{
+		values[i] = value_at(column, first + i);
+		nulls[i] = is_null_at(column, first + i);
+	}
+	status = hg_wire_client_engine(client)->put_values(job, values, nulls, count, first, error);
+	free(values);
+	free(nulls);
+	return status;
+}
+
+HgStatus
+test_named_make_column(HgWireClient *client, const HgHost *host, uint64_t serial, uint32_t column,
+					   uint32_t stride, HgError *error)
+{
+	HgEngine *engine = hg_wire_client_engine(client);
+	const HgKeptName name = {TEST_EPOCH, serial, column, 0};
+	const HgKeptColumnShape shape = {4, 1, stride, 0};
+	HgJob *job = NULL;
+	HgStatus status = test_named_open_column(client, host, &name, &shape, &job, error);
+
+	/* the last ones first */
+	if (status == HG_OK)
+		status = test_named_put_values(client, job, column, stride / 3, stride - stride / 3, error);
+	if (status == HG_OK)
+		status = test_named_put_values(client, job, column, 0, stride / 3, error);
+	if (status == HG_OK)
+		status = engine->build(job, error);
+	if (job != NULL)
+		engine->close(job);
+	return status;
+}
+
+HgStatus
+test_named_make_all(HgWireClient *client, uint64_t serial, uint64_t rows, uint32_t ncolumns,
+					uint32_t stride)
+{
+	HgError error = {0};
+	HgStatus status = test_named_make(client, test_host_plain(), serial, rows, &error);
+
+	for (uint32_t column = 1; column <= ncolumns && status == HG_OK; column++)
+		status = test_named_make_column(client, test_host_plain(), serial, column, stride, &error);
+	if (status != HG_OK)
+		hg_tap_diag("status %d: %s", (int) status, error.message);
+	return status;
+}
+
+HgStatus
+test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial, uint64_t rows,
+				uint32_t ncolumns, uint32_t stride, HgJob **job, HgError *error)
+{
+	HgEngine *engine = hg_wire_client_engine(client);
+	const HgKeptUse use = {.name = {TEST_EPOCH, serial, 0, 0}, .shape = {8, 1, rows}};
+	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	HgJobSpec spec = {.key_width = 8,
+					  .device = -1,
+					  .kept = {&use, &use},
+					  .kept_columns = {columns[0], columns[1]}};
+
+	memset(columns, 0, sizeof(columns));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec.ncolumns[side] = ncolumns;
+		for (uint32_t i = 0; i < ncolumns; i++)
+		{
+			spec.column_width[side][i] = 4;
+			columns[side][i].name = (HgKeptName){TEST_EPOCH, serial, i + 1, 0};
+			columns[side][i].shape = (HgKeptColumnShape){4, 1, stride, 0};
+		}
+	}
+	return engine->open(engine, host, &spec, job, error);
+}
+
+HgStatus
+test_named_sum(HgWireClient *client, HgJob *job, uint64_t rows, uint32_t ncolumns, bool *right,
+			   HgError *error)
+{
+	HgEngine *engine = hg_wire_client_engine(client);
+	HgReduceSpec spec = {.nitems = ncolumns, .max_groups = 1};
+	uint64_t words[HG_MAX_REDUCE_WORDS];
+	HgGroupRecords records = {words, 1, 0};
+	const uint64_t *item = words + 2;
+	uint64_t groups = 0;
+	HgStatus status;
+
+	*right = true;
+	for (uint32_t i = 0; i < ncolumns; i++)
+	{
+		spec.items[i].kind = HG_REDUCE_SUM;
+		spec.items[i].argument = (HgReduceColumn){.side = i % 2, .column = i};
+	}
+	status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	if (status == HG_OK && groups == 1)
+		status = engine->next_groups(job, &records, error);
+	if (status != HG_OK)
+		return status;
+	/* each row has a key of its own, and its number is its place */
+	*right = records.count == 1 && words[1] == rows;
+	for (uint32_t i = 0; i < ncolumns && *right; i++, item += 3)
+	{
+		uint64_t count = 0;
+		uint64_t sum = 0;
+
+		for (uint64_t row = 0; row < rows; row++)
+			if (!is_null_at(i + 1, row))
+			{
+				sum += value_at(i + 1, row);
+				count++;
+			}
+		*right = item[0] == count && item[1] == sum && item[2] == 0;
+	}
+	return HG_OK;
+}
+
+HgStatus
+test_named_reduce(HgWireClient *client, HgJob *job, uint64_t rows, uint32_t ncolumns,
+				  HgError *error)
+{
+	bool right;
+	HgStatus status = test_named_sum(client, job, rows, ncolumns, &right, error);
+
+	if (status == HG_OK && !right)
+		return hg_error_set(error, HG_INVALID, NULL, "not one group of all rows, or a wrong sum");
+	return status;
+}
+
+HgStatus
+test_named_ask_columns(HgWireClient *client, uint64_t serial, uint64_t rows, uint32_t ncolumns,
+					   uint32_t stride)
+{
+	HgEngine *engine = hg_wire_client_engine(client);
+	HgError error = {0};
+	HgJob *job = NULL;
+	HgStatus status =
+		test_named_read(client, test_host_plain(), serial, rows, ncolumns, stride, &job, &error);
+
+	if (status == HG_OK)
+		status = engine->build(job, &error);
+	if (status == HG_OK)
+		status = test_named_reduce(client, job, rows, ncolumns, &error);
+	if (job != NULL)
+		engine->close(job);
+	if (status == HG_INVALID)
+		hg_tap_diag("%s", error.message);
+	return status;
 }
 
 bool
@@ -198,7 +407,13 @@ test_named_graphs_become(TestServer *server, uint64_t graphs)
 void
 test_named_drop(HgWireClient *client, uint64_t serial)
 {
-	const HgKeptName name = {TEST_EPOCH, serial};
+	test_named_drop_column(client, serial, 0);
+}
+
+void
+test_named_drop_column(HgWireClient *client, uint64_t serial, uint32_t column)
+{
+	const HgKeptName name = {TEST_EPOCH, serial, column, 0};
 
 	hg_wire_client_drop(client, &name);
 }

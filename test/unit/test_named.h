@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_named.h
- *	  Graphs that a device process keeps by their names, for tests that know engines which hand them
- *	  out.
+ *	  What a device process keeps by its names, for tests that know engines which hand it out.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,13 +46,51 @@ extern HgStatus test_named_make(HgWireClient *client, const HgHost *host, uint64
 /* Can it be joined, and has all of its rows?  HG_OK, or why it can't be opened. */
 extern HgStatus test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows);
 
-/* Drop one of this name, without a word of what becomes of it. */
-extern void test_named_drop(HgWireClient *client, uint64_t serial);
+/* Open a job that makes a column of this name and shape. */
+extern HgStatus test_named_open_column(HgWireClient *client, const HgHost *host,
+									   const HgKeptName *name, const HgKeptColumnShape *shape,
+									   HgJob **job, HgError *error);
 
-/* Does the process come to keep so many graphs? */
+/* Put so many values of 4 bytes, from the first place on, as a column of this number has them. */
+extern HgStatus test_named_put_values(HgWireClient *client, HgJob *job, uint32_t column,
+									  uint64_t first, uint64_t count, HgError *error);
+
+/* Make a column of these, of one part of stride places, beside the graph of that serial. */
+extern HgStatus test_named_make_column(HgWireClient *client, const HgHost *host, uint64_t serial,
+									   uint32_t column, uint32_t stride, HgError *error);
+
+/* Make a graph, and its columns 1 .. ncolumns. */
+extern HgStatus test_named_make_all(HgWireClient *client, uint64_t serial, uint64_t rows,
+									uint32_t ncolumns, uint32_t stride);
+
+/* Open a job that joins a graph with itself, and has its columns 1 .. ncolumns for both sides. */
+extern HgStatus test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial,
+								uint64_t rows, uint32_t ncolumns, uint32_t stride, HgJob **job,
+								HgError *error);
+
+/* Have that job, which is built, sum them up: *right says whether what came, if it did, is so. */
+extern HgStatus test_named_sum(HgWireClient *client, HgJob *job, uint64_t rows, uint32_t ncolumns,
+							   bool *right, HgError *error);
+
+/* The same: HG_INVALID where a sum is wrong. */
+extern HgStatus test_named_reduce(HgWireClient *client, HgJob *job, uint64_t rows,
+								  uint32_t ncolumns, HgError *error);
+
+/* Both: HG_OK, or why it can't be opened. */
+extern HgStatus test_named_ask_columns(HgWireClient *client, uint64_t serial, uint64_t rows,
+									   uint32_t ncolumns, uint32_t stride);
+
+/* Drop one of this name, a graph or a column, without a word of what becomes of it. */
+extern void test_named_drop(HgWireClient *client, uint64_t serial);
+extern void test_named_drop_column(HgWireClient *client, uint64_t serial, uint32_t column);
+
+/* Does the process come to keep so many graphs and columns? */
 extern bool test_named_graphs_become(TestServer *server, uint64_t graphs);
 
-/* Is nothing reserved, leased and held but by so many graphs, when all jobs have been closed? */
+/*
+ * Is nothing reserved, leased and held but by so many graphs and columns, when all jobs have been
+ * closed?
+ */
 extern bool test_named_is_at_rest(TestServer *server, uint64_t graphs);
 
 #endif /* TEST_NAMED_H */

@@ -101,6 +101,12 @@ typedef enum Lie
 	LIE_KEPT_ROW,
 	LIE_KEPT_LAST_ROW,
 	LIE_EDGES,
+	LIE_NOT_KEPT_COLUMN,
+	LIE_VALUES,
+	LIE_COLUMN_BUILD,
+	LIE_COLUMN_GROUPS,
+	LIE_COLUMN_KEY,
+	LIE_COLUMN_SUM,
 	LIE_COUNT
 } Lie;
 
@@ -168,6 +174,12 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a row of no part of a kept graph",
 	"the row behind the last one of its parts",
 	"edges that are rows of a join",
+	"a column that is not there, which is to be made",
+	"values that are rows of a join",
+	"a column that is made as a kept graph is joined",
+	"groups of more matches than a kept graph has pairs of rows",
+	"a group whose key does not fit its kept column",
+	"a group with a sum that the values of a kept column can't have",
 };
 
 /* A device process played by the host's own waiting. */
@@ -212,13 +224,15 @@ tell_groups(const Liar *liar, HgWireReply *reply)
 	uint64_t *record = (uint64_t *) (liar->staging + RESULTS);
 
 	record[0] = liar->lie == LIE_GROUP_KEY ? 1 << 20 : VALUE;
+	if (liar->lie == LIE_COLUMN_KEY && liar->has_kept)
+		record[0] = 1 << 20;
 	record[1] = liar->lie == LIE_GROUP_NULLS ? 2 : 0;
 	record[2] = liar->lie == LIE_GROUP_PAIRS ? ROWS + 1 : ROWS;
 	if (liar->lie == LIE_IMPOSSIBLE_PAIRS)
 		record[2] = IMPOSSIBLE;
 	record[3] = liar->lie == LIE_GROUP_COUNT ? ROWS + 1 : ROWS;
 	record[4] = ROWS * VALUE;
-	record[5] = liar->lie == LIE_GROUP_SUM ? 1 : 0;
+	record[5] = liar->lie == LIE_GROUP_SUM || (liar->lie == LIE_COLUMN_SUM && liar->has_kept);
 	record[6] = ROWS;
 	record[7] = liar->lie == LIE_GROUP_EXTREME ? UINT64_C(1) << 40 : VALUE;
 	reply->count = liar->lie != LIE_NO_MORE_GROUPS;
@@ -268,13 +282,15 @@ static void
 tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 {
 	const bool makes = request->keep.shape.key_width > 0;
+	const bool makes_column = request->keep_column.shape.width > 0;
 
 	liar->stats = (HgJobStats){0};
 	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
 	if (liar->has_kept)
 		liar->stats.rows[HG_OUTER] = ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
 	if ((liar->lie == LIE_NOT_KEPT && !liar->has_kept) ||
-		(liar->lie == LIE_NOT_KEPT_GRAPH && makes))
+		(liar->lie == LIE_NOT_KEPT_GRAPH && makes) ||
+		(liar->lie == LIE_NOT_KEPT_COLUMN && makes_column))
 		reply->error.status = HG_NOT_KEPT;
 }
 
@@ -332,7 +348,8 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			break;
 		case HG_WIRE_REDUCE:
 			reply->count = liar->lie == LIE_TOO_MANY_GROUPS ? request->reduce.max_groups + 1 : 1;
-			if (liar->lie == LIE_IMPOSSIBLE_PAIRS)
+			if (liar->lie == LIE_IMPOSSIBLE_PAIRS ||
+				(liar->lie == LIE_COLUMN_GROUPS && liar->has_kept))
 				liar->stats.matches += IMPOSSIBLE;
 			else
 				liar->stats.matches += liar->lie == LIE_GROUPS_OF_NOTHING ? 0 : ROWS;
@@ -345,6 +362,11 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			break;
 		case HG_WIRE_PUT_EDGES:
 			liar->stats.rows[HG_INNER] += liar->lie == LIE_EDGES ? request->count : 0;
+			break;
+		case HG_WIRE_PUT_VALUES:
+			liar->stats.rows[HG_OUTER] += liar->lie == LIE_VALUES ? request->count : 0;
+			if (liar->lie == LIE_COLUMN_BUILD)
+				liar->stats.build = HG_BUILD_RESIDENT;
 			break;
 	}
 	reply->stats = liar->stats;
@@ -391,6 +413,15 @@ are_matches(const HgMatches *matches)
 }
 
 static const uint32_t liar_keys[ROWS] = {1, 2, 3, 4};
+
+/* Groups by the one column of the outer side. */
+static const HgReduceSpec by_value = {
+	.nkeys = 1,
+	.nitems = 2,
+	.keys = {{.side = HG_OUTER, .is_signed = 1}},
+	.items = {{.kind = HG_REDUCE_SUM, .argument = {.side = HG_OUTER, .is_signed = 1}},
+			  {.kind = HG_REDUCE_MIN, .argument = {.side = HG_OUTER, .is_signed = 1}}},
+	.max_groups = 2};
 
 /* Have a table measured; false where something was answered that is not so. */
 static bool
@@ -446,18 +477,49 @@ ask_kept(HgEngine *engine, const HgHost *host)
 	return right;
 }
 
+/* Make a column, and reduce a join by it; false where something was answered that is not so. */
+static bool
+ask_column(HgEngine *engine, const HgHost *host)
+{
+	static const uint8_t values[ROWS] = {VALUE, VALUE, VALUE, VALUE};
+	const HgKeptColumnSpec keep = {.name = {1, 1, 1, 0}, .shape = {1, 1, ROWS, 0}};
+	const HgKeptUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, ROWS}};
+	const HgKeptColumnUse column = {.name = keep.name, .shape = keep.shape};
+	const HgJobSpec making = {.key_width = 4, .device = -1, .keep_column = &keep};
+	const HgJobSpec joining = {.key_width = 4,
+							   .device = -1,
+							   .ncolumns = {1, 0},
+							   .column_width = {{1}},
+							   .kept = {&use, NULL},
+							   .kept_columns = {&column, NULL}};
+	uint64_t words[HG_MAX_REDUCE_WORDS];
+	HgGroupRecords records = {words, 1, 0};
+	uint64_t groups = 0;
+	bool right = true;
+	HgJob *job;
+
+	if (engine->open(engine, host, &making, &job, NULL) == HG_OK)
+	{
+		if (engine->put_values(job, values, NULL, ROWS, 0, NULL) == HG_OK)
+			engine->build(job, NULL);
+		engine->close(job);
+	}
+	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
+		return true;
+	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK &&
+		engine->build(job, NULL) == HG_OK &&
+		engine->reduce(job, HG_MATCH_ALL, &by_value, &groups, NULL) == HG_OK &&
+		engine->next_groups(job, &records, NULL) == HG_OK)
+		right = records.count == 1 && words[0] == VALUE && words[2] == ROWS;
+	engine->close(job);
+	return right;
+}
+
 /* All that can be asked of a job; false where something was answered that is not so. */
 static bool
 ask_all(HgEngine *engine, HgJob *job)
 {
 	const uint8_t values[ROWS] = {VALUE, VALUE, VALUE, VALUE};
-	const HgReduceSpec spec = {
-		.nkeys = 1,
-		.nitems = 2,
-		.keys = {{.side = HG_OUTER, .is_signed = 1}},
-		.items = {{.kind = HG_REDUCE_SUM, .argument = {.side = HG_OUTER, .is_signed = 1}},
-				  {.kind = HG_REDUCE_MIN, .argument = {.side = HG_OUTER, .is_signed = 1}}},
-		.max_groups = 2};
 	uint32_t outer[2 * ROWS];
 	uint32_t inner[2 * ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * ROWS};
@@ -483,7 +545,7 @@ ask_all(HgEngine *engine, HgJob *job)
 	if (engine->describe(job, HG_INNER, &described, NULL) == HG_OK)
 		right = right && described.edges == ROWS;
 	engine->export_graph(job, HG_INNER, graph, graph + 5, graph + 9, NULL);
-	if (engine->reduce(job, HG_MATCH_ALL, &spec, &count, NULL) == HG_OK &&
+	if (engine->reduce(job, HG_MATCH_ALL, &by_value, &count, NULL) == HG_OK &&
 		engine->next_groups(job, &records, NULL) == HG_OK)
 		right = right && records.count == 1 && words[0] == VALUE && words[2] == ROWS;
 	return right;
@@ -544,6 +606,7 @@ state_after_lie(Lie lie, bool *right)
 		engine->close(job);
 		*right = ask_table(engine, &liar.host) && *right;
 		*right = ask_kept(engine, &liar.host) && *right;
+		*right = ask_column(engine, &liar.host) && *right;
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);

@@ -141,13 +141,13 @@ test_names(void)
 		HgKeptShape shape;
 		const char *what;
 	} others[] = {
-		{{TEST_EPOCH, 2}, {8, 1, ROWS}, "of another serial"},
-		{{TEST_EPOCH + 1, 1}, {8, 1, ROWS}, "of another epoch"},
-		{{TEST_EPOCH, 1}, {4, 1, ROWS}, "with narrower keys"},
-		{{TEST_EPOCH, 1}, {8, 2, ROWS}, "of more parts"},
-		{{TEST_EPOCH, 1}, {8, 1, ROWS - 1}, "of fewer rows"},
+		{{TEST_EPOCH, 2, 0, 0}, {8, 1, ROWS}, "of another serial"},
+		{{TEST_EPOCH + 1, 1, 0, 0}, {8, 1, ROWS}, "of another epoch"},
+		{{TEST_EPOCH, 1, 0, 0}, {4, 1, ROWS}, "with narrower keys"},
+		{{TEST_EPOCH, 1, 0, 0}, {8, 2, ROWS}, "of more parts"},
+		{{TEST_EPOCH, 1, 0, 0}, {8, 1, ROWS - 1}, "of fewer rows"},
 	};
-	const HgKeptName none = {TEST_EPOCH, 0};
+	const HgKeptName none = {TEST_EPOCH, 0, 0, 0};
 	TestServer server;
 	HgWireClient *client;
 	HgDeviceStatus status;
@@ -193,7 +193,7 @@ test_names(void)
 static void
 test_drop_in_use(void)
 {
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	TestServer server;
 	HgWireClient *user;
 	HgWireClient *other;
@@ -234,7 +234,7 @@ test_drop_in_use(void)
 static void
 test_both_make(void)
 {
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	TestServer server;
 	HgWireClient *clients[2];
 	HgJob *jobs[2] = {NULL, NULL};
@@ -279,7 +279,7 @@ test_lease(void)
 	test_start_speaker(&server, &speaker);
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.keep = (HgKeptSpec){.name = {TEST_EPOCH, 1}, .shape = shape};
+	message.request.keep = (HgKeptSpec){.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape};
 	test_ask(&speaker, HG_WIRE_OPEN, 1, &message);
 	hg_tap_ok(test_is_answered(&speaker, HG_OK) && speaker.answer.reply.lease_bytes > 0 &&
 				  speaker.answer.reply.lease_bytes <= 1048576 / 4 * 3 / 8,
@@ -425,10 +425,10 @@ open_by_hand(TestSpeaker *speaker, uint32_t job)
 	message.request.spec = test_plain_spec;
 	message.request.spec.expected_rows[HG_INNER] = 100;
 	if (job == JOB_MAKES)
-		message.request.keep = (HgKeptSpec){.name = {TEST_EPOCH, 2}, .shape = shape};
+		message.request.keep = (HgKeptSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = shape};
 	if (job == JOB_JOINS || job == JOB_BARE)
 		message.request.kept[HG_OUTER] =
-			(HgKeptUse){.name = {TEST_EPOCH, 1}, .shape = shape, .masked = job == JOB_JOINS};
+			(HgKeptUse){.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape, .masked = job == JOB_JOINS};
 	test_ask(speaker, HG_WIRE_OPEN, job, &message);
 	return test_is_answered(speaker, HG_OK);
 }
@@ -484,7 +484,7 @@ test_nonsense(void)
 static void
 test_client_refuses(void)
 {
-	const HgKeptName names[] = {{TEST_EPOCH, 1}, {TEST_EPOCH, 2}};
+	const HgKeptName names[] = {{TEST_EPOCH, 1, 0, 0}, {TEST_EPOCH, 2, 0, 0}};
 	TestServer server;
 	HgWireClient *client;
 	HgEngine *engine;
@@ -579,7 +579,7 @@ static const char *const end_names[ENDS] = {"is closed", "loses its connection"}
 static bool
 make_until(HgWireClient *client, Stage stage, HgJob **job)
 {
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	HgError error = {0};
 
 	return test_named_open(client, test_host_plain(), &name, &shape, job, &error) == HG_OK &&
@@ -594,7 +594,7 @@ static bool
 join_until(HgWireClient *client, Stage stage, HgJob **job)
 {
 	static const uint64_t words[100] = {3};
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint64_t keys[100];
 	uint32_t rows[2][10];
@@ -663,7 +663,7 @@ test_ends(void)
 static void
 test_cancels(void)
 {
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	TestServer server;
 	HgWireClient *client;
 	HgEngine *engine;
@@ -726,7 +726,7 @@ test_deaths(void)
 		if (victim == 0)
 		{
 			HgWireClient *client = test_start_client(&server);
-			const HgKeptUse use = {.name = {TEST_EPOCH, 1}, .shape = shape};
+			const HgKeptUse use = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape};
 			const HgJobSpec spec = {.key_width = 8,
 									.device = -1,
 									.kept = {&use, NULL},

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_server_kept_memory.c
- *	  What kept graphs hold of a device process's memory, and for whom they go.
+ *	  What kept graphs, and columns, hold of a device process's memory, and for whom they go.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.
  *
@@ -33,7 +33,7 @@ measure_graph(uint64_t *graph, uint64_t *job)
 	TestServer server;
 	HgWireClient *client;
 	HgJob *making = NULL;
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
@@ -51,8 +51,8 @@ measure_graph(uint64_t *graph, uint64_t *job)
 static void
 test_limit(uint64_t graph_bytes)
 {
-	const HgKeptName name = {TEST_EPOCH, 2};
-	const HgKeptName huge = {TEST_EPOCH, 9};
+	const HgKeptName name = {TEST_EPOCH, 2, 0, 0};
+	const HgKeptName huge = {TEST_EPOCH, 9, 0, 0};
 	const HgKeptShape large = {8, 1, 3 * ROWS};
 	char limit[32];
 	const char *const options[] = {"--kept-bytes", limit, NULL};
@@ -87,7 +87,7 @@ test_limit(uint64_t graph_bytes)
 	/* both are in use */
 	for (int i = 0; i < 2; i++)
 	{
-		const HgKeptName used = {TEST_EPOCH, i == 0 ? 1 : 3};
+		const HgKeptName used = {TEST_EPOCH, i == 0 ? 1 : 3, 0, 0};
 
 		good = good &&
 			   test_named_join(user, test_host_plain(), &used, &shape, &jobs[i], &error) == HG_OK;
@@ -123,7 +123,8 @@ static void
 test_room_for_jobs(uint64_t graph_bytes)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	const HgKeptName names[] = {{TEST_EPOCH, 1}, {TEST_EPOCH, 2}, {TEST_EPOCH, 3}};
+	const HgKeptName names[] = {
+		{TEST_EPOCH, 1, 0, 0}, {TEST_EPOCH, 2, 0, 0}, {TEST_EPOCH, 3, 0, 0}};
 	const uint64_t graph_rows = graph_bytes / 32;
 	TestServer server;
 	TestSpeaker first;
@@ -236,7 +237,7 @@ test_own_graphs(uint64_t graph_bytes)
 	TestSpeaker speaker;
 	HgWireClient *client;
 	HgWireMessage message;
-	HgKeptUse use = {.name = {TEST_EPOCH, 1}, .shape = shape};
+	HgKeptUse use = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape};
 	HgJobSpec spec = test_plain_spec;
 	HgError error = {0};
 	bool good;
@@ -284,7 +285,7 @@ static void
 test_not_twice(uint64_t graph_bytes, uint64_t job_bytes)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	TestServer server;
 	TestSpeaker speaker;
 	HgWireClient *client;
@@ -321,7 +322,7 @@ static void
 test_idle_user(void)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
-	const HgKeptName name = {TEST_EPOCH, 1};
+	const HgKeptName name = {TEST_EPOCH, 1, 0, 0};
 	TestServer server;
 	TestSpeaker waiting;
 	HgWireClient *client;
@@ -362,6 +363,10 @@ test_idle_user(void)
 #define CROWD_NAMES 5
 #define CROWD_ROWS(serial) (UINT64_C(20000) + 5000 * (serial))
 
+/* Columns of each, and their places. */
+#define CROWD_COLUMNS 2
+#define CROWD_STRIDE(serial) ((uint32_t) CROWD_ROWS(serial) + 7)
+
 /* What comes of a graph that others may have dropped, or of memory that they have. */
 static bool
 is_usual(HgStatus status)
@@ -383,12 +388,13 @@ crowd_member(TestServer *server, int number)
 	for (int round = 0; good && round < 40; round++)
 	{
 		const uint64_t serial = 1 + test_kept_random(&state, CROWD_NAMES);
+		const uint32_t column = 1 + (uint32_t) test_kept_random(&state, CROWD_COLUMNS);
 		TestImpatient impatient;
 		HgError error = {0};
 		HgStatus status = HG_OK;
 		HgJob *job;
 
-		switch (test_kept_random(&state, 6))
+		switch (test_kept_random(&state, 10))
 		{
 			case 0:
 				status =
@@ -408,6 +414,22 @@ crowd_member(TestServer *server, int number)
 				status = job != NULL ? HG_OK : error.status;
 				if (job != NULL)
 					hg_wire_client_engine(client)->close(job);
+				break;
+			case 4:
+				status = test_named_make_column(client, test_host_plain(), serial, column,
+												CROWD_STRIDE(serial), &error);
+				break;
+			case 5:
+				test_impatient_init(&impatient, 1 + (double) test_kept_random(&state, 5));
+				status = test_named_make_column(client, &impatient.host, serial, column,
+												CROWD_STRIDE(serial), &error);
+				break;
+			case 6:
+				test_named_drop_column(client, serial, column);
+				break;
+			case 7:
+				status = test_named_ask_columns(client, serial, CROWD_ROWS(serial), column,
+												CROWD_STRIDE(serial));
 				break;
 			default:
 				status = test_named_ask(client, serial, CROWD_ROWS(serial));
@@ -453,15 +475,16 @@ test_crowd(void)
 		good = waitpid(members[i], &status, 0) == members[i] && WIFEXITED(status) &&
 			   WEXITSTATUS(status) == 0 && good;
 	}
-	hg_tap_ok(good, "sessions make, join and drop the same graphs");
-	hg_tap_diag("%llu graphs went for others, or for jobs",
+	hg_tap_ok(good, "sessions make, join and drop the same graphs and columns");
+	hg_tap_diag("%llu of them went for others, or for jobs",
 				(unsigned long long) test_status_of(&server).kept_evicted);
 	client = test_start_client(&server);
 	hg_tap_ok(test_counts_become(&server, 1, 0, 0) &&
 				  test_named_is_at_rest(&server, test_status_of(&server).kept_graphs),
-			  "nothing is left but graphs");
+			  "nothing is left but some of these");
 	for (uint64_t serial = 1; serial <= CROWD_NAMES; serial++)
-		test_named_drop(client, serial);
+		for (uint32_t column = 0; column <= CROWD_COLUMNS; column++)
+			test_named_drop_column(client, serial, column);
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
 			  "and none of them when they were dropped");
 	hg_wire_client_destroy(client);

@@ -77,25 +77,30 @@
  * A job whose OPEN names a table has it measured by MEASURE in place of BUILD, and nothing else is
  * asked of it.  It is admitted with what its keys and the table need of device memory at least.
  *
- * KEPT GRAPHS
+ * KEPT GRAPHS AND COLUMNS
  *
- * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, and
- * BUILD makes it: from then on the device process keeps it under its name, or another one which
- * it got of that name meanwhile.  It does so in memory that is set apart for kept graphs; where
- * that is full those go that were used least lately, and no job has.  They also go where jobs
- * want their memory, and when DROP says so: nobody finds such a one any more, and where a job has
- * it, it goes with the last of these.  A graph that is larger than all of that memory, or than
- * jobs leave of it with those that they have, is refused with HG_DEVICE_OUT_OF_MEMORY.
+ * A job whose OPEN names a graph to be kept (engine/hg_kept.h) gets its edges by PUT_EDGES, one
+ * that names a column its values by PUT_VALUES, and BUILD makes it: from then on the device process
+ * keeps it under its name, or another one which it got of that name meanwhile.  It does so in
+ * memory that is set apart for what is kept; where that is full, what was used least lately goes,
+ * and no job has.  So it does where jobs want the memory, and when DROP says so: nobody finds it
+ * any more, and where a job has it, it goes with the last of these.  What is larger than all of
+ * that memory, or than jobs leave of it with what they have, is refused with
+ * HG_DEVICE_OUT_OF_MEMORY.  A column does not go with its graph, nor a graph with its columns: each
+ * has a name of its own.
  *
- * A job whose OPEN names kept graphs has them for sides, or is refused with HG_NOT_KEPT, at once
- * or when its turn has come.  From then on, until it is closed, they stay.  MASK tells which of
- * their rows count.
+ * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
+ * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
+ * there, or of another shape than it says.  From then on, until it is closed, they stay.  MASK
+ * tells which of the graphs' rows count.
  *
- * In answers a job that makes a graph has no rows, and a side that is a kept graph has the rows of
- * that, whatever a mask says.
+ * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
+ * the rows of that, whatever a mask says.
  *
- * It is nonsense to name a graph whose serial is 0, to append to a side that is a kept graph, or to
- * ask more of a job that makes one than PUT_EDGES, END_APPEND and BUILD.
+ * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
+ * without one, or columns of a side that is no kept graph; to append keys or columns to one that
+ * is; to put values beyond the places of a column; or to ask more of a job that makes something to
+ * be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * THE QUEUE
  *
@@ -258,25 +263,28 @@ typedef struct HgWireRequest
 	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
 	uint32_t part;		 /* EXPORT: HgWirePart */
 	uint32_t column;	 /* APPEND_COLUMN */
-	uint32_t nulls;		 /* APPEND_COLUMN: 1 where bytes that tell NULL follow the values, else 0 */
+	uint32_t nulls;		 /* APPEND_COLUMN, PUT_VALUES: 1 where bytes that tell NULL follow the
+						  * values, else 0 */
 	uint32_t zero;		 /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
 	uint32_t unused;	 /* 0 */
 	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
-	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, MASK: in staging, a
-						  * multiple of 8 */
-	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, MASK: keys, values,
-						  * edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements
-						  * wanted at most */
+	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, PUT_VALUES, MASK: in
+						  * staging, a multiple of 8 */
+	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, PUT_VALUES, MASK: keys,
+						  * values, edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records,
+						  * elements wanted at most */
 	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-						  * EXPORT: the first element wanted; MASK: the first word */
+						  * PUT_VALUES: the place of the first value; EXPORT: the first element
+						  * wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
-						  * DROP: its name */
+						  * DROP: a name, which may be a column's */
 	HgKeptUse kept[2];	 /* OPEN: by HgSide, the same of kept graphs that are sides; but for the
 						  * pointer in it, which is NULL, as in all that follows */
 	HgKeptColumnSpec keep_column; /* OPEN: the column to be kept; shape.width in it is 0 for none */
-	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS]; /* OPEN: of kept sides, as many as the spec has */
+	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS]; /* OPEN: of kept sides, as many as the spec has
+													  * columns */
 } HgWireRequest;
 
 typedef struct HgWireReply

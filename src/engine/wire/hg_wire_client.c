@@ -366,7 +366,7 @@ hg_wire_client_drop(HgWireClient *client, const HgKeptName *name)
 {
 	HgWireMessage message;
 
-	/* 0 is no graph's, and whoever names it is cut off */
+	/* 0 is nobody's, and whoever names it is cut off */
 	if (name->serial == 0 || hg_wire_client_check(client, NULL) != HG_OK)
 		return;
 	memset(&message, 0, sizeof(message));

@@ -63,7 +63,7 @@ typedef struct HgDeviceStatus
 	uint64_t memory_reserved; /* what open jobs were admitted for */
 	uint64_t memory_held;	  /* what they hold */
 	uint64_t memory_peak;	  /* the most that they held */
-	uint64_t kept_graphs;	  /* that are there ... */
+	uint64_t kept_graphs;	  /* graphs and columns that are there ... */
 	uint64_t kept_bytes;	  /* ... what they hold of the budget ... */
 	uint64_t kept_limit;	  /* ... and may */
 	uint64_t kept_evicted;	  /* since its start: others, or jobs, wanted their memory */
@@ -153,9 +153,10 @@ extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
 extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
 
 /*
- * Have the device process let go of a kept graph, once no job has it; it may have none of that
- * name.  Nobody learns what became of it.  A job that makes the graph meanwhile, and is built after
- * this has arrived, keeps it all the same.
+ * Have the device process let go of a kept graph, or of a column, once no job has it; it may have
+ * none of that name.  The columns of a graph stay when that goes, until they are dropped, each by
+ * its name.  Nobody learns what became of it.  A job that makes the same meanwhile, and is built
+ * after this has arrived, keeps it all the same.
  */
 extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
 

@@ -6,7 +6,7 @@
  *	hg_wire_answer.c	what the device process says, before it is believed
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
  *	hg_wire_job.c		what calls of a job have in common: requests, and results in staging
- *	hg_wire_send.c		a job until it is built: open, keys, columns, edges, masks
+ *	hg_wire_send.c		a job until it is built: open, keys, columns, edges, values, masks
  *	hg_wire_remote.c	the remote engine: the calls of hg_engine.h
  *
  * Each stands on those above it.  What always holds:
@@ -83,10 +83,10 @@ struct HgRemoteJob
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	uint64_t kept_bytes; /* that what it has made to be kept holds */
 	uint64_t rows[2];	 /* by HgSide: of its kept graph, or sent so far */
-	bool appended;	  /* some were sent */
-	bool numbered;	  /* ... with their numbers */
-	uint64_t edges;	  /* put so far */
-	bool built;		  /* or appending has ended: no more keys come */
+	bool appended;		 /* some were sent */
+	bool numbered;		 /* ... with their numbers */
+	uint64_t edges;		 /* put so far */
+	bool built;			 /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
@@ -177,8 +177,8 @@ extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, ui
 									HgError *error);
 
 /*
- * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes a graph to
- * be kept: the device process would end the connection of who asks for them.
+ * May matches be asked for, as far as the job's kind goes?  HG_INVALID of one that makes what
+ * is to be kept: the device process would end the connection of who asks for them.
  */
 extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
 
@@ -215,14 +215,13 @@ extern HgStatus hg_wire_remote_append(HgJob *handle, HgSide side, const void *ke
 									  HgError *error);
 extern HgStatus hg_wire_remote_append_rows(HgJob *handle, HgSide side, const void *keys,
 										   uint64_t count, uint64_t first_row, HgError *error);
-extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls,
-										  uint64_t count, uint64_t first_place, HgError *error);
 extern HgStatus hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column,
 											 const void *values, const uint8_t *nulls,
 											 uint64_t count, uint64_t first_row, HgError *error);
-
 extern HgStatus hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows,
 										 uint64_t count, HgError *error);
+extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls,
+										  uint64_t count, uint64_t first_place, HgError *error);
 extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count,
 									const uint64_t *words, HgError *error);
 

@@ -376,7 +376,6 @@ init_engine(HgEngine *engine)
 	engine->append = hg_wire_remote_append;
 	engine->append_rows = hg_wire_remote_append_rows;
 	engine->append_column = hg_wire_remote_append_column;
-	engine->put_values = hg_wire_remote_put_values;
 	engine->reduce = remote_reduce;
 	engine->next_groups = remote_next_groups;
 	engine->build = remote_build;
@@ -390,8 +389,9 @@ init_engine(HgEngine *engine)
 	engine->start = remote_start;
 	engine->measure_table = remote_measure_table;
 	engine->keep = remote_keep;
-	/* graphs are kept by their names, and given back by hg_wire_client_drop */
+	/* what is kept goes by its name, and is given back by hg_wire_client_drop */
 	engine->put_edges = hg_wire_remote_put_edges;
+	engine->put_values = hg_wire_remote_put_values;
 	engine->mask = hg_wire_remote_mask;
 }
 

@@ -2,7 +2,7 @@
  *
  * hg_wire_send.c
  *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns, or
- *	  the edges of a graph that is to be kept, or masks of those that are.
+ *	  what is to be kept, or masks of graphs that are.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
@@ -72,6 +72,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
+		job->spec.kept_columns[side] = NULL;
 		if (spec->kept[side] == NULL)
 			continue;
 		job->kept[side] = *spec->kept[side];
@@ -97,9 +98,9 @@ check_names(const HgJobSpec *spec, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if (spec->keep != NULL)
-		named = hg_kept_is_graph(&spec->keep->name);
+		named &= hg_kept_is_graph(&spec->keep->name);
 	if (spec->keep_column != NULL)
-		named = hg_kept_is_column(&spec->keep_column->name);
+		named &= hg_kept_is_column(&spec->keep_column->name);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (spec->kept[side] == NULL)
@@ -143,9 +144,9 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	message.request.spec = *spec;
 	message.request.spec.trial = NULL;
 	message.request.spec.keep = NULL;
+	message.request.spec.keep_column = NULL;
 	message.request.trial = job->trial;
 	message.request.keep = job->keep;
-	message.request.spec.keep_column = NULL;
 	message.request.keep_column = job->keep_column;
 	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -338,9 +339,10 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 			HgError *error)
 {
 	const unsigned char *from = values;
-	/* its answer names the lease */
-	HgStatus status = wait_open(job, error);
+	HgStatus status;
 
+	/* its answer names the lease */
+	status = wait_open(job, error);
 	while (status == HG_OK && count > 0)
 	{
 		uint64_t piece = job->slot_bytes / (width + 1);
