@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_server_column_makers.c
+ *	  Who makes columns that a device process is to keep: two of one at once, one that asks for what
+ *	  can't be or has made it already, one that dies, and what goes for theirs.
+ *
+ * The device process is the stand-in (hg_device_standin.c), which lies beside this program.  With
+ * the path of a device process as its argument it runs the tests that need neither a slow one nor
+ * a certain amount of memory, with that.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#define _GNU_SOURCE /* kill */
+
+#include "hg_tap.h"
+#include "test_named.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Rows of graphs, and places of columns. */
+#define ROWS 20000
+#define STRIDE 20001
+
+static const HgKeptName column_name = {TEST_EPOCH, 1, 1, 0};
+static const HgKeptColumnShape column_shape = {4, 1, STRIDE, 0};
+
+static bool
+make_all(HgWireClient *client, uint64_t serial, uint32_t ncolumns)
+{
+	return test_named_make_all(client, serial, ROWS, ncolumns, STRIDE) == HG_OK;
+}
+
+static bool
+make_column(HgWireClient *client, uint64_t serial, uint32_t column)
+{
+	return test_named_make_column(client, test_host_plain(), serial, column, STRIDE, NULL) == HG_OK;
+}
+
+static HgStatus
+ask(HgWireClient *client, uint64_t serial, uint32_t ncolumns)
+{
+	return test_named_ask_columns(client, serial, ROWS, ncolumns, STRIDE);
+}
+
+/* ------------------------------------------------------------------------
+ * What can be asked for
+ * ------------------------------------------------------------------------ */
+
+/* Columns that can't be, of names that can: they are refused, and the connection goes on. */
+static void
+test_impossible(void)
+{
+	static const struct
+	{
+		const char *what;
+		HgKeptColumnShape shape;
+		HgKeptSpec graph; /* which is to be made with it */
+		HgKeptUse kept;	  /* or read */
+		uint64_t team;
+	} columns[] = {
+		{.what = "of three bytes", .shape = {3, 1, STRIDE, 0}},
+		{.what = "of no parts", .shape = {4, 0, STRIDE, 0}},
+		{.what = "of more parts than there are", .shape = {4, UINT32_MAX, STRIDE, 0}},
+		{.what = "of no places", .shape = {4, 1, 0, 0}},
+		{.what = "of a stride beyond a part", .shape = {4, 1, UINT32_MAX, 0}},
+		{.what = "of a team", .shape = {4, 1, STRIDE, 0}, .team = 7},
+		{.what = "with a graph that is made",
+		 .shape = {4, 1, STRIDE, 0},
+		 .graph = {{TEST_EPOCH, 1, 0, 0}, {8, 1, ROWS}}},
+		{.what = "with a graph that is joined",
+		 .shape = {4, 1, STRIDE, 0},
+		 .kept = {.name = {TEST_EPOCH, 2, 0, 0}, .shape = {8, 1, ROWS}}},
+	};
+	TestServer server;
+	TestSpeaker speaker;
+	HgWireClient *client;
+	HgWireMessage message;
+	bool good;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	test_start_speaker(&server, &speaker);
+	good = make_all(client, 2, 0);
+	for (uint32_t i = 0; i < LENGTH(columns); i++)
+	{
+		memset(&message, 0, sizeof(message));
+		message.request.spec = test_plain_spec;
+		message.request.spec.team = columns[i].team;
+		message.request.keep = columns[i].graph;
+		message.request.kept[HG_OUTER] = columns[i].kept;
+		message.request.keep_column =
+			(HgKeptColumnSpec){.name = column_name, .shape = columns[i].shape};
+		test_ask(&speaker, HG_WIRE_OPEN, 1 + i, &message);
+		hg_tap_ok(good && test_is_answered(&speaker, HG_INVALID) &&
+					  test_named_is_at_rest(&server, 1),
+				  "a column %s is refused", columns[i].what);
+	}
+	message.request.kept[HG_OUTER] = (HgKeptUse){0};
+	message.request.keep_column.shape = column_shape;
+	test_ask(&speaker, HG_WIRE_OPEN, 100, &message);
+	hg_tap_ok(test_is_answered(&speaker, HG_OK), "who was refused can ask for one that can be");
+	test_end_speaker(&speaker);
+	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_named_is_at_rest(&server, 1),
+			  "nothing is left");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* A column that is built takes no more values, and nobody's staging is read for them. */
+static void
+test_built(void)
+{
+	TestServer server;
+	TestSpeaker speaker;
+	HgWireMessage message;
+	uint64_t offset;
+
+	test_start_server(&server, NULL);
+	test_start_speaker(&server, &speaker);
+	memset(&message, 0, sizeof(message));
+	message.request.spec = test_plain_spec;
+	message.request.keep_column = (HgKeptColumnSpec){.name = column_name, .shape = column_shape};
+	test_ask(&speaker, HG_WIRE_OPEN, 1, &message);
+	hg_tap_ok(test_is_answered(&speaker, HG_OK), "a column is begun");
+	offset = speaker.answer.reply.lease_offset;
+	memset(&message, 0, sizeof(message));
+	message.request.offset = offset;
+	message.request.count = 100;
+	test_ask(&speaker, HG_WIRE_PUT_VALUES, 1, &message);
+	hg_tap_ok(test_is_answered(&speaker, HG_OK), "and given values");
+	test_ask_plainly(&speaker, HG_WIRE_BUILD, 1);
+	hg_tap_ok(test_is_answered(&speaker, HG_OK) &&
+				  speaker.answer.reply.count == test_status_of(&server).kept_bytes &&
+				  test_status_of(&server).staging_leased == 0,
+			  "it is kept, and its lease is not");
+	test_ask(&speaker, HG_WIRE_PUT_VALUES, 1, &message);
+	hg_tap_ok(test_is_cut_off(&speaker) && test_counts_become(&server, 0, 0, 0) &&
+				  test_named_is_at_rest(&server, 1),
+			  "who gives it more then is cut off, and the column stays");
+	test_end_speaker(&speaker);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* ------------------------------------------------------------------------
+ * Makers and others
+ * ------------------------------------------------------------------------ */
+
+/* Two connections make the same column, piece by piece in turns, and have it built at once. */
+static void
+test_both_make(void)
+{
+	TestServer server;
+	HgWireClient *clients[2];
+	HgJob *jobs[2] = {NULL, NULL};
+	HgError error = {0};
+	bool good = true;
+
+	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "50");
+	for (int i = 0; i < 2; i++)
+	{
+		clients[i] = test_start_client(&server);
+		good = good && test_named_open_column(clients[i], test_host_plain(), &column_name,
+											  &column_shape, &jobs[i], &error) == HG_OK;
+	}
+	for (uint64_t first = 0; first < STRIDE; first += STRIDE / 3)
+		for (int i = 0; i < 2 && good; i++)
+			good =
+				test_named_put_values(clients[i], jobs[i], 1, first, STRIDE / 3, &error) == HG_OK;
+	for (int i = 0; i < 2 && good; i++)
+		good = hg_wire_client_engine(clients[i])
+				   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, &error) == HG_OK;
+	for (int i = 0; i < 2; i++)
+	{
+		good = good && hg_wire_client_engine(clients[i])->build(jobs[i], &error) == HG_OK;
+		if (jobs[i] != NULL)
+			hg_wire_client_engine(clients[i])->close(jobs[i]);
+	}
+	hg_tap_ok(good && test_named_is_at_rest(&server, 1),
+			  "of two that are made at once one is kept");
+	hg_tap_ok(make_all(clients[0], 1, 0) && ask(clients[0], 1, 1) == HG_OK &&
+				  ask(clients[1], 1, 1) == HG_OK && test_named_is_at_rest(&server, 2),
+			  "which both read");
+	for (int i = 0; i < 2; i++)
+		hg_wire_client_destroy(clients[i]);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* What a client does until it is killed: makes half a column, or waits for memory with one. */
+static void
+live(TestServer *server, bool waits)
+{
+	static const HgKeptUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
+	static const HgKeptColumnUse column = {.name = {TEST_EPOCH, 1, 2, 0},
+										   .shape = {4, 1, STRIDE, 0}};
+	const HgJobSpec spec = {.key_width = 8,
+							.device = -1,
+							.ncolumns = {1, 0},
+							.column_width = {{4}},
+							.kept = {&graph, NULL},
+							.kept_columns = {&column, NULL},
+							.expected_rows = {0, FULL_ROWS / 2}};
+	HgWireClient *client = test_start_client(server);
+	HgEngine *engine = hg_wire_client_engine(client);
+	HgJob *job;
+
+	if (waits)
+		engine->open(engine, test_host_plain(), &spec, &job, NULL);
+	else if (test_named_open_column(client, test_host_plain(), &column_name, &column_shape, &job,
+									NULL) == HG_OK &&
+			 test_named_put_values(client, job, 1, 0, STRIDE / 2, NULL) == HG_OK)
+		pause();
+}
+
+static void
+test_deaths(void)
+{
+	static const char *const options[] = {FULL_BUDGET, NULL};
+	TestServer server;
+	TestSpeaker busy;
+	HgWireClient *keeper;
+	bool good;
+
+	test_start_server(&server, options);
+	keeper = test_start_client(&server);
+	good = make_all(keeper, 1, 0) && make_column(keeper, 1, 2) && test_counts_jobs(&server, 0);
+	test_start_speaker(&server, &busy);
+	test_ask_open(&busy, 1, FULL_ROWS / 2, 0);
+	good = good && test_is_answered(&busy, HG_OK);
+	for (int waits = 0; waits < 2; waits++)
+	{
+		pid_t victim = fork();
+
+		if (victim < 0)
+			abort();
+		if (victim == 0)
+		{
+			live(&server, waits);
+			_exit(1);
+		}
+		good = good && test_counts_become(&server, 3, waits ? 1 : 2, waits ? 1 : 0);
+		kill(victim, SIGKILL);
+		waitpid(victim, NULL, 0);
+		hg_tap_ok(good && test_counts_become(&server, 2, 1, 0) &&
+					  test_status_of(&server).kept_graphs == 2 && ask(keeper, 1, 1) == HG_NOT_KEPT,
+				  "a client dies while it %s, and leaves nothing",
+				  waits ? "waits with a column" : "makes one");
+		/* closing is a note, which nobody waits for */
+		good = test_counts_become(&server, 2, 1, 0);
+	}
+	test_end_speaker(&busy);
+	test_named_drop(keeper, 1);
+	test_named_drop_column(keeper, 1, 2);
+	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
+			  "nothing is left");
+	hg_wire_client_destroy(keeper);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+/* A graph goes for a column, and a column for its graph, by nothing but when they were used. */
+static void
+test_limit(void)
+{
+	char limit[32];
+	const char *const options[] = {"--kept-bytes", limit, NULL};
+	TestServer server;
+	HgWireClient *client;
+	HgDeviceStatus status;
+	uint64_t column_bytes;
+	bool good;
+
+	test_start_server(&server, NULL);
+	client = test_start_client(&server);
+	if (!make_column(client, 1, 1))
+		abort();
+	column_bytes = test_status_of(&server).kept_bytes;
+	if (!make_all(client, 1, 0))
+		abort();
+	/* a graph and two columns */
+	snprintf(limit, sizeof(limit), "%llu",
+			 (unsigned long long) (test_status_of(&server).kept_bytes + column_bytes * 3 / 2));
+	hg_wire_client_destroy(client);
+	test_stop_server(&server);
+
+	test_start_server(&server, options);
+	client = test_start_client(&server);
+	good = make_all(client, 1, 2) && make_column(client, 1, 3);
+	status = test_status_of(&server);
+	hg_tap_ok(good && status.kept_evicted == 1 && status.kept_graphs == 3 &&
+				  status.kept_bytes == 3 * column_bytes && test_named_is_at_rest(&server, 3) &&
+				  ask(client, 1, 0) == HG_NOT_KEPT,
+			  "a graph goes for a column, as it was used least lately, and its columns stay");
+	good = test_named_make(client, test_host_plain(), 1, ROWS, NULL) == HG_OK;
+	hg_tap_ok(good && test_status_of(&server).kept_evicted == 2 &&
+				  ask(client, 1, 1) == HG_NOT_KEPT && ask(client, 1, 0) == HG_OK &&
+				  test_named_is_at_rest(&server, 3),
+			  "and a column for its graph, when that is made again");
+	test_named_drop(client, 1);
+	test_named_drop_column(client, 1, 2);
+	test_named_drop_column(client, 1, 3);
+	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
+			  "nothing is left");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
+int
+main(int argc, char **argv)
+{
+	const bool standin = test_choose_device(argc, argv);
+
+	test_impossible();
+	test_built();
+	if (!standin)
+	{
+		hg_tap_skip("the stand-in alone has switches and a certain amount of memory", "makers");
+		return hg_tap_done();
+	}
+	test_both_make();
+	test_deaths();
+	test_limit();
+	return hg_tap_done();
+}
