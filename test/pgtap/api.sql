@@ -116,7 +116,8 @@ SELECT columns_are('hashgraph_progress', ARRAY['pid', 'leader_pid', 'datid', 'da
 SELECT is(pg_temp.result_columns('hashgraph_devices()'),
 	'ordinal integer, name text, compute_capability text, memory_total bigint, memory_free bigint, '
 	'memory_budget bigint, driver text, state text, jobs bigint, queued bigint, memory_held bigint, '
-	'staging bigint, staging_used bigint, restarts bigint, uptime interval, memory_reserved bigint', 'columns of hashgraph_devices');
+	'staging bigint, staging_used bigint, restarts bigint, uptime interval, memory_reserved bigint, '
+	'kept_graphs bigint, kept_bytes bigint, kept_limit bigint, kept_evicted bigint', 'columns of hashgraph_devices');
 SELECT is(pg_temp.result_columns('hashgraph_version()'),
 	'extension text, library text, cuda_build text, driver text', 'columns of hashgraph_version');
 SELECT columns_are('hashgraph_stat', ARRAY['joins', 'cpu_joins', 'cuda_joins', 'fallbacks', 'errors',
@@ -129,7 +130,7 @@ SELECT col_type_is('hashgraph_stat', 'stats_reset', 'timestamp with time zone', 
 SELECT is(pg_temp.result_columns('hashgraph_resident()'),
 	'database_id oid, relation_id oid, column_number smallint, kind text, key_numbers smallint[], state text, reason text, blocks_total bigint, '
 	'blocks_visible bigint, blocks_resident bigint, blocks_stale bigint, host_bytes bigint, '
-	'pinned boolean, last_used timestamp with time zone, last_loaded timestamp with time zone', 'columns of hashgraph_resident');
+	'device_bytes bigint, pinned boolean, last_used timestamp with time zone, last_loaded timestamp with time zone', 'columns of hashgraph_resident');
 SELECT is(pg_temp.result_columns('hashgraph_resident_check(regclass)'),
 	'rows_compared bigint, rows_different bigint', 'columns of hashgraph_resident_check');
 SELECT is(pg_temp.result_columns('hashgraph_resident_advise(regclass)'),

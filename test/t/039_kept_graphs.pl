@@ -21,6 +21,7 @@ my ($standin, $device) = device_programs();
 my $SECONDS = $ENV{HG_QUICK} ? 5 : 20;
 
 my $node = new_server('kept', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
+hashgraph.backend = auto
 hashgraph.resident_memory = '64MB'
 hashgraph.resident_auto = off
 hashgraph.force = on
