@@ -82,7 +82,7 @@ would_be_enough(HgQueueMemory *memory, bool asked_alone, uint64_t now)
 			freed += job->memory;
 			hg_queue_kept_reckon_end(job);
 		}
-	freed += hg_queue_kept_spare(&memory->kept, first);
+	freed += hg_queue_kept_spare(&memory->kept, first, NULL);
 	hg_queue_kept_reckon_none(&memory->kept);
 	return first->memory <= hg_queue_memory_unreserved(memory, freed);
 }

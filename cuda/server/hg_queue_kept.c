@@ -51,6 +51,13 @@ is_named(const HgQueueItem *item, const HgQueueEntry *job)
 	return false;
 }
 
+/* Is it a graph of this name, which may be NULL, or of that graph's rows? */
+static bool
+is_of(const HgQueueItem *item, const HgKeptName *graph)
+{
+	return graph != NULL && item->name.epoch == graph->epoch && item->name.serial == graph->serial;
+}
+
 bool
 hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job)
 {
@@ -151,21 +158,31 @@ hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *item)
 HgQueueItem *
 hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name)
 {
-	HgQueueItem *item = find(kept, name);
+	HgQueueItem *gone = NULL;
+	HgQueueItem *next;
 
-	if (item == NULL)
-		return NULL;
-	item->dropped = true;
-	return item->users == 0 ? see_off(kept, item) : NULL;
+	for (HgQueueItem *item = kept->first; item != NULL; item = next)
+	{
+		next = item->next;
+		if (name->column == 0 ? !is_of(item, name) : !hg_kept_name_equal(&item->name, name))
+			continue;
+		item->dropped = true;
+		if (item->users > 0)
+			continue;
+		see_off(kept, item)->next = gone;
+		gone = item;
+	}
+	return gone;
 }
 
 uint64_t
-hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job)
+hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job, const HgKeptName *of)
 {
 	uint64_t bytes = 0;
 
 	for (const HgQueueItem *item = kept->first; item != NULL; item = item->next)
-		if (item->users == item->ending && (item->dropped || !is_named(item, job)))
+		if (item->users == item->ending &&
+			(item->dropped || (!is_named(item, job) && !is_of(item, of))))
 			bytes += item->bytes;
 	return bytes;
 }
@@ -186,10 +203,10 @@ hg_queue_kept_reckon_end(const HgQueueEntry *job)
 }
 
 HgQueueItem *
-hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job)
+hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job, const HgKeptName *of)
 {
 	for (HgQueueItem *item = kept->first; item != NULL; item = item->next)
-		if (item->users == 0 && !is_named(item, job))
+		if (item->users == 0 && !is_named(item, job) && !is_of(item, of))
 		{
 			kept->evicted++;
 			return see_off(kept, item);

@@ -7,8 +7,9 @@
  * dropped, or others or jobs want its memory (src/engine/hg_kept.h, and hg_wire.h).  What they hold
  * is device memory that no job has reserved: hg_queue_memory.h reckons with both.
  *
- * An item knows nothing of others: a graph goes without its columns, and they without it.  Whoever
- * frees a graph drops each of them by its name.
+ * A graph that is dropped has its columns dropped with it: whoever gives names knows what it has
+ * freed, but not always what of it was kept.  One that is evicted leaves them, and they are there
+ * when it is made again.  Neither makes room for the other, as they are of use together alone.
  *
  * PINS.  A job finds all items that it names and pins them in the step that admits it, or none, and
  * lets go of them when the engine has closed it: nobody has any while he waits in the queue, so
@@ -79,14 +80,16 @@ extern bool hg_queue_kept_knows(const HgQueueKept *kept, const HgKeptName *name)
 /* Take over an item, which no job has, as the one that was used last. */
 extern void hg_queue_kept_add(HgQueueKept *kept, HgQueueItem *item);
 
-/* Drop the one of that name, if there is one: returns it, if it goes at once. */
+/* Drop the one of that name, and a graph's columns: returns a list of those that go at once. */
 extern HgQueueItem *hg_queue_kept_drop(HgQueueKept *kept, const HgKeptName *name);
 
 /*
  * Bytes of items that could go: that have no users, but for those that are reckoned to end, and
- * that job, which may be NULL, does not name.
+ * that job, which may be NULL, does not name; nor are they of, which may be NULL: the graph that
+ * has this name or a column of it.
  */
-extern uint64_t hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job);
+extern uint64_t hg_queue_kept_spare(const HgQueueKept *kept, const HgQueueEntry *job,
+									const HgKeptName *of);
 
 /*
  * Reckon that a job ends, for what is asked next; and, before the lock is let go, that none does.
@@ -96,9 +99,10 @@ extern void hg_queue_kept_reckon_none(HgQueueKept *kept);
 
 /*
  * Evict the item that was used least lately of those that have no users and that job, which may be
- * NULL, does not name; NULL where there is none.
+ * NULL, does not name, nor of, as above; NULL where there is none.
  */
-extern HgQueueItem *hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job);
+extern HgQueueItem *hg_queue_kept_evict(HgQueueKept *kept, const HgQueueEntry *job,
+										const HgKeptName *of);
 
 /* An item that was leaving has been released: its memory is there again. */
 extern void hg_queue_kept_count_out(HgQueueKept *kept, HgQueueItem *item);

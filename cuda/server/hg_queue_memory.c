@@ -76,15 +76,15 @@ hg_queue_memory_fits(const HgQueueMemory *memory, const HgQueueEntry *job)
 
 /* Bytes of items that nobody uses, and of those that are leaving. */
 static uint64_t
-spare_for(const HgQueueMemory *memory, const HgQueueEntry *job)
+spare_for(const HgQueueMemory *memory, const HgQueueEntry *job, const HgKeptName *of)
 {
-	return memory->kept.leaving + hg_queue_kept_spare(&memory->kept, job);
+	return memory->kept.leaving + hg_queue_kept_spare(&memory->kept, job, of);
 }
 
 bool
 hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
-	return fits_without(memory, job, spare_for(memory, job));
+	return fits_without(memory, job, spare_for(memory, job, NULL));
 }
 
 /*
@@ -92,9 +92,9 @@ hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEntry *job)
  * device's memory is another than a moment before.
  */
 static bool
-evict_one(HgQueueMemory *memory, const HgQueueEntry *job, HgQueueItem **gone)
+evict_one(HgQueueMemory *memory, const HgQueueEntry *job, const HgKeptName *of, HgQueueItem **gone)
 {
-	HgQueueItem *item = hg_queue_kept_evict(&memory->kept, job);
+	HgQueueItem *item = hg_queue_kept_evict(&memory->kept, job, of);
 
 	if (item == NULL)
 		return false;
@@ -111,7 +111,7 @@ hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job)
 	if (!hg_queue_memory_can_fit(memory, job))
 		return NULL;
 	while (!fits_without(memory, job, memory->kept.leaving))
-		if (!evict_one(memory, job, &gone))
+		if (!evict_one(memory, job, NULL, &gone))
 			break;
 	return gone;
 }
@@ -121,10 +121,10 @@ hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job, u
 {
 	HgQueueItem *gone = NULL;
 
-	if (bytes > hg_queue_memory_unreserved(memory, spare_for(memory, job)))
+	if (bytes > hg_queue_memory_unreserved(memory, spare_for(memory, job, NULL)))
 		return NULL;
 	while (bytes > hg_queue_memory_unreserved(memory, memory->kept.leaving))
-		if (!evict_one(memory, job, &gone))
+		if (!evict_one(memory, job, NULL, &gone))
 			break;
 	return gone;
 }
@@ -160,18 +160,18 @@ hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes, HgError 
 }
 
 HgStatus
-hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes, HgQueueItem **gone,
-								  HgError *error)
+hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, const HgKeptName *name, uint64_t bytes,
+								  HgQueueItem **gone, HgError *error)
 {
 	const HgQueueKept *kept = &memory->kept;
 	const uint64_t limit = hg_queue_memory_kept_limit(memory);
-	const uint64_t left = rest_of(limit, kept->bytes - spare_for(memory, NULL));
+	const uint64_t left = rest_of(limit, kept->bytes - spare_for(memory, NULL, name));
 
 	*gone = NULL;
 	if (bytes > left)
 		return refuse_item(bytes, left, error);
 	while (bytes > rest_of(limit, kept->bytes - kept->leaving))
-		if (!evict_one(memory, NULL, gone))
+		if (!evict_one(memory, NULL, name, gone))
 			break;
 	return HG_OK;
 }

@@ -71,8 +71,12 @@ extern uint64_t hg_queue_memory_kept_limit(const HgQueueMemory *memory);
 extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes,
 										   HgError *error);
 
-/* May it beside those that are in use?  Then *gone are others that go for it. */
-extern HgStatus hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, uint64_t bytes,
-												  HgQueueItem **gone, HgError *error);
+/*
+ * May it, under this name, beside those that are in use or of the same graph?  Then *gone are
+ * others that go for it.
+ */
+extern HgStatus hg_queue_memory_make_room_to_keep(HgQueueMemory *memory, const HgKeptName *name,
+												  uint64_t bytes, HgQueueItem **gone,
+												  HgError *error);
 
 #endif /* HG_QUEUE_MEMORY_H */

@@ -72,7 +72,7 @@ hg_server_queue_destroy(HgServerQueue *queue)
 	HgQueueItem *item;
 
 	pthread_mutex_lock(&queue->lock);
-	while ((item = hg_queue_kept_evict(&queue->memory.kept, NULL)) != NULL)
+	while ((item = hg_queue_kept_evict(&queue->memory.kept, NULL, NULL)) != NULL)
 		hg_queue_turn_release(queue, item);
 	pthread_mutex_unlock(&queue->lock);
 	pthread_mutex_destroy(&queue->lock);
@@ -374,7 +374,7 @@ hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *s
 	pthread_mutex_lock(&queue->lock);
 	known = hg_queue_kept_knows(&queue->memory.kept, name);
 	if (!known)
-		status = hg_queue_memory_make_room_to_keep(&queue->memory, bytes, &gone, error);
+		status = hg_queue_memory_make_room_to_keep(&queue->memory, name, bytes, &gone, error);
 	if (!known && status == HG_OK)
 	{
 		const uint64_t moved = bytes < job->memory ? bytes : job->memory;

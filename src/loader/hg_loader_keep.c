@@ -10,9 +10,9 @@
  * ever gets another one, and is dropped there when the version is freed here.
  *
  * COLUMNS that joins have asked for follow it, those whose values lie in arrays of a width that an
- * engine has.  A column is of the rows of the segment versions that the graph lists, all of which have
- * to be there still: else the next graph is soon made, and its columns are those of the versions that
- * there are then.
+ * engine has.  A column is of the rows of the segment versions that the graph lists, all of which
+ * have to be there still: else the next graph is soon made, and its columns are those of the
+ * versions that there are then.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -40,6 +40,8 @@ typedef struct HgKeeping
 	HgPgHost host; /* the first member: what it is given as */
 	bool (*is_interrupted)(void *arg);
 	bool (*is_left)(void);
+	bool
+		sent; /* what is made of it is the device's soon, which is waited for: to be dropped then */
 } HgKeeping;
 
 /* The engine's question, every few milliseconds. */
@@ -48,7 +50,7 @@ hg_keep_is_cancelled(void *arg)
 {
 	HgKeeping *keeping = arg;
 
-	return keeping->is_interrupted(arg) || keeping->is_left();
+	return keeping->is_interrupted(arg) || (!keeping->sent && keeping->is_left());
 }
 
 /* Send the edges of a graph to a job that was opened for it. */
@@ -145,8 +147,8 @@ hg_keep_shape(HgKeepColumn *keep)
 
 	if (!keep->column.by_value || (length != 1 && length != 2 && length != 4 && length != 8))
 		return false;
-	*shape = (HgKeptColumnShape){
-		.width = (uint32) length, .parts = Max(keep->nparts, 1), .stride = 1};
+	*shape =
+		(HgKeptColumnShape){.width = (uint32) length, .parts = Max(keep->nparts, 1), .stride = 1};
 	for (uint32 part = 0; part < keep->nparts; part++)
 	{
 		const HgSegmentVersion *version;
@@ -196,8 +198,8 @@ hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint
 		const uint32 count = Min(HG_KEEP_ROWS, version->nrows - first);
 
 		status = engine->put_values(job, array.values + (Size) first * array.width,
-									hg_keep_nulls(keep, &array, first, count), count,
-									place + first, error);
+									hg_keep_nulls(keep, &array, first, count), count, place + first,
+									error);
 	}
 	return status;
 }
@@ -228,17 +230,18 @@ typedef struct HgKeepTask
 
 /* Have the device keep it; *bytes is what it takes there. */
 static HgStatus
-hg_keep_send(const HgKeepTask *task, HgEngine *engine, const HgHost *host, uint64 *bytes,
+hg_keep_send(const HgKeepTask *task, HgEngine *engine, HgKeeping *keeping, uint64 *bytes,
 			 HgError *error)
 {
 	HgKept *kept;
 	HgJob *job;
-	HgStatus status = engine->open(engine, host, &task->spec, &job, error);
+	HgStatus status = engine->open(engine, &keeping->host.host, &task->spec, &job, error);
 
 	if (status != HG_OK)
 		return status;
 	status = task->column != NULL ? hg_keep_put_column(task->column, engine, job, error)
 								  : hg_keep_put(engine, job, task->graph, error);
+	keeping->sent = true;
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status == HG_OK)
@@ -264,7 +267,7 @@ hg_keep_give(const HgKeepTask *task, HgDeviceCopy *copy, bool (*is_left)(void))
 		engine = hg_device_engine(true);
 	if (engine == NULL)
 		return false;
-	status = hg_keep_send(task, engine, &keeping.host.host, &bytes, &error);
+	status = hg_keep_send(task, engine, &keeping, &bytes, &error);
 	hg_host_rethrow(&keeping.host);
 	if (status == HG_OK)
 	{
@@ -332,6 +335,7 @@ hg_keep_pinned(HgResidentRelation key, const HgPinnedGraph *pinned, bool (*is_le
 	HgResidentGraph *version = hg_graph_version(pinned->pointer);
 	uint64 keeper = hg_graph_keeper();
 
+	hg_graph_version_offer(version);
 	if (hg_device_copy_is_due(&version->copy, keeper) && !hg_keep_graph(pinned, is_left))
 		return false;
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)

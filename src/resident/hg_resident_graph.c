@@ -195,10 +195,8 @@ hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, Hg
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_column(version, number);
 
-	if (place < 0)
-		hg_graph_version_ask_column(version, number);
-	if (place < 0 ||
-		!hg_device_copy_is_kept(&version->columns[place].copy, hg_graph_keeper()))
+	hg_graph_version_ask_column(version, number);
+	if (place < 0 || !hg_device_copy_is_kept(&version->columns[place].copy, hg_graph_keeper()))
 		return false;
 	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};

@@ -56,10 +56,12 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u64(&graph->used_at, 0);
 	graph->made_at = GetCurrentTimestamp();
 	graph->serial = hg_resident_serial();
+	pg_atomic_init_u32(&graph->offered, 0);
 	hg_device_copy_init(&graph->copy);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		pg_atomic_init_u32(&graph->columns[i].number, InvalidAttrNumber);
+		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
 		hg_device_copy_init(&graph->columns[i].copy);
 	}
 	graph->nsegments = nsegments;
@@ -116,21 +118,18 @@ hg_graph_version_release(dsa_pointer pointer)
 	hg_graph_version_retire(pointer);
 }
 
-/* A version is freed: have a device let go of what it has of it. */
+/*
+ * A version is freed: have a device let go of what it has of it.  What that is nobody knows for
+ * sure: a column may be there that its graph has missed, or that was on its way when the loader
+ * left.
+ */
 static void
 hg_graph_version_forget_copies(HgResidentGraph *graph)
 {
 	HgKeptName name = hg_graph_version_name(graph, InvalidAttrNumber);
 
-	if (pg_atomic_read_u64(&graph->copy.kept_by) != 0)
+	if (pg_atomic_read_u32(&graph->offered) != 0)
 		hg_device_shared_forget(&name);
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-	{
-		if (pg_atomic_read_u64(&graph->columns[i].copy.kept_by) == 0)
-			continue;
-		name.column = pg_atomic_read_u32(&graph->columns[i].number);
-		hg_device_shared_forget(&name);
-	}
 }
 
 void
@@ -160,7 +159,10 @@ hg_graph_version_retire(dsa_pointer pointer)
 bool
 hg_device_copy_is_kept(HgDeviceCopy *copy, uint64 epoch)
 {
-	return epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
+	bool kept = epoch != 0 && pg_atomic_read_u64(&copy->kept_by) == epoch;
+
+	pg_read_barrier();
+	return kept;
 }
 
 bool
@@ -178,6 +180,8 @@ hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
 	pg_atomic_write_u64(&copy->bytes, bytes);
 	pg_atomic_write_u64(&copy->missed_by, 0);
+	/* who sees this sees a column's shape too */
+	pg_write_barrier();
 	pg_atomic_write_u64(&copy->kept_by, epoch);
 }
 
@@ -192,6 +196,12 @@ hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
 	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
 	pg_atomic_write_u64(&copy->missed_by, epoch);
 	(void) pg_atomic_compare_exchange_u64(&copy->kept_by, &kept_by, 0);
+}
+
+void
+hg_graph_version_offer(HgResidentGraph *graph)
+{
+	pg_atomic_write_u32(&graph->offered, 1);
 }
 
 bool
@@ -242,18 +252,51 @@ hg_graph_version_column(HgResidentGraph *graph, AttrNumber number)
 	return -1;
 }
 
+static bool
+hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
+{
+	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&column->used_at), now, ms);
+}
+
+/*
+ * Have an idle column's place.  What others who look at it meanwhile take for a copy of the new one
+ * is none that the device knows by that name: they miss it.
+ */
+static void
+hg_graph_column_replace(HgGraphColumn *column, uint32 idle, AttrNumber number, TimestampTz now)
+{
+	if (!pg_atomic_compare_exchange_u32(&column->number, &idle, (uint32) number))
+		return;
+	pg_atomic_write_u64(&column->used_at, (uint64) now);
+	pg_atomic_write_u64(&column->copy.kept_by, 0);
+	pg_atomic_write_u64(&column->copy.missed_by, 0);
+}
+
 void
 hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 {
+	const TimestampTz now = GetCurrentTimestamp();
+	HgGraphColumn *idle = NULL;
+
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
+		HgGraphColumn *column = &graph->columns[i];
 		uint32 none = InvalidAttrNumber;
 
 		/* that it is there already is seen here too, as others ask at the same time */
-		if (pg_atomic_compare_exchange_u32(&graph->columns[i].number, &none, (uint32) number) ||
+		if (pg_atomic_compare_exchange_u32(&column->number, &none, (uint32) number) ||
 			none == (uint32) number)
+		{
+			pg_atomic_write_u64(&column->used_at, (uint64) now);
 			return;
+		}
+		if (hg_graph_column_is_idle(column, now, HG_GRAPH_COLUMN_IDLE_MS) &&
+			(idle == NULL ||
+			 pg_atomic_read_u64(&column->used_at) < pg_atomic_read_u64(&idle->used_at)))
+			idle = column;
 	}
+	if (idle != NULL)
+		hg_graph_column_replace(idle, pg_atomic_read_u32(&idle->number), number, now);
 }
 
 void
@@ -261,9 +304,13 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
-		uint32 number = pg_atomic_read_u32(&other->columns[i].number);
+		HgGraphColumn *column = &other->columns[i];
+		uint32 number = pg_atomic_read_u32(&column->number);
 
-		if (number != InvalidAttrNumber)
-			hg_graph_version_ask_column(graph, (AttrNumber) number);
+		if (number == InvalidAttrNumber ||
+			hg_graph_column_is_idle(column, GetCurrentTimestamp(), HG_GRAPH_COLUMN_END_MS))
+			continue;
+		pg_atomic_write_u32(&graph->columns[i].number, number);
+		pg_atomic_write_u64(&graph->columns[i].used_at, pg_atomic_read_u64(&column->used_at));
 	}
 }

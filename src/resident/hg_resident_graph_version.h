@@ -9,8 +9,8 @@
  * version whose rows it can't have is listed as PASSED OVER.
  *
  * A DEVICE may have a copy of a version (engine/hg_kept.h), which goes by its serial number, and
- * beside it copies of columns of its rows that joins have asked for.  Whether it has them is known by
- * the device process alone; what is noted here is a hint to those who would ask it.
+ * beside it copies of columns of its rows that joins have asked for.  Whether it has them is known
+ * by the device process alone; what is noted here is a hint to those who would ask it.
  *
  * USERS are those of a segment version: the directory as long as its entry names it, and each
  * process that has pinned it; the last one to let go frees it.
@@ -60,12 +60,18 @@ typedef struct HgDeviceCopy
 	pg_atomic_uint64 missed_at; /* ... and when */
 } HgDeviceCopy;
 
-/* Most columns of a graph's rows that devices have copies of. */
+/*
+ * Most columns of a graph's rows that devices have copies of.  One that no join has asked for in so
+ * many ms gives its place to another, where there is none; or is not the next version's any more.
+ */
 #define HG_GRAPH_DEVICE_COLUMNS 16
+#define HG_GRAPH_COLUMN_IDLE_MS (60 * 1000)
+#define HG_GRAPH_COLUMN_END_MS (60 * 60 * 1000)
 
 typedef struct HgGraphColumn
 {
-	pg_atomic_uint32 number; /* of the table's; 0: none has asked for this one */
+	pg_atomic_uint32 number;  /* of the table's; 0: none has asked for this one */
+	pg_atomic_uint64 used_at; /* when one asked last */
 	HgDeviceCopy copy;
 	HgKeptColumnShape shape; /* valid once there is a copy */
 } HgGraphColumn;
@@ -81,9 +87,10 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 pins;
 	pg_atomic_uint64 used_at; /* when a join was served it last; 0: never */
 	TimestampTz made_at;
-	double made_ms; /* what making it took */
-	bool merged;	/* of an older one, and what had changed */
-	uint64 serial;	/* by which a device knows it, which no other version ever has */
+	double made_ms;			  /* what making it took */
+	bool merged;			  /* of an older one, and what had changed */
+	uint64 serial;			  /* by which a device knows it, which no other version ever has */
+	pg_atomic_uint32 offered; /* 1 where a device was to have any of it, else 0 */
 	HgDeviceCopy copy;
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	uint32 nsegments;
@@ -139,6 +146,9 @@ extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_kept(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
 extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
 
+/* A version, or a column of it, is going to be given to a device. */
+extern void hg_graph_version_offer(HgResidentGraph *graph);
+
 /* Is a version, or one of its columns, to be given to the device process of this epoch? */
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch);
 
@@ -152,10 +162,11 @@ extern int hg_graph_version_column(HgResidentGraph *graph, AttrNumber number);
 /* Bytes of all that the device process of this epoch has of a version. */
 extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch);
 
-/* Ask for it, if there is a place left. */
+/* Ask for it, if there is a place for it: the one that it has, a free one, or that of an idle one.
+ */
 extern void hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
 
-/* Ask for all that was asked for of another one, which this one takes the place of. */
+/* Ask for all that was asked for lately of another one, which this one takes the place of. */
 extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);
 
 /* When a join was served it last. */

@@ -273,26 +273,25 @@ test_names(void)
 				  test_named_is_at_rest(&server, 3) && ask(client, 1, 2) == HG_OK,
 			  "a second one of its name is not kept");
 
-	/* each goes by its own name */
+	/* each goes by its own name, and with its graph */
 	test_named_drop_column(client, 1, 9);
 	test_named_drop_column(client, 2, 1);
+	test_named_drop(client, 2);
 	hg_tap_ok(ask(client, 1, 2) == HG_OK, "others can be dropped");
-	test_named_drop(client, 1);
-	hg_tap_ok(test_named_graphs_become(&server, 2) && test_named_is_at_rest(&server, 2) &&
-				  ask(client, 1, 2) == HG_NOT_KEPT,
-			  "columns stay where their graph is dropped");
-	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
-				  ask(client, 1, 2) == HG_OK,
-			  "and are read with it when it is there again");
 	test_named_drop_column(server.control, 1, 2);
 	hg_tap_ok(test_named_graphs_become(&server, 2) && ask(client, 1, 2) == HG_NOT_KEPT &&
 				  ask(client, 1, 1) == HG_OK,
 			  "a graph and other columns stay where a column is dropped");
-	test_named_drop_column(client, 1, 1);
 	test_named_drop(client, 1);
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0) &&
 				  test_status_of(&server).kept_evicted == 0,
-			  "nothing is left");
+			  "columns go where their graph is dropped");
+	hg_tap_ok(test_named_make_column(client, test_host_plain(), 1, 1, STRIDE, &error) == HG_OK &&
+				  test_named_graphs_become(&server, 1),
+			  "a column is kept without its graph");
+	test_named_drop(client, 1);
+	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
+			  "and goes where that is dropped which is not there");
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
@@ -337,8 +336,6 @@ test_drop_in_use(void)
 	job = NULL;
 	good = test_named_read(user, test_host_plain(), 1, ROWS, 3, STRIDE, &job, &error) == HG_OK;
 	test_named_drop(other, 1);
-	for (uint32_t column = 1; column <= 3; column++)
-		test_named_drop_column(other, 1, column);
 	hg_tap_ok(good && ask(other, 1, 0) == HG_NOT_KEPT && test_status_of(&server).kept_graphs == 4,
 			  "a graph and all of its columns are dropped");
 	hg_wire_client_destroy(user);

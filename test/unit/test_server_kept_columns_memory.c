@@ -82,20 +82,25 @@ test_limit(uint64_t graph_bytes, uint64_t column_bytes)
 	good = make_all(client, 1, 3) && test_status_of(&server).kept_evicted == 0;
 	hg_tap_ok(good && ask(client, 1, 3) == HG_OK && test_named_is_at_rest(&server, 4),
 			  "a graph and three columns have room");
+	hg_tap_ok(test_named_make_column(client, test_host_plain(), 1, 4, STRIDE, &error) ==
+					  HG_DEVICE_OUT_OF_MEMORY &&
+				  test_status_of(&server).kept_evicted == 0 && ask(client, 1, 3) == HG_OK &&
+				  test_named_is_at_rest(&server, 4),
+			  "neither a graph nor its columns go for another column of it");
 	/* with two of them the third one is the one that was used least lately */
 	hg_tap_ok(ask(client, 1, 2) == HG_OK &&
-				  test_named_make_column(client, test_host_plain(), 1, 4, STRIDE, &error) ==
+				  test_named_make_column(client, test_host_plain(), 3, 1, STRIDE, &error) ==
 					  HG_OK &&
 				  test_status_of(&server).kept_evicted == 1 && ask(client, 1, 3) == HG_NOT_KEPT &&
 				  ask(client, 1, 2) == HG_OK && test_named_is_at_rest(&server, 4),
-			  "a column goes for another one that was used least lately");
+			  "the column that was used least lately goes for one of another graph");
 	large.stride = (uint32_t) ((graph_bytes + column_bytes * 4) / 4);
 	hg_tap_ok(test_named_open_column(client, test_host_plain(), &huge, &large, &job, &error) ==
 					  HG_DEVICE_OUT_OF_MEMORY &&
 				  test_named_is_at_rest(&server, 4) && test_status_of(&server).kept_evicted == 1,
 			  "one that is larger than all that there is for them is refused, and none goes");
 
-	/* the graph and the two that are used stay; the fourth goes, and then there is none to go */
+	/* the graph and the two that are used stay; the other one goes, and then there is none to go */
 	good = test_named_read(user, test_host_plain(), 1, ROWS, 2, STRIDE, &job, &error) == HG_OK;
 	hg_tap_ok(
 		good && test_named_make_column(client, test_host_plain(), 2, 1, STRIDE, &error) == HG_OK &&

@@ -32,7 +32,7 @@ typedef struct HgFallbackLog
 } HgFallbackLog;
 
 /* Names of kept graphs that wait to be dropped, at most. */
-#define HG_FORGOTTEN 64
+#define HG_FORGOTTEN 1024
 
 typedef struct HgDeviceShared
 {

@@ -105,8 +105,9 @@ extern void hg_device_shared_clear_silent(void);
 extern bool hg_device_shared_was_asked(void);
 
 /*
- * A graph that was kept under a name is nobody's any more: have the worker tell the process.  Where
- * too many of them wait for that the process finds out by itself, when it needs their memory.
+ * A graph that was kept under a name is nobody's any more, nor are its columns: have the worker
+ * tell the process.  Where too many of them wait for that, those of a thousand tables that are
+ * dropped at once, the process finds out by itself, when it needs their memory.
  */
 extern void hg_device_shared_forget(const HgKeptName *name);
 

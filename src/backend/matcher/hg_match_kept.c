@@ -3,9 +3,9 @@
  * hg_match_kept.c
  *	  Lent rows that a device keeps the HashGraphs of.
  *
- * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is told
- * which of the rows are lent, unless all are.  Neither keys nor values are sent.  What it counts, or
- * makes groups of, are pairs of lent rows alone; those of held rows are found here
+ * A job has the two graphs by their names (engine/hg_kept.h), with columns of their rows, and is
+ * told which of the rows are lent, unless all are.  Neither keys nor values are sent.  What it
+ * counts, or makes groups of, are pairs of lent rows alone; those of held rows are found here
  * (hg_match_resident.c), which are few.
  *
  * The graphs may be gone when they are asked for, and so may the device.  Then the pairs are found
@@ -26,8 +26,8 @@
 #define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
 
 /*
- * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many more:
- * what a device may take at most.
+ * Where the CPU intersects two graphs it takes so many ns a row, and for a group's pair so many
+ * more: what a device may take at most.
  */
 #define HG_KEPT_CPU_NS 5.0
 #define HG_KEPT_PAIR_NS 20.0
@@ -92,10 +92,12 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse 
 
 /* Have an open job answer. */
 static HgStatus
-hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine, HgJob *job,
-			   const HgKeptUse uses[2], HgKeptAnswer *answer, HgError *error)
+hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse uses[2],
+			   HgKeptAnswer *answer, HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
+	HgEngine *engine = answer->engine;
+	HgJob *job = answer->job;
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
@@ -104,8 +106,8 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine
 								  spec->kept[side], error);
 	/* both requests are on their way before the first of them is answered */
 	if (status == HG_OK)
-		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT,
-							   spec->mode, error);
+		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
+							   error);
 	if (status == HG_OK)
 		status = engine->build(job, error);
 	if (status != HG_OK)
@@ -118,22 +120,31 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine
 	return status;
 }
 
-/* Have a job of an engine answer. */
+/* Have a job of the engine answer. */
 static HgStatus
-hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgEngine *engine, HgKeptAnswer *answer,
-			HgError *error)
+hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer, HgError *error)
 {
 	HgKeptUse uses[2];
 	const HgJobSpec asked = hg_kept_spec(&task->spec, reduction, uses);
-	HgJob *job;
-	HgStatus status = engine->open(engine, &task->host.host, &asked, &job, error);
+	HgStatus status =
+		answer->engine->open(answer->engine, &task->host.host, &asked, &answer->job, error);
 
 	if (status != HG_OK)
 		return status;
-	status = hg_kept_answer(task, reduction, engine, job, uses, answer, error);
-	engine->stats(job, &answer->stats);
-	engine->close(job);
+	status = hg_kept_answer(task, reduction, uses, answer, error);
+	answer->engine->stats(answer->job, &answer->stats);
+	hg_match_kept_close(answer);
 	return status;
+}
+
+void
+hg_match_kept_close(HgKeptAnswer *answer)
+{
+	HgJob *job = answer->job;
+
+	answer->job = NULL;
+	if (job != NULL)
+		answer->engine->close(job);
 }
 
 /* What the CPU would take at most, in ms, which a device may take too. */
@@ -160,19 +171,18 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 				  HgError *error)
 {
 	const double patience_ms = hg_kept_patience_ms(task, reduction);
-	HgEngine *engine = NULL;
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
 	if (hg_device_state(false, (long) patience_ms, error) == HG_DEVICE_READY)
-		engine = hg_device_engine(true);
-	if (engine == NULL)
+		answer->engine = hg_device_engine(true);
+	if (answer->engine == NULL)
 	{
 		hg_kept_decline(task, error);
 		return HG_OK;
 	}
 	hg_host_set_patience(&task->host, patience_ms);
-	status = hg_kept_run(task, reduction, engine, answer, error);
+	status = hg_kept_run(task, reduction, answer, error);
 	if (status == HG_CANCELLED && hg_host_lost_patience(&task->host))
 		status = hg_device_complain(error);
 	hg_host_set_patience(&task->host, -1);

@@ -15,6 +15,8 @@
 /* What a device has answered of the pairs of both sides' lent rows. */
 typedef struct HgKeptAnswer
 {
+	HgEngine *engine;  /* of the job below */
+	HgJob *job;		   /* that is asked; NULL: none is open */
 	bool given;		   /* else they are to be found here, and the task's report tells why */
 	uint64 pairs;	   /* how many there are */
 	HgGroupSet groups; /* and where they were to be reduced, what to */
@@ -27,9 +29,12 @@ extern bool hg_match_kept_may_reduce(const HgMatcherSpec *spec);
 
 /*
  * Ask it; reduction is NULL for their number alone.  Returns HG_OK, whether there is an answer or
- * not, or HG_CANCELLED.
+ * not, or HG_CANCELLED.  Where it ereports a job may be left open, which hg_match_kept_close
+ * closes.
  */
 extern HgStatus hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction,
 								  HgKeptAnswer *answer, HgError *error);
+
+extern void hg_match_kept_close(HgKeptAnswer *answer);
 
 #endif /* HG_MATCH_KEPT_H */

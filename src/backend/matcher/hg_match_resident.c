@@ -414,8 +414,8 @@ hg_match_resident_ask(HgMatchResident *resident, const HgReduction *reduction, H
 }
 
 /*
- * Groups of the pairs of lent x lent; the others are to be streamed.  Where processes share the join
- * all of them agree on it, and one gets the groups.
+ * Groups of the pairs of lent x lent; the others are to be streamed.  Where processes share the
+ * join all of them agree on it, and one gets the groups.
  */
 static HgStatus
 hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error)
@@ -453,8 +453,8 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 		status = hg_match_resident_ask(resident, NULL, error);
 	if (resident->device.given)
 		*matches = resident->device.pairs;
-	while (status == HG_OK &&
-		   (status = hg_match_resident_advance(resident, error)) == HG_OK && resident->join != NULL)
+	while (status == HG_OK && (status = hg_match_resident_advance(resident, error)) == HG_OK &&
+		   resident->join != NULL)
 	{
 		uint64 pairs;
 
@@ -521,6 +521,7 @@ hg_match_resident_close(HgMatchSource *source)
 {
 	HgMatchResident *resident = (HgMatchResident *) source;
 
+	hg_match_kept_close(&resident->device);
 	hg_match_resident_close_join(resident);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

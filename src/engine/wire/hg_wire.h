@@ -86,8 +86,8 @@
  * and no job has.  So it does where jobs want the memory, and when DROP says so: nobody finds it
  * any more, and where a job has it, it goes with the last of these.  What is larger than all of
  * that memory, or than jobs leave of it with what they have, is refused with
- * HG_DEVICE_OUT_OF_MEMORY.  A column does not go with its graph, nor a graph with its columns: each
- * has a name of its own.
+ * HG_DEVICE_OUT_OF_MEMORY.  When DROP names a graph its columns go as well; memory is not taken
+ * from one of a graph and its columns for another.
  *
  * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not

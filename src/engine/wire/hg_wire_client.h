@@ -154,9 +154,9 @@ extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
 
 /*
  * Have the device process let go of a kept graph, or of a column, once no job has it; it may have
- * none of that name.  The columns of a graph stay when that goes, until they are dropped, each by
- * its name.  Nobody learns what became of it.  A job that makes the same meanwhile, and is built
- * after this has arrived, keeps it all the same.
+ * none of that name.  With a graph go its columns, whether it is there itself or not.  Nobody
+ * learns what became of it.  A job that makes the same meanwhile, and is built after this has
+ * arrived, keeps it all the same.
  */
 extern void hg_wire_client_drop(HgWireClient *client, const HgKeptName *name);
 

@@ -323,9 +323,7 @@ hg_join_next_batch(HgJoinState *state)
 				break;
 
 			case HG_JOIN_REDUCE:
-				hg_join_enter(progress, hg_join_reduce(state->reduction, state->matching.matcher)
-											? HG_JOIN_END_CHUNK
-											: HG_JOIN_MATCH);
+				hg_join_enter(progress, hg_join_reduce_matches(state));
 				break;
 
 			case HG_JOIN_MATCH:

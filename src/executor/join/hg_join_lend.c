@@ -347,8 +347,10 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 }
 
 void
-hg_join_miss_kept(const HgJoinState *state)
+hg_join_note_missed(const HgJoinState *state)
 {
+	if (!hg_matcher_has_missed(state->matching.matcher))
+		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->lent != NULL)
 			hg_resident_graph_missed(state->inputs[side]->lent->graph);

@@ -18,8 +18,8 @@ typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
 
 typedef struct HgJoinLending
 {
-	bool decided[2]; /* by HgSide: rows of it are lent to all executions, or none are */
-	bool too_late;	 /* in a worker: the leader has ended, and let go of what it has lent */
+	bool decided[2];	/* by HgSide: rows of it are lent to all executions, or none are */
+	bool too_late;		/* in a worker: the leader has ended, and let go of what it has lent */
 	HgKeptLent kept[2]; /* by HgSide: what a device was last known to keep */
 } HgJoinLending;
 
@@ -77,7 +77,7 @@ extern bool hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held);
 /* Tell a matcher of the lent rows. */
 extern void hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec);
 
-/* A device has not kept what it was known to. */
-extern void hg_join_miss_kept(const HgJoinState *state);
+/* A matcher has asked: note where a device has not kept what it was known to. */
+extern void hg_join_note_missed(const HgJoinState *state);
 
 #endif /* HG_JOIN_LEND_H */

@@ -112,12 +112,20 @@ hg_join_start_output(HgJoinState *state)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_COUNT);
 		state->output.empty_left = hg_matcher_count(state->matching.matcher);
-		if (hg_matcher_has_missed(state->matching.matcher))
-			hg_join_miss_kept(state);
+		hg_join_note_missed(state);
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;
 	}
 	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
+}
+
+HgJoinPhase
+hg_join_reduce_matches(HgJoinState *state)
+{
+	bool all = hg_join_reduce(state->reduction, state->matching.matcher);
+
+	hg_join_note_missed(state);
+	return all ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
 }
 
 void

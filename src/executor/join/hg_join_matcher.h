@@ -48,6 +48,9 @@ extern void hg_join_charge_job(HgJoinMatching *matching);
 /* The stream of matches begins, or begins again: returns the phase that is to be entered. */
 extern HgJoinPhase hg_join_start_output(HgJoinState *state);
 
+/* Have matches reduced, those that can be: the same. */
+extern HgJoinPhase hg_join_reduce_matches(HgJoinState *state);
+
 /* Done with the matcher, if there is one: keep its figures, free what it holds. */
 extern void hg_join_retire_matcher(HgJoinState *state);
 
