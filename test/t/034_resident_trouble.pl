@@ -163,6 +163,34 @@ is($main->query($join), $right, 'the join is right');
 cmp_ok(memory_of_nothing(), '<=', $nothing + 64 * 1024, '... and no memory is lost');
 take_in('a', 'b');
 
+# ---------------------------------------------------------------- a device that keeps copies
+
+# Whatever fails while it is asked, it has no job left, and lets go of what is kept when that is dropped.
+if (defined(my $standin = standin_program()))
+{
+	my %asked = (
+		'a count of kept pairs' => 'select count(*) from a x join a y using (k)',
+		'groups of kept pairs' => 'select count(*), sum(s) from (select x.v, sum(y.w) s from a x join a y using (k) group by x.v) g');
+
+	sql("alter system set hashgraph.device_program = '$standin'; alter system set hashgraph.backend = auto; select pg_reload_conf()");
+	wait_for(sub { sql('show hashgraph.device_program') eq $standin && sql(q{select state from hashgraph_devices()}) eq 'ready' }, 30);
+	sql('set hashgraph.backend = auto; set max_parallel_workers_per_gather = 0');
+	foreach my $what (sort keys %asked)
+	{
+		my $expected = sql("set hashgraph.enabled = off; $asked{$what}");
+
+		sql('set hashgraph.enabled = on');
+		ok(wait_for(sub { sql($asked{$what}); sql(q{select backend from hashgraph_last_joins() order by 1 limit 1}) eq 'cuda' or not usleep(200_000) }, 30), "$what: a device is asked");
+		walk('cancel', $what, $asked{$what}, $expected, qr/^57014$/);
+		walk('alloc', $what, $asked{$what}, $expected, qr/^53[02]00$/);
+		ok(wait_for(sub { sql('select sum(jobs) from hashgraph_devices()') eq '0' }, 10), '... and it has no job left');
+	}
+	sql('alter system reset hashgraph.backend; select pg_reload_conf(); set hashgraph.backend = cpu');
+	memory_of_nothing();
+	ok(wait_for(sub { ready_devices($node, 'kept_graphs') eq '0' }, 20), 'a device has nothing left of what is dropped');
+	take_in('a', 'b');
+}
+
 # ---------------------------------------------------------------- loaders
 
 # Have the N-th allocation of a loader fail, as soon as it has connected.
