@@ -42,11 +42,17 @@ alter table b alter wide set storage plain;
 insert into a select i, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, (i * 31::int8) % 12000 - 500, 'key ' || i % 700, i % 100, (i % 50 - 20) * 100000000000, date '2026-01-01' + i % 40, repeat('x', 900) from generate_series(1, 12000) i;
 insert into b select i, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, (i * 17::int8) % 9000 - 700, 'key ' || i % 900, i % 50, i % 7 - 3, case when i % 4 > 0 then i % 30 end, i % 3 = 0, repeat('y', 1500) from generate_series(1, 6000) i;
 analyze;
-select hashgraph_resident_add('a', array['id', 'v', 'l', 'd'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f'], keys => '{k,k8,t}');
 SQL
 
 my $main = RawSession->new($node);
 sub sql { return $main->run_each(shift); }
+
+# Have the tables' columns and HashGraphs be resident.
+sub take_in
+{
+	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f'], keys => '{k,k8,t}')");
+}
+take_in();
 
 # The rows of a query in an order of their own.
 sub rows { return join "\n", sort split /\n/, sql(shift); }
@@ -192,6 +198,9 @@ if (defined $standin)
 	use_program($node, $standin);
 	counts_are_right(qr/cpu|cuda/, 'little memory');
 	cmp_ok(ready_devices($node, 'kept_bytes'), '<=', ready_devices($node, 'kept_limit'), 'no more is kept than may be');
+	sql("select hashgraph_resident_drop('a'), hashgraph_resident_drop('b')");
+	ok(wait_for(sub { ready_devices($node, 'kept_graphs') eq '0' }, 20), 'of what is dropped nothing is left, whatever of it was missed');
+	take_in();
 	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = -1');
 	use_program($node, $standin);
 	sleep 3;
@@ -201,6 +210,8 @@ if (defined $standin)
 	# it forgets what it was given: a session is told, and counts itself
 	use_program($node, $standin, HG_STANDIN_FORGETS => 1);
 	kept('a process that forgets is given all graphs');
+	my $missed = sql('select graphs_missed from hashgraph_stat_resident');
+	ok(wait_for(sub { sql($groups[0]->[1]); sql('select graphs_missed from hashgraph_stat_resident') > $missed or not usleep(200_000) }, 20), 'a join that makes groups misses them');
 	counts_are_right(qr/cpu|cuda/, 'what was given is forgotten');
 	cmp_ok(sql('select graphs_missed from hashgraph_stat_resident'), '>', 0, 'and missed');
 	use_program($node, $standin);
@@ -236,6 +247,30 @@ if (defined $standin)
 	}
 	is($wrong, 0, "no count of $checked was wrong beside writers");
 	cmp_ok($checked, '>', 10, 'and there were some');
+}
+
+# Places of columns are for those that are asked for: one that nobody has read for a minute gives its place away.
+if (defined $standin && !$ENV{HG_QUICK})
+{
+	my @columns = map { "c$_" } 1 .. 17;
+	my $ran_for = sub {
+		my ($column) = @_;
+		sql("select sum(x.$column) from w x join w y using (k)");
+		return sql(q{select string_agg(distinct backend, ' ') from hashgraph_last_joins()});
+	};
+
+	use_program($node, $standin);
+	$node->safe_psql('postgres', 'create table w as select i k, ' . join(', ', map { "i $_" } @columns) . ' from generate_series(1, 20000) i; vacuum analyze w');
+	sql("select hashgraph_resident_add('w', keys => '{k}')");
+	ok(wait_for(sub { sql("select location from hashgraph_resident where relation = 'w'::regclass and kind = 'graph'") eq 'both'
+			or not sql("vacuum w; select hashgraph_resident_refresh('w')") and not usleep(200_000) }, 30), 'a table of many columns is kept');
+	$ran_for->($_) foreach @columns[ 0 .. 15 ];
+	ok(wait_for(sub { $ran_for->('c16') eq 'cuda' or not usleep(200_000) }, 30), 'columns that are asked for are kept');
+	isnt($ran_for->('c17'), 'cuda', 'as many as there are places');
+	sleep 61;
+	ok(wait_for(sub { $ran_for->('c17') eq 'cuda' or not usleep(200_000) }, 30), 'and others later');
+	is($ran_for->('c16'), 'cuda', 'in the place of one that was asked for before');
+	$node->safe_psql('postgres', 'drop table w');
 }
 
 # What is dropped is not kept.
