@@ -9,14 +9,6 @@
  */
 #include "hg_queue_kept.h"
 
-uint64_t
-hg_queue_kept_least_bytes(const HgJobSpec *spec)
-{
-	if (spec->keep_column != NULL)
-		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
-	return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
-}
-
 /* What goes by a name; there are few, and they are looked for once a job. */
 static HgQueueItem *
 find(const HgQueueKept *kept, const HgKeptName *name)
@@ -75,6 +67,17 @@ hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueueEntry *job)
 	/* one that is named twice, for both sides, is there once */
 	for (const HgQueueItem *item = kept->first; item != NULL; item = item->next)
 		if (!item->dropped && is_named(item, job))
+			bytes += item->bytes;
+	return bytes;
+}
+
+uint64_t
+hg_queue_kept_bytes_beside(const HgQueueKept *kept, const HgKeptName *name)
+{
+	uint64_t bytes = 0;
+
+	for (const HgQueueItem *item = kept->first; item != NULL; item = item->next)
+		if (is_of(item, name) && !hg_kept_name_equal(&item->name, name))
 			bytes += item->bytes;
 	return bytes;
 }

@@ -56,14 +56,14 @@ typedef struct HgQueueKept
 	uint64_t evicted;	/* those that others, or jobs, wanted the memory of, so far */
 } HgQueueKept;
 
-/* What that holds at least which a job is to make. */
-extern uint64_t hg_queue_kept_least_bytes(const HgJobSpec *spec);
-
 /* Is all there that a job names, in the shapes that it says? */
 extern bool hg_queue_kept_has(const HgQueueKept *kept, const HgQueueEntry *job);
 
 /* Bytes of those that are. */
 extern uint64_t hg_queue_kept_named_bytes(const HgQueueKept *kept, const HgQueueEntry *job);
+
+/* Bytes of a graph and its columns, one of which has this name, but for that one. */
+extern uint64_t hg_queue_kept_bytes_beside(const HgQueueKept *kept, const HgKeptName *name);
 
 /* Pin them; all must be there. */
 extern void hg_queue_kept_pin(HgQueueKept *kept, HgQueueEntry *job);

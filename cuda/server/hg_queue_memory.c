@@ -152,11 +152,13 @@ refuse_item(uint64_t bytes, uint64_t limit, HgError *error)
 }
 
 HgStatus
-hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes, HgError *error)
+hg_queue_memory_check_keep(const HgQueueMemory *memory, const HgKeptName *name, uint64_t bytes,
+						   HgError *error)
 {
-	const uint64_t limit = hg_queue_memory_kept_limit(memory);
+	const uint64_t left = rest_of(hg_queue_memory_kept_limit(memory),
+								  hg_queue_kept_bytes_beside(&memory->kept, name));
 
-	return bytes <= limit ? HG_OK : refuse_item(bytes, limit, error);
+	return bytes <= left ? HG_OK : refuse_item(bytes, left, error);
 }
 
 HgStatus

@@ -67,9 +67,12 @@ extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const 
 /* What kept items may hold together. */
 extern uint64_t hg_queue_memory_kept_limit(const HgQueueMemory *memory);
 
-/* May an item of so many bytes be kept, if there is no other?  Else HG_DEVICE_OUT_OF_MEMORY. */
-extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, uint64_t bytes,
-										   HgError *error);
+/*
+ * May an item of so many bytes be kept under this name, if there are no others but of its graph?
+ * Else HG_DEVICE_OUT_OF_MEMORY.
+ */
+extern HgStatus hg_queue_memory_check_keep(const HgQueueMemory *memory, const HgKeptName *name,
+										   uint64_t bytes, HgError *error);
 
 /*
  * May it, under this name, beside those that are in use or of the same graph?  Then *gone are

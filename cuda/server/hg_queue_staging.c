@@ -123,7 +123,7 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	if (hg_kept_is_made(spec))
 	{
 		most = less(most, whole_pages(staging->leases.bytes / LEASES));
-		bytes = hg_queue_kept_least_bytes(spec);
+		bytes = hg_kept_least_bytes(spec);
 	}
 	/* nothing may be to be sent, and a lease there is always */
 	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);

@@ -148,7 +148,8 @@ check_size(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec 
 		return refuse(job, limit, error);
 	if (!hg_kept_is_made(spec))
 		return HG_OK;
-	return hg_queue_memory_check_keep(&queue->memory, hg_queue_kept_least_bytes(spec), error);
+	return hg_queue_memory_check_keep(&queue->memory, hg_kept_made_name(spec),
+									  hg_kept_least_bytes(spec), error);
 }
 
 /* What a job is answered that waits no more. */
@@ -357,8 +358,7 @@ HgStatus
 hg_server_queue_keep(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *spec, HgKept *made,
 					 uint64_t bytes, HgError *error)
 {
-	const HgKeptName *name =
-		spec->keep_column != NULL ? &spec->keep_column->name : &spec->keep->name;
+	const HgKeptName *name = hg_kept_made_name(spec);
 	HgQueueItem *kept = calloc(1, sizeof(*kept));
 	HgQueueItem *gone = NULL;
 	HgStatus status = HG_OK;

@@ -23,6 +23,14 @@ hg_kept_check(const HgKeptShape *shape, HgError *error)
 	return HG_OK;
 }
 
+uint64_t
+hg_kept_least_bytes(const HgJobSpec *spec)
+{
+	if (spec->keep_column != NULL)
+		return hg_kept_places(&spec->keep_column->shape) * spec->keep_column->shape.width;
+	return spec->keep->shape.rows * (spec->keep->shape.key_width + sizeof(uint32_t));
+}
+
 HgStatus
 hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error)
 {

@@ -128,6 +128,13 @@ extern "C"
 		return spec->keep != NULL || spec->keep_column != NULL;
 	}
 
+	/* And what that goes by. */
+	static inline const HgKeptName *
+	hg_kept_made_name(const HgJobSpec *spec)
+	{
+		return spec->keep_column != NULL ? &spec->keep_column->name : &spec->keep->name;
+	}
+
 	/* Places that a column has. */
 	static inline uint64_t
 	hg_kept_places(const HgKeptColumnShape *shape)
@@ -183,6 +190,9 @@ extern "C"
 	{
 		return (uint64_t) shape->parts << (HG_FLAT_ROW_BITS - 6);
 	}
+
+	/* What a graph, or a column, that a job is there to make takes at least, in bytes. */
+	extern uint64_t hg_kept_least_bytes(const HgJobSpec *spec);
 
 	/* Can there be such a graph?  HG_OK, or HG_INVALID with an explanation. */
 	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);

@@ -251,18 +251,13 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	}
 
 	startup = Max(startup - hg_columns_saving(input, counted), 0);
-	if (asks)
-		startup = hg_path_join(input)->asked;
-	else if (!counted)
+	if (!asks && !counted)
 		startup +=
 			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
 		QualCost inside;
-
-		if (asks)
-			break;
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
 		if (served && hg_aggref_is_arithmetic(aggref))
@@ -275,6 +270,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 			inside.per_tuple *= HG_BY_COLUMN_SHARE;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
+	/* all of that is the device's then */
+	if (asks)
+		startup = hg_path_join(input)->asked;
 
 	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
 	if (bytes > get_hash_memory_limit())

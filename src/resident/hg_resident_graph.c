@@ -193,9 +193,8 @@ bool
 hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
-	int place = hg_graph_version_column(version, number);
+	int place = hg_graph_version_ask_column(version, number);
 
-	hg_graph_version_ask_column(version, number);
 	if (place < 0 || !hg_device_copy_is_kept(&version->columns[place].copy, hg_graph_keeper()))
 		return false;
 	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),

@@ -243,15 +243,6 @@ hg_graph_version_shape(const HgResidentGraph *graph)
 						 .rows = graph->rows};
 }
 
-int
-hg_graph_version_column(HgResidentGraph *graph, AttrNumber number)
-{
-	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
-		if (pg_atomic_read_u32(&graph->columns[i].number) == (uint32) number)
-			return i;
-	return -1;
-}
-
 static bool
 hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
 {
@@ -262,21 +253,24 @@ hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
  * Have an idle column's place.  What others who look at it meanwhile take for a copy of the new one
  * is none that the device knows by that name: they miss it.
  */
-static void
-hg_graph_column_replace(HgGraphColumn *column, uint32 idle, AttrNumber number, TimestampTz now)
+static bool
+hg_graph_column_replace(HgGraphColumn *column, AttrNumber number, TimestampTz now)
 {
+	uint32 idle = pg_atomic_read_u32(&column->number);
+
 	if (!pg_atomic_compare_exchange_u32(&column->number, &idle, (uint32) number))
-		return;
+		return false;
 	pg_atomic_write_u64(&column->used_at, (uint64) now);
 	pg_atomic_write_u64(&column->copy.kept_by, 0);
 	pg_atomic_write_u64(&column->copy.missed_by, 0);
+	return true;
 }
 
-void
+int
 hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 {
 	const TimestampTz now = GetCurrentTimestamp();
-	HgGraphColumn *idle = NULL;
+	int idle = -1;
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
@@ -288,15 +282,14 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 			none == (uint32) number)
 		{
 			pg_atomic_write_u64(&column->used_at, (uint64) now);
-			return;
+			return i;
 		}
 		if (hg_graph_column_is_idle(column, now, HG_GRAPH_COLUMN_IDLE_MS) &&
-			(idle == NULL ||
-			 pg_atomic_read_u64(&column->used_at) < pg_atomic_read_u64(&idle->used_at)))
-			idle = column;
+			(idle < 0 || pg_atomic_read_u64(&column->used_at) <
+							 pg_atomic_read_u64(&graph->columns[idle].used_at)))
+			idle = i;
 	}
-	if (idle != NULL)
-		hg_graph_column_replace(idle, pg_atomic_read_u32(&idle->number), number, now);
+	return idle >= 0 && hg_graph_column_replace(&graph->columns[idle], number, now) ? idle : -1;
 }
 
 void

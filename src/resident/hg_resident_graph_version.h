@@ -156,15 +156,14 @@ extern bool hg_graph_version_is_due(HgResidentGraph *graph, uint64 epoch);
 extern HgKeptName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
 extern HgKeptShape hg_graph_version_shape(const HgResidentGraph *graph);
 
-/* The place of a column of the table among those that were asked for; -1: it was not. */
-extern int hg_graph_version_column(HgResidentGraph *graph, AttrNumber number);
-
 /* Bytes of all that the device process of this epoch has of a version. */
 extern Size hg_graph_version_kept_bytes(HgResidentGraph *graph, uint64 epoch);
 
-/* Ask for it, if there is a place for it: the one that it has, a free one, or that of an idle one.
+/*
+ * Ask for a column of the table.  Its place among those that were asked for: the one that it has, a
+ * free one, or that of an idle one; -1: there is none.
  */
-extern void hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
+extern int hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
 
 /* Ask for all that was asked for lately of another one, which this one takes the place of. */
 extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);

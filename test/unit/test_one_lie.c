@@ -104,6 +104,9 @@ typedef enum Lie
 	LIE_NOT_KEPT_COLUMN,
 	LIE_VALUES,
 	LIE_COLUMN_BUILD,
+	LIE_KEPT_FEW_BYTES,
+	LIE_KEPT_MANY_BYTES,
+	LIE_COLUMN_BYTES,
 	LIE_COLUMN_GROUPS,
 	LIE_COLUMN_KEY,
 	LIE_COLUMN_SUM,
@@ -177,6 +180,9 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a column that is not there, which is to be made",
 	"values that are rows of a join",
 	"a column that is made as a kept graph is joined",
+	"a graph that is made of less than its edges",
+	"a graph that is made of more than any memory",
+	"a column that is made of less than its values",
 	"groups of more matches than a kept graph has pairs of rows",
 	"a group whose key does not fit its kept column",
 	"a group with a sum that the values of a kept column can't have",
@@ -190,6 +196,7 @@ typedef struct Liar
 	Lie lie;
 	unsigned char *staging;
 	HgJobStats stats; /* of the job ... */
+	uint64_t made;	  /* bytes that what it makes holds */
 	bool has_kept;	  /* ... of which one side is a kept graph */
 } Liar;
 
@@ -285,6 +292,12 @@ tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 	const bool makes_column = request->keep_column.shape.width > 0;
 
 	liar->stats = (HgJobStats){0};
+	liar->made = makes ? ROWS * 8 : makes_column ? ROWS : 0;
+	if (makes && liar->lie == LIE_KEPT_MANY_BYTES)
+		liar->made = UINT64_MAX;
+	if ((makes && liar->lie == LIE_KEPT_FEW_BYTES) ||
+		(makes_column && liar->lie == LIE_COLUMN_BYTES))
+		liar->made--;
 	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
 	if (liar->has_kept)
 		liar->stats.rows[HG_OUTER] = ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
@@ -314,6 +327,7 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_BUILD:
 			liar->stats.rows[HG_INNER] -= liar->lie == LIE_FEWER_ROWS;
 			liar->stats.vertices = 4;
+			reply->count = liar->made;
 			liar->stats.build = liar->lie == LIE_ALGORITHM ? 77 : HG_BUILD_V1;
 			if (liar->has_kept || liar->lie == LIE_RESIDENT)
 				liar->stats.build = HG_BUILD_RESIDENT;

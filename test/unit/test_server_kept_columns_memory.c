@@ -63,6 +63,7 @@ static void
 test_limit(uint64_t graph_bytes, uint64_t column_bytes)
 {
 	const HgKeptName huge = {TEST_EPOCH, 9, 1, 0};
+	const HgKeptName fourth = {TEST_EPOCH, 1, 4, 0};
 	char limit[32];
 	const char *const options[] = {"--kept-bytes", limit, NULL};
 	TestServer server;
@@ -82,11 +83,12 @@ test_limit(uint64_t graph_bytes, uint64_t column_bytes)
 	good = make_all(client, 1, 3) && test_status_of(&server).kept_evicted == 0;
 	hg_tap_ok(good && ask(client, 1, 3) == HG_OK && test_named_is_at_rest(&server, 4),
 			  "a graph and three columns have room");
-	hg_tap_ok(test_named_make_column(client, test_host_plain(), 1, 4, STRIDE, &error) ==
-					  HG_DEVICE_OUT_OF_MEMORY &&
+	hg_tap_ok(test_named_open_column(client, test_host_plain(), &fourth, &column_shape, &job,
+									 &error) == HG_DEVICE_OUT_OF_MEMORY &&
 				  test_status_of(&server).kept_evicted == 0 && ask(client, 1, 3) == HG_OK &&
 				  test_named_is_at_rest(&server, 4),
-			  "neither a graph nor its columns go for another column of it");
+			  "neither a graph nor its columns go for another column of it, which is told before "
+			  "it is sent");
 	/* with two of them the third one is the one that was used least lately */
 	hg_tap_ok(ask(client, 1, 2) == HG_OK &&
 				  test_named_make_column(client, test_host_plain(), 3, 1, STRIDE, &error) ==

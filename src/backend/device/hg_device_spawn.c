@@ -54,8 +54,8 @@ bool
 hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch *b)
 {
 	return strcmp(a->program, b->program) == 0 && a->staging_bytes == b->staging_bytes &&
-		   a->memory_budget == b->memory_budget && a->kept_bytes == b->kept_bytes && a->device == b->device &&
-		   a->idle_timeout == b->idle_timeout;
+		   a->memory_budget == b->memory_budget && a->kept_bytes == b->kept_bytes &&
+		   a->device == b->device && a->idle_timeout == b->idle_timeout;
 }
 
 bool

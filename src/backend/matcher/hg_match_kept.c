@@ -86,7 +86,6 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse 
 			asked.kept_columns[side] = kept->columns;
 		asked.expected_rows[side] = kept->use.shape.rows;
 	}
-	asked.outer_only = 0;
 	return asked;
 }
 

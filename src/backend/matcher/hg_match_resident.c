@@ -26,8 +26,8 @@
  * tallied (engine/hg_flat.h), if there are enough of them: what he fetches for them then lies in
  * order, too.
  *
- * Where a device keeps both graphs, and pairs are counted alone, it counts those of lent x lent
- * (hg_match_kept.h).
+ * Where a device keeps both graphs, and pairs are only counted, or made groups of, it does that
+ * with those of lent x lent (hg_match_kept.h).
  *
  * Graphs of held keys are made when the source is built, in the task's memory, and stay: the stream
  * may begin again.
@@ -544,7 +544,7 @@ static const HgMatchSourceOps hg_match_resident_ops = {
 	.backend = "cpu",
 };
 
-/* The same from when a device has counted on. */
+/* The same from when a device has answered on. */
 static const HgMatchSourceOps hg_match_kept_ops = {
 	HG_MATCH_RESIDENT_CALLS,
 	.backend = "cuda",

@@ -69,8 +69,8 @@ extern uint64 hg_matcher_count(HgMatcher *matcher);
 /*
  * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,
  * of memory on it, or because there would be more groups than may be; then they can be streamed.
- * The groups are the matcher's; where they are partial the other matches can be.  With a team: in all of its processes or in none, and one of them
- * gets the groups.
+ * The groups are the matcher's; where they are partial the other matches can be.  With a team: in
+ * all of its processes or in none, and one of them gets the groups.
  */
 extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 

@@ -48,7 +48,8 @@ typedef struct HgKeptLent
 	HgKeptUse use;
 	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
 	bool has_columns;
-	const uint64 *places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
+	const uint64
+		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
 } HgKeptLent;
 
 typedef struct HgMatcherSpec
@@ -114,8 +115,8 @@ typedef struct HgMatcherSpec
 	uint32 first_row[2];
 
 	/*
-	 * By HgSide: NULL, or what a device knows of lent rows, as far as is known here.  Both: pairs of
-	 * lent rows are to be counted there, which takes less time.
+	 * By HgSide: NULL, or what a device keeps of lent rows, as far as is known here.  Both: it is
+	 * to be asked about their pairs, which takes less time.
 	 */
 	const HgKeptLent *kept[2];
 

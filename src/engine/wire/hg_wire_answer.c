@@ -13,7 +13,8 @@
  * that nobody has appended, and a job without those that were, or those of its kept graphs; more
  * or fewer matches than the job's statistics tell, or more than its rows can have; groups that
  * are not made of the matches, or of numbers that the columns can't hold; tables that can't be
- * made of the job's keys; kept graphs that are not there, where none was asked for.
+ * made of the job's keys; kept graphs that are not there, where none was asked for, and those that
+ * take less memory than their rows, or far more.
  *
  * WHAT IS BELIEVED: numbers that could be so and agree with each other.  A process that leaves
  * matches out and does not count them either, joins rows whose keys differ, or returns another
@@ -163,6 +164,22 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->ranges <= 1;
 }
 
+/*
+ * What is kept may hold so many times the bytes that it must, and so many of these more: graphs'
+ * shapes, and the pieces in which memory is had, are the engine's affair.
+ */
+#define KEPT_BYTES_RATIO 64
+#define KEPT_BYTES_SPARE (UINT64_C(1) << 20)
+
+/* Can what a job has made, if it has, hold so many bytes? */
+static bool
+kept_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
+{
+	const uint64_t least = hg_kept_is_made(&job->spec) ? hg_kept_least_bytes(&job->spec) : 0;
+
+	return bytes >= least && bytes / KEPT_BYTES_RATIO <= least + KEPT_BYTES_SPARE;
+}
+
 /* Are all rows there?  Those of a team are counted by its processes together. */
 static bool
 has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
@@ -257,7 +274,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			return part_is_sane(reply, staging_bytes) && reply->lease_bytes > 0;
 		case HG_WIRE_BUILD:
 			job->kept_bytes = reply->count;
-			return has_all_rows(job, &reply->stats);
+			return has_all_rows(job, &reply->stats) && kept_bytes_are_sane(job, reply->count);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
 			/* a team counts once, for whoever asks first */

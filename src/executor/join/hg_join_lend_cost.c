@@ -38,7 +38,8 @@
 /* A graph is made of a held row, and a row is looked up in one. */
 #define HG_LEND_MAKE_NS 20.0
 #define HG_LEND_LOOKUP_NS 30.0
-/* A device that keeps both graphs is asked, and looks at their edges. */
+/* A device that keeps both graphs is asked, and looks at their edges: rough, and too much rather.
+ */
 #define HG_LEND_ASK_NS 100000.0
 #define HG_LEND_ASKED_NS 0.03
 /* A column of a joined row, from anywhere, and where outer rows come in their order. */
@@ -87,6 +88,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 {
 	double held[2]; /* rows that are read ... */
 	double lent[2]; /* ... and edges of the graph */
+	const bool asked = hg_lend_asks_device(shape, lend);
 	bool streams;
 	double ns = 0;
 
@@ -101,7 +103,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 && held[HG_INNER] <= HG_LEND_STREAM_ROWS;
 	ns += held[HG_INNER] * HG_LEND_HOLD_NS;
 	ns += held[HG_OUTER] * (streams ? HG_LEND_STREAM_NS : HG_LEND_HOLD_NS);
-	for (int side = HG_OUTER; side <= HG_INNER && !hg_lend_asks_device(shape, lend); side++)
+	for (int side = HG_OUTER; side <= HG_INNER && !asked; side++)
 		ns += shape->pairs * shape->columns[side] *
 			  (streams && side == HG_OUTER ? HG_LEND_IN_ORDER_NS : HG_LEND_GATHER_NS);
 
@@ -110,7 +112,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_JOIN_NS;
 	if (shape->inner_spills && lent[HG_INNER] == 0)
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_SPILL_NS;
-	if (hg_lend_asks_device(shape, lend))
+	if (asked)
 		ns += HG_LEND_ASK_NS + (lent[HG_OUTER] + lent[HG_INNER]) * HG_LEND_ASKED_NS;
 	else if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
 		ns += hg_lend_meet_ns(lent[HG_OUTER], lent[HG_INNER]);
