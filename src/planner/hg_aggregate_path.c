@@ -176,20 +176,10 @@ hg_is_plain_column(const Node *node)
 static bool
 hg_aggref_may_be_asked(const Aggref *aggref)
 {
-	switch (hg_aggregate_kind(aggref->aggfnoid))
-	{
-		case HG_AGGREGATE_COUNT:
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-		case HG_AGGREGATE_MIN:
-		case HG_AGGREGATE_MAX:
-			break;
-		default:
-			return false;
-	}
-	return aggref->aggfilter == NULL &&
+	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
+
+	return (kind == HG_AGGREGATE_COUNT || hg_aggregate_is_of_integers(kind)) &&
+		   aggref->aggfilter == NULL &&
 		   (aggref->args == NIL ||
 			hg_is_plain_column((const Node *) linitial_node(TargetEntry, aggref->args)->expr));
 }

@@ -32,22 +32,25 @@ has_slot(const HgRemoteJob *job)
 }
 
 /*
- * Wait for the next slot of the lease to be free, and give its offset in staging.  The
- * caller names it in its next request.
+ * Begin a request with as many items as there are left, but no more than most, in the slot whose
+ * turn it is, once what was in it has been taken: *to is where they go.  The caller sends it next.
  */
 static HgStatus
-take_slot(HgRemoteJob *job, uint64_t *offset, HgError *error)
+begin_piece(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage *message,
+			unsigned char **to, HgError *error)
 {
 	unsigned taken = job->next_slot;
 	HgStatus status = hg_wire_job_wait(job, job->slot_sequence[taken], error);
 
-	if (status == HG_OK)
-	{
-		job->next_slot = (taken + 1) % HG_WIRE_SLOTS;
-		job->slot_sequence[taken] = job->client->sequence + 1;
-		*offset = job->lease_offset + taken * job->slot_bytes;
-	}
-	return status;
+	if (status != HG_OK)
+		return status;
+	job->next_slot = (taken + 1) % HG_WIRE_SLOTS;
+	job->slot_sequence[taken] = job->client->sequence + 1;
+	memset(message, 0, sizeof(*message));
+	message->request.offset = job->lease_offset + taken * job->slot_bytes;
+	message->request.count = left < most ? left : most;
+	*to = job->client->staging + message->request.offset;
+	return HG_OK;
 }
 
 /* Have a job keep what its spec only points to.  Names alone mean something in another process. */
@@ -260,24 +263,18 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		status = wait_open(job, error);
 	while (status == HG_OK && *taken < count && (wait || has_slot(job)))
 	{
-		HgWireClient *client = job->client;
-		uint64_t piece = job->slot_bytes / job->spec.key_width;
 		HgWireMessage message;
-		uint64_t offset;
+		unsigned char *to;
+		uint64_t piece;
 
-		if (piece > count - *taken)
-			piece = count - *taken;
-		status = take_slot(job, &offset, error);
+		status = begin_piece(job, job->slot_bytes / job->spec.key_width, count - *taken, &message,
+							 &to, error);
 		if (status != HG_OK)
 			break;
-
-		memset(&message, 0, sizeof(message));
+		piece = message.request.count;
 		message.request.side = (uint32_t) side;
-		message.request.offset = offset;
-		message.request.count = piece;
 		message.request.first = type == HG_WIRE_APPEND_ROWS ? first_row + *taken : 0;
-		memcpy(client->staging + offset, from + *taken * job->spec.key_width,
-			   (size_t) (piece * job->spec.key_width));
+		memcpy(to, from + *taken * job->spec.key_width, (size_t) (piece * job->spec.key_width));
 
 		/* not waited for: the next piece is copied while this one travels on */
 		status = hg_wire_job_send(job, type, &message, error);
@@ -339,31 +336,23 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 			HgError *error)
 {
 	const unsigned char *from = values;
-	HgStatus status;
-
 	/* its answer names the lease */
-	status = wait_open(job, error);
+	HgStatus status = wait_open(job, error);
+
 	while (status == HG_OK && count > 0)
 	{
-		uint64_t piece = job->slot_bytes / (width + 1);
-		unsigned char *to;
 		HgWireMessage message;
-		uint64_t offset;
+		unsigned char *to;
+		uint64_t piece;
 
-		if (piece > count)
-			piece = count;
-		status = take_slot(job, &offset, error);
+		status = begin_piece(job, job->slot_bytes / (width + 1), count, &message, &to, error);
 		if (status != HG_OK)
 			break;
-
-		memset(&message, 0, sizeof(message));
+		piece = message.request.count;
 		message.request.side = (uint32_t) side;
 		message.request.column = column;
 		message.request.nulls = nulls != NULL;
-		message.request.offset = offset;
-		message.request.count = piece;
 		message.request.first = first;
-		to = job->client->staging + offset;
 		memcpy(to, from, (size_t) (piece * width));
 		if (nulls != NULL)
 		{
@@ -437,21 +426,15 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	while (status == HG_OK && count > 0)
 	{
 		/* keys begin where any can, which may leave room for a row between them and the rows */
-		uint64_t piece = job->slot_bytes / (sizeof(uint32_t) + width) - 1;
-		unsigned char *to;
+		const uint64_t most = job->slot_bytes / (sizeof(uint32_t) + width) - 1;
 		HgWireMessage message;
-		uint64_t offset;
+		unsigned char *to;
+		uint64_t piece;
 
-		if (piece > count)
-			piece = count;
-		status = take_slot(job, &offset, error);
+		status = begin_piece(job, most, count, &message, &to, error);
 		if (status != HG_OK)
 			break;
-
-		memset(&message, 0, sizeof(message));
-		message.request.offset = offset;
-		message.request.count = piece;
-		to = job->client->staging + offset;
+		piece = message.request.count;
 		memcpy(to, rows, (size_t) piece * sizeof(uint32_t));
 		memcpy(to + hg_wire_edge_keys(piece), from, (size_t) (piece * width));
 		status = hg_wire_job_send(job, HG_WIRE_PUT_EDGES, &message, error);
@@ -513,22 +496,17 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t co
 		return mask_none(job, side, first_word, count, error);
 	while (status == HG_OK && count > 0)
 	{
-		uint64_t piece = job->slot_bytes / sizeof(*words);
 		HgWireMessage message;
-		uint64_t offset;
+		unsigned char *to;
+		uint64_t piece;
 
-		if (piece > count)
-			piece = count;
-		status = take_slot(job, &offset, error);
+		status = begin_piece(job, job->slot_bytes / sizeof(*words), count, &message, &to, error);
 		if (status != HG_OK)
 			break;
-
-		memset(&message, 0, sizeof(message));
+		piece = message.request.count;
 		message.request.side = (uint32_t) side;
-		message.request.offset = offset;
 		message.request.first = first_word;
-		message.request.count = piece;
-		memcpy(job->client->staging + offset, words, (size_t) piece * sizeof(*words));
+		memcpy(to, words, (size_t) piece * sizeof(*words));
 		status = hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
 		words += piece;
 		first_word += piece;

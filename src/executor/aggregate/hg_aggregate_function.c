@@ -138,19 +138,9 @@ hg_function_takes_numbers(const HgFunction *function)
 bool
 hg_function_takes_arrays(const HgFunction *function)
 {
-	switch (function->kind)
-	{
-		case HG_AGGREGATE_COUNT:
-			/* of rows, or of a column */
-			return function->filter < 0 && function->argument == NULL;
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-		case HG_AGGREGATE_MIN:
-		case HG_AGGREGATE_MAX:
-			return function->filter < 0 && function->column >= 0;
-		default:
-			return false;
-	}
+	/* of rows, or of a column */
+	if (function->kind == HG_AGGREGATE_COUNT)
+		return function->filter < 0 && function->argument == NULL;
+	return hg_aggregate_is_of_integers(function->kind) && function->filter < 0 &&
+		   function->column >= 0;
 }

@@ -37,4 +37,22 @@ typedef enum HgAggregateKind
  */
 extern HgAggregateKind hg_aggregate_kind(Oid function);
 
+/* Is it computed of integers, as a column has them? */
+static inline bool
+hg_aggregate_is_of_integers(HgAggregateKind kind)
+{
+	switch (kind)
+	{
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			return true;
+		default:
+			return false;
+	}
+}
+
 #endif /* HG_AGGREGATE_KIND_H */
