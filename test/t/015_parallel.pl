@@ -182,17 +182,6 @@ sub goes_on
 	return $sample < $samples || !$hits && $sample < 50 * $samples;
 }
 
-# The state of a process as /proc has it, X where it is gone.
-sub state_of
-{
-	my ($pid) = @_;
-
-	open my $file, '<', "/proc/$pid/stat" or return 'X';
-	my $line = <$file> // '';
-	close $file;
-	return $line =~ /\) (\S) / ? $1 : 'X';
-}
-
 # Send a signal to a worker; false where it does not get it.  kill() also succeeds with one that is ending and looks at
 # no signal any more: after a SIGKILL the server would not see it off as killed, and go on.  One that stands still lives.
 sub hit_worker
@@ -200,8 +189,8 @@ sub hit_worker
 	my ($pid, $signal) = @_;
 
 	return 0 if !kill 'STOP', $pid;
-	wait_for(sub { state_of($pid) =~ /[TZX]/ }, HANGS);
-	my $hit = state_of($pid) eq 'T' ? kill($signal, $pid) : 0;
+	wait_for(sub { process_state($pid) =~ /[TZX]/ }, HANGS);
+	my $hit = process_state($pid) eq 'T' ? kill($signal, $pid) : 0;
 	kill 'CONT', $pid;
 	return $hit;
 }
@@ -412,9 +401,7 @@ sub most_memory
 	{
 		foreach my $pid ($session->pid, workers_of($session->pid))
 		{
-			open my $status, '<', "/proc/$pid/status" or next;
-			$private = max($private, map { /^RssAnon:\s+(\d+)/ } <$status>);
-			close $status;
+			$private = max($private, proc_file($pid, 'status') =~ /^RssAnon:\s+(\d+)/m);
 		}
 		$shared = max($shared, sum0(shared_memory()) / 1024);
 	}

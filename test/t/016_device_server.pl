@@ -70,7 +70,7 @@ sub gone
 {
 	my ($pid, $seconds) = @_;
 
-	return wait_for(sub { !-e "/proc/$pid" || slurp_file("/proc/$pid/stat") =~ /\) Z / }, $seconds // 10);
+	return wait_for(sub { process_state($pid) =~ /[ZX]/ }, $seconds // 10);
 }
 
 # Nothing of what becomes of the device process may be a crash to the server.

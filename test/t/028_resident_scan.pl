@@ -250,7 +250,7 @@ sql(q{select hashgraph_resident_drop('many'); drop table many});
 	{
 		foreach my $pid (split /\n/, sql(q{select pid from pg_stat_activity where backend_type = 'hashgraph loader'}))
 		{
-			my ($held) = (-e "/proc/$pid/status" ? slurp_file("/proc/$pid/status") : '') =~ /^RssAnon:\s+(\d+) kB/m;
+			my ($held) = proc_file($pid, 'status') =~ /^RssAnon:\s+(\d+) kB/m;
 			$most = $held if ($held // 0) > $most;
 		}
 	}

@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes qw(usleep time);
 
 our @EXPORT = qw(
-  new_server backends standin_program device_programs covers device_children device_process environment_of use_program
+  new_server backends standin_program device_programs covers device_children device_process proc_file process_state environment_of use_program
   ready_devices devices_become rows_of explain_analyze wait_for log_tells become_resident temp_files join_check_sql session_ok accepts);
 
 # A running server with the library preloaded and the extension in database postgres.
@@ -131,6 +131,24 @@ sub device_programs
 	return @programs;
 }
 
+# A file that /proc has of a process, whole; empty where the process is gone, even while it is read.
+sub proc_file
+{
+	my ($pid, $name) = @_;
+
+	open my $file, '<', "/proc/$pid/$name" or return '';
+	local $/;
+	return <$file> // '';
+}
+
+# The state of a process as /proc has it, X where it is gone.
+sub process_state
+{
+	my ($pid) = @_;
+
+	return proc_file($pid, 'stat') =~ /\) (\S) / ? $1 : 'X';
+}
+
 # Process ids of the device processes below a session or the worker: its children of that name.
 sub device_children
 {
@@ -139,11 +157,7 @@ sub device_children
 
 	foreach my $stat (glob '/proc/[0-9]*/stat')
 	{
-		open my $file, '<', $stat or next;
-		my $line = <$file>;
-		close $file;
-		next unless defined $line;
-		my ($child, $name, $state, $parent) = $line =~ /^(\d+) \((.*)\) (\S) (\d+)/ or next;
+		my ($child, $name, $state, $parent) = proc_file($stat =~ /(\d+)/, 'stat') =~ /^(\d+) \((.*)\) (\S) (\d+)/ or next;
 		push @children, $child
 		  if $parent == $pid && $state ne 'Z' && $name =~ /^(hashgraph_devic|hg_device_stand)/;
 	}
@@ -164,9 +178,7 @@ sub environment_of
 {
 	my ($pid) = @_;
 
-	open my $file, '<', "/proc/$pid/environ" or return ();
-	local $/;
-	return map { /^([^=]+)=(.*)/s ? ($1, $2) : () } split /\0/, <$file> // '';
+	return map { /^([^=]+)=(.*)/s ? ($1, $2) : () } split /\0/, proc_file($pid, 'environ');
 }
 
 # Have a server use a device program, with switches of the stand-in, from now on: sessions that start

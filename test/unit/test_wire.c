@@ -420,8 +420,10 @@ test_death(void)
 			  "and stays one, for every job");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST, "its state says so");
 	session.engine->close(job);
-	session.engine->close(other);
 	hg_wire_client_destroy(session.client);
+	hg_tap_ok(session.engine->count(other, HG_MATCH_ALL, &count, &error) == HG_CONNECTION_LOST,
+			  "also for one that has outlived the connection");
+	session.engine->close(other);
 	test_process_ends(session.process, &exit_status);
 	test_data_destroy(&data);
 

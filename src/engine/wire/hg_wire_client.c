@@ -383,15 +383,15 @@ hg_wire_client_costs(const HgWireClient *client)
 void
 hg_wire_client_destroy(HgWireClient *client)
 {
-	for (HgRemoteJob *job = client->jobs; job != NULL;)
+	for (HgRemoteJob *job = client->jobs; job != NULL; job = job->next)
 	{
-		HgRemoteJob *next = job->next;
-
 		job->client = NULL;
-		job = next;
+		job->past = client;
 	}
 	if (client->staging != NULL)
 		munmap(client->staging, (size_t) client->staging_bytes);
 	close(client->fd);
-	free(client);
+	/* its engine is called for orphans still */
+	if (client->jobs == NULL)
+		free(client);
 }

@@ -171,7 +171,8 @@ extern HgStatus hg_wire_client_end_append(HgJob *job, HgError *error);
 
 /*
  * Close the socket and unmap the staging area.  Jobs that are still open become
- * orphans: every call on them but close answers HG_CONNECTION_LOST.
+ * orphans: every call on them but close answers HG_CONNECTION_LOST.  The engine's calls can be used
+ * for them, though no others, until the last one is closed.
  */
 extern void hg_wire_client_destroy(HgWireClient *client);
 

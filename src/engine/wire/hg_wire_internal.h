@@ -71,7 +71,8 @@ typedef struct HgRemoteGroups
 
 struct HgRemoteJob
 {
-	HgWireClient *client; /* NULL once the client was destroyed */
+	HgWireClient *client; /* NULL once the client was destroyed ... */
+	HgWireClient *past;	  /* ... which is that one then, else NULL */
 	HgRemoteJob *next;
 	const HgHost *host;
 	uint32_t id;

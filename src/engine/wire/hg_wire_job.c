@@ -107,20 +107,32 @@ hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32
 	return hg_wire_job_ask(job, type, &message, 0, error);
 }
 
+/* Take a job out of those that a client, or one that was destroyed, has open. */
+static void
+take_out(HgWireClient *client, HgRemoteJob *job)
+{
+	HgRemoteJob **link = &client->jobs;
+
+	while (*link != job)
+		link = &(*link)->next;
+	*link = job->next;
+}
+
 void
 hg_wire_job_close(HgJob *handle)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgWireClient *client = job->client;
 
-	if (client != NULL)
+	if (job->client != NULL)
 	{
-		HgRemoteJob **link = &client->jobs;
-
-		while (*link != job)
-			link = &(*link)->next;
-		*link = job->next;
-		hg_wire_job_note(client, HG_WIRE_CLOSE, job->id);
+		take_out(job->client, job);
+		hg_wire_job_note(job->client, HG_WIRE_CLOSE, job->id);
+	}
+	else
+	{
+		take_out(job->past, job);
+		if (job->past->jobs == NULL)
+			free(job->past);
 	}
 	free(job);
 }
