@@ -438,6 +438,8 @@ CREATE FUNCTION hashgraph_stat_resident(
 	OUT graphs_merged bigint,
 	OUT graphs_kept bigint,
 	OUT graphs_missed bigint,
+	OUT blocks_looked_at bigint,
+	OUT looks_recalled bigint,
 	OUT declines bigint,
 	OUT declined_for text,
 	OUT memory bigint,

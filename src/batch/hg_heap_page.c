@@ -293,6 +293,36 @@ hg_heap_row_is_visible(TableScanDesc scan, BlockNumber block, OffsetNumber offse
 	return HeapTupleSatisfiesVisibility(&row, scan->rs_snapshot, buffer);
 }
 
+/* The newer one of two ids, of which the first may be invalid. */
+static inline TransactionId
+hg_heap_newer_id(TransactionId newest, TransactionId id)
+{
+	return !TransactionIdIsValid(newest) || TransactionIdPrecedes(newest, id) ? id : newest;
+}
+
+/*
+ * Does a row say of all transactions that have to do with its being there how they have ended?
+ * *newest becomes the newest one that was committed.
+ */
+static inline bool
+hg_heap_row_is_settled(HeapTupleHeader header, TransactionId *newest)
+{
+	uint16 info = header->t_infomask;
+
+	if ((info & HEAP_MOVED) != 0)
+		return false;
+	if (!HeapTupleHeaderXminCommitted(header))
+		return HeapTupleHeaderXminInvalid(header);
+	if (!HeapTupleHeaderXminFrozen(header))
+		*newest = hg_heap_newer_id(*newest, HeapTupleHeaderGetRawXmin(header));
+	if ((info & HEAP_XMAX_INVALID) != 0 || HEAP_XMAX_IS_LOCKED_ONLY(info))
+		return true;
+	if ((info & HEAP_XMAX_IS_MULTI) != 0 || (info & HEAP_XMAX_COMMITTED) == 0)
+		return false;
+	*newest = hg_heap_newer_id(*newest, HeapTupleHeaderGetRawXmax(header));
+	return true;
+}
+
 const char *
 hg_heap_page_ahead(Relation relation, BlockNumber block)
 {
@@ -308,47 +338,75 @@ hg_heap_page_ahead(Relation relation, BlockNumber block)
 }
 
 void
-hg_heap_page_look(TableScanDesc scan, BlockNumber block, BlockNumber following, TransactionId id,
-				  HgHeapLines *lines)
+hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, BlockNumber block, BlockNumber following)
 {
-	const char *ahead = hg_heap_page_ahead(scan->rs_rd, following);
-	Size asked = 0;
+	look->scan = scan;
+	look->block = block;
+	look->ahead = hg_heap_page_ahead(scan->rs_rd, following);
+	if (look->ahead != NULL)
+		HG_PREFETCH(look->ahead);
+	look->buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
+									  ((HeapScanDesc) scan)->rs_strategy);
+#if HG_HAVE_PRUNE_OPT
+	heap_page_prune_opt(scan->rs_rd, look->buffer);
+#endif
+	LockBuffer(look->buffer, BUFFER_LOCK_SHARE);
+}
+
+XLogRecPtr
+hg_heap_look_lsn(const HgHeapLook *look)
+{
+	return BufferGetLSNAtomic(look->buffer);
+}
+
+void
+hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines)
+{
+	TableScanDesc scan = look->scan;
+	Page page = BufferGetPage(look->buffer);
+	OffsetNumber end = PageGetMaxOffsetNumber(page);
 	HgIdAge age = {.id = InvalidTransactionId};
-	Buffer buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
-									   ((HeapScanDesc) scan)->rs_strategy);
-	Page page = BufferGetPage(buffer);
-	OffsetNumber end;
+	Size asked = 0;
 
 	memset(lines->older, 0, sizeof(lines->older));
 	lines->nothers = 0;
-#if HG_HAVE_PRUNE_OPT
-	heap_page_prune_opt(scan->rs_rd, buffer);
-#endif
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	end = PageGetMaxOffsetNumber(page);
+	lines->settled = true;
+	lines->newest = InvalidTransactionId;
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
 	{
 		ItemId line = PageGetItemId(page, offset);
+		HeapTupleHeader header;
 		TransactionId xmin;
+		bool visible;
 
-		if (ahead != NULL)
+		if (look->ahead != NULL)
 			for (Size part = BLCKSZ * offset / end; asked < part; asked += HG_CACHE_LINE)
-				HG_PREFETCH(ahead + asked);
+				HG_PREFETCH(look->ahead + asked);
 		if (!ItemIdIsNormal(line))
 			continue;
-		xmin = HeapTupleHeaderGetRawXmin((HeapTupleHeader) PageGetItem(page, line));
+		header = (HeapTupleHeader) PageGetItem(page, line);
+		xmin = HeapTupleHeaderGetRawXmin(header);
 		if (xmin != age.id)
 			age = (HgIdAge){.id = xmin,
 							.is_older = TransactionIdPrecedes(xmin, id),
 							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
-		if (!hg_heap_row_is_visible(scan, block, offset, page, buffer, &age))
+		visible = hg_heap_row_is_visible(scan, look->block, offset, page, look->buffer, &age);
+		/* what it says of the transactions it may have been told just now */
+		if (lines->settled)
+			lines->settled = hg_heap_row_is_settled(header, &lines->newest);
+		if (!visible)
 			continue;
 		if (age.is_older)
 			lines->older[(offset - 1) / 64] |= UINT64CONST(1) << (offset - 1) % 64;
 		else
 			lines->others[lines->nothers++] = offset;
 	}
-	UnlockReleaseBuffer(buffer);
+}
+
+void
+hg_heap_look_end(const HgHeapLook *look)
+{
+	UnlockReleaseBuffer(look->buffer);
 }
 
 void

@@ -103,16 +103,37 @@ typedef struct HgHeapLines
 	uint64 older[HG_LINE_WORDS]; /* of rows whose ids precede one ... */
 	int nothers;				 /* ... and the others */
 	OffsetNumber others[MaxHeapTuplesPerPage];
+	bool settled;		  /* transactions that the rows name have ended, and the page says how */
+	TransactionId newest; /* then, the newest of them that was committed; invalid: there is none */
 } HgHeapLines;
 
 /*
- * Look which rows of a block a scan's snapshot sees: those whose ids precede an id, and others.
- * Nothing is counted but the block's buffer, and no page is pinned after it.  The page of the block
- * that is looked at next, if that is valid, is asked for meanwhile.  Not for serializable
- * transactions that must watch for conflicts.
+ * A look at a block: its page is locked from its beginning to its end.  Nothing is counted but the
+ * block's buffer, and no page is pinned after it.  Not for serializable transactions that must
+ * watch for conflicts.
  */
-extern void hg_heap_page_look(TableScanDesc scan, BlockNumber block, BlockNumber following,
-							  TransactionId id, HgHeapLines *lines);
+typedef struct HgHeapLook
+{
+	TableScanDesc scan;
+	BlockNumber block;
+	Buffer buffer;
+	const char *ahead; /* where the page of the block that is looked at next is, or NULL */
+} HgHeapLook;
+
+/* Begin one; following is the block that is looked at next, if that is valid. */
+extern void hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, BlockNumber block,
+							   BlockNumber following);
+
+/* The page's position in the WAL. */
+extern XLogRecPtr hg_heap_look_lsn(const HgHeapLook *look);
+
+/*
+ * Which rows does the scan's snapshot see: those whose ids precede an id, and others?  The page of
+ * the block that is looked at next is asked for meanwhile.
+ */
+extern void hg_heap_look_lines(const HgHeapLook *look, TransactionId id, HgHeapLines *lines);
+
+extern void hg_heap_look_end(const HgHeapLook *look);
 
 /*
  * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's

@@ -70,19 +70,82 @@ hg_changed_set(uint64 *bits, uint32 first, const uint64 *words, uint32 nrows)
 	}
 }
 
-bool
-hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version, const HgSegmentRows *rows,
-				int block, int following, TransactionId horizon, uint64 *bits, uint32 *count,
+/*
+ * A look that somebody has kept, of a block of the rows first .. end - 1: set the bits of those
+ * that are seen, and have lines tell of the others.  Returns how many they are.
+ */
+static uint32
+hg_changed_recall(const HgLook *look, uint32 first, uint32 end, uint64 *bits, HgHeapLines *lines)
+{
+	if (look->gone)
+		hg_segment_set_bits(bits, first, end);
+	for (int i = 0; i < look->nrows; i++)
+	{
+		uint32 row = first + look->rows[i];
+
+		/* they were all set, or none was */
+		bits[row / 64] ^= UINT64CONST(1) << row % 64;
+	}
+	lines->nothers = look->nothers;
+	memcpy(lines->others, look->rows + look->nrows, look->nothers * sizeof(OffsetNumber));
+	return look->gone ? end - first - look->nrows : look->nrows;
+}
+
+/*
+ * Keep a look at a block of so many rows, of which count are seen and have bits in seen[], for
+ * others, where few of them are to be named.
+ */
+static void
+hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRecPtr lsn,
+				uint32 nrows, const uint64 *seen, uint32 count, const HgHeapLines *lines)
+{
+	HgLook look = {.lsn = lsn, .newest = lines->newest, .gone = nrows - count <= count};
+
+	if (!lines->settled || (look.gone ? nrows - count : count) + lines->nothers > HG_LOOK_ROWS)
+		return;
+	for (uint32 i = 0; i < nrows; i += 64)
+	{
+		uint64 word = look.gone ? ~seen[i / 64] : seen[i / 64];
+
+		if (nrows - i < 64)
+			word &= (UINT64CONST(1) << (nrows - i)) - 1;
+		for (; word != 0; word &= word - 1)
+			look.rows[look.nrows++] = (uint16) (i + pg_rightmost_one_pos64(word));
+	}
+	look.nothers = (uint8) lines->nothers;
+	memcpy(look.rows + look.nrows, lines->others, lines->nothers * sizeof(OffsetNumber));
+	hg_looks_keep(&version->looks, block, xmin, &look);
+}
+
+HgChangedLook
+hg_changed_look(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRows *rows, int block,
+				int following, TransactionId horizon, uint64 *bits, uint32 *count,
 				HgHeapLines *lines)
 {
+	TransactionId xmin = scan->rs_snapshot->xmin;
 	uint32 first = rows->first_rows[block];
 	uint32 nrows = rows->first_rows[block + 1] - first;
 	uint64 seen[HG_LINE_WORDS] = {0}; /* by row, where lines are by line pointer */
 	uint32 known = 0;
+	HgHeapLook page;
+	HgLook look;
+	XLogRecPtr lsn;
 
-	hg_heap_page_look(scan, version->first + block,
-					  following < 0 ? InvalidBlockNumber : version->first + following, horizon,
-					  lines);
+	if (following >= 0)
+		hg_looks_prefetch(&version->looks, following);
+	hg_heap_look_begin(&page, scan, version->first + block,
+					   following < 0 ? InvalidBlockNumber : version->first + following);
+	lsn = hg_heap_look_lsn(&page);
+	if (hg_looks_find(&version->looks, block, lsn, xmin, &look))
+	{
+		hg_heap_look_end(&page);
+		*count = hg_changed_recall(&look, first, first + nrows, bits, lines);
+		return HG_CHANGED_RECALLED;
+	}
+	hg_heap_look_lines(&page, horizon, lines);
+	/* hints may have been logged */
+	lsn = hg_heap_look_lsn(&page);
+	hg_heap_look_end(&page);
 	*count = 0;
 	for (int i = 0; i < HG_LINE_WORDS; i++)
 		*count += pg_popcount64(lines->older[i]);
@@ -106,9 +169,10 @@ hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version, const HgSeg
 		}
 	/* there is no such row that the version does not have */
 	if (known != *count)
-		return false;
+		return HG_CHANGED_UNTOLD;
 	hg_changed_set(bits, first, seen, nrows);
-	return true;
+	hg_changed_keep(version, block, xmin, lsn, nrows, seen, *count, lines);
+	return HG_CHANGED_LOOKED_AT;
 }
 
 void

@@ -21,15 +21,24 @@
  */
 extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 
+/* How it is known which rows of a block are the version's still. */
+typedef enum HgChangedLook
+{
+	HG_CHANGED_UNTOLD = 0, /* it is not */
+	HG_CHANGED_LOOKED_AT,
+	HG_CHANGED_RECALLED /* somebody has looked, and it is as he found it */
+} HgChangedLook;
+
 /*
  * Which rows of a version's block, whose rows are to be told from others by that id, does a scan's
  * snapshot see?  Their bits are set, of which there is one for each row of the version, and *count
- * becomes how many they are; lines tell of other rows of the block.  False: that can't be told. The
- * block that comes next is following, unless that is negative.
+ * becomes how many they are; lines tell of other rows of the block.  The block that comes next is
+ * following, unless that is negative.
  */
-extern bool hg_changed_look(TableScanDesc scan, const HgSegmentVersion *version,
-							const HgSegmentRows *rows, int block, int following,
-							TransactionId horizon, uint64 *bits, uint32 *count, HgHeapLines *lines);
+extern HgChangedLook hg_changed_look(TableScanDesc scan, HgSegmentVersion *version,
+									 const HgSegmentRows *rows, int block, int following,
+									 TransactionId horizon, uint64 *bits, uint32 *count,
+									 HgHeapLines *lines);
 
 /* Blocks of a segment whose older rows are had from elsewhere. */
 typedef struct HgChangedBlocks

@@ -17,6 +17,7 @@
 #include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_lent.h"
 #include "hg_guc.h"
+#include "resident/hg_resident_statistics.h"
 
 HgGraphExtent
 hg_scan_table_may_lend(const HgScanTable *table)
@@ -87,12 +88,13 @@ static uint32
 hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegment *segment,
 					 HgPredicateShare share, uint64 *bits)
 {
-	const HgSegmentVersion *version = segment->version;
+	HgSegmentVersion *version = hg_segment_version(segment->pointer);
 	HgSegmentRows rows = hg_segment_rows(version);
 	TransactionId horizon = hg_changed_horizon(version);
 	Size bytes = hg_segment_bits_bytes(version->nrows);
 	uint64 *seen = share == HG_SHARE_ALL ? bits : palloc0(bytes);
 	int nblocks = (int) Min(HG_SEGMENT_BLOCKS, hg_heap_blocks_count(scan) - version->first);
+	uint64 looks[HG_CHANGED_RECALLED + 1] = {0};
 	uint32 left = 0;
 	int following;
 
@@ -100,12 +102,16 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 		nblocks = 0;
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0; block = following)
 	{
+		HgChangedLook look;
 		HgHeapLines lines;
 		uint32 count;
 
 		CHECK_FOR_INTERRUPTS();
 		following = hg_scan_next_changed(segment, block + 1, nblocks);
-		if (!hg_changed_look(scan, version, &rows, block, following, horizon, seen, &count, &lines))
+		look =
+			hg_changed_look(scan, version, &rows, block, following, horizon, seen, &count, &lines);
+		looks[look]++;
+		if (look == HG_CHANGED_UNTOLD)
 			continue;
 		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
 		/* a block with others is counted when the scan comes to these */
@@ -117,6 +123,8 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 	}
 	if (seen != bits)
 		pfree(seen);
+	hg_resident_count(HG_COUNT_BLOCKS_LOOKED_AT, looks[HG_CHANGED_LOOKED_AT]);
+	hg_resident_count(HG_COUNT_LOOKS_RECALLED, looks[HG_CHANGED_RECALLED]);
 	return left;
 }
 

@@ -36,6 +36,7 @@
 
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_key.h"
+#include "resident/hg_resident_looks.h"
 #include "resident/hg_resident_memory.h"
 
 /* What is known of the values of a column. */
@@ -98,6 +99,8 @@ typedef struct HgSegmentVersion
 	uint64 serial;			/* which no other version ever has */
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
+	HgLooks
+		looks; /* at blocks that have changed since, by who has it pinned; not among its bytes */
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;
