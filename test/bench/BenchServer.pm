@@ -18,10 +18,21 @@ use JSON::PP ();
 use POSIX qw(strftime uname);
 use Time::HiRes qw(sleep);
 
-our @EXPORT_OK = qw(directory median read_file write_json write_file);
+our @EXPORT_OK = qw(contestant_names directory literal median psql read_file write_json write_file);
 
+my %contestant_names = (
+	postgresql => 'PostgreSQL', duckdb => 'DuckDB',
+	cpu => 'HashGraph, CPU', cuda => 'HashGraph, GPU',
+	auto => 'HashGraph, auto', auto_resident => 'HashGraph, auto, resident',
+	cpu_resident => 'HashGraph, CPU, resident', cuda_resident => 'HashGraph, GPU, resident');
 my $json = JSON::PP->new->canonical->pretty->allow_nonref;
 my $database = 'hashgraph_bench';
+
+# How contestants are called in pictures, by how they are in reports.
+sub contestant_names
+{
+	return {%contestant_names};
+}
 
 # The directory of the benchmarks.
 sub directory
@@ -124,14 +135,21 @@ sub finish
 	return;
 }
 
-# The answer of psql to SQL, in a session with the settings; dies where it fails.  Options: on, another
-# database; settings, more of them.
+# The answer to SQL in a session with the settings; dies where it fails.  Options: on, another database; settings, more of them.
 sub query
 {
 	my ($self, $sql, %options) = @_;
 	local $ENV{PGOPTIONS} = $self->options_of($options{settings});
 
-	my $pid = open3(my $in, my $out, undef, 'psql', qw(-XqtA -v ON_ERROR_STOP=1 -d), $options{on} // $database, '-f', '-');
+	return psql($sql, $options{on} // $database);
+}
+
+# The answer of psql to SQL, in the database that the environment says where none is named; dies where it fails.
+sub psql
+{
+	my ($sql, $on) = @_;
+
+	my $pid = open3(my $in, my $out, undef, 'psql', qw(-XqtA -v ON_ERROR_STOP=1), (defined $on ? ('-d', $on) : ()), '-f', '-');
 	# psql reads all of a script before long answers are written, but for races, which are short
 	{
 		local $SIG{PIPE} = 'IGNORE';
@@ -143,7 +161,7 @@ sub query
 	chomp $answer;
 	if ($? != 0)
 	{
-		$answer =~ s/^psql:<stdin>:\d+: //;
+		$answer =~ s/^psql:(?:<stdin>:\d+:)? //;
 		die "psql: $answer\n";
 	}
 	return $answer;
