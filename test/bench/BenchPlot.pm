@@ -93,8 +93,8 @@ sub plot
 			push @svg, group([ fill => $colour, @style ], uniq map { mark($shape, @$_, $how eq 'lines' ? 4 : 3) } @places);
 		}
 		push @labels, { at => $how eq 'lines' ? $places[-1][1] : $top + 22 * $index, name => $series->{name},
-			key => $how eq 'columns' ? [ 'bar', fill => $colour ]
-			: $how eq 'points' ? [ $shape, fill => $colour ] : [ 'line', stroke($how, $colour) ] };
+			key => [ $how eq 'columns' ? 'bar' : $how eq 'dashed' ? 'line' : $shape,
+				$how eq 'dashed' ? stroke($how) : (fill => $colour) ], on => $how eq 'lines' ? $colour : undef };
 	}
 
 	# Names stand at the end of their lines, as close as room allows.
@@ -104,7 +104,7 @@ sub plot
 		$labels[$index]{at} = max($labels[$index]{at}, $labels[ $index - 1 ]{at} + 18);
 	}
 	my $over = @labels ? max(0, $labels[-1]{at} - $bottom) : 0;
-	push @svg, map { key($right + 14, $_->{at} - $over, @$_{qw(key name)}) } @labels;
+	push @svg, map { key($right + 14, $_->{at} - $over, @$_{qw(key name on)}) } @labels;
 	return file(@svg);
 }
 
@@ -319,13 +319,14 @@ sub legend
 	return (\@svg, $y + 8);
 }
 
-# A sample of something, and its name.
+# A sample of something, on a line of a colour where it stands on one, and its name.
 sub key
 {
-	my ($x, $y, $key, $name) = @_;
+	my ($x, $y, $key, $name, $on) = @_;
 	my ($shape, %style) = @$key;
 
 	return (
+		defined $on ? line($x - 1, $y, $x + 15, $y, stroke('lines', $on)) : (),
 		$shape eq 'bar' ? rect($x, $y - 5, 14, 10, undef, %style)
 		: $shape eq 'line' ? line($x, $y, $x + 16, $y, %style) : mark($shape, $x + 7, $y, 4, undef, %style),
 		text($x + 22, $y + 4, $name, 'font-weight' => 'bold', ink('ink')));

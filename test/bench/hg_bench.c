@@ -24,6 +24,7 @@
 #include "hg_bench.h"
 #include "hg_bench_host.h"
 #include "hg_bench_options.h"
+#include "hg_bench_report.h"
 
 #ifdef HG_WITH_CUDA
 #include "../../cuda/engine/hg_cuda_engine.h"
@@ -51,9 +52,8 @@ typedef struct Options
 {
 	bool cpu;
 	bool cuda;
-	bool count; /* --count: count pairs, write none */
-	bool first; /* --first: one pair of each outer row */
-	bool phases;
+	bool count;			   /* --count: count pairs, write none */
+	bool first;			   /* --first: one pair of each outer row */
 	bool jobs;			   /* --jobs: whole jobs of the CUDA engine */
 	uint32_t chunk;		   /* --chunk: pairs that they are asked for at a time */
 	uint64_t memory;	   /* --memory: bytes of the device that they may hold; 0 for any number */
@@ -61,6 +61,7 @@ typedef struct Options
 	unsigned scale;
 	int repeat;
 	HgJobSpec spec;
+	HgBenchReport report; /* --phases, --json */
 } Options;
 
 /* Read the whole stream; returns its checksum if that is wanted, else 0. */
@@ -164,59 +165,6 @@ bench_job(HgEngine *engine, const HgWorkload *workload, const Options *options, 
 	return HG_OK;
 }
 
-/* Print the time of each phase, and how fast it went through memory where that is known. */
-static void
-report_phases(const HgBenchResult *result)
-{
-	static const char *const names[HG_PHASE_COUNT] = {"transfer", "bin", "build", "match"};
-
-	printf("%-14s %-12s", "", "");
-	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
-	{
-		printf(" %s %.3f ms", names[phase], result->phase_ms[phase]);
-		if (result->phase_bytes[phase] > 0 && result->phase_ms[phase] > 0)
-		{
-			double rate = result->phase_bytes[phase] / result->phase_ms[phase] / 1e6;
-
-			printf(" (%.0f GB/s", rate);
-			if (result->copy_rate > 0)
-				printf(", %.0f %% of a copy", 100 * rate / result->copy_rate);
-			printf(")");
-		}
-		printf(",");
-	}
-	if (result->copy_rate > 0)
-		printf(" a copy %.0f GB/s,", result->copy_rate);
-	printf(" %.0f MB\n", (double) result->peak_bytes / 1e6);
-}
-
-/* Print one line of the table; returns whether the result is right. */
-static bool
-report(const HgWorkload *workload, const char *backend, const Options *options,
-	   const HgBenchResult *result, bool valid)
-{
-	double rate = (double) (workload->rows_a + workload->rows_b) / result->total_ms / 1e6;
-
-	valid &= result->pairs == workload->pairs && result->checksum == workload->checksum;
-	printf("%-14s %-12s %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10.3f %8.3f  %-8s %s\n",
-		   workload->name, backend, workload->rows_a, workload->rows_b, result->pairs,
-		   result->total_ms, rate, valid ? "yes" : "NO", result->device);
-	if (options->phases)
-		report_phases(result);
-	fflush(stdout);
-	return valid;
-}
-
-static bool
-report_failure(const HgWorkload *workload, const char *backend, HgStatus status,
-			   const HgError *error)
-{
-	printf("%-14s %-12s failed with status %d: %s %s\n", workload->name, backend, (int) status,
-		   error->message, error->detail);
-	fflush(stdout);
-	return false;
-}
-
 #ifdef HG_WITH_CUDA
 /* Measure a workload as whole jobs, of memory that the device copies from and to by itself. */
 static HgStatus
@@ -272,9 +220,11 @@ report_cuda(const HgWorkload *workload, Options *options)
 			options->cuda = false;
 			break;
 		}
-		right &= status == HG_OK ? report(workload, names[layout], options, &result,
-										  !HG_BENCH_HAS_GRAPHS(layout) || result.graphs_valid)
-								 : report_failure(workload, names[layout], status, &error);
+		right &= status == HG_OK
+					 ? hg_bench_report(&options->report, workload, names[layout], &result,
+									   !HG_BENCH_HAS_GRAPHS(layout) || result.graphs_valid)
+					 : hg_bench_report_failure(&options->report, workload, names[layout], status,
+											   &error);
 	}
 	return right;
 }
@@ -322,7 +272,7 @@ report_builds(const Options *options)
  * launches and waits count more than rows; returns whether all is right.
  */
 static bool
-report_jobs(const Options *options)
+report_jobs(Options *options)
 {
 	HgEngine *engine;
 	HgError error;
@@ -344,8 +294,10 @@ report_jobs(const Options *options)
 			break;
 		}
 		status = bench_job(engine, &workload, options, JOB_CHUNK, &result, &error);
-		right &= status == HG_OK ? report(&workload, "cuda job", options, &result, true)
-								 : report_failure(&workload, "cuda job", status, &error);
+		right &=
+			status == HG_OK
+				? hg_bench_report(&options->report, &workload, "cuda job", &result, true)
+				: hg_bench_report_failure(&options->report, &workload, "cuda job", status, &error);
 		hg_workload_free(&workload);
 	}
 	hg_cuda_engine_stop(engine);
@@ -374,9 +326,10 @@ bench_workload(int index, Options *options)
 
 		hg_lookup_init(&lookup, hg_cpu_engine(), hg_table_cpu());
 		status = bench_job(&lookup.engine, &workload, options, CHUNK, &result, &error);
-		right = status == HG_OK ? report(&workload, options->count ? "cpu count" : "cpu", options,
-										 &result, true)
-								: report_failure(&workload, "cpu", status, &error);
+		right = status == HG_OK
+					? hg_bench_report(&options->report, &workload,
+									  options->count ? "cpu count" : "cpu", &result, true)
+					: hg_bench_report_failure(&options->report, &workload, "cpu", status, &error);
 	}
 #ifdef HG_WITH_CUDA
 	if (options->cuda)
@@ -409,6 +362,7 @@ usage(FILE *file)
 				  "  --direct                 cpu: dense keys may be the vertices\n"
 				  "  --load-factor C          cpu: rows for each vertex\n"
 				  "  --table KIND             cpu: look rows up in a table, ellpack, cuckoo ...\n"
+				  "  --json FILE              write times of all phases there\n"
 				  "  --first                  one pair of each outer row at most\n"
 				  "  --list                   print the names of all workloads\n"
 				  "Exit status: 0, or 1 where a result is wrong or a run failed, or 2.\n");
@@ -445,6 +399,7 @@ parse_options(int argc, char **argv, Options *options)
 										  {"direct", no_argument, NULL, 'D'},
 										  {"load-factor", required_argument, NULL, 'C'},
 										  {"table", required_argument, NULL, 'T'},
+										  {"json", required_argument, NULL, 'J'},
 										  {"first", no_argument, NULL, 'F'},
 										  {"list", no_argument, NULL, 'l'},
 										  {"help", no_argument, NULL, 'h'},
@@ -488,7 +443,7 @@ parse_options(int argc, char **argv, Options *options)
 				hg_bench_keep = true;
 				break;
 			case 'p':
-				options->phases = true;
+				options->report.phases = true;
 				break;
 			case 'B':
 				options->spec.build = (HgBuildAlgorithm) parse_choice("build", optarg, "v1", "v2");
@@ -511,6 +466,9 @@ parse_options(int argc, char **argv, Options *options)
 				options->spec.table = (HgTableKind) hg_bench_choice(
 					"hg_bench", "kind of table", optarg, HG_TABLE_KINDS, hg_bench_kind_name);
 				break;
+			case 'J':
+				hg_bench_json_open(&options->report.json, optarg);
+				break;
 			case 'F':
 				options->first = true;
 				break;
@@ -524,46 +482,60 @@ parse_options(int argc, char **argv, Options *options)
 	hg_bench_engines("hg_bench", "backend", backends, &options->cpu, &options->cuda);
 }
 
-int
-main(int argc, char **argv)
+/* All workloads that were asked for; returns whether all is right. */
+static bool
+bench_workloads(Options *options)
 {
-	Options options;
 	bool right = true;
 
-	parse_options(argc, argv, &options);
-	printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
-		   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
 #ifdef HG_WITH_CUDA
-	if (strcmp(options.workloads, "jobs") == 0)
-		return report_jobs(&options) ? 0 : 1;
+	if (strcmp(options->workloads, "jobs") == 0)
+		return report_jobs(options);
 #endif
-	if (strcmp(options.workloads, "all") == 0 || strcmp(options.workloads, "variants") == 0)
+	if (strcmp(options->workloads, "all") == 0 || strcmp(options->workloads, "variants") == 0)
 	{
-		bool want_main = strcmp(options.workloads, "all") == 0;
+		bool want_main = strcmp(options->workloads, "all") == 0;
 
 		for (int i = 0; i < hg_workload_count(); i++)
 			if (hg_workload_is_main(i) == want_main)
-				right &= bench_workload(i, &options);
+				right &= bench_workload(i, options);
 #ifdef HG_WITH_CUDA
-		if (want_main && options.cuda && !options.jobs)
+		if (want_main && options->cuda && !options->jobs)
 		{
-			right &= report_builds(&options);
-			right &= report_jobs(&options);
+			right &= report_builds(options);
+			right &= report_jobs(options);
 		}
 #endif
 	}
 	else
 	{
-		char *list = strdup(options.workloads);
+		char *list = strdup(options->workloads);
 		char *rest = list;
 		char *name;
 
 		while (list != NULL && (name = strsep(&rest, ",")) != NULL)
 			right &= bench_workload(hg_bench_choice("hg_bench", "workload", name,
 													hg_workload_count(), hg_workload_name),
-									&options);
+									options);
 		right &= list != NULL;
 		free(list);
 	}
+	return right;
+}
+
+int
+main(int argc, char **argv)
+{
+	Options options;
+	bool right;
+
+	parse_options(argc, argv, &options);
+	printf("%-14s %-12s %11s %11s %11s %10s %8s  %-8s %s\n", "workload", "backend", "rows A",
+		   "rows B", "pairs", "ms", "G rows/s", "verified", "how");
+	if (options.report.json.file != NULL)
+		hg_bench_json_begin(&options.report.json, "hashgraph engine", options.repeat);
+	right = bench_workloads(&options);
+	if (options.report.json.file != NULL)
+		right &= hg_bench_json_end(&options.report.json, "hg_bench");
 	return right ? 0 : 1;
 }

@@ -16,6 +16,7 @@
 
 #include "hg_tables.h"
 
+#include "hg_bench_json.h"
 #include "hg_bench_options.h"
 
 #include <getopt.h>
@@ -43,8 +44,7 @@ typedef struct Options
 	int runs;
 	uint32_t key_width;
 	HgTableSpec spec; /* parameters that were asked for */
-	FILE *json;
-	bool first; /* nothing stands in the JSON's list yet */
+	HgBenchJson json;
 } Options;
 
 static int
@@ -127,19 +127,22 @@ static void
 write_course(Options *options, const HgBenchCourse *course, HgStatus status, const HgError *error)
 {
 	const HgTableStats *stats = &course->stats;
-	FILE *json = options->json;
+	FILE *json = options->json.file;
 
+	hg_bench_json_next(&options->json);
 	fprintf(json,
-			"%s\n{\"engine\": \"%s\", \"workload\": \"%s\", \"detail\": \"%s\", \"kind\": \"%s\", "
+			"{\"engine\": \"%s\", \"workload\": \"%s\", \"detail\": \"%s\", \"kind\": \"%s\", "
 			"\"layout\": \"%s\", \"content\": \"%s\", \"key_width\": %u, \"rows_log2\": %u, ",
-			options->first ? "" : ",", course->bench->name, course->workload, course->detail,
+			course->bench->name, course->workload, course->detail,
 			hg_table_kind_name(course->spec.kind),
 			course->spec.layout == HG_TABLE_SOA ? "soa" : "aos",
 			hg_table_content_name(course->spec.content), course->spec.key_width, course->rows_log2);
-	options->first = false;
 	if (status != HG_OK)
-		fprintf(json, "\"%s\": \"%s\", ", status == HG_INVALID ? "refused" : "failed",
-				error->message);
+	{
+		fprintf(json, "\"%s\": ", status == HG_INVALID ? "refused" : "failed");
+		hg_bench_json_text(&options->json, error->message);
+		fputs(", ", json);
+	}
 	fprintf(json,
 			"\"verified\": %s, \"slots\": %" PRIu64 ", \"filled_at_last\": %.6g, "
 			"\"bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"longest_list\": %" PRIu64
@@ -186,7 +189,7 @@ bench_table(const HgBenchTables *bench, const HgBenchWork *work, int variant,
 			   error.message, error.detail);
 	else
 		print_filled(&course);
-	if (options->json != NULL)
+	if (options->json.file != NULL)
 		write_course(options, &course, status, &error);
 	return status == HG_INVALID || (status == HG_OK && !course.wrong);
 }
@@ -271,19 +274,6 @@ work_name(int work)
 	return hg_bench_works[work].name;
 }
 
-static FILE *
-open_json(const char *name)
-{
-	FILE *json = fopen(name, "w");
-
-	if (json == NULL)
-	{
-		perror(name);
-		exit(2);
-	}
-	return json;
-}
-
 static void
 parse_options(int argc, char **argv, Options *options)
 {
@@ -305,7 +295,7 @@ parse_options(int argc, char **argv, Options *options)
 	const char *engines = NULL;
 	int option;
 
-	*options = (Options){.key_width = 4, .first = true};
+	*options = (Options){.key_width = 4};
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1)
 		switch (option)
 		{
@@ -353,7 +343,7 @@ parse_options(int argc, char **argv, Options *options)
 				options->spec.functions = (uint32_t) number("functions", HG_TABLE_MAX_FUNCTIONS);
 				break;
 			case 'j':
-				options->json = open_json(optarg);
+				hg_bench_json_open(&options->json, optarg);
 				break;
 			default:
 				hg_bench_help(usage, option == 'h');
@@ -385,23 +375,15 @@ main(int argc, char **argv)
 	bool right = true;
 
 	parse_options(argc, argv, &options);
-	if (options.json != NULL)
-		fprintf(options.json, "{\"benchmark\": \"hashgraph tables\", \"runs\": %d, \"courses\": [",
-				options.runs);
+	if (options.json.file != NULL)
+		hg_bench_json_begin(&options.json, "hashgraph tables", options.runs);
 	if (options.cpu)
 		right &= bench_one(hg_tables_cpu_bench, false, &options);
 #ifdef HG_WITH_CUDA
 	if (options.cuda)
 		right &= bench_one(hg_tables_cuda_bench, options.cpu, &options);
 #endif
-	if (options.json != NULL)
-	{
-		fprintf(options.json, "\n]}\n");
-		if (fclose(options.json) != 0)
-		{
-			perror("hg_tables");
-			right = false;
-		}
-	}
+	if (options.json.file != NULL)
+		right &= hg_bench_json_end(&options.json, "hg_tables");
 	return right ? 0 : 1;
 }
