@@ -70,13 +70,14 @@ sub plot
 		transform => sprintf('translate(18 %.1f) rotate(-90)', ($top + $bottom) / 2));
 
 	my @colours = colours(map { $_->{name} } @series);
-	my @labels;
+	my ($shaped, @labels) = (0);
 	foreach my $index (0 .. $#series)
 	{
 		my $series = $series[$index];
-		my ($colour, $shape) = ($colours[$index], $shapes[ $index % @shapes ]);
 		my @places = map { [ $x->{place}->($_->[0]), $y->{place}->($_->[1]) ] } @{ $series->{points} };
 		my $how = $series->{columns} ? 'columns' : $series->{dashed} ? 'dashed' : $series->{lines} // 1 ? 'lines' : 'points';
+		my $colour = $colours[$index];
+		my $shape = $how eq 'columns' ? 'bar' : $how eq 'dashed' ? 'line' : $shapes[ $shaped++ % @shapes ];
 
 		if ($how eq 'columns')
 		{
@@ -93,8 +94,7 @@ sub plot
 			push @svg, group([ fill => $colour, @style ], uniq map { mark($shape, @$_, $how eq 'lines' ? 4 : 3) } @places);
 		}
 		push @labels, { at => $how eq 'lines' ? $places[-1][1] : $top + 22 * $index, name => $series->{name},
-			key => [ $how eq 'columns' ? 'bar' : $how eq 'dashed' ? 'line' : $shape,
-				$how eq 'dashed' ? stroke($how) : (fill => $colour) ], on => $how eq 'lines' ? $colour : undef };
+			key => [ $shape, $how eq 'dashed' ? stroke($how) : (fill => $colour) ], on => $how eq 'lines' ? $colour : undef };
 	}
 
 	# Names stand at the end of their lines, as close as room allows.

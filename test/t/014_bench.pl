@@ -1,5 +1,5 @@
-# The benchmarks run, on few rows: results agree, what they write can be read, and a race that
-# somebody cheats in is called off.
+# The benchmarks run, on few rows: results agree, what they write can be read, pictures show what is in it, and a race
+# that somebody cheats in is called off.
 #
 # Once: what is tested are programs and their harness, which ask any PostgreSQL the same.
 
@@ -10,6 +10,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
 use JSON::PP ();
+use List::Util qw(min sum);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -48,7 +49,7 @@ sub well_formed
 	my $roots = 0;
 
 	$text =~ s/\A<\?xml [^?]*\?>\s*// or return 0;
-	while ($text =~ /\G(?:<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<&]*")*)(\/?)>|([^<&>]|&(?:amp|lt|gt);)+)/gc)
+	while ($text =~ /\G(?:<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<&]*")*)(\/?)>|([^<&>]|&(?:amp|lt|gt|quot);)+)/gc)
 	{
 		my ($close, $name, undef, $empty) = ($1, $2, $3, $4);
 		next unless defined $name;
@@ -57,6 +58,57 @@ sub well_formed
 		elsif (!$empty) { push @open, $name; }
 	}
 	return (pos($text) // 0) == length $text && !@open && $roots == 1;
+}
+
+# The texts of an SVG of ours: [ text, left, right, top, bottom ], as wide as they are in the narrower of its fonts, but for
+# those that are turned.
+sub texts_of
+{
+	my ($svg) = @_;
+	my @texts;
+
+	while ($svg =~ /<text x="([\d.-]+)" y="([\d.-]+)"([^>]*)>([^<]*)</g)
+	{
+		my ($x, $y, $style, $text) = ($1, $2, $3, $4);
+		$text =~ s/&\w+;/x/g;
+		my $size = $style =~ /font-size="(\d+)"/ ? $1 : 13;
+		my $wide = 0.5 * $size * length $text;
+		my $left = $style =~ /anchor="end"/ ? $x - $wide : $style =~ /anchor="middle"/ ? $x - $wide / 2 : $x;
+		push @texts, [ $text, $left, $left + $wide, $y - 0.7 * $size, $y ] unless $style =~ /rotate/;
+	}
+	return @texts;
+}
+
+# A picture is one if it can be read as XML, asks for nothing from elsewhere, and its texts lie beside each other and on the page.
+sub picture_ok
+{
+	my ($svg, $name) = @_;
+	my @texts = texts_of($svg);
+	my ($wide, $high) = $svg =~ /viewBox="0 0 (\d+) (\d+)"/;
+	my @wrong = map { "$_->[0] is not on the page" } grep { $_->[1] < 0 || $_->[2] > $wide || $_->[3] < 0 || $_->[4] > $high } @texts;
+
+	foreach my $i (0 .. $#texts)
+	{
+		foreach my $j (0 .. $i - 1)
+		{
+			my ($one, $other) = @texts[ $i, $j ];
+			push @wrong, "$one->[0] and $other->[0] overlap"
+			  if $one->[1] < $other->[2] && $other->[1] < $one->[2] && $one->[3] < $other->[4] && $other->[3] < $one->[4];
+		}
+	}
+	ok(well_formed($svg) && $svg !~ /<script|href|url\(|\@import|\@font-face/, "$name is an SVG that needs nothing else");
+	is_deeply(\@wrong, [], '... whose texts can be read');
+	return;
+}
+
+sub plot_fails
+{
+	my ($like, $name, @arguments) = @_;
+	my ($stdout, $stderr) = run_command([ "$bench/plot", @arguments ]);
+
+	is($stdout, '', "$name: nothing is drawn");
+	like($stderr, qr/\Aplot: $like.*^HINT:  ./ms, '... and it is said why, and what to do');
+	return;
 }
 
 ok(well_formed('<?xml version="1.0"?><a b="c"><d/>x &amp; y</a>'), 'well-formed XML is told');
@@ -85,6 +137,7 @@ ok($report->{machine}{cpu} && $report->{machine}{cores} && $report->{machine}{me
 	  && $report->{settings}{work_mem} eq '2GB', 'machine, versions and settings are told');
 my @some = (qw(--rows 2000 --runs 1 --duckdb no --residents), '--json', "$out/some.json");
 my $some = bench_ok('run', "$bench/run", @some, qw(--phases --query count@1 --query dimension@0));
+plot_phases();
 my $phases = qr/ +cpu .* scan [\d.]+, .* match [\d.]+, rest .*\n/;
 like($some, qr/^count\@1 .*\n$phases${phases}dimension\@0 .*\n$phases$phases/m, 'chosen queries show phases');
 my @chosen = @{ json_of("$out/some.json")->{queries} };
@@ -120,7 +173,8 @@ CONF
 }
 my (undef, $unknown) = run_command([ "$bench/run", qw(--query cuont) ]);
 like($unknown, qr/there is no query named cuont/, 'a query that there is not is an error');
-ok(well_formed(slurp_file($_)), "$_ is well-formed") foreach "$out/rows-over-size.svg", "$out/rows-over-multiplicity.svg";
+picture_ok(slurp_file("$out/$_.svg"), $_) foreach 'rows-over-size', 'rows-over-multiplicity';
+plot_fails(qr/\S+ has no phases$/m, 'a run without --phases', 'phases', "$out/run.json");
 is($node->safe_psql('postgres', q{select count(*) from pg_database where datname = 'hashgraph_bench'}),
 	'0', 'the database is gone');
 
@@ -134,7 +188,9 @@ is_deeply(
 	[], 'each point has times and costs');
 is_deeply([ grep { defined $_->{pages}{served} || $_->{node}{served} != 1 } @{ $grid->{points} } ], [], '... from tables and from resident columns');
 cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
-ok(well_formed(slurp_file("$out/grid.svg")), 'its plot is well-formed');
+picture_ok(slurp_file("$out/grid.svg"), 'its plot');
+plot_fails(qr/\S+ is not of a benchmark that tells phases$/m, 'what has no phases', 'phases', "$out/grid.json");
+plot_fails(qr/\S+ is not of hg_tables$/m, 'what has no tables', 'tables', "$out/grid.json");
 
 $printed = bench_ok('regret', "$bench/regret", qw(--scale 0.01 --runs 1 --query Q3,Q6 --under stock,alone --bound 100000 --residents),
 	'--json', "$out/regret.json");
@@ -216,18 +272,166 @@ $bare->stop;
 
 # ------------------------------------------------------------------ tables, without a server
 
-my ($made, $unmade) = run_command([ 'make', '-s', '-C', $bench, 'WITH_CUDA=no', "BUILD=$out/build", "$out/build/hg_tables" ]);
-is("$made$unmade", '', 'the benchmark of tables is built');
+my ($made, $unmade) = run_command([ 'make', '-s', '-C', $bench, 'WITH_CUDA=no', "BUILD=$out/build", "$out/build/hg_tables", "$out/build/hg_bench" ]);
+is("$made$unmade", '', 'the benchmarks of the engine and of tables are built');
 $printed = bench_ok('hg_tables', "$out/build/hg_tables", qw(--quick --size 12), '--json', "$out/tables.json");
 like($printed, qr/^unique +$_ +map +find +4096 .* yes$/m, "lookups in $_ are right") foreach qw(csr ellpack sliced_ellpack dynamic cuckoo dycuckoo);
 like($printed, qr/^$_ .* yes$/m, "$_ are right") foreach 'small', 'functions +4, 4N', 'duplicates +x512', 'draws', 'batches';
 unlike($printed, qr/FAILED|\bNO$/m, '... and nothing else is wrong');
 my $tables = json_of("$out/tables.json");
 is(scalar(grep { $_->{workload} eq 'batches' && @{ $_->{filled} } > 16 } @{ $tables->{courses} }), 6, 'how full tables were is JSON');
-bench_ok('plot_tables', "$bench/plot_tables", "$out/tables.json", $out);
-ok(well_formed(slurp_file("$out/tables-cpu-$_.svg")), "$_ are plotted") foreach qw(batches duplicates);
+bench_ok('plot tables', "$bench/plot", 'tables', "$out/tables.json", $out);
+picture_ok(slurp_file("$out/tables-cpu-$_.svg"), $_) foreach qw(batches duplicates);
+is(scalar(() = slurp_file("$out/tables-cpu-batches.svg") =~ /<polyline/g), 6, '... with a line for each kind');
 (undef, $unknown) = run_command([ "$out/build/hg_tables", qw(--kind quadratic) ]);
 like($unknown, qr/unknown kind "quadratic"/, 'a kind that there is not is said');
+
+$printed = bench_ok('hg_bench', "$out/build/hg_bench", qw(--scale 12 --repeat 1 --backend cpu --workload U25,H22), '--json', "$out/engine.json");
+my @runs = @{ json_of("$out/engine.json")->{courses} };
+is(join(' ', map { "$_->{workload} $_->{pairs} " . ($_->{verified} ? 'yes' : 'no') } @runs),
+	join(' ', map { /^(U25|H22) +cpu +\d+ +\d+ +(\d+) .* (yes) / ? "$1 $2 $3" : () } split /\n/, $printed), 'what it prints is JSON');
+bench_ok('plot phases of the engine', "$bench/plot", 'phases', "$out/engine.json", "$out/engine.svg");
+picture_ok(slurp_file("$out/engine.svg"), 'the plot');
+is_deeply([ parts_of(slurp_file("$out/engine.svg")) ], [ 100, 100 ], '... has a bar for each workload, of all that it took');
+
+# ------------------------------------------------------------------ pictures
+
+# What the parts of each bar of a plot add up to, in percent, with one decimal of each.
+sub parts_of
+{
+	my ($svg) = @_;
+	my %bars;
+
+	push @{ $bars{$1} }, $2 while $svg =~ /<rect class="part edge"[^>]* y="([\d.]+)"><title>[^<]* ([\d.]+) %</g;
+	return map { my $sum = sum(@{ $bars{$_} }); abs($sum - 100) < 1 ? 100 : $sum } sort { $a <=> $b } keys %bars;
+}
+
+sub as_drawn
+{
+	my ($ms) = @_;
+
+	return sprintf $ms >= 100 ? '%.0f' : '%.3g', $ms;
+}
+
+# After test/bench/run --phases, of two queries by two contestants.
+sub plot_phases
+{
+	bench_ok('plot phases', "$bench/plot", 'phases', "$out/some.json", "$out/phases.svg");
+	my $svg = slurp_file("$out/phases.svg");
+	my @texts = map { $_->[0] } texts_of($svg);
+
+	picture_ok($svg, 'the plot of phases');
+	is_deeply([ parts_of($svg) ], [ (100) x 4 ], '... has a bar for each run, of all that it took');
+	foreach my $query (@{ json_of("$out/some.json")->{queries} })
+	{
+		my ($reference, @ours) = map { $query->{times}{$_}{median_ms} } qw(postgresql cpu cpu_resident);
+
+		is(scalar(grep { $_ eq $query->{name} } @texts), 1, "... names $query->{name}");
+		like($svg, qr/<circle [^>]*><title>PostgreSQL: @{[ as_drawn($reference) ]}</, '... has PostgreSQL\'s time');
+		is(scalar(grep { my $ms = as_drawn($_); grep { /^\Q$ms\E ms, [\d.]+x$/ } @texts } @ours), 2, '... and ours');
+	}
+	my $some = slurp_file("$out/some.json");
+	append_to_file("$out/wrong.json", $some =~ s/"scan_ms" : [\d.e-]+/"scan_ms" : "<script>"/r);
+	plot_fails(qr/\S+ has "<script>" where a time/, 'a time that is none', 'phases', "$out/wrong.json");
+	append_to_file("$out/cut.json", substr $some, 0, length($some) / 2);
+	plot_fails(qr/\S+ is not the JSON of a benchmark$/m, 'half a file', 'phases', "$out/cut.json");
+	return;
+}
+
+local $ENV{PGDATABASE} = 'postgres';
+plot_fails(qr/there is no kind of plot "skew"$/m, 'no kind of plot', 'skew', 'a', 'b');
+plot_fails(qr/plot lists takes 2 arguments/, 'a table without a column', 'lists', 'a');
+(undef, $unknown) = run_command([ "$bench/plot", 'phases', "$out/nowhere.json" ]);
+like($unknown, qr/^plot: cannot read /, 'a file that there is not is said');
+
+my $odd = q{"sk<e&w""d"};
+$node->safe_psql('postgres', <<SQL);
+create table $odd as select case when i <= 3000 then 7 else i end as k from generate_series(1, 6000) i;
+create table differ as select i as k, null::int as nothing from generate_series(1, 20000) i;
+create function many_joins() returns void language plpgsql set hashgraph.force = on as
+  'begin for i in 1 .. 45 loop perform count(*) from differ a join differ b using (k) where a.k < 10; end loop; end'
+SQL
+bench_ok('plot lists', "$bench/plot", 'lists', $odd, 'k', "$out/lists.svg");
+my $lists = slurp_file("$out/lists.svg");
+picture_ok($lists, 'the plot of lists');
+my @lengths = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', "select * from hashgraph_list_lengths('$odd', 'k') order by 1");
+my ($columns) = $lists =~ /<g class="columns"[^>]*>(.*?)<\/g>/s;
+my @columns = map { [/ height="([\d.]+)".*<title>(\d+): (\d+)</] } split /\n/, $columns =~ s/^\n//r;
+is_deeply([ map { "$_->[1] $_->[2]" } @columns ], [ map { "$_->[0] $_->[1]" } @lengths ], '... has a column for each length');
+my ($lowest) = map { $_->[0] } grep { $_->[2] == 1 } @columns;
+my ($tallest) = sort { $b->[2] <=> $a->[2] } @columns;
+my $decade = ($tallest->[0] - $lowest) / log($tallest->[2]);
+is_deeply([ grep { abs($_->[0] - $lowest - $decade * log($_->[2])) > 0.2 } @columns ], [], '... as high as it has vertices, on a logarithmic axis');
+my ($points) = $lists =~ /<g fill="[^"]*" fill-opacity="0.6">(.*?)<\/g>/s;
+is(scalar(() = $points =~ /<circle/g), scalar(grep { $_->[2] > 0 } @lengths), '... and a point for its rows');
+like($lists, qr/>Adjacency lists of &quot;sk&lt;e&amp;w&quot;&quot;d&quot;\.k</, '... under the table\'s name');
+like($lists, qr/>6000 rows in .* the longest list has 300\d rows</, '... and says how long the longest is');
+
+bench_ok('plot lists of keys that differ', "$bench/plot", qw(lists differ k), "$out/differ.svg");
+my $differ = slurp_file("$out/differ.svg");
+my %tops = map { /y="([\d.]+)"><title>(\d+):/ ? ($2 => $1) : () } split /\n/, $differ;
+my @curve = map { (split /,/)[1] } split / /, ($differ =~ /<polyline points="([^"]*)"[^>]*dasharray/)[0];
+cmp_ok(abs($tops{$_} - $curve[ $_ - 1 ]), '<', 5, "lists of $_ rows are as many as a hash makes of them") foreach 1 .. 4;
+plot_fails(qr/no row of differ has a value in nothing$/m, 'a column of NULLs', qw(lists differ nothing));
+plot_fails(qr/psql: ERROR:  column nix of relation \S+ does not exist/, 'no such column', qw(lists differ nix));
+{
+	local $ENV{PGDATABASE} = 'template1';
+	plot_fails(qr/database "template1" does not have the extension$/m, 'a database without the extension', qw(lists differ k));
+	local $ENV{PGHOST} = $out;
+	plot_fails(qr/psql: error: connection to server/, 'no server', 'joins', 'select 1');
+}
+
+my $two_joins = "set hashgraph.force = on; select count(*) from differ a join differ b using (k) join $odd c using (k)";
+bench_ok('plot joins', "$bench/plot", 'joins', $two_joins, "$out/joins.svg");
+my $joins = slurp_file("$out/joins.svg");
+picture_ok($joins, 'the plot of joins');
+is_deeply([ parts_of($joins) ], [ 100, 100 ], '... has a bar for each join, of all that it took');
+is_deeply([ map { $_->[0] =~ /^(\d+: .*, .*| *\S+ x \S+ rows, .* out)$/ ? $1 : () } texts_of($joins) ],
+	[ split /\n/, $node->safe_psql('postgres', "$two_joins \\g /dev/null\n" . <<'SQL') ], '... and says which, of how many rows');
+select format(E'%s: %s, %s%s\n%s x %s rows, %s out', join_number, join_type, backend, case when fallback <> '' then ', fell back' end,
+  regexp_replace(outer_rows::text, '^20000$', '20k'), regexp_replace(inner_rows::text, '^20000$', '20k'),
+  regexp_replace(rows_out::text, '^20000$', '20k')) from hashgraph_last_joins() order by join_number
+SQL
+bench_ok('plot many joins', "$bench/plot", 'joins', 'select many_joins()', "$out/joins.svg");
+is(scalar(parts_of(slurp_file("$out/joins.svg"))), 40, 'of many joins those are drawn that took longest');
+like(slurp_file("$out/joins.svg"), qr/>The 40 longest of its 45 joins\./, '... which is said');
+plot_fails(qr/the query had no HashGraph join$/m, 'no join', 'joins', 'select 1');
+(undef, $why) = run_command([ "$bench/plot", qw(joins selec) ]);
+like($why, qr/^plot: psql: ERROR:  syntax error/, 'a query that is none is said');
+
+# Lines that end in one place, and names that want to be markup.
+{
+	use lib "$FindBin::Bin/../bench";
+	require BenchPlot;
+	my @series = map { { name => "<line $_> & \"more\"", points => [ [ 1, 1 ], [ 2, 5 ] ] } } 1 .. 8;
+	my $svg = BenchPlot::plot({ title => '<b>', x => { label => 'x' }, y => { label => 'y' }, series => \@series });
+
+	picture_ok($svg, 'a plot of eight lines');
+	my @colours = $svg =~ /<polyline [^>]*stroke="(#\w+)"/g;
+	is(scalar @colours, 8, '... has them all');
+	foreach my $eyes (['ordinary'], [ 'protan', 0.152, 1.053, -0.205, 0.115, 0.786, 0.099, -0.004, -0.048, 1.052 ],
+		[ 'deutan', 0.367, 0.861, -0.228, 0.280, 0.673, 0.047, -0.012, 0.043, 0.969 ])
+	{
+		my @seen = map { [ lab_of($_, @$eyes[ 1 .. $#$eyes ]) ] } @colours;
+		my @apart = map { my $i = $_; map { my $j = $_; sqrt(sum(map { ($seen[$i][$_] - $seen[$j][$_])**2 } 0 .. 2)) } 0 .. $i - 1 } 1 .. $#seen;
+
+		cmp_ok(min(@apart), '>', 15, "... in colours that differ to $eyes->[0] eyes");
+	}
+}
+
+# Lightness and colour of a colour, as eyes see it whose matrix (Machado, Oliveira and Fernandes, 2009) is given.
+sub lab_of
+{
+	my ($colour, @matrix) = @_;
+	my @rgb = map { my $part = hex($_) / 255; $part <= 0.04045 ? $part / 12.92 : (($part + 0.055) / 1.055)**2.4 } $colour =~ /(\w\w)/g;
+
+	@rgb = map { my $row = $_; my $sum = sum(map { $matrix[ 3 * $row + $_ ] * $rgb[$_] } 0 .. 2); $sum < 0 ? 0 : $sum } 0 .. 2 if @matrix;
+	my ($x, $y, $z) = map { $_ > 0.008856 ? $_**(1 / 3) : 7.787 * $_ + 16 / 116 } (
+		(0.4124 * $rgb[0] + 0.3576 * $rgb[1] + 0.1805 * $rgb[2]) / 0.9505,
+		0.2126 * $rgb[0] + 0.7152 * $rgb[1] + 0.0722 * $rgb[2],
+		(0.0193 * $rgb[0] + 0.1192 * $rgb[1] + 0.9505 * $rgb[2]) / 1.089);
+	return (116 * $y - 16, 500 * ($x - $y), 200 * ($y - $z));
+}
 
 # ------------------------------------------------------------------ cheating
 
