@@ -333,6 +333,8 @@ sub plot_phases
 	my $some = slurp_file("$out/some.json");
 	append_to_file("$out/wrong.json", $some =~ s/"scan_ms" : [\d.e-]+/"scan_ms" : "<script>"/r);
 	plot_fails(qr/\S+ has "<script>" where a time/, 'a time that is none', 'phases', "$out/wrong.json");
+	append_to_file("$out/odd.json", $some =~ s/"cores" : \d+/"cores" : "many"/r);
+	plot_fails(qr/\S+ is not as a benchmark writes it: /, 'a machine of many cores', 'phases', "$out/odd.json");
 	append_to_file("$out/cut.json", substr $some, 0, length($some) / 2);
 	plot_fails(qr/\S+ is not the JSON of a benchmark$/m, 'half a file', 'phases', "$out/cut.json");
 	return;
