@@ -119,8 +119,12 @@ sub start
 	make_path("$self->{work}/$name");
 	if (!-e "$data/PG_VERSION")
 	{
-		run_logged("$self->{work}/$name/initdb.log",
-			"'$self->{bin}/initdb' -D '$data' -U postgres -A trust -E UTF8 --no-locale --no-sync");
+		# made once, and copied
+		my $template = "$self->{work}/template";
+		run_logged("$self->{work}/initdb.log",
+			"'$self->{bin}/initdb' -D '$template' -U postgres -A trust -E UTF8 --no-locale --no-sync")
+		  unless -e "$template/PG_VERSION";
+		run_logged("$self->{work}/copy.log", "cp -a '$template' '$data'");
 		write_file("$data/postgresql.conf", read_file("$data/postgresql.conf") . "include 'test.conf'\n");
 	}
 	write_file("$data/test.conf", <<CONF . $conf);
