@@ -162,8 +162,8 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 	shape.pairs = path->custom.path.rows * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		shape.rows[side] =
-			((const Path *) list_nth(path->custom.custom_paths, side))->rows * processes;
+		shape.rows[side] = ((const Path *) list_nth(path->custom.custom_paths, side))->rows *
+						   (path->read_once == side ? 1 : processes);
 		shape.columns[side] = columns[side];
 	}
 	cost->asked = -1;

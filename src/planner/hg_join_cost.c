@@ -63,6 +63,15 @@
  *
  * Rows that a resident HashGraph has are not read: hg_graph_cost.c.
  *
+ * Where processes take a side together that only one of them can read, of the costs C and P of that
+ * side and of the others' part of the other one, in each of d processes the sides cost
+ *
+ *	max(C, C / d + P)	the reader takes C at least, and what it does not do of the other side the
+ *						others do meanwhile; each process for itself would take C + P
+ *	outer rows * 4		... and so much for each outer row of a process, where that would join them
+ *						as they come: collecting and binning them instead takes 20 to 40 ns a row
+ *						(2 million rows with one partner each among 1,000 to 50,000)
+ *
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
  * The first row is returned when the inner input has been read and as much of the outer one as
@@ -101,6 +110,7 @@
 #define HG_EXACT_KEY_COST 0.25
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
+#define HG_COLLECTED_COST 4.0
 
 /* What pages cost less at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGES_RESULT 12.0
@@ -159,38 +169,64 @@ hg_through_rows(const Path *outer, double rows)
 	return hg_path_join(outer) != NULL ? Min(outer->rows, rows) : 0;
 }
 
-/* Rows that a join returns to one process, where the relation has so many. */
+/* Rows that a join returns to one process of so many workers', where the relation has so many. */
 static double
-hg_join_rows(const Path *outer, double rows)
+hg_join_rows(int workers, double rows)
 {
-	return outer->parallel_workers > 0 ? clamp_row_est(rows / hg_parallel_divisor(outer)) : rows;
+	return workers > 0 ? clamp_row_est(rows / hg_join_processes(workers)) : rows;
+}
+
+int
+hg_join_read_once(const Path *outer, const Path *inner, bool together)
+{
+	if (!together || (outer->parallel_workers > 0 && inner->parallel_workers > 0))
+		return -1;
+	return outer->parallel_workers == 0 ? HG_OUTER : HG_INNER;
+}
+
+/*
+ * What a side costs that one process reads for all: it takes that process so long, while the others
+ * read the other side, and then all read what is left of that.
+ */
+static void
+hg_share_read_once(Cost sides[2], int read_once, int workers)
+{
+	if (read_once >= 0)
+		sides[read_once] = Max(sides[read_once] / hg_join_processes(workers),
+							   sides[read_once] - sides[1 - read_once]);
 }
 
 Cost
-hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2])
+hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2], bool together)
 {
-	double rows = hg_join_rows(inputs[HG_OUTER]->path, joinrel->rows);
+	const Path *outer = inputs[HG_OUTER]->path;
+	const Path *inner = inputs[HG_INNER]->path;
+	int workers = Max(outer->parallel_workers, inner->parallel_workers);
+	double rows = hg_join_rows(workers, joinrel->rows);
 	Cost sides[2];
 
 	if (hg_force)
 		return 0;
-	hg_sides_cost(inputs, rows, hg_through_rows(inputs[HG_OUTER]->path, rows), sides);
+	hg_sides_cost(inputs, rows, hg_through_rows(outer, rows), sides);
 	/* a side that is lent is not read */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (hg_scan_has_graph(inputs[side]->path->parent))
 			sides[side] = 0;
+	hg_share_read_once(sides, hg_join_read_once(outer, inner, together), workers);
 	return sides[HG_OUTER] + sides[HG_INNER] + rows * HG_RESULT_COST * cpu_tuple_cost;
 }
 
-/* May the outer rows of a join be joined as they come, whatever the inner side is? */
+/*
+ * May the outer rows of a join be joined as they come, whatever the inner side is, by a process
+ * that has read all of it?
+ */
 static bool
 hg_join_may_be_streamed(const HgJoinPath *path, uint32 key_width)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
 
-	return !path->together &&
-		   (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
+	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
 		   hg_matcher_may_stream(key_width, (uint64) Min(outer->rows, HG_MAX_ROWS),
 								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
@@ -252,11 +288,12 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width,
 /*
  * How many matches meet the quals: all; or about one of each outer row that has any, for semi and
  * anti joins and unique inner rows.  The mirror images of the former look at all matches and take
- * few of them: *walked is their number, 0 for the others, whose matches are paid as rows.
+ * few of them: *walked is their number, 0 for the others, whose matches are paid as rows.  A
+ * process has so many outer rows.
  */
 static double
 hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraData *extra,
-				double *walked)
+				double outer_rows, double *walked)
 {
 	const Path *out = &path->custom.path;
 	const Path *outer = linitial(path->custom.custom_paths);
@@ -264,7 +301,7 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 
 	*walked = 0;
 	if (path->join_type == JOIN_SEMI || path->join_type == JOIN_ANTI || path->inner_unique)
-		return Max(rint(outer->rows * extra->semifactors.outer_match_frac), 1.0);
+		return Max(rint(outer_rows * extra->semifactors.outer_match_frac), 1.0);
 	if (hg_join_type_is_mirrored(path->join_type))
 	{
 		SpecialJoinInfo as_inner = {
@@ -276,7 +313,7 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 			.jointype = JOIN_INNER,
 		};
 
-		*walked = outer->rows * inner->rows *
+		*walked = outer_rows * inner->rows *
 				  clauselist_selectivity(root, path->hash_clauses, 0, JOIN_INNER, &as_inner);
 		return Max(*walked, 1.0);
 	}
@@ -294,6 +331,10 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
 				cpu_operator_cost;
 	Cost sides[2];
+	int workers = Max(outer->parallel_workers, inner->parallel_workers);
+	double processes = path->together ? hg_join_processes(workers) : 1;
+	double rows[2]; /* of each side, of one process */
+	Cost reading[2] = {inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost};
 	double first;
 	double matches;
 	double walked;
@@ -301,6 +342,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	bool bits;
 	bool streamed;
 	double through;
+	double collected = 0;
 	int columns[2];
 	int rechecked[2];
 	HgGraphCost graph;
@@ -308,8 +350,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	Cost startup;
 	Cost run;
 
-	out->rows = hg_join_rows(outer, out->param_info != NULL ? out->param_info->ppi_rows
-															: out->parent->rows);
+	out->rows = hg_join_rows(workers, out->param_info != NULL ? out->param_info->ppi_rows
+															  : out->parent->rows);
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(outer) + hg_path_disabled_nodes(inner));
 	path->asked = -1;
 
@@ -326,18 +368,30 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	}
 
 	hg_count_columns(out, (const Path *[]){outer, inner}, columns);
-	/* matches of hashes are rechecked by the values of both sides */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		/* matches of hashes are rechecked by the values of both sides */
 		rechecked[side] = Max(columns[side], nclauses);
+		rows[side] = inputs[side]->path->rows / (path->read_once == side ? processes : 1);
+	}
+	/* by a process that reads all of the inner side for itself */
 	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	bits = columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
 	streamed = bits || hg_join_is_streamed(path, memory, key_width);
+	if (path->together)
+	{
+		collected = path->read_once == HG_INNER && streamed ? outer->rows : 0;
+		bits = streamed = false;
+	}
 	through = streamed ? hg_through_rows(outer, out->rows) : 0;
 	hg_sides_cost(inputs, out->rows, through, sides);
 	sides[HG_OUTER] += outer->rows * keys + (outer->rows - through) * columns[HG_OUTER] *
 												HG_COLUMN_COST * cpu_operator_cost;
 	sides[HG_INNER] +=
 		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
+	hg_share_read_once(sides, path->read_once, workers);
+	sides[HG_OUTER] += collected * HG_COLLECTED_COST * cpu_operator_cost;
+	memory = rows[HG_INNER] * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
 	first = hg_join_first_part(path, memory, key_width, streamed);
 	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
@@ -345,15 +399,15 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	/* rows that must go to disk, once out and once back */
 	if (memory > get_hash_memory_limit() / 2 && !bits)
 	{
-		double pages = (outer->rows * outer->pathtarget->width +
-						inner->rows * inner->pathtarget->width + (outer->rows + inner->rows) * 16) /
+		double pages = (rows[HG_OUTER] * (outer->pathtarget->width + 16) +
+						rows[HG_INNER] * (inner->pathtarget->width + 16)) /
 					   BLCKSZ;
 
 		startup += 2 * seq_page_cost * pages;
 	}
 
-	if (hg_graph_cost(root, path, exact ? columns : rechecked,
-					  (const Cost[2]){inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost},
+	hg_share_read_once(reading, path->read_once, workers);
+	if (hg_graph_cost(root, path, exact ? columns : rechecked, reading,
 					  memory > get_hash_memory_limit() / 2, &graph))
 	{
 		if (graph.startup + graph.run < startup + run)
@@ -367,7 +421,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 			(path->join_type == JOIN_INNER || path->join_type == JOIN_SEMI))
 			path->asked = graph.asked;
 	}
-	matches = hg_join_matches(root, path, extra, &walked);
+	matches = hg_join_matches(root, path, extra, rows[HG_OUTER], &walked);
 	run += walked * cpu_operator_cost;
 	if (!exact || list_length(path->restrictlist) > nclauses)
 	{
@@ -383,6 +437,6 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	run += out->pathtarget->cost.per_tuple * out->rows;
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
-	if (!hg_hashjoin_path_enabled(extra, outer))
+	if (!hg_hashjoin_path_enabled(extra, path->read_once == HG_OUTER ? inner : outer))
 		hg_path_disable(out);
 }

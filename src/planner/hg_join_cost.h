@@ -15,8 +15,15 @@
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 
-/* A lower bound of the total cost of a join of two paths that are not parameterized. */
-extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]);
+/* The HgSide of two paths that is not partial, where processes take both sides together; or -1. */
+extern int hg_join_read_once(const Path *outer, const Path *inner, bool together);
+
+/*
+ * A lower bound of the total cost of a join of two paths that are not parameterized, whose sides
+ * processes take together or each for itself.
+ */
+extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2],
+							   bool together);
 
 /*
  * Fill in rows and costs of a path of these inputs whose other fields are set; exact tells whether

@@ -170,13 +170,14 @@ hg_considered_input(HgConsidered *join, int side, const Path *path)
 }
 
 /*
- * The path that joins two paths; workers is 0 for one that is not partial.  One that is may
- * take both inputs together.
+ * The path that joins two paths, a partial one where it is to be and either of them is.  One that
+ * is may take both inputs together.
  */
 static Path *
 hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Relids required_outer,
-					int workers, bool together)
+					bool partial, bool together)
 {
+	int workers = partial ? Max(outer_path->parallel_workers, inner_path->parallel_workers) : 0;
 	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
 	/* clauses of a parameterized path are added to its own list */
 	List *restrictlist =
@@ -203,6 +204,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 	path->join_type = join->join_type;
 	path->inner_unique = join->extra->inner_unique;
 	path->together = together;
+	path->read_once = hg_join_read_once(outer_path, inner_path, together);
 	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
 	hg_join_cost(join->root, path,
@@ -264,16 +266,19 @@ hg_join_path_price(const HgConsidered *join, Path *path)
  * anything is looked at closely.
  */
 static bool
-hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial)
+hg_join_may_win(HgConsidered *join, const Path *outer_path, const Path *inner_path, bool partial,
+				bool together)
 {
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
 
 	if (hg_force)
 		return true;
-	least = hg_join_least_cost(
-		join->joinrel, (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
-											   hg_considered_input(join, HG_INNER, inner_path)});
+	least =
+		hg_join_least_cost(join->joinrel,
+						   (const HgInputCost *[]){hg_considered_input(join, HG_OUTER, outer_path),
+												   hg_considered_input(join, HG_INNER, inner_path)},
+						   together);
 	if (partial ? hg_add_partial_path_precheck(join->joinrel, disabled, 0, least, NIL)
 				: hg_add_path_precheck(join->joinrel, disabled, 0, least, NIL, NULL))
 		return true;
@@ -300,12 +305,12 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 		return;
 
 	/* most pairs of inputs can't win: find out before anything is looked at closely */
-	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false))
+	if (required_outer == NULL && !hg_join_may_win(join, outer_path, inner_path, false, false))
 		return;
 	if (hg_consider_clauses(join))
 		add_path(join->joinrel,
 				 hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path,
-															  required_outer, 0, false)));
+															  required_outer, false, false)));
 }
 
 /* Offer the joins of paths that take parameters, as core does for its hash join. */
@@ -340,13 +345,12 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	if (!hg_join_may_win(join, outer_path, inner_path, true))
+	if (!hg_join_may_win(join, outer_path, inner_path, true, together))
 		return;
 	if (hg_consider_clauses(join))
-		add_partial_path(
-			join->joinrel,
-			hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path, NULL,
-														 outer_path->parallel_workers, together)));
+		add_partial_path(join->joinrel,
+						 hg_join_path_price(join, hg_join_path_create(join, outer_path, inner_path,
+																	  NULL, true, together)));
 }
 
 /*
@@ -363,14 +367,11 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
 		case JOIN_LEFT:
 		case JOIN_SEMI:
 		case JOIN_ANTI:
+			hg_consider_partial_path(join, outer_path, inner_path, false);
 			break;
 		default:
-			return;
+			break;
 	}
-	if (!inner_path->parallel_safe)
-		inner_path = get_cheapest_parallel_safe_total_inner(join->innerrel->pathlist);
-	if (inner_path != NULL && inner_path->param_info == NULL)
-		hg_consider_partial_path(join, outer_path, inner_path, false);
 }
 
 /*
@@ -394,21 +395,47 @@ hg_consider_together(HgConsidered *join)
 		   list_length(join->hash_clauses) == list_length(join->extra->restrictlist);
 }
 
-/* Offer the partial paths of a join; inner_path is the cheapest that reads all inner rows. */
-static void
-hg_consider_partial_paths(HgConsidered *join, Path *inner_path)
+/* The path by which one process may read all of a relation, if that is its cheapest; or NULL. */
+static Path *
+hg_whole_input(const RelOptInfo *rel, Path *cheapest)
 {
-	Path *outer_path;
-	Path *partial_inner;
+	if (!cheapest->parallel_safe)
+		cheapest = get_cheapest_parallel_safe_total_inner(rel->pathlist);
+	return cheapest != NULL && cheapest->param_info == NULL ? cheapest : NULL;
+}
 
-	if (!join->joinrel->consider_parallel || join->outerrel->partial_pathlist == NIL ||
+/*
+ * Offer the partial paths of a join; outer_path and inner_path are the cheapest that read all rows.
+ *
+ * Processes take both sides together also where only one of them can be shared out, and one process
+ * reads the other (hg_join_together.c).  Where the inner side is so small that outer rows can be
+ * joined as they come, each process may do better to read all of it; the prices tell.
+ */
+static void
+hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
+{
+	Path *partial_outer = hg_cheapest_partial_input(join->outerrel);
+	Path *partial_inner = hg_cheapest_partial_input(join->innerrel);
+	bool better = hg_is_better_order(outer_path, inner_path, join->join_type);
+	bool both;
+
+	if (!join->joinrel->consider_parallel || (partial_outer == NULL && partial_inner == NULL) ||
 		!bms_is_empty(join->joinrel->lateral_relids))
 		return;
-	outer_path = hg_cheapest_partial_input(join->outerrel);
-	partial_inner = hg_cheapest_partial_input(join->innerrel);
-	if (partial_inner != NULL && hg_consider_together(join))
-		hg_consider_partial_path(join, outer_path, partial_inner, true);
-	hg_consider_separate_path(join, outer_path, inner_path);
+	outer_path = hg_whole_input(join->outerrel, outer_path);
+	inner_path = hg_whole_input(join->innerrel, inner_path);
+	both = partial_outer != NULL && partial_inner != NULL;
+	if (both && hg_consider_together(join))
+		hg_consider_partial_path(join, partial_outer, partial_inner, true);
+	if (partial_outer != NULL && inner_path != NULL)
+		hg_consider_separate_path(join, partial_outer, inner_path);
+	if (partial_outer == NULL)
+		partial_outer = outer_path;
+	if (partial_inner == NULL)
+		partial_inner = inner_path;
+	if (!both && better && partial_outer != NULL && partial_inner != NULL &&
+		hg_consider_together(join))
+		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
 
 /* Is it a join type that the node does?  Not what a later version may add. */
@@ -503,13 +530,16 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	if (hg_is_better_order(outer_path, inner_path, join_type))
 		hg_consider_paths(&join, outer_path, inner_path);
 	hg_consider_parameterized_paths(&join);
-	hg_consider_partial_paths(&join, inner_path);
+	hg_consider_partial_paths(&join, outer_path, inner_path);
 }
 
 Path *
 hg_join_path_instead(PlannerInfo *root, const Path *path)
 {
 	const JoinPath *core;
+	Path *ours;
+	bool partial;
+	bool together;
 	HgConsidered join = {.root = root};
 	JoinPathExtraData extra = {0};
 
@@ -536,11 +566,22 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!hg_may_join(root, join.outerrel, join.innerrel, extra.restrictlist) ||
 		!hg_consider_clauses(&join))
 		return NULL;
-	if (path->parallel_workers > 0 && path->parallel_aware && !hg_consider_together(&join))
+	partial = path->parallel_workers > 0;
+	together = partial && path->parallel_aware;
+	if (together && !hg_consider_together(&join))
 		return NULL;
-	return hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
-							   path->parallel_workers,
-							   path->parallel_workers > 0 && path->parallel_aware);
+	ours = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL, partial,
+							   together);
+	/* what each process would read as a whole one may read for all */
+	if (partial && !together && hg_consider_together(&join))
+	{
+		Path *once = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
+										 partial, true);
+
+		if (once->total_cost < ours->total_cost)
+			return once;
+	}
+	return ours;
 }
 
 static void

@@ -297,10 +297,10 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_private =
 		list_concat(list_make5(makeInteger(path->join_type), makeInteger(path->inner_unique),
 							   makeInteger(outer_columns), operators, collations),
-					list_make1(
-						makeInteger(path->together ? path->custom.path.parallel_workers : 0)));
+					list_make2(makeInteger(path->together ? path->custom.path.parallel_workers : 0),
+							   makeInteger(path->read_once)));
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 6,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 7,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

@@ -19,10 +19,11 @@ typedef struct HgJoinPath
 	CustomPath custom; /* must be first; custom_paths are outer and inner */
 	JoinType join_type;
 	bool inner_unique;
-	bool together;		/* partial, and so are both inputs: all processes join both sides as one */
-	Cost hidden;		/* what it takes beyond its price, but for what its inputs do */
-	Cost asked;			/* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
-						 * negative: there is none */
+	bool together; /* partial, and so are the inputs: all processes join both sides as one */
+	int read_once; /* ... but this HgSide's, which one of them reads for all; or -1 */
+	Cost hidden;   /* what it takes beyond its price, but for what its inputs do */
+	Cost asked;	   /* all of it where no more is wanted than a device can tell (hg_graph_cost.h);
+					* negative: there is none */
 	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
 	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;

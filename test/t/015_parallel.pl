@@ -49,7 +49,32 @@ create table l as select case when i % 50 = 0 then null else i % 90000 end as k,
   repeat('l', 50 + i % 30) as pad from generate_series(1, 120000) i;
 create table r as select case when i % 60 = 0 then null else i % 80000 end as k, i as w,
   repeat('r', 50 + i % 30) as pad from generate_series(1, 120000) i;
-vacuum analyze l, r;
+create table few as select case when i % 50 = 0 then null else i % 2500 end as k, i as v from generate_series(1, 3000) i;
+vacuum analyze l, r, few;
+-- rows like those of r, which only one process can read
+create function rows_of(n int, fails_at int default 0) returns table (k int, w int, pad text)
+language plpgsql parallel safe rows 120000 as $$
+begin
+  for i in 1 .. n loop
+    k := case when i % 60 = 0 then null else i % 80000 end;
+    w := case when i = fails_at then i / 0 else i end;
+    pad := repeat('r', 50 + i % 30);
+    return next;
+  end loop;
+end
+$$;
+-- ... and a few that tell who reads them, and are dear
+create function told_rows_of(n int, tag text) returns table (k int, w int)
+language plpgsql parallel safe rows 3000 cost 40000000 as $$
+begin
+  raise notice 'read % by %', tag, pg_backend_pid();
+  for i in 1 .. n loop
+    k := case when i % 60 = 0 then null else i % 2000 end;
+    w := i;
+    return next;
+  end loop;
+end
+$$;
 SQL
 
 # The shared join, and what is done with its rows: in memory or on disk; to the end.
@@ -62,9 +87,13 @@ my %joins = (
 	'on disk without the leader' => [ $inner, 'set work_mem = \'1MB\'; set parallel_leader_participation = off;' ],
 	'with a runtime filter' =>
 	  [ 'select count(*), sum(v + w), max(l.pad || r.pad) from l join r using (k) where w < 5000', 'set work_mem = \'64MB\';' ],
+	'of a function' => [ $full =~ s/join r/join rows_of(120000) r/r, 'set work_mem = \'64MB\';' ],
+	'of a function without the leader' => [
+		$full =~ s/l full join r/rows_of(120000) r left join l/r, 'set work_mem = \'64MB\'; set parallel_leader_participation = off;' ],
+	'of a function on disk' => [ $full =~ s/join r/join rows_of(120000) r/r, 'set work_mem = \'1MB\';' ],
 	'sorted' => [ 'select v, w from l full join r using (k) order by v, w offset 100000 limit 1', 'set work_mem = \'64MB\';' ]);
 # a device takes the place of the engine, and the ways through the barriers are the same
-delete @joins{'sorted', 'with a runtime filter', 'on disk without the leader'} if $ENV{HG_QUICK} && $backend eq 'cuda';
+delete @joins{'sorted', 'with a runtime filter', 'on disk without the leader', 'of a function without the leader'} if $ENV{HG_QUICK} && $backend eq 'cuda';
 my %expected =
   map { $_ => $node->safe_psql('postgres', "set hashgraph.enabled = off; $joins{$_}[0]") } keys %joins;
 
@@ -145,6 +174,11 @@ foreach my $join (sort keys %joins)
 	like($plan, $join =~ /leader/ ? qr/Processes: 3/ : qr/Processes: 4/, '... all of them');
 	like($plan, $join =~ /disk/ ? qr/Disk Usage/ : qr/Partitions: 1\n/, '... in memory or on disk');
 	like($plan, qr/Backend: $backend\n/, '... where it should run');
+	if ($join =~ /function/)
+	{
+		like($plan, qr/Read Once: inner\n/, '... and say that one of them reads a side');
+		like($plan, qr/Function Scan .*loops=1\)/, '... which it does');
+	}
 	is($node->safe_psql('postgres', "$settings $query"), $expected{$join}, '... and it is right');
 }
 
@@ -300,8 +334,8 @@ sub test_event
 
 foreach my $join (sort keys %joins)
 {
-	# what is as another one but for its end is not hit by all
-	my @few = $join =~ /sorted|disk without/ ? grep { $_->[0] =~ /^a cancel$|of a worker/ } @events : @events;
+	# what is as another one but for its end, or its beginning, is not hit by all
+	my @few = $join =~ /sorted|disk without|function on|function without/ ? grep { $_->[0] =~ /^a cancel$|of a worker/ } @events : @events;
 
 	test_event($join, $_, $SAMPLES) foreach @few;
 }
@@ -356,6 +390,7 @@ my %errors = (
 	'a row below the join' => 'select count(*), max(a.v || r.pad) from (select k, 1 / (v - %d) as v from l offset 0) a join r using (k)',
 	'a qual of a scan' => 'select count(*), max(l.pad || r.pad) from l full join (select * from r where 1 / (w - %d) = 0) r using (k)',
 	'a qual of the join' => 'select count(*), max(l.pad || r.pad) from l left join r on l.k = r.k and 1 / (l.v - %d) = 0',
+	'a row that one process reads for all' => 'select count(*), max(l.pad || r.pad) from l full join rows_of(120000, %d) r using (k)',
 	'a row of the join' => 'select count(*), max(1 / (v - %d) || l.pad) from l join r using (k)');
 
 foreach my $error (sort keys %errors)
@@ -379,6 +414,67 @@ foreach my $error (sort keys %errors)
 		close $session->{socket};
 	}
 	ok(!@bad, "an error in $error ends the query, and the next join is right") or diag(join "\n", @bad);
+}
+ok(wait_for(sub { nothing_is_left($memory) }, HANGS), '... no file and no shared memory is left')
+  or diag(join ' ', all_temp_files(), shared_memory());
+
+# ------------------------------------------------------------------------
+# What only one process can read is read once, whoever there is to read it
+# ------------------------------------------------------------------------
+
+my %types = (
+	'inner' => 'select count(*), sum(v + w), sum(r.k) from few join %s r using (k)',
+	'left' => 'select count(*), sum(v), sum(w), sum(r.k) from few left join %s r using (k)',
+	'right' => 'select count(*), sum(v), sum(w), sum(r.k) from few right join %s r using (k)',
+	'full' => 'select count(*), sum(v), sum(w), sum(r.k) from few full join %s r using (k)',
+	'full with a condition' => 'select count(*), sum(v), sum(w) from few full join %s r on few.k = r.k and v %% 3 <> w %% 3',
+	'semi' => 'select count(*), sum(v) from few where exists (select from %s r where r.k = few.k)',
+	'semi of the function' => 'select count(*), sum(w) from %s r where exists (select from few where few.k = r.k and v %% 7 <> w %% 5)',
+	'anti' => 'select count(*), sum(v) from few where not exists (select from %s r where r.k = few.k)',
+	'anti of the function' => 'select count(*), sum(w) from %s r where not exists (select from few where few.k = r.k)',
+	'of a subquery' => 'select count(*), sum(v), sum(w) from few join (select k, sum(w) as w from %s r group by k) r using (k)');
+# workers planned, workers that there can be, and whether the leader takes part
+my @ways = ([ 0, 8, 'on' ], (map { [ $_, 8, 'on' ] } 1 .. 4), [ 2, 8, 'off' ], [ 4, 8, 'off' ], [ 3, 1, 'on' ], [ 3, 0, 'on' ], [ 3, 0, 'off' ]);
+my $priced = 'set hashgraph.force = off; set hashgraph.min_rows = 0; set enable_hashjoin = on; ';
+
+foreach my $type (sort keys %types)
+{
+	my ($sql, $tag, @expect, @bad) = ('', 0);
+	my %readers;
+
+	my $plan = $node->safe_psql('postgres', "$priced explain (costs off) " . sprintf $types{$type}, "told_rows_of(1, '')");
+	like($plan, qr/Parallel Custom Scan \(HashGraphJoin\)\n(?:.*(?:Join|Hash) .*\n)+ +Read Once: (?:inner|outer)\n/, "$type: one process reads a side");
+
+	foreach my $rows (0, 1, 5000)
+	{
+		my $theirs = $node->safe_psql('postgres',
+			"set hashgraph.enabled = off; set client_min_messages = warning; " . sprintf $types{$type}, "told_rows_of($rows, '')");
+		foreach my $memory ('64MB', '64kB')
+		{
+			foreach my $way (@ways)
+			{
+				$sql .= "set work_mem = '$memory'; set max_parallel_workers_per_gather = $way->[0];"
+				  . " set max_parallel_workers = $way->[1]; set parallel_leader_participation = $way->[2];\n"
+				  . sprintf("$types{$type};\n", "told_rows_of($rows, 'tag " . ++$tag . "')");
+				push @expect, [ "$rows rows, $memory, @$way", $theirs ];
+			}
+		}
+	}
+	$node->psql('postgres', "select pg_backend_pid(); $priced $sql", stdout => \my $stdout, stderr => \my $stderr);
+	my ($leader, @ours) = split /\n/, $stdout;
+	$readers{$1}{$2}++ while $stderr =~ /read tag (\d+) by (\d+)/g;
+	for (my $i = 0; $i < @expect; $i++)
+	{
+		my ($what, $theirs) = @{ $expect[$i] };
+		my %by = %{ $readers{ $i + 1 } // {} };
+
+		push @bad, "$what: " . ($ours[$i] // 'nothing') . " instead of $theirs" if ($ours[$i] // '') ne $theirs;
+		push @bad, "$what: read " . sum0(values %by) . ' times' if sum0(values %by) != 1;
+		push @bad, "$what: not read by the leader" if $what =~ / 0 off$| 0 on$|, 0 8/ && !$by{$leader};
+		push @bad, "$what: read by the leader" if $what =~ / 8 off$/ && $by{$leader};
+	}
+	is(scalar @ours, scalar @expect, "$type: all were answered") or diag($stderr);
+	ok(!@bad, '... rightly, in each way, from one reading') or diag(join "\n", @bad);
 }
 ok(wait_for(sub { nothing_is_left($memory) }, HANGS), '... no file and no shared memory is left')
   or diag(join ' ', all_temp_files(), shared_memory());

@@ -200,6 +200,8 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Join Type", hg_join_type_name(state->rules.join_type), es);
 	hg_explain_qual(node, list_nth(exprs, HG_EXPRS_HASH_CLAUSES), "Hash Cond", ancestors, es);
 	hg_explain_qual(node, join_filter, "Join Filter", ancestors, es);
+	if (state->read_once >= 0)
+		ExplainPropertyText("Read Once", state->read_once == HG_OUTER ? "outer" : "inner", es);
 	if (es->verbose)
 	{
 		ExplainPropertyText("Key", state->progress.record.recheck ? "hash" : "exact", es);

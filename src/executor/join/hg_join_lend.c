@@ -14,7 +14,8 @@
  * BELOW A GATHER the leader decides about both sides when it sets up the shared memory, as workers
  * can't tell what the transaction has made, and all must have the same rows lent
  * (batch/hg_shared_lent.h).  What is not lent is read by all together, as ever; where that does not
- * fit into memory the lent rows are read too, by segments, and go to disk with the others.
+ * fit into memory the lent rows are read too, by segments, and go to disk with the others.  A side
+ * that one of them reads for all is read as a whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -95,7 +96,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 	{
 		HgInput *input = state->inputs[side];
 
-		shape->rows[side] = input->plan->plan->plan_rows * processes;
+		shape->rows[side] = hg_join_planned_rows(state, (HgSide) side) * processes;
 		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
 		if (input->lent != NULL)
 		{
@@ -108,7 +109,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		}
 		else if (input->at_end)
 			shape->rows[side] = (double) input->words->rows;
-		else
+		else if (state->read_once != side)
 		{
 			const HgGraphExtent extent = hg_input_may_lend(input);
 
@@ -118,8 +119,9 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		}
 	}
 	/* of each process, as the plan estimates it */
-	shape->inner_spills = hg_join_expected_bytes(state->inputs[HG_INNER]) >
-						  (double) hg_join_limit(&state->memory) / 2;
+	shape->inner_spills =
+		hg_join_expected_bytes(state->inputs[HG_INNER]) >
+		(double) hg_join_limit(&state->memory) / 2 * (state->read_once == HG_INNER ? processes : 1);
 }
 
 /* Is a device to be asked about the pairs of both sides' lent rows? */

@@ -6,7 +6,8 @@
  * A partial path of the node comes in two kinds.  Where the inner side is small, each process
  * reads all of it, and joins it with the part of the outer rows that the outer child gives
  * that process, a little at a time: nothing is shared but figures for EXPLAIN and the statistics.
- * Else both sides are read and joined by all processes together (hg_join_together.c).
+ * Else both sides are read and joined by all processes together (hg_join_together.c), also where
+ * the child of one side can't be shared out: one of them reads that.
  *
  * A worker leaves its figures when it is shut down, and the leader collects them before the
  * workers of a further execution begin, and before the memory goes, whichever comes first.
@@ -104,6 +105,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	pg_atomic_write_u32(&shared->next_partition, 0);
 	pg_atomic_write_u32(&shared->next_part, 0);
 	pg_atomic_write_u32(&shared->ended, 0);
+	pg_atomic_write_u32(&shared->reader_found, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_write_u64(&shared->spills[side].rows[partition], 0);
@@ -156,6 +158,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	pg_atomic_init_u32(&shared->next_partition, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
 	pg_atomic_init_u32(&shared->ended, 0);
+	pg_atomic_init_u32(&shared->reader_found, 0);
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

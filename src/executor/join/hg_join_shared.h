@@ -39,6 +39,7 @@ typedef struct HgJoinShared
 	pg_atomic_uint32 spill_bits;	 /* 0, or the join has gone to 2^this partitions */
 	pg_atomic_uint32 next_partition; /* not yet taken */
 	pg_atomic_uint32 ended;			 /* some process has been the last */
+	pg_atomic_uint32 reader_found;	 /* of the side that is read once, if there is one */
 	HgSharedColumns columns[2];		 /* by HgSide, as everything below */
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];

@@ -11,6 +11,7 @@
 
 #include "utils/memutils.h"
 
+#include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_state.h"
 
 /* An inner side that is so many times smaller than the outer one is small beside it. */
@@ -51,6 +52,14 @@ hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 }
 
 double
+hg_join_planned_rows(const HgJoinState *state, HgSide side)
+{
+	double rows = state->inputs[side]->plan->plan->plan_rows;
+
+	return state->read_once == (int) side ? rows / hg_join_processes(state->together) : rows;
+}
+
+double
 hg_join_expected_bytes(const HgInput *inner)
 {
 	const Plan *plan = inner->plan->plan;
@@ -62,7 +71,7 @@ hg_join_expected_bytes(const HgInput *inner)
 bool
 hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
 {
-	double outer_rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+	double outer_rows = hg_join_planned_rows(state, HG_OUTER);
 	double rows = state->css.ss.ps.plan->plan_rows;
 
 	return !state->rules.keep[HG_OUTER] && (inner_rows < outer_rows / HG_FILTER_SMALL ||

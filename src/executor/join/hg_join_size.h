@@ -32,6 +32,12 @@ extern uint64 hg_join_limit(const HgJoinMemory *memory);
 /* How many partitions, as a power of two, for expected bytes of inner rows. */
 extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
 
+/*
+ * Rows of a side that the plan expects in a process: of a child that one of them reads for all, a
+ * share, as of any other.
+ */
+extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
+
 /* What the inner side is expected to take, from what is held and the plan's estimate. */
 extern double hg_join_expected_bytes(const HgInput *inner);
 

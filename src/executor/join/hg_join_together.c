@@ -7,7 +7,8 @@
  *				the query's DSA (hg_shared_columns.h).  What all of them hold is counted, and
  *				when it passes their work memory together, the join goes to disk.  Where a
  *				runtime filter may pay, they make one of all inner keys in between, which takes
- *				three more barriers.
+ *				three more barriers.  A child that is READ ONCE belongs to one process, which
+ *				reads all of it; see below.
  *	(barrier)
  *	building	The engine bins the rows of each process, which takes two more barriers.
  *	matching	Bins, or parts of them, are taken one by one, and whoever takes one returns its
@@ -27,6 +28,19 @@
  * returns none before the last barrier, and so cannot be held up by a reader of its rows.
  * One that comes later than others skips the barriers that are over; one that is
  * stopped early detaches.
+ *
+ * READ ONCE.  A child whose rows can't be shared out, as those of a function, would be read by each
+ * process as a whole if each joined it for itself.  Here whoever asks first reads it, into
+ * his own part of the shared columns or files; for all others it has ended before its first row.
+ * Nothing else is different: rows of any process are joined by all.  He reads that side before the
+ * other one, which the others read meanwhile, and then helps with what is left of it.
+ *
+ * Who attaches while the barrier is in its first phase asks before he arrives, and there is always
+ * such a process, be it the leader or a worker: so the reader is among those who are attached, all
+ * rows are there when the reading is over, and who comes later finds the reader taken.  He reads
+ * without waiting for anybody, and the others wait for him where they would wait for each other.
+ * If he fails, all of the query does; he can't leave without an error before he arrives.  A
+ * further execution begins without a reader, and with a child that is read again.
  *
  * The barrier is detached from when a process has returned its matches, to find out which one
  * is the last.
@@ -70,6 +84,17 @@ hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 
 		   hg_input_rows(input) > most;
 }
 
+/* Leave a side that is read once to another process, unless it is this one's to read. */
+static void
+hg_join_find_reader(HgJoinState *state)
+{
+	uint32 none = 0;
+
+	if (state->read_once >= 0 &&
+		!pg_atomic_compare_exchange_u32(&state->team.shared->reader_found, &none, 1))
+		state->inputs[state->read_once]->at_end = true;
+}
+
 /* Read a side to its end, or until the join goes to disk. */
 static void
 hg_join_read_shared(HgJoinState *state, HgSide side)
@@ -90,8 +115,9 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 		{
 			/* a partition is joined by one process, with its own work memory */
 			uint32 none = 0;
-			/* ... and the plan estimates one process's rows */
-			double expected = hg_join_expected_bytes(state->inputs[HG_INNER]) * shared->nprocesses;
+			/* ... and the plan estimates one process's rows, unless one reads all */
+			double expected = hg_join_expected_bytes(state->inputs[HG_INNER]) *
+							  (state->read_once == HG_INNER ? 1 : shared->nprocesses);
 			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
@@ -322,7 +348,7 @@ hg_join_read_together(HgJoinState *state)
 	HgJoinShared *shared = state->team.shared;
 	/* the same in all processes, whose plan is the same */
 	bool filter = state->inputs[HG_INNER]->lent == NULL &&
-				  hg_join_filter_may_pay(state, state->inputs[HG_INNER]->plan->plan->plan_rows);
+				  hg_join_filter_may_pay(state, hg_join_planned_rows(state, HG_INNER));
 	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
 	bool elected = false;
 	int phase;
@@ -340,13 +366,16 @@ hg_join_read_together(HgJoinState *state)
 		instr_time start;
 
 		INSTR_TIME_SET_CURRENT(start);
+		hg_join_find_reader(state);
 		if (shared->device.early_job != 0)
 			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
 								  &shared->device.early_columns);
 		if (filter)
 			hg_join_filter_together(state, phase);
 		else
-			hg_join_read_shared(state, HG_INNER);
+			hg_join_read_shared(state, state->read_once == HG_OUTER ? HG_OUTER : HG_INNER);
+		/* what is at its end already is not read again */
+		hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
