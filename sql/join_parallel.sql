@@ -31,25 +31,29 @@ set min_parallel_table_scan_size = 0;
 set max_parallel_workers_per_gather = 2;
 set enable_parallel_append = on;
 
--- how many nodes of the plan work in several processes, and how many of the tables they read
-create function in_parallel(query text) returns text language plpgsql as $$
+-- how many nodes of the plan work in several processes, how many of the tables they read, and how many
+-- inputs are read by one process for all
+create function in_parallel(query text, forced text default 'on') returns text language plpgsql as $$
 declare
   line text;
   joins int := 0;
   scans int := 0;
+  once int := 0;
 begin
-  perform set_config('hashgraph.force', 'on', true);
+  perform set_config('hashgraph.force', forced, true);
   for line in execute 'explain (costs off) ' || query loop
     joins := joins + (line like '%Parallel Custom Scan (HashGraphJoin)%')::int;
     scans := scans + (line like '%Parallel Seq Scan%')::int;
+    once := once + (line like '%Read Once: %')::int;
   end loop;
-  return format('%s parallel joins, %s parallel scans', joins, scans);
+  return format('%s parallel joins, %s parallel scans', joins, scans) ||
+         case when once > 0 then format(', %s read once', once) else '' end;
 end
 $$;
 
 -- A query as the processes come: in memory and on disk, with the leader and without, and with
 -- fewer workers than planned or none; each time with the rows of PostgreSQL's own join.
-create function all_ways(query text) returns table (ways bigint, result text, plan text)
+create function all_ways(query text, forced text default 'on') returns table (ways bigint, result text, plan text)
 language plpgsql as $$
 declare
   collect constant text := 'select array_agg(r::text order by r::text collate "C") from (%s) r';
@@ -61,7 +65,7 @@ declare
 begin
   perform set_config('hashgraph.enabled', 'off', true);
   execute format(collect, query) into theirs;
-  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true),
+  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', forced, true),
           set_config('hash_mem_multiplier', '1', true);
   foreach way slice 1 in array array[
     ['4MB', 'on', '8'], ['4MB', 'off', '8'], ['4MB', 'on', '1'], ['4MB', 'on', '0'],
@@ -78,7 +82,7 @@ begin
   perform set_config('work_mem', '4MB', true), set_config('hash_mem_multiplier', '2', true),
           set_config('parallel_leader_participation', 'on', true),
           set_config('max_parallel_workers', '8', true);
-  plan := in_parallel(query);
+  plan := in_parallel(query, forced);
   return query select count(*), r, plan from unnest(results) r group by r order by r;
 end
 $$;
@@ -135,6 +139,52 @@ select * from all_ways('select v, x from p_a join p_small using (k)');
 select * from all_ways('select v, x from p_a left join p_small using (k)');
 select * from all_ways('select v from p_a a where exists (select from p_small s where s.k = a.k)');
 select * from all_ways('select v from p_a a where not exists (select from p_small s where s.k = a.k and x < 30)');
+
+-- one process reads all of a side, for the others: each type of join, and either side
+select * from all_ways('select v, g from p_a full join generate_series(1, 7000) g on k = g');
+select * from all_ways('select v, x from p_a right join p_small using (k)');
+select * from all_ways('select v, x from p_a full join p_small using (k)');
+select * from all_ways('select v, x from p_a a full join p_small s on a.k = s.k and v % 3 <> x % 2');
+select * from all_ways('select x from p_small s where exists (select from p_a a where a.k = s.k and v % 3 <> x % 2)');
+select * from all_ways('select x from p_small s where not exists (select from p_a a where a.k = s.k)');
+create function p_rows(n int) returns table (k int, t text) language plpgsql parallel safe rows 4000 cost 40000000
+as $$
+begin
+  for i in 1 .. n loop
+    k := case when i % 37 = 0 then null else i * 3 end;
+    t := 'key ' || i % 1000;
+    return next;
+  end loop;
+end
+$$;
+set hashgraph.min_rows = 0;
+select * from all_ways('select v, r.t from p_a a join p_rows(4000) r on a.k = r.k', 'off');
+select * from all_ways('select v, r.t from p_a a left join p_rows(4000) r on a.k = r.k and v % 3 = 0', 'off');
+select * from all_ways('select v from p_a a where exists (select from p_rows(4000) r where a.k = r.k)', 'off');
+select * from all_ways('select v from p_a a where not exists (select from p_rows(4000) r where a.k = r.k)', 'off');
+select * from all_ways('select r.k from p_rows(4000) r where exists (select from p_a a where a.k = r.k)', 'off');
+select * from all_ways('select count(*), sum(v) from p_a a join p_rows(4000) r on a.k = r.k', 'off');
+-- ... of keys that are hashes, of no rows, of groups, of a function of a parameter
+select * from all_ways('select v, r.k from p_a a full join p_rows(900) r on a.t = r.t and v % 9 = 0');
+select * from all_ways('select v, r.k from p_a a full join p_rows(0) r on a.k = r.k');
+select * from all_ways('select v, r.k from p_none n full join p_rows(500) r on n.k = r.k full join p_a a on a.k = r.k');
+select * from all_ways('select v, n, s from p_a a full join (select k, count(*) as n, sum(w) as s from p_b group by k) b on a.k = b.k');
+select * from all_ways('select v, g from p_a full join generate_series(1, (select max(x) * 100 from p_small)) g on k = g');
+-- ... in several joins, and again and again
+select * from all_ways('select v, w, g, r.k from p_a a full join generate_series(1, 900) g on a.k = g
+  full join p_b b on b.k = a.k full join p_rows(700) r on r.k = b.k');
+set enable_material = off;
+select * from all_ways('select x, v, g from p_small left join
+  (select v, g from p_a a full join generate_series(1, 500) g on a.k = g offset 0) q on v < x where x < 6');
+reset enable_material;
+-- ... but not what must not run in a worker
+create function p_here(n int) returns setof int language sql volatile parallel restricted as 'select generate_series(1, n)';
+select in_parallel('select v, g from p_a full join p_here(3000) g on k = g') like '0 parallel joins%' as alone;
+select in_parallel('with c as materialized (select k, w from p_b) select v, w from p_a full join c using (k)')
+  like '0 parallel joins%' as alone;
+explain (costs off) select count(*) from p_a full join generate_series(1, 500) g on k = g;
+reset hashgraph.min_rows;
+drop function p_rows, p_here;
 
 -- joins of joins
 select * from all_ways('select v, w, z from p_a join p_b using (k) join p_skew using (k)');

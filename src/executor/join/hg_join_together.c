@@ -37,7 +37,8 @@
  *
  * Who attaches while the barrier is in its first phase asks before he arrives, and there is always
  * such a process, be it the leader or a worker: so the reader is among those who are attached, all
- * rows are there when the reading is over, and who comes later finds the reader taken.  He reads
+ * rows are there when the reading is over, and who comes later, be it to move rows to files, asks
+ * too and finds that there is a reader.  He reads
  * without waiting for anybody, and the others wait for him where they would wait for each other.
  * If he fails, all of the query does; he can't leave without an error before he arrives.  A
  * further execution begins without a reader, and with a child that is read again.
@@ -357,6 +358,8 @@ hg_join_read_together(HgJoinState *state)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
 	state->team.attached = true;
+	/* also where it comes after the reading: it may still come in time to move rows to files */
+	hg_join_find_reader(state);
 	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.keep[HG_OUTER], false);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
@@ -366,7 +369,6 @@ hg_join_read_together(HgJoinState *state)
 		instr_time start;
 
 		INSTR_TIME_SET_CURRENT(start);
-		hg_join_find_reader(state);
 		if (shared->device.early_job != 0)
 			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
 								  &shared->device.early_columns);
