@@ -49,6 +49,15 @@ foreach my $setting ('parallel_leader_participation = off', 'max_parallel_worker
 	same_is("select id from a where $_ exists (select from b where a.k8 = b.k8)", 'p(oi|io)', "$setting: $_ exists") foreach '', 'not';
 	sql('reset parallel_leader_participation; reset max_parallel_workers');
 }
+# A side that one process reads for all, beside lent rows.
+foreach my $setting ('parallel_leader_participation = on', 'parallel_leader_participation = off', 'max_parallel_workers = 0', 'work_mem = \'64kB\'')
+{
+	sql("set $setting");
+	same_is("select a.id, a.t, g from a $_ join generate_series(1, 4000) g on a.k4 = g", 'po', "$setting: $_ join of a function") foreach 'right', 'full';
+	same_is("select a.id, g from a $_ join generate_series(1, 4000) g on a.k4 = g and a.v <> g % 30", 'po', "... with another clause") foreach 'right', 'full';
+	sql('reset parallel_leader_participation; reset max_parallel_workers; reset work_mem');
+}
+like(sql('explain (costs off) select a.id, g from a full join generate_series(1, 4000) g on a.k4 = g'), qr/Read Once: inner/, '... which EXPLAIN tells');
 # Inner rows of one key that several processes have read, each of which joins its own with lent outer rows.
 sql('create table d as select i as id, i % 40 as g, repeat(\'w\', 2000) as p from generate_series(1, 100) i; alter table d alter p set storage plain; insert into d select id, g, p from d; analyze d');
 sql('set parallel_leader_participation = off');
