@@ -177,7 +177,16 @@ set enable_material = off;
 select * from all_ways('select x, v, g from p_small left join
   (select v, g from p_a a full join generate_series(1, 500) g on a.k = g offset 0) q on v < x where x < 6');
 reset enable_material;
--- ... but not what must not run in a worker
+-- ... where that is cheaper: not where few rows are joined with others as these come, or would have those go to disk
+select in_parallel('select v, g from p_a join generate_series(1, 30000) g on k = g', 'off');
+select in_parallel('select v, g from p_a join generate_series(1, 300) g on k = g', 'off');
+set hash_mem_multiplier = 1;
+set work_mem = '64kB';
+select in_parallel('select w, t, n, g from p_b left join generate_series(1, 30000) g on k = g', 'off');
+select in_parallel('select w, t, n, g from p_b left join generate_series(1, 300) g on k = g', 'off');
+reset work_mem;
+reset hash_mem_multiplier;
+-- ... and not what must not run in a worker
 create function p_here(n int) returns setof int language sql volatile parallel restricted as 'select generate_series(1, n)';
 select in_parallel('select v, g from p_a full join p_here(3000) g on k = g') like '0 parallel joins%' as alone;
 select in_parallel('with c as materialized (select k, w from p_b) select v, w from p_a full join c using (k)')

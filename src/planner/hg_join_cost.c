@@ -71,6 +71,9 @@
  *	outer rows * 4		... and so much for each outer row of a process, where that would join them
  *						as they come: collecting and binning them instead takes 20 to 40 ns a row
  *						(2 million rows with one partner each among 1,000 to 50,000)
+ *	all rows * 40		... and for rows that go to disk because both sides are held, where one that
+ *						holds the inner side alone takes the outer one a chunk at a time: at least
+ *						200 ns a row
  *
  * Where hash joins are disabled the node is, just as core's own hash join.
  *
@@ -111,6 +114,7 @@
 #define HG_HASHED_KEY_COST 1.0
 #define HG_COLUMN_COST 0.15
 #define HG_COLLECTED_COST 4.0
+#define HG_SPILLED_COST 40.0
 
 /* What pages cost less at most for a result row, in units of cpu_tuple_cost. */
 #define HG_PAGES_RESULT 12.0
@@ -320,6 +324,34 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 	return Max(out->rows, 1.0);
 }
 
+/*
+ * What going to disk costs a process that has so many rows of each side, once out and once back.
+ * spilled: where it reads all of the inner side, it must.
+ */
+static Cost
+hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, bool spilled)
+{
+	double bytes = 0;
+	double pages = 0;
+	Cost cost;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const Path *input = list_nth(path->custom.custom_paths, side);
+		int width = input->pathtarget->width;
+
+		bytes += rows[side] * (double) hg_input_row_bytes(key_width, width);
+		pages += rows[side] * (width + 16) / BLCKSZ;
+	}
+	cost = 2 * seq_page_cost * pages;
+	if (path->read_once < 0)
+		return spilled ? cost : 0;
+	if (bytes <= get_hash_memory_limit())
+		return 0;
+	return spilled ? cost
+				   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * HG_SPILLED_COST * cpu_operator_cost;
+}
+
 void
 hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
 			 const JoinPathExtraData *extra, bool exact, uint32 key_width)
@@ -339,7 +371,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	double matches;
 	double walked;
 	double memory;
+	bool alone = !path->together || path->read_once >= 0;
 	bool bits;
+	bool spilled;
 	bool streamed;
 	double through;
 	double collected = 0;
@@ -374,14 +408,18 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		rechecked[side] = Max(columns[side], nclauses);
 		rows[side] = inputs[side]->path->rows / (path->read_once == side ? processes : 1);
 	}
-	/* by a process that reads all of the inner side for itself */
-	memory = inner->rows * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
-	bits = columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
-	streamed = bits || hg_join_is_streamed(path, memory, key_width);
+	/* of a process that reads all of the inner side for itself, be it that this is compared with it
+	 */
+	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) *
+			 (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
+	bits =
+		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
+	streamed = bits || (alone && hg_join_is_streamed(path, memory, key_width));
+	spilled = memory > get_hash_memory_limit() / 2 && !bits;
 	if (path->together)
 	{
 		collected = path->read_once == HG_INNER && streamed ? outer->rows : 0;
-		bits = streamed = false;
+		streamed = false;
 	}
 	through = streamed ? hg_through_rows(outer, out->rows) : 0;
 	hg_sides_cost(inputs, out->rows, through, sides);
@@ -395,16 +433,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	first = hg_join_first_part(path, memory, key_width, streamed);
 	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
-
-	/* rows that must go to disk, once out and once back */
-	if (memory > get_hash_memory_limit() / 2 && !bits)
-	{
-		double pages = (rows[HG_OUTER] * (outer->pathtarget->width + 16) +
-						rows[HG_INNER] * (inner->pathtarget->width + 16)) /
-					   BLCKSZ;
-
-		startup += 2 * seq_page_cost * pages;
-	}
+	startup += hg_disk_cost(path, rows, key_width, spilled);
 
 	hg_share_read_once(reading, path->read_once, workers);
 	if (hg_graph_cost(root, path, exact ? columns : rechecked, reading,
