@@ -35,7 +35,7 @@ int hg_table = HG_TABLE_AUTO;
 bool hg_float_sums = false;
 double hg_load_factor = 1.0;
 int hg_bins = 0;
-int hg_min_rows = 50000;
+int hg_min_rows = 10000;
 int hg_gpu_memory_limit = 0;
 int hg_keep_memory = -1;
 int hg_gpu_wait_limit = 0;
@@ -97,7 +97,7 @@ hg_guc_declare_planner(void)
 							"considered.",
 							"Joins whose two inputs together are estimated to have fewer rows are "
 							"left to other join methods.",
-							&hg_min_rows, 50000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
+							&hg_min_rows, 10000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 							NULL);
 
 	DefineCustomIntVariable("hashgraph.keep_memory",
