@@ -10,22 +10,12 @@
  * groups are joined, or one of which something is resident, with its partitions.  All else is left
  * to core, which aggregates rows; so is what has nothing to do with a join or a resident column.
  *
- * COSTS.  For N rows of the input, G groups, k group columns and a aggregates, over the cost of
- * the input:
- *
- *	rows		hg_path_saving(): the input has been charged for rows that are not formed, where
- *				it can hand over columns; and hg_columns_saving()
- *	keys		N * k * cpu_operator_cost / 2
- *				hash, find, compare
- *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
- *				plain columns; nothing where rows of a resident table are only counted, and a tenth
- *				for arguments and filters of its rows that are computed column by column
- *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
- *	disk		rows whose groups exceed work memory are written and read once
- *
- * Where hashing groups is disabled the node is, just as core's own hash aggregate.
- *
- * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
+ * PARTIAL GROUPS.  Processes below a Gather make groups of their own, which core's Finalize
+ * Aggregate combines.  So it is with partitions that are grouped one by one
+ * (enable_partitionwise_aggregate) by something else than their key.  By the key the groups of each
+ * partition are whole: core plans each as if it were a query's, and calls the hook.  It calls none
+ * for one whose groups are partial, and has chosen among the paths for these when it calls the hook
+ * for all of them: ours are put among the partitions' then, and appended and combined once more.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,22 +24,18 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_aggregate.h"
-#include "executor/nodeHash.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
-#include "utils/lsyscache.h"
 
-#include "batch/hg_bound_params.h"
-#include "batch/hg_scan_qual.h"
-#include "executor/aggregate/hg_aggregate_arithmetic.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
+#include "planner/hg_aggregate_cost.h"
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_input_cost.h"
@@ -57,19 +43,6 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_scan_share.h"
-
-/* Costs for each row, in units of cpu_operator_cost. */
-#define HG_KEY_COST 0.5
-#define HG_AGGREGATE_COST 0.25
-
-/* What is left of the price of arguments and filters that are computed column by column. */
-#define HG_BY_COLUMN_SHARE 0.1
-
-/* What a forced aggregate costs, the whole of it. */
-#define HG_FORCED_COST 0.001
-
-/* Bytes of a group beside its values, for estimates. */
-#define HG_GROUP_BYTES 48
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 
@@ -139,144 +112,6 @@ hg_find_join_path(List *pathlist)
 			best = path;
 	}
 	return best;
-}
-
-/* Is an aggregate's argument computed column by column? */
-static bool
-hg_aggref_is_arithmetic(const Aggref *aggref)
-{
-	return aggref->args != NIL &&
-		   hg_arithmetic_takes(linitial_node(TargetEntry, aggref->args)->expr);
-}
-
-/* Do all of these do nothing but count rows? */
-static bool
-hg_aggrefs_count(const List *aggrefs)
-{
-	ListCell *lc;
-
-	foreach (lc, aggrefs)
-	{
-		const Aggref *aggref = lfirst_node(Aggref, lc);
-
-		if (!hg_aggref_counts_rows(aggref) || aggref->aggfilter != NULL)
-			return false;
-	}
-	return true;
-}
-
-/* Is it a column by value? */
-static bool
-hg_is_plain_column(const Node *node)
-{
-	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
-}
-
-/* Can a device make an aggregate function's results of columns of its? */
-static bool
-hg_aggref_may_be_asked(const Aggref *aggref)
-{
-	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
-
-	return (kind == HG_AGGREGATE_COUNT || hg_aggregate_is_of_integers(kind)) &&
-		   aggref->aggfilter == NULL &&
-		   (aggref->args == NIL ||
-			hg_is_plain_column((const Node *) linitial_node(TargetEntry, aggref->args)->expr));
-}
-
-/* Is a device asked for all that a path wants of a join, as far as its columns go? */
-static bool
-hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join)
-{
-	ListCell *lc;
-
-	if (join == NULL || join->asked < 0)
-		return false;
-	foreach (lc, path->aggrefs)
-		if (!hg_aggref_may_be_asked(lfirst_node(Aggref, lc)))
-			return false;
-	foreach (lc, path->group_clause)
-	{
-		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		const PathTarget *target = path->custom.path.pathtarget;
-		bool plain = false;
-
-		for (int i = 0; i < list_length(target->exprs) && !plain; i++)
-			plain = get_pathtarget_sortgroupref(target, i) == clause->tleSortGroupRef &&
-					hg_is_plain_column(list_nth(target->exprs, i));
-		if (!plain)
-			return false;
-	}
-	return true;
-}
-
-/* Fill in rows and costs of a path whose other fields are set; groups is before HAVING. */
-static void
-hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
-{
-	Path *out = &path->custom.path;
-	const Path *input = linitial(path->custom.custom_paths);
-	int nkeys = list_length(path->group_clause);
-	int naggs = list_length(path->aggrefs);
-	bool served = hg_path_is_served(input);
-	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
-	bool asks = hg_aggregate_asks_device(path, hg_path_join(input));
-	Cost startup = input->total_cost - hg_path_saving(input);
-	Cost run;
-	QualCost having;
-	double bytes;
-	ListCell *lc;
-
-	out->rows = groups;
-	if (path->having != NIL)
-		out->rows =
-			clamp_row_est(groups * clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
-	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
-	if (hg_force)
-	{
-		out->startup_cost = 0;
-		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_COST;
-		hg_path_set_disabled_nodes(out, 0);
-		return;
-	}
-
-	startup = Max(startup - hg_columns_saving(input, counted), 0);
-	if (!asks && !counted)
-		startup +=
-			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
-	foreach (lc, path->aggrefs)
-	{
-		const Aggref *aggref = lfirst_node(Aggref, lc);
-		QualCost inside;
-
-		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
-		if (served && hg_aggref_is_arithmetic(aggref))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
-		startup += inside.startup + inside.per_tuple * input->rows;
-		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
-		if (served && aggref->aggfilter != NULL &&
-			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
-			hg_column_qual_takes((Node *) aggref->aggfilter))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
-		startup += inside.startup + inside.per_tuple * input->rows;
-	}
-	/* all of that is the device's then */
-	if (asks)
-		startup = hg_path_join(input)->asked;
-
-	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
-	if (bytes > get_hash_memory_limit())
-		startup += 2 * seq_page_cost * input->rows * (input->pathtarget->width + HG_GROUP_BYTES) /
-				   BLCKSZ * (1 - get_hash_memory_limit() / bytes);
-
-	cost_qual_eval(&having, path->having, root);
-	startup += having.startup + out->pathtarget->cost.startup;
-	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
-		  out->rows * out->pathtarget->cost.per_tuple;
-	out->startup_cost = startup;
-	out->total_cost = startup + run;
-	if (nkeys > 0 && !enable_hashagg)
-		hg_path_disable(out);
 }
 
 /*
@@ -385,67 +220,223 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	}
 }
 
-/*
- * Offer the node in every process below a Gather, each for its own part of the input: core's
- * own Finalize Aggregate combines what they return.
- */
-static void
-hg_consider_parallel(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-					 const GroupPathExtraData *extra, double groups)
+/* A relation that core has made for the groups of others, at this stage; or NULL. */
+static RelOptInfo *
+hg_find_grouped_rel(const PlannerInfo *root, UpperRelationKind stage, Relids relids)
 {
-	RelOptInfo *partial_rel;
-	AggStrategy strategy = AGG_PLAIN;
 	ListCell *lc;
 
-	/* what is constant in all rows is no column to group by, and all is sorted by nothing */
-	if (root->parse->groupClause != NIL)
-		strategy = HG_GROUP_CLAUSE(root) != NIL ? AGG_HASHED : AGG_SORTED;
-	/* core has decided whether these aggregates can be combined, and made their target */
-	if (input_rel->partial_pathlist == NIL || !extra->partial_costs_set ||
-		!grouped_rel->consider_parallel)
-		return;
-	partial_rel = fetch_upper_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
-	foreach (lc, hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
-								linitial(input_rel->partial_pathlist)))
+	foreach (lc, root->upper_rels[stage])
 	{
-		Path *input = lfirst(lc);
-		Path *path = hg_aggregate_path_create(root, partial_rel, input, NIL,
-											  Min(groups, clamp_row_est(input->rows)));
-		double rows;
-		Cost gathered;
+		RelOptInfo *rel = lfirst_node(RelOptInfo, lc);
 
-		if (path == NULL)
-			return;
-		rows = path->rows * path->parallel_workers;
-		path = (Path *) create_gather_path(root, partial_rel, path, partial_rel->reltarget, NULL,
-										   &rows);
-		gathered = path->total_cost;
-		path = (Path *) create_agg_path(
-			root, grouped_rel, path, grouped_rel->reltarget, strategy, AGGSPLIT_FINAL_DESERIAL,
-			HG_GROUP_CLAUSE(root), (List *) extra->havingQual, &extra->agg_final_costs, groups);
-		/* forced where nothing is asked for a Gather */
-		if (hg_force)
-		{
-			path->total_cost = Min(path->total_cost, gathered + HG_FORCED_COST / 2);
-			path->startup_cost = Min(path->startup_cost, path->total_cost);
-			hg_path_set_disabled_nodes(path, 0);
-		}
-		add_path(grouped_rel, path);
+		if (bms_equal(rel->relids, relids))
+			return rel;
 	}
+	return NULL;
 }
 
-/* The number of groups that core expects, before HAVING. */
+/* The number of groups that core expects of some paths, before HAVING. */
 static double
-hg_count_groups(const RelOptInfo *grouped_rel)
+hg_count_groups(const List *pathlist)
 {
 	ListCell *lc;
 
-	foreach (lc, grouped_rel->pathlist)
+	foreach (lc, pathlist)
 		if (IsA(lfirst(lc), AggPath))
 			return ((const AggPath *) lfirst(lc))->aggstrategy == AGG_PLAIN
 					   ? 1
 					   : ((const AggPath *) lfirst(lc))->numGroups;
-	return ((const Path *) linitial(grouped_rel->pathlist))->rows;
+	return ((const Path *) linitial(pathlist))->rows;
+}
+
+/* Paths of ours that make partial groups: of all rows, or of those of each process. */
+typedef struct HgPartialGroups
+{
+	List *whole;
+	List *shared;
+} HgPartialGroups;
+
+static bool
+hg_path_is_cheaper(const Path *path, const Path *other)
+{
+	int more = hg_path_disabled_nodes(path) - hg_path_disabled_nodes(other);
+
+	return more != 0 ? more < 0 : path->total_cost < other->total_cost;
+}
+
+/*
+ * Put our paths beside core's, which it has built upon: none is freed, as by add_path().  Is one of
+ * ours the first choice now, of the partial ones or of the others?
+ */
+static bool
+hg_add_beside(RelOptInfo *partial_rel, const HgPartialGroups *groups)
+{
+	const Path *cheapest = partial_rel->cheapest_total_path;
+	bool first = false;
+	ListCell *lc;
+
+	foreach (lc, groups->shared)
+	{
+		Path *path = lfirst(lc);
+
+		if (partial_rel->partial_pathlist == NIL ||
+			hg_path_is_cheaper(path, linitial(partial_rel->partial_pathlist)))
+		{
+			partial_rel->partial_pathlist = lcons(path, partial_rel->partial_pathlist);
+			first = true;
+		}
+		else
+			partial_rel->partial_pathlist = lappend(partial_rel->partial_pathlist, path);
+	}
+	if (groups->whole != NIL)
+	{
+		partial_rel->pathlist = list_concat(partial_rel->pathlist, groups->whole);
+		set_cheapest(partial_rel);
+	}
+	return first || partial_rel->cheapest_total_path != cheapest;
+}
+
+/* Append our paths that make partial groups of some inputs. */
+static void
+hg_find_partial_groups(PlannerInfo *root, RelOptInfo *partial_rel, const List *inputs,
+					   double groups, List **paths)
+{
+	ListCell *lc;
+
+	foreach (lc, inputs)
+	{
+		Path *input = lfirst(lc);
+		Path *path = hg_aggregate_path_create(root, partial_rel, input, NIL,
+											  Min(groups, clamp_row_est(input->rows)));
+
+		if (path != NULL)
+			*paths = lappend(*paths, path);
+	}
+}
+
+/* Those of the rows of each process that shares an input. */
+static void
+hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
+					  double groups, HgPartialGroups *partial)
+{
+	if (partial_rel->consider_parallel && input_rel->partial_pathlist != NIL)
+		hg_find_partial_groups(root, partial_rel,
+							   hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
+											  linitial(input_rel->partial_pathlist)),
+							   groups, &partial->shared);
+}
+
+/*
+ * Append those that append the partial groups of partitions, as core does (create_partitionwise_
+ * grouping_paths): it has called no hook for these.  Nothing is done where it has made whole groups
+ * of each partition, as it called the hook for each of them; or where none of ours is chosen.
+ */
+static void
+hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
+						 HgPartialGroups *partial)
+{
+	List *pathlist = partial_rel->pathlist;
+	List *partial_pathlist = partial_rel->partial_pathlist;
+	List *grouped_parts = NIL;
+	bool chosen = false;
+
+	if (!IS_PARTITIONED_REL(input_rel))
+		return;
+	for (int i = 0; i < input_rel->nparts; i++)
+	{
+		RelOptInfo *part = input_rel->part_rels[i];
+		RelOptInfo *grouped_part;
+		HgPartialGroups of_part = {NIL, NIL};
+		const RelOptInfo *whole;
+		double groups;
+
+		if (part == NULL || IS_DUMMY_REL(part))
+			continue;
+		whole = hg_find_grouped_rel(root, UPPERREL_GROUP_AGG, part->relids);
+		grouped_part = hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, part->relids);
+		if (grouped_part == NULL || whole == NULL || whole->pathlist != NIL)
+			return;
+		groups = hg_count_groups(grouped_part->pathlist != NIL ? grouped_part->pathlist
+															   : grouped_part->partial_pathlist);
+		hg_find_partial_groups(
+			root, grouped_part,
+			hg_find_inputs(root, part, part->pathlist, part->cheapest_total_path), groups,
+			&of_part.whole);
+		hg_find_shared_groups(root, part, grouped_part, groups, &of_part);
+		hg_append_partial_groups(root, part, grouped_part, &of_part);
+		chosen |= hg_add_beside(grouped_part, &of_part);
+		grouped_parts = lappend(grouped_parts, grouped_part);
+	}
+	if (!chosen)
+		return;
+
+	/* core's own are built upon: make ours apart from them */
+	partial_rel->pathlist = NIL;
+	partial_rel->partial_pathlist = NIL;
+	add_paths_to_append_rel(root, partial_rel, grouped_parts);
+	partial->whole = list_concat(partial->whole, partial_rel->pathlist);
+	partial->shared = list_concat(partial->shared, partial_rel->partial_pathlist);
+	partial_rel->pathlist = pathlist;
+	partial_rel->partial_pathlist = partial_pathlist;
+}
+
+/* Offer core's own Finalize Aggregate, which combines the partial groups of a path. */
+static void
+hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
+				  const GroupPathExtraData *extra, double groups)
+{
+	AggStrategy strategy = AGG_PLAIN;
+	Cost cost = path->total_cost;
+
+	/* what is constant in all rows is no column to group by, and all is sorted by nothing */
+	if (root->parse->groupClause != NIL)
+		strategy = HG_GROUP_CLAUSE(root) != NIL ? AGG_HASHED : AGG_SORTED;
+	path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget, strategy,
+									AGGSPLIT_FINAL_DESERIAL, HG_GROUP_CLAUSE(root),
+									(List *) extra->havingQual, &extra->agg_final_costs, groups);
+	/* forced where nothing is asked for a Gather */
+	if (hg_force)
+	{
+		path->total_cost = Min(path->total_cost, cost + HG_FORCED_AGGREGATE_COST / 2);
+		path->startup_cost = Min(path->startup_cost, path->total_cost);
+		hg_path_set_disabled_nodes(path, 0);
+	}
+	add_path(grouped_rel, path);
+}
+
+/*
+ * Offer the node where it makes partial groups: in every process below a Gather, each of its own
+ * part of the input, or of one partition after the other.
+ */
+static void
+hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+					const GroupPathExtraData *extra, double groups)
+{
+	/* where it is, core has decided that these aggregates can be combined, and made its target */
+	RelOptInfo *partial_rel =
+		hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
+	HgPartialGroups partial = {NIL, NIL};
+	ListCell *lc;
+
+	if (partial_rel == NULL)
+		return;
+	hg_find_shared_groups(root, input_rel, partial_rel, groups, &partial);
+	hg_append_partial_groups(root, input_rel, partial_rel, &partial);
+	/* of a partition, they are appended to those of others */
+	hg_add_beside(partial_rel, &partial);
+	foreach (lc, partial.whole)
+		hg_consider_final(root, grouped_rel, lfirst(lc), extra, groups);
+	foreach (lc, partial.shared)
+	{
+		Path *path = lfirst(lc);
+		double rows = path->rows * path->parallel_workers;
+
+		hg_consider_final(root, grouped_rel,
+						  (Path *) create_gather_path(root, partial_rel, path,
+													  partial_rel->reltarget, NULL, &rows),
+						  extra, groups);
+	}
 }
 
 /* Offer the node for a query's grouping. */
@@ -463,9 +454,9 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		!grouping_is_hashable(HG_GROUP_CLAUSE(root)))
 		return;
 
-	groups = hg_count_groups(grouped_rel);
+	groups = hg_count_groups(grouped_rel->pathlist);
 	hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
-	hg_consider_parallel(root, input_rel, grouped_rel, extra, groups);
+	hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
 }
 
 static void

@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_cost.c
+ *	  What the aggregate node costs.
+ *
+ * For N rows of the input, G groups, k group columns and a aggregates, over the cost of
+ * the input:
+ *
+ *	rows		hg_path_saving(): the input has been charged for rows that are not formed, where
+ *				it can hand over columns; and hg_columns_saving()
+ *	keys		N * k * cpu_operator_cost / 2
+ *				hash, find, compare
+ *	aggregates	N * a * cpu_operator_cost / 4, and what arguments and filters cost that are no
+ *				plain columns; nothing where rows of a resident table are only counted, and a tenth
+ *				for arguments and filters of its rows that are computed column by column
+ *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
+ *	disk		rows whose groups exceed work memory are written and read once
+ *
+ * Where hashing groups is disabled the node is, just as core's own hash aggregate.
+ *
+ * Core charges N * (k + a) * cpu_operator_cost and the same for groups.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/nodeHash.h"
+#include "miscadmin.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
+
+#include "batch/hg_bound_params.h"
+#include "batch/hg_scan_qual.h"
+#include "executor/aggregate/hg_aggregate_arithmetic.h"
+#include "executor/aggregate/hg_aggregate_kind.h"
+#include "hg_guc.h"
+#include "planner/hg_aggregate_cost.h"
+#include "planner/hg_input_cost.h"
+#include "planner/hg_join_plan.h"
+
+/* Costs for each row, in units of cpu_operator_cost. */
+#define HG_KEY_COST 0.5
+#define HG_AGGREGATE_COST 0.25
+
+/* What is left of the price of arguments and filters that are computed column by column. */
+#define HG_BY_COLUMN_SHARE 0.1
+
+/* Bytes of a group beside its values, for estimates. */
+#define HG_GROUP_BYTES 48
+
+/* Is an aggregate's argument computed column by column? */
+static bool
+hg_aggref_is_arithmetic(const Aggref *aggref)
+{
+	return aggref->args != NIL &&
+		   hg_arithmetic_takes(linitial_node(TargetEntry, aggref->args)->expr);
+}
+
+/* Do all of these do nothing but count rows? */
+static bool
+hg_aggrefs_count(const List *aggrefs)
+{
+	ListCell *lc;
+
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (!hg_aggref_counts_rows(aggref) || aggref->aggfilter != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Is it a column by value? */
+static bool
+hg_is_plain_column(const Node *node)
+{
+	return IsA(node, Var) && get_typbyval(((const Var *) node)->vartype);
+}
+
+/* Can a device make an aggregate function's results of columns of its? */
+static bool
+hg_aggref_may_be_asked(const Aggref *aggref)
+{
+	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
+
+	return (kind == HG_AGGREGATE_COUNT || hg_aggregate_is_of_integers(kind)) &&
+		   aggref->aggfilter == NULL &&
+		   (aggref->args == NIL ||
+			hg_is_plain_column((const Node *) linitial_node(TargetEntry, aggref->args)->expr));
+}
+
+/* Is a device asked for all that a path wants of a join, as far as its columns go? */
+static bool
+hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join)
+{
+	ListCell *lc;
+
+	if (join == NULL || join->asked < 0)
+		return false;
+	foreach (lc, path->aggrefs)
+		if (!hg_aggref_may_be_asked(lfirst_node(Aggref, lc)))
+			return false;
+	foreach (lc, path->group_clause)
+	{
+		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		const PathTarget *target = path->custom.path.pathtarget;
+		bool plain = false;
+
+		for (int i = 0; i < list_length(target->exprs) && !plain; i++)
+			plain = get_pathtarget_sortgroupref(target, i) == clause->tleSortGroupRef &&
+					hg_is_plain_column(list_nth(target->exprs, i));
+		if (!plain)
+			return false;
+	}
+	return true;
+}
+
+void
+hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
+{
+	Path *out = &path->custom.path;
+	const Path *input = linitial(path->custom.custom_paths);
+	int nkeys = list_length(path->group_clause);
+	int naggs = list_length(path->aggrefs);
+	bool served = hg_path_is_served(input);
+	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
+	bool asks = hg_aggregate_asks_device(path, hg_path_join(input));
+	Cost startup = input->total_cost - hg_path_saving(input);
+	Cost run;
+	QualCost having;
+	double bytes;
+	ListCell *lc;
+
+	out->rows = groups;
+	if (path->having != NIL)
+		out->rows =
+			clamp_row_est(groups * clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
+	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
+	if (hg_force)
+	{
+		out->startup_cost = 0;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_AGGREGATE_COST;
+		hg_path_set_disabled_nodes(out, 0);
+		return;
+	}
+
+	startup = Max(startup - hg_columns_saving(input, counted), 0);
+	if (!asks && !counted)
+		startup +=
+			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
+	foreach (lc, path->aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+		QualCost inside;
+
+		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
+		if (served && hg_aggref_is_arithmetic(aggref))
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+		startup += inside.startup + inside.per_tuple * input->rows;
+		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
+		if (served && aggref->aggfilter != NULL &&
+			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
+			hg_column_qual_takes((Node *) aggref->aggfilter))
+			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+		startup += inside.startup + inside.per_tuple * input->rows;
+	}
+	/* all of that is the device's then */
+	if (asks)
+		startup = hg_path_join(input)->asked;
+
+	bytes = groups * (input->pathtarget->width + HG_GROUP_BYTES + naggs * 2.0 * sizeof(Datum));
+	if (bytes > get_hash_memory_limit())
+		startup += 2 * seq_page_cost * input->rows * (input->pathtarget->width + HG_GROUP_BYTES) /
+				   BLCKSZ * (1 - get_hash_memory_limit() / bytes);
+
+	cost_qual_eval(&having, path->having, root);
+	startup += having.startup + out->pathtarget->cost.startup;
+	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
+		  out->rows * out->pathtarget->cost.per_tuple;
+	out->startup_cost = startup;
+	out->total_cost = startup + run;
+	if (nkeys > 0 && !enable_hashagg)
+		hg_path_disable(out);
+}
