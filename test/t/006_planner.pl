@@ -156,6 +156,61 @@ cmp_ok($startup / $total, '<', 0.05, '... which costs little to start');
 ($rows) = plan_of("$streamed limit 1", 'set hashgraph.force = on', '(analyze, timing off)') =~ /on big_a.*actual rows=(\d+)/;
 cmp_ok($rows, '<', 10_000, '... as few rows are read before the first');
 
+# ------------------------------------------------------------------ partitions, shards and small joins
+
+$node->safe_psql('postgres', <<'SQL');
+create table part_a (k int, g int, x int) partition by hash (k);
+create table part_b (k int, h int, y int) partition by hash (k);
+select format('create table part_a%s partition of part_a for values with (modulus 32, remainder %1$s)', i),
+       format('create table part_b%s partition of part_b for values with (modulus 32, remainder %1$s)', i) from generate_series(0, 31) i
+\gexec
+insert into part_a select i, i % 100, i % 1000 from generate_series(1, 1000000) i;
+insert into part_b select 2 * i, i % 50, i % 77 from generate_series(1, 500000) i;
+create table customers as select i as id, 'customer ' || i as name, i % 50 as region from generate_series(1, 4000) i;
+create table orders as select i as id, i % 4000 + 1 as customer, i % 9 as state from generate_series(1, 5000) i;
+create table items as select i as id, i % 5000 + 1 as of_order, i % 700 as amount from generate_series(1, 100000) i;
+alter table customers add primary key (id);
+alter table orders add primary key (id);
+create index on orders (customer);
+create index on items (of_order);
+vacuum (analyze);
+SQL
+
+# A million rows by half a million in 32 partitions, under PostgreSQL's own settings and with as many
+# processes as it likes: each is joined by the node, and what makes groups of them is too.
+foreach my $processes ('reset max_parallel_workers_per_gather', 'set max_parallel_workers_per_gather = 0')
+{
+	my $stock = "$processes; set work_mem = '4MB'; set enable_partitionwise_join = on";
+
+	foreach my $select ('count(*)', 'g, sum(x)', 'h, avg(x + y)', 'k, max(y)', 'g, array_agg(h)')
+	{
+		my ($columns) = $select =~ /^(\w), /;
+		my $query = "select $select from part_a join part_b using (k)" . (defined $columns ? " group by $columns" : '');
+		my $plan = plan_of($query, "$stock; set enable_partitionwise_aggregate = on");
+		my %nodes;
+
+		$nodes{$_}++ foreach $plan =~ /(HashGraphJoin|HashGraphAggregate|Hash Join|Merge Join|Nested Loop)/g;
+		is_deeply(\%nodes, { HashGraphJoin => 32, $select =~ /array_agg/ ? () : (HashGraphAggregate => 32) },
+			"$processes, partition by partition: $select");
+	}
+	# as a distributed database asks for it, shard by shard
+	is(joins_of('select g, sum(x) from part_a7 join part_b7 using (k) group by g', $processes), 'HashGraphJoin', '... and a partition alone');
+}
+
+# Joins of a few rows have the plan that they have without the library, cost for cost.
+foreach my $query (
+	'select * from orders o join customers c on c.id = o.customer where o.id = 77',
+	'select * from orders o join customers c on c.id = o.customer where c.region = 7',
+	'select c.name, count(*) from orders o join customers c on c.id = o.customer group by 1',
+	'select * from items i join orders o on o.id = i.of_order join customers c on c.id = o.customer where c.id = 5',
+	'select sum(amount) from items i join orders o on o.id = i.of_order where o.id between 10 and 20',
+	'select * from orders o left join items i on i.of_order = o.id and i.amount > 600 where o.customer = 1234',
+	'select * from customers c where region = 3 and exists (select from orders o where o.customer = c.id and o.state = 2)',
+	'select * from items i join big_b b on b.k = i.id join customers c on c.id = i.amount where i.of_order = 3')
+{
+	is(plan_of($query, '', ''), plan_of($query, 'set hashgraph.enabled = off', ''), "as without the library: $query");
+}
+
 # the same plan, cost for cost, without the library and with it switched off
 sub plans
 {
@@ -260,6 +315,8 @@ foreach my $keys ('no index', 'primary keys')
 		planning_holds("$name, $keys", $queries{$name}, $times{$name}, $bars{"$name, $keys"});
 	}
 }
+# Joins of few rows are not looked at.
+ratio_holds('a join of small tables', q{select planning_ms('select * from orders o join customers c on c.id = o.customer join orders p on p.customer = c.id where o.id = 77', 200)}, 5);
 # Few rows of a table that are looked up in all others: for each pair of paths it matters what lookups take
 # beside their price, which is not to be asked for each time.
 $node->safe_psql('postgres', 'vacuum (analyze)');
