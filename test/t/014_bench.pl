@@ -180,7 +180,7 @@ is($node->safe_psql('postgres', q{select count(*) from pg_database where datname
 
 # ------------------------------------------------------------------ the cost model
 
-$printed = bench_ok('grid', "$bench/grid", qw(--max-rows 100 --runs 1 --bound 100000 --residents), '--json', "$out/grid.json", '--svg', "$out/grid.svg");
+$printed = bench_ok('grid', "$bench/grid", qw(--max-rows 1000 --runs 1 --bound 100000 --residents), '--json', "$out/grid.json", '--svg', "$out/grid.svg");
 my $grid = json_of("$out/grid.json");
 ok($grid, 'the grid is JSON');
 is_deeply(
