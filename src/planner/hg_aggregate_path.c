@@ -328,9 +328,9 @@ hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *part
 }
 
 /*
- * Append those that append the partial groups of partitions, as core does (create_partitionwise_
- * grouping_paths): it has called no hook for these.  Nothing is done where it has made whole groups
- * of each partition, as it called the hook for each of them; or where none of ours is chosen.
+ * Append those that append the partial groups of partitions, as core has done when it calls the
+ * hook.  Nothing is done where it has made whole groups of each, and called the hook for each of
+ * them; where one has no partial groups; or where none of ours is the cheapest.
  */
 static void
 hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
@@ -355,10 +355,10 @@ hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *p
 			continue;
 		whole = hg_find_grouped_rel(root, UPPERREL_GROUP_AGG, part->relids);
 		grouped_part = hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, part->relids);
-		if (grouped_part == NULL || whole == NULL || whole->pathlist != NIL)
+		if (grouped_part == NULL || grouped_part->pathlist == NIL || whole == NULL ||
+			whole->pathlist != NIL)
 			return;
-		groups = hg_count_groups(grouped_part->pathlist != NIL ? grouped_part->pathlist
-															   : grouped_part->partial_pathlist);
+		groups = hg_count_groups(grouped_part->pathlist);
 		hg_find_partial_groups(
 			root, grouped_part,
 			hg_find_inputs(root, part, part->pathlist, part->cheapest_total_path), groups,
