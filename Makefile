@@ -83,7 +83,7 @@ include $(PGXS)
 .DEFAULT_GOAL := all
 
 # Compile again what speaks of the version when that has changed.
-src/hashgraph.o src/sql/hg_sql_devices.o: hashgraph.control
+src/hashgraph.o src/backend/hg_library.o src/sql/hg_sql_preload.o src/sql/hg_sql_devices.o: hashgraph.control
 
 # Compile again what speaks of CUDA when the choice of CUDA has changed.
 src/sql/hg_sql_devices.o: .cuda_release

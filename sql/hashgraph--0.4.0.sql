@@ -3,6 +3,17 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION hashgraph" to load this file. \quit
 
+-- The library that this session has must know what follows
+
+CREATE FUNCTION hashgraph_check_library(needed text)
+RETURNS void
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'hashgraph_check_library';
+
+SELECT hashgraph_check_library('0.4.0');
+
+DROP FUNCTION hashgraph_check_library(text);
+
 -- Joins
 
 CREATE FUNCTION hashgraph_join(

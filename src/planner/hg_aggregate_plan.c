@@ -18,6 +18,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
+#include "backend/hg_library.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "planner/hg_aggregate_plan.h"
@@ -87,10 +88,11 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = list_make2(arguments, filters);
 	cscan->custom_scan_tlist = scan_tlist;
-	cscan->custom_private = list_make5(makeInteger(path->grouped), makeInteger(list_length(input)),
-									   keys, equalities, collations);
+	cscan->custom_private = list_concat(
+		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
+		list_make3(keys, equalities, collations));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 5,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 6,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

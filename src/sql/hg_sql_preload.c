@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sql_preload.c
- *	  Does a new session load the library?  Asked at the end of CREATE EXTENSION.
+ *	  Which library does this session have, and does a new one load it?  Asked by the scripts.
+ *
+ * A script of the extension begins by asking whether the library is one that it is for: a
+ * session, or a server, keeps the one that it has loaded, whatever was installed since.
  *
  * Joins are planned by hooks that the library sets where it is preloaded, so that other
  * sessions, this one among them if it loads the library now, plan them without.  Nothing is
@@ -29,6 +32,9 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
+#include "backend/hg_library.h"
+
+PG_FUNCTION_INFO_V1(hashgraph_check_library);
 PG_FUNCTION_INFO_V1(hashgraph_check_preload);
 
 #define PRELOAD_SETTING "session_preload_libraries"
@@ -113,6 +119,28 @@ hg_sql_preload_line(const char *value)
 			appendStringInfo(&line, "%s, ", quote_literal_cstr(lfirst(cell)));
 	appendStringInfoString(&line, "'hashgraph'");
 	return line.data;
+}
+
+/*
+ * hashgraph_check_library(needed text): an error where this session's library is older than a
+ * script that was installed after the session, or the server, had loaded it.
+ */
+Datum
+hashgraph_check_library(PG_FUNCTION_ARGS)
+{
+	char *needed = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	if (!hg_library_is_at_least(needed))
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("this session has an older library of hashgraph than version %s needs", needed),
+			 errdetail("The library is of version %s.", HG_VERSION),
+			 errhint(
+				 "Install the library of version %s, if it is not there yet, and reconnect; where "
+				 "shared_preload_libraries names hashgraph, restart the server.",
+				 needed)));
+	PG_RETURN_VOID();
 }
 
 /*

@@ -548,6 +548,12 @@ sub check_release
 	my @violations;
 	push @violations, "sql/hashgraph--$control.sql: not there"
 	  unless -f "$root/sql/hashgraph--$control.sql";
+	# what a script makes calls what the library of its version has
+	for my $script (grep { m{^sql/hashgraph--(?:.*--)?\Q$control\E\.sql$} } @files)
+	{
+		push @violations, "$script: does not look for the library of $control"
+		  unless grep { $_ eq "SELECT hashgraph_check_library('$control');" } @{ $lines{$script} };
+	}
 	push @violations, "CHANGELOG.md: no heading for $control"
 	  unless grep { /^## \Q$control\E\b/ } @{ $lines{'CHANGELOG.md'} // [] };
 	my @meta = map { /"version"\s*:\s*"([^"]+)"/ ? $1 : () } @{ $lines{'META.json'} // [] };

@@ -6,6 +6,7 @@ use warnings;
 
 use FindBin;
 use lib $FindBin::Bin;
+use File::Basename;
 use HashGraphTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -109,6 +110,15 @@ $node->safe_psql('old', 'revoke execute on function hashgraph_stat_reset() from 
 my ($old, $new) = map { $node->safe_psql($_, $describe) } qw(old new);
 cmp_ok(scalar(split(/\n/, $new)), '>', 20, 'the extension has objects');
 is($old, $new, 'an update leaves the objects that a new installation has');
+foreach my $from (sort map { /^hashgraph--([\d.]+)\.sql$/ ? $1 : () } map { basename($_) } glob "$FindBin::Bin/../../sql/hashgraph--*.sql")
+{
+	next if $from eq $version;
+	$node->safe_psql('postgres', 'create database updated');
+	$node->safe_psql('updated', "create extension hashgraph version '$from'");
+	$node->safe_psql('updated', 'alter extension hashgraph update');
+	is($node->safe_psql('updated', $describe), $new, "... and so does one of $from alone");
+	$node->safe_psql('postgres', 'drop database updated');
+}
 $node->safe_psql('old', 'create view joins_here as select joins, rows_out from hashgraph_stat; grant execute on function hashgraph_stat_reset() to hashgraph_operator; grant select on joins_here to hashgraph_operator');
 
 # there is no way back, and no harm in trying

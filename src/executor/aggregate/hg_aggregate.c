@@ -50,6 +50,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "backend/hg_library.h"
 #include "batch/hg_bound_params.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/aggregate/hg_aggregate_bulk.h"
@@ -95,11 +96,12 @@ hg_aggregate_init(void)
 }
 
 static Node *
-hg_aggregate_create_state(CustomScan *cscan pg_attribute_unused())
+hg_aggregate_create_state(CustomScan *cscan)
 {
 	HgAggregateState *state =
 		(HgAggregateState *) newNode(sizeof(HgAggregateState), T_CustomScanState);
 
+	hg_library_require_plan(cscan->custom_private);
 	state->css.methods = &hg_aggregate_exec_methods;
 	return (Node *) state;
 }

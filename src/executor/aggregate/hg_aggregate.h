@@ -29,6 +29,7 @@ typedef enum HgAggregateExprs
 
 typedef enum HgAggregatePrivate
 {
+	HG_AGGREGATE_MARK,			/* hg_library_mark() */
 	HG_AGGREGATE_GROUPED,		/* Integer: 1 where there is a GROUP BY */
 	HG_AGGREGATE_INPUT_COLUMNS, /* Integer: how many of custom_scan_tlist are the input's */
 	HG_AGGREGATE_KEYS,			/* IntList: places of the group columns among them, from 0 */

@@ -76,6 +76,7 @@
 #include "optimizer/clauses.h"
 
 #include "backend/hg_kept_memory.h"
+#include "backend/hg_library.h"
 #include "backend/hg_privilege.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
@@ -127,10 +128,11 @@ hg_join_init(void)
  */
 
 static Node *
-hg_join_create_state(CustomScan *cscan pg_attribute_unused())
+hg_join_create_state(CustomScan *cscan)
 {
 	HgJoinState *state = (HgJoinState *) newNode(sizeof(HgJoinState), T_CustomScanState);
 
+	hg_library_require_plan(cscan->custom_private);
 	state->css.methods = &hg_join_exec_methods.base;
 	return (Node *) state;
 }

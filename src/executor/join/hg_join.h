@@ -31,6 +31,7 @@ typedef enum HgPlanExprs
 
 typedef enum HgPlanPrivate
 {
+	HG_PRIVATE_MARK,		  /* hg_library_mark() */
 	HG_PRIVATE_JOIN_TYPE,	  /* Integer: JoinType */
 	HG_PRIVATE_INNER_UNIQUE,  /* Integer: 1 where an outer row has one match at most */
 	HG_PRIVATE_OUTER_COLUMNS, /* Integer: how many of custom_scan_tlist are outer */
