@@ -295,12 +295,12 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
-	cscan->custom_private = list_concat(
-		list_make4(hg_library_mark(), makeInteger(path->join_type), makeInteger(path->inner_unique),
-				   makeInteger(outer_columns)),
-		list_make4(operators, collations,
-				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
-				   makeInteger(path->read_once)));
+	cscan->custom_private =
+		list_concat(list_make4(hg_library_mark(), makeInteger(path->join_type),
+							   makeInteger(path->inner_unique), makeInteger(outer_columns)),
+					list_make4(operators, collations,
+							   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
+							   makeInteger(path->read_once)));
 	cscan->methods = &hg_join_scan_methods;
 	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 8,
 					 "the plan's lists have as many members as their enums");
