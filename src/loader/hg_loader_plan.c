@@ -35,7 +35,9 @@ hg_loader_check_table(Relation rel)
 	if (reason == HG_REASON_NONE)
 		return true;
 	entry = hg_directory_lock(hg_resident_relation(rel), true);
-	if (entry != NULL)
+	if (entry != NULL && !hg_directory_check_name(entry, RelationGetRelationName(rel)))
+		hg_directory_remove(entry);
+	else if (entry != NULL)
 	{
 		hg_directory_cut(entry, 0);
 		hg_loader_decline(entry, reason);

@@ -37,7 +37,7 @@ extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
 
 /*
  * May an open table be resident?  If not, its entry is told why, and keeps nothing of it: nobody
- * observes it any more.
+ * observes it any more.  An entry that names another table is forgotten.
  */
 extern bool hg_loader_check_table(Relation rel);
 

@@ -109,6 +109,16 @@ restart('fast', sub {
 	close $out;
 });
 becomes('p ready, p2 ready', '... and so is a number that is of a table of another name');
+sql('alter table z set unlogged');
+restart('fast', sub {
+	open my $out, '>:raw', $file or die $!;
+	print $out $before;
+	close $out;
+});
+becomes('p ready, p2 ready', '... even one that could not be resident');
+sql('alter table z set logged');
+# as soon as no witness holds it back
+wait_for(sub { sql('vacuum z'); sql(q{select relallvisible = relpages from pg_class where oid = 'z'::regclass}) eq 't' }, 20);
 sql(q{select hashgraph_resident_drop('p')});
 becomes('', 'a partitioned table is dropped with all that it stands for');
 sql(q{alter table z rename to a; select hashgraph_resident_add('a')});
