@@ -247,6 +247,23 @@ like($printed, qr/^2 joins while 2 rows were inserted into 20000: [1-9]\d* block
 	'joins are served while rows are inserted');
 is_deeply([ map { $_->{right} } @{ json_of("$out/trickle.json")->{joins} } ], [ 1, 1 ], '... and right');
 
+# ------------------------------------------------------------------ several servers
+
+SKIP:
+{
+	skip('postgres_fdw is not installed', 9) if $node->safe_psql('postgres', q{select count(*) from pg_available_extensions where name = 'postgres_fdw'}) eq '0';
+	$printed = bench_ok('shards', "$bench/shards", qw(--rows 128000 --nodes 1,2 --runs 2 --bar 0), '--json', "$out/shards.json");
+	like($printed, qr/^$_ +1( +\d+ +\d+ +[\d.]+x){2}\n(?:.*\n)*$_ +2( +\d+ +\d+ +[\d.]+x){2}$/m, "... prints times of $_ on one server and on several") foreach qw(groups rows);
+	my @shards = @{ json_of("$out/shards.json")->{runs} };
+	is(join(' ', map { "$_->{query} $_->{nodes}" } @shards), 'groups 1 rows 1 groups 2 rows 2', '... and JSON');
+	is($shards[1]{result}, $shards[3]{result}, '... with the same results, however many servers');
+	is_deeply([ grep { my $run = $_; grep { @{ $run->{times}{$_} } != 2 } qw(postgresql_one postgresql_nodes hashgraph_one hashgraph_nodes) } @shards ], [], '... and all times');
+	like($shards[2]{plans}{hashgraph_nodes}, qr/Async Foreign Scan.*Async Foreign Scan/s, '... of servers that join at the same time');
+	is_deeply([ glob "$ENV{TMPDIR}/hashgraph-nodes-*" ], [], 'its servers are gone');
+	(undef, $why) = run_command([ "$bench/shards", qw(--rows 6400 --nodes 2 --runs 1 --bar 0) ]);
+	like($why, qr/joined groups by HashGraph joins in 0 of 1 runs/, 'joins that are not ours on the other servers are an error');
+}
+
 # ------------------------------------------------------------------ sessions that join nothing
 
 (undef, $why) = run_command([ "$bench/bystander", qw(--scale 1 --turns 1 --seconds 1) ]);
