@@ -361,6 +361,8 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 	double pages = 0;
 	Cost cost;
 
+	if (path->read_once < 0 && !spilled)
+		return 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Path *input = list_nth(path->custom.custom_paths, side);
@@ -371,7 +373,7 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 	}
 	cost = 2 * seq_page_cost * pages;
 	if (path->read_once < 0)
-		return spilled ? cost : 0;
+		return cost;
 	if (bytes <= get_hash_memory_limit())
 		return 0;
 	return spilled ? cost
