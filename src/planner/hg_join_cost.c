@@ -399,6 +399,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	double matches;
 	double walked;
 	double memory;
+	double row_bytes; /* of the inner side */
 	bool alone = !path->together || path->read_once >= 0;
 	bool bits;
 	bool spilled;
@@ -438,8 +439,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	}
 	/* of a process that reads all of the inner side for itself, be it that this is compared with it
 	 */
-	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) *
-			 (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
+	row_bytes = hg_input_row_bytes(key_width, inner->pathtarget->width);
+	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) * row_bytes;
 	bits =
 		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
 	streamed = bits || (alone && hg_join_is_streamed(path, memory, key_width));
@@ -457,7 +458,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
 	hg_share_read_once(sides, path->read_once, workers);
 	sides[HG_OUTER] += collected * HG_COLLECTED_COST * cpu_operator_cost;
-	memory = rows[HG_INNER] * (double) hg_input_row_bytes(key_width, inner->pathtarget->width);
+	memory = rows[HG_INNER] * row_bytes;
 	first = hg_join_first_part(path, memory, key_width, streamed);
 	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;

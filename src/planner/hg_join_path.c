@@ -419,12 +419,12 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 	bool better;
 	bool both;
 
-	if (!join->joinrel->consider_parallel ||
-		(join->outerrel->partial_pathlist == NIL && join->innerrel->partial_pathlist == NIL) ||
-		!bms_is_empty(join->joinrel->lateral_relids))
+	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
 		return;
 	partial_outer = hg_cheapest_partial_input(join->outerrel);
 	partial_inner = hg_cheapest_partial_input(join->innerrel);
+	if (partial_outer == NULL && partial_inner == NULL)
+		return;
 	better = hg_is_better_order(outer_path, inner_path, join->join_type);
 	outer_path = hg_whole_input(join->outerrel, outer_path);
 	inner_path = hg_whole_input(join->innerrel, inner_path);
