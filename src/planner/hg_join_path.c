@@ -15,17 +15,16 @@
  */
 #include "hg_compat.h"
 
-#include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "parser/parsetree.h"
 
 #include "backend/device/hg_device.h"
 #include "hg_guc.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
+#include "planner/hg_join_eligible.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
@@ -39,62 +38,6 @@
 static int hg_join_pathlist_users;
 static bool hg_join_pathlist_hooked;
 static set_join_pathlist_hook_type hg_prev_join_pathlist_hook;
-
-#if !HG_HAVE_CUSTOM_RESTRICTINFO
-static bool
-hg_has_pseudoconstant(List *restrictlist)
-{
-	ListCell *lc;
-
-	foreach (lc, restrictlist)
-		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
-			return true;
-	return false;
-}
-#endif
-
-/*
- * Do a relation's rows carry the identity of a row of an inheritance tree that is updated
- * or deleted from?  setrefs.c resolves such a Var from a child plan's target list, but not
- * from the custom_scan_tlist of a node that has several children.
- */
-static bool
-hg_has_row_identity(const RelOptInfo *rel)
-{
-	ListCell *lc;
-
-	foreach (lc, rel->reltarget->exprs)
-		if (IsA(lfirst(lc), Var) && ((const Var *) lfirst(lc))->varno == ROWID_VAR)
-			return true;
-	return false;
-}
-
-/*
- * Do a relation's rows have an anonymous record that a subquery or a CTE makes?  EXPLAIN
- * VERBOSE looks for the names of its fields in the scan of the subquery, and can't find it
- * from the custom_scan_tlist of a node above.
- */
-static bool
-hg_has_anonymous_record(PlannerInfo *root, const RelOptInfo *rel)
-{
-	ListCell *lc;
-
-	foreach (lc, rel->reltarget->exprs)
-	{
-		Node *expr = lfirst(lc);
-
-		while (IsA(expr, PlaceHolderVar))
-			expr = (Node *) ((PlaceHolderVar *) expr)->phexpr;
-		if (IsA(expr, Var) && ((Var *) expr)->vartype == RECORDOID && ((Var *) expr)->varattno > 0)
-		{
-			RTEKind kind = planner_rt_fetch(((Var *) expr)->varno, root)->rtekind;
-
-			if (kind == RTE_SUBQUERY || kind == RTE_CTE)
-				return true;
-		}
-	}
-	return false;
-}
 
 /*
  * Most joins are offered in both orders, as two join types that give the same rows at nearly
@@ -442,49 +385,6 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
 
-/* Is it a join type that the node does?  Not what a later version may add. */
-static bool
-hg_join_type_supported(JoinType join_type)
-{
-	switch (join_type)
-	{
-		case JOIN_INNER:
-		case JOIN_LEFT:
-		case JOIN_RIGHT:
-		case JOIN_FULL:
-		case JOIN_SEMI:
-		case JOIN_ANTI:
-#if HG_HAVE_RIGHT_ANTI
-		case JOIN_RIGHT_ANTI:
-#endif
-#if HG_HAVE_RIGHT_SEMI
-		case JOIN_RIGHT_SEMI:
-#endif
-#if HG_HAVE_JOIN_UNIQUE
-		case JOIN_UNIQUE_OUTER:
-		case JOIN_UNIQUE_INNER:
-#endif
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Is there nothing in the way of a join of two relations, its clauses left aside? */
-static bool
-hg_may_join(PlannerInfo *root, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
-			List *restrictlist)
-{
-#if !HG_HAVE_CUSTOM_RESTRICTINFO
-	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(restrictlist))
-		return false;
-#endif
-	if (root->row_identity_vars != NIL &&
-		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
-		return false;
-	return !hg_has_anonymous_record(root, outerrel) && !hg_has_anonymous_record(root, innerrel);
-}
-
 /* Are inputs too small to look at?  What a scan reads and drops counts too: we read it faster. */
 static bool
 hg_inputs_small(const Path *outer_path, const Path *inner_path)
@@ -510,7 +410,7 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 
 	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;
-	if (!hg_may_join(root, outerrel, innerrel, extra->restrictlist))
+	if (!hg_join_is_eligible(root, outerrel, innerrel, extra->restrictlist))
 		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
@@ -552,7 +452,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!IsA(path, HashPath) || path->param_info != NULL)
 		return NULL;
 	core = (const JoinPath *) path;
-	if (!hg_join_type_supported(core->jointype) ||
+	if (!hg_join_type_is_eligible(core->jointype) ||
 		hg_inputs_small(core->outerjoinpath, core->innerjoinpath))
 		return NULL;
 	hg_join_extra_set_enabled(&extra, core);
@@ -567,7 +467,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	join.innerrel = core->innerjoinpath->parent;
 	join.join_type = core->jointype;
 	join.extra = &extra;
-	if (!hg_may_join(root, join.outerrel, join.innerrel, extra.restrictlist) ||
+	if (!hg_join_is_eligible(root, join.outerrel, join.innerrel, extra.restrictlist) ||
 		!hg_consider_clauses(&join))
 		return NULL;
 	partial = path->parallel_workers > 0;
@@ -599,7 +499,7 @@ hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 	/* as of core's hash joins, a full one may be all that there is */
 	if (!hg_force && !hg_hashjoin_enabled(extra) && join_type != JOIN_FULL)
 		return;
-	if (hg_join_type_supported(join_type))
+	if (hg_join_type_is_eligible(join_type))
 		hg_consider_join(root, joinrel, outerrel, innerrel, join_type, extra);
 }
 

@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_eligible.c
+ *	  Is a join one that the node can do?
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "catalog/pg_type.h"
+#include "parser/parsetree.h"
+
+#include "planner/hg_join_eligible.h"
+
+#if !HG_HAVE_CUSTOM_RESTRICTINFO
+static bool
+hg_has_pseudoconstant(List *restrictlist)
+{
+	ListCell *lc;
+
+	foreach (lc, restrictlist)
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return true;
+	return false;
+}
+#endif
+
+/*
+ * Do a relation's rows carry the identity of a row of an inheritance tree that is updated
+ * or deleted from?  setrefs.c resolves such a Var from a child plan's target list, but not
+ * from the custom_scan_tlist of a node that has several children.
+ */
+static bool
+hg_has_row_identity(const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, rel->reltarget->exprs)
+		if (IsA(lfirst(lc), Var) && ((const Var *) lfirst(lc))->varno == ROWID_VAR)
+			return true;
+	return false;
+}
+
+/*
+ * Do a relation's rows have an anonymous record that a subquery or a CTE makes?  EXPLAIN
+ * VERBOSE looks for the names of its fields in the scan of the subquery, and can't find it
+ * from the custom_scan_tlist of a node above.
+ */
+static bool
+hg_has_anonymous_record(PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, rel->reltarget->exprs)
+	{
+		Node *expr = lfirst(lc);
+
+		while (IsA(expr, PlaceHolderVar))
+			expr = (Node *) ((PlaceHolderVar *) expr)->phexpr;
+		if (IsA(expr, Var) && ((Var *) expr)->vartype == RECORDOID && ((Var *) expr)->varattno > 0)
+		{
+			RTEKind kind = planner_rt_fetch(((Var *) expr)->varno, root)->rtekind;
+
+			if (kind == RTE_SUBQUERY || kind == RTE_CTE)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool
+hg_join_type_is_eligible(JoinType join_type)
+{
+	switch (join_type)
+	{
+		case JOIN_INNER:
+		case JOIN_LEFT:
+		case JOIN_RIGHT:
+		case JOIN_FULL:
+		case JOIN_SEMI:
+		case JOIN_ANTI:
+#if HG_HAVE_RIGHT_ANTI
+		case JOIN_RIGHT_ANTI:
+#endif
+#if HG_HAVE_RIGHT_SEMI
+		case JOIN_RIGHT_SEMI:
+#endif
+#if HG_HAVE_JOIN_UNIQUE
+		case JOIN_UNIQUE_OUTER:
+		case JOIN_UNIQUE_INNER:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+bool
+hg_join_is_eligible(PlannerInfo *root, const RelOptInfo *outerrel, const RelOptInfo *innerrel,
+					List *restrictlist)
+{
+#if !HG_HAVE_CUSTOM_RESTRICTINFO
+	if (root->hasPseudoConstantQuals && hg_has_pseudoconstant(restrictlist))
+		return false;
+#endif
+	if (root->row_identity_vars != NIL &&
+		(hg_has_row_identity(outerrel) || hg_has_row_identity(innerrel)))
+		return false;
+	return !hg_has_anonymous_record(root, outerrel) && !hg_has_anonymous_record(root, innerrel);
+}
