@@ -5,12 +5,12 @@
  *
  * A block that has changed is not served, but who has something that was made of the version looks
  * which of the version's rows a snapshot still sees, and which others there are in the block
- * (batch/hg_scan_changed.h). A table of which every fifth block has changed has one row in each of
+ * (batch/hg_scan_changed.h).  A table of which every fifth block has changed has one row in each of
  * them that is not what it was, and two hundred whose headers are read to find that out.  So what
  * was found is kept beside the version, block by block, with the position in the WAL that the page
  * had, and is found again as long as that stays the same.
  *
- * THE CLAIM. Where a page has the position that it had when a look was kept, and all ids that the
+ * THE CLAIM.  Where a page has the position that it had when a look was kept, and all ids that the
  * look went by precede the xmin of a snapshot, that snapshot sees what the look's did.
  *
  * Proof.  Relations with residents are logged, and their files were made by transactions that have
@@ -30,6 +30,8 @@
  *
  * A look is a cache line, written and read without a lock: who reads one that is being written
  * finds none.
+ *
+ * test/t/043_looks.pl has snapshots look beside each other at blocks that were changed in each way.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -99,8 +99,7 @@ typedef struct HgSegmentVersion
 	uint64 serial;			/* which no other version ever has */
 	pg_atomic_uint32 users; /* the directory, and each pin */
 	pg_atomic_uint32 pins;
-	HgLooks
-		looks; /* at blocks that have changed since, by who has it pinned; not among its bytes */
+	HgLooks looks; /* at blocks that have changed since; not among its bytes */
 	BlockNumber first;
 	uint32 nrows;
 	uint32 ncolumns;

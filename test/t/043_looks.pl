@@ -7,6 +7,8 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
 use Time::HiRes qw(usleep);
@@ -253,6 +255,6 @@ $standby->safe_psql('postgres', q{select hashgraph_resident_add('r', keys => arr
 	$standby->stop('fast');
 }
 session_ok($node, 'the server joins on');
-unlike(PostgreSQL::Test::Utils::slurp_file($_->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked') foreach $node, $standby;
+unlike(slurp_file($_->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked') foreach $node, $standby;
 $node->stop;
 done_testing();
