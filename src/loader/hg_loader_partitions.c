@@ -79,13 +79,15 @@ static AttrNumber
 hg_partitions_number(Relation rel, Oid partition, AttrNumber number)
 {
 	const FormData_pg_attribute *attribute;
+	AttrNumber found;
 
 	if (number > RelationGetNumberOfAttributes(rel))
 		return InvalidAttrNumber;
 	attribute = TupleDescAttr(RelationGetDescr(rel), number - 1);
 	if (attribute->attisdropped)
 		return InvalidAttrNumber;
-	return Max(get_attnum(partition, NameStr(attribute->attname)), InvalidAttrNumber);
+	found = get_attnum(partition, NameStr(attribute->attname));
+	return Max(found, InvalidAttrNumber);
 }
 
 /* The same of a key; false: it has not all of the columns. */

@@ -143,9 +143,10 @@ hg_graph_price(const HgJoinPath *path, const HgLendShape *shape, const bool lend
 	cost->run = ns * cpu_tuple_cost / HG_SCAN_NS;
 }
 
-bool
-hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
-			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
+/* What a join costs whose sides may have graphs. */
+static bool
+hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
+					   const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
 	HgLendShape shape = {.inner_spills = inner_spills,
 						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
@@ -153,9 +154,6 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 	bool lend[2] = {false, false};
 	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 
-	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
-		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
-		return false;
 	hg_graph_shares(root, path, &shape);
 	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
 		return false;
@@ -181,4 +179,18 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 		cost->asked = asked.startup + asked.run;
 	}
 	return true;
+}
+
+bool
+hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
+			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
+{
+	const Path *outer = linitial(path->custom.custom_paths);
+	const Path *inner = lsecond(path->custom.custom_paths);
+
+	if ((!hg_scan_has_graph(outer->parent) && !hg_scan_has_graph(inner->parent)) ||
+		list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
+		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
+		return false;
+	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_spills, cost);
 }

@@ -222,7 +222,9 @@ hg_rows_saving(const Path *path)
 Cost
 hg_path_saving(const Path *path)
 {
-	return Min(hg_rows_saving(path), path->total_cost);
+	Cost saving = hg_rows_saving(path);
+
+	return Min(saving, path->total_cost);
 }
 
 bool
@@ -274,13 +276,17 @@ hg_pages_saving(const Path *path)
 Cost
 hg_scan_gain(const Path *scan)
 {
-	return Min(hg_path_saving(scan) + hg_pages_saving(scan), scan->total_cost);
+	Cost gain = hg_path_saving(scan) + hg_pages_saving(scan);
+
+	return Min(gain, scan->total_cost);
 }
 
 void
 hg_input_cost(const Path *path, HgInputCost *input)
 {
+	Cost pages = hg_pages_saving(path);
+
 	input->path = path;
 	input->cost = path->total_cost - hg_path_saving(path);
-	input->pages = Min(hg_pages_saving(path), input->cost);
+	input->pages = Min(pages, input->cost);
 }

@@ -304,13 +304,16 @@ static double
 hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width, bool streamed)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
-	double limit = get_hash_memory_limit();
-	double outer_bytes =
-		outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
+	double limit;
+	double outer_bytes;
 
 	if (streamed)
 		return Min(HG_BATCH_ROWS / Max(outer->rows, 1), 1);
-	if (path->together || inner_bytes > limit / 2 || outer_bytes <= limit - inner_bytes)
+	if (path->together)
+		return 1;
+	limit = get_hash_memory_limit();
+	outer_bytes = outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
+	if (inner_bytes > limit / 2 || outer_bytes <= limit - inner_bytes)
 		return 1;
 	return (limit - inner_bytes) / outer_bytes;
 }

@@ -79,22 +79,25 @@ typedef struct HgConsidered
 	RelOptInfo *innerrel;
 	JoinType join_type;
 	JoinPathExtraData *extra;
-	bool searched;		/* the clauses are known: */
-	List *hash_clauses; /* NIL where the node cannot take the join */
+	bool better;		/* this order of the sides is the one to take */
+	bool searched;		/* it is known whether the node can take the join: */
+	List *hash_clauses; /* NIL where it can't */
 	bool exact;
 	uint32 key_width;
 	HgInputCost inputs[2][2]; /* of each side, of the last path and the last partial one */
 } HgConsidered;
 
-/* Look at the clauses, once. */
+/* Look at what is joined and at the clauses, once. */
 static bool
 hg_consider_clauses(HgConsidered *join)
 {
 	if (!join->searched)
 	{
 		join->searched = true;
-		join->hash_clauses = hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel,
-												  join->join_type, join->extra->restrictlist);
+		if (hg_join_is_eligible(join->root, join->outerrel, join->innerrel,
+								join->extra->restrictlist))
+			join->hash_clauses = hg_find_hash_clauses(join->joinrel, join->outerrel, join->innerrel,
+													  join->join_type, join->extra->restrictlist);
 		if (join->hash_clauses != NIL)
 			join->exact = hg_hash_clauses_exact(join->hash_clauses, &join->key_width);
 	}
@@ -359,7 +362,6 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 {
 	Path *partial_outer;
 	Path *partial_inner;
-	bool better;
 	bool both;
 
 	if (!join->joinrel->consider_parallel || !bms_is_empty(join->joinrel->lateral_relids))
@@ -368,7 +370,6 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 	partial_inner = hg_cheapest_partial_input(join->innerrel);
 	if (partial_outer == NULL && partial_inner == NULL)
 		return;
-	better = hg_is_better_order(outer_path, inner_path, join->join_type);
 	outer_path = hg_whole_input(join->outerrel, outer_path);
 	inner_path = hg_whole_input(join->innerrel, inner_path);
 	both = partial_outer != NULL && partial_inner != NULL;
@@ -380,7 +381,7 @@ hg_consider_partial_paths(HgConsidered *join, Path *outer_path, Path *inner_path
 		partial_outer = outer_path;
 	if (partial_inner == NULL)
 		partial_inner = inner_path;
-	if (!both && better && partial_outer != NULL && partial_inner != NULL &&
+	if (!both && join->better && partial_outer != NULL && partial_inner != NULL &&
 		hg_consider_together(join))
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
@@ -410,8 +411,6 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 
 	if (!hg_force && hg_inputs_small(outer_path, inner_path))
 		return;
-	if (!hg_join_is_eligible(root, outerrel, innerrel, extra->restrictlist))
-		return;
 #if HG_HAVE_JOIN_UNIQUE
 	if (join_type == JOIN_UNIQUE_OUTER || join_type == JOIN_UNIQUE_INNER)
 	{
@@ -431,7 +430,8 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 		return;
 	}
 #endif
-	if (hg_is_better_order(outer_path, inner_path, join_type))
+	join.better = hg_is_better_order(outer_path, inner_path, join_type);
+	if (join.better)
 		hg_consider_paths(&join, outer_path, inner_path);
 	hg_consider_parameterized_paths(&join);
 	hg_consider_partial_paths(&join, outer_path, inner_path);
@@ -467,8 +467,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	join.innerrel = core->innerjoinpath->parent;
 	join.join_type = core->jointype;
 	join.extra = &extra;
-	if (!hg_join_is_eligible(root, join.outerrel, join.innerrel, extra.restrictlist) ||
-		!hg_consider_clauses(&join))
+	if (!hg_consider_clauses(&join))
 		return NULL;
 	partial = path->parallel_workers > 0;
 	together = partial && path->parallel_aware;

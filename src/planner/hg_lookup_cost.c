@@ -288,13 +288,13 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner)
 {
 	/* pages that one process has read the others find */
 	double lookups = outer->rows * hg_parallel_divisor(outer);
+	Cost hidden;
 
 	if (!hg_lookup_has_price(inner) || lookups >= hg_expected_lookups(root, inner) ||
 		(IsA(inner, IndexPath) && hg_lookup_is_near(root, (const IndexPath *) inner, outer)))
 		return 0;
-	return Max(hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost),
-			   0) *
-		   HG_CACHED;
+	hidden = hg_lookup_price(root, inner, Max(lookups, 1)) - hg_cost_unmarked(inner->total_cost);
+	return Max(hidden, 0) * HG_CACHED;
 }
 
 /*
@@ -359,6 +359,7 @@ static Cost
 hg_lookup_saving(PlannerInfo *root, const Path *inner)
 {
 	double pages = root->total_table_pages;
+	Cost saving;
 
 	if (!hg_lookup_has_price(inner))
 		return 0;
@@ -366,8 +367,8 @@ hg_lookup_saving(PlannerInfo *root, const Path *inner)
 		pages += ((const IndexPath *) inner)->indexinfo->pages;
 	if (pages > NBuffers)
 		return 0;
-	return Max(hg_cost_unmarked(inner->total_cost) - hg_lookup_price(root, inner, HG_MANY), 0) *
-		   (1 - HG_BUFFERED);
+	saving = hg_cost_unmarked(inner->total_cost) - hg_lookup_price(root, inner, HG_MANY);
+	return Max(saving, 0) * (1 - HG_BUFFERED);
 }
 
 /* ... and what a path does for all lookups of the nested loops in it. */

@@ -137,20 +137,30 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 	}
 }
 
+/* Is the CPU expected to take no longer than a device of such costs, where nothing is reduced? */
+static bool
+hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
+					   uint64 inner_rows, double pairs)
+{
+	const HgMatcherSpec spec = {.key_width = key_width, .pairs = pairs};
+	HgMatcherEstimate estimate;
+
+	hg_matcher_estimate(costs, &spec, outer_rows, inner_rows, &estimate);
+	return estimate.device_ms >= estimate.cpu_ms;
+}
+
 bool
 hg_matcher_may_stream(uint32 key_width, uint64 outer_rows, uint64 inner_rows, double pairs)
 {
-	const HgMatcherSpec spec = {.key_width = key_width, .pairs = pairs};
 	HgEngineCosts costs;
-	HgMatcherEstimate estimate;
 	HgError error;
 
 	if (hg_bins > 1 || hg_build == HG_BUILD_V2 || hg_probe == HG_PROBE_INTERSECT)
 		return false;
 	if (hg_backend != HG_BACKEND_AUTO)
 		return hg_backend == HG_BACKEND_CPU;
-	if (hg_matcher_estimate(hg_device_costs(&costs) ? &costs : NULL, &spec, outer_rows, inner_rows,
-							&estimate))
-		return estimate.device_ms >= estimate.cpu_ms;
-	return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_device_glance(&error) == HG_DEVICE_ABSENT;
+	if (!hg_device_costs(&costs))
+		return outer_rows + inner_rows < HG_DEVICE_ROWS ||
+			   hg_device_glance(&error) == HG_DEVICE_ABSENT;
+	return hg_matcher_prefers_cpu(&costs, key_width, outer_rows, inner_rows, pairs);
 }
