@@ -51,13 +51,14 @@ ranges_of(uint64_t bytes)
  * themselves.
  */
 static void
-in_short(void (*test)(void))
+in_short(HgTapSuite most, void (*test)(void))
 {
+	static const char *const names[] = {[HG_SUITE_TINY] = "tiny", [HG_SUITE_SMALL] = "small"};
 	const char *suite = getenv("HG_SUITE");
 	char *before = suite != NULL ? strdup(suite) : NULL;
 
-	if (hg_tap_suite() > HG_SUITE_SMALL)
-		setenv("HG_SUITE", "small", 1);
+	if (hg_tap_suite() > most)
+		setenv("HG_SUITE", names[most], 1);
 	test();
 	if (before != NULL)
 		setenv("HG_SUITE", before, 1);
@@ -68,9 +69,15 @@ in_short(void (*test)(void))
 
 /* The suite, its big jobs left out: they come below, with devices that are big enough. */
 static void
-test_suites(void)
+test_suite(void)
 {
 	hg_engine_suite(ranges_of(0), test_host_plain());
+}
+
+/* The same with a device that refuses jobs. */
+static void
+test_refused(void)
+{
 	/* which call it is that is refused makes no difference to a device in the caller's thread */
 	for (int stage = 0; stage < (by_itself ? HG_SMALL_STAGES : 1); stage++)
 	{
@@ -353,10 +360,11 @@ test_device(void)
 	test_adopted(HG_SMALL_STAGES, "joins whole");
 	test_adopted(HG_SMALL_BUILD, "that is refused by build is cut");
 	test_adopted(HG_SMALL_COUNT, "that is refused by count is cut");
-	in_short(test_suites);
+	in_short(HG_SUITE_SMALL, test_suite);
+	in_short(hg_tap_suite() > HG_SUITE_SMALL ? HG_SUITE_SMALL : HG_SUITE_TINY, test_refused);
 	test_pairs(2000000, 0, by_itself ? 2 : 1);
 	test_pairs(0, 10000000, by_itself ? 2 : 1);
-	in_short(test_columns);
+	in_short(HG_SUITE_SMALL, test_columns);
 	for (uint32_t width = by_itself ? 4 : 8; width <= 8; width += 4)
 	{
 		test_cut(TEST_KEYS_UNIQUE, width, 300000, 200000, 200000);
