@@ -21,6 +21,7 @@
 # fd        N/100    every hundredth key of fb, each once, shuffled
 # ga, gb    N        like fa and fb; once they are resident, one row in a hundred, side by side, is changed
 # ha, hb    N        like fa and fb; ... one row in ten thousand, far from each other, is changed
+# ia, ib    N        like fa and fb; ... one row in a thousand, far from each other, is changed: every fifth block has one
 #
 # For the plots: size_a and size_b are a and b; many_b is b, and many_a has M rows of each key, each with one
 # partner in many_b whatever M is.
@@ -89,6 +90,8 @@ my %tables;
 	gb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 100 } ],
 	ha => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 10000, apart => 1 } ],
 	hb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 10000, apart => 1 } ],
+	ia => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 1000, apart => 1 } ],
+	ib => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 1000, apart => 1 } ],
 	size_a => [ [ k => 'int', @value ], sub { $tables{a}[1]->(@_) } ],
 	size_b => [ [ k => 'int', @value ], sub { $tables{b}[1]->(@_) } ],
 	many_a => [ [ k => 'int', @value ],
@@ -157,6 +160,7 @@ sub queries
 		{ name => 'far keys, worker', tables => [qw(fa fb)], sql => 'select count(*) from fa join fb using (k)', workers => 1 },
 		{ name => 'far keys, 1 % new', tables => [qw(ga gb)], sql => 'select count(*) from ga join gb using (k)', duckdb => 0 },
 		{ name => 'far keys, 0.01 % new', tables => [qw(ha hb)], sql => 'select count(*) from ha join hb using (k)', duckdb => 0 },
+		{ name => 'far keys, 0.1 % new', tables => [qw(ia ib)], sql => 'select count(*) from ia join ib using (k)', duckdb => 0 },
 		{ name => 'far keys, groups', tables => [qw(fa fb)],
 			sql => 'select fb.v, sum(fa.v), count(*) from fa join fb using (k) group by fb.v' },
 		{ name => 'one worker', tables => [qw(a b)], sql => 'select count(*) from a join b using (k)', workers => 1 },);
