@@ -33,6 +33,7 @@
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -125,8 +126,9 @@ hg_graph_attempt(HgGraphMaking *making)
 	claim = palloc(sizeof(HgResidentClaim));
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	outcome = hg_graph_make(making, claim, &pointer);
-	if (outcome == HG_GRAPH_DONE && !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
-		outcome = HG_GRAPH_NO_MEMORY;
+	while (outcome == HG_GRAPH_DONE && !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
+		if (hg_eviction_make_room(making->key, HG_LOADER_LEFT_ROOM, false) == 0)
+			outcome = HG_GRAPH_NO_MEMORY;
 	if (outcome == HG_GRAPH_DONE)
 	{
 		INSTR_TIME_SET_CURRENT(taken);

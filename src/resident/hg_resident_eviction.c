@@ -257,6 +257,25 @@ hg_eviction_take_column(const HgVictim *victim, TimestampTz now)
 	return freed;
 }
 
+/* Take looks of a table's versions that nobody reads, until so much is free. */
+static Size
+hg_eviction_take_looks(HgResidentRelation table, Size wanted)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(table, true);
+	const HgSegmentSlot *slots;
+	Size freed = 0;
+
+	if (entry == NULL)
+		return 0;
+	slots = hg_directory_slots(entry);
+	for (uint32 i = 0; i < entry->nslots && freed < wanted; i++)
+		if (DsaPointerIsValid(slots[i].version) &&
+			!hg_segment_version_is_pinned(hg_segment_version(slots[i].version)))
+			freed += hg_looks_free(&hg_segment_version(slots[i].version)->looks);
+	hg_directory_unlock(entry);
+	return freed;
+}
+
 /* When a table was used last, or asked for. */
 static TimestampTz
 hg_eviction_used_at(HgResidentRelation table)
@@ -279,6 +298,13 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	int nkeys = hg_directory_list(InvalidOid, &keys);
 	Size freed = 0;
 
+	for (int i = 0; i < nkeys && freed < wanted; i++)
+		freed += hg_eviction_take_looks(keys[i], wanted - freed);
+	if (freed >= wanted)
+	{
+		pfree(keys);
+		return freed;
+	}
 	victims.used_before = now ? victims.now : hg_eviction_used_at(table);
 	victims.items = palloc(victims.size * sizeof(HgVictim));
 	for (int i = 0; i < nkeys; i++)

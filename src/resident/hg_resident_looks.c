@@ -15,6 +15,12 @@
 #include "resident/hg_resident_looks.h"
 #include "resident/hg_resident_memory.h"
 
+/* This part of the area is left to others. */
+#define HG_LOOKS_LEFT_PART 16
+
+/* Bytes of the places of a segment. */
+#define HG_LOOKS_BYTES (HG_SEGMENT_BLOCKS * sizeof(HgLookPlace))
+
 /* A place for the look at a block; positions of 0 are no page's. */
 typedef struct HgLookPlace
 {
@@ -43,30 +49,35 @@ hg_looks_places(HgLooks *looks)
 static HgLookPlace *
 hg_looks_make(HgLooks *looks)
 {
-	Size bytes = HG_SEGMENT_BLOCKS * sizeof(HgLookPlace);
+	Size size = hg_resident_memory_size();
 	uint64 none = InvalidDsaPointer;
 	dsa_pointer pointer;
 
 	if (hg_looks_places(looks) != NULL)
 		return hg_looks_places(looks);
-	pointer = hg_resident_allocate(NULL, bytes);
+	/* each block comes by here: the area's lock is asked for where there is room alone */
+	if (hg_resident_memory_used() + HG_LOOKS_BYTES + size / HG_LOOKS_LEFT_PART > size)
+		return NULL;
+	pointer = hg_resident_allocate(NULL, HG_LOOKS_BYTES);
 	if (!DsaPointerIsValid(pointer))
 		return NULL;
-	memset(hg_resident_address(pointer), 0, bytes);
+	memset(hg_resident_address(pointer), 0, HG_LOOKS_BYTES);
 	/* somebody else may have come first */
 	if (!pg_atomic_compare_exchange_u64(&looks->place, &none, pointer))
-		hg_resident_free(pointer, bytes);
+		hg_resident_free(pointer, HG_LOOKS_BYTES);
 	return hg_looks_places(looks);
 }
 
-void
+Size
 hg_looks_free(HgLooks *looks)
 {
 	dsa_pointer pointer = pg_atomic_read_u64(&looks->place);
 
-	if (DsaPointerIsValid(pointer))
-		hg_resident_free(pointer, HG_SEGMENT_BLOCKS * sizeof(HgLookPlace));
+	if (!DsaPointerIsValid(pointer))
+		return 0;
 	hg_looks_init(looks);
+	hg_resident_free(pointer, HG_LOOKS_BYTES);
+	return HG_LOOKS_BYTES;
 }
 
 /* Can a snapshot of this xmin go by a look? */

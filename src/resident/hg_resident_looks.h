@@ -31,6 +31,10 @@
  * A look is a cache line, written and read without a lock: who reads one that is being written
  * finds none.
  *
+ * MEMORY.  Looks are had again by looking, so that they have what nothing else wants: none are kept
+ * where a sixteenth of the area would not stay free, and they are the first to go where a loader,
+ * or who asks for a table, finds no room (hg_resident_eviction.h).
+ *
  * test/t/043_looks.pl has snapshots look beside each other at blocks that were changed in each way.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -66,8 +70,8 @@ typedef struct HgLooks
 
 extern void hg_looks_init(HgLooks *looks);
 
-/* Their end. */
-extern void hg_looks_free(HgLooks *looks);
+/* Their end, when nobody reads the version; how many bytes they were. */
+extern Size hg_looks_free(HgLooks *looks);
 
 /*
  * The look at a block, the number of which is that in its segment, whose page has this position

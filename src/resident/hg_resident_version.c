@@ -227,7 +227,7 @@ hg_segment_version_retire(dsa_pointer pointer)
 	for (uint32 i = 0; i < version->ncolumns; i++)
 		if (hg_segment_has_column(version, (int) i))
 			(void) hg_segment_evict_column(version, (int) i);
-	hg_looks_free(&version->looks);
+	(void) hg_looks_free(&version->looks);
 	hg_resident_free(version->body, version->body_bytes);
 	hg_resident_free(pointer, hg_segment_own_bytes((int) version->ncolumns));
 }

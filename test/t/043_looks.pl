@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
+use List::Util;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use RawSession;
@@ -255,6 +256,62 @@ $standby->safe_psql('postgres', q{select hashgraph_resident_add('r', keys => arr
 	$standby->stop('fast');
 }
 session_ok($node, 'the server joins on');
-unlike(slurp_file($_->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked') foreach $node, $standby;
 $node->stop;
+
+# ---------------------------------------------------------------- memory
+
+# A row a block: the looks of a segment take more than its columns.
+my $small = new_server('looks_memory', conf => $settings . "hashgraph.resident_memory = '4MB'\n");
+$small->safe_psql('postgres', <<'SQL');
+create table w (k int, pad text) with (autovacuum_enabled = off);
+alter table w alter pad set storage plain;
+insert into w select i, repeat('x', 7500) from generate_series(1, 1021 * 16) i;
+create table s (k int, w int) with (autovacuum_enabled = off);
+insert into s select i, i % 100 from generate_series(1, 50000) i;
+do $$ begin for i in 1 .. 20 loop execute format('create table later%s with (autovacuum_enabled = off) as select generate_series(1, 45000) as k', i); end loop; end $$;
+vacuum (freeze, analyze);
+select hashgraph_resident_add('w', array['k'], keys => array['k'], wait => true);
+SQL
+{
+	my $session = RawSession->new($small);
+	my $used = sub { $session->run_each('select memory_used from hashgraph_stat_resident') };
+	my $looked_at = sub { $session->run_each('select blocks_looked_at from hashgraph_stat_resident') };
+	my $sum = 'select count(*), sum(w.k::int8 * s.w) from w join s using (k)';
+	my $expected = $session->run_each("update w set pad = pad where k % 1021 = 0; set hashgraph.enabled = off; $sum");
+	my $later = 'from hashgraph_resident where relation::text like $$later%$$';
+	my $drop = "select hashgraph_resident_drop(relation) from (select distinct relation $later) r";
+	# Add tables until there is no memory: how many there are then.
+	my $fill_up = sub {
+		for my $i (1 .. 20)
+		{
+			my (undef, undef, $error) = $small->psql('postgres', "select hashgraph_resident_add('later$i', wait => true)");
+			last if $error =~ /hashgraph\.resident_memory is used up/;
+		}
+		return $session->run_each("select count(*) $later and state = 'ready'");
+	};
+	my $room = $fill_up->();
+	$session->run_each($drop);
+	my $before = $used->();
+
+	cmp_ok($room, '<', 20, 'there is no memory for all tables');
+	is($session->run_each("set hashgraph.enabled = on; $sum"), $expected, 'changed blocks of each segment: the rows are right');
+	my $looks = $used->() - $before;
+	cmp_ok($looks, '>=', 16 * 64 * 1000, '... and looks at each are kept');
+	# where they lay may be cut up
+	cmp_ok($fill_up->(), '>=', $room - 1, 'they give way to tables');
+	is($session->run_each('select evictions from hashgraph_stat_resident'), '0', '... and nothing else does');
+	my $looked_before = $looked_at->();
+	my $used_before = $used->();
+	is($session->run_each($sum), $expected, '... for joins that look again');
+	cmp_ok($looked_at->(), '>=', $looked_before + 16, '... which is counted');
+	cmp_ok($used->(), '<=', List::Util::max($used_before, 4 * 1024 * 1024 * 15 / 16), '... and leave others a sixteenth of the memory');
+	$session->run_each($drop);
+	is($session->run_each($sum), $expected, 'where there is room again they are right');
+	cmp_ok($used->(), '>=', $before + $looks, '... and kept again');
+	$small->safe_psql('postgres', q{select hashgraph_resident_drop('w')});
+	cmp_ok($used->(), '<', 128 * 1024, 'with the table all of it is given back');
+}
+session_ok($small, 'that server joins on');
+$small->stop;
+unlike(slurp_file($_->logfile), qr/PANIC|TRAP|was terminated by signal|leak/, 'nothing has failed or leaked') foreach $node, $standby, $small;
 done_testing();
