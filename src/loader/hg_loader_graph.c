@@ -109,6 +109,20 @@ hg_graph_vacate(HgGraphMaking *making)
 	return vacated;
 }
 
+/* Is there room left beside a graph that was made for a table, or can it be had? */
+static bool
+hg_graph_leaves_room(HgResidentRelation key)
+{
+	bool room = hg_resident_has_room(HG_LOADER_LEFT_ROOM);
+
+	for (bool more = true; !room && more;)
+	{
+		more = hg_eviction_make_room(key, HG_LOADER_LEFT_ROOM, false) > 0;
+		room = hg_resident_has_room(HG_LOADER_LEFT_ROOM);
+	}
+	return room;
+}
+
 /* Make a graph in a transaction, which holds no snapshot. */
 static HgGraphOutcome
 hg_graph_attempt(HgGraphMaking *making)
@@ -126,9 +140,8 @@ hg_graph_attempt(HgGraphMaking *making)
 	claim = palloc(sizeof(HgResidentClaim));
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	outcome = hg_graph_make(making, claim, &pointer);
-	while (outcome == HG_GRAPH_DONE && !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
-		if (hg_eviction_make_room(making->key, HG_LOADER_LEFT_ROOM, false) == 0)
-			outcome = HG_GRAPH_NO_MEMORY;
+	if (outcome == HG_GRAPH_DONE && !hg_graph_leaves_room(making->key))
+		outcome = HG_GRAPH_NO_MEMORY;
 	if (outcome == HG_GRAPH_DONE)
 	{
 		INSTR_TIME_SET_CURRENT(taken);

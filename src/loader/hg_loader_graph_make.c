@@ -137,8 +137,11 @@ hg_graph_add_bin(const HgGraphMaking *making, HgResidentClaim *claim, HgResident
 	Size bytes = hg_flat_bin_bytes(&graph->shape, rows);
 	void *memory = hg_graph_version_add_bin(claim, graph, bin, bytes, rows);
 
-	while (memory == NULL && hg_eviction_make_room(making->key, missing, false) > 0)
+	for (bool more = true; memory == NULL && more;)
+	{
+		more = hg_eviction_make_room(making->key, missing, false) > 0;
 		memory = hg_graph_version_add_bin(claim, graph, bin, bytes, rows);
+	}
 	return memory;
 }
 

@@ -201,14 +201,16 @@ hg_loader_publish(const HgLoaderPlan *plan, HgCapture *capture, HgEncoder *encod
 	const HgSegmentData *data = hg_encoder_finish(encoder, capture);
 	HgResidentClaim *claim = palloc(sizeof(HgResidentClaim));
 	dsa_pointer version;
+	bool more = true;
 
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	version = hg_segment_version_make(claim, data);
 	while (!DsaPointerIsValid(version) || !hg_resident_has_room(HG_LOADER_LEFT_ROOM))
 	{
 		hg_resident_claim_release(claim);
-		if (hg_eviction_make_room(plan->key, hg_segment_version_bytes(data), false) == 0)
+		if (!more)
 			return HG_ATTEMPT_NO_MEMORY;
+		more = hg_eviction_make_room(plan->key, hg_segment_version_bytes(data), false) > 0;
 		version = hg_segment_version_make(claim, data);
 	}
 	if (!hg_capture_join(capture, version))

@@ -296,14 +296,15 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	HgVictims victims = {.size = 64, .now = GetCurrentTimestamp()};
 	HgResidentRelation *keys;
 	int nkeys = hg_directory_list(InvalidOid, &keys);
+	Size looks = 0;
 	Size freed = 0;
 
-	for (int i = 0; i < nkeys && freed < wanted; i++)
-		freed += hg_eviction_take_looks(keys[i], wanted - freed);
-	if (freed >= wanted)
+	for (int i = 0; i < nkeys && looks < wanted; i++)
+		looks += hg_eviction_take_looks(keys[i], wanted - looks);
+	if (looks >= wanted)
 	{
 		pfree(keys);
-		return freed;
+		return looks;
 	}
 	victims.used_before = now ? victims.now : hg_eviction_used_at(table);
 	victims.items = palloc(victims.size * sizeof(HgVictim));
@@ -312,7 +313,7 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 			hg_eviction_collect_table(keys[i], &victims);
 	if (victims.count > 1)
 		qsort(victims.items, victims.count, sizeof(HgVictim), hg_eviction_compare);
-	for (int i = 0; i < victims.count && freed < wanted; i++)
+	for (int i = 0; i < victims.count && looks + freed < wanted; i++)
 	{
 		const HgVictim *victim = &victims.items[i];
 
@@ -321,5 +322,5 @@ hg_eviction_make_room(HgResidentRelation table, Size wanted, bool now)
 	}
 	pfree(victims.items);
 	pfree(keys);
-	return freed;
+	return freed > 0 ? looks + freed : 0;
 }
