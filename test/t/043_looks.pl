@@ -284,7 +284,7 @@ SQL
 	my $fill_up = sub {
 		for my $i (1 .. 20)
 		{
-			my (undef, undef, $error) = $small->psql('postgres', "select hashgraph_resident_add('later$i', wait => true)");
+			my (undef, undef, $error) = $small->psql('postgres', "select hashgraph_resident_add('later$i', keys => array['k'], wait => true)");
 			last if $error =~ /hashgraph\.resident_memory is used up/;
 		}
 		return $session->run_each("select count(*) $later and state = 'ready'");
