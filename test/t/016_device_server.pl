@@ -176,6 +176,9 @@ test_sharing('stand-in', $standin);
 	like($node->safe_psql('postgres', "$auto explain (analyze) select count(*) from d a join d b using (k)"),
 		qr/Backend: cpu\n +Device Estimate: .* ms\n +CPU Estimate: /, 'auto: ... and why not');
 	unlike($node->safe_psql('postgres', under('cpu') . "explain $join"), qr/Estimate/, 'cpu: there is no choice');
+	$node->safe_psql('postgres', q{create function many() returns setof int language plpgsql rows 1e30 as 'begin return next 1; end'});
+	my ($ms) = $node->safe_psql('postgres', "$auto explain select count(*) from many() m (k) join d using (k)") =~ /CPU Estimate: (\d+)\.\d+ ms/;
+	cmp_ok($ms // 0, '>', 1000, 'auto: the most rows that there can be are a matter of seconds, also where many more are expected');
 }
 
 # ------------------------------------------------------------------ keys that are sent while tables are scanned

@@ -197,6 +197,17 @@ is($session->{error}, undef, 'the join is done');
 is(scalar(joins_of($pid)), 0, 'and is shown no more');
 $session->query('reset hashgraph.build');
 
+# One of more rows than a bigint can tell, as the plan has it.
+$watcher->query("create function many() returns setof int language plpgsql rows 1e19 as 'begin return next 1; end'");
+hold(11);
+$session->send('select count(*) from many() m (k) join (select k from l where hold(11, v - 1)) l using (k)');
+ok(held_at($session, 11), 'an inner row of a join is held whose outer side is to have 1e19 rows');
+@joins = joins_of($pid);
+is("$joins[0]{outer_rows} $joins[0]{outer_rows_expected}", '0 1000000000000000000', '... which are told as many, and not as less than none');
+let_go(11);
+$session->finish;
+is(join('|', $session->{error} // '', @{ $session->{rows} }), '|1', '... and the join is done');
+
 # One that goes to disk.
 $session->query('set work_mem = \'512kB\'');
 my @samples = sample($session, <<'SQL');

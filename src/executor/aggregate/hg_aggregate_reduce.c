@@ -227,7 +227,7 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 	for (int f = 0; f < state->nfunctions; f++)
 		if (!hg_aggregate_reduce_function(state, f))
 			return;
-	spec->expected_groups = (uint64) state->css.ss.ps.plan->plan_rows;
+	spec->expected_groups = (uint64) Min(state->css.ss.ps.plan->plan_rows, HG_MAX_ROWS);
 	state->reduction.reducer.room = hg_aggregate_room;
 	state->reduction.reducer.take = hg_aggregate_take_records;
 	state->reduction.reducer.arg = state;

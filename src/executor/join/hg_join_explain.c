@@ -179,11 +179,14 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 	};
 	HgEngineCosts costs;
 	HgMatcherEstimate estimate;
+	uint64 rows[2];
 
 	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
 		return;
-	hg_matcher_estimate(&costs, &spec, (uint64) state->inputs[HG_OUTER]->plan->plan->plan_rows,
-						(uint64) state->inputs[HG_INNER]->plan->plan->plan_rows, &estimate);
+	/* the plan may expect more than there are numbers for */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		rows[side] = (uint64) Min(state->inputs[side]->plan->plan->plan_rows, HG_MAX_ROWS);
+	hg_matcher_estimate(&costs, &spec, rows[HG_OUTER], rows[HG_INNER], &estimate);
 	ExplainPropertyText("Expected Backend", estimate.device_ms < estimate.cpu_ms ? "cuda" : "cpu",
 						es);
 	hg_explain_estimates(estimate.device_ms, estimate.cpu_ms, es);

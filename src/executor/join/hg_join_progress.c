@@ -14,6 +14,9 @@
 
 #include "executor/join/hg_join_state.h"
 
+/* The plan may expect more rows of an execution than a bigint can tell: no more than these. */
+#define HG_MOST_EXPECTED 1e18
+
 /* As EXPLAIN calls what takes the time, and the sides. */
 static const HgProgressPhase hg_join_phases[] = {
 	[HG_JOIN_READ_INNER] = {"scan inner"},
@@ -83,7 +86,8 @@ hg_join_tell_counts(const void *arg, HgProgressCounts *counts)
 		/* rows that are read from files have come from the child before */
 		if (!input->at_end && input->source == NULL && state->progress.phase != HG_JOIN_DONE)
 			counts->expected[side] =
-				Max(rows, state->progress.before[side] + (uint64) input->plan->plan->plan_rows);
+				Max(rows, state->progress.before[side] +
+							  (uint64) Min(input->plan->plan->plan_rows, HG_MOST_EXPECTED));
 	}
 	counts->executions = record->executions + (matcher != NULL ? 1 : 0);
 	counts->partitions = record->partitions;
