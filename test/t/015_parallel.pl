@@ -419,6 +419,38 @@ ok(wait_for(sub { nothing_is_left($memory) }, HANGS), '... no file and no shared
   or diag(join ' ', all_temp_files(), shared_memory());
 
 # ------------------------------------------------------------------------
+# Processes that have begun with different work memories go the same way through the barriers
+# ------------------------------------------------------------------------
+
+$node->safe_psql('postgres', <<'SQL');
+create function few_rows() returns table (k int, w int) language plpgsql parallel safe rows 100 cost 100000000
+as $$ begin return query select i, i from generate_series(1, 100) i; end $$;
+SQL
+{
+	my $settings = 'set hashgraph.force = on';
+	my $query = 'select count(*), sum(v), sum(w) from l right join few_rows() using (k)';
+	my $session = RawSession->new($node);
+	my %filtered = ('64MB' => 0, '64kB' => 1);
+
+	foreach my $began (sort keys %filtered)
+	{
+		my $plan = $node->safe_psql('postgres', "$settings; set work_mem = '$began'; explain (analyze, costs off) $query");
+		my ($then) = grep { $_ ne $began } keys %filtered;
+
+		like($plan, qr/Read Once: inner\n/, "$began: one process reads a side");
+		is(scalar($plan =~ /Rows Removed by Runtime Filter/), $filtered{$began} ? 1 : '', '... and others wait for it where that may spare files');
+		$session->run_each("begin; $settings; set work_mem = '$began'");
+		$session->bind($query);
+		$session->run_each("set work_mem = '$then'");
+		$session->send_execute;
+		ok($session->finish(HANGS), "... with $then of workers all come to an end") or last;
+		is(join('|', $session->{error} // '', @{ $session->{rows} }),
+			'|' . $node->safe_psql('postgres', "set hashgraph.enabled = off; $query"), '... which is right');
+		$session->query('rollback');
+	}
+}
+
+# ------------------------------------------------------------------------
 # What only one process can read is read once, whoever there is to read it
 # ------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 #
 # A session that is spoken to directly, where a test measures times of milliseconds that
 # psql and its pipes would blur: the frontend's side of the protocol, as far as simple
-# queries over a Unix socket under trust authentication go.
+# queries, and a portal that is bound and executed later, over a Unix socket under trust
+# authentication go.
 
 package RawSession;
 
@@ -104,6 +105,30 @@ sub query
 	$self->send($sql);
 	$self->finish;
 	return join("\n", @{ $self->{rows} });
+}
+
+# Make a plan ready to run, in a transaction, as a portal: it has begun with the settings that there are now.
+sub bind
+{
+	my ($self, $sql) = @_;
+
+	$self->{error} = undef;
+	syswrite($self->{socket}, join('', map { $_->[0] . pack('N', length($_->[1]) + 4) . $_->[1] } [ 'P', "\0$sql\0" . pack('n', 0) ],
+			[ 'B', "portal\0\0" . pack('nnn', 0, 0, 0) ], [ 'S', '' ]));
+	$self->finish;
+	die "$sql: $self->{error}" if defined $self->{error};
+	return;
+}
+
+# Run it; finish() takes its answer in.
+sub send_execute
+{
+	my ($self) = @_;
+
+	$self->{$_} = undef foreach qw(error sqlstate answered);
+	$self->{rows} = [];
+	syswrite($self->{socket}, 'E' . pack('N', 15) . "portal\0" . pack('N', 0) . 'S' . pack('N', 4));
+	return;
 }
 
 # Run statements, each by itself, which must succeed; what the last one returns.

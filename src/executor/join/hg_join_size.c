@@ -60,6 +60,21 @@ hg_join_planned_rows(const HgJoinState *state, HgSide side)
 }
 
 double
+hg_join_planned_bytes(const HgJoinState *state)
+{
+	double bytes = 0;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		bytes += hg_join_planned_rows(state, (HgSide) side) *
+				 hg_input_row_bytes(input->keys.encoder->width, input->plan->plan->plan_width);
+	}
+	return bytes * hg_join_processes(state->together);
+}
+
+double
 hg_join_expected_bytes(const HgInput *inner)
 {
 	const Plan *plan = inner->plan->plan;

@@ -38,6 +38,9 @@ extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
  */
 extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 
+/* What the rows of both sides take that the plan expects in all processes. */
+extern double hg_join_planned_bytes(const HgJoinState *state);
+
 /* What the inner side is expected to take, from what is held and the plan's estimate. */
 extern double hg_join_expected_bytes(const HgInput *inner);
 

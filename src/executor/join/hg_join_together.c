@@ -33,7 +33,8 @@
  * process as a whole if each joined it for itself.  Here whoever asks first reads it, into
  * his own part of the shared columns or files; for all others it has ended before its first row.
  * Nothing else is different: rows of any process are joined by all.  He reads that side before the
- * other one, which the others read meanwhile, and then helps with what is left of it.
+ * other one, which the others read meanwhile, and then helps with what is left of it.  There is no
+ * runtime filter therefore, unless the rows are more than work memory may hold.
  *
  * Who attaches while the barrier is in its first phase asks before he arrives, and there is always
  * such a process, be it the leader or a worker: so the reader is among those who are attached, all
@@ -282,6 +283,23 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
 	hg_shared_budget_add(&shared->budget, bytes);
 }
 
+/*
+ * Is there to be a filter?  The sides are read one after the other then, and all wait for a process
+ * that reads one of them for all: that is worth it where the rows of both would go to disk.
+ *
+ * The answer is the same in all processes: it is of the plan, and of the limit that the leader has
+ * had when it began, which need not be what a worker takes for its own (test/t/015_parallel.pl).
+ */
+static bool
+hg_join_filters_together(const HgJoinState *state)
+{
+	double inner_rows = hg_join_planned_rows(state, HG_INNER);
+	double limit = (double) state->team.shared->budget.limit;
+
+	return state->inputs[HG_INNER]->lent == NULL && hg_join_filter_may_pay(state, inner_rows) &&
+		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
+}
+
 /* Read the inner side, make a filter of it with the others, and set it for the outer side. */
 static void
 hg_join_filter_together(HgJoinState *state, int phase)
@@ -347,9 +365,7 @@ HgJoinPhase
 hg_join_read_together(HgJoinState *state)
 {
 	HgJoinShared *shared = state->team.shared;
-	/* the same in all processes, whose plan is the same */
-	bool filter = state->inputs[HG_INNER]->lent == NULL &&
-				  hg_join_filter_may_pay(state, hg_join_planned_rows(state, HG_INNER));
+	bool filter = hg_join_filters_together(state);
 	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
 	bool elected = false;
 	int phase;
