@@ -179,18 +179,30 @@ hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 	return block;
 }
 
+/* Pin the page of a place. */
+static Buffer
+hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
+{
+	if (place.recent <= 0 || place.recent > NBuffers ||
+		!hg_read_recent_buffer(scan->rs_rd, place.block, place.recent))
+		return ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, place.block, RBM_NORMAL,
+								  ((HeapScanDesc) scan)->rs_strategy);
+	pgstat_count_buffer_read(scan->rs_rd);
+	pgstat_count_buffer_hit(scan->rs_rd);
+	return place.recent;
+}
+
 /* Have the scan stand at a block, pinned. */
 static void
-hg_heap_page_pin(HeapScanDesc scan, BlockNumber block)
+hg_heap_page_pin(HeapScanDesc scan, HgHeapPlace place)
 {
 	if (BufferIsValid(scan->rs_cbuf))
 	{
 		ReleaseBuffer(scan->rs_cbuf);
 		scan->rs_cbuf = InvalidBuffer;
 	}
-	scan->rs_cbuf =
-		ReadBufferExtended(scan->rs_base.rs_rd, MAIN_FORKNUM, block, RBM_NORMAL, scan->rs_strategy);
-	scan->rs_cblock = block;
+	scan->rs_cbuf = hg_heap_place_read(&scan->rs_base, place);
+	scan->rs_cblock = place.block;
 }
 
 /* Have the scan's state tell of the rows of a block that the snapshot sees. */
@@ -200,7 +212,7 @@ hg_heap_page_prepare(HeapScanDesc scan, BlockNumber block)
 #if HG_HAVE_HEAPGETPAGE
 	heapgetpage(&scan->rs_base, block);
 #else
-	hg_heap_page_pin(scan, block);
+	hg_heap_page_pin(scan, (HgHeapPlace){block, InvalidBuffer});
 	heap_prepare_pagescan(&scan->rs_base);
 #endif
 }
@@ -251,13 +263,13 @@ hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber block, int t
 }
 
 void
-hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 				  const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	ExecClearTuple(slot);
-	hg_heap_page_pin(heap, block);
+	hg_heap_page_pin(heap, place);
 	/* who was alone with the page before may be moving its rows still, and is not behind this */
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
@@ -337,16 +349,25 @@ hg_heap_page_ahead(Relation relation, BlockNumber block)
 	return (const char *) BufferGetBlock(buffer);
 }
 
+/* Where the page of a place is, or was: as hg_heap_page_ahead(), without a search where it can. */
+static const char *
+hg_heap_place_ahead(Relation relation, HgHeapPlace place)
+{
+	if (place.recent <= 0 || place.recent > NBuffers)
+		return hg_heap_page_ahead(relation, place.block);
+	HG_PREFETCH(GetBufferDescriptor(place.recent - 1));
+	return (const char *) BufferGetBlock(place.recent);
+}
+
 void
-hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, BlockNumber block, BlockNumber following)
+hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
 {
 	look->scan = scan;
-	look->block = block;
-	look->ahead = hg_heap_page_ahead(scan->rs_rd, following);
+	look->block = place.block;
+	look->ahead = hg_heap_place_ahead(scan->rs_rd, following);
 	if (look->ahead != NULL)
 		HG_PREFETCH(look->ahead);
-	look->buffer = ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, block, RBM_NORMAL,
-									  ((HeapScanDesc) scan)->rs_strategy);
+	look->buffer = hg_heap_place_read(scan, place);
 #if HG_HAVE_PRUNE_OPT
 	heap_page_prune_opt(scan->rs_rd, look->buffer);
 #endif

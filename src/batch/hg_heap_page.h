@@ -95,6 +95,13 @@ extern bool hg_heap_page_read(HgHeapPage *page, TableScanDesc scan, BlockNumber 
  */
 extern const char *hg_heap_page_ahead(Relation relation, BlockNumber block);
 
+/* A block, and the buffer that had its page, or InvalidBuffer. */
+typedef struct HgHeapPlace
+{
+	BlockNumber block;
+	Buffer recent;
+} HgHeapPlace;
+
 /* Line pointers of a page, a bit each: the first one is bit 0. */
 #define HG_LINE_WORDS ((MaxHeapTuplesPerPage + 63) / 64)
 
@@ -102,6 +109,7 @@ typedef struct HgHeapLines
 {
 	uint64 older[HG_LINE_WORDS]; /* of rows whose ids precede one ... */
 	int nothers;				 /* ... and the others */
+	Buffer buffer;				 /* that had the page */
 	OffsetNumber others[MaxHeapTuplesPerPage];
 	bool settled;		  /* transactions that the rows name have ended, and the page says how */
 	TransactionId newest; /* then, the newest of them that was committed; invalid: there is none */
@@ -120,9 +128,9 @@ typedef struct HgHeapLook
 	const char *ahead; /* where the page of the block that is looked at next is, or NULL */
 } HgHeapLook;
 
-/* Begin one; following is the block that is looked at next, if that is valid. */
-extern void hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, BlockNumber block,
-							   BlockNumber following);
+/* Begin one; following is the place of the block that is looked at next, if that block is valid. */
+extern void hg_heap_look_begin(HgHeapLook *look, TableScanDesc scan, HgHeapPlace place,
+							   HgHeapPlace following);
 
 /* The page's position in the WAL. */
 extern XLogRecPtr hg_heap_look_lsn(const HgHeapLook *look);
@@ -139,7 +147,7 @@ extern void hg_heap_look_end(const HgHeapLook *look);
  * Take rows of a block as hg_heap_page_read() does, those under lines[nlines], which the scan's
  * snapshot is known to see.
  */
-extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, BlockNumber block,
+extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 
 /* Let go of the page of the last call. */

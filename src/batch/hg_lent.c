@@ -71,13 +71,23 @@ hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version)
 		   lent->graph->serials[segment] == version->serial;
 }
 
+/* Mark the vertices of n rows of a segment, whose keys have been asked for. */
+static void
+hg_lent_mark_rows(HgLent *lent, const HgSegmentArray *array, const uint32 *rows, uint32 n)
+{
+	int64 keys[HG_BATCH_ROWS];
+
+	for (uint32 i = 0; i < n; i++)
+		keys[i] = hg_segment_unit(array->width, array->values, rows[i]);
+	hg_flat_mark_vertices(&lent->graph->flat.shape, keys, n, lent->masked);
+}
+
 /* Mark the vertices of rows of a version that are not lent, all of them or those without a bit. */
 static void
 hg_lent_mark(HgLent *lent, const HgSegmentVersion *version, const uint64 *bits)
 {
-	const HgFlatShape *shape = &lent->graph->flat.shape;
 	HgSegmentArray array = hg_segment_array(version, hg_segment_find_column(version, &lent->key));
-	int64 keys[HG_BATCH_ROWS];
+	uint32 rows[HG_BATCH_ROWS];
 	uint32 n = 0;
 
 	for (uint32 first = 0; first < version->nrows; first += 64)
@@ -87,15 +97,17 @@ hg_lent_mark(HgLent *lent, const HgSegmentVersion *version, const uint64 *bits)
 		if (version->nrows - first < 64)
 			left &= (UINT64CONST(1) << (version->nrows - first)) - 1;
 		for (; left != 0; left &= left - 1)
-			keys[n++] =
-				hg_segment_unit(array.width, array.values, first + pg_rightmost_one_pos64(left));
+		{
+			rows[n] = first + pg_rightmost_one_pos64(left);
+			HG_PREFETCH(array.values + (Size) rows[n++] * array.width);
+		}
 		if (n > HG_BATCH_ROWS - 64)
 		{
-			hg_flat_mark_vertices(shape, keys, n, lent->masked);
+			hg_lent_mark_rows(lent, &array, rows, n);
 			n = 0;
 		}
 	}
-	hg_flat_mark_vertices(shape, keys, n, lent->masked);
+	hg_lent_mark_rows(lent, &array, rows, n);
 }
 
 /* Rows of a version are not lent: mark them, where they are few so far. */

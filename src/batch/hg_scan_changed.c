@@ -115,7 +115,16 @@ hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRe
 	}
 	look.nothers = (uint8) lines->nothers;
 	memcpy(look.rows + look.nrows, lines->others, lines->nothers * sizeof(OffsetNumber));
-	hg_looks_keep(&version->looks, block, xmin, &look);
+	hg_looks_keep(&version->looks, block, xmin, &look, lines->buffer);
+}
+
+/* Where a version's block is; no valid one where the block is negative. */
+static HgHeapPlace
+hg_changed_place(HgSegmentVersion *version, int block)
+{
+	if (block < 0)
+		return (HgHeapPlace){InvalidBlockNumber, InvalidBuffer};
+	return (HgHeapPlace){version->first + block, hg_looks_buffer(&version->looks, block)};
 }
 
 HgChangedLook
@@ -132,13 +141,13 @@ hg_changed_look(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	HgLook look;
 	XLogRecPtr lsn;
 
-	if (following >= 0)
-		hg_looks_prefetch(&version->looks, following);
-	hg_heap_look_begin(&page, scan, version->first + block,
-					   following < 0 ? InvalidBlockNumber : version->first + following);
+	hg_heap_look_begin(&page, scan, hg_changed_place(version, block),
+					   hg_changed_place(version, following));
+	lines->buffer = page.buffer;
 	lsn = hg_heap_look_lsn(&page);
 	if (hg_looks_find(&version->looks, block, lsn, xmin, &look))
 	{
+		hg_looks_set_buffer(&version->looks, block, page.buffer);
 		hg_heap_look_end(&page);
 		*count = hg_changed_recall(&look, first, first + nrows, bits, lines);
 		return HG_CHANGED_RECALLED;
@@ -191,6 +200,7 @@ hg_changed_add(HgChangedBlocks *blocks, int block, const HgHeapLines *lines)
 	hg_block_bits_set(&blocks->blocks, block);
 	blocks->starts[block] = blocks->nlines;
 	blocks->counts[block] = (uint16) lines->nothers;
+	blocks->buffers[block] = lines->buffer;
 	if (lines->nothers > 0)
 		memcpy(blocks->lines + blocks->nlines, lines->others,
 			   lines->nothers * sizeof(OffsetNumber));

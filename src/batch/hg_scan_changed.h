@@ -46,6 +46,7 @@ typedef struct HgChangedBlocks
 	HgBlockBits blocks;
 	uint32 starts[HG_SEGMENT_BLOCKS]; /* where the lines of a block's other rows begin ... */
 	uint16 counts[HG_SEGMENT_BLOCKS]; /* ... and how many they are */
+	Buffer buffers[HG_SEGMENT_BLOCKS]; /* that had the page of such a block */
 	uint32 nlines;
 	uint32 room;
 	OffsetNumber *lines; /* [nlines] line pointers of all of them */

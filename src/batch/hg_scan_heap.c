@@ -222,8 +222,8 @@ hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun
 	else
 	{
 		*all = room >= run->nlines - run->taken;
-		hg_heap_page_take(&heap->page, scan, run->block, run->lines + run->taken,
-						  Min(room, run->nlines - run->taken), slot);
+		hg_heap_page_take(&heap->page, scan, (HgHeapPlace){run->block, run->recent},
+						  run->lines + run->taken, Min(room, run->nlines - run->taken), slot);
 	}
 	taken = heap->page.ntuples;
 	/* of a page of which few rows are wanted all lines of the cache are too many */

@@ -100,6 +100,9 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 
 	if (!TransactionIdIsValid(horizon))
 		nblocks = 0;
+	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0;
+		 block = hg_scan_next_changed(segment, block + 1, nblocks))
+		hg_looks_prefetch(&version->looks, block);
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0; block = following)
 	{
 		HgChangedLook look;

@@ -282,6 +282,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 			{
 				run->lines = older->lines + older->starts[block % HG_SEGMENT_BLOCKS];
 				run->nlines = older->counts[block % HG_SEGMENT_BLOCKS];
+				run->recent = older->buffers[block % HG_SEGMENT_BLOCKS];
 			}
 			run->following = hg_resident_scan_following(resident, block);
 			return true;

@@ -56,6 +56,7 @@ typedef struct HgResidentRun
 	/* ... where some of its rows are lent, the line pointers of the others; else NULL */
 	const OffsetNumber *lines;
 	int nlines;
+	Buffer recent; /* then, the buffer that had the page */
 } HgResidentRun;
 
 /*

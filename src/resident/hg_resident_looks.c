@@ -24,7 +24,8 @@
 /* A place for the look at a block; positions of 0 are no page's. */
 typedef struct HgLookPlace
 {
-	pg_atomic_uint32 turn; /* odd while it is written */
+	pg_atomic_uint32 turn;	 /* odd while it is written */
+	pg_atomic_uint32 buffer; /* that had the page; 0: nobody has told */
 	HgLook look;
 } HgLookPlace;
 
@@ -105,7 +106,7 @@ hg_looks_find(HgLooks *looks, int block, XLogRecPtr lsn, TransactionId xmin, HgL
 }
 
 void
-hg_looks_keep(HgLooks *looks, int block, TransactionId xmin, const HgLook *look)
+hg_looks_keep(HgLooks *looks, int block, TransactionId xmin, const HgLook *look, Buffer buffer)
 {
 	HgLookPlace *place;
 	uint32 turn;
@@ -122,8 +123,26 @@ hg_looks_keep(HgLooks *looks, int block, TransactionId xmin, const HgLook *look)
 	if (turn % 2 != 0 || !pg_atomic_compare_exchange_u32(&place->turn, &turn, turn + 1))
 		return;
 	place->look = *look;
+	pg_atomic_write_u32(&place->buffer, (uint32) buffer);
 	pg_write_barrier();
 	pg_atomic_write_u32(&place->turn, turn + 2);
+}
+
+Buffer
+hg_looks_buffer(HgLooks *looks, int block)
+{
+	HgLookPlace *places = hg_looks_places(looks);
+
+	return places != NULL ? (Buffer) pg_atomic_read_u32(&places[block].buffer) : InvalidBuffer;
+}
+
+void
+hg_looks_set_buffer(HgLooks *looks, int block, Buffer buffer)
+{
+	HgLookPlace *places = hg_looks_places(looks);
+
+	if (places != NULL && pg_atomic_read_u32(&places[block].buffer) != (uint32) buffer)
+		pg_atomic_write_u32(&places[block].buffer, (uint32) buffer);
 }
 
 void

@@ -29,7 +29,8 @@
  * gone by.
  *
  * A look is a cache line, written and read without a lock: who reads one that is being written
- * finds none.
+ * finds none.  Beside it stands the buffer that had the page, which spares the next one a search
+ * for it: whether it has the page still is looked at there.
  *
  * MEMORY.  Looks are had again by looking, so that they have what nothing else wants: none are kept
  * where a sixteenth of the area would not stay free, and they are the first to go where a loader,
@@ -48,6 +49,7 @@
 
 #include "access/xlogdefs.h"
 #include "port/atomics.h"
+#include "storage/buf.h"
 
 /* So many rows of a block a look tells of: one that finds more is not kept. */
 #define HG_LOOK_ROWS 20
@@ -80,8 +82,19 @@ extern Size hg_looks_free(HgLooks *looks);
 extern bool hg_looks_find(HgLooks *looks, int block, XLogRecPtr lsn, TransactionId xmin,
 						  HgLook *look);
 
-/* Keep one that a snapshot of that xmin has taken, where there is room for it. */
-extern void hg_looks_keep(HgLooks *looks, int block, TransactionId xmin, const HgLook *look);
+/*
+ * Keep one that a snapshot of that xmin has taken, where there is room for it, and in which buffer
+ * the page was.
+ */
+extern void hg_looks_keep(HgLooks *looks, int block, TransactionId xmin, const HgLook *look,
+						  Buffer buffer);
+
+/*
+ * Where a block's page was when it was looked at last, if somebody has told: it may have gone
+ * meanwhile.  And tell where it is now.
+ */
+extern Buffer hg_looks_buffer(HgLooks *looks, int block);
+extern void hg_looks_set_buffer(HgLooks *looks, int block, Buffer buffer);
 
 /* The cache line of a block's look is wanted soon. */
 extern void hg_looks_prefetch(HgLooks *looks, int block);

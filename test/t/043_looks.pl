@@ -261,13 +261,14 @@ $node->stop;
 # ---------------------------------------------------------------- memory
 
 # A row a block: the looks of a segment take more than its columns.
-my $small = new_server('looks_memory', conf => $settings . "hashgraph.resident_memory = '4MB'\n");
+my $small = new_server('looks_memory', conf => $settings . "hashgraph.resident_memory = '4MB'\nshared_buffers = '2MB'\n");
 $small->safe_psql('postgres', <<'SQL');
 create table w (k int, pad text) with (autovacuum_enabled = off);
 alter table w alter pad set storage plain;
 insert into w select i, repeat('x', 7500) from generate_series(1, 1021 * 16) i;
 create table s (k int, w int) with (autovacuum_enabled = off);
 insert into s select i, i % 100 from generate_series(1, 50000) i;
+do $$ begin for i in 1 .. 8 loop execute format('create table small%s as select i from generate_series(1, 10000) i', i); end loop; end $$;
 do $$ begin for i in 1 .. 20 loop execute format('create table later%s with (autovacuum_enabled = off) as select generate_series(1, 45000) as k', i); end loop; end $$;
 vacuum (freeze, analyze);
 select hashgraph_resident_add('w', array['k'], keys => array['k'], wait => true);
@@ -308,6 +309,17 @@ SQL
 	$session->run_each($drop);
 	is($session->run_each($sum), $expected, 'where there is room again they are right');
 	cmp_ok($used->(), '>=', $before + $looks, '... and kept again');
+
+	# Pages that have left the buffers that looks tell of, and which other pages have now.
+	my $read = sub { ($session->run_each("explain (analyze, buffers, costs off) $sum") =~ /Seq Scan on w .*\n *Buffers: shared(?: hit=\d+)?(?: read=(\d+))?/)[0] // 0 };
+	my $read_others = 'set hashgraph.enabled = off; ' . join('', map { "select count(*) from small$_;" } (1 .. 8) x 8) . 'set hashgraph.enabled = on';
+	$looked_before = $looked_at->();
+	$session->run_each($read_others);
+	is($session->run_each($sum), $expected, 'where pages are in other buffers than when they were looked at the rows are right');
+	$session->run_each($read_others);
+	cmp_ok($read->(), '>=', 16, '... and they had gone');
+	is($session->run_each($sum), $expected, '... and come back');
+	is($looked_at->(), $looked_before, '... and were not looked at again');
 	$small->safe_psql('postgres', q{select hashgraph_resident_drop('w')});
 	cmp_ok($used->(), '<', 128 * 1024, 'with the table all of it is given back');
 }
