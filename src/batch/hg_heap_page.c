@@ -179,11 +179,18 @@ hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 	return block;
 }
 
+/* Is it known which buffer had the page of a place? */
+static inline bool
+hg_heap_place_is_known(HgHeapPlace place)
+{
+	return place.recent > 0 && place.recent <= NBuffers;
+}
+
 /* Pin the page of a place. */
 static Buffer
 hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
 {
-	if (place.recent <= 0 || place.recent > NBuffers ||
+	if (!hg_heap_place_is_known(place) ||
 		!hg_read_recent_buffer(scan->rs_rd, place.block, place.recent))
 		return ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, place.block, RBM_NORMAL,
 								  ((HeapScanDesc) scan)->rs_strategy);
@@ -353,7 +360,7 @@ hg_heap_page_ahead(Relation relation, BlockNumber block)
 static const char *
 hg_heap_place_ahead(Relation relation, HgHeapPlace place)
 {
-	if (place.recent <= 0 || place.recent > NBuffers)
+	if (!hg_heap_place_is_known(place))
 		return hg_heap_page_ahead(relation, place.block);
 	HG_PREFETCH(GetBufferDescriptor(place.recent - 1));
 	return (const char *) BufferGetBlock(place.recent);

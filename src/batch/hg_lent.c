@@ -99,7 +99,8 @@ hg_lent_mark(HgLent *lent, const HgSegmentVersion *version, const uint64 *bits)
 		for (; left != 0; left &= left - 1)
 		{
 			rows[n] = first + pg_rightmost_one_pos64(left);
-			HG_PREFETCH(array.values + (Size) rows[n++] * array.width);
+			HG_PREFETCH(array.values + (Size) rows[n] * array.width);
+			n++;
 		}
 		if (n > HG_BATCH_ROWS - 64)
 		{

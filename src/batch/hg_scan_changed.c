@@ -19,9 +19,9 @@
  * has them filled again, fills them with rows that are younger.  All rows of the block were copied.
  * And a row is not changed in its place, but for its header and what the catalogs have.  The raw
  * xmin stays as it is when a row is frozen; versions of PostgreSQL before 9.4 put an id there that
- * precedes all others.  Of rows whose ids are half of all ids older than the horizon it may not tell
- * their age, which has them be read from the heap.  A horizon is believed as long as no id that was given out
- * since can be taken for an older one.
+ * precedes all others.  Of rows whose ids are half of all ids older than the horizon it may not
+ * tell their age, which has them be read from the heap.  A horizon is believed as long as no id that
+ * was given out since can be taken for an older one.
  *
  * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
  * by its line pointers and headers (hg_heap_page.c).  Where somebody has looked before, and found

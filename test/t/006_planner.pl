@@ -249,7 +249,7 @@ my %queries = (
 # The bar is 15 % for a chain of ten tables that have keys.  Of tables without an index
 # there is less to plan, so that the same work weighs more; and in a star it is done for
 # the largest number of pairs, with keys for the nested loops of each as well: on an AMD EPYC
-# it takes 24 % with them, and 38 % without.
+# it takes 22 % with them, and 36 % without.
 my %bars = (
 	'chain of ten, primary keys' => 15, 'star of ten, primary keys' => 35,
 	'chain of ten, no index' => 30, 'star of ten, no index' => 50);
