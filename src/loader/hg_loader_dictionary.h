@@ -3,9 +3,7 @@
  * hg_loader_dictionary.h
  *	  Packed values of a segment's column to a dictionary of those that differ.
  *
- * Values are told apart by their bytes as they are kept, and nothing is said of what their type
- * calls equal: one value may have several codes, where it is compressed in one row and not in
- * another.
+ * Its codes are those of hg_loader_codes.h.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -9,10 +9,7 @@
  * device's under the number of its version (resident/hg_resident_graph_version.h), so that nobody
  * ever gets another one, and is dropped there when the version is freed here.
  *
- * COLUMNS that joins have asked for follow it, those whose values lie in arrays of a width that an
- * engine has.  A column is of the rows of the segment versions that the graph lists, all of which
- * have to be there still: else the next graph is soon made, and its columns are those of the
- * versions that there are then.
+ * Columns that joins have asked for follow it (hg_loader_keep_column.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,6 +23,7 @@
 #include "backend/hg_cleanup.h"
 #include "backend/hg_host.h"
 #include "loader/hg_loader_keep.h"
+#include "loader/hg_loader_keep_column.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"
@@ -72,150 +70,6 @@ hg_keep_put(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgError *err
 }
 
 /* ---------------------------------------------------------------------
- * Columns
- * ---------------------------------------------------------------------
- */
-
-/* Values that are put at a time, with bytes that tell NULL. */
-#define HG_KEEP_ROWS 65536
-
-/* A column of the rows of a pinned graph. */
-typedef struct HgKeepColumn
-{
-	HgCleanup cleanup; /* of pins */
-	HgResidentColumn column;
-	uint32 nparts;
-	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
-	uint8 *nulls;		   /* [HG_KEEP_ROWS] */
-	HgKeptColumnSpec spec;
-} HgKeepColumn;
-
-/* Let go of the versions. */
-static void
-hg_keep_unpin(void *arg)
-{
-	HgKeepColumn *keep = arg;
-
-	for (uint32 part = 0; part < keep->nparts; part++)
-		if (DsaPointerIsValid(keep->versions[part]))
-			hg_segment_version_release(keep->versions[part]);
-	keep->nparts = 0;
-}
-
-/* Pin the segment versions that a graph lists; false where one is not there any more. */
-static bool
-hg_keep_pin(HgKeepColumn *keep, HgResidentRelation key, const HgPinnedGraph *graph,
-			AttrNumber number)
-{
-	HgDirectoryEntry *entry = hg_directory_lock(key, false);
-	const HgDirectoryColumn *column;
-	const HgSegmentSlot *slots;
-	bool all;
-
-	if (entry == NULL)
-		return false;
-	column = hg_directory_find_column(entry, number);
-	slots = hg_directory_slots(entry);
-	all = column != NULL && column->planned.number == number;
-	for (uint32 part = 0; part < graph->nsegments && all; part++)
-	{
-		const uint64 serial = graph->serials[part];
-
-		keep->versions[part] = InvalidDsaPointer;
-		keep->nparts = part + 1;
-		if (serial == 0 || (serial & HG_GRAPH_PASSED) != 0)
-			continue;
-		all = part < entry->nslots && DsaPointerIsValid(slots[part].version) &&
-			  hg_segment_version(slots[part].version)->serial == serial;
-		if (!all)
-			break;
-		hg_segment_version_pin(hg_segment_version(slots[part].version));
-		keep->versions[part] = slots[part].version;
-	}
-	if (all)
-		keep->column = column->planned;
-	hg_directory_unlock(entry);
-	return all;
-}
-
-/* Find out the shape of the column; false where its values can't be kept. */
-static bool
-hg_keep_shape(HgKeepColumn *keep)
-{
-	HgKeptColumnShape *shape = &keep->spec.shape;
-	const int16 length = keep->column.length;
-
-	if (!keep->column.by_value || (length != 1 && length != 2 && length != 4 && length != 8))
-		return false;
-	*shape =
-		(HgKeptColumnShape){.width = (uint32) length, .parts = Max(keep->nparts, 1), .stride = 1};
-	for (uint32 part = 0; part < keep->nparts; part++)
-	{
-		const HgSegmentVersion *version;
-		int at;
-
-		if (!DsaPointerIsValid(keep->versions[part]))
-			continue;
-		version = hg_segment_version(keep->versions[part]);
-		at = hg_segment_find_column(version, &keep->column);
-		if (at < 0 || version->columns[at].form.encoding != HG_ENCODING_FIXED ||
-			version->columns[at].form.width != length)
-			return false;
-		shape->stride = Max(shape->stride, version->nrows);
-	}
-	return true;
-}
-
-/* Bytes that tell which of some rows are NULL; NULL: none is. */
-static const uint8 *
-hg_keep_nulls(const HgKeepColumn *keep, const HgSegmentArray *array, uint32 first, uint32 count)
-{
-	bool any = false;
-
-	if (array->valid == NULL)
-		return NULL;
-	for (uint32 i = 0; i < count; i++)
-	{
-		keep->nulls[i] = !hg_segment_bit(array->valid, first + i);
-		any |= keep->nulls[i];
-	}
-	return any ? keep->nulls : NULL;
-}
-
-/* Send the values of a segment to a job that was opened for the column. */
-static HgStatus
-hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 part,
-					HgError *error)
-{
-	const HgSegmentVersion *version = hg_segment_version(keep->versions[part]);
-	const uint64 place = (uint64) part * keep->spec.shape.stride;
-	HgStatus status = HG_OK;
-	HgSegmentArray array =
-		hg_segment_array(version, hg_segment_find_column(version, &keep->column));
-
-	for (uint32 first = 0; first < version->nrows && status == HG_OK; first += HG_KEEP_ROWS)
-	{
-		const uint32 count = Min(HG_KEEP_ROWS, version->nrows - first);
-
-		status = engine->put_values(job, array.values + (Size) first * array.width,
-									hg_keep_nulls(keep, &array, first, count), count, place + first,
-									error);
-	}
-	return status;
-}
-
-static HgStatus
-hg_keep_put_column(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *error)
-{
-	HgStatus status = HG_OK;
-
-	for (uint32 part = 0; part < keep->nparts && status == HG_OK; part++)
-		if (DsaPointerIsValid(keep->versions[part]))
-			status = hg_keep_put_segment(keep, engine, job, part, error);
-	return status;
-}
-
-/* ---------------------------------------------------------------------
  * Jobs
  * ---------------------------------------------------------------------
  */
@@ -239,7 +93,7 @@ hg_keep_send(const HgKeepTask *task, HgEngine *engine, HgKeeping *keeping, uint6
 
 	if (status != HG_OK)
 		return status;
-	status = task->column != NULL ? hg_keep_put_column(task->column, engine, job, error)
+	status = task->column != NULL ? hg_keep_column_put(task->column, engine, job, error)
 								  : hg_keep_put(engine, job, task->graph, error);
 	keeping->sent = true;
 	if (status == HG_OK)
@@ -306,25 +160,20 @@ static bool
 hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColumn *asked,
 			   bool (*is_left)(void))
 {
-	const HgResidentGraph *version = hg_graph_version(pinned->pointer);
 	const AttrNumber number = (AttrNumber) pg_atomic_read_u32(&asked->number);
-	HgKeepColumn *keep = palloc0(sizeof(HgKeepColumn));
-	HgKeepTask task = {.spec = {.key_width = sizeof(uint64), .device = -1}, .column = keep};
+	HgKeepColumn *column = hg_keep_column_pin(key, pinned, number);
+	HgKeepTask task = {.spec = {.key_width = sizeof(uint64), .device = -1}, .column = column};
 	bool there = true;
 
-	keep->versions = palloc(Max(pinned->nsegments, 1) * sizeof(dsa_pointer));
-	keep->nulls = palloc(HG_KEEP_ROWS);
-	hg_cleanup_register(&keep->cleanup, CurrentMemoryContext, hg_keep_unpin, keep);
-	if (hg_keep_pin(keep, key, pinned, number) && hg_keep_shape(keep))
+	if (column != NULL)
 	{
-		keep->spec.name = hg_graph_version_name(version, number);
-		task.spec.keep_column = &keep->spec;
-		asked->shape = keep->spec.shape;
+		task.spec.keep_column = &column->spec;
+		asked->shape = column->spec.shape;
 		there = hg_keep_give(&task, &asked->copy, is_left);
+		hg_keep_column_unpin(column);
 	}
 	else
 		hg_device_copy_set_missed(&asked->copy, hg_graph_keeper());
-	hg_keep_unpin(keep);
 	return there;
 }
 

@@ -27,6 +27,7 @@
 #include "backend/hg_cleanup.h"
 #include "engine/hg_flat.h"
 #include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph_codes.h"
 #include "resident/hg_resident_graph_version.h"
 
 /* A graph version that this process has pinned, with addresses of its own. */
@@ -51,8 +52,8 @@ extern HgPinnedGraph *hg_resident_graph_look(Relation rel, const HgGraphKey *key
  */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 /*
- * Pin the graph of a table's key that the device process of this epoch is to be given, or columns of
- * it; NULL where there is none.
+ * Pin the graph of a table's key that the device process of this epoch is to be given, or columns
+ * of it; NULL where there is none.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 												uint64 epoch);
@@ -60,11 +61,12 @@ extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /*
  * Does the device process that is ready keep a copy of a pinned graph, as far as is known here, and
- * of a column of its rows?  One of a column that is not there is asked for.
+ * of a column of its rows?  One of a column that is not there is asked for.  *codes is NULL, or
+ * what the copy's values are codes of.
  */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use);
 extern bool hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number,
-										   HgKeptColumnUse *use);
+										   HgKeptColumnUse *use, const HgGraphCodes **codes);
 
 /* It has answered that some of it is not there any more. */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph);

@@ -16,6 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
+#include "resident/hg_resident_graph_codes.h"
 #include "resident/hg_resident_graph_version.h"
 
 static uint32
@@ -64,6 +65,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		pg_atomic_init_u64(&graph->columns[i].used_at, 0);
 		hg_device_copy_init(&graph->columns[i].copy);
 	}
+	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	graph->nsegments = nsegments;
 	graph->serials = serials;
 	graph->bins = bins;
@@ -141,6 +143,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 	if (pg_atomic_sub_fetch_u32(&graph->users, 1) > 0)
 		return;
 	hg_graph_version_forget_copies(graph);
+	hg_graph_codes_free(graph);
 	chunks = hg_resident_address(graph->bins);
 	/* the version counts the bytes of all of it */
 	for (uint32 i = 0; i < hg_graph_version_nbins(graph); i++)

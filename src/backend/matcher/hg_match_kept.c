@@ -89,6 +89,30 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse 
 	return asked;
 }
 
+/* Are all codes that groups are told by such as there are? */
+static HgStatus
+hg_kept_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const HgGroupSet *groups,
+					HgError *error)
+{
+	const uint32 words = hg_reduce_words(reduce);
+
+	for (uint32 k = 0; k < reduce->nkeys; k++)
+	{
+		const HgReduceColumn *key = &reduce->keys[k];
+		const uint32 ncodes = spec->kept[key->side]->ncodes[key->column];
+
+		for (uint64 i = 0; ncodes > 0 && i < groups->count; i++)
+		{
+			const uint64 *record = groups->words + i * words;
+
+			if ((record[reduce->nkeys] >> k & 1) == 0 && record[k] >= ncodes)
+				return hg_error_set(error, HG_DEVICE_FAILED, NULL,
+									"the device tells of a group by a code that there is not");
+		}
+	}
+	return HG_OK;
+}
+
 /* Have an open job answer. */
 static HgStatus
 hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse uses[2],
@@ -116,6 +140,8 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse 
 	status = hg_reduction_fetch(reduction, engine, job, spec->mode, task->context, &answer->groups,
 								error);
 	answer->pairs = answer->groups.pairs;
+	if (status == HG_OK && !answer->groups.too_many)
+		status = hg_kept_check_codes(spec, &reduction->spec, &answer->groups, error);
 	return status;
 }
 

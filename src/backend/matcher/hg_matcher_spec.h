@@ -47,6 +47,7 @@ typedef struct HgKeptLent
 {
 	HgKeptUse use;
 	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
+	uint32 ncodes[HG_MAX_COLUMNS]; /* of such as have codes, which are below that; 0: values */
 	bool has_columns;
 	const uint64
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */

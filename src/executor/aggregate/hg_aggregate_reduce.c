@@ -3,11 +3,11 @@
  * hg_aggregate_reduce.c
  *	  The aggregate node's groups that come from a device.
  *
- * Where all aggregates are counts, sums, averages and extremes of integers, over plain columns and
- * without FILTER, and group columns are by value, the join below may hand over groups of its
- * rows instead of the rows (hg_join_reduce.c).  They are merged into the groups that are here, as
- * rows would be, so that it does not matter how often that happens and what comes as rows: chunks
- * and partitions of the join, and the parts of the processes below a Gather.
+ * Where all aggregates are counts, sums, averages and extremes of integers, or counts of anything,
+ * over plain columns and without FILTER, the join below may hand over groups of its rows instead of
+ * the rows (hg_join_reduce.c).  They are merged into the groups that are here, as rows would be, so
+ * that it does not matter how often that happens and what comes as rows: chunks and partitions of
+ * the join, and the parts of the processes below a Gather.
  *
  * A device tells values apart by their bits.  Those that the type holds to be equal all the same
  * come in several groups, which are one after they are merged.
@@ -34,8 +34,15 @@
 static uint64
 hg_aggregate_group_bytes(const HgAggregateState *state)
 {
-	return state->groups->group_bytes + HG_GROUP_SLOT_BYTES +
-		   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
+	const HgGroups *groups = state->groups;
+	uint64 bytes = groups->group_bytes + HG_GROUP_SLOT_BYTES +
+				   hg_reduce_words(&state->reduction.reducer.spec) * sizeof(uint64);
+
+	/* its copies of values, which are not longer if they come so */
+	for (int i = 0; i < groups->nvalues; i++)
+		if (!groups->byvals[i])
+			bytes += 2 * HG_GRAPH_CODED_BYTES;
+	return bytes;
 }
 
 /* HgReducer.room */
@@ -78,7 +85,7 @@ hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *r
 		{
 			const uint64 *record = records + (size_t) i * words;
 
-			/* widened with its sign: as it lies in a Datum */
+			/* widened with its sign, or a pointer: as it lies in a Datum */
 			batch->values[column][i] = (Datum) record[k];
 			batch->nulls[column][i] = (record[spec->nkeys] >> k & 1) != 0;
 			batch->has_nulls[column] |= batch->nulls[column][i];

@@ -51,21 +51,25 @@ hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set)
 }
 
 bool
-hg_join_send_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint32 *column)
+hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width, uint32 *column)
 {
-	const HgColumn *of_store = &sent->input->rows->columns[stored];
-
 	*column = 0;
 	while (*column < set->ncolumns && sent->columns[*column] != stored)
 		(*column)++;
 	if (*column < set->ncolumns)
 		return true;
-	if (*column == HG_MAX_COLUMNS || !of_store->attbyval)
+	if (*column == HG_MAX_COLUMNS)
 		return false;
 	sent->columns[*column] = stored;
-	set->widths[*column] = (uint8) of_store->attlen;
+	set->widths[*column] = width;
 	set->ncolumns++;
 	return true;
+}
+
+bool
+hg_join_sends_values(const HgInput *input, int stored)
+{
+	return input->rows->columns[stored].attbyval;
 }
 
 HgJoinGather *
@@ -84,7 +88,10 @@ hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2])
 
 		hg_join_begin_sent(inputs[side], &gather->sent[side], set);
 		for (int stored = 0; stored < inputs[side]->ncolumns && possible; stored++)
-			possible = hg_join_send_column(&gather->sent[side], set, stored, &column);
+			possible =
+				hg_join_sends_values(inputs[side], stored) &&
+				hg_join_add_column(&gather->sent[side], set, stored,
+								   (uint8) inputs[side]->rows->columns[stored].attlen, &column);
 		if (!possible)
 			set->ncolumns = 0;
 	}

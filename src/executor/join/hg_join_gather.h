@@ -27,10 +27,14 @@ typedef struct HgSentColumns
 extern void hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set);
 
 /*
- * Add a column of the store, if it can be sent and is not among them; *column becomes its place in
- * the set.  False where it can't be.
+ * Add a column of the store, if it is not among them, in values of so many bytes; *column becomes
+ * its place in the set.  False where there is none left.
  */
-extern bool hg_join_send_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint32 *column);
+extern bool hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width,
+							   uint32 *column);
+
+/* Are the values of a column of the store such as can be sent as they are? */
+extern bool hg_join_sends_values(const HgInput *input, int stored);
 
 /* The columns that may come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;

@@ -91,7 +91,7 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 
 	*shape = (HgLendShape){.pairs = state->css.ss.ps.plan->plan_rows * processes,
 						   .answered = !hg_join_streams(&state->rules, state->matched) ||
-									   hg_join_planned_reduction(state->reduction) != NULL};
+									   state->reduction != NULL};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgInput *input = state->inputs[side];
@@ -314,18 +314,26 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 /* Find the columns of a side that a reduction needs on a device; false where one is not there. */
 static bool
 hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
-						  HgKeptColumnUse *columns)
+						  HgKeptLent *kept)
 {
 	const HgLent *lent = state->inputs[side]->lent;
 	const HgColumnSet *set = &reduction->columns[side];
+	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
 	bool all = true;
 
 	hg_join_reduction_numbers(state->reduction, side, numbers);
 	/* all of them are asked for at once */
 	for (uint32 column = 0; column < set->ncolumns; column++)
-		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &columns[column]) &&
-			   columns[column].shape.width == set->widths[column];
+	{
+		const HgGraphCodes **of = &codes->of[side][column];
+
+		*of = NULL;
+		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
+											  of) &&
+			   kept->columns[column].shape.width == set->widths[column];
+		kept->ncodes[column] = *of != NULL ? (*of)->ncodes : 0;
+	}
 	return all;
 }
 
@@ -340,9 +348,8 @@ hg_join_tell_kept(HgJoinState *state, HgMatcherSpec *spec)
 
 		if (!hg_resident_graph_is_kept(lent->graph, &kept->use))
 			continue;
-		kept->has_columns =
-			spec->reduction != NULL &&
-			hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept->columns);
+		kept->has_columns = spec->reduction != NULL &&
+							hg_join_find_kept_columns(state, (HgSide) side, spec->reduction, kept);
 		kept->places = lent->places;
 		spec->kept[side] = kept;
 	}

@@ -9,6 +9,10 @@
  * That is decided for each chunk of the outer side, before its keys are handed over; a chunk whose
  * matches are not reduced, for whatever reason, streams them, and both add up.
  *
+ * Columns of other types can be grouped by, and counted, where a device keeps codes of them beside
+ * the graphs of both sides (resident/hg_resident_graph_codes.h): what goes up are the values, which
+ * lie beside the graph version, and are there as long as the join has that.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -18,32 +22,49 @@
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
+/* Of the column that codes are in on a device. */
+#define HG_CODE_WIDTH sizeof(uint16)
+
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
+	bool coded;			/* some can't be sent, but kept, as codes ... */
+	HgJoinCodes codes;	/* ... of these values */
 	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
 };
 
 /*
- * Have the column at a place in the scan slot sent, and enter it as what is asked for; false
- * where it can't be.
+ * Have the column at a place in the scan slot sent, or asked of a device that keeps it, and enter
+ * it as what is asked for; false where it can't be, or codes of its values are not enough.
  */
 static bool
-hg_join_reduce_column(HgJoinReduction *reduction, int place, HgReduceColumn *wanted)
+hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
+					  HgReduceColumn *wanted)
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
 		HgSentColumns *side = &reduction->sides[s];
 		int stored = 0;
+		uint8 width = HG_CODE_WIDTH;
 
 		while (stored < side->input->ncolumns && side->input->to[stored] != place)
 			stored++;
 		if (stored == side->input->ncolumns)
 			continue;
 		wanted->side = (uint32) s;
-		return hg_join_send_column(side, &reduction->wanted.columns[s], stored, &wanted->column);
+		if (hg_join_sends_values(side->input, stored))
+			width = (uint8) side->input->rows->columns[stored].attlen;
+		else if (code_suffices)
+		{
+			reduction->coded = true;
+			wanted->is_signed = 0;
+		}
+		else
+			return false;
+		return hg_join_add_column(side, &reduction->wanted.columns[s], stored, width,
+								  &wanted->column);
 	}
 	return false;
 }
@@ -55,10 +76,11 @@ hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 	HgReduceSpec *spec = &reduction->wanted.spec;
 
 	for (uint32 i = 0; i < spec->nkeys; i++)
-		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], &spec->keys[i]))
+		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], true, &spec->keys[i]))
 			return false;
 	for (uint32 i = 0; i < spec->nitems; i++)
 		if (!hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
+								   spec->items[i].kind == HG_REDUCE_COUNT,
 								   &spec->items[i].argument))
 			return false;
 	return true;
@@ -91,13 +113,17 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return reduction != NULL ? &reduction->wanted : NULL;
+	return reduction != NULL && !reduction->coded ? &reduction->wanted : NULL;
 }
 
 const HgReduction *
 hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matched[2])
 {
 	if (reduction == NULL || matched[HG_OUTER].tracked || matched[HG_INNER].tracked)
+		return NULL;
+	/* codes are there of rows that are lent alone, which meet each other alone on a device */
+	if (reduction->coded && (reduction->sides[HG_OUTER].input->lent == NULL ||
+							 reduction->sides[HG_INNER].input->lent == NULL))
 		return NULL;
 	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
@@ -110,8 +136,36 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 	const HgSentColumns *sent = &reduction->sides[side];
 
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
-		numbers[column] = sent->input->lent->columns[sent->input->from[sent->columns[column]]]
-							  .column.number;
+		numbers[column] =
+			sent->input->lent->columns[sent->input->from[sent->columns[column]]].column.number;
+}
+
+HgJoinCodes *
+hg_join_reduction_codes(HgJoinReduction *reduction)
+{
+	return &reduction->codes;
+}
+
+/* Have records have values in place of codes, which the matcher has looked at. */
+static void
+hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
+{
+	const HgReduceSpec *spec = &reduction->wanted.spec;
+	const uint32 words = hg_reduce_words(spec);
+
+	for (uint32 k = 0; k < spec->nkeys; k++)
+	{
+		const HgReduceColumn *key = &spec->keys[k];
+		const HgGraphCodes *codes = reduction->codes.of[key->side][key->column];
+
+		for (uint64 i = 0; codes != NULL && i < groups->count; i++)
+		{
+			uint64 *record = groups->words + i * words;
+
+			if ((record[spec->nkeys] >> k & 1) == 0)
+				record[k] = PointerGetDatum(hg_graph_code_value(codes, (uint32) record[k]));
+		}
+	}
 }
 
 bool
@@ -121,6 +175,8 @@ hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 
 	if (reduction == NULL || !hg_matcher_reduce(matcher, &groups))
 		return false;
+	if (reduction->coded)
+		hg_join_decode(reduction, &groups);
 	reduction->untold_rows += groups.pairs;
 	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count);
 	return !groups.partial;

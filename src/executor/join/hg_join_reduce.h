@@ -30,6 +30,12 @@ typedef struct HgReducer
 	void *arg;
 } HgReducer;
 
+/* What a device's copies of columns have in place of values, by HgSide and column; NULL: values. */
+typedef struct HgJoinCodes
+{
+	const HgGraphCodes *of[2][HG_MAX_COLUMNS];
+} HgJoinCodes;
+
 /* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
 typedef struct HgJoinReduction HgJoinReduction;
 
@@ -40,7 +46,7 @@ typedef struct HgJoinReduction HgJoinReduction;
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 												 const HgReducer *reducer, const int *places);
 
-/* What the matches may be reduced to by the plan alone; or NULL. */
+/* What the matches may be reduced to by the plan alone, of rows that are sent; or NULL. */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
 
 /* What those of the rows in memory may be reduced to, for the matcher; or NULL. */
@@ -50,6 +56,9 @@ extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 /* The columns of a side that are needed for that, as the table numbers them whose rows are lent. */
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
+
+/* Where it is to be told which codes a device keeps. */
+extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
 
 /* Hand the matches up in groups; false where some can't be, and are to be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);

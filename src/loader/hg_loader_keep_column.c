@@ -1,0 +1,334 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_keep_column.c
+ *	  Columns of a graph's rows that a device is given.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+
+#include "loader/hg_loader_keep_column.h"
+#include "resident/hg_resident_directory.h"
+#include "resident/hg_resident_graph_codes.h"
+
+/* Values that are put at a time, with bytes that tell NULL. */
+#define HG_KEEP_ROWS 65536
+
+/* ---------------------------------------------------------------------
+ * Versions
+ * ---------------------------------------------------------------------
+ */
+
+/* Let go of the versions. */
+static void
+hg_keep_cleanup(void *arg)
+{
+	HgKeepColumn *keep = arg;
+
+	for (uint32 part = 0; part < keep->nparts; part++)
+		if (DsaPointerIsValid(keep->versions[part]))
+			hg_segment_version_release(keep->versions[part]);
+	keep->nparts = 0;
+}
+
+void
+hg_keep_column_unpin(HgKeepColumn *keep)
+{
+	hg_keep_cleanup(keep);
+}
+
+/* Pin the segment versions that a graph lists; false where one is not there any more. */
+static bool
+hg_keep_pin_versions(HgKeepColumn *keep, HgResidentRelation key, const HgPinnedGraph *graph,
+					 AttrNumber number)
+{
+	HgDirectoryEntry *entry = hg_directory_lock(key, false);
+	const HgDirectoryColumn *column;
+	const HgSegmentSlot *slots;
+	bool all;
+
+	if (entry == NULL)
+		return false;
+	column = hg_directory_find_column(entry, number);
+	slots = hg_directory_slots(entry);
+	all = column != NULL && column->planned.number == number;
+	for (uint32 part = 0; part < graph->nsegments && all; part++)
+	{
+		const uint64 serial = graph->serials[part];
+
+		keep->versions[part] = InvalidDsaPointer;
+		keep->nparts = part + 1;
+		if (serial == 0 || (serial & HG_GRAPH_PASSED) != 0)
+			continue;
+		all = part < entry->nslots && DsaPointerIsValid(slots[part].version) &&
+			  hg_segment_version(slots[part].version)->serial == serial;
+		if (!all)
+			break;
+		hg_segment_version_pin(hg_segment_version(slots[part].version));
+		keep->versions[part] = slots[part].version;
+	}
+	if (all)
+		keep->column = column->planned;
+	hg_directory_unlock(entry);
+	return all;
+}
+
+/* The version of a part and its array; NULL: the graph has no row of it, or *at is -1. */
+static const HgSegmentVersion *
+hg_keep_version(const HgKeepColumn *keep, uint32 part, int *at)
+{
+	const HgSegmentVersion *version;
+
+	if (!DsaPointerIsValid(keep->versions[part]))
+		return NULL;
+	version = hg_segment_version(keep->versions[part]);
+	*at = hg_segment_find_column(version, &keep->column);
+	return version;
+}
+
+/* ---------------------------------------------------------------------
+ * Values as they are
+ * ---------------------------------------------------------------------
+ */
+
+/* Are there engines with columns of the type's width? */
+static bool
+hg_keep_is_plain(const HgResidentColumn *column)
+{
+	return column->by_value && (column->length == 1 || column->length == 2 || column->length == 4 ||
+								column->length == 8);
+}
+
+/* Find out the shape of the column; false where a segment has it not, or otherwise. */
+static bool
+hg_keep_shape(HgKeepColumn *keep)
+{
+	HgKeptColumnShape *shape = &keep->spec.shape;
+	const bool plain = hg_keep_is_plain(&keep->column);
+
+	*shape = (HgKeptColumnShape){.width = plain ? (uint32) keep->column.length : sizeof(uint16),
+								 .parts = Max(keep->nparts, 1),
+								 .stride = 1};
+	for (uint32 part = 0; part < keep->nparts; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
+
+		if (version == NULL)
+			continue;
+		if (at < 0 || (plain && (version->columns[at].form.encoding != HG_ENCODING_FIXED ||
+								 version->columns[at].form.width != keep->column.length)))
+			return false;
+		shape->stride = Max(shape->stride, version->nrows);
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Codes
+ * ---------------------------------------------------------------------
+ */
+
+/* Give a value a code; HG_NO_CODE where it is such as has none, or there are too many. */
+static uint32
+hg_keep_code(HgKeepColumn *keep, const char *value)
+{
+	/* others are not to be read without the table's TOAST, or more than once */
+	if (keep->column.length == -1 && (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value)))
+		return HG_NO_CODE;
+	if (hg_segment_value_bytes(keep->column.length, value) > HG_GRAPH_CODED_BYTES)
+		return HG_NO_CODE;
+	return hg_codes_find(keep->codes, value);
+}
+
+/* Have the values of a segment's dictionary coded. */
+static bool
+hg_keep_code_dictionary(HgKeepColumn *keep, uint32 part, const HgSegmentArray *array)
+{
+	uint16 *codes = palloc(Max(array->form.ncodes, 1) * sizeof(uint16));
+
+	keep->of_parts[part] = codes;
+	for (uint32 i = 0; i < array->form.ncodes; i++)
+	{
+		const uint32 code = hg_keep_code(keep, hg_segment_code_value(array, i));
+
+		if (code == HG_NO_CODE)
+			return false;
+		codes[i] = (uint16) code;
+	}
+	return true;
+}
+
+/* The same of the values of each row. */
+static bool
+hg_keep_code_rows(HgKeepColumn *keep, const HgSegmentArray *array, uint32 nrows)
+{
+	for (uint32 row = 0; row < nrows; row++)
+		if (!hg_segment_is_null(array, row) &&
+			hg_keep_code(keep, hg_segment_place(array, row)) == HG_NO_CODE)
+			return false;
+	return true;
+}
+
+/* Have all values coded; false where they can't be. */
+static bool
+hg_keep_code_all(HgKeepColumn *keep)
+{
+	bool coded = true;
+
+	keep->codes = hg_codes_create(keep->column.length,
+								  (int) att_align_nominal(1, keep->column.align), HG_MOST_CODES);
+	keep->of_parts = palloc0(Max(keep->nparts, 1) * sizeof(uint16 *));
+	keep->put = palloc(HG_KEEP_ROWS * sizeof(uint16));
+	for (uint32 part = 0; part < keep->nparts && coded; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
+		HgSegmentArray array;
+
+		CHECK_FOR_INTERRUPTS();
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		if (array.form.encoding == HG_ENCODING_DICTIONARY)
+			coded = hg_keep_code_dictionary(keep, part, &array);
+		else
+			coded = array.form.encoding != HG_ENCODING_UNITS &&
+					hg_keep_code_rows(keep, &array, version->nrows);
+	}
+	return coded;
+}
+
+/* Have it known what the codes stand for, as it may be already; false where there is no room. */
+static bool
+hg_keep_publish_codes(const HgKeepColumn *keep, HgResidentGraph *version)
+{
+	const HgCodes *all = keep->codes;
+	HgGraphCodes *codes;
+	dsa_pointer pointer;
+	char *values;
+
+	if (hg_graph_codes_find(version, keep->column.number) != NULL)
+		return true;
+	codes =
+		hg_graph_codes_allocate(keep->column.number, all->ncodes, all->nbytes, &pointer, &values);
+	if (codes == NULL)
+		return false;
+	(void) hg_codes_fill(all, codes->starts, values);
+	for (uint32 code = 0; code < all->ncodes; code++)
+		codes->starts[code] += (uint32) (values - (char *) codes);
+	hg_graph_codes_link(version, pointer);
+	return true;
+}
+
+/* The codes of rows whose values have some. */
+static const uint16 *
+hg_keep_codes(const HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint32 first,
+			  uint32 count)
+{
+	const uint16 *of_part = keep->of_parts[part];
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		const uint32 row = first + i;
+
+		if (of_part != NULL)
+			keep->put[i] = of_part[hg_segment_code(array, row)];
+		else if (hg_segment_is_null(array, row))
+			keep->put[i] = 0;
+		else
+			keep->put[i] = (uint16) hg_codes_find(keep->codes, hg_segment_place(array, row));
+	}
+	return keep->put;
+}
+
+/* ---------------------------------------------------------------------
+ * The column
+ * ---------------------------------------------------------------------
+ */
+
+/* Know all that is to be sent of the column; false as above. */
+static bool
+hg_keep_prepare(HgKeepColumn *keep, HgResidentGraph *version)
+{
+	if (!hg_keep_shape(keep))
+		return false;
+	return hg_keep_is_plain(&keep->column) ||
+		   (hg_keep_code_all(keep) && hg_keep_publish_codes(keep, version));
+}
+
+HgKeepColumn *
+hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumber number)
+{
+	HgResidentGraph *version = hg_graph_version(graph->pointer);
+	HgKeepColumn *keep = palloc0(sizeof(HgKeepColumn));
+
+	keep->versions = palloc(Max(graph->nsegments, 1) * sizeof(dsa_pointer));
+	keep->nulls = palloc(HG_KEEP_ROWS);
+	keep->spec.name = hg_graph_version_name(version, number);
+	hg_cleanup_register(&keep->cleanup, CurrentMemoryContext, hg_keep_cleanup, keep);
+	if (hg_keep_pin_versions(keep, key, graph, number) && hg_keep_prepare(keep, version))
+		return keep;
+	hg_keep_cleanup(keep);
+	return NULL;
+}
+
+/* Bytes that tell which of some rows are NULL; NULL: none is. */
+static const uint8 *
+hg_keep_nulls(const HgKeepColumn *keep, const HgSegmentArray *array, uint32 first, uint32 count)
+{
+	bool any = false;
+
+	if (array->valid == NULL)
+		return NULL;
+	for (uint32 i = 0; i < count; i++)
+	{
+		keep->nulls[i] = !hg_segment_bit(array->valid, first + i);
+		any |= keep->nulls[i];
+	}
+	return any ? keep->nulls : NULL;
+}
+
+/* Send the values of a segment. */
+static HgStatus
+hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 part,
+					const HgSegmentArray *array, uint32 nrows, HgError *error)
+{
+	const uint64 place = (uint64) part * keep->spec.shape.stride;
+	HgStatus status = HG_OK;
+
+	for (uint32 first = 0; first < nrows && status == HG_OK; first += HG_KEEP_ROWS)
+	{
+		const uint32 count = Min(HG_KEEP_ROWS, nrows - first);
+		const void *values = array->values + (Size) first * array->width;
+
+		if (keep->codes != NULL)
+			values = hg_keep_codes(keep, part, array, first, count);
+		status = engine->put_values(job, values, hg_keep_nulls(keep, array, first, count), count,
+									place + first, error);
+	}
+	return status;
+}
+
+HgStatus
+hg_keep_column_put(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *error)
+{
+	HgStatus status = HG_OK;
+
+	for (uint32 part = 0; part < keep->nparts && status == HG_OK; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
+		HgSegmentArray array;
+
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		status = hg_keep_put_segment(keep, engine, job, part, &array, version->nrows, error);
+	}
+	return status;
+}

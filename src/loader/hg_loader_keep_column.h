@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_loader_keep_column.h
+ *	  Columns of a graph's rows that a device is given: what of them, and in which shape.
+ *
+ * A column is of the rows of the segment versions that the graph lists, all of which have to be
+ * there still: else the next graph is soon made, and its columns are those of the versions that
+ * there are then.
+ *
+ * VALUES that lie in arrays of a width that an engine has go as they are.  Of all others, where few
+ * differ and none is long, the device is given codes of the whole table
+ * (resident/hg_resident_graph_codes.h), which are made here of those that segments have, or of the
+ * values of a segment that has none.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_LOADER_KEEP_COLUMN_H
+#define HG_LOADER_KEEP_COLUMN_H
+
+#include "hg_compat.h"
+
+#include "backend/hg_cleanup.h"
+#include "loader/hg_loader_codes.h"
+#include "resident/hg_resident_graph.h"
+
+/* A column of the rows of a pinned graph. */
+typedef struct HgKeepColumn
+{
+	HgCleanup cleanup; /* of pins */
+	HgResidentColumn column;
+	uint32 nparts;
+	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
+	uint8 *nulls;		   /* of values that are put at a time */
+	HgCodes *codes;		   /* NULL: the values go as they are */
+	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
+	uint16 *put;	   /* codes that are put at a time */
+	HgKeptColumnSpec spec;
+} HgKeepColumn;
+
+/*
+ * Pin it, in CurrentMemoryContext, and have its codes known where it has some; NULL: it can't be
+ * kept, or not now.
+ */
+extern HgKeepColumn *hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph,
+										AttrNumber number);
+extern void hg_keep_column_unpin(HgKeepColumn *keep);
+
+/* Send its values to a job that was opened for it. */
+extern HgStatus hg_keep_column_put(const HgKeepColumn *keep, HgEngine *engine, HgJob *job,
+								   HgError *error);
+
+#endif /* HG_LOADER_KEEP_COLUMN_H */
