@@ -179,6 +179,21 @@ hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan)
 	return block;
 }
 
+int
+hg_heap_blocks_skip(HgHeapBlocks *blocks, TableScanDesc scan, int most)
+{
+	BlockNumber skipped;
+
+	if (scan->rs_parallel != NULL)
+		return 0;
+	skipped = Min(Min((BlockNumber) most, blocks->left), blocks->nblocks - blocks->next);
+	blocks->left -= skipped;
+	blocks->next += skipped;
+	if (blocks->next == blocks->nblocks)
+		blocks->next = 0;
+	return (int) skipped;
+}
+
 /* Is it known which buffer had the page of a place? */
 static inline bool
 hg_heap_place_is_known(HgHeapPlace place)

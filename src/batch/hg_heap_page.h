@@ -80,6 +80,12 @@ extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan);
 extern BlockNumber hg_heap_blocks_next(HgHeapBlocks *blocks, TableScanDesc scan);
 
 /*
+ * Leave out the next ones, most of them at most, as far as they follow each other.  Returns how
+ * many were left out: none of those that processes share.
+ */
+extern int hg_heap_blocks_skip(HgHeapBlocks *blocks, TableScanDesc scan, int most);
+
+/*
  * Take rows of a block that the scan's snapshot sees, up to room of those behind the first ones
  * that have been taken, and count them.  Have these been all?  The slot, which is to be the scan's
  * own, has the first of them, where there is one; the page is pinned until the next call, a rescan,

@@ -215,6 +215,8 @@ hg_resident_scan_run(HgResidentScan *resident, TableScanDesc scan, const HgServe
 
 	if (resident->loaded != block / HG_SEGMENT_BLOCKS)
 		hg_resident_scan_load(resident, segment);
+	end +=
+		hg_heap_blocks_skip(&resident->blocks, scan, hg_block_bits_end(segment->blocks, end) - end);
 	for (;;)
 	{
 		next = hg_heap_blocks_next(&resident->blocks, scan);
@@ -269,6 +271,11 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		if ((segment != NULL && hg_resident_scan_is_lent(resident, block)) ||
 			(older != NULL && older->counts[block % HG_SEGMENT_BLOCKS] == 0))
 		{
+			const int behind = block % HG_SEGMENT_BLOCKS + 1;
+
+			if (segment != NULL)
+				(void) hg_heap_blocks_skip(&resident->blocks, scan,
+										   hg_block_bits_end(segment->blocks, behind) - behind);
 			resident->pending = hg_heap_blocks_next(&resident->blocks, scan);
 			continue;
 		}

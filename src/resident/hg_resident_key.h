@@ -145,6 +145,21 @@ hg_block_bits_clear(HgBlockBits *bits, int block)
 	bits->words[block / 64] &= ~(UINT64CONST(1) << (block % 64));
 }
 
+/* The first block from one on that is not there; HG_SEGMENT_BLOCKS: all are. */
+static inline int
+hg_block_bits_end(const HgBlockBits *bits, int block)
+{
+	while (block < HG_SEGMENT_BLOCKS)
+	{
+		uint64 missing = ~bits->words[block / 64] >> (block % 64);
+
+		if (missing != 0)
+			return Min(block + pg_rightmost_one_pos64(missing), HG_SEGMENT_BLOCKS);
+		block = (block / 64 + 1) * 64;
+	}
+	return HG_SEGMENT_BLOCKS;
+}
+
 /* All blocks. */
 static inline HgBlockBits
 hg_block_bits_all(void)
