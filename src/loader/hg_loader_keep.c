@@ -79,7 +79,7 @@ typedef struct HgKeepTask
 {
 	HgJobSpec spec;
 	const HgFlatGraph *graph;
-	const HgKeepColumn *column;
+	HgKeepColumn *column;
 } HgKeepTask;
 
 /* Have the device keep it; *bytes is what it takes there. */
@@ -169,6 +169,7 @@ hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColum
 	{
 		task.spec.keep_column = &column->spec;
 		asked->shape = column->spec.shape;
+		asked->scale = column->scale;
 		there = hg_keep_give(&task, &asked->copy, is_left);
 		hg_keep_column_unpin(column);
 	}

@@ -9,8 +9,10 @@
  */
 #include "hg_compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
+#include "batch/hg_numeric_units.h"
 #include "loader/hg_loader_keep_column.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_codes.h"
@@ -103,6 +105,15 @@ hg_keep_is_plain(const HgResidentColumn *column)
 								column->length == 8);
 }
 
+/* Bytes of what the device has of a value. */
+static uint32
+hg_keep_width(const HgResidentColumn *column)
+{
+	if (hg_keep_is_plain(column))
+		return (uint32) column->length;
+	return column->type == NUMERICOID ? sizeof(int64) : sizeof(uint16);
+}
+
 /* Find out the shape of the column; false where a segment has it not, or otherwise. */
 static bool
 hg_keep_shape(HgKeepColumn *keep)
@@ -110,9 +121,8 @@ hg_keep_shape(HgKeepColumn *keep)
 	HgKeptColumnShape *shape = &keep->spec.shape;
 	const bool plain = hg_keep_is_plain(&keep->column);
 
-	*shape = (HgKeptColumnShape){.width = plain ? (uint32) keep->column.length : sizeof(uint16),
-								 .parts = Max(keep->nparts, 1),
-								 .stride = 1};
+	*shape = (HgKeptColumnShape){
+		.width = hg_keep_width(&keep->column), .parts = Max(keep->nparts, 1), .stride = 1};
 	for (uint32 part = 0; part < keep->nparts; part++)
 	{
 		int at;
@@ -126,6 +136,73 @@ hg_keep_shape(HgKeepColumn *keep)
 		shape->stride = Max(shape->stride, version->nrows);
 	}
 	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Numerics
+ * ---------------------------------------------------------------------
+ */
+
+/* Have a display scale be that of all numerics; false where others have another one. */
+static bool
+hg_keep_scale(HgKeepColumn *keep, int scale)
+{
+	if (keep->scale < 0)
+		keep->scale = scale;
+	return keep->scale == scale;
+}
+
+/* The units of a numeric that is not NULL; false where they are not such as are kept. */
+static bool
+hg_keep_unit(HgKeepColumn *keep, const HgSegmentArray *array, uint32 row, int64 *units)
+{
+	int scale;
+
+	if (array->form.encoding == HG_ENCODING_UNITS)
+	{
+		*units = hg_segment_unit(array->width, array->values, row);
+		return true;
+	}
+	return hg_units_load(hg_segment_place(array, row), units, &scale) && hg_keep_scale(keep, scale);
+}
+
+/* Find the display scale of all values; false where they have several, or are not all finite. */
+static bool
+hg_keep_scale_all(HgKeepColumn *keep)
+{
+	bool scaled = true;
+
+	keep->put = palloc(HG_KEEP_ROWS * sizeof(int64));
+	for (uint32 part = 0; part < keep->nparts && scaled; part++)
+	{
+		int at;
+		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
+		HgSegmentArray array;
+		int64 units;
+
+		CHECK_FOR_INTERRUPTS();
+		if (version == NULL)
+			continue;
+		array = hg_segment_array(version, at);
+		if (array.form.encoding == HG_ENCODING_UNITS)
+			scaled = hg_keep_scale(keep, array.form.scale);
+		else
+			for (uint32 row = 0; row < version->nrows && scaled; row++)
+				scaled = hg_segment_is_null(&array, row) || hg_keep_unit(keep, &array, row, &units);
+	}
+	return scaled;
+}
+
+/* The units of rows that have some, as hg_keep_scale_all() has found; 0 where NULL. */
+static const void *
+hg_keep_units(HgKeepColumn *keep, const HgSegmentArray *array, uint32 first, uint32 count)
+{
+	int64 *put = keep->put;
+
+	for (uint32 i = 0; i < count; i++)
+		if (hg_segment_is_null(array, first + i) || !hg_keep_unit(keep, array, first + i, &put[i]))
+			put[i] = 0;
+	return put;
 }
 
 /* ---------------------------------------------------------------------
@@ -226,24 +303,25 @@ hg_keep_publish_codes(const HgKeepColumn *keep, HgResidentGraph *version)
 }
 
 /* The codes of rows whose values have some. */
-static const uint16 *
-hg_keep_codes(const HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint32 first,
+static const void *
+hg_keep_codes(HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint32 first,
 			  uint32 count)
 {
 	const uint16 *of_part = keep->of_parts[part];
+	uint16 *put = keep->put;
 
 	for (uint32 i = 0; i < count; i++)
 	{
 		const uint32 row = first + i;
 
 		if (of_part != NULL)
-			keep->put[i] = of_part[hg_segment_code(array, row)];
+			put[i] = of_part[hg_segment_code(array, row)];
 		else if (hg_segment_is_null(array, row))
-			keep->put[i] = 0;
+			put[i] = 0;
 		else
-			keep->put[i] = (uint16) hg_codes_find(keep->codes, hg_segment_place(array, row));
+			put[i] = (uint16) hg_codes_find(keep->codes, hg_segment_place(array, row));
 	}
-	return keep->put;
+	return put;
 }
 
 /* ---------------------------------------------------------------------
@@ -257,8 +335,11 @@ hg_keep_prepare(HgKeepColumn *keep, HgResidentGraph *version)
 {
 	if (!hg_keep_shape(keep))
 		return false;
-	return hg_keep_is_plain(&keep->column) ||
-		   (hg_keep_code_all(keep) && hg_keep_publish_codes(keep, version));
+	if (hg_keep_is_plain(&keep->column))
+		return true;
+	if (keep->column.type == NUMERICOID)
+		return hg_keep_scale_all(keep);
+	return hg_keep_code_all(keep) && hg_keep_publish_codes(keep, version);
 }
 
 HgKeepColumn *
@@ -269,6 +350,7 @@ hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumbe
 
 	keep->versions = palloc(Max(graph->nsegments, 1) * sizeof(dsa_pointer));
 	keep->nulls = palloc(HG_KEEP_ROWS);
+	keep->scale = -1;
 	keep->spec.name = hg_graph_version_name(version, number);
 	hg_cleanup_register(&keep->cleanup, CurrentMemoryContext, hg_keep_cleanup, keep);
 	if (hg_keep_pin_versions(keep, key, graph, number) && hg_keep_prepare(keep, version))
@@ -295,7 +377,7 @@ hg_keep_nulls(const HgKeepColumn *keep, const HgSegmentArray *array, uint32 firs
 
 /* Send the values of a segment. */
 static HgStatus
-hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 part,
+hg_keep_put_segment(HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint32 part,
 					const HgSegmentArray *array, uint32 nrows, HgError *error)
 {
 	const uint64 place = (uint64) part * keep->spec.shape.stride;
@@ -308,6 +390,8 @@ hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint
 
 		if (keep->codes != NULL)
 			values = hg_keep_codes(keep, part, array, first, count);
+		else if (!hg_keep_is_plain(&keep->column))
+			values = hg_keep_units(keep, array, first, count);
 		status = engine->put_values(job, values, hg_keep_nulls(keep, array, first, count), count,
 									place + first, error);
 	}
@@ -315,7 +399,7 @@ hg_keep_put_segment(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, uint
 }
 
 HgStatus
-hg_keep_column_put(const HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *error)
+hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job, HgError *error)
 {
 	HgStatus status = HG_OK;
 

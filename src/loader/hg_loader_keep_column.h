@@ -7,10 +7,10 @@
  * there still: else the next graph is soon made, and its columns are those of the versions that
  * there are then.
  *
- * VALUES that lie in arrays of a width that an engine has go as they are.  Of all others, where few
- * differ and none is long, the device is given codes of the whole table
- * (resident/hg_resident_graph_codes.h), which are made here of those that segments have, or of the
- * values of a segment that has none.
+ * VALUES that lie in arrays of a width that an engine has go as they are.  Numerics that all have
+ * one display scale go as integers in units of 10^-scale.  Of all others, where few differ and none
+ * is long, the device is given codes of the whole table (resident/hg_resident_graph_codes.h), which
+ * are made here of those that segments have, or of the values of a segment that has none.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,9 +33,10 @@ typedef struct HgKeepColumn
 	uint32 nparts;
 	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
 	uint8 *nulls;		   /* of values that are put at a time */
-	HgCodes *codes;		   /* NULL: the values go as they are */
+	int scale;			   /* of numerics, which go as units; -1: of none */
+	HgCodes *codes;		   /* of values that go as codes; NULL: none do */
 	uint16 **of_parts; /* [nparts] codes of those of a segment's dictionary; NULL: it has none */
-	uint16 *put;	   /* codes that are put at a time */
+	void *put;		   /* codes or units that are put at a time */
 	HgKeptColumnSpec spec;
 } HgKeepColumn;
 
@@ -48,7 +49,7 @@ extern HgKeepColumn *hg_keep_column_pin(HgResidentRelation key, const HgPinnedGr
 extern void hg_keep_column_unpin(HgKeepColumn *keep);
 
 /* Send its values to a job that was opened for it. */
-extern HgStatus hg_keep_column_put(const HgKeepColumn *keep, HgEngine *engine, HgJob *job,
+extern HgStatus hg_keep_column_put(HgKeepColumn *keep, HgEngine *engine, HgJob *job,
 								   HgError *error);
 
 #endif /* HG_LOADER_KEEP_COLUMN_H */

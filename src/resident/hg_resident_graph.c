@@ -191,7 +191,7 @@ hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 
 bool
 hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
-							   const HgGraphCodes **codes)
+							   HgKeptForm *form)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_ask_column(version, number);
@@ -200,7 +200,8 @@ hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, Hg
 		return false;
 	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};
-	*codes = hg_graph_codes_find(version, number);
+	*form = (HgKeptForm){.codes = hg_graph_codes_find(version, number),
+						 .scale = version->columns[place].scale};
 	return true;
 }
 

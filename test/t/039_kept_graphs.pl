@@ -42,9 +42,10 @@ alter table b alter wide set storage plain;
 insert into a select i, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, (i * 31::int8) % 12000 - 500, 'key ' || i % 700, i % 100, (i % 50 - 20) * 100000000000, date '2026-01-01' + i % 40, repeat('x', 900) from generate_series(1, 12000) i;
 insert into b select i, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, (i * 17::int8) % 9000 - 700, 'key ' || i % 900, i % 50, i % 7 - 3, case when i % 4 > 0 then i % 30 end, i % 3 = 0, repeat('y', 1500) from generate_series(1, 6000) i;
 -- rows that are older than columns, values that are equal and differ in their bytes, as they do where spaces are added, and some that no code is for
-alter table b add p char(5) default 'abc', add u uuid;
-alter table a add c text collate "C", add x text;
-update b set p = 'p' || repeat(' ', id % 3), u = ('00000000-0000-0000-0000-' || lpad((id % 11)::text, 12, '0'))::uuid where id % 5 > 0;
+alter table b add p char(5) default 'abc', add u uuid, add z numeric(6, 4) default 0.25;
+alter table a add c text collate "C", add x text, add m numeric(12, 2), add y numeric;
+update b set p = 'p' || repeat(' ', id % 3), u = ('00000000-0000-0000-0000-' || lpad((id % 11)::text, 12, '0'))::uuid, z = (id % 40) * 0.0125 where id % 5 > 0;
+update a set m = case when id % 9 > 0 then (id % 1000 - 300) * 12345678.25 end, y = case when id % 2000 = 3 then 'NaN'::numeric else id * 0.5 end;
 update a set c = case when id % 6 > 0 then repeat('c', id % 8) end, x = repeat('x', case when id % 3000 = 5 then 200 else id % 4 end);
 analyze;
 SQL
@@ -55,7 +56,7 @@ sub sql { return $main->run_each(shift); }
 # Have the tables' columns and HashGraphs be resident.
 sub take_in
 {
-	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd', 'c', 'x'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f', 'p', 'u'], keys => '{k,k8,t}')");
+	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd', 'c', 'x', 'm', 'y'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f', 'p', 'u', 'z'], keys => '{k,k8,t}')");
 }
 take_in();
 
@@ -99,6 +100,9 @@ my @groups = (
 	[ 'by text with NULLs, and a number', 'select c, count(*), n, count(c) from a join b using (k) group by n, c' ],
 	[ 'by text that is padded', 'select p, count(*), sum(l) from a join b using (k8) group by p' ],
 	[ 'by identifiers', 'select u, count(*), max(v), count(u) from b join a using (k) group by u having count(*) > 2' ],
+	[ 'of numerics', 'select w, sum(m), avg(m), count(m), avg(v) from a join b using (k) group by w' ],
+	[ 'by numerics', 'select m, count(*), sum(m) from a join b using (k8) group by m' ],
+	[ 'a sum of numerics', 'select sum(m), count(*) from a join b using (k)' ],
 	[ 'counts of text', 'select count(c), count(p), count(u), sum(w) from a join b using (k)' ]);
 
 # Queries that are not counted alone, or not of exact keys, from the same graphs.
@@ -108,6 +112,9 @@ my @others = (
 	[ 'text keys', 'select count(*) from a join b using (t)' ],
 	[ 'another clause', 'select count(*) from a join b using (k) where a.v < b.w' ],
 	[ 'groups of long text', 'select a.x, count(*), sum(w) from a join b using (k) group by a.x' ],
+	[ 'numerics of a default', 'select sum(z), avg(z) from a join b using (k)' ],
+	[ 'numerics that are none', 'select w, sum(y) from a join b using (k) group by w' ],
+	[ 'the least numeric', 'select w, min(m), max(z) from a join b using (k) group by w' ],
 	[ 'the least text', 'select w, min(a.t), max(c) from a join b using (k) group by w' ]);
 
 # Tests: each query gives what PostgreSQL's own joins do, and ran where it is said to (a pattern), in one process and in several.
@@ -151,7 +158,7 @@ foreach my $program (grep { defined } $standin, $device)
 	counts_are_right(qr/^cuda$/, $label);
 
 	# rows that have changed are read, and the others are counted by the device still
-	sql('update a set k = k + 1, k8 = k8 - 1, c = \'new\' where id % 700 = 3; delete from b where id % 900 = 5; insert into a select 20000 + i, i, i, null, i, i, null, repeat(\'x\', 900), null, \'y\' from generate_series(1, 20) i');
+	sql('update a set k = k + 1, k8 = k8 - 1, c = \'new\', m = id where id % 700 = 3; delete from b where id % 900 = 5; insert into a select 20000 + i, i, i, null, i, i, null, repeat(\'x\', 900), null, \'y\', i, i * 0.125 from generate_series(1, 20) i');
 	counts_are_right(qr/^cuda$/, "$label: rows have changed");
 	kept("$label: graphs are kept in step");
 	is(wait_for(sub { ready_devices($node, 'kept_bytes') eq sql('select sum(device_bytes) from hashgraph_resident') }, 20), 1, '... and the old ones are not kept any more')
@@ -244,7 +251,7 @@ if (defined $standin)
 			'update b set k8 = k8 + 1 where id % 499 = ' . int(rand 499),
 			'delete from a where id = ' . int(rand 12000),
 			'vacuum a', 'vacuum b', 'analyze b',
-			'insert into b select 30000, i, i, null, i, i, null, true, repeat(\'y\', 1500), \'q\', null from generate_series(1, 5) i')[ rand 7 ]);
+			'insert into b select 30000, i, i, null, i, i, null, true, repeat(\'y\', 1500), \'q\', null, 1 from generate_series(1, 5) i')[ rand 7 ]);
 		if (rand() < 0.01)
 		{
 			my $pid = device_process($node);

@@ -390,3 +390,19 @@ hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 	else
 		hg_advance_numbers(function, selection, numbers, groups, group, false, false);
 }
+
+void
+hg_function_merge_units(const HgFunction *function, HgGroup *group, int64 count, int128 units,
+						int scale)
+{
+	HgNumericState *state = (HgNumericState *) ((char *) group + function->offset);
+
+	if (count == 0)
+		return;
+	state->count += count;
+	if (hg_numeric_add(state, count, units, scale))
+		return;
+	/* what 128 bits do not hold is one value of the rest, and of the others nothing is left */
+	state->summed += count - 1;
+	hg_transition_advance(function->transition, &state->rest, hg_numeric_make(units, scale), false);
+}

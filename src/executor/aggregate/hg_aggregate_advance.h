@@ -34,4 +34,15 @@ extern void hg_function_advance_numbers(const HgFunction *function, HgSelection 
 										const HgNumbers *numbers, HgGroup *const *groups,
 										HgGroup *group);
 
+/* Is it a sum, or an average, of numerics? */
+static inline bool
+hg_function_sums_numerics(const HgFunction *function)
+{
+	return function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC;
+}
+
+/* ... which takes count values that are not NULL by their sum, in units of 10^-scale. */
+extern void hg_function_merge_units(const HgFunction *function, HgGroup *group, int64 count,
+									int128 units, int scale);
+
 #endif /* HG_AGGREGATE_ADVANCE_H */

@@ -3,11 +3,11 @@
  * hg_aggregate_reduce.c
  *	  The aggregate node's groups that come from a device.
  *
- * Where all aggregates are counts, sums, averages and extremes of integers, or counts of anything,
- * over plain columns and without FILTER, the join below may hand over groups of its rows instead of
- * the rows (hg_join_reduce.c).  They are merged into the groups that are here, as rows would be, so
- * that it does not matter how often that happens and what comes as rows: chunks and partitions of
- * the join, and the parts of the processes below a Gather.
+ * Where all aggregates are counts, sums, averages and extremes of integers, sums and averages of
+ * numerics, or counts of anything, over plain columns and without FILTER, the join below may hand
+ * over groups of its rows instead of the rows (hg_join_reduce.c).  They are merged into the groups
+ * that are here, as rows would be, so that it does not matter how often that happens and what comes
+ * as rows: chunks and partitions of the join, and the parts of the processes below a Gather.
  *
  * A device tells values apart by their bits.  Those that the type holds to be equal all the same
  * come in several groups, which are one after they are merged.
@@ -21,6 +21,7 @@
  */
 #include "hg_compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "executor/aggregate/hg_aggregate_bulk.h"
@@ -96,20 +97,30 @@ hg_aggregate_load_records(const HgAggregateReduction *reduction, const uint64 *r
 
 /* Merge one record into its group. */
 static void
-hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record)
+hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record,
+				   const int scales[HG_MAX_REDUCE_ITEMS])
 {
-	uint64 pairs = hg_aggregate_pairs(&state->reduction.reducer.spec, record);
+	const HgAggregateReduction *reduction = &state->reduction;
+	uint64 pairs = hg_aggregate_pairs(&reduction->reducer.spec, record);
 
 	state->record.reduced_rows += pairs;
 	for (int f = 0; f < state->nfunctions; f++)
-		hg_function_merge(&state->functions[f], group, pairs,
-						  state->reduction.items[f] > 0 ? record + state->reduction.items[f]
-														: NULL);
+	{
+		const HgFunction *function = &state->functions[f];
+		const uint64 *item = reduction->places[f] > 0 ? record + reduction->places[f] : NULL;
+
+		if (hg_function_sums_numerics(function))
+			hg_function_merge_units(function, group, (int64) item[0],
+									(int128) item[2] << 64 | item[1], scales[reduction->items[f]]);
+		else
+			hg_function_merge(function, group, pairs, item);
+	}
 }
 
 /* HgReducer.take */
 static void
-hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
+hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count,
+						  const int scales[HG_MAX_REDUCE_ITEMS])
 {
 	HgAggregateState *state = arg;
 	HgGroups *groups = state->groups;
@@ -138,7 +149,7 @@ hg_aggregate_take_records(void *arg, const uint64 *records, uint64 count)
 			if (groups->nkeys == 0)
 				found[i] = groups->count > 0 ? hg_groups_get(groups, 0)
 											 : hg_groups_add(groups, batch, i, 0);
-			hg_aggregate_merge(state, found[i], records);
+			hg_aggregate_merge(state, found[i], records, scales);
 		}
 		count -= nrecords;
 	}
@@ -159,6 +170,8 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 		case HG_AGGREGATE_AVG_INT:
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
 			*kind = HG_REDUCE_SUM;
 			return true;
 		case HG_AGGREGATE_MIN:
@@ -172,25 +185,37 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 	}
 }
 
-/*
- * Ask for an item, if it is not asked for already; returns the place of its words in a record
- * behind those that all records have, or -1 where there are too many.
- */
+/* Ask for an item, if it is not asked for already; its number, or -1 where there are too many. */
 static int
 hg_aggregate_reduce_item(HgReduceSpec *spec, const HgReduceItem *item)
 {
-	int words = 0;
-
 	for (uint32 i = 0; i < spec->nitems; i++)
-	{
 		if (memcmp(&spec->items[i], item, sizeof(*item)) == 0)
-			return words;
-		words += (int) hg_reduce_item_words(&spec->items[i]);
-	}
+			return (int) i;
 	if (spec->nitems == HG_MAX_REDUCE_ITEMS)
 		return -1;
-	spec->items[spec->nitems++] = *item;
-	return words;
+	spec->items[spec->nitems] = *item;
+	return (int) spec->nitems++;
+}
+
+/* Where the words of an item are in a record. */
+static int
+hg_aggregate_item_place(const HgReduceSpec *spec, int item)
+{
+	int place = (int) spec->nkeys + 2;
+
+	for (int i = 0; i < item; i++)
+		place += (int) hg_reduce_item_words(&spec->items[i]);
+	return place;
+}
+
+/* Is a column of the source one of numerics? */
+static bool
+hg_aggregate_is_numeric(const HgAggregateState *state, uint32 column)
+{
+	const TupleDesc desc = ExecGetResultType(linitial(state->css.custom_ps));
+
+	return TupleDescAttr(desc, state->attnos[column] - 1)->atttypid == NUMERICOID;
 }
 
 /* Ask for what a function is merged from; false where it can't be. */
@@ -199,9 +224,10 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 {
 	const HgFunction *function = &state->functions[f];
 	HgReduceSpec *spec = &state->reduction.reducer.spec;
+	HgReducer *reducer = &state->reduction.reducer;
 	HgReduceItem item = {0};
 	HgReduceKind kind;
-	int place;
+	int number;
 
 	if (function->argument != NULL || function->filter >= 0 ||
 		!hg_aggregate_reduce_kind(function, &kind))
@@ -212,9 +238,13 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	item.kind = kind;
 	item.argument.column = (uint32) function->column;
 	item.argument.is_signed = kind == HG_REDUCE_COUNT || function->word != HG_WORD_UINT4;
-	place = hg_aggregate_reduce_item(spec, &item);
-	state->reduction.items[f] = (int) spec->nkeys + 2 + place;
-	return place >= 0;
+	number = hg_aggregate_reduce_item(spec, &item);
+	if (number < 0)
+		return false;
+	reducer->numeric_items[number] = hg_aggregate_is_numeric(state, item.argument.column);
+	state->reduction.items[f] = number;
+	state->reduction.places[f] = hg_aggregate_item_place(spec, number);
+	return true;
 }
 
 void
@@ -227,10 +257,15 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 		return;
 	state->reduction.batch = hg_batch_create(state->ncolumns);
 	state->reduction.items = palloc0(Max(state->nfunctions, 1) * sizeof(int));
+	state->reduction.places = palloc0(Max(state->nfunctions, 1) * sizeof(int));
 	/* what is the same in all rows of a group may be grouped by too */
 	for (int i = 0; i < groups->nvalues; i++)
-		spec->keys[spec->nkeys++] =
-			(HgReduceColumn){.column = (uint32) groups->columns[i], .is_signed = 1};
+	{
+		const uint32 column = (uint32) groups->columns[i];
+
+		state->reduction.reducer.numeric_keys[i] = hg_aggregate_is_numeric(state, column);
+		spec->keys[spec->nkeys++] = (HgReduceColumn){.column = column, .is_signed = 1};
+	}
 	for (int f = 0; f < state->nfunctions; f++)
 		if (!hg_aggregate_reduce_function(state, f))
 			return;

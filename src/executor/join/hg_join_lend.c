@@ -318,7 +318,7 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 {
 	const HgLent *lent = state->inputs[side]->lent;
 	const HgColumnSet *set = &reduction->columns[side];
-	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
+	HgJoinForms *forms = hg_join_reduction_forms(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
 	bool all = true;
 
@@ -326,13 +326,13 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 	/* all of them are asked for at once */
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
-		const HgGraphCodes **of = &codes->of[side][column];
+		HgKeptForm *form = &forms->of[side][column];
 
-		*of = NULL;
+		*form = (HgKeptForm){.codes = NULL, .scale = -1};
 		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
-											  of) &&
+											  form) &&
 			   kept->columns[column].shape.width == set->widths[column];
-		kept->ncodes[column] = *of != NULL ? (*of)->ncodes : 0;
+		kept->ncodes[column] = form->codes != NULL ? form->codes->ncodes : 0;
 	}
 	return all;
 }

@@ -11,7 +11,8 @@
  *
  * Columns of other types can be grouped by, and counted, where a device keeps codes of them beside
  * the graphs of both sides (resident/hg_resident_graph_codes.h): what goes up are the values, which
- * lie beside the graph version, and are there as long as the join has that.
+ * lie beside the graph version, and are there as long as the join has that.  Of numerics it keeps
+ * units, which can be summed up, too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,19 +20,21 @@
  */
 #include "hg_compat.h"
 
+#include "batch/hg_numeric_units.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
-/* Of the column that codes are in on a device. */
+/* Of the columns that codes, and units of numerics, are in on a device. */
 #define HG_CODE_WIDTH sizeof(uint16)
+#define HG_UNITS_WIDTH sizeof(int64)
 
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
-	bool coded;			/* some can't be sent, but kept, as codes ... */
-	HgJoinCodes codes;	/* ... of these values */
+	bool kept_only;		/* some can't be sent, but kept ... */
+	HgJoinForms forms;	/* ... as this */
 	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
 };
 
@@ -40,14 +43,14 @@ struct HgJoinReduction
  * it as what is asked for; false where it can't be, or codes of its values are not enough.
  */
 static bool
-hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
+hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices, bool numeric,
 					  HgReduceColumn *wanted)
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
 		HgSentColumns *side = &reduction->sides[s];
 		int stored = 0;
-		uint8 width = HG_CODE_WIDTH;
+		uint8 width;
 
 		while (stored < side->input->ncolumns && side->input->to[stored] != place)
 			stored++;
@@ -56,10 +59,11 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 		wanted->side = (uint32) s;
 		if (hg_join_sends_values(side->input, stored))
 			width = (uint8) side->input->rows->columns[stored].attlen;
-		else if (code_suffices)
+		else if (numeric || code_suffices)
 		{
-			reduction->coded = true;
-			wanted->is_signed = 0;
+			width = numeric ? HG_UNITS_WIDTH : HG_CODE_WIDTH;
+			wanted->is_signed = numeric ? 1 : 0;
+			reduction->kept_only = true;
 		}
 		else
 			return false;
@@ -73,15 +77,17 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 static bool
 hg_join_reduce_columns(HgJoinReduction *reduction, const int *places)
 {
+	const HgReducer *reducer = reduction->reducer;
 	HgReduceSpec *spec = &reduction->wanted.spec;
 
 	for (uint32 i = 0; i < spec->nkeys; i++)
-		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], true, &spec->keys[i]))
+		if (!hg_join_reduce_column(reduction, places[spec->keys[i].column], true,
+								   reducer->numeric_keys[i], &spec->keys[i]))
 			return false;
 	for (uint32 i = 0; i < spec->nitems; i++)
 		if (!hg_join_reduce_column(reduction, places[spec->items[i].argument.column],
 								   spec->items[i].kind == HG_REDUCE_COUNT,
-								   &spec->items[i].argument))
+								   reducer->numeric_items[i], &spec->items[i].argument))
 			return false;
 	return true;
 }
@@ -113,7 +119,7 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return reduction != NULL && !reduction->coded ? &reduction->wanted : NULL;
+	return reduction != NULL && !reduction->kept_only ? &reduction->wanted : NULL;
 }
 
 const HgReduction *
@@ -121,9 +127,9 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 {
 	if (reduction == NULL || matched[HG_OUTER].tracked || matched[HG_INNER].tracked)
 		return NULL;
-	/* codes are there of rows that are lent alone, which meet each other alone on a device */
-	if (reduction->coded && (reduction->sides[HG_OUTER].input->lent == NULL ||
-							 reduction->sides[HG_INNER].input->lent == NULL))
+	/* what is kept alone is of rows that are lent, which meet each other alone on a device */
+	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->lent == NULL ||
+								 reduction->sides[HG_INNER].input->lent == NULL))
 		return NULL;
 	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
 	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
@@ -140,13 +146,23 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 			sent->input->lent->columns[sent->input->from[sent->columns[column]]].column.number;
 }
 
-HgJoinCodes *
-hg_join_reduction_codes(HgJoinReduction *reduction)
+HgJoinForms *
+hg_join_reduction_forms(HgJoinReduction *reduction)
 {
-	return &reduction->codes;
+	return &reduction->forms;
 }
 
-/* Have records have values in place of codes, which the matcher has looked at. */
+/* The value that a record tells of, which a device has in another form; numerics lie at place. */
+static Datum
+hg_join_decode_key(const HgKeptForm *form, const HgUnitsFormat *format, uint64 word, char *place)
+{
+	if (form->codes != NULL)
+		return PointerGetDatum(hg_graph_code_value(form->codes, (uint32) word));
+	(void) hg_units_store(format, (int64) word, place);
+	return PointerGetDatum(place);
+}
+
+/* Have records have values in place of codes, which the matcher has looked at, and of units. */
 static void
 hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 {
@@ -156,15 +172,40 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 	for (uint32 k = 0; k < spec->nkeys; k++)
 	{
 		const HgReduceColumn *key = &spec->keys[k];
-		const HgGraphCodes *codes = reduction->codes.of[key->side][key->column];
+		const HgKeptForm *form = &reduction->forms.of[key->side][key->column];
+		HgUnitsFormat format = {0};
+		char *numerics = NULL;
 
-		for (uint64 i = 0; codes != NULL && i < groups->count; i++)
+		if (form->codes == NULL && form->scale < 0)
+			continue;
+		if (form->codes == NULL)
+		{
+			format = hg_units_format(form->scale);
+			numerics = MemoryContextAllocHuge(GetMemoryChunkContext(groups->words),
+											  Max(groups->count, 1) * HG_UNITS_BYTES);
+		}
+		for (uint64 i = 0; i < groups->count; i++)
 		{
 			uint64 *record = groups->words + i * words;
 
 			if ((record[spec->nkeys] >> k & 1) == 0)
-				record[k] = PointerGetDatum(hg_graph_code_value(codes, (uint32) record[k]));
+				record[k] =
+					hg_join_decode_key(form, &format, record[k], numerics + i * HG_UNITS_BYTES);
 		}
+	}
+}
+
+/* The display scales of items. */
+static void
+hg_join_scales(const HgJoinReduction *reduction, int scales[HG_MAX_REDUCE_ITEMS])
+{
+	const HgReduceSpec *spec = &reduction->wanted.spec;
+
+	for (uint32 i = 0; i < spec->nitems; i++)
+	{
+		const HgReduceColumn *argument = &spec->items[i].argument;
+
+		scales[i] = reduction->forms.of[argument->side][argument->column].scale;
 	}
 }
 
@@ -172,13 +213,17 @@ bool
 hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 {
 	HgGroupSet groups;
+	int scales[HG_MAX_REDUCE_ITEMS] = {0};
 
 	if (reduction == NULL || !hg_matcher_reduce(matcher, &groups))
 		return false;
-	if (reduction->coded)
+	if (reduction->kept_only)
+	{
 		hg_join_decode(reduction, &groups);
+		hg_join_scales(reduction, scales);
+	}
 	reduction->untold_rows += groups.pairs;
-	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count);
+	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count, scales);
 	return !groups.partial;
 }
 

@@ -25,16 +25,24 @@ typedef struct HgReducer
 	/* how many groups may come now, all at once; 0: none, there must be rows */
 	uint64 (*room)(void *arg);
 
-	/* take the records of groups (hg_engine.h) */
-	void (*take)(void *arg, const uint64 *records, uint64 count);
+	/* by key and item: it is of a numeric, of which there are units */
+	bool numeric_keys[HG_MAX_REDUCE_KEYS];
+	bool numeric_items[HG_MAX_REDUCE_ITEMS];
+
+	/*
+	 * take the records of groups (hg_engine.h), whose keys are Datums, and items of numerics of
+	 * these display scales
+	 */
+	void (*take)(void *arg, const uint64 *records, uint64 count,
+				 const int scales[HG_MAX_REDUCE_ITEMS]);
 	void *arg;
 } HgReducer;
 
-/* What a device's copies of columns have in place of values, by HgSide and column; NULL: values. */
-typedef struct HgJoinCodes
+/* What a device's copies of columns have in place of values, by HgSide and column. */
+typedef struct HgJoinForms
 {
-	const HgGraphCodes *of[2][HG_MAX_COLUMNS];
-} HgJoinCodes;
+	HgKeptForm of[2][HG_MAX_COLUMNS];
+} HgJoinForms;
 
 /* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
 typedef struct HgJoinReduction HgJoinReduction;
@@ -57,8 +65,8 @@ extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 
-/* Where it is to be told which codes a device keeps. */
-extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
+/* Where it is to be told what a device keeps. */
+extern HgJoinForms *hg_join_reduction_forms(HgJoinReduction *reduction);
 
 /* Hand the matches up in groups; false where some can't be, and are to be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
