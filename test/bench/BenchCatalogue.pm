@@ -92,6 +92,8 @@ my %tables;
 	hb => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 10000, apart => 1 } ],
 	ia => [ [ k => 'int', @value ], sub { $tables{fa}[1]->(@_) }, { keys => ['k'], changed => 1000, apart => 1 } ],
 	ib => [ [ k => 'int', @value ], sub { $tables{fb}[1]->(@_) }, { keys => ['k'], changed => 1000, apart => 1 } ],
+	ja => [ [ k => 'int', t => 'text', n => 'bigint', @value ],
+		sub { shuffled(far_key($_[0]) . ", 'group number ' || i * 7919 % 1000, i * 3, (i % 1000)::int", $_[0], 23) }, { keys => ['k'] } ],
 	size_a => [ [ k => 'int', @value ], sub { $tables{a}[1]->(@_) } ],
 	size_b => [ [ k => 'int', @value ], sub { $tables{b}[1]->(@_) } ],
 	many_a => [ [ k => 'int', @value ],
@@ -163,6 +165,8 @@ sub queries
 		{ name => 'far keys, 0.1 % new', tables => [qw(ia ib)], sql => 'select count(*) from ia join ib using (k)', duckdb => 0 },
 		{ name => 'far keys, groups', tables => [qw(fa fb)],
 			sql => 'select fb.v, sum(fa.v), count(*) from fa join fb using (k) group by fb.v' },
+		{ name => 'far keys, text', tables => [qw(ja fb)],
+			sql => 'select t, sum(ja.v), max(n), count(fb.v) from ja join fb using (k) group by t order by 2 desc, 1 limit 10' },
 		{ name => 'one worker', tables => [qw(a b)], sql => 'select count(*) from a join b using (k)', workers => 1 },);
 }
 
