@@ -227,6 +227,21 @@ hg_matcher_count(HgMatcher *matcher)
 	}
 }
 
+uint64
+hg_matcher_count_matched(HgMatcher *matcher)
+{
+	const HgMatchMode mode = matcher->task.spec.mode;
+	const uint64 returned = matcher->returned;
+	uint64 matched;
+
+	matcher->task.spec.mode = HG_MATCH_FIRST;
+	matched = hg_matcher_count(matcher);
+	matcher->task.spec.mode = mode;
+	if (mode != HG_MATCH_FIRST)
+		matcher->returned = returned;
+	return matched;
+}
+
 bool
 hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups)
 {

@@ -66,6 +66,9 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 /* The number of matches; nothing is streamed. */
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
+/* How many outer rows have one; where that is not what the mode counts, none of them is told of. */
+extern uint64 hg_matcher_count_matched(HgMatcher *matcher);
+
 /*
  * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,
  * of memory on it, or because there would be more groups than may be; then they can be streamed.

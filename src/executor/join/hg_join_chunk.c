@@ -403,6 +403,7 @@ hg_join_read_outer(HgJoinState *state)
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return HG_JOIN_END_OUTER;
 	hg_join_retire_matcher(state);
+	reading->counts_unmatched = false;
 	/* keys that are bits are for rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_lend(state, HG_OUTER);
@@ -425,6 +426,9 @@ hg_join_read_outer(HgJoinState *state)
 	}
 	if (!hg_join_select_kept(state))
 		return hg_join_end_chunk(state);
+	reading->counts_unmatched = hg_join_counts_unmatched(state);
+	if (reading->counts_unmatched)
+		hg_join_matched_begin(matched, false, false);
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
 	return hg_join_start_output(state);
@@ -441,7 +445,8 @@ hg_join_end_chunk(HgJoinState *state)
 		hg_join_leave(&state->team, true);
 	/* its rows have met all of the inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.keep[HG_OUTER] ? HG_JOIN_UNMATCHED : HG_JOIN_READ_OUTER;
+		return state->rules.keep[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED
+																			   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits,
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});

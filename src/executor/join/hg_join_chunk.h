@@ -17,11 +17,12 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* What has been read of the sides, and what of it is kept; hg_join.c decides that at a rescan. */
 typedef struct HgJoinReading
 {
-	uint64 inner_chunks; /* of the inner input, since it was last read from its start */
-	uint64 outer_chunks; /* of the outer one, for the current inner chunk */
-	bool outer_held;	 /* all of the outer input is in memory, as one chunk */
-	bool outer_ready;	 /* the outer input was kept by a rescan and is to be joined again */
-	bool spilled;		 /* rows have gone to disk since the last rescan */
+	uint64 inner_chunks;   /* of the inner input, since it was last read from its start */
+	uint64 outer_chunks;   /* of the outer one, for the current inner chunk */
+	bool outer_held;	   /* all of the outer input is in memory, as one chunk */
+	bool outer_ready;	   /* the outer input was kept by a rescan and is to be joined again */
+	bool spilled;		   /* rows have gone to disk since the last rescan */
+	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */
 } HgJoinReading;
 
 /* The work of the phases that they are named for; they return the phase that follows. */

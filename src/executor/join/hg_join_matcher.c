@@ -111,7 +111,7 @@ hg_join_start_output(HgJoinState *state)
 	if (!hg_join_streams(&state->rules, state->matched))
 	{
 		hg_join_enter(&state->progress, HG_JOIN_COUNT);
-		state->output.empty_left = hg_matcher_count(state->matching.matcher);
+		state->output.empty_left = hg_join_count(state);
 		hg_join_note_missed(state);
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;

@@ -18,6 +18,7 @@
 #include "batch/hg_input.h"
 #include "batch/hg_input_lent.h"
 #include "executor/join/hg_join_chunk.h"
+#include "executor/join/hg_join_count.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_kept.h"
