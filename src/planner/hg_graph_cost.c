@@ -185,11 +185,7 @@ bool
 hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
 {
-	const Path *outer = linitial(path->custom.custom_paths);
-	const Path *inner = lsecond(path->custom.custom_paths);
-
-	if ((!hg_scan_has_graph(outer->parent) && !hg_scan_has_graph(inner->parent)) ||
-		list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
+	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
 		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
 		return false;
 	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_spills, cost);

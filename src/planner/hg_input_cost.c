@@ -47,6 +47,7 @@
 #include "executor/join/hg_join_lend_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 
 /* Costs of one row, in units of cpu_tuple_cost (see above). */
@@ -281,12 +282,40 @@ hg_scan_gain(const Path *scan)
 	return Min(gain, scan->total_cost);
 }
 
-void
-hg_input_cost(const Path *path, HgInputCost *input)
+static void
+hg_input_estimate(const Path *path, HgInputCost *input)
 {
 	Cost pages = hg_pages_saving(path);
 
 	input->path = path;
 	input->cost = path->total_cost - hg_path_saving(path);
 	input->pages = Min(pages, input->cost);
+	input->graph = hg_scan_has_graph(path->parent);
+}
+
+/* What is known of inputs in a run of the planner: they are joined with many others. */
+typedef struct HgKnownInput
+{
+	uint64 run;
+	HgInputCost input;
+} HgKnownInput;
+
+#define HG_KNOWN_INPUTS_BITS 11
+
+static HgKnownInput hg_known_inputs[1 << HG_KNOWN_INPUTS_BITS];
+
+void
+hg_input_cost(const PlannerInfo *root, const Path *path, HgInputCost *input)
+{
+	uint64 run = hg_planner_run_find(root, path);
+	HgKnownInput *known = &hg_known_inputs[hg_planner_run_place(path, 0, HG_KNOWN_INPUTS_BITS)];
+
+	if (run != 0 && known->run == run && known->input.path == path)
+	{
+		*input = known->input;
+		return;
+	}
+	hg_input_estimate(path, input);
+	if (run != 0)
+		*known = (HgKnownInput){run, *input};
 }

@@ -48,8 +48,10 @@ typedef struct HgInputCost
 	const Path *path;
 	Cost cost;	/* to read it */
 	Cost pages; /* of that, what its pages cost less where the join returns many rows */
+	bool graph; /* its relation has a HashGraph that may be lent: it need not be read then */
 } HgInputCost;
 
-extern void hg_input_cost(const Path *path, HgInputCost *input);
+/* ... of a relation whose paths have all been made: they are remembered. */
+extern void hg_input_cost(const PlannerInfo *root, const Path *path, HgInputCost *input);
 
 #endif /* HG_INPUT_COST_H */

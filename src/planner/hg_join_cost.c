@@ -105,7 +105,6 @@
 
 #include <math.h>
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -239,7 +238,7 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgInputCost *const inputs[2]
 	hg_sides_cost(inputs, rows, hg_through_rows(outer, rows), sides);
 	/* a side that is lent is not read */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (hg_scan_has_graph(inputs[side]->path->parent))
+		if (inputs[side]->graph)
 			sides[side] = 0;
 	hg_share_read_once(sides, hg_join_read_once(outer, inner, together), workers);
 	return hg_start_cost(workers) + sides[HG_OUTER] + sides[HG_INNER] +
@@ -287,10 +286,7 @@ hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes
 	return inner_bytes > get_hash_memory_limit() / 2 && exact &&
 		   list_length(path->hash_clauses) == 1 && list_length(path->restrictlist) == 1 &&
 		   (path->join_type == JOIN_INNER || path->join_type == JOIN_SEMI) &&
-		   hg_key_range(root,
-						clause->outer_is_left ? get_rightop(clause->clause)
-											  : get_leftop(clause->clause),
-						&range) &&
+		   hg_key_range(root, clause, !clause->outer_is_left, &range) &&
 		   (!range.repeats || path->join_type == JOIN_SEMI || path->inner_unique) &&
 		   2 * range.size / BITS_PER_BYTE <= get_hash_memory_limit() / 2.0 &&
 		   hg_join_may_be_streamed(path, key_width);
@@ -468,7 +464,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	startup += hg_disk_cost(path, rows, key_width, spilled);
 
 	hg_share_read_once(reading, path->read_once, workers);
-	if (hg_graph_cost(root, path, exact ? columns : rechecked, reading,
+	if ((inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) &&
+		hg_graph_cost(root, path, exact ? columns : rechecked, reading,
 					  memory > get_hash_memory_limit() / 2, &graph))
 	{
 		if (graph.startup + graph.run < startup + run)

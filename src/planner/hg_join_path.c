@@ -111,7 +111,7 @@ hg_considered_input(HgConsidered *join, int side, const Path *path)
 	HgInputCost *input = &join->inputs[side][path->parallel_workers > 0];
 
 	if (input->path != path)
-		hg_input_cost(path, input);
+		hg_input_cost(join->root, path, input);
 	return input;
 }
 

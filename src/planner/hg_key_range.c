@@ -16,11 +16,13 @@
 
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "planner/hg_key_range.h"
+#include "planner/hg_planner_run.h"
 
 /* Distinct values of so large a share of the rows are taken for all of them: ANALYZE estimates. */
 #define HG_ALL_DISTINCT 0.95
@@ -77,8 +79,8 @@ hg_key_widen(const VariableStatData *variable, int kind, double *least, double *
 	return found;
 }
 
-bool
-hg_key_range(PlannerInfo *root, Node *key, HgKeyRange *range)
+static bool
+hg_key_estimate(PlannerInfo *root, Node *key, HgKeyRange *range)
 {
 	VariableStatData variable;
 	double least = HUGE_VAL;
@@ -101,4 +103,38 @@ hg_key_range(PlannerInfo *root, Node *key, HgKeyRange *range)
 	}
 	ReleaseVariableStats(variable);
 	return known;
+}
+
+/* What was found in a run of the planner: statistics are arrays, which are taken apart each time.
+ */
+typedef struct HgFoundRange
+{
+	uint64 run;
+	const RestrictInfo *clause;
+	bool left;
+	bool known;
+	HgKeyRange range;
+} HgFoundRange;
+
+#define HG_FOUND_RANGES_BITS 7
+
+static HgFoundRange hg_found_ranges[1 << HG_FOUND_RANGES_BITS];
+
+bool
+hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool left, HgKeyRange *range)
+{
+	HgFoundRange *found =
+		&hg_found_ranges[hg_planner_run_place(clause, left, HG_FOUND_RANGES_BITS)];
+	uint64 run = hg_planner_run_find(root, clause);
+
+	if (run == 0 || found->run != run || found->clause != clause || found->left != left)
+	{
+		HgFoundRange fresh = {.run = run, .clause = clause, .left = left};
+
+		fresh.known = hg_key_estimate(
+			root, left ? get_leftop(clause->clause) : get_rightop(clause->clause), &fresh.range);
+		*found = fresh;
+	}
+	*range = found->range;
+	return found->known;
 }

@@ -18,7 +18,11 @@ typedef struct HgKeyRange
 	bool repeats; /* some of them come more than once */
 } HgKeyRange;
 
-/* The range of an expression that is to be a column of integers; false: it is not known. */
-extern bool hg_key_range(PlannerInfo *root, Node *key, HgKeyRange *range);
+/*
+ * The range of one operand of a clause, its left one or its right one, which is to be a column of
+ * integers; false: it is not known.
+ */
+extern bool hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool left,
+						 HgKeyRange *range);
 
 #endif /* HG_KEY_RANGE_H */

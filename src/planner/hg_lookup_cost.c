@@ -48,12 +48,12 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/selfuncs.h"
 
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
+#include "planner/hg_planner_run.h"
 
 /* Nothing takes more than so many times its price: what costs more still is not looked at. */
 #define HG_MOST_HIDDEN 10
@@ -185,54 +185,21 @@ hg_lookup_is_near(PlannerInfo *root, const IndexPath *inner, const Path *outer)
 	return near;
 }
 
-/* Prices of lookups that were asked for: the same ones are compared again and again. */
+/*
+ * Prices of lookups that were asked for in a run of the planner: the same ones are compared again
+ * and again.  A path that looks rows of a table up is never freed before it ends.
+ */
 typedef struct HgPrice
 {
+	uint64 run;
 	const Path *inner;
 	double lookups;
 	Cost price;
 } HgPrice;
 
 #define HG_PRICES_BITS 9
-#define HG_PRICES (1 << HG_PRICES_BITS)
 
-/*
- * ... as long as the memory lasts that the paths of a planner's run are made in; NULL: none.  A
- * path that looks rows of a table up is never freed before.
- */
-static MemoryContext hg_prices_context;
-static HgPrice hg_prices[HG_PRICES];
-
-static void
-hg_prices_forget(void *context)
-{
-	if (hg_prices_context == (MemoryContext) context)
-		hg_prices_context = NULL;
-}
-
-/* The place of a price; NULL where the path may be gone before the planner's run ends. */
-static HgPrice *
-hg_price_place(const PlannerInfo *root, const Path *inner, double lookups)
-{
-	MemoryContext context = root->planner_cxt;
-	uint64 bits;
-
-	if (GetMemoryChunkContext(unconstify(Path *, inner)) != context)
-		return NULL;
-	if (hg_prices_context != context)
-	{
-		MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof(*callback));
-
-		callback->func = hg_prices_forget;
-		callback->arg = context;
-		MemoryContextRegisterResetCallback(context, callback);
-		memset(hg_prices, 0, sizeof(hg_prices));
-		hg_prices_context = context;
-	}
-	memcpy(&bits, &lookups, sizeof(bits));
-	return &hg_prices[((bits ^ (uintptr_t) inner) * UINT64CONST(0x9E3779B97F4A7C15)) >>
-					  (64 - HG_PRICES_BITS)];
-}
+static HgPrice hg_prices[1 << HG_PRICES_BITS];
 
 /*
  * Core's price of a lookup where there are so many, by the settings of now: they may have changed
@@ -262,16 +229,20 @@ hg_ask_price(PlannerInfo *root, const Path *inner, double lookups)
 static Cost
 hg_lookup_price(PlannerInfo *root, const Path *inner, double lookups)
 {
-	HgPrice *place = hg_price_place(root, inner, lookups);
+	uint64 run = hg_planner_run_find(root, inner);
+	HgPrice *place;
+	uint64 bits;
 	Cost price;
 
-	if (place != NULL && place->inner == inner && place->lookups == lookups)
+	if (run == 0)
+		return hg_ask_price(root, inner, lookups);
+	memcpy(&bits, &lookups, sizeof(bits));
+	place = &hg_prices[hg_planner_run_place(inner, bits, HG_PRICES_BITS)];
+	if (place->run == run && place->inner == inner && place->lookups == lookups)
 		return place->price;
 	price = hg_ask_price(root, inner, lookups);
-	/* an access method's estimate may have had a query planned meanwhile */
-	place = hg_price_place(root, inner, lookups);
-	if (place != NULL)
-		*place = (HgPrice){inner, lookups, price};
+	/* where an access method's estimate has had a query planned meanwhile, nobody asks for it */
+	*place = (HgPrice){run, inner, lookups, price};
 	return price;
 }
 
