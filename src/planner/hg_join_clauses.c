@@ -14,6 +14,9 @@
 #include "batch/hg_key.h"
 #include "planner/hg_join_clauses.h"
 
+/* Most joins have no more. */
+#define HG_FEW_CLAUSES 4
+
 /* Does the clause compare an expression of one relation with one of the other? */
 static bool
 hg_clause_sides_match(RestrictInfo *rinfo, RelOptInfo *outerrel, RelOptInfo *innerrel)
@@ -83,11 +86,14 @@ bool
 hg_hash_clauses_exact(List *hash_clauses, uint32 *width)
 {
 	int nclauses = list_length(hash_clauses);
-	HgKeyClause *clauses = palloc(nclauses * sizeof(HgKeyClause));
+	HgKeyClause few[HG_FEW_CLAUSES];
+	HgKeyClause *clauses =
+		nclauses <= HG_FEW_CLAUSES ? few : palloc(nclauses * sizeof(HgKeyClause));
 	bool exact;
 
 	hg_hash_clause_operators(hash_clauses, clauses);
 	exact = hg_key_is_exact(nclauses, clauses, width);
-	pfree(clauses);
+	if (clauses != few)
+		pfree(clauses);
 	return exact;
 }

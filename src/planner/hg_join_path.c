@@ -175,6 +175,10 @@ hg_join_rivals(const HgConsidered *join, bool partial, Cost cost)
 
 	if (join->join_type != JOIN_INNER || !hg_nestloop_enabled(join->extra))
 		return paths;
+	/* most relations have their cheapest path of all alone */
+	if (list_length(join->outerrel->cheapest_parameterized_paths) < 2 &&
+		join->outerrel->cheapest_total_path->param_info == NULL)
+		return paths;
 	if (!partial)
 		outer = join->innerrel->cheapest_total_path;
 	else
@@ -189,15 +193,18 @@ hg_join_path_price(const HgConsidered *join, Path *path)
 {
 	bool partial = path->parallel_workers > 0;
 	Cost cost = path->total_cost;
-	List *paths[2] = {NIL, NIL};
+	List *paths[2];
 	Cost price;
 
 	if (hg_force || path->param_info != NULL)
 		return path;
 	paths[partial] = hg_join_rivals(join, partial, cost);
-	if (hg_tables_are_buffered(join->root))
+	if (!hg_price_below(join->root, paths[partial], path, &price) &&
+		hg_tables_are_buffered(join->root))
+	{
 		paths[!partial] = hg_join_rivals(join, !partial, cost);
-	price = hg_price_beside(join->root, paths, path, partial);
+		price = hg_price_above(join->root, paths, path, partial);
+	}
 	if (price != cost)
 	{
 		path->startup_cost *= price / cost;

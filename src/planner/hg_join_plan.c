@@ -25,16 +25,6 @@
 #include "executor/join/hg_join.h"
 #include "planner/hg_join_plan.h"
 
-const HgJoinPath *
-hg_path_join(const Path *path)
-{
-	if (IsA(path, ProjectionPath))
-		path = ((const ProjectionPath *) path)->subpath;
-	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
-		return NULL;
-	return (const HgJoinPath *) path;
-}
-
 bool
 hg_join_path_filters(const HgJoinPath *path)
 {

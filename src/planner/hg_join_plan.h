@@ -47,7 +47,15 @@ hg_join_type_is_mirrored(JoinType join_type)
 extern const CustomPathMethods hg_join_path_methods;
 
 /* The path of ours that a path is, or is a projection of; else NULL. */
-extern const HgJoinPath *hg_path_join(const Path *path);
+static inline const HgJoinPath *
+hg_path_join(const Path *path)
+{
+	if (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	if (!IsA(path, CustomPath) || ((const CustomPath *) path)->methods != &hg_join_path_methods)
+		return NULL;
+	return (const HgJoinPath *) path;
+}
 
 /* Does a join filter its rows after it has null-extended them? */
 extern bool hg_join_path_filters(const HgJoinPath *path);

@@ -410,16 +410,13 @@ hg_chosen_loop(List *const paths[2], int disabled_nodes, Cost *cost)
 	return chosen != NULL && IsA(chosen, NestPath) ? chosen : NULL;
 }
 
-Cost
-hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path, bool partial)
+bool
+hg_price_below(PlannerInfo *root, const List *paths, const Path *path, Cost *price)
 {
-	Cost price = path->total_cost;
-	Cost cost = hg_gathered_cost(path, partial);
-	const Path *loop;
-	Cost loop_cost;
 	ListCell *lc;
 
-	foreach (lc, paths[partial])
+	*price = path->total_cost;
+	foreach (lc, paths)
 	{
 		const Path *other = lfirst(lc);
 
@@ -427,11 +424,23 @@ hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path, bool 
 			hg_path_disabled_nodes(other) != hg_path_disabled_nodes(path))
 			continue;
 		if (hg_path_takes_less(root, other, path->total_cost))
-			return path->total_cost;
-		price = Min(price, other->total_cost * HG_CHEAPER);
+		{
+			*price = path->total_cost;
+			return true;
+		}
+		*price = Min(*price, other->total_cost * HG_CHEAPER);
 	}
-	if (price < path->total_cost || !hg_tables_are_buffered(root))
-		return price;
+	return *price < path->total_cost;
+}
+
+Cost
+hg_price_above(PlannerInfo *root, List *const paths[2], const Path *path, bool partial)
+{
+	Cost price = path->total_cost;
+	Cost cost = hg_gathered_cost(path, partial);
+	const Path *loop;
+	Cost loop_cost;
+
 	loop = hg_chosen_loop(paths, hg_path_disabled_nodes(path), &loop_cost);
 	if (loop != NULL && loop_cost > cost * HG_CHEAPER &&
 		hg_lookups_are_few(((const JoinPath *) loop)->outerjoinpath, cost) &&

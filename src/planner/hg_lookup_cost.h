@@ -30,12 +30,16 @@ extern List *hg_loops_ahead(RelOptInfo *joinrel, const Path *outer, const RelOpt
 extern bool hg_tables_are_buffered(const PlannerInfo *root);
 
 /*
- * The total cost that a path, partial or not, is to have beside these others of its relation, which
- * are all and the partial ones: its own; less where those that seem cheaper are not; more where
- * the one that core would choose is a nested loop that takes much less than it costs.  Only for
- * the latter those of the other kind are looked at, and only where tables are buffered.
+ * Do others of a path's relation decide which total cost it is to have?  It is less than its own
+ * where those that seem cheaper are not, and its own where one of them is.
  */
-extern Cost hg_price_beside(PlannerInfo *root, List *const paths[2], const Path *path,
-							bool partial);
+extern bool hg_price_below(PlannerInfo *root, const List *paths, const Path *path, Cost *price);
+
+/*
+ * The total cost that a path, partial or not, is to have where they don't and tables are buffered,
+ * beside all others of the relation and the partial ones: its own; more where the one that core
+ * would choose is a nested loop that takes much less than it costs.
+ */
+extern Cost hg_price_above(PlannerInfo *root, List *const paths[2], const Path *path, bool partial);
 
 #endif /* HG_LOOKUP_COST_H */
