@@ -145,6 +145,8 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
 							self->device.ordinal, (int) spec->device);
 
+	if (spec->nlookups[HG_OUTER] + spec->nlookups[HG_INNER] > 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "this engine has no lookups");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec, (HgSide) side, error));
 	HG_TRY(check_room(self, spec, error));
@@ -324,14 +326,16 @@ cuda_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_
 }
 
 static HgStatus
-cuda_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count, const uint64_t *words,
-		  HgError *error)
+cuda_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+		  const uint64_t *words, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "a mask can not be given after build");
+	if (lookup != 0)
+		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no mask");
 	HG_TRY(enter(job, error));
 	return hg_cuda_kept_side_mask(&job->work, &job->kept[side], first_word, count, words, error);
 }

@@ -197,6 +197,7 @@ take_spec(HgServerJob *job, const HgWireRequest *request)
 		*use = request->kept[side];
 		use->graph = NULL;
 		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
+		job->spec.lookups[side] = NULL;
 		job->spec.kept_columns[side] = use->shape.key_width > 0 ? job->kept_columns[side] : NULL;
 		memcpy(job->kept_columns[side], request->kept_columns[side],
 			   sizeof(job->kept_columns[side]));

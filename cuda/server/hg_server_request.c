@@ -390,7 +390,7 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	const unsigned char *staging = job->session->config->staging;
 	const uint64_t *words = request->zero ? NULL : (const uint64_t *) (staging + request->offset);
 
-	return job->engine->mask(job->job, (HgSide) request->side, request->first, request->count,
+	return job->engine->mask(job->job, (HgSide) request->side, 0, request->first, request->count,
 							 words, error);
 }
 

@@ -62,7 +62,8 @@
  *
  * KEPT GRAPHS
  *
- * A side can be a graph that an engine has kept since a job before (hg_kept.h).
+ * A side can be a graph that an engine has kept since a job before, and its rows can look up others
+ * on the way (hg_kept.h).
  *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
@@ -97,6 +98,7 @@ extern "C"
 	struct HgKeptUse;
 	struct HgKeptColumnSpec;
 	struct HgKeptColumnUse;
+	struct HgKeptLookup;
 	typedef struct HgKept HgKept; /* an engine's own; never looked into */
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
@@ -108,6 +110,9 @@ extern "C"
 
 /* Columns of a side that a job carries beside its keys, at most. */
 #define HG_MAX_COLUMNS 8
+
+/* Lookups of a side that is a kept graph, at most. */
+#define HG_MAX_LOOKUPS 8
 
 /* Columns that groups are made by, and numbers that are asked for of each, at most. */
 #define HG_MAX_REDUCE_KEYS 4
@@ -240,6 +245,13 @@ extern "C"
 
 		/* By HgSide: [ncolumns[side]] of a side that is a kept graph, as that has to stay. */
 		const struct HgKeptColumnUse *kept_columns[2];
+
+		/*
+		 * By HgSide: what rows of a side that is a kept graph look up on the way, [nlookups[side]],
+		 * in place until open has returned, as all that it names has to be until close.
+		 */
+		uint32_t nlookups[2];
+		const struct HgKeptLookup *lookups[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
@@ -574,9 +586,11 @@ extern "C"
 		 * Of a side with spec.kept, before build: which of its rows count, by words first_word ..
 		 * first_word + count - 1 of its mask; words are NULL where they are all 0.  Rows of words
 		 * that were never given count.  The array is the caller's again when the call returns.
+		 * lookup is 0 for the side itself; else the same of the graph that its lookup of this
+		 * number, less 1, looks rows up in.
 		 */
-		HgStatus (*mask)(HgJob *job, HgSide side, uint64_t first_word, uint64_t count,
-						 const uint64_t *words, HgError *error);
+		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+						 uint64_t count, const uint64_t *words, HgError *error);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

@@ -46,11 +46,116 @@ hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error)
 	return HG_OK;
 }
 
+/* Can the graph of a lookup be so, whose rows have places of a stride? */
+static HgStatus
+check_looking(const HgKeptUse *use, uint32_t stride, HgError *error)
+{
+	/* places are those of a column, whatever its values are */
+	const HgKeptColumnShape places = {.width = 1, .parts = use->shape.parts, .stride = stride};
+	HgStatus status = hg_kept_check(&use->shape, error);
+
+	return status == HG_OK ? hg_kept_column_check(&places, error) : status;
+}
+
+/* The rows that look up in a lookup of a side: their parts, and the stride of their places. */
+static void
+find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
+{
+	const HgKeptLookup *parent = from > 0 ? &spec->lookups[side][from - 1] : NULL;
+
+	*parts = parent != NULL ? parent->found.shape.parts : spec->kept[side]->shape.parts;
+	*stride = parent != NULL ? parent->found_stride : hg_kept_side_stride(spec, side);
+}
+
+/* Can a side have its lookups, each of which is of rows that are there before? */
+static HgStatus
+check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	if (spec->nlookups[side] > HG_MAX_LOOKUPS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many lookups: %u", spec->nlookups[side]);
+	if (spec->nlookups[side] > 0 && spec->lookups[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "there are no lookups");
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgKeptLookup *lookup = &spec->lookups[side][i];
+		HgStatus status = check_looking(&lookup->own, lookup->stride, error);
+		uint32_t parts;
+		uint32_t stride;
+
+		if (status == HG_OK)
+			status = check_looking(&lookup->found, lookup->found_stride, error);
+		if (status != HG_OK)
+			return status;
+		if (lookup->from > i)
+			return hg_error_set(error, HG_INVALID, NULL, "a lookup is from none before it");
+		if (lookup->own.masked != 0)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"the graph that a lookup is made with has no mask");
+		find_looking(spec, side, lookup->from, &parts, &stride);
+		if (lookup->own.shape.parts != parts || lookup->stride != stride)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"a lookup is made with a graph of other rows");
+	}
+	return HG_OK;
+}
+
+/* Can a side have its columns, each of its own rows or of what they have found? */
+static HgStatus
+check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgKeptColumnUse *columns = spec->kept_columns[side];
+
+	if (spec->ncolumns[side] > 0 && columns == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "columns of a kept graph are kept beside it");
+	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	{
+		HgStatus status = hg_kept_column_check(&columns[i].shape, error);
+		uint32_t parts;
+		uint32_t stride;
+
+		if (status != HG_OK)
+			return status;
+		if (columns[i].lookup > spec->nlookups[side])
+			return hg_error_set(error, HG_INVALID, NULL, "a kept column is of no lookup");
+		find_looking(spec, side, columns[i].lookup, &parts, &stride);
+		if (columns[i].shape.width != spec->column_width[side][i] ||
+			columns[i].shape.stride != stride || columns[i].shape.parts != parts)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"a kept column is not of its graph's rows");
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_kept_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	HgStatus status = hg_kept_check(&spec->kept[side]->shape, error);
+
+	if (status == HG_OK)
+		status = check_lookups(spec, side, error);
+	return status == HG_OK ? check_columns(spec, side, error) : status;
+}
+
+static HgStatus
+no_place(HgError *error)
+{
+	return hg_error_set(error, HG_INVALID, NULL,
+						"a row of a kept graph has no place in its columns");
+}
+
 HgStatus
 hg_kept_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, HgError *error)
 {
-	if (spec->ncolumns[side] > 0 && numbers > spec->kept_columns[side][0].shape.stride)
-		return hg_error_set(error, HG_INVALID, NULL,
-							"a row of a kept graph has no place in its columns");
+	const uint32_t stride = hg_kept_side_stride(spec, side);
+
+	return stride > 0 && numbers > stride ? no_place(error) : HG_OK;
+}
+
+HgStatus
+hg_kept_lookup_places_check(const HgKeptLookup *lookup, uint32_t own_numbers,
+							uint32_t found_numbers, HgError *error)
+{
+	if (own_numbers > lookup->stride || found_numbers > lookup->found_stride)
+		return no_place(error);
 	return HG_OK;
 }

@@ -34,6 +34,21 @@
  * MASKS.  Of a kept graph's rows some may not count in a job: a bit for each row number says which
  * do, in 64-bit words, bit r % 64 of word r / 64.
  *
+ * LOOKUPS.  Rows of a side that is a kept graph can look up rows of other kept graphs on the way,
+ * by other keys than that of the side, and these look up others: a star or a snowflake of joins is
+ * one job then.  An own graph has the rows that look up, by the key which they do it with; a row
+ * that it has not, its key being NULL, finds nothing.  Columns of what was found become columns of
+ * the side (HgKeptColumnUse.lookup).
+ *
+ *	open (HgJobSpec.lookups) -> mask* (of the side and of what is looked up) -> build -> ...
+ *
+ * build does one lookup after the other, for all rows of the side that count: those that the mask
+ * says, whether the side's graph has them or not, and that have found a row in each lookup before,
+ * but where they need not.  A row that is to look up and was not found itself finds nothing.  Where
+ * a row that counts would find two rows that do, build answers HG_NOT_UNIQUE, after which only
+ * close is left.  Which rows the side has is told by its mask from then on: what is behind build
+ * knows nothing of lookups, but that columns have other places.
+ *
  * NAMES.  Between processes a kept graph goes by a name, which no other one ever has in the life of
  * whoever gives names.  It is what a session sends; the device process has the graph of that name
  * or answers HG_NOT_KEPT.  Nothing is ever answered from one of another name.
@@ -105,8 +120,30 @@ extern "C"
 	{
 		HgKeptName name;
 		HgKeptColumnShape shape; /* which it has, or else there is none of that name */
+		uint32_t lookup;		 /* 0: of the side's own rows; else of what they have found in the
+								  * lookup of this number, less 1, or NULL where that is nothing */
+		uint32_t unused;		 /* 0 */
 		HgKept *column;			 /* the engine's; NULL in a session */
 	} HgKeptColumnUse;
+
+	/*
+	 * What rows of a side look up (HgJobSpec.lookups).  The rows that do have places, of which all
+	 * columns and lookups of theirs know by the same stride.
+	 */
+	typedef struct HgKeptLookup
+	{
+		uint32_t from;		   /* 0: rows of the side look it up; else those that they have found in
+								* the lookup of this number, less 1, which is one before */
+		uint32_t unmatched;	   /* not 0: a row that finds nothing counts all the same */
+		uint32_t stride;	   /* of the places of the rows that look up */
+		uint32_t found_stride; /* and of those that are looked up */
+		HgKeptUse own;		   /* the rows that look up, by the key they do it with: never masked */
+		HgKeptUse found;	   /* those that are looked up */
+	} HgKeptLookup;
+
+	/* In place of the place of a row that was found: none was, or more than one. */
+#define HG_FOUND_NONE UINT32_MAX
+#define HG_FOUND_TWO (UINT32_MAX - 1)
 
 	/* The place of a row in the columns of its graph. */
 	static inline uint64_t
@@ -175,6 +212,25 @@ extern "C"
 			   spec->kept[HG_INNER] != NULL;
 	}
 
+	/* The stride of the places of a side's own rows; 0 where nothing asks for places. */
+	static inline uint32_t
+	hg_kept_side_stride(const HgJobSpec *spec, HgSide side)
+	{
+		if (spec->nlookups[side] > 0)
+			return spec->lookups[side][0].stride;
+		return spec->ncolumns[side] > 0 ? spec->kept_columns[side][0].shape.stride : 0;
+	}
+
+	/* Are there rows of a side that do not count where they find nothing? */
+	static inline bool
+	hg_kept_lookups_drop(const HgJobSpec *spec, HgSide side)
+	{
+		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+			if (spec->lookups[side][i].unmatched == 0)
+				return true;
+		return false;
+	}
+
 	/* What all row numbers of a graph are below. */
 	static inline uint64_t
 	hg_kept_rows_end(const HgKeptShape *shape)
@@ -198,13 +254,20 @@ extern "C"
 	extern HgStatus hg_kept_check(const HgKeptShape *shape, HgError *error);
 	extern HgStatus hg_kept_column_check(const HgKeptColumnShape *shape, HgError *error);
 
+	/* Can a kept graph be a side, with its columns and lookups?  The same. */
+	extern HgStatus hg_kept_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
+
 	/*
 	 * Of a spec that can be, and a side that is a kept graph: has each row a place in the columns
-	 * that the job has of it?  The rows' numbers in their parts are below numbers.  HG_OK, or
-	 * HG_INVALID with an explanation.
+	 * that the job has of it, and where it looks rows up?  The rows' numbers in their parts are
+	 * below numbers.  HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_kept_places_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
 										 HgError *error);
+
+	/* The same of the rows of both graphs of a lookup. */
+	extern HgStatus hg_kept_lookup_places_check(const HgKeptLookup *lookup, uint32_t own_numbers,
+												uint32_t found_numbers, HgError *error);
 
 #ifdef __cplusplus
 }

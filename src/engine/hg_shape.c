@@ -178,28 +178,6 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	return vertices < limit ? vertices : limit;
 }
 
-/* Can a kept graph be a side, with its columns? */
-static HgStatus
-check_kept_side(const HgJobSpec *spec, HgSide side, HgError *error)
-{
-	const HgKeptColumnUse *columns = spec->kept_columns[side];
-	HgStatus status = hg_kept_check(&spec->kept[side]->shape, error);
-
-	if (status == HG_OK && spec->ncolumns[side] > 0 && columns == NULL)
-		status =
-			hg_error_set(error, HG_INVALID, NULL, "columns of a kept graph are kept beside it");
-	for (uint32_t i = 0; i < spec->ncolumns[side] && status == HG_OK; i++)
-	{
-		status = hg_kept_column_check(&columns[i].shape, error);
-		if (status == HG_OK && (columns[i].shape.width != spec->column_width[side][i] ||
-								columns[i].shape.stride != columns[0].shape.stride ||
-								columns[i].shape.parts != spec->kept[side]->shape.parts))
-			status =
-				hg_error_set(error, HG_INVALID, NULL, "a kept column is not of its graph's rows");
-	}
-	return status;
-}
-
 /* Can a job of kept graphs be so? */
 static HgStatus
 check_kept(const HgJobSpec *spec, HgError *error)
@@ -212,7 +190,7 @@ check_kept(const HgJobSpec *spec, HgError *error)
 		status = hg_kept_column_check(&spec->keep_column->shape, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (spec->kept[side] != NULL)
-			status = check_kept_side(spec, (HgSide) side, error);
+			status = hg_kept_side_check(spec, (HgSide) side, error);
 	if (status != HG_OK)
 		return status;
 	if (spec->team != 0 || spec->trial != NULL ||
@@ -290,6 +268,10 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a table is measured over the keys of a job of its own");
 	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->nlookups[side] > 0 && spec->kept[side] == NULL)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"rows of kept graphs alone look up others");
 	if (hg_kept_is_named(spec))
 	{
 		HgStatus status = check_kept(spec, error);

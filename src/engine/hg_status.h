@@ -30,6 +30,8 @@ extern "C"
 								  * new job may do */
 		HG_NOT_KEPT,			 /* there is no kept graph of that name, or not any more: keys may
 								  * do */
+		HG_NOT_UNIQUE,			 /* a row would find more than one where it may find one: what
+								  * looks for no more than one is not the way to join them */
 		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
 		HG_CONNECTION_LOST		 /* the device process is gone */
 	} HgStatus;

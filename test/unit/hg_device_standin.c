@@ -507,8 +507,8 @@ standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_
 {
 	if (engine_of(job)->put_values == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column");
-	return answer(
-		engine_of(job)->put_values(inside(job), values, nulls, count, first_place, error), error);
+	return answer(engine_of(job)->put_values(inside(job), values, nulls, count, first_place, error),
+				  error);
 }
 
 static HgStatus
@@ -528,12 +528,13 @@ standin_release(HgEngine *self, HgKept *graph)
 }
 
 static HgStatus
-standin_mask(HgJob *job, HgSide side, uint64_t first_word, uint64_t count, const uint64_t *words,
-			 HgError *error)
+standin_mask(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+			 const uint64_t *words, HgError *error)
 {
 	if (engine_of(job)->mask == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no kept graph");
-	return answer(engine_of(job)->mask(inside(job), side, first_word, count, words, error), error);
+	return answer(engine_of(job)->mask(inside(job), side, lookup, first_word, count, words, error),
+				  error);
 }
 
 static void

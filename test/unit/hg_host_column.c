@@ -74,7 +74,12 @@ hg_host_column_put(HgHostColumn *column, const HgHost *host, const void *values,
 bool
 hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits)
 {
-	const uint64_t place = hg_kept_place(column->shape.stride, row);
+	return hg_host_column_get_at(column, hg_kept_place(column->shape.stride, row), bits);
+}
+
+bool
+hg_host_column_get_at(const HgHostColumn *column, uint64_t place, uint64_t *bits)
+{
 	const uint32_t width = column->shape.width;
 
 	/* the bytes of a little-endian number are its low ones first */

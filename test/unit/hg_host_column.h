@@ -37,6 +37,9 @@ extern "C"
 	/* The value of a row, which has a place, with zeros before it; returns whether it is NULL. */
 	extern bool hg_host_column_get(const HgHostColumn *column, uint32_t row, uint64_t *bits);
 
+	/* The same of a place. */
+	extern bool hg_host_column_get_at(const HgHostColumn *column, uint64_t place, uint64_t *bits);
+
 	/* The most memory that a column of this shape takes. */
 	extern uint64_t hg_host_column_bytes(const HgKeptColumnShape *shape);
 

@@ -16,6 +16,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_shape.h"
+#include "hg_host_lookup.h"
 #include "hg_host_reduce.h"
 
 #include <string.h>
@@ -55,11 +56,11 @@ typedef struct KeptSide
 {
 	const HgKept *kept; /* NULL: rows are appended */
 
-	/* a mask, where there is to be one */
-	uint64_t *words;	   /* [hg_kept_mask_words] */
-	const uint64_t **bits; /* [parts] of these words */
-	uint8_t *states;	   /* [parts] */
-	HgFlatMask mask;
+	HgHostMask mask; /* where there is to be one, or rows may not count for what they find */
+	bool masked;	 /* it is for the caller to give */
+	HgHostLookups lookups;
+	const HgHostColumn *columns[HG_MAX_COLUMNS]; /* that it has ... */
+	uint32_t found_by[HG_MAX_COLUMNS];			 /* ... as of HgKeptColumnUse.lookup */
 
 	/* appended rows until build, each piece with a copy of its keys; then their graph */
 	HgFlatRows *pieces; /* [capacity] */
@@ -237,35 +238,12 @@ open_column(KeptJob *job, const HgKeptColumnShape *shape, HgError *error)
 	return status;
 }
 
-/* A mask by which all rows count. */
-static HgStatus
-open_mask(KeptJob *job, KeptSide *side, HgError *error)
-{
-	const HgKeptShape *shape = &side->kept->shape;
-	const uint64_t words = hg_kept_mask_words(shape);
-	HgStatus status = HG_OK;
-
-	side->words = alloc_zeroed(job, words * sizeof(uint64_t), &status, error);
-	side->bits = alloc_zeroed(job, shape->parts * sizeof(*side->bits), &status, error);
-	side->states = alloc_zeroed(job, shape->parts, &status, error);
-	if (status != HG_OK)
-		return status;
-	memset(side->words, 0xff, (size_t) words * sizeof(uint64_t));
-	for (uint32_t part = 0; part < shape->parts; part++)
-	{
-		side->bits[part] = side->words + words / shape->parts * part;
-		side->states[part] = HG_FLAT_SOME;
-	}
-	side->mask.nparts = shape->parts;
-	side->mask.states = side->states;
-	side->mask.bits = side->bits;
-	return HG_OK;
-}
-
-/* Find the columns that a job has of a kept graph. */
+/* Find the columns that a job has of a kept graph, and of what its rows find. */
 static HgStatus
 open_side_columns(KeptJob *job, HgSide which, HgError *error)
 {
+	KeptSide *side = &job->sides[which];
+
 	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
 	{
 		const HgKeptColumnUse *use = &job->spec.kept_columns[which][i];
@@ -273,9 +251,43 @@ open_side_columns(KeptJob *job, HgSide which, HgError *error)
 		if (use->column == NULL ||
 			!hg_kept_column_shape_equal(&use->column->column.shape, &use->shape))
 			return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept column");
-		hg_host_reduce_borrow(&job->reduce, which, i, &use->column->column);
+		side->columns[i] = &use->column->column;
+		side->found_by[i] = use->lookup;
 	}
-	return hg_kept_places_check(&job->spec, which, job->sides[which].kept->numbers, error);
+	return hg_kept_places_check(&job->spec, which, side->kept->numbers, error);
+}
+
+/* A kept graph that is named; HG_NOT_KEPT where there is none of that shape. */
+static HgStatus
+find_kept(const HgKeptUse *use, HgError *error)
+{
+	if (use->graph == NULL || !hg_kept_shape_equal(&use->graph->shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept graph");
+	return HG_OK;
+}
+
+/* Find the graphs by which rows of a side look up others. */
+static HgStatus
+open_side_lookups(KeptJob *job, HgSide which, HgError *error)
+{
+	HgHostLookups *lookups = &job->sides[which].lookups;
+	HgStatus status = hg_host_lookups_open(lookups, &job->spec, which, &job->counting, error);
+
+	for (uint32_t i = 0; i < job->spec.nlookups[which] && status == HG_OK; i++)
+	{
+		const HgKeptLookup *lookup = &job->spec.lookups[which][i];
+
+		status = find_kept(&lookup->own, error);
+		if (status == HG_OK)
+			status = find_kept(&lookup->found, error);
+		if (status != HG_OK)
+			break;
+		lookups->lookups[i].own = lookup->own.graph->graph;
+		lookups->lookups[i].found = lookup->found.graph->graph;
+		status = hg_kept_lookup_places_check(lookup, lookup->own.graph->numbers,
+											 lookup->found.graph->numbers, error);
+	}
+	return status;
 }
 
 static HgStatus
@@ -287,13 +299,17 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 
 	if (use == NULL)
 		return HG_OK;
-	if (use->graph == NULL || !hg_kept_shape_equal(&use->graph->shape, &use->shape))
-		return hg_error_set(error, HG_NOT_KEPT, NULL, "there is no such kept graph");
+	status = find_kept(use, error);
+	if (status != HG_OK)
+		return status;
 	side->kept = use->graph;
+	side->masked = use->masked != 0;
 	job->stats.rows[which] = use->shape.rows;
 	status = open_side_columns(job, which, error);
-	if (status == HG_OK && use->masked != 0)
-		status = open_mask(job, side, error);
+	if (status == HG_OK)
+		status = open_side_lookups(job, which, error);
+	if (status == HG_OK && (side->masked || hg_kept_lookups_drop(&job->spec, which)))
+		status = hg_host_mask_open(&side->mask, &use->shape, &job->counting, error);
 	return status;
 }
 
@@ -314,12 +330,8 @@ close_side(KeptJob *job, KeptSide *side)
 {
 	free_pieces(job, side);
 	hg_flat_destroy(&job->counting, side->graph);
-	if (side->kept == NULL)
-		return;
-	hg_host_memory_free(&job->counting, side->words,
-						hg_kept_mask_words(&side->kept->shape) * sizeof(uint64_t));
-	hg_host_memory_free(&job->counting, side->bits, side->kept->shape.parts * sizeof(*side->bits));
-	hg_host_memory_free(&job->counting, side->states, side->kept->shape.parts);
+	hg_host_lookups_free(&side->lookups, &job->counting);
+	hg_host_mask_free(&side->mask, &job->counting);
 }
 
 /* Free what is put until it is built. */
@@ -567,29 +579,23 @@ kept_put_values(HgJob *handle, const void *values, const uint8_t *nulls, uint64_
 }
 
 static HgStatus
-kept_mask(HgJob *handle, HgSide which, uint64_t first_word, uint64_t count, const uint64_t *words,
-		  HgError *error)
+kept_mask(HgJob *handle, HgSide which, uint32_t lookup, uint64_t first_word, uint64_t count,
+		  const uint64_t *words, HgError *error)
 {
 	KeptJob *job = job_of(handle);
 	KeptSide *side = &job->sides[which];
 	HgStatus status = check_filling(job, error);
-	uint64_t all;
 
 	if (status != HG_OK)
 		return status;
-	if (side->words == NULL)
+	if (lookup == 0 ? !side->masked : lookup > side->lookups.count)
 		return invalid(error, "this side of the join has no mask");
-	all = hg_kept_mask_words(&side->kept->shape);
-	if (first_word > all || count > all - first_word)
-		return invalid(error, "a mask goes beyond the rows of its graph");
 	status = hg_host_check_cancel(job->host, error);
-	if (status != HG_OK || count == 0)
-		return finish(job, status);
-	if (words != NULL)
-		memcpy(side->words + first_word, words, (size_t) count * sizeof(*words));
-	else
-		memset(side->words + first_word, 0, (size_t) count * sizeof(*words));
-	return HG_OK;
+	if (status == HG_OK)
+		status =
+			hg_host_mask_put(lookup == 0 ? &side->mask : &side->lookups.lookups[lookup - 1].mask,
+							 first_word, count, words, error);
+	return finish(job, status);
 }
 
 /* ------------------------------------------------------------------------
@@ -657,6 +663,22 @@ build_side(KeptJob *job, HgSide which, HgError *error)
 	return status;
 }
 
+/* Have the rows of a kept side look up others, and columns of what they find. */
+static HgStatus
+build_lookups(KeptJob *job, HgSide which, HgError *error)
+{
+	KeptSide *side = &job->sides[which];
+	const HgHostLookups *lookups = &side->lookups;
+	HgStatus status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
+
+	for (uint32_t i = 0; i < job->spec.ncolumns[which] && status == HG_OK; i++)
+		hg_host_reduce_borrow(
+			&job->reduce, which, i, side->columns[i],
+			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].places,
+			lookups->stride);
+	return status;
+}
+
 static HgStatus
 build_join(KeptJob *job, HgError *error)
 {
@@ -668,12 +690,12 @@ build_join(KeptJob *job, HgError *error)
 		KeptSide *side = &job->sides[which];
 		uint64_t vertices;
 
-		if (side->kept == NULL)
-			status = build_side(job, (HgSide) which, error);
+		status = side->kept == NULL ? build_side(job, (HgSide) which, error)
+									: build_lookups(job, (HgSide) which, error);
 		if (status != HG_OK)
 			break;
 		flat[which].graph = side->kept != NULL ? side->kept->graph : side->graph;
-		flat[which].mask = side->words != NULL ? &side->mask : NULL;
+		flat[which].mask = hg_host_mask_flat(&side->mask);
 		vertices = UINT64_C(1) << (flat[which].graph->shape.bins_log2 +
 								   flat[which].graph->shape.vertices_log2);
 		if (vertices > job->stats.vertices)
@@ -940,9 +962,9 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 
 		if (spec->kept[side] == NULL)
 			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
-		else if (spec->kept[side]->masked != 0)
-			bytes += hg_kept_mask_words(&spec->kept[side]->shape) * sizeof(uint64_t) +
-					 spec->kept[side]->shape.parts * (sizeof(uint64_t *) + 1);
+		else if (spec->kept[side]->masked != 0 || hg_kept_lookups_drop(spec, (HgSide) side))
+			bytes += hg_host_mask_bytes(&spec->kept[side]->shape);
+		bytes += hg_host_lookups_bytes(spec, (HgSide) side);
 	}
 	return bytes;
 }

@@ -37,7 +37,10 @@ extern "C"
 		uint64_t capacity[2][HG_MAX_COLUMNS];
 		uint64_t rows[2];
 		uint64_t given[2][HG_MAX_COLUMNS];
-		const HgHostColumn *kept[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values */
+		const HgHostColumn *kept[2][HG_MAX_COLUMNS]; /* NULL, or in place of these values ... */
+		const uint32_t *found[2][HG_MAX_COLUMNS];	 /* ... by these places, where not NULL, of
+													  * those of the side's own rows ... */
+		uint32_t stride[2];							 /* ... by this stride */
 
 		HgReduceSpec spec;
 		uint32_t words;	   /* of a record; 0 before the first reduction */
@@ -62,10 +65,13 @@ extern "C"
 
 	/*
 	 * Have a column that is kept beside the rows of a side, none of which are added then, and each
-	 * of which has a place.  It stays where it is as long as anything is asked of the columns.
+	 * of which has a place.  Or beside the rows that these have found: of each place found says
+	 * which place is its, by a stride of the side's.  All stays where it is as long as anything is
+	 * asked of the columns.
 	 */
 	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
-									  const HgHostColumn *kept);
+									  const HgHostColumn *kept, const uint32_t *found,
+									  uint32_t stride);
 
 	/* Before build: HG_INVALID unless all rows have all their values. */
 	extern HgStatus hg_host_reduce_check(const HgHostReduce *reduce, HgError *error);

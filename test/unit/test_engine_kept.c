@@ -11,6 +11,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_kept_columns.h"
+#include "test_engine_kept_lookups.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -524,7 +525,9 @@ test_kept_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 		free(wanted.pairs);
 	}
 	destroy_sides(engine, sides, LENGTH(spreads));
-	return status == HG_OK ? test_kept_columns_stretch(engine, host, error) : status;
+	if (status == HG_OK)
+		status = test_kept_columns_stretch(engine, host, error);
+	return status == HG_OK ? test_kept_lookups_stretch(engine, host, error) : status;
 }
 
 /* Refuse each allocation of the stretch, and then cancel at each of its polls. */
@@ -645,7 +648,7 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
 		expect(engine->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
 		expect(engine->append_rows(job, HG_INNER, keys, 1, 0, &error), HG_INVALID, "append_rows") &&
-		expect(engine->mask(job, HG_OUTER, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
 		expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
 		expect(engine->put_edges(job, keys, rows, 2, &error), HG_INVALID, "too many edges") &&
 		expect(engine->build(job, &error), HG_INVALID, "build of too few edges") &&
@@ -742,14 +745,15 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestKeptSide *sides
 		expect(engine->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
 		expect(engine->append_rows(job, HG_OUTER, keys, 1, 0, &error), HG_INVALID, "append_rows") &&
 		expect(engine->put_edges(job, keys, room, 1, &error), HG_INVALID, "put_edges") &&
-		expect(engine->mask(job, HG_INNER, 0, 1, NULL, &error), HG_INVALID, "mask of no graph") &&
-		expect(engine->mask(job, HG_OUTER, words, 1, NULL, &error), HG_INVALID, "mask beyond") &&
-		expect(engine->mask(job, HG_OUTER, 1, words, NULL, &error), HG_INVALID, "mask beyond") &&
-		expect(engine->mask(job, HG_OUTER, UINT64_MAX, 2, NULL, &error), HG_INVALID,
+		expect(engine->mask(job, HG_INNER, 0, 0, 1, NULL, &error), HG_INVALID,
+			   "mask of no graph") &&
+		expect(engine->mask(job, HG_OUTER, 0, words, 1, NULL, &error), HG_INVALID, "mask beyond") &&
+		expect(engine->mask(job, HG_OUTER, 0, 1, words, NULL, &error), HG_INVALID, "mask beyond") &&
+		expect(engine->mask(job, HG_OUTER, 0, UINT64_MAX, 2, NULL, &error), HG_INVALID,
 			   "mask that wraps") &&
-		expect(engine->mask(job, HG_OUTER, 2, UINT64_MAX, NULL, &error), HG_INVALID,
+		expect(engine->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error), HG_INVALID,
 			   "mask that wraps") &&
-		expect(engine->mask(job, HG_OUTER, words, 0, NULL, &error), HG_OK, "mask of nothing") &&
+		expect(engine->mask(job, HG_OUTER, 0, words, 0, NULL, &error), HG_OK, "mask of nothing") &&
 		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
 		expect(engine->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID,
 			   "count before build") &&
@@ -759,7 +763,8 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestKeptSide *sides
 		expect(engine->build(job, &error), HG_INVALID, "build twice") &&
 		expect(engine->append_rows(job, HG_INNER, keys, 1, 99, &error), HG_INVALID,
 			   "append after build") &&
-		expect(engine->mask(job, HG_OUTER, 0, 1, NULL, &error), HG_INVALID, "mask after build") &&
+		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID,
+			   "mask after build") &&
 		expect(engine->keep(job, &graph, &number, &error), HG_INVALID, "keep") &&
 		expect(engine->next(job, &matches, &error), HG_INVALID, "next without match") &&
 		expect(engine->describe(job, HG_OUTER, &described, &error), HG_INVALID, "describe") &&
@@ -778,7 +783,7 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestKeptSide *sides
 	job = NULL;
 	use.masked = 0;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->mask(job, HG_OUTER, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		   expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
 		   expect(engine->append_rows(job, HG_INNER, keys, 3, HG_MAX_ROWS - 2, &error),
 				  HG_TOO_MANY_ROWS, "append_rows");
 	if (job != NULL)
@@ -840,5 +845,6 @@ hg_engine_kept_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 	test_several_jobs(engine, host);
 	test_crowd(engine, host);
 	hg_engine_kept_columns_suite(engine, host);
+	hg_engine_kept_lookups_suite(engine, host, most_rows);
 	test_failures(engine, host);
 }

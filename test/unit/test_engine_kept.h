@@ -27,8 +27,8 @@ extern "C"
 
 	/*
 	 * Make two graphs, join them with a mask, and one of them with appended rows, and release them;
-	 * and the same with columns, by groups: returns the first status that is not HG_OK.  Nothing is
-	 * left of it.
+	 * and the same with columns, by groups, and with lookups: returns the first status that is not
+	 * HG_OK.  Nothing is left of it.
 	 */
 	extern HgStatus test_kept_stretch(HgEngine *engine, const HgHost *host, HgError *error);
 

@@ -601,7 +601,7 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 		expect(engine->append_column(job, HG_INNER, 0, values, NULL, 1, 0, &error), HG_INVALID,
 			   "append_column") &&
 		expect(engine->put_edges(job, values, rows, 1, &error), HG_INVALID, "put_edges") &&
-		expect(engine->mask(job, HG_OUTER, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
 		expect(engine->put_values(job, values, nulls, 9, 0, &error), HG_INVALID, "too many") &&
 		expect(engine->put_values(job, values, nulls, 2, 7, &error), HG_INVALID, "beyond") &&
 		expect(engine->put_values(job, values, nulls, 1, 8, &error), HG_INVALID, "behind") &&

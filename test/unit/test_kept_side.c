@@ -211,8 +211,8 @@ test_kept_side_destroy(TestKeptSide *side)
 	}
 }
 
-static bool
-is_counted(const TestKeptSide *side, uint32_t i)
+bool
+test_kept_counts(const TestKeptSide *side, uint32_t i)
 {
 	const uint32_t row = side->rows[i];
 
@@ -421,7 +421,8 @@ append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *s
 
 /* Give a mask, from its end on; a piece may be given as what it is not before. */
 static HgStatus
-give_mask(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, HgError *error)
+give_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const TestKeptSide *side,
+		  HgError *error)
 {
 	const HgKeptShape shape = test_kept_shape(side);
 	const uint64_t words = hg_kept_mask_words(&shape);
@@ -429,9 +430,9 @@ give_mask(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, 
 	HgStatus status = HG_OK;
 
 	if (mask == TEST_MASK_ZERO)
-		return engine->mask(job, which, 0, words, NULL, error);
+		return engine->mask(job, which, lookup, 0, words, NULL, error);
 	if (mask == TEST_MASK_FEW)
-		return engine->mask(job, which, TEST_MASK_PIECE, TEST_MASK_PIECE,
+		return engine->mask(job, which, lookup, TEST_MASK_PIECE, TEST_MASK_PIECE,
 							side->words + TEST_MASK_PIECE, error);
 	for (uint64_t end = words; mask == TEST_MASK_SOME && end > 0 && status == HG_OK;)
 	{
@@ -439,13 +440,25 @@ give_mask(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, 
 		const bool zero = first / TEST_MASK_PIECE % 4 == 1;
 
 		if (!zero && first / TEST_MASK_PIECE % 3 == 0)
-			status = engine->mask(job, which, first, end - first, NULL, error);
+			status = engine->mask(job, which, lookup, first, end - first, NULL, error);
 		if (status == HG_OK)
-			status = engine->mask(job, which, first, end - first, zero ? NULL : side->words + first,
-								  error);
+			status = engine->mask(job, which, lookup, first, end - first,
+								  zero ? NULL : side->words + first, error);
 		end = first;
 	}
 	return status;
+}
+
+HgStatus
+test_kept_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
+			   const TestKeptSide *side, HgError *error)
+{
+	HgStatus status;
+
+	if (side->spread.way == TEST_KEPT_GRAPH)
+		return give_mask(engine, job, which, lookup, side, error);
+	status = append_rows(engine, job, which, side, error);
+	return status == HG_OK ? append_columns(engine, job, which, side, error) : status;
 }
 
 HgStatus
@@ -456,18 +469,7 @@ test_kept_build(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 	HgStatus status = test_kept_open(engine, host, outer, inner, job, error);
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
-	{
-		const HgSide side = (HgSide) which;
-
-		if (sides[side]->spread.way == TEST_KEPT_GRAPH)
-			status = give_mask(engine, *job, side, sides[side], error);
-		else
-		{
-			status = append_rows(engine, *job, side, sides[side], error);
-			if (status == HG_OK)
-				status = append_columns(engine, *job, side, sides[side], error);
-		}
-	}
+		status = test_kept_give(engine, *job, (HgSide) which, 0, sides[which], error);
 	return status == HG_OK ? engine->build(*job, error) : status;
 }
 
@@ -532,7 +534,7 @@ sort_rows(const TestKeptSide *side, uint32_t *count)
 
 	*count = 0;
 	for (uint32_t i = 0; i < side->spread.count; i++)
-		if (is_counted(side, i))
+		if (test_kept_counts(side, i))
 			entries[(*count)++] = (Entry){test_kept_key(side, i), side->rows[i]};
 	qsort(entries, *count, sizeof(Entry), compare_entries);
 	return entries;

@@ -112,6 +112,9 @@ extern "C"
 	extern bool test_kept_value(const TestKeptSide *side, uint32_t column, uint32_t i,
 								bool is_signed, uint64_t *bits);
 
+	/* Does row i of a side count? */
+	extern bool test_kept_counts(const TestKeptSide *side, uint32_t i);
+
 	/* Make the graph of a side, and its columns, and keep them. */
 	extern HgStatus test_kept_make(HgEngine *engine, const HgHost *host, TestKeptSide *side,
 								   HgError *error);
@@ -124,8 +127,15 @@ extern "C"
 								   const TestKeptSide *inner, HgJob **job, HgError *error);
 
 	/*
-	 * The same, give it rows, columns and masks, and build.  The job is open afterwards unless
-	 * *job is NULL.
+	 * Give a job a side's rows and columns, or its mask, which is that of what a lookup finds where
+	 * lookup is not 0.
+	 */
+	extern HgStatus test_kept_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
+								   const TestKeptSide *side, HgError *error);
+
+	/*
+	 * Open a job that joins two sides, give it all that, and build.  The job is open afterwards
+	 * unless *job is NULL.
 	 */
 	extern HgStatus test_kept_build(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 									const TestKeptSide *inner, HgJob **job, HgError *error);

@@ -270,7 +270,7 @@ play_kept(HgWireClient *client, const HgHost *host, bool *right)
 		return;
 	/* all but the first 64 rows */
 	if (use.masked)
-		status = engine->mask(job, HG_OUTER, 0, 1, NULL, NULL);
+		status = engine->mask(job, HG_OUTER, 0, 0, 1, NULL, NULL);
 	if (status == HG_OK && engine->build(job, NULL) == HG_OK &&
 		engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
 	{

@@ -478,7 +478,7 @@ ask_kept(HgEngine *engine, const HgHost *host)
 	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
 		return true;
 	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK &&
-		engine->mask(job, HG_OUTER, 1, 10, NULL, NULL) == HG_OK &&
+		engine->mask(job, HG_OUTER, 0, 1, 10, NULL, NULL) == HG_OK &&
 		engine->build(job, NULL) == HG_OK)
 	{
 		if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)

@@ -503,7 +503,7 @@ test_client_refuses(void)
 	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 		   test_named_open(client, test_host_plain(), &names[1], &shape, &job, &error) == HG_OK;
 	hg_tap_ok(good && engine->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 1, words, &error) == HG_INVALID &&
+				  engine->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
 				  engine->put_edges(job, words, rows, UINT64_MAX, &error) == HG_INVALID &&
 				  test_named_put(client, job, 8, 0, ROWS, &error) == HG_OK &&
 				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
@@ -522,13 +522,13 @@ test_client_refuses(void)
 	good = test_named_join(client, test_host_plain(), &names[0], &shape, &job, &error) == HG_OK;
 	hg_tap_ok(good && engine->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
 				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_INNER, 0, 1, words, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 8191, 2, words, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 2, UINT64_MAX, NULL, &error) == HG_INVALID &&
+				  engine->mask(job, HG_INNER, 0, 0, 1, words, &error) == HG_INVALID &&
+				  engine->mask(job, HG_OUTER, 0, 8191, 2, words, &error) == HG_INVALID &&
+				  engine->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error) == HG_INVALID &&
 				  engine->append(job, HG_INNER, words, 1, &error) == HG_OK &&
 				  engine->append_rows(job, HG_INNER, words, 1, 5, &error) == HG_INVALID &&
 				  engine->build(job, &error) == HG_OK &&
-				  engine->mask(job, HG_OUTER, 0, 1, NULL, &error) == HG_INVALID &&
+				  engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error) == HG_INVALID &&
 				  engine->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 1,
 			  "and one that has a graph for what it can be asked for");
 	if (job != NULL)
@@ -537,7 +537,7 @@ test_client_refuses(void)
 	job = NULL;
 	good = test_named_join(client, test_host_plain(), &names[0], &shape, &job, &error) == HG_OK;
 	for (uint64_t word = 0; word < 8192 && good; word++)
-		good = engine->mask(job, HG_OUTER, word, 1, NULL, &error) == HG_OK;
+		good = engine->mask(job, HG_OUTER, 0, word, 1, NULL, &error) == HG_OK;
 	good = good && engine->append(job, HG_INNER, words, 1, &error) == HG_OK &&
 		   engine->build(job, &error) == HG_OK &&
 		   engine->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 0;
@@ -605,9 +605,10 @@ join_until(HgWireClient *client, Stage stage, HgJob **job)
 		keys[i] = i;
 	if (test_named_join(client, test_host_plain(), &name, &shape, job, &error) != HG_OK)
 		return false;
-	if (stage >= STAGE_GIVEN && (engine->append(*job, HG_INNER, keys, 100, &error) != HG_OK ||
-								 engine->mask(*job, HG_OUTER, 100, 100, words, &error) != HG_OK ||
-								 engine->mask(*job, HG_OUTER, 300, 100, NULL, &error) != HG_OK))
+	if (stage >= STAGE_GIVEN &&
+		(engine->append(*job, HG_INNER, keys, 100, &error) != HG_OK ||
+		 engine->mask(*job, HG_OUTER, 0, 100, 100, words, &error) != HG_OK ||
+		 engine->mask(*job, HG_OUTER, 0, 300, 100, NULL, &error) != HG_OK))
 		return false;
 	if (stage >= STAGE_BUILT && engine->build(*job, &error) != HG_OK)
 		return false;

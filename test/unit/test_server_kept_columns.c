@@ -661,7 +661,7 @@ test_client_refuses(void)
 				  engine->append_column(job, HG_OUTER, 0, words, NULL, 1, 0, &error) ==
 					  HG_INVALID &&
 				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 1, words, &error) == HG_INVALID &&
+				  engine->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
 				  engine->put_values(job, words, NULL, 1, STRIDE, &error) == HG_INVALID &&
 				  engine->put_values(job, words, NULL, 2, STRIDE - 1, &error) == HG_INVALID &&
 				  engine->put_values(job, words, NULL, UINT64_MAX, 2, &error) == HG_INVALID &&

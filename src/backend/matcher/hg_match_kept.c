@@ -59,9 +59,9 @@ hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, const HgFlatMask *mask,
 			part < mask->nparts ? (HgFlatPartState) mask->states[part] : HG_FLAT_NONE;
 
 		if (state == HG_FLAT_NONE)
-			status = engine->mask(job, side, first, HG_PART_WORDS, NULL, error);
+			status = engine->mask(job, side, 0, first, HG_PART_WORDS, NULL, error);
 		else if (state == HG_FLAT_SOME)
-			status = engine->mask(job, side, first,
+			status = engine->mask(job, side, 0, first,
 								  (kept->places[part + 1] - kept->places[part] + 63) / 64,
 								  mask->bits[part], error);
 	}

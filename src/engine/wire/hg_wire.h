@@ -183,7 +183,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 7
+#define HG_WIRE_VERSION 8
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16

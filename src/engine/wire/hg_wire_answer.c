@@ -110,6 +110,7 @@ status_exists(HgStatus status)
 		case HG_UNAVAILABLE:
 		case HG_EVICTED:
 		case HG_NOT_KEPT:
+		case HG_NOT_UNIQUE:
 		case HG_DEVICE_FAILED:
 			return true;
 		case HG_CONNECTION_LOST: /* who says so has one */
@@ -125,12 +126,21 @@ has_kept(const HgRemoteJob *job)
 	return job->spec.kept[HG_OUTER] != NULL || job->spec.kept[HG_INNER] != NULL;
 }
 
+/* Do rows of these look up others? */
+static bool
+has_lookups(const HgRemoteJob *job)
+{
+	return job->spec.nlookups[HG_OUTER] + job->spec.nlookups[HG_INNER] > 0;
+}
+
 /* Can a request of the job be answered with this, whatever else the answer says? */
 static bool
 status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
 {
 	if (status == HG_NOT_KEPT)
 		return asked->type == HG_WIRE_OPEN && has_kept(job);
+	if (status == HG_NOT_UNIQUE)
+		return asked->type == HG_WIRE_BUILD && has_lookups(job);
 	return status_exists(status);
 }
 

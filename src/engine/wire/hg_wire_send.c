@@ -98,6 +98,8 @@ check_names(const HgJobSpec *spec, HgError *error)
 	HgStatus status = hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
 	bool named = true;
 
+	if (status == HG_OK && spec->nlookups[HG_OUTER] + spec->nlookups[HG_INNER] > 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "the device process has no lookups");
 	if (status != HG_OK)
 		return status;
 	if (spec->keep != NULL)
@@ -448,14 +450,16 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 
 /* Can words of a side's mask be given? */
 static HgStatus
-check_mask(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, HgError *error)
+check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+		   HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
 	uint64_t words;
 
 	if (status != HG_OK)
 		return status;
-	if ((side != HG_OUTER && side != HG_INNER) || job->kept[side].masked == 0 || job->built)
+	if ((side != HG_OUTER && side != HG_INNER) || lookup > 0 || job->kept[side].masked == 0 ||
+		job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
 	words = hg_kept_mask_words(&job->kept[side].shape);
 	if (first_word > words || count > words - first_word)
@@ -484,11 +488,11 @@ mask_none(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, Hg
 }
 
 HgStatus
-hg_wire_remote_mask(HgJob *handle, HgSide side, uint64_t first_word, uint64_t count,
-					const uint64_t *words, HgError *error)
+hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word,
+					uint64_t count, const uint64_t *words, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_mask(job, side, first_word, count, error);
+	HgStatus status = check_mask(job, side, lookup, first_word, count, error);
 
 	if (status == HG_OK)
 		status = wait_open(job, error);

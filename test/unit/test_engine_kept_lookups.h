@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_engine_kept_lookups.h
+ *	  The part of the suite of kept graphs that is about what their rows look up.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TEST_ENGINE_KEPT_LOOKUPS_H
+#define TEST_ENGINE_KEPT_LOOKUPS_H
+
+#include "test_kept_star.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+	/* Run it; each test is reported by hg_tap_ok. */
+	extern void hg_engine_kept_lookups_suite(HgEngine *engine, const HgHost *host,
+											 uint32_t most_rows);
+
+	/* Part of test_kept_stretch (test_engine_kept.h). */
+	extern HgStatus test_kept_lookups_stretch(HgEngine *engine, const HgHost *host, HgError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEST_ENGINE_KEPT_LOOKUPS_H */
