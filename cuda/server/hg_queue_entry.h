@@ -50,8 +50,8 @@ typedef struct HgQueueNamed
 	struct HgQueueItem *item; /* and this is what keeps it */
 } HgQueueNamed;
 
-/* What a job can name: a graph for each side, and its columns. */
-#define HG_QUEUE_NAMED (2 + 2 * HG_MAX_COLUMNS)
+/* What a job can name: of each side a graph, its columns, and two graphs for each lookup. */
+#define HG_QUEUE_NAMED (2 * (1 + HG_MAX_COLUMNS + 2 * HG_MAX_LOOKUPS))
 
 /* A job, or a request for room for results.  Zeroed by its owner, then the queue's alone. */
 typedef struct HgQueueEntry

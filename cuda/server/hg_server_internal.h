@@ -27,6 +27,7 @@ typedef struct HgServerJob
 	HgKeptUse kept[2];
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */
@@ -59,7 +60,7 @@ struct HgServerSession
 	HgQueueEntry results;	/* the room of the last answer's results, until the next message */
 	uint64_t sequence;		/* of the last request received */
 	HgWireMessage received; /* the message being worked on */
-	HgWireRequest ahead[HG_SERVER_AHEAD]; /* those that come next */
+	HgWireMessage ahead[HG_SERVER_AHEAD]; /* those that come next */
 	int ahead_count;
 	HgWireMessage answer;
 
@@ -76,7 +77,7 @@ struct HgServerSession
  * Open a job, waiting for its turn: on HG_OK it is one of session->jobs, and the reply
  * names its lease.
  */
-extern HgStatus hg_server_job_open(HgServerSession *session, const HgWireRequest *request,
+extern HgStatus hg_server_job_open(HgServerSession *session, const HgWireOpening *opening,
 								   HgWireReply *reply);
 
 /* The job with this number; NULL where there is none. */

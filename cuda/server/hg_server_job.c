@@ -179,10 +179,22 @@ check_spec(const HgJobSpec *spec, HgError *error)
 	return status;
 }
 
+/* Take what rows of a side look up, where that is a kept graph. */
+static void
+take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
+{
+	memcpy(job->lookups[side], opening->lookups[side], sizeof(job->lookups[side]));
+	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
+		job->lookups[side][i].own.graph = job->lookups[side][i].found.graph = NULL;
+	job->spec.lookups[side] = job->spec.kept[side] != NULL ? job->lookups[side] : NULL;
+}
+
 /* Take a job's spec out of a request.  No pointer of the client's is of use here. */
 static void
-take_spec(HgServerJob *job, const HgWireRequest *request)
+take_spec(HgServerJob *job, const HgWireOpening *opening)
 {
+	const HgWireRequest *request = &opening->request;
+
 	job->spec = request->spec;
 	job->trial = request->trial;
 	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
@@ -197,12 +209,12 @@ take_spec(HgServerJob *job, const HgWireRequest *request)
 		*use = request->kept[side];
 		use->graph = NULL;
 		job->spec.kept[side] = use->shape.key_width > 0 ? use : NULL;
-		job->spec.lookups[side] = NULL;
 		job->spec.kept_columns[side] = use->shape.key_width > 0 ? job->kept_columns[side] : NULL;
 		memcpy(job->kept_columns[side], request->kept_columns[side],
 			   sizeof(job->kept_columns[side]));
 		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
 			job->kept_columns[side][column].column = NULL;
+		take_lookups(job, opening, (HgSide) side);
 	}
 }
 
@@ -223,11 +235,19 @@ name_kept(HgServerJob *job)
 
 			hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
 		}
+		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
+		{
+			HgKeptUse *own = &job->lookups[side][i].own;
+			HgKeptUse *found = &job->lookups[side][i].found;
+
+			hg_queue_entry_name(&job->entry, &own->name, &own->shape, &own->graph);
+			hg_queue_entry_name(&job->entry, &found->name, &found->shape, &found->graph);
+		}
 	}
 }
 
 HgStatus
-hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWireReply *reply)
+hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWireReply *reply)
 {
 	HgError *error = &reply->error;
 	HgServerJob *job;
@@ -237,8 +257,8 @@ hg_server_job_open(HgServerSession *session, const HgWireRequest *request, HgWir
 	if (job == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	job->session = session;
-	job->id = request->header.job;
-	take_spec(job, request);
+	job->id = opening->request.header.job;
+	take_spec(job, opening);
 	job->host.alloc = hg_process_alloc;
 	job->host.free = hg_process_free;
 	job->host.cancelled = host_cancelled;

@@ -78,9 +78,11 @@ hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 	const HgKeptUse *use;
 	uint64_t words;
 
-	if (!side_exists(request) || request->zero > 1)
+	if (!side_exists(request) || request->zero > 1 ||
+		request->lookup > job->spec.nlookups[request->side])
 		return false;
-	use = job->spec.kept[request->side];
+	use = request->lookup == 0 ? job->spec.kept[request->side]
+							   : &job->lookups[request->side][request->lookup - 1].found;
 	if (use == NULL || use->masked == 0)
 		return false;
 	words = hg_kept_mask_words(&use->shape);
@@ -390,8 +392,8 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	const unsigned char *staging = job->session->config->staging;
 	const uint64_t *words = request->zero ? NULL : (const uint64_t *) (staging + request->offset);
 
-	return job->engine->mask(job->job, (HgSide) request->side, 0, request->first, request->count,
-							 words, error);
+	return job->engine->mask(job->job, (HgSide) request->side, request->lookup, request->first,
+							 request->count, words, error);
 }
 
 /* Have the process keep what a job has made; *bytes is what it holds. */

@@ -81,10 +81,34 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 	return true;
 }
 
+/*
+ * Has each of the graphs that rows of a side look up, or do it with, the name of one?  There are
+ * none where it is no kept graph.
+ */
+static bool
+lookups_are_sane(const HgWireOpening *opening, HgSide side)
+{
+	const bool kept = opening->request.kept[side].shape.key_width > 0;
+	const uint32_t nlookups = kept ? opening->request.spec.nlookups[side] : 0;
+
+	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
+	{
+		const HgKeptName *own = &opening->lookups[side][i].own.name;
+		const HgKeptName *found = &opening->lookups[side][i].found.name;
+
+		if (i < nlookups ? !hg_kept_is_graph(own) || !hg_kept_is_graph(found)
+						 : own->serial != 0 || found->serial != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Has what a request to open a job says is kept, or is to be, a name of its kind? */
 static bool
-names_are_sane(const HgWireRequest *request)
+names_are_sane(const HgWireOpening *opening)
 {
+	const HgWireRequest *request = &opening->request;
+
 	if (request->keep.shape.key_width > 0 && !hg_kept_is_graph(&request->keep.name))
 		return false;
 	if (request->keep_column.shape.width > 0 && !hg_kept_is_column(&request->keep_column.name))
@@ -93,7 +117,7 @@ names_are_sane(const HgWireRequest *request)
 	{
 		if (request->kept[side].shape.key_width > 0 && !hg_kept_is_graph(&request->kept[side].name))
 			return false;
-		if (!columns_are_sane(request, (HgSide) side))
+		if (!columns_are_sane(request, (HgSide) side) || !lookups_are_sane(opening, (HgSide) side))
 			return false;
 	}
 	return true;
@@ -101,9 +125,10 @@ names_are_sane(const HgWireRequest *request)
 
 /* Is the request one that hg_wire.h allows?  job is NULL where there is none. */
 static bool
-request_is_sane(const HgServerSession *session, const HgWireRequest *request,
+request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 				const HgServerJob *job)
 {
+	const HgWireRequest *request = &message->request;
 	bool side_exists = request->side == HG_OUTER || request->side == HG_INNER;
 	bool mode_exists = request->mode == HG_MATCH_ALL || request->mode == HG_MATCH_FIRST;
 	bool joins = job != NULL && !hg_kept_is_made(&job->spec);
@@ -117,7 +142,7 @@ request_is_sane(const HgServerSession *session, const HgWireRequest *request,
 			return request->header.job == 0;
 		case HG_WIRE_OPEN:
 			return !session->is_control && request->header.job != 0 && job == NULL &&
-				   names_are_sane(request);
+				   names_are_sane(&message->opening);
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
 		case HG_WIRE_APPEND_COLUMN:
@@ -183,13 +208,14 @@ serve_question(HgServerSession *session, const HgWireHeader *request)
 
 /* Answer a request. */
 static void
-serve_request(HgServerSession *session, const HgWireRequest *request)
+serve_request(HgServerSession *session, const HgWireMessage *message)
 {
+	const HgWireRequest *request = &message->request;
 	HgWireReply *reply = &session->answer.reply;
 	HgServerJob *job = hg_server_job_find(session, request->header.job);
 	HgStatus status;
 
-	if (!request_is_sane(session, request, job))
+	if (!request_is_sane(session, message, job))
 	{
 		leave(session, HG_SESSION_BROKEN);
 		return;
@@ -206,7 +232,7 @@ serve_request(HgServerSession *session, const HgWireRequest *request)
 	hg_wire_header(&reply->header, HG_WIRE_REPLY, request->header.job, request->header.sequence);
 	if (request->header.type == HG_WIRE_OPEN)
 	{
-		status = hg_server_job_open(session, request, reply);
+		status = hg_server_job_open(session, &message->opening, reply);
 		job = hg_server_job_find(session, request->header.job);
 	}
 	else
@@ -273,7 +299,8 @@ take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
 			leave(session, HG_SESSION_BROKEN);
 			return false;
 	}
-	if (attached < 0 && message->header.length == sizeof(HgWireRequest))
+	if (attached < 0 && (message->header.length == sizeof(HgWireRequest) ||
+						 message->header.length == sizeof(HgWireOpening)))
 		return true;
 	if (attached >= 0)
 		close(attached); /* nobody has a descriptor to give us */
@@ -301,7 +328,7 @@ session_stops(HgServerSession *session, uint32_t job)
 	while (session->state == HG_SESSION_OPEN && session->ahead_count < HG_SERVER_AHEAD &&
 		   take_message(session, &message, &ended))
 	{
-		session->ahead[session->ahead_count++] = message.request;
+		session->ahead[session->ahead_count++] = message;
 		if (stops(&message.header, job))
 			return true;
 	}
@@ -325,7 +352,7 @@ serve_message(HgServerSession *session)
 			serve_drop(session, &session->received.request);
 			break;
 		default:
-			serve_request(session, &session->received.request);
+			serve_request(session, &session->received);
 	}
 }
 
@@ -342,7 +369,7 @@ hg_server_session_serve(HgServerSession *session)
 	/* the socket does not tell of what was taken in meanwhile */
 	while (session->ahead_count > 0 && session->state == HG_SESSION_OPEN)
 	{
-		session->received.request = session->ahead[0];
+		session->received = session->ahead[0];
 		session->ahead_count--;
 		memmove(session->ahead, session->ahead + 1,
 				(size_t) session->ahead_count * sizeof(session->ahead[0]));

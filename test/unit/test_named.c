@@ -34,6 +34,18 @@ next_name(uint32_t column)
 	return last;
 }
 
+/* What rows of a side look up, by names. */
+static void
+name_lookups(const HgJobSpec *spec, HgSide side, HgKeptLookup lookups[HG_MAX_LOOKUPS])
+{
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		lookups[i] = spec->lookups[side][i];
+		lookups[i].own.name = lookups[i].own.graph->name;
+		lookups[i].found.name = lookups[i].found.graph->name;
+	}
+}
+
 static HgStatus
 named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error)
 {
@@ -44,6 +56,7 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	HgKeptColumnSpec keep_column;
 	HgKeptUse kept[2];
 	HgKeptColumnUse columns[2][HG_MAX_COLUMNS];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 
 	if (spec->keep != NULL)
 	{
@@ -70,6 +83,8 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 			columns[side][i].name = spec->kept_columns[side][i].column->name;
 		}
 		named_spec.kept_columns[side] = columns[side];
+		name_lookups(spec, (HgSide) side, lookups[side]);
+		named_spec.lookups[side] = lookups[side];
 	}
 	return remote->open(remote, host, &named_spec, job, error);
 }

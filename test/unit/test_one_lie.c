@@ -110,6 +110,9 @@ typedef enum Lie
 	LIE_COLUMN_GROUPS,
 	LIE_COLUMN_KEY,
 	LIE_COLUMN_SUM,
+	LIE_NOT_UNIQUE,
+	LIE_NOT_UNIQUE_EARLY,
+	LIE_LOOKUP_COUNT,
 	LIE_COUNT
 } Lie;
 
@@ -186,6 +189,9 @@ static const char *const lie_names[LIE_COUNT] = {
 	"groups of more matches than a kept graph has pairs of rows",
 	"a group whose key does not fit its kept column",
 	"a group with a sum that the values of a kept column can't have",
+	"a row that finds two where none looks up any",
+	"the same when its job was opened",
+	"more matches of what rows have found than there are pairs of rows",
 };
 
 /* A device process played by the host's own waiting. */
@@ -198,6 +204,7 @@ typedef struct Liar
 	HgJobStats stats; /* of the job ... */
 	uint64_t made;	  /* bytes that what it makes holds */
 	bool has_kept;	  /* ... of which one side is a kept graph */
+	bool has_lookups; /* ... whose rows look up others */
 } Liar;
 
 /* The matches, or one of them that is none. */
@@ -299,6 +306,9 @@ tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		(makes_column && liar->lie == LIE_COLUMN_BYTES))
 		liar->made--;
 	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
+	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
+	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
+		reply->error.status = HG_NOT_UNIQUE;
 	if (liar->has_kept)
 		liar->stats.rows[HG_OUTER] = ROWS + (liar->lie == LIE_KEPT_MORE_ROWS);
 	if ((liar->lie == LIE_NOT_KEPT && !liar->has_kept) ||
@@ -333,6 +343,8 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 				liar->stats.build = HG_BUILD_RESIDENT;
 			if (liar->has_kept && liar->lie == LIE_NOT_KEPT_LATE)
 				reply->error.status = HG_NOT_KEPT;
+			if (liar->has_kept && !liar->has_lookups && liar->lie == LIE_NOT_UNIQUE)
+				reply->error.status = HG_NOT_UNIQUE;
 			liar->stats.rows[HG_OUTER] -= liar->has_kept && liar->lie == LIE_KEPT_FEWER_ROWS;
 			if (liar->lie == LIE_FIGURES)
 				liar->stats.phase_ms[HG_PHASE_BUILD] = NAN;
@@ -340,7 +352,8 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_COUNT:
 			reply->count = ROWS;
 			if (liar->lie == LIE_IMPOSSIBLE_COUNT ||
-				(liar->lie == LIE_KEPT_COUNT && liar->has_kept))
+				(liar->lie == LIE_KEPT_COUNT && liar->has_kept) ||
+				(liar->lie == LIE_LOOKUP_COUNT && liar->has_lookups))
 				reply->count = IMPOSSIBLE;
 			if (liar->lie == LIE_IMPOSSIBLE_FIRST && request->mode == HG_MATCH_FIRST)
 				reply->count = ROWS + 1;
@@ -491,6 +504,33 @@ ask_kept(HgEngine *engine, const HgHost *host)
 	return right;
 }
 
+/* Join rows of a graph that look up others; false where something was answered that is not so. */
+static bool
+ask_lookups(HgEngine *engine, const HgHost *host)
+{
+	const HgKeptUse use = {.name = {1, 1}, .shape = {4, 1, ROWS}};
+	const HgKeptLookup lookup = {.stride = ROWS,
+								 .found_stride = ROWS,
+								 .own = {.name = {1, 2}, .shape = {4, 1, ROWS}},
+								 .found = {.name = {1, 3}, .shape = {8, 1, ROWS}, .masked = 1}};
+	const HgJobSpec spec = {.key_width = 4,
+							.device = -1,
+							.kept = {&use, NULL},
+							.nlookups = {1, 0},
+							.lookups = {&lookup, NULL}};
+	uint64_t count = ROWS;
+	HgJob *job;
+
+	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
+		return true;
+	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK &&
+		engine->mask(job, HG_OUTER, 1, 1, 10, NULL, NULL) == HG_OK &&
+		engine->build(job, NULL) == HG_OK)
+		engine->count(job, HG_MATCH_ALL, &count, NULL);
+	engine->close(job);
+	return count == ROWS;
+}
+
 /* Make a column, and reduce a join by it; false where something was answered that is not so. */
 static bool
 ask_column(HgEngine *engine, const HgHost *host)
@@ -621,6 +661,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_table(engine, &liar.host) && *right;
 		*right = ask_kept(engine, &liar.host) && *right;
 		*right = ask_column(engine, &liar.host) && *right;
+		*right = ask_lookups(engine, &liar.host) && *right;
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);

@@ -605,6 +605,7 @@ test_pointers(void)
 		{
 			message.request.spec.kept[side] = nowhere;
 			message.request.spec.kept_columns[side] = nowhere;
+			message.request.spec.lookups[side] = nowhere;
 		}
 		if (job == 2)
 		{

@@ -32,9 +32,10 @@ size_of_type(uint16_t type)
 			return sizeof(HgWireStatus);
 		case HG_WIRE_REPLY:
 			return sizeof(HgWireReply);
+		case HG_WIRE_OPEN:
+			return sizeof(HgWireOpening);
 		case HG_WIRE_LIST:
 		case HG_WIRE_STATUS:
-		case HG_WIRE_OPEN:
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
 		case HG_WIRE_APPEND_COLUMN:

@@ -6,7 +6,7 @@
  * FRAMING
  *
  * The two ends share a connected Unix socket of type SOCK_SEQPACKET: what is sent
- * is received whole or not at all.  Every message is one of four structs of fixed
+ * is received whole or not at all.  Every message is one of five structs of fixed
  * size, native byte order and layout (both ends come from one build on one
  * machine), that starts with an HgWireHeader.  Magic, version, type and length are
  * checked on receipt, and a message that fails ends the connection: nothing is
@@ -91,16 +91,18 @@
  *
  * A job whose OPEN names kept graphs has them for sides, with the columns that it names of them, or
  * is refused with HG_NOT_KEPT, at once or when its turn has come, where one of all these is not
- * there, or of another shape than it says.  From then on, until it is closed, they stay.  MASK
- * tells which of the graphs' rows count.
+ * there, or of another shape than it says.  So it is with the graphs by which rows of a side look
+ * up others, and with those that are looked up.  From then on, until it is closed, they stay.  MASK
+ * tells which of the graphs' rows count.  BUILD is answered with HG_NOT_UNIQUE where a row that
+ * looks up finds two.
  *
  * In answers a job that makes something to be kept has no rows, and a side that is a kept graph has
- * the rows of that, whatever a mask says.
+ * the rows of that, whatever a mask says and whatever its rows find.
  *
  * It is nonsense to name anything whose serial is 0, a graph by the number of a column or a column
- * without one, or columns of a side that is no kept graph; to append keys or columns to one that
- * is; to put values beyond the places of a column; or to ask more of a job that makes something to
- * be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ * without one, or columns or lookups of a side that is no kept graph; to append keys or columns to
+ * one that is; to put values beyond the places of a column; or to ask more of a job that makes
+ * something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * THE QUEUE
  *
@@ -208,10 +210,10 @@ typedef enum HgWireType
 	HG_WIRE_LOAD,	   /* HgWireStatus: the answer to HG_WIRE_STATUS */
 	HG_WIRE_REPLY,	   /* HgWireReply: the answer to any other request */
 
-	/* client to device process, all HgWireRequest: requests ... */
+	/* client to device process, all HgWireRequest but for OPEN: requests ... */
 	HG_WIRE_LIST,	/* of devices; belongs to no job */
 	HG_WIRE_STATUS, /* of the process; belongs to no job */
-	HG_WIRE_OPEN,
+	HG_WIRE_OPEN,	/* HgWireOpening */
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
 	HG_WIRE_APPEND_COLUMN,
@@ -254,7 +256,7 @@ typedef struct HgWireHeader
 	uint64_t sequence; /* of the request, from 1; hello: 0 */
 } HgWireHeader;
 
-/* Everything that a client sends.  Members that a type does not name are 0. */
+/* What a client sends, or the beginning of it.  Members that a type does not name are 0. */
 typedef struct HgWireRequest
 {
 	HgWireHeader header;
@@ -266,7 +268,8 @@ typedef struct HgWireRequest
 	uint32_t nulls;		 /* APPEND_COLUMN, PUT_VALUES: 1 where bytes that tell NULL follow the
 						  * values, else 0 */
 	uint32_t zero;		 /* MASK: 1 where the words are all 0, and none are in staging, else 0 */
-	uint32_t unused;	 /* 0 */
+	uint32_t lookup;	 /* MASK: 0 for the side's own, else the number of the lookup, from 1, of
+						  * whose rows that are looked up it is */
 	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
 	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, PUT_VALUES, MASK: in
 						  * staging, a multiple of 8 */
@@ -286,6 +289,13 @@ typedef struct HgWireRequest
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS]; /* OPEN: of kept sides, as many as the spec has
 													  * columns */
 } HgWireRequest;
+
+/* OPEN. */
+typedef struct HgWireOpening
+{
+	HgWireRequest request;
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says */
+} HgWireOpening;
 
 typedef struct HgWireReply
 {
@@ -336,6 +346,7 @@ typedef union HgWireMessage
 {
 	HgWireHeader header;
 	HgWireRequest request;
+	HgWireOpening opening;
 	HgWireReply reply;
 	HgWireDevices devices;
 	HgWireStatus status;

@@ -82,6 +82,7 @@ struct HgRemoteJob
 	HgKeptUse kept[2];
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
 	uint64_t kept_bytes; /* that what it has made to be kept holds */
 	uint64_t rows[2];	 /* by HgSide: of its kept graph, or sent so far */
 	bool appended;		 /* some were sent */

@@ -53,6 +53,21 @@ begin_piece(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage *messa
 	return HG_OK;
 }
 
+/* Have a job keep what rows of a side look up, by names. */
+static void
+copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
+{
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		HgKeptLookup *lookup = &job->lookups[side][i];
+
+		*lookup = spec->lookups[side][i];
+		lookup->own.graph = lookup->found.graph = NULL;
+	}
+	if (spec->nlookups[side] > 0)
+		job->spec.lookups[side] = job->lookups[side];
+}
+
 /* Have a job keep what its spec only points to.  Names alone mean something in another process. */
 static void
 copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
@@ -76,6 +91,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		job->spec.kept_columns[side] = NULL;
+		job->spec.lookups[side] = NULL;
 		if (spec->kept[side] == NULL)
 			continue;
 		job->kept[side] = *spec->kept[side];
@@ -88,6 +104,7 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 			job->kept_columns[side][column].column = NULL;
 		}
 		job->spec.kept_columns[side] = job->kept_columns[side];
+		copy_lookups(job, spec, (HgSide) side);
 	}
 }
 
@@ -98,8 +115,6 @@ check_names(const HgJobSpec *spec, HgError *error)
 	HgStatus status = hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
 	bool named = true;
 
-	if (status == HG_OK && spec->nlookups[HG_OUTER] + spec->nlookups[HG_INNER] > 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "the device process has no lookups");
 	if (status != HG_OK)
 		return status;
 	if (spec->keep != NULL)
@@ -113,6 +128,9 @@ check_names(const HgJobSpec *spec, HgError *error)
 		named &= hg_kept_is_graph(&spec->kept[side]->name);
 		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
 			named &= hg_kept_is_column(&spec->kept_columns[side][column].name);
+		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+			named &= hg_kept_is_graph(&spec->lookups[side][i].own.name) &&
+					 hg_kept_is_graph(&spec->lookups[side][i].found.name);
 	}
 	return named ? HG_OK
 				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
@@ -154,10 +172,12 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	message.request.keep = job->keep;
 	message.request.keep_column = job->keep_column;
 	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
+	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		message.request.spec.kept[side] = NULL;
 		message.request.spec.kept_columns[side] = NULL;
+		message.request.spec.lookups[side] = NULL;
 		message.request.kept[side] = job->kept[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
@@ -448,20 +468,33 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	return status;
 }
 
-/* Can words of a side's mask be given? */
+/* The graph that a mask is of; NULL where it is of none, or of one that has no mask. */
+static const HgKeptUse *
+find_masked(const HgRemoteJob *job, HgSide side, uint32_t lookup)
+{
+	const HgKeptUse *use;
+
+	if ((side != HG_OUTER && side != HG_INNER) || job->spec.kept[side] == NULL ||
+		lookup > job->spec.nlookups[side])
+		return NULL;
+	use = lookup == 0 ? &job->kept[side] : &job->lookups[side][lookup - 1].found;
+	return use->masked != 0 ? use : NULL;
+}
+
+/* Can words of a mask be given? */
 static HgStatus
 check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		   HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
+	const HgKeptUse *use = find_masked(job, side, lookup);
 	uint64_t words;
 
 	if (status != HG_OK)
 		return status;
-	if ((side != HG_OUTER && side != HG_INNER) || lookup > 0 || job->kept[side].masked == 0 ||
-		job->built)
+	if (use == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
-	words = hg_kept_mask_words(&job->kept[side].shape);
+	words = hg_kept_mask_words(&use->shape);
 	if (first_word > words || count > words - first_word)
 		return hg_error_set(error, HG_INVALID, NULL, "a mask goes beyond the rows of its graph");
 	return HG_OK;
@@ -469,7 +502,8 @@ check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, 
 
 /* Say that words of a mask are all 0: no slot says how many of such requests are under way. */
 static HgStatus
-mask_none(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, HgError *error)
+mask_none(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
+		  HgError *error)
 {
 	const uint64_t sent = job->client->sequence;
 	HgWireMessage message;
@@ -481,6 +515,7 @@ mask_none(HgRemoteJob *job, HgSide side, uint64_t first_word, uint64_t count, Hg
 		return status;
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
+	message.request.lookup = lookup;
 	message.request.zero = 1;
 	message.request.first = first_word;
 	message.request.count = count;
@@ -497,7 +532,7 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 	if (status == HG_OK)
 		status = wait_open(job, error);
 	if (status == HG_OK && words == NULL && count > 0)
-		return mask_none(job, side, first_word, count, error);
+		return mask_none(job, side, lookup, first_word, count, error);
 	while (status == HG_OK && count > 0)
 	{
 		HgWireMessage message;
@@ -509,6 +544,7 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 			break;
 		piece = message.request.count;
 		message.request.side = (uint32_t) side;
+		message.request.lookup = lookup;
 		message.request.first = first_word;
 		memcpy(to, words, (size_t) piece * sizeof(*words));
 		status = hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
