@@ -145,10 +145,12 @@ build_kept_side(HgCudaJob *job, HgSide side, HgError *error)
 	const cudaEvent_t *marks = job->work.kit.marks;
 
 	/* nothing is done then, or waited for */
-	if (job->kept[side].mask == nullptr)
-		return hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->graphs[side], error);
+	if (hg_cuda_kept_side_is_whole(&job->kept[side]))
+		return hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->values[side],
+									   &job->graphs[side], error);
 	HG_CUDA_TRY(cudaEventRecord(marks[1], job->work.stream), error);
-	HG_TRY(hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->graphs[side], error));
+	HG_TRY(hg_cuda_kept_side_graph(&job->work, &job->kept[side], &job->values[side],
+								   &job->graphs[side], error));
 	HG_CUDA_TRY(cudaEventRecord(marks[2], job->work.stream), error);
 	HG_TRY(hg_cuda_wait(&job->work, error));
 	return add_phase(job, HG_PHASE_BUILD, 1, 2, error);

@@ -126,6 +126,7 @@ note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaKeptSide kept[2])
 			job->stats.rows[side] = kept[side].kept->shape.rows;
 		job->spec.kept[side] = nullptr;
 		job->spec.kept_columns[side] = nullptr;
+		job->spec.lookups[side] = nullptr;
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
 		hg_cuda_kept_side_borrow(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
 	}
@@ -145,8 +146,6 @@ cuda_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **h
 		return hg_error_set(error, HG_UNAVAILABLE, nullptr, "this process uses device %d, not %d",
 							self->device.ordinal, (int) spec->device);
 
-	if (spec->nlookups[HG_OUTER] + spec->nlookups[HG_INNER] > 0)
-		return hg_error_set(error, HG_INVALID, nullptr, "this engine has no lookups");
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		HG_TRY(hg_cuda_kept_side_open(&kept[side], &self->device, spec, (HgSide) side, error));
 	HG_TRY(check_room(self, spec, error));
@@ -334,10 +333,9 @@ cuda_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "a mask can not be given after build");
-	if (lookup != 0)
-		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no mask");
 	HG_TRY(enter(job, error));
-	return hg_cuda_kept_side_mask(&job->work, &job->kept[side], first_word, count, words, error);
+	return hg_cuda_kept_side_mask(&job->work, &job->kept[side], lookup, first_word, count, words,
+								  error);
 }
 
 static HgStatus

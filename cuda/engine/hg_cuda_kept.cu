@@ -172,6 +172,53 @@ hg_cuda_kept_release(HgKept *kept)
  * Sides
  * ------------------------------------------------------------------------ */
 
+/* Is a graph that is named on the device?  HG_NOT_KEPT where none of that shape is. */
+static HgStatus
+find_graph(const HgCudaDevice *device, const HgKeptUse *use, HgError *error)
+{
+	if (use->graph == nullptr || use->graph->device != device ||
+		!hg_kept_shape_equal(&use->graph->shape, &use->shape))
+		return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept graph");
+	return HG_OK;
+}
+
+/* The same of the columns of a side. */
+static HgStatus
+find_columns(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	{
+		const HgKeptColumnUse *column = &spec->kept_columns[which][i];
+
+		if (column->column == nullptr || column->column->device != device ||
+			!hg_kept_column_shape_equal(&column->column->column.shape, &column->shape))
+			return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept column");
+		side->lookups.columns[i] = &column->column->column;
+	}
+	return HG_OK;
+}
+
+/* The same of the graphs of its lookups, whose rows must have their places. */
+static HgStatus
+find_lookups(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec, HgSide which,
+			 HgError *error)
+{
+	hg_cuda_kept_lookups_init(&side->lookups, spec, which);
+	for (uint32_t i = 0; i < spec->nlookups[which]; i++)
+	{
+		const HgKeptLookup *lookup = &spec->lookups[which][i];
+
+		HG_TRY(find_graph(device, &lookup->own, error));
+		HG_TRY(find_graph(device, &lookup->found, error));
+		HG_TRY(hg_kept_lookup_places_check(lookup, lookup->own.graph->numbers,
+										   lookup->found.graph->numbers, error));
+		side->lookups.lookups[i].own = &lookup->own.graph->graph;
+		side->lookups.lookups[i].found = &lookup->found.graph->graph;
+	}
+	return HG_OK;
+}
+
 HgStatus
 hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 					   HgSide which, HgError *error)
@@ -181,20 +228,12 @@ hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device, const H
 	memset(side, 0, sizeof(*side));
 	if (use == nullptr)
 		return HG_OK;
-	if (use->graph == nullptr || use->graph->device != device ||
-		!hg_kept_shape_equal(&use->graph->shape, &use->shape))
-		return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept graph");
-	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
-	{
-		const HgKeptColumnUse *column = &spec->kept_columns[which][i];
-
-		if (column->column == nullptr || column->column->device != device ||
-			!hg_kept_column_shape_equal(&column->column->column.shape, &column->shape))
-			return hg_error_set(error, HG_NOT_KEPT, nullptr, "there is no such kept column");
-	}
+	HG_TRY(find_graph(device, use, error));
+	HG_TRY(find_lookups(side, device, spec, which, error));
+	HG_TRY(find_columns(side, device, spec, which, error));
 	HG_TRY(hg_kept_places_check(spec, which, use->graph->numbers, error));
 	side->kept = use->graph;
-	side->masked = use->masked != 0;
+	hg_cuda_kept_mask_init(&side->mask, use);
 	return HG_OK;
 }
 
@@ -209,64 +248,31 @@ hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *col
 		const HgCudaKeptColumn *column = &spec->kept_columns[which][i].column->column;
 
 		hg_cuda_columns_borrow(columns, i, column->values, column->nulls);
-		numbers->stride = column->shape.stride;
+		numbers->stride = hg_kept_side_stride(spec, which);
 	}
 }
 
-/* Have a mask by which all rows count. */
-static HgStatus
-begin_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t words, HgError *error)
+HgStatus
+hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint32_t lookup, uint64_t first_word,
+					   uint64_t count, const uint64_t *words, HgError *error)
 {
-	if (side->mask != nullptr)
-		return HG_OK;
-	HG_TRY(hg_cuda_alloc_array(work, words, &side->mask, error));
-	HG_CUDA_TRY(cudaMemsetAsync(side->mask, 0xff, words * sizeof(*side->mask), work->stream),
-				error);
-	return HG_OK;
+	HgCudaKeptMask *mask = &side->mask;
+
+	if (lookup > side->lookups.count)
+		return hg_error_set(error, HG_INVALID, nullptr, "the rows of this side look up no such");
+	if (lookup > 0)
+		mask = &side->lookups.lookups[lookup - 1].mask;
+	return hg_cuda_kept_mask_put(work, mask, first_word, count, words, error);
 }
 
 HgStatus
-hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t first_word, uint64_t count,
-					   const uint64_t *words, HgError *error)
+hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *columns,
+						HgCudaGraph *graph, HgError *error)
 {
-	uint64_t all;
+	bool copied;
 
-	if (!side->masked)
-		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join has no mask");
-	all = hg_kept_mask_words(&side->kept->shape);
-	if (first_word > all || count > all - first_word)
-		return hg_error_set(error, HG_INVALID, nullptr, "a mask goes beyond the rows of its graph");
-	if (count == 0)
-		return HG_OK;
-	HG_TRY(begin_mask(work, side, all, error));
-	while (count > 0)
-	{
-		const uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
-		uint64_t *to = side->mask + first_word;
-
-		if (words != nullptr)
-			HG_CUDA_TRY(cudaMemcpyAsync(to, words, piece * sizeof(*words), cudaMemcpyHostToDevice,
-										work->stream),
-						error);
-		else
-			HG_CUDA_TRY(cudaMemsetAsync(to, 0, piece * sizeof(*to), work->stream), error);
-		HG_TRY(hg_cuda_wait(work, error));
-		words = words != nullptr ? words + piece : nullptr;
-		first_word += piece;
-		count -= piece;
-	}
-	return HG_OK;
-}
-
-HgStatus
-hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaGraph *graph, HgError *error)
-{
-	*graph = side->kept->graph;
-	if (side->mask != nullptr && graph->rows > 0)
-		HG_TRY(hg_cuda_edges_filter(work, &side->kept->graph, side->mask, graph, error));
-	hg_cuda_free(work, side->mask);
-	side->mask = nullptr;
-	return HG_OK;
+	HG_TRY(hg_cuda_kept_lookups_run(work, &side->lookups, &side->mask, columns, error));
+	return hg_cuda_kept_mask_filter(work, &side->mask, &side->kept->graph, graph, &copied, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -328,16 +334,30 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 		bytes.after =
 			rows * EDGE_BYTES + ((UINT64_C(1) << shape.vertices_log2) + 1) * sizeof(uint32_t);
 	}
-	else if (use->masked != 0)
+	else
 	{
-		bytes.before = hg_kept_mask_words(&use->shape) * sizeof(uint64_t);
-		bytes.building =
-			bytes.before + hg_cuda_edges_filter_bytes(rows, shape.vertices_log2, &bytes.after);
+		const uint64_t mask = hg_kept_mask_words(&use->shape) * sizeof(uint64_t);
+		const bool filtered = use->masked != 0 || hg_kept_lookups_drop(spec, side);
+		uint64_t held;
+		uint64_t copy;
+
+		bytes.before = use->masked != 0 ? mask : 0;
+		bytes.before += hg_cuda_kept_lookups_mask_bytes(spec, side);
+		held = bytes.before;
+		bytes.building = hg_cuda_kept_lookups_bytes(spec, side, &held);
+		bytes.after = held;
+		if (filtered)
+		{
+			bytes.building =
+				more(bytes.building,
+					 held + hg_cuda_edges_filter_bytes(rows, shape.vertices_log2, &copy));
+			bytes.after = held - mask + copy;
+		}
 	}
 	return bytes;
 }
 
-/* What a job has of columns: those of kept graphs are there already. */
+/* What a job has of columns: those of kept graphs are there already, or come with lookups. */
 static uint64_t
 columns_bytes(const HgJobSpec *spec)
 {

@@ -13,14 +13,14 @@
  * WHO OWNS WHAT.  While a graph is made its arrays are blocks of the job's work.  Kept, they are
  * nobody's but its own: charged to the device, and held until it is released.  A job that has kept
  * graphs reads their arrays where they are; of one with a mask it makes a copy that is without the
- * rows which do not count, and nothing behind build knows of masks.  Of columns it borrows the
- * arrays.
+ * rows which do not count, and nothing behind build knows of masks, or of lookups, which come
+ * before that (hg_cuda_kept_lookup.h).  Of columns it borrows the arrays.
  *
  * WHAT IS NEVER READ.  A graph is kept with the number that its rows' numbers in their parts are
  * below, which a kernel finds when it looks at the rows that were put.  A job whose columns have
- * not so many places a part is refused when it is opened.  So each row that comes out of a graph
- * has its place in each of its columns, and kernels need not look: nothing that a caller says
- * later comes in between.
+ * not so many places a part is refused when it is opened, and so is one with lookups whose rows
+ * have not.  So each row that comes out of a graph has its place in each of its columns, and in
+ * what it has found, and kernels need not look: nothing that a caller says later comes in between.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,6 +33,8 @@
 #include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_kept_column.h"
+#include "hg_cuda_kept_lookup.h"
+#include "hg_cuda_kept_mask.h"
 
 /* Bytes of a key in kept graphs, and in graphs that they meet. */
 constexpr uint32_t HG_KEPT_KEY_WIDTH = 8;
@@ -67,9 +69,8 @@ struct HgCudaMaking
 struct HgCudaKeptSide
 {
 	const HgKept *kept;
-	bool masked;
-	uint64_t
-		*mask; /* [hg_kept_mask_words] in device memory; NULL where none was given: all count */
+	HgCudaKeptMask mask;
+	HgCudaKeptLookups lookups;
 };
 
 /* Note what a spec wants to be made, which may be nothing. */
@@ -97,29 +98,39 @@ void hg_cuda_kept_release(HgKept *kept);
 
 /*
  * Find the kept graph that a job is to have for a side, which may be none, and look for its
- * columns.  HG_NOT_KEPT where the device has none of that shape, HG_INVALID where rows of the graph
- * have no place in the columns.
+ * columns, and for those that its rows look up.  HG_NOT_KEPT where the device has none of that
+ * shape, HG_INVALID where rows of a graph have no place.
  */
 HgStatus hg_cuda_kept_side_open(HgCudaKeptSide *side, const HgCudaDevice *device,
 								const HgJobSpec *spec, HgSide which, HgError *error);
 
 /*
  * Have the columns of a kept graph, which were found, for a side, and its rows known by their
- * places then.  A side that is none stays as it is.
+ * places then.  Those of what its rows find stand for what becomes of them in build.  A side that
+ * is none stays as it is.
  */
 void hg_cuda_kept_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 							  HgCudaNumbers *numbers);
 
-/* Give a part of the mask, as the engine's mask does. */
-HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint64_t first_word,
-								uint64_t count, const uint64_t *words, HgError *error);
+/* Give a part of a mask, as the engine's mask does. */
+HgStatus hg_cuda_kept_side_mask(HgCudaWork *work, HgCudaKeptSide *side, uint32_t lookup,
+								uint64_t first_word, uint64_t count, const uint64_t *words,
+								HgError *error);
+
+/* Is its graph the kept one, as it is, for which nothing needs to be done? */
+static inline bool
+hg_cuda_kept_side_is_whole(const HgCudaKeptSide *side)
+{
+	return side->mask.words == nullptr && side->lookups.count == 0;
+}
 
 /*
- * The graph of the rows that count: the kept one, or a copy that is the work's.  It returns when
- * the last of it is launched.
+ * The graph of the rows that count: the kept one, or a copy that is the work's.  First its rows
+ * look up what they are to, with all that hg_cuda_kept_lookups_run does.  It returns when the last
+ * of it is launched.
  */
-HgStatus hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaGraph *graph,
-								 HgError *error);
+HgStatus hg_cuda_kept_side_graph(HgCudaWork *work, HgCudaKeptSide *side, HgCudaColumns *columns,
+								 HgCudaGraph *graph, HgError *error);
 
 /* The device memory that a job of kept graphs takes at most until the first chunk of its matches.
  */

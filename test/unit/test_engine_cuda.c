@@ -13,6 +13,7 @@
 #include "../../src/engine/hg_ranges.h"
 #include "hg_tap.h"
 #include "test_cuda_chunks.h"
+#include "test_cuda_lookups.h"
 #include "test_engine_kept.h"
 #include "test_engine_suite.h"
 #include "test_measure.h"
@@ -911,6 +912,7 @@ test_kept(HgEngine *engine)
 	};
 
 	hg_engine_kept_suite(engine, test_host_plain(), rows[hg_tap_suite()]);
+	test_cuda_lookups(engine);
 	if (hg_tap_turn())
 		test_kept_little_room();
 	if (hg_tap_suite() != HG_SUITE_TINY && hg_tap_turn())

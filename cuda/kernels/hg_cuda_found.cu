@@ -1,0 +1,109 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_found.cu
+ *	  What rows of a kept graph find in another one, by places, and columns of that.
+ *
+ * It is the intersection of two graphs (Algorithm 3), as hg_cuda_join.cu has it, of which no pair
+ * is written: a row may find one row, and its place gets the place of that.  Where two have its key
+ * it gets HG_FOUND_TWO, which matters if it counts alone.  So nothing depends on who comes first.
+ *
+ * Whether rows count is told by place, not by edge: places are read in order, as are the words of
+ * the mask.
+ *
+ * MEMORY: 4 bytes for each place of the rows that look up.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_cuda_found.h"
+
+#include "hg_cuda_found_kernels.h"
+#include "hg_cuda_pieces.h"
+
+#include <cstring>
+
+/* A piece must begin with a whole word of a mask. */
+static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,
+			  "a warp looks at 32 rows of a part");
+
+HgStatus
+hg_cuda_found_make(HgCudaWork *work, const HgCudaPlaced *own, const HgCudaPlaced *found,
+				   uint32_t **places, HgError *error)
+{
+	const HgCudaGraph *graph = found->graph;
+
+	HG_TRY(hg_cuda_alloc_array(work, own->places, places, error));
+	HG_CUDA_TRY(cudaMemsetAsync(*places, 0xff, own->places * sizeof(**places), work->stream),
+				error);
+	return hg_cuda_launch_pieces<hg_found_kernel, HG_STREAM_THREADS>(
+		work, "hg_found_kernel", own->graph->rows, HG_FOUND_ROWS, error,
+		static_cast<const uint64_t *>(own->graph->edge_words), own->graph->edge_rows, own->stride,
+		graph->offsets, static_cast<const uint64_t *>(graph->edge_words), graph->edge_rows,
+		32 - graph->vertices_log2, found->stride, HG_PIECE_FIRST, HG_PIECE_END, *places);
+}
+
+HgStatus
+hg_cuda_found_compose(HgCudaWork *work, const uint32_t *parent, const uint32_t *found,
+					  uint64_t count, uint32_t **places, HgError *error)
+{
+	HG_TRY(hg_cuda_alloc_array(work, count, places, error));
+	return hg_cuda_launch_pieces<hg_found_compose_kernel, HG_STREAM_THREADS>(
+		work, "hg_found_compose_kernel", count, HG_FOUND_ROWS, error, parent, found, HG_PIECE_FIRST,
+		HG_PIECE_END, *places);
+}
+
+HgStatus
+hg_cuda_found_look(HgCudaWork *work, const uint32_t *places, uint32_t parts, uint32_t stride,
+				   uint64_t *mask, bool drop, bool *two, HgError *error)
+{
+	const uint32_t part_words = (stride + 31) / 32;
+	uint32_t *device_two;
+	uint32_t answer;
+	const void *host;
+
+	HG_TRY(hg_cuda_alloc_array(work, 1, &device_two, error));
+	HG_CUDA_TRY(cudaMemsetAsync(device_two, 0, sizeof(*device_two), work->stream), error);
+	HG_TRY((hg_cuda_launch_pieces<hg_found_look_kernel, HG_STREAM_THREADS>(
+		work, "hg_found_look_kernel", (uint64_t) parts * part_words * 32, HG_PIECE_ROWS, error,
+		places, stride, part_words, reinterpret_cast<uint32_t *>(mask), drop, HG_PIECE_FIRST,
+		HG_PIECE_END, device_two)));
+	HG_TRY(hg_cuda_read_back(work, device_two, sizeof(answer), &host, error));
+	memcpy(&answer, host, sizeof(answer));
+	hg_cuda_free(work, device_two);
+	*two = answer != 0;
+	return HG_OK;
+}
+
+template <typename T>
+static HgStatus
+gather(HgCudaWork *work, const uint32_t *places, uint64_t count, const void *values,
+	   const uint8_t *nulls, void *values_out, uint8_t *nulls_out, HgError *error)
+{
+	return hg_cuda_launch_pieces<hg_found_values_kernel<T>, HG_STREAM_THREADS>(
+		work, "hg_found_values_kernel", count, HG_FOUND_ROWS, error, places,
+		static_cast<const T *>(values), nulls, HG_PIECE_FIRST, HG_PIECE_END,
+		static_cast<T *>(values_out), nulls_out);
+}
+
+HgStatus
+hg_cuda_found_gather(HgCudaWork *work, const uint32_t *places, uint64_t count, uint32_t width,
+					 const void *values, const uint8_t *nulls, void *values_out, uint8_t *nulls_out,
+					 HgError *error)
+{
+	switch (width)
+	{
+		case 1:
+			return gather<uint8_t>(work, places, count, values, nulls, values_out, nulls_out,
+								   error);
+		case 2:
+			return gather<uint16_t>(work, places, count, values, nulls, values_out, nulls_out,
+									error);
+		case 4:
+			return gather<uint32_t>(work, places, count, values, nulls, values_out, nulls_out,
+									error);
+		default:
+			return gather<uint64_t>(work, places, count, values, nulls, values_out, nulls_out,
+									error);
+	}
+}

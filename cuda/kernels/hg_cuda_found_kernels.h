@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_cuda_found_kernels.h
+ *	  The kernels for what rows of kept graphs find: hg_cuda_found.cu tells when each runs.
+ *
+ * Each works on the items first .. end - 1, a thread an item.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CUDA_FOUND_KERNELS_H
+#define HG_CUDA_FOUND_KERNELS_H
+
+#include "../../src/engine/hg_kept.h"
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+/* The item of this thread. */
+__device__ __forceinline__ uint64_t
+hg_found_item(uint64_t first)
+{
+	return first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+}
+
+/* The place of a row, which fits 32 bits where the places of its table do. */
+__device__ __forceinline__ uint32_t
+hg_found_place(uint32_t stride, uint32_t row)
+{
+	return HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
+}
+
+/* The first of the edges low .. high - 1, one list in order, that is not below word. */
+__device__ __forceinline__ uint32_t
+hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word)
+{
+	if (high - low > HG_LIST_WALKED)
+		return hg_word_lower_bound(words, low, high, word);
+	while (low < high && words[low] < word)
+		low++;
+	return low;
+}
+
+/*
+ * The edges of a graph look for partners in another one, whose lists are in order, and the places
+ * of their rows get what these find.  Edges come list by list: neighbouring threads search
+ * neighbouring lists.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_kernel(const uint64_t *own_words, const uint32_t *own_rows, uint32_t own_stride,
+					const uint32_t *offsets, const uint64_t *words, const uint32_t *rows,
+					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end, uint32_t *places)
+{
+	const uint64_t i = hg_found_item(first);
+	uint32_t found;
+	uint32_t vertex;
+	uint32_t edge;
+	uint32_t high;
+	uint64_t word;
+
+	if (i >= end)
+		return;
+	word = own_words[i];
+	vertex = hg_word_vertex(word, shift);
+	high = offsets[vertex + 1];
+	edge = hg_found_first(words, offsets[vertex], high, word);
+	/* who finds nothing has that already */
+	if (edge >= high || words[edge] != word)
+		return;
+	found = edge + 1 < high && words[edge + 1] == word ? HG_FOUND_TWO
+													   : hg_found_place(stride, rows[edge]);
+	places[hg_found_place(own_stride, own_rows[i])] = found;
+}
+
+/* places[i] = what the row has found that row i has found. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_compose_kernel(const uint32_t *parent, const uint32_t *found, uint64_t first,
+							uint64_t end, uint32_t *places)
+{
+	const uint64_t i = hg_found_item(first);
+	uint32_t at;
+
+	if (i >= end)
+		return;
+	at = parent[i];
+	places[i] = at < HG_FOUND_TWO ? found[at] : HG_FOUND_NONE;
+}
+
+/*
+ * Look at the rows that count, a warp for each 32 numbers of a part: so many words of the mask that
+ * a part needs, of those that it has.  *two becomes 1 where one of them has found two.  With drop
+ * bits of rows that have found nothing are cleared, and those of numbers that no row can have.
+ * first and end are multiples of 32.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_look_kernel(const uint32_t *places, uint32_t stride, uint32_t part_words,
+						 uint32_t *mask, bool drop, uint64_t first, uint64_t end, uint32_t *two)
+{
+	const uint64_t i = hg_found_item(first);
+	const uint32_t lane = threadIdx.x % 32;
+	const uint64_t word = i / 32;
+	const uint64_t part = word / part_words;
+	const uint32_t word_in_part = (uint32_t) (word % part_words);
+	const uint32_t number = word_in_part * 32 + lane;
+	uint32_t place = HG_FOUND_NONE;
+	uint32_t counts = UINT32_MAX;
+	uint32_t *bits = nullptr;
+	uint32_t found;
+
+	/* of a whole warp */
+	if (i >= end)
+		return;
+	if (mask != nullptr)
+	{
+		bits = mask + (part << (HG_FLAT_ROW_BITS - 5)) + word_in_part;
+		counts = *bits;
+	}
+	if (number < stride)
+		place = places[part * stride + number];
+	if (place == HG_FOUND_TWO && (counts >> lane & 1) != 0)
+		*two = 1;
+	found = __ballot_sync(UINT32_MAX, place != HG_FOUND_NONE);
+	if (drop && lane == 0 && (counts & ~found) != 0)
+		*bits = counts & found;
+}
+
+/* values_out[i], nulls_out[i] = the value of what place i has found. */
+template <typename T>
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_values_kernel(const uint32_t *places, const T *values, const uint8_t *nulls,
+						   uint64_t first, uint64_t end, T *values_out, uint8_t *nulls_out)
+{
+	const uint64_t i = hg_found_item(first);
+	T value = 0;
+	uint8_t null = 1;
+	uint32_t at;
+
+	if (i >= end)
+		return;
+	at = places[i];
+	if (at < HG_FOUND_TWO)
+	{
+		value = values[at];
+		null = nulls != nullptr ? nulls[at] : 0;
+	}
+	values_out[i] = value;
+	if (nulls_out != nullptr)
+		nulls_out[i] = null;
+}
+
+#endif /* HG_CUDA_FOUND_KERNELS_H */
