@@ -11,6 +11,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_kept.h"
+#include "test_kept_star.h"
 
 #include <inttypes.h>
 
@@ -90,6 +91,62 @@ test_bytes(void)
 	{
 		test_kept_release(&kept.engine, &sides[i]);
 		test_kept_side_destroy(&sides[i]);
+	}
+	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
+}
+
+/* And with lookups: of rows of the side, and of those that they have found. */
+static void
+test_lookup_bytes(void)
+{
+	static const TestStarSpread spreads[2] = {
+		{.side = {.width = 8, .parts = 2, .count = 30000, .keys = 5000, .numbers = 20000},
+		 .nlookups = 2,
+		 .lookups = {{.found = {.width = 8,
+								.parts = 1,
+								.mask = TEST_MASK_SOME,
+								.count = 20000,
+								.keys = 20000,
+								.numbers = 30000},
+					  .width = 4},
+					 {.from = 1,
+					  .found = {.width = 4, .parts = 3, .count = 900, .keys = 900, .numbers = 1000},
+					  .width = 8}}},
+		{.side = {.width = 8, .parts = 1, .count = 100, .keys = 5000, .numbers = 100}},
+	};
+	HgJobSpec spec = {.key_width = 8, .device = -1};
+	TestStarUse uses[2];
+	TestStar stars[2];
+	TestHost keeper;
+	TestHost host;
+	HgHostKept kept;
+	HgError error = {0};
+	HgJob *job = NULL;
+	uint64_t state = 10;
+	bool good = true;
+
+	test_host_init(&keeper, test_host_plain());
+	test_host_init(&host, test_host_plain());
+	hg_host_kept_init(&kept, &keeper.host);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		test_star_create(&stars[side], &spreads[side], &state);
+		test_star_use(&stars[side], (HgSide) side, &uses[side], &spec);
+		good =
+			good && test_star_make(&kept.engine, test_host_plain(), &stars[side], &error) == HG_OK;
+	}
+	good = good &&
+		   test_star_build(&kept.engine, &host.host, &stars[0], &stars[1], &job, &error) == HG_OK;
+	hg_tap_ok(good && host.peak_bytes <= hg_host_kept_bytes(&spec) + 100000 &&
+				  host.peak_bytes >= hg_host_kept_bytes(&spec) / 2,
+			  "a join with lookups takes what was reckoned: %" PRIu64 " bytes of %" PRIu64,
+			  host.peak_bytes, hg_host_kept_bytes(&spec));
+	if (job != NULL)
+		kept.engine.close(job);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		test_star_release(&kept.engine, &stars[side]);
+		test_star_destroy(&stars[side]);
 	}
 	hg_tap_ok(host.held_bytes == 0 && keeper.held_bytes == 0, "and gives it back");
 }
@@ -181,6 +238,7 @@ main(void)
 						 hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000);
 	test_keeper();
 	test_bytes();
+	test_lookup_bytes();
 	test_column_bytes();
 	test_limit();
 	test_plain_jobs();
