@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of rows that are looked up, each so manieth has the key of the one before it. */
+/* One in so many rows that are looked up has the key of the one before it. */
 #define DOUBLES_EVERY 10
 
 /* Rows that look up which the side has not, for each hundred that it has. */
