@@ -15,6 +15,7 @@
 #include "test_cuda_chunks.h"
 #include "test_cuda_lookups.h"
 #include "test_engine_kept.h"
+#include "test_engine_kept_lookups.h"
 #include "test_engine_suite.h"
 #include "test_measure.h"
 
@@ -900,19 +901,19 @@ test_kept_column_room(HgEngine *engine)
 			  (unsigned long long) reckoned);
 }
 
+/* Rows of the largest kept graphs. */
+static const uint32_t most_rows[] = {
+	[HG_SUITE_TINY] = 3000,
+	[HG_SUITE_SMALL] = 300000,
+	[HG_SUITE_WHOLE] = 6000000,
+	[HG_SUITE_LARGE] = 80000000,
+};
+
 /* The suite of kept graphs, and what only a device has. */
 static void
 test_kept(HgEngine *engine)
 {
-	static const uint32_t rows[] = {
-		[HG_SUITE_TINY] = 3000,
-		[HG_SUITE_SMALL] = 300000,
-		[HG_SUITE_WHOLE] = 6000000,
-		[HG_SUITE_LARGE] = 80000000,
-	};
-
-	hg_engine_kept_suite(engine, test_host_plain(), rows[hg_tap_suite()]);
-	test_cuda_lookups(engine);
+	hg_engine_kept_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
 	if (hg_tap_turn())
 		test_kept_little_room();
 	if (hg_tap_suite() != HG_SUITE_TINY && hg_tap_turn())
@@ -962,7 +963,7 @@ test_jobs(HgEngine *engine)
 	hg_engine_cancel_times(engine, test_host_plain(), UINT64_C(1) << 26, false);
 }
 
-/* HG_KIND: engine, or kept; all where it is not set. */
+/* HG_KIND: engine, kept, or lookups; all where it is not set. */
 static bool
 is_asked_for(const char *kind)
 {
@@ -986,6 +987,11 @@ main(void)
 		test_jobs(engine);
 	if (is_asked_for("kept"))
 		test_kept(engine);
+	if (is_asked_for("lookups"))
+	{
+		hg_engine_kept_lookups_suite(engine, test_host_plain(), most_rows[hg_tap_suite()]);
+		test_cuda_lookups(engine);
+	}
 	hg_cuda_engine_stop(engine);
 	return hg_tap_done();
 }

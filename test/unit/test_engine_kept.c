@@ -845,6 +845,5 @@ hg_engine_kept_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 	test_several_jobs(engine, host);
 	test_crowd(engine, host);
 	hg_engine_kept_columns_suite(engine, host);
-	hg_engine_kept_lookups_suite(engine, host, most_rows);
 	test_failures(engine, host);
 }

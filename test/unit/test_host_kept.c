@@ -11,7 +11,7 @@
 
 #include "hg_tap.h"
 #include "test_engine_kept.h"
-#include "test_kept_star.h"
+#include "test_engine_kept_lookups.h"
 
 #include <inttypes.h>
 
@@ -231,11 +231,12 @@ test_plain_jobs(void)
 int
 main(void)
 {
+	const uint32_t most_rows = hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000;
 	HgHostKept kept;
 
 	hg_host_kept_init(&kept, test_host_plain());
-	hg_engine_kept_suite(&kept.engine, test_host_plain(),
-						 hg_tap_suite() <= HG_SUITE_SMALL ? 30000 : 300000);
+	hg_engine_kept_suite(&kept.engine, test_host_plain(), most_rows);
+	hg_engine_kept_lookups_suite(&kept.engine, test_host_plain(), most_rows);
 	test_keeper();
 	test_bytes();
 	test_lookup_bytes();
