@@ -169,7 +169,8 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 	const HgReduceSpec *spec = &reduction->wanted.spec;
 	const uint32 words = hg_reduce_words(spec);
 
-	for (uint32 k = 0; k < spec->nkeys; k++)
+	/* no pair makes no group, and nothing is allocated for these */
+	for (uint32 k = 0; k < spec->nkeys && groups->count > 0; k++)
 	{
 		const HgReduceColumn *key = &spec->keys[k];
 		const HgKeptForm *form = &reduction->forms.of[key->side][key->column];
@@ -182,7 +183,7 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 		{
 			format = hg_units_format(form->scale);
 			numerics = MemoryContextAllocHuge(GetMemoryChunkContext(groups->words),
-											  Max(groups->count, 1) * HG_UNITS_BYTES);
+											  groups->count * HG_UNITS_BYTES);
 		}
 		for (uint64 i = 0; i < groups->count; i++)
 		{
