@@ -169,7 +169,6 @@ hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColum
 	{
 		task.spec.keep_column = &column->spec;
 		asked->shape = column->spec.shape;
-		asked->scale = column->scale;
 		there = hg_keep_give(&task, &asked->copy, is_left);
 		hg_keep_column_unpin(column);
 	}

@@ -280,28 +280,6 @@ hg_keep_code_all(HgKeepColumn *keep)
 	return coded;
 }
 
-/* Have it known what the codes stand for, as it may be already; false where there is no room. */
-static bool
-hg_keep_publish_codes(const HgKeepColumn *keep, HgResidentGraph *version)
-{
-	const HgCodes *all = keep->codes;
-	HgGraphCodes *codes;
-	dsa_pointer pointer;
-	char *values;
-
-	if (hg_graph_codes_find(version, keep->column.number) != NULL)
-		return true;
-	codes =
-		hg_graph_codes_allocate(keep->column.number, all->ncodes, all->nbytes, &pointer, &values);
-	if (codes == NULL)
-		return false;
-	(void) hg_codes_fill(all, codes->starts, values);
-	for (uint32 code = 0; code < all->ncodes; code++)
-		codes->starts[code] += (uint32) (values - (char *) codes);
-	hg_graph_codes_link(version, pointer);
-	return true;
-}
-
 /* The codes of rows whose values have some. */
 static const void *
 hg_keep_codes(HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint32 first,
@@ -329,6 +307,32 @@ hg_keep_codes(HgKeepColumn *keep, uint32 part, const HgSegmentArray *array, uint
  * ---------------------------------------------------------------------
  */
 
+/* Have it known what codes stand for, or units are of, as it may be already; false: no room. */
+static bool
+hg_keep_publish(const HgKeepColumn *keep, HgResidentGraph *version)
+{
+	const HgCodes *all = keep->codes;
+	const uint32 ncodes = all != NULL ? all->ncodes : 0;
+	/* where all are NULL any scale will do */
+	const int scale = all != NULL ? -1 : Max(keep->scale, 0);
+	HgGraphCodes *codes;
+	dsa_pointer pointer;
+	char *values;
+
+	if (hg_graph_codes_find(version, keep->column.number) != NULL)
+		return true;
+	codes = hg_graph_codes_allocate(keep->column.number, scale, ncodes,
+									all != NULL ? all->nbytes : 0, &pointer, &values);
+	if (codes == NULL)
+		return false;
+	if (all != NULL)
+		(void) hg_codes_fill(all, codes->starts, values);
+	for (uint32 code = 0; code < ncodes; code++)
+		codes->starts[code] += (uint32) (values - (char *) codes);
+	hg_graph_codes_link(version, pointer);
+	return true;
+}
+
 /* Know all that is to be sent of the column; false as above. */
 static bool
 hg_keep_prepare(HgKeepColumn *keep, HgResidentGraph *version)
@@ -337,9 +341,8 @@ hg_keep_prepare(HgKeepColumn *keep, HgResidentGraph *version)
 		return false;
 	if (hg_keep_is_plain(&keep->column))
 		return true;
-	if (keep->column.type == NUMERICOID)
-		return hg_keep_scale_all(keep);
-	return hg_keep_code_all(keep) && hg_keep_publish_codes(keep, version);
+	return (keep->column.type == NUMERICOID ? hg_keep_scale_all(keep) : hg_keep_code_all(keep)) &&
+		   hg_keep_publish(keep, version);
 }
 
 HgKeepColumn *

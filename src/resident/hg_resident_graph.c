@@ -191,7 +191,7 @@ hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 
 bool
 hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, HgKeptColumnUse *use,
-							   HgKeptForm *form)
+							   const HgGraphCodes **codes)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	int place = hg_graph_version_ask_column(version, number);
@@ -200,8 +200,7 @@ hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number, Hg
 		return false;
 	*use = (HgKeptColumnUse){.name = hg_graph_version_name(version, number),
 							 .shape = version->columns[place].shape};
-	*form = (HgKeptForm){.codes = hg_graph_codes_find(version, number),
-						 .scale = version->columns[place].scale};
+	*codes = hg_graph_codes_find(version, number);
 	return true;
 }
 

@@ -59,20 +59,14 @@ extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const Hg
 												uint64 epoch);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
-/* What the copy of a column has in place of values. */
-typedef struct HgKeptForm
-{
-	const HgGraphCodes *codes; /* codes of these; or NULL */
-	int scale;				   /* of numerics: units of 10^-scale; or -1 */
-} HgKeptForm;
-
 /*
  * Does the device process that is ready keep a copy of a pinned graph, as far as is known here, and
- * of a column of its rows?  One of a column that is not there is asked for.
+ * of a column of its rows?  One of a column that is not there is asked for.  *codes tells what it
+ * has in place of values; NULL: it has the values.
  */
 extern bool hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use);
 extern bool hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumber number,
-										   HgKeptColumnUse *use, HgKeptForm *form);
+										   HgKeptColumnUse *use, const HgGraphCodes **codes);
 
 /* It has answered that some of it is not there any more. */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph);

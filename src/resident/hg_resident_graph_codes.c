@@ -29,8 +29,8 @@ hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number)
 }
 
 HgGraphCodes *
-hg_graph_codes_allocate(AttrNumber number, uint32 ncodes, Size nbytes, dsa_pointer *pointer,
-						char **values)
+hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes, Size nbytes,
+						dsa_pointer *pointer, char **values)
 {
 	const Size header = MAXALIGN(offsetof(HgGraphCodes, starts) + ncodes * sizeof(uint32));
 	HgGraphCodes *codes;
@@ -42,6 +42,7 @@ hg_graph_codes_allocate(AttrNumber number, uint32 ncodes, Size nbytes, dsa_point
 	codes->next = InvalidDsaPointer;
 	codes->bytes = header + nbytes;
 	codes->number = number;
+	codes->scale = scale;
 	codes->ncodes = ncodes;
 	*values = (char *) codes + header;
 	memset(*values, 0, nbytes);

@@ -5,7 +5,8 @@
  *	  place.
  *
  * A value that is not of a width that an engine has goes to a device as a number from 0, which is
- * the same for the same bytes in all rows of a graph version.  What a number stands for lies
+ * the same for the same bytes in all rows of a graph version, or, a numeric, as an integer in units
+ * of the column's display scale.  What a number stands for lies
  * beside the version, for whoever gets it back, as long as that is there.  Two values that differ
  * in a byte have two codes, whatever their type calls equal.
  *
@@ -32,6 +33,7 @@ typedef struct HgGraphCodes
 	dsa_pointer next; /* those of another column; invalid: there are no more */
 	Size bytes;		  /* of all of it */
 	AttrNumber number;
+	int scale; /* of numerics, of which there are units in place of codes; -1: of none */
 	uint32 ncodes;
 	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] of their values, from the beginning on */
 } HgGraphCodes;
@@ -43,8 +45,8 @@ extern const HgGraphCodes *hg_graph_codes_find(HgResidentGraph *graph, AttrNumbe
  * Room for so many, whose values take nbytes behind starts, which *values becomes the beginning of;
  * NULL: there is none.  The caller fills them in, and links them before anything can fail.
  */
-extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, uint32 ncodes, Size nbytes,
-											 dsa_pointer *pointer, char **values);
+extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes,
+											 Size nbytes, dsa_pointer *pointer, char **values);
 extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
 
 /* The version is freed. */

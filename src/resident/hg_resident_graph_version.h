@@ -73,8 +73,7 @@ typedef struct HgGraphColumn
 	pg_atomic_uint32 number;  /* of the table's; 0: none has asked for this one */
 	pg_atomic_uint64 used_at; /* when one asked last */
 	HgDeviceCopy copy;
-	HgKeptColumnShape shape; /* valid once there is a copy ... */
-	int scale;				 /* ... of numerics, which it has as units of 10^-scale; -1: of none */
+	HgKeptColumnShape shape; /* valid once there is a copy */
 } HgGraphColumn;
 
 /* A graph version, in shared memory. */

@@ -102,7 +102,7 @@ my @groups = (
 	[ 'by identifiers', 'select u, count(*), max(v), count(u) from b join a using (k) group by u having count(*) > 2' ],
 	[ 'of numerics', 'select w, sum(m), avg(m), count(m), avg(v) from a join b using (k) group by w' ],
 	[ 'by numerics', 'select m, count(*), sum(m) from a join b using (k8) group by m' ],
-	[ 'by numerics, of no pairs', 'select m, count(*), sum(m) from a join b using (k) where a.id = 20 and b.id = 21 group by m' ],
+	[ 'by numerics, of no pairs', 'select m, count(*), sum(m) from a join b using (k) where a.k < 0 and b.k > 100 group by m' ],
 	[ 'a sum of numerics', 'select sum(m), count(*) from a join b using (k)' ],
 	[ 'counts of text', 'select count(c), count(p), count(u), sum(w) from a join b using (k)' ]);
 

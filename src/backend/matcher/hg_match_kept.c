@@ -99,9 +99,10 @@ hg_kept_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const
 	for (uint32 k = 0; k < reduce->nkeys; k++)
 	{
 		const HgReduceColumn *key = &reduce->keys[k];
-		const uint32 ncodes = spec->kept[key->side]->ncodes[key->column];
+		const HgKeptLent *kept = spec->kept[key->side];
+		const uint32 ncodes = kept->ncodes[key->column];
 
-		for (uint64 i = 0; ncodes > 0 && i < groups->count; i++)
+		for (uint64 i = 0; kept->coded[key->column] && i < groups->count; i++)
 		{
 			const uint64 *record = groups->words + i * words;
 

@@ -47,7 +47,8 @@ typedef struct HgKeptLent
 {
 	HgKeptUse use;
 	HgKeptColumnUse columns[HG_MAX_COLUMNS]; /* of the reduction, if has_columns */
-	uint32 ncodes[HG_MAX_COLUMNS]; /* of such as have codes, which are below that; 0: values */
+	bool coded[HG_MAX_COLUMNS];				 /* has codes in place of values, ... */
+	uint32 ncodes[HG_MAX_COLUMNS];			 /* ... which are below that */
 	bool has_columns;
 	const uint64
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */

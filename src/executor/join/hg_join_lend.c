@@ -319,7 +319,7 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 {
 	const HgLent *lent = state->inputs[side]->lent;
 	const HgColumnSet *set = &reduction->columns[side];
-	HgJoinForms *forms = hg_join_reduction_forms(state->reduction);
+	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
 	bool all = true;
 
@@ -327,13 +327,15 @@ hg_join_find_kept_columns(const HgJoinState *state, HgSide side, const HgReducti
 	/* all of them are asked for at once */
 	for (uint32 column = 0; column < set->ncolumns; column++)
 	{
-		HgKeptForm *form = &forms->of[side][column];
+		const HgGraphCodes **of = &codes->of[side][column];
 
-		*form = (HgKeptForm){.codes = NULL, .scale = -1};
+		*of = NULL;
 		all &= hg_resident_graph_keeps_column(lent->graph, numbers[column], &kept->columns[column],
-											  form) &&
-			   kept->columns[column].shape.width == set->widths[column];
-		kept->ncodes[column] = form->codes != NULL ? form->codes->ncodes : 0;
+											  of) &&
+			   kept->columns[column].shape.width == set->widths[column] &&
+			   (*of != NULL) == hg_join_reduction_is_coded(state->reduction, side, column);
+		kept->coded[column] = *of != NULL && (*of)->scale < 0;
+		kept->ncodes[column] = *of != NULL ? (*of)->ncodes : 0;
 	}
 	return all;
 }

@@ -34,7 +34,7 @@ struct HgJoinReduction
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
 	bool kept_only;		/* some can't be sent, but kept ... */
-	HgJoinForms forms;	/* ... as this */
+	HgJoinCodes codes;	/* ... as this */
 	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
 };
 
@@ -146,18 +146,26 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 			sent->input->lent->columns[sent->input->from[sent->columns[column]]].column.number;
 }
 
-HgJoinForms *
-hg_join_reduction_forms(HgJoinReduction *reduction)
+HgJoinCodes *
+hg_join_reduction_codes(HgJoinReduction *reduction)
 {
-	return &reduction->forms;
+	return &reduction->codes;
+}
+
+bool
+hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32 column)
+{
+	const HgSentColumns *sent = &reduction->sides[side];
+
+	return !hg_join_sends_values(sent->input, sent->columns[column]);
 }
 
 /* The value that a record tells of, which a device has in another form; numerics lie at place. */
 static Datum
-hg_join_decode_key(const HgKeptForm *form, const HgUnitsFormat *format, uint64 word, char *place)
+hg_join_decode_key(const HgGraphCodes *codes, const HgUnitsFormat *format, uint64 word, char *place)
 {
-	if (form->codes != NULL)
-		return PointerGetDatum(hg_graph_code_value(form->codes, (uint32) word));
+	if (codes->scale < 0)
+		return PointerGetDatum(hg_graph_code_value(codes, (uint32) word));
 	(void) hg_units_store(format, (int64) word, place);
 	return PointerGetDatum(place);
 }
@@ -173,15 +181,15 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 	for (uint32 k = 0; k < spec->nkeys && groups->count > 0; k++)
 	{
 		const HgReduceColumn *key = &spec->keys[k];
-		const HgKeptForm *form = &reduction->forms.of[key->side][key->column];
+		const HgGraphCodes *codes = reduction->codes.of[key->side][key->column];
 		HgUnitsFormat format = {0};
 		char *numerics = NULL;
 
-		if (form->codes == NULL && form->scale < 0)
+		if (codes == NULL)
 			continue;
-		if (form->codes == NULL)
+		if (codes->scale >= 0)
 		{
-			format = hg_units_format(form->scale);
+			format = hg_units_format(codes->scale);
 			numerics = MemoryContextAllocHuge(GetMemoryChunkContext(groups->words),
 											  groups->count * HG_UNITS_BYTES);
 		}
@@ -191,7 +199,7 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 
 			if ((record[spec->nkeys] >> k & 1) == 0)
 				record[k] =
-					hg_join_decode_key(form, &format, record[k], numerics + i * HG_UNITS_BYTES);
+					hg_join_decode_key(codes, &format, record[k], numerics + i * HG_UNITS_BYTES);
 		}
 	}
 }
@@ -205,8 +213,9 @@ hg_join_scales(const HgJoinReduction *reduction, int scales[HG_MAX_REDUCE_ITEMS]
 	for (uint32 i = 0; i < spec->nitems; i++)
 	{
 		const HgReduceColumn *argument = &spec->items[i].argument;
+		const HgGraphCodes *codes = reduction->codes.of[argument->side][argument->column];
 
-		scales[i] = reduction->forms.of[argument->side][argument->column].scale;
+		scales[i] = codes != NULL ? codes->scale : -1;
 	}
 }
 

@@ -38,11 +38,11 @@ typedef struct HgReducer
 	void *arg;
 } HgReducer;
 
-/* What a device's copies of columns have in place of values, by HgSide and column. */
-typedef struct HgJoinForms
+/* What a device's copies of columns have in place of values, by HgSide and column; NULL: values. */
+typedef struct HgJoinCodes
 {
-	HgKeptForm of[2][HG_MAX_COLUMNS];
-} HgJoinForms;
+	const HgGraphCodes *of[2][HG_MAX_COLUMNS];
+} HgJoinCodes;
 
 /* How the join serves it; opaque.  NULL stands for a join that does not, in all that follows. */
 typedef struct HgJoinReduction HgJoinReduction;
@@ -66,7 +66,11 @@ extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide s
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 
 /* Where it is to be told what a device keeps. */
-extern HgJoinForms *hg_join_reduction_forms(HgJoinReduction *reduction);
+extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
+
+/* Is a column of a side such as has no values there? */
+extern bool hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side,
+									   uint32 column);
 
 /* Hand the matches up in groups; false where some can't be, and are to be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
