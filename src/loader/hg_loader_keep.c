@@ -161,7 +161,7 @@ hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColum
 			   bool (*is_left)(void))
 {
 	const AttrNumber number = (AttrNumber) pg_atomic_read_u32(&asked->number);
-	HgKeepColumn *column = hg_keep_column_pin(key, pinned, number);
+	HgKeepColumn *column = hg_keep_column_pin(key, pinned, number, is_left);
 	HgKeepTask task = {.spec = {.key_width = sizeof(uint64), .device = -1}, .column = column};
 	bool there = true;
 
@@ -172,6 +172,8 @@ hg_keep_column(HgResidentRelation key, const HgPinnedGraph *pinned, HgGraphColum
 		there = hg_keep_give(&task, &asked->copy, is_left);
 		hg_keep_column_unpin(column);
 	}
+	else if (is_left())
+		there = false;
 	else
 		hg_device_copy_set_missed(&asked->copy, hg_graph_keeper());
 	return there;

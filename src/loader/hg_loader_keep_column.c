@@ -79,7 +79,10 @@ hg_keep_pin_versions(HgKeepColumn *keep, HgResidentRelation key, const HgPinnedG
 	return all;
 }
 
-/* The version of a part and its array; NULL: the graph has no row of it, or *at is -1. */
+/*
+ * The version of a part, and which of its columns it is: -1 where it has not got it.  NULL: the
+ * graph has no row of the part.
+ */
 static const HgSegmentVersion *
 hg_keep_version(const HgKeepColumn *keep, uint32 part, int *at)
 {
@@ -111,7 +114,7 @@ hg_keep_width(const HgResidentColumn *column)
 {
 	if (hg_keep_is_plain(column))
 		return (uint32) column->length;
-	return column->type == NUMERICOID ? sizeof(int64) : sizeof(uint16);
+	return column->type == NUMERICOID ? HG_GRAPH_UNITS_WIDTH : HG_GRAPH_CODE_WIDTH;
 }
 
 /* Find out the shape of the column; false where a segment has it not, or otherwise. */
@@ -173,7 +176,7 @@ hg_keep_scale_all(HgKeepColumn *keep)
 	bool scaled = true;
 
 	keep->put = palloc(HG_KEEP_ROWS * sizeof(int64));
-	for (uint32 part = 0; part < keep->nparts && scaled; part++)
+	for (uint32 part = 0; part < keep->nparts && scaled && !keep->is_left(); part++)
 	{
 		int at;
 		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
@@ -190,7 +193,7 @@ hg_keep_scale_all(HgKeepColumn *keep)
 			for (uint32 row = 0; row < version->nrows && scaled; row++)
 				scaled = hg_segment_is_null(&array, row) || hg_keep_unit(keep, &array, row, &units);
 	}
-	return scaled;
+	return scaled && !keep->is_left();
 }
 
 /* The units of rows that have some, as hg_keep_scale_all() has found; 0 where NULL. */
@@ -261,7 +264,7 @@ hg_keep_code_all(HgKeepColumn *keep)
 								  (int) att_align_nominal(1, keep->column.align), HG_MOST_CODES);
 	keep->of_parts = palloc0(Max(keep->nparts, 1) * sizeof(uint16 *));
 	keep->put = palloc(HG_KEEP_ROWS * sizeof(uint16));
-	for (uint32 part = 0; part < keep->nparts && coded; part++)
+	for (uint32 part = 0; part < keep->nparts && coded && !keep->is_left(); part++)
 	{
 		int at;
 		const HgSegmentVersion *version = hg_keep_version(keep, part, &at);
@@ -277,7 +280,7 @@ hg_keep_code_all(HgKeepColumn *keep)
 			coded = array.form.encoding != HG_ENCODING_UNITS &&
 					hg_keep_code_rows(keep, &array, version->nrows);
 	}
-	return coded;
+	return coded && !keep->is_left();
 }
 
 /* The codes of rows whose values have some. */
@@ -346,13 +349,15 @@ hg_keep_prepare(HgKeepColumn *keep, HgResidentGraph *version)
 }
 
 HgKeepColumn *
-hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumber number)
+hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph, AttrNumber number,
+				   bool (*is_left)(void))
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgKeepColumn *keep = palloc0(sizeof(HgKeepColumn));
 
 	keep->versions = palloc(Max(graph->nsegments, 1) * sizeof(dsa_pointer));
 	keep->nulls = palloc(HG_KEEP_ROWS);
+	keep->is_left = is_left;
 	keep->scale = -1;
 	keep->spec.name = hg_graph_version_name(version, number);
 	hg_cleanup_register(&keep->cleanup, CurrentMemoryContext, hg_keep_cleanup, keep);

@@ -30,6 +30,7 @@ typedef struct HgKeepColumn
 {
 	HgCleanup cleanup; /* of pins */
 	HgResidentColumn column;
+	bool (*is_left)(void);
 	uint32 nparts;
 	dsa_pointer *versions; /* [nparts] pinned; invalid: the graph has no row of the segment */
 	uint8 *nulls;		   /* of values that are put at a time */
@@ -42,10 +43,10 @@ typedef struct HgKeepColumn
 
 /*
  * Pin it, in CurrentMemoryContext, and have its codes known where it has some; NULL: it can't be
- * kept, or not now.
+ * kept, or not now, as when is_left says to go.
  */
 extern HgKeepColumn *hg_keep_column_pin(HgResidentRelation key, const HgPinnedGraph *graph,
-										AttrNumber number);
+										AttrNumber number, bool (*is_left)(void));
 extern void hg_keep_column_unpin(HgKeepColumn *keep);
 
 /* Send its values to a job that was opened for it. */

@@ -24,6 +24,10 @@
 
 #include "resident/hg_resident_graph_version.h"
 
+/* Bytes of what the device has of a value: a code, or units of a numeric. */
+#define HG_GRAPH_CODE_WIDTH sizeof(uint16)
+#define HG_GRAPH_UNITS_WIDTH sizeof(int64)
+
 /* Bytes of the longest value that has a code. */
 #define HG_GRAPH_CODED_BYTES 128
 

@@ -43,7 +43,7 @@ insert into a select i, case when i % 13 > 0 then (i * 7919) % 9000 - 1000 end, 
 insert into b select i, case when i % 19 > 0 then (i * 104729::int8) % 7000 - 900 end, (i * 17::int8) % 9000 - 700, 'key ' || i % 900, i % 50, i % 7 - 3, case when i % 4 > 0 then i % 30 end, i % 3 = 0, repeat('y', 1500) from generate_series(1, 6000) i;
 -- rows that are older than columns, values that are equal and differ in their bytes, as they do where spaces are added, and some that no code is for
 alter table b add p char(5) default 'abc', add u uuid, add z numeric(6, 4) default 0.25;
-alter table a add c text collate "C", add x text, add m numeric(12, 2), add y numeric;
+alter table a add c text collate "C", add x text, add m numeric(12, 2), add y numeric, add e text;
 update b set p = 'p' || repeat(' ', id % 3), u = ('00000000-0000-0000-0000-' || lpad((id % 11)::text, 12, '0'))::uuid, z = (id % 40) * 0.0125 where id % 5 > 0;
 update a set m = case when id % 9 > 0 then (id % 1000 - 300) * 12345678.25 end, y = case when id % 2000 = 3 then 'NaN'::numeric else id * 0.5 end;
 update a set c = case when id % 6 > 0 then repeat('c', id % 8) end, x = repeat('x', case when id % 3000 = 5 then 200 else id % 4 end);
@@ -56,7 +56,7 @@ sub sql { return $main->run_each(shift); }
 # Have the tables' columns and HashGraphs be resident.
 sub take_in
 {
-	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd', 'c', 'x', 'm', 'y'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f', 'p', 'u', 'z'], keys => '{k,k8,t}')");
+	return sql("select hashgraph_resident_add('a', array['id', 'v', 'l', 'd', 'c', 'x', 'm', 'y', 'e'], keys => '{k,k8,t}'), hashgraph_resident_add('b', array['id', 'w', 's', 'n', 'f', 'p', 'u', 'z'], keys => '{k,k8,t}')");
 }
 take_in();
 
@@ -190,6 +190,9 @@ foreach my $program (grep { defined } $standin, $device)
 	is(sql(q{select sum(device_bytes) from hashgraph_resident}), ready_devices($node, 'kept_bytes'), '... and of what they take, as the view does');
 	counts_are_right(qr/^cuda$/, $label);
 	unmatched_are_right($label, qr/^cuda$/);
+	my $pairs = sql('set hashgraph.enabled = off; select count(*) from a join b using (k)');
+	sql('set hashgraph.enabled = on');
+	like(explain_analyze($node, '', 'select count(*) from a left join b using (k)'), qr/Backend: cuda\n.*Matches: $pairs\n/s, "$label: matches are told once, whatever is counted beside them");
 
 	# rows that have changed are read, and the others are counted by the device still
 	sql('update a set k = k + 1, k8 = k8 - 1, c = \'new\', m = id where id % 700 = 3; delete from b where id % 900 = 5; insert into a select 20000 + i, i, i, null, i, i, null, repeat(\'x\', 900), null, \'y\', i, i * 0.125 from generate_series(1, 20) i');
@@ -258,8 +261,24 @@ if (defined $standin)
 	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = -1');
 	use_program($node, $standin);
 	sleep 3;
-	is(ready_devices($node, 'kept_graphs'), 0, 'nothing is kept where nothing is to be');
+	devices_become($node, 'kept_graphs', 0, 'nothing is kept where nothing is to be');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.resident_gpu_memory');
+
+	# codes and units that are none of the column's: the first is seen, and the join done here
+	use_program($node, $standin, HG_STANDIN_GROUP_KEY => 65535);
+	kept('a process that tells of groups that there are not is given all graphs');
+	foreach my $select ('select a.t, count(*) from a join b using (k) group by a.t', 'select a.e, count(*) from a join b using (k) group by a.e')
+	{
+		my $core = rows("set hashgraph.enabled = off; $select");
+		my $fallback;
+
+		sql('set hashgraph.enabled = on');
+		ok(wait_for(sub { rows($select); $fallback = sql('select string_agg(fallback, \' \') from hashgraph_last_joins()'); $fallback =~ /a code that there is not/ or not usleep(200_000) }, 20), "a code that there is not: $select")
+		  or diag($fallback);
+		is(rows($select), $core, '... and the groups are right');
+	}
+	use_program($node, $standin);
+	kept('a process that tells the truth is given all graphs');
 
 	# it forgets what it was given: a session is told, and counts itself
 	use_program($node, $standin, HG_STANDIN_FORGETS => 1);

@@ -28,6 +28,8 @@
  *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *	HG_STANDIN_FORGETS=1				has no kept graph any more when a job names it
  *	HG_STANDIN_RELEASE_MS=n				takes that long to release one
+ *	HG_STANDIN_GROUP_KEY=n				says of the first group of columns that are kept that it has
+ *										this key, and that it is not NULL
  *
  * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_kept.h), all
  * together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32 bytes
@@ -436,8 +438,20 @@ standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 static HgStatus
 standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 {
+	const long key = switch_value("HG_STANDIN_GROUP_KEY");
+	HgStatus status;
+
 	if (has_columns(job))
-		return engine_of(job)->next_groups(inside(job), records, error);
+	{
+		status = engine_of(job)->next_groups(inside(job), records, error);
+		/* behind the keys, of which there is one, is what tells that it is NULL */
+		if (key != 0 && status == HG_OK && records->count > 0)
+		{
+			records->words[0] = (uint64_t) key;
+			records->words[1] = 0;
+		}
+		return status;
+	}
 	return hg_host_reduce_next(&((StandinJob *) job)->reduce, records, error);
 }
 

@@ -464,7 +464,7 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 		*matches += pairs;
 	}
 	resident->match_ms += hg_elapsed_ms(start);
-	resident->matches += *matches;
+	resident->matches += source->task->aside ? 0 : *matches;
 	if (status == HG_OK && resident->held != NULL)
 	{
 		uint64 held;

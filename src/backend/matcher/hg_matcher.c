@@ -220,7 +220,7 @@ hg_matcher_count(HgMatcher *matcher)
 
 		if (status == HG_OK)
 		{
-			matcher->returned += matches;
+			matcher->returned += matcher->task.aside ? 0 : matches;
 			return matches;
 		}
 		hg_matcher_go_on(matcher, status, &error);
@@ -230,15 +230,15 @@ hg_matcher_count(HgMatcher *matcher)
 uint64
 hg_matcher_count_matched(HgMatcher *matcher)
 {
-	const HgMatchMode mode = matcher->task.spec.mode;
-	const uint64 returned = matcher->returned;
+	HgMatchTask *task = &matcher->task;
+	const HgMatchMode mode = task->spec.mode;
 	uint64 matched;
 
-	matcher->task.spec.mode = HG_MATCH_FIRST;
+	task->aside = mode != HG_MATCH_FIRST;
+	task->spec.mode = HG_MATCH_FIRST;
 	matched = hg_matcher_count(matcher);
-	matcher->task.spec.mode = mode;
-	if (mode != HG_MATCH_FIRST)
-		matcher->returned = returned;
+	task->spec.mode = mode;
+	task->aside = false;
 	return matched;
 }
 

@@ -66,7 +66,10 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 /* The number of matches; nothing is streamed. */
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
-/* How many outer rows have one; where that is not what the mode counts, none of them is told of. */
+/*
+ * How many outer rows have one, of lent rows alone.  Where the mode counts something else this is
+ * counted aside: nobody is told of these matches.
+ */
 extern uint64 hg_matcher_count_matched(HgMatcher *matcher);
 
 /*

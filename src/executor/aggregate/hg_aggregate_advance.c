@@ -363,7 +363,7 @@ hg_advance_numbers(const HgFunction *function, HgSelection selection, const HgNu
 								   group, plain, all, true);
 		return;
 	}
-	if (function->kind == HG_AGGREGATE_SUM_NUMERIC || function->kind == HG_AGGREGATE_AVG_NUMERIC)
+	if (hg_function_sums_numerics(function))
 		hg_advance_units(function, selection, numbers->values, numbers->scale, groups, group, plain,
 						 all);
 	else

@@ -24,10 +24,6 @@
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
-/* Of the columns that codes, and units of numerics, are in on a device. */
-#define HG_CODE_WIDTH sizeof(uint16)
-#define HG_UNITS_WIDTH sizeof(int64)
-
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
@@ -61,7 +57,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int place, bool code_suffices,
 			width = (uint8) side->input->rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
-			width = numeric ? HG_UNITS_WIDTH : HG_CODE_WIDTH;
+			width = numeric ? HG_GRAPH_UNITS_WIDTH : HG_GRAPH_CODE_WIDTH;
 			wanted->is_signed = numeric ? 1 : 0;
 			reduction->kept_only = true;
 		}
