@@ -41,7 +41,7 @@ print_usage(const char *program)
 		   "                      and --socket-fd is where it is controlled\n"
 		   "  --staging-bytes N   size of the memory shared with sessions\n"
 		   "  --memory-budget N   bytes of device memory to use at most (0: 80 %% of it)\n"
-		   "  --kept-bytes N      of them for HashGraphs that are kept (0: half)\n"
+		   "  --kept-bytes N      of them for HashGraphs that are kept (0: half, -1: none)\n"
 		   "  --device N          ordinal of the device (-1: any)\n"
 		   "  --idle-timeout N    end after N seconds without a join (0: never)\n"
 		   "\n"
@@ -127,9 +127,8 @@ parse_options(int argc, char **argv, HgDeviceOptions *options)
 		}
 		else if (strcmp(name, "--kept-bytes") == 0)
 		{
-			if (!parse_number(name, argv[++i], 0, INT64_MAX, &number))
+			if (!parse_number(name, argv[++i], -1, INT64_MAX, &options->kept_bytes))
 				return false;
-			options->kept_bytes = (uint64_t) number;
 		}
 		else if (strcmp(name, "--device") == 0)
 		{

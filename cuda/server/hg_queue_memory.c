@@ -133,11 +133,13 @@ uint64_t
 hg_queue_memory_kept_limit(const HgQueueMemory *memory)
 {
 	const uint64_t budget = budget_of(memory);
-	const uint64_t limit = memory->config->kept_limit;
+	const int64_t limit = memory->config->kept_limit;
 
+	if (limit < 0)
+		return 0;
 	if (limit == 0)
 		return budget / 2;
-	return limit < budget ? limit : budget;
+	return (uint64_t) limit < budget ? (uint64_t) limit : budget;
 }
 
 static HgStatus

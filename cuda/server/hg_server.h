@@ -48,7 +48,7 @@ typedef struct HgServerConfig
 	uint64_t staging_bytes;
 	int staging_fd;
 
-	uint64_t kept_limit; /* device memory for kept graphs; 0 = half of the budget as it stands */
+	int64_t kept_limit; /* device memory for kept graphs; 0 = half of the budget, -1 = none */
 
 	int idle_timeout; /* seconds without a job until it ends, and kept graphs with it; 0 = never */
 	int evict_ms;	  /* how long a job is idle until it may be evicted: hg_queue_idle.h */

@@ -261,7 +261,7 @@ if (defined $standin)
 	$node->safe_psql('postgres', 'alter system set hashgraph.resident_gpu_memory = -1');
 	use_program($node, $standin);
 	sleep 3;
-	devices_become($node, 'kept_graphs', 0, 'nothing is kept where nothing is to be');
+	is(ready_devices($node, 'kept_graphs, kept_limit'), '0|0', 'nothing is kept where nothing is to be');
 	$node->safe_psql('postgres', 'alter system reset hashgraph.resident_gpu_memory');
 
 	# codes and units that are none of the column's: the first is seen, and the join done here

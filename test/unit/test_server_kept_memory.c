@@ -118,6 +118,26 @@ test_limit(uint64_t graph_bytes)
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 }
 
+/* There may be none at all, whoever still sends them. */
+static void
+test_no_limit_left(void)
+{
+	static const char *const options[] = {"--kept-bytes", "-1", NULL};
+	TestServer server;
+	HgWireClient *client;
+	HgError error = {0};
+
+	test_start_server(&server, options);
+	client = test_start_client(&server);
+	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, &error) ==
+					  HG_DEVICE_OUT_OF_MEMORY &&
+				  test_named_ask(client, 1, ROWS) == HG_NOT_KEPT &&
+				  test_status_of(&server).kept_limit == 0 && test_named_is_at_rest(&server, 0),
+			  "none is kept where none is to be");
+	hg_wire_client_destroy(client);
+	hg_tap_ok(test_stop_server(&server), "the process ends after that");
+}
+
 /* Jobs come first. */
 static void
 test_room_for_jobs(uint64_t graph_bytes)
@@ -506,6 +526,7 @@ main(int argc, char **argv)
 	hg_tap_diag("a graph holds %llu bytes, and takes %llu to be made",
 				(unsigned long long) graph_bytes, (unsigned long long) job_bytes);
 	test_limit(graph_bytes);
+	test_no_limit_left();
 	test_not_twice(graph_bytes, job_bytes);
 	test_room_for_jobs(graph_bytes);
 	test_own_graphs(graph_bytes);

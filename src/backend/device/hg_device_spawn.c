@@ -44,8 +44,7 @@ hg_device_launch_init(HgDeviceLaunch *launch)
 	}
 	launch->staging_bytes = (uint64) hg_staging_size * 1024;
 	launch->memory_budget = (uint64) hg_gpu_memory_budget * 1024;
-	/* nothing is sent where there is to be none: hg_loader_keep.c */
-	launch->kept_bytes = (uint64) Max(hg_resident_gpu_memory, 0) * 1024;
+	launch->kept_bytes = hg_resident_gpu_memory < 0 ? -1 : (int64) hg_resident_gpu_memory * 1024;
 	launch->device = hg_gpu_device;
 	launch->idle_timeout = hg_gpu_idle_timeout;
 }
@@ -141,7 +140,7 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 	snprintf(listen_fd, sizeof(listen_fd), "%d", HG_DEVICE_LISTENER);
 	snprintf(staging, sizeof(staging), UINT64_FORMAT, launch->staging_bytes);
 	snprintf(budget, sizeof(budget), UINT64_FORMAT, launch->memory_budget);
-	snprintf(kept, sizeof(kept), UINT64_FORMAT, launch->kept_bytes);
+	snprintf(kept, sizeof(kept), INT64_FORMAT, launch->kept_bytes);
 	snprintf(device, sizeof(device), "%d", launch->device);
 	snprintf(idle, sizeof(idle), "%d", launch->idle_timeout);
 
