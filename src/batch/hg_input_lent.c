@@ -58,6 +58,13 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 }
 
 void
+hg_input_end_lent(HgInput *input)
+{
+	Assert(hg_input_rows(input) == 0);
+	input->lent = NULL;
+}
+
+void
 hg_input_return_lent(HgInput *input)
 {
 	input->child->return_lent(input->child);

@@ -25,6 +25,12 @@ extern HgGraphExtent hg_input_may_lend(const HgInput *input);
  */
 extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
 
+/*
+ * The lent rows have been joined: there are the others alone from now on, until
+ * hg_input_return_lent().
+ */
+extern void hg_input_end_lent(HgInput *input);
+
 /* Have all rows be read, after hg_input_restart() and a rescan of the child. */
 extern void hg_input_return_lent(HgInput *input);
 

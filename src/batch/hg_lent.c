@@ -27,12 +27,13 @@
 #define HG_LENT_MARKED_PART 16
 
 HgLent *
-hg_lent_create(HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
+hg_lent_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
 			   uint32 nsegments, int ncolumns, const HgResidentColumn *columns)
 {
 	HgLent *lent = palloc0(sizeof(HgLent));
 
 	Assert(nsegments <= HG_LENT_SEGMENTS);
+	lent->rel = rel;
 	lent->graph = graph;
 	/* other keys are not as simply had from values */
 	lent->marks = hg_graph_key_is_integer(key);
@@ -161,7 +162,6 @@ void
 hg_lent_end(HgLent *lent)
 {
 	uint32 known = 0; /* segments that the graph has rows of */
-	bool all = true;
 
 	/* what stands there are the rows of each segment */
 	for (uint32 part = 0; part < lent->nparts; part++)
@@ -170,16 +170,56 @@ hg_lent_end(HgLent *lent)
 							  .states = lent->states,
 							  .bits = (const uint64_t *const *) lent->bits};
 	for (uint32 part = 0; part < lent->graph->nsegments; part++)
-	{
-		if (lent->graph->serials[part] == 0)
-			continue;
-		known++;
-		all &= part < lent->nparts && lent->states[part] == HG_FLAT_ALL;
-	}
-	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = all ? NULL : &lent->mask};
+		known += lent->graph->serials[part] != 0;
+	lent->side = (HgFlatSide){.graph = &lent->graph->flat,
+							  .mask = hg_lent_has_all(lent, lent->graph) ? NULL : &lent->mask};
 	/* what a version had that is not served any more is not known */
 	if (known == lent->known && lent->left_out <= lent->graph->flat.rows / HG_LENT_MARKED_PART)
 		lent->side.masked = lent->masked;
+}
+
+bool
+hg_lent_has_all(const HgLent *lent, const HgPinnedGraph *graph)
+{
+	for (uint32 part = 0; part < graph->nsegments; part++)
+		if (graph->serials[part] != 0 &&
+			(part >= lent->nparts || lent->states[part] != HG_FLAT_ALL))
+			return false;
+	return true;
+}
+
+/* Has another graph the rows of all segment versions that rows are lent of? */
+static bool
+hg_lent_is_in(const HgLent *lent, const HgPinnedGraph *graph)
+{
+	for (uint32 part = 0; part < lent->nparts; part++)
+		if (lent->counts[part] > 0 && (part >= graph->nsegments ||
+									   graph->serials[part] != lent->graph->serials[part]))
+			return false;
+	return true;
+}
+
+HgPinnedGraph *
+hg_lent_graph_by(const HgLent *lent, int column, const HgGraphPart *part)
+{
+	const HgGraphKey key = {
+		.ncolumns = 1, .columns = {lent->columns[column].column}, .parts = {*part}};
+	HgPinnedGraph *graph;
+
+	if (hg_graph_key_equal(&key, hg_resident_graph_key(lent->graph)))
+		return lent->graph;
+	graph = hg_resident_graph_pin(lent->rel, &key);
+	return graph != NULL && hg_lent_is_in(lent, graph) ? graph : NULL;
+}
+
+uint32
+hg_lent_stride(const HgLent *lent)
+{
+	uint64 stride = 1;
+
+	for (uint32 part = 0; part < lent->nparts; part++)
+		stride = Max(stride, lent->places[part + 1] - lent->places[part]);
+	return (uint32) stride;
 }
 
 /* ---------------------------------------------------------------------

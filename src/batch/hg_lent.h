@@ -46,12 +46,14 @@ typedef struct HgLentColumn
 
 struct HgLent
 {
+	Relation rel;
 	HgPinnedGraph *graph;
 	HgResidentColumn key;	/* whose it is, where it is one of integers ... */
 	bool marks;				/* ... so that vertices can be marked: see masked */
 	HgFlatSide side;		/* it, and which of its rows are lent */
 	HgFlatMask mask;		/* the same, of all lent rows, those with a NULL key included */
-	uint64 rows;			/* that are lent */
+	uint64 rows;			/* that are lent ... */
+	bool whole;				/* ... which are all that the scan has */
 	uint32 nparts;			/* segments */
 	uint32 first_other;		/* the first number that no lent row has */
 	uint64 *places;			/* [nparts + 1] of the rows of each segment */
@@ -87,8 +89,9 @@ hg_lent_places(const HgLent *lent, uint64 others)
  * Begin to lend rows of what is served of a table of so many segments, in CurrentMemoryContext:
  * none is lent yet.  The graph is that of key, which what is served has.
  */
-extern HgLent *hg_lent_create(HgPinnedGraph *graph, const HgGraphKey *key, const HgServed *served,
-							  uint32 nsegments, int ncolumns, const HgResidentColumn *columns);
+extern HgLent *hg_lent_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
+							  const HgServed *served, uint32 nsegments, int ncolumns,
+							  const HgResidentColumn *columns);
 
 /* Was the graph made of this segment version? */
 extern bool hg_lent_has_version(const HgLent *lent, const HgSegmentVersion *version);
@@ -102,6 +105,19 @@ extern void hg_lent_add(HgLent *lent, const HgServedSegment *segment, uint64 *bi
 
 /* All have been: their places. */
 extern void hg_lent_end(HgLent *lent);
+
+/*
+ * A graph of the table's that has the lent rows under the same numbers, by a column alone whose
+ * values take part in the words like that: the graph that they are lent of, or another one, which
+ * is pinned as long as CurrentMemoryContext is there.  NULL: there is none.
+ */
+extern HgPinnedGraph *hg_lent_graph_by(const HgLent *lent, int column, const HgGraphPart *part);
+
+/* Are all rows of such a graph lent? */
+extern bool hg_lent_has_all(const HgLent *lent, const HgPinnedGraph *graph);
+
+/* What the numbers of lent rows in their segments are below. */
+extern uint32 hg_lent_stride(const HgLent *lent);
 
 /*
  * Fetch rows[nrows] into rows 0 .. nrows - 1 of a batch: column i becomes column at[i], unless that

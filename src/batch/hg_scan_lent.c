@@ -82,11 +82,12 @@ hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
 
 /*
  * Lend the rows of a segment's blocks that are not served and have changed since: those which have
- * not, as far as the qual leaves them.  Sets their bits, and returns how many they are.
+ * not, as far as the qual leaves them.  Sets their bits, and returns how many they are; *blocks
+ * grows by those of the blocks that have no others.
  */
 static uint32
 hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegment *segment,
-					 HgPredicateShare share, uint64 *bits)
+					 HgPredicateShare share, uint64 *bits, BlockNumber *blocks)
 {
 	HgSegmentVersion *version = hg_segment_version(segment->pointer);
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -119,6 +120,7 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
 		/* a block with others is counted when the scan comes to these */
 		table->source->blocks.heap += lines.nothers == 0;
+		*blocks += lines.nothers == 0;
 		hg_heap_count_rows(scan->rs_rd, (int) count);
 		left += seen == bits ? count
 							 : hg_scan_runs_mark_seen(table->runs, seen, rows.first_rows[block],
@@ -131,10 +133,13 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 	return left;
 }
 
-/* Lend the rows of a segment that are served, or have not changed, and that the qual leaves. */
+/*
+ * Lend the rows of a segment that are served, or have not changed, and that the qual leaves;
+ * *blocks grows by those that the scan does not come to.
+ */
 static void
 hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
-					 const HgServedSegment *segment)
+					 const HgServedSegment *segment, BlockNumber *blocks)
 {
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -146,6 +151,7 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 
 	hg_heap_count_rows(table->node->ss.ss_currentRelation, (int) served);
 	hg_resident_scan_stand(table->resident, segment);
+	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
 	if (share == HG_SHARE_ALL && served == version->nrows)
 	{
@@ -162,7 +168,7 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 				left += hg_scan_mark_lent(table, share, rows.first_rows[block],
 										  rows.first_rows[block + 1], bits);
 		if (scan != NULL)
-			left += hg_scan_lend_changed(table, scan, segment, share, bits);
+			left += hg_scan_lend_changed(table, scan, segment, share, bits, blocks);
 	}
 	hg_lent_add(lent, segment, bits, left);
 }
@@ -190,18 +196,21 @@ hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	HgResidentColumn *columns = hg_scan_lent_columns(table);
 	uint32 nsegments;
 	const HgServed *served = hg_resident_scan_served(table->resident, &nsegments);
+	BlockNumber blocks = 0;
 	HgLent *lent;
 
-	lent = hg_lent_create(graph, key, served, nsegments, table->nattnos, columns);
+	lent = hg_lent_create(table->node->ss.ss_currentRelation, graph, key, served, nsegments,
+						  table->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_scan_lend_segment(table, scan, lent, &served->segments[i]);
+			hg_scan_lend_segment(table, scan, lent, &served->segments[i], &blocks);
 	}
 	hg_lent_end(lent);
 	lent->bytes += hg_resident_scan_lent_bytes(table->resident);
+	lent->whole = scan != NULL && blocks == hg_heap_blocks_count(scan);
 	return lent;
 }
 
@@ -220,7 +229,8 @@ hg_scan_lend_too(HgScanTable *table, const HgSharedLent *shared, dsa_area *area)
 
 	hg_scan_table_graph_key(table, &key);
 	columns = hg_scan_lent_columns(table);
-	lent = hg_shared_lent_attach(shared, area, &key, served, table->nattnos, columns);
+	lent = hg_shared_lent_attach(shared, area, table->node->ss.ss_currentRelation, &key, served,
+								 table->nattnos, columns);
 	pfree(columns);
 	for (int i = 0; i < served->nsegments; i++)
 		if (hg_lent_has_version(lent, served->segments[i].version))

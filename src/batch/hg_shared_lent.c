@@ -73,12 +73,13 @@ hg_shared_lent_served(const HgSharedLent *shared, dsa_area *area)
 }
 
 HgLent *
-hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, const HgGraphKey *key,
-					  const HgServed *served, int ncolumns, const HgResidentColumn *columns)
+hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
+					  const HgGraphKey *key, const HgServed *served, int ncolumns,
+					  const HgResidentColumn *columns)
 {
 	const HgSharedLentSegment *segments = dsa_get_address(area, shared->segments);
 	HgPinnedGraph *graph = hg_resident_graph_pin_too(shared->graph);
-	HgLent *lent = hg_lent_create(graph, key, served, shared->nparts, ncolumns, columns);
+	HgLent *lent = hg_lent_create(rel, graph, key, served, shared->nparts, ncolumns, columns);
 
 	for (int i = 0; i < served->nsegments; i++)
 		if (hg_lent_has_version(lent, served->segments[i].version))

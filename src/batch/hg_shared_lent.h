@@ -54,7 +54,7 @@ extern HgServed *hg_shared_lent_served(const HgSharedLent *shared, dsa_area *are
  * The same rows in another process, in CurrentMemoryContext, of what is served here: see
  * hg_lent_create().
  */
-extern HgLent *hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area,
+extern HgLent *hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
 									 const HgGraphKey *key, const HgServed *served, int ncolumns,
 									 const HgResidentColumn *columns);
 

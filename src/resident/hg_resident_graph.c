@@ -179,6 +179,12 @@ hg_resident_graph_unpin(HgPinnedGraph *graph)
 	hg_graph_cleanup(graph);
 }
 
+const HgGraphKey *
+hg_resident_graph_key(const HgPinnedGraph *graph)
+{
+	return &hg_graph_version(graph->pointer)->key;
+}
+
 bool
 hg_resident_graph_is_kept(const HgPinnedGraph *graph, HgKeptUse *use)
 {
@@ -215,6 +221,18 @@ hg_resident_graph_missed(const HgPinnedGraph *graph)
 		if (hg_device_copy_is_kept(&version->columns[i].copy, keeper))
 			hg_device_copy_set_missed(&version->columns[i].copy, keeper);
 	hg_resident_count(HG_COUNT_GRAPHS_MISSED, 1);
+}
+
+void
+hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found)
+{
+	pg_atomic_write_u64(&hg_graph_version(graph->pointer)->ambiguous, found);
+}
+
+bool
+hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found)
+{
+	return pg_atomic_read_u64(&hg_graph_version(graph->pointer)->ambiguous) == found;
 }
 
 HgGraphExtent

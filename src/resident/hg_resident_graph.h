@@ -59,6 +59,9 @@ extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const Hg
 												uint64 epoch);
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
+/* What a pinned graph is of. */
+extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
+
 /*
  * Does the device process that is ready keep a copy of a pinned graph, as far as is known here, and
  * of a column of its rows?  One of a column that is not there is asked for.  *codes tells what it
@@ -70,6 +73,13 @@ extern bool hg_resident_graph_keeps_column(const HgPinnedGraph *graph, AttrNumbe
 
 /* It has answered that some of it is not there any more. */
 extern void hg_resident_graph_missed(const HgPinnedGraph *graph);
+
+/*
+ * Rows of a graph that look others up in graphs whose names come to this number (HgKeptLookup) have
+ * found more than one: that is not to be tried again.  One such number is remembered.
+ */
+extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found);
+extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);
 
 /* What there is of a table in a graph of a key. */
 extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);

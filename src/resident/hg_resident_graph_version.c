@@ -66,6 +66,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 		hg_device_copy_init(&graph->columns[i].copy);
 	}
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
+	pg_atomic_init_u64(&graph->ambiguous, 0);
 	graph->nsegments = nsegments;
 	graph->serials = serials;
 	graph->bins = bins;

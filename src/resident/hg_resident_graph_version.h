@@ -94,6 +94,7 @@ typedef struct HgResidentGraph
 	HgDeviceCopy copy;
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
 	pg_atomic_uint64 codes; /* dsa_pointer to those of the first column that has some */
+	pg_atomic_uint64 ambiguous; /* see hg_resident_graph_note_ambiguous(); 0: nothing is */
 	uint32 nsegments;
 	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
 						  * HG_GRAPH_PASSED: of one that it has none of */

@@ -45,32 +45,60 @@ hg_match_kept_may_reduce(const HgMatcherSpec *spec)
 		   spec->kept[HG_OUTER]->has_columns && spec->kept[HG_INNER]->has_columns;
 }
 
-/* Tell a job which rows of a side are lent. */
+/* Tell a job which rows of a graph are lent: of a side, or of what it looks up (HgEngine.mask). */
 static HgStatus
-hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, const HgFlatMask *mask,
-			 const HgKeptLent *kept, HgError *error)
+hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
+			 const HgKeptUse *use, const uint64 *places, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	for (uint32 part = 0; part < kept->use.shape.parts && status == HG_OK; part++)
+	for (uint32 part = 0; part < use->shape.parts && status == HG_OK; part++)
 	{
 		const uint64 first = part * HG_PART_WORDS;
 		const HgFlatPartState state =
 			part < mask->nparts ? (HgFlatPartState) mask->states[part] : HG_FLAT_NONE;
 
 		if (state == HG_FLAT_NONE)
-			status = engine->mask(job, side, 0, first, HG_PART_WORDS, NULL, error);
+			status = engine->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
 		else if (state == HG_FLAT_SOME)
-			status = engine->mask(job, side, 0, first,
-								  (kept->places[part + 1] - kept->places[part] + 63) / 64,
+			status = engine->mask(job, side, lookup, first, (places[part + 1] - places[part] + 63) / 64,
 								  mask->bits[part], error);
 	}
 	return status;
 }
 
-/* What is asked of a job; the uses of the graphs are in place until it is open. */
+/* The same of all graphs of a side. */
+static HgStatus
+hg_kept_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherSpec *spec,
+				  HgError *error)
+{
+	const HgKeptLent *kept = spec->kept[side];
+	const HgFlatMask *mask = spec->lent[side]->mask;
+	HgStatus status = HG_OK;
+
+	if (mask != NULL)
+		status = hg_kept_mask(engine, job, side, 0, mask, &kept->use, kept->places, error);
+	for (uint32 i = 0; i < kept->nlookups && status == HG_OK; i++)
+	{
+		const HgKeptFound *found = &kept->lookups[i];
+
+		if (found->mask != NULL)
+			status = hg_kept_mask(engine, job, side, i + 1, found->mask, &found->lookup.found,
+								  found->places, error);
+	}
+	return status;
+}
+
+/* The graphs that a job has by their names, in place until it is open. */
+typedef struct HgKeptUses
+{
+	HgKeptUse sides[2];
+	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+} HgKeptUses;
+
+/* What is asked of a job. */
 static HgJobSpec
-hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse uses[2])
+hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUses *uses)
 {
 	HgJobSpec asked;
 
@@ -79,9 +107,16 @@ hg_kept_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgKeptUse 
 	{
 		const HgKeptLent *kept = spec->kept[side];
 
-		uses[side] = kept->use;
-		uses[side].masked = spec->lent[side]->mask != NULL;
-		asked.kept[side] = &uses[side];
+		uses->sides[side] = kept->use;
+		uses->sides[side].masked = spec->lent[side]->mask != NULL;
+		asked.kept[side] = &uses->sides[side];
+		for (uint32 i = 0; i < kept->nlookups; i++)
+		{
+			uses->lookups[side][i] = kept->lookups[i].lookup;
+			uses->lookups[side][i].found.masked = kept->lookups[i].mask != NULL;
+		}
+		asked.nlookups[side] = kept->nlookups;
+		asked.lookups[side] = uses->lookups[side];
 		if (reduction != NULL)
 			asked.kept_columns[side] = kept->columns;
 		asked.expected_rows[side] = kept->use.shape.rows;
@@ -116,8 +151,8 @@ hg_kept_check_codes(const HgMatcherSpec *spec, const HgReduceSpec *reduce, const
 
 /* Have an open job answer. */
 static HgStatus
-hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse uses[2],
-			   HgKeptAnswer *answer, HgError *error)
+hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer,
+			   HgError *error)
 {
 	const HgMatcherSpec *spec = &task->spec;
 	HgEngine *engine = answer->engine;
@@ -125,9 +160,7 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse 
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		if (uses[side].masked)
-			status = hg_kept_mask(engine, job, (HgSide) side, spec->lent[side]->mask,
-								  spec->kept[side], error);
+		status = hg_kept_mask_side(engine, job, (HgSide) side, spec, error);
 	/* both requests are on their way before the first of them is answered */
 	if (status == HG_OK)
 		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
@@ -150,14 +183,14 @@ hg_kept_answer(HgMatchTask *task, const HgReduction *reduction, const HgKeptUse 
 static HgStatus
 hg_kept_run(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer *answer, HgError *error)
 {
-	HgKeptUse uses[2];
-	const HgJobSpec asked = hg_kept_spec(&task->spec, reduction, uses);
+	HgKeptUses uses;
+	const HgJobSpec asked = hg_kept_spec(&task->spec, reduction, &uses);
 	HgStatus status =
 		answer->engine->open(answer->engine, &task->host.host, &asked, &answer->job, error);
 
 	if (status != HG_OK)
 		return status;
-	status = hg_kept_answer(task, reduction, uses, answer, error);
+	status = hg_kept_answer(task, reduction, answer, error);
 	answer->engine->stats(answer->job, &answer->stats);
 	hg_match_kept_close(answer);
 	return status;
@@ -180,7 +213,15 @@ hg_kept_patience_ms(const HgMatchTask *task, const HgReduction *reduction)
 	double ns = reduction != NULL ? task->spec.pairs * HG_KEPT_PAIR_NS : 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		ns += (double) task->spec.kept[side]->use.shape.rows * HG_KEPT_CPU_NS;
+	{
+		const HgKeptLent *kept = task->spec.kept[side];
+
+		ns += (double) kept->use.shape.rows * HG_KEPT_CPU_NS;
+		for (uint32 i = 0; i < kept->nlookups; i++)
+			ns += (double) (kept->lookups[i].lookup.own.shape.rows +
+							kept->lookups[i].lookup.found.shape.rows) *
+				  HG_KEPT_CPU_NS;
+	}
 	return hg_patience_ms(task->sides, ns / 1e6);
 }
 
@@ -200,6 +241,7 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 	HgStatus status;
 
 	memset(answer, 0, sizeof(*answer));
+	answer->status = HG_UNAVAILABLE;
 	if (hg_device_state(false, (long) patience_ms, error) == HG_DEVICE_READY)
 		answer->engine = hg_device_engine(true);
 	if (answer->engine == NULL)
@@ -216,6 +258,7 @@ hg_match_kept_ask(HgMatchTask *task, const HgReduction *reduction, HgKeptAnswer 
 		return status;
 	if (status == HG_CONNECTION_LOST)
 		hg_device_discard_lost();
+	answer->status = status;
 	task->missed = status == HG_NOT_KEPT;
 	if (status != HG_OK)
 		hg_kept_decline(task, error);

@@ -17,7 +17,8 @@ typedef struct HgKeptAnswer
 {
 	HgEngine *engine;  /* of the job below */
 	HgJob *job;		   /* that is asked; NULL: none is open */
-	bool given;		   /* else they are to be found here, and the task's report tells why */
+	bool given;		   /* else they are to be found here, and the task's report tells why ... */
+	HgStatus status;   /* ... as this does */
 	uint64 pairs;	   /* how many there are */
 	HgGroupSet groups; /* and where they were to be reduced, what to */
 	HgJobStats stats;  /* of its job */

@@ -42,7 +42,15 @@ typedef struct HgKeySet
 
 typedef struct HgSender HgSender; /* hg_sender.h */
 
-/* The graph of lent rows as a device keeps it (engine/hg_kept.h). */
+/* Lent rows that others look up on a device, which keeps the graphs for it (engine/hg_kept.h). */
+typedef struct HgKeptFound
+{
+	HgKeptLookup lookup;
+	const HgFlatMask *mask; /* the rows of the graph that are lent; NULL: all */
+	const uint64 *places;	/* as in HgKeptLent */
+} HgKeptFound;
+
+/* The graph of lent rows as a device keeps it. */
 typedef struct HgKeptLent
 {
 	HgKeptUse use;
@@ -52,6 +60,8 @@ typedef struct HgKeptLent
 	bool has_columns;
 	const uint64
 		*places; /* [parts + 1] rows of the parts ahead of each, of those that are lent of */
+	uint32 nlookups;
+	HgKeptFound lookups[HG_MAX_LOOKUPS]; /* what they look up on the way */
 } HgKeptLent;
 
 typedef struct HgMatcherSpec

@@ -5,7 +5,9 @@
  *
  * The node joins two inputs with two HashGraphs (see engine/hg_engine.h):
  *
- *	READ_INNER		All rows of the inner child become columns and key words.
+ *	READ_INNER		All rows of the inner child become columns and key words.  Before that a
+ *					device may be asked about a whole tree of joins (hg_join_star.c); then only
+ *					rows that it does not know are read, behind what it has answered: STAR.
  *	READ_OUTER		The outer child's rows too, as many as work memory holds: a chunk.
  *					Then the HashGraphs of the chunk and of the inner input are built.
  *	MATCH			Matches stream from the engine as pairs of row numbers.  The needed
@@ -308,6 +310,13 @@ hg_join_next_batch(HgJoinState *state)
 		switch (progress->phase)
 		{
 			case HG_JOIN_READ_INNER:
+				hg_join_enter(progress,
+							  hg_join_ask_star(state) ? HG_JOIN_STAR : hg_join_read_inner(state));
+				break;
+
+			case HG_JOIN_STAR:
+				if (hg_join_fill_empty(&state->output))
+					return true;
 				hg_join_enter(progress, hg_join_read_inner(state));
 				break;
 
@@ -427,6 +436,8 @@ hg_join_rescan(CustomScanState *node)
 	bool kept[2]; /* ... which are all in memory, and stay there */
 	/* core begins with a rescan where there are parameters */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
+
+	hg_join_forget_star(state);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -34,6 +34,9 @@ extern double hg_join_processes(int workers);
 /* Is a device asked about the pairs of both sides' lent rows?  It is where that is faster. */
 extern bool hg_lend_asks_device(const HgLendShape *shape, const bool lend[2]);
 
+/* And about the rows of a tree of so many joins, of so many facts and edges of all its tables? */
+extern bool hg_lend_asks_star(int njoins, double facts, double edges);
+
 /* Nanoseconds, with the rows of these sides lent, as far as they may be. */
 extern double hg_join_lend_ns(const HgLendShape *shape, const bool lend[2]);
 

@@ -20,6 +20,7 @@
 /* As EXPLAIN calls what takes the time, and the sides. */
 static const HgProgressPhase hg_join_phases[] = {
 	[HG_JOIN_READ_INNER] = {"scan inner"},
+	[HG_JOIN_STAR] = {"match"},
 	[HG_JOIN_NEXT_PARTITION] = {"scan partition"},
 	[HG_JOIN_READ_OUTER] = {"scan outer"},
 	[HG_JOIN_BUILD] = {"build"},

@@ -119,6 +119,13 @@ hg_join_planned_reduction(const HgJoinReduction *reduction)
 }
 
 const HgReduction *
+hg_join_wanted_reduction(HgJoinReduction *reduction)
+{
+	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
+	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
+}
+
+const HgReduction *
 hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matched[2])
 {
 	if (reduction == NULL || matched[HG_OUTER].tracked || matched[HG_INNER].tracked)
@@ -127,19 +134,26 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->lent == NULL ||
 								 reduction->sides[HG_INNER].input->lent == NULL))
 		return NULL;
-	reduction->wanted.spec.max_groups = reduction->reducer->room(reduction->reducer->arg);
-	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
+	return hg_join_wanted_reduction(reduction);
+}
+
+int
+hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column)
+{
+	const HgSentColumns *sent = &reduction->sides[side];
+
+	return sent->input->from[sent->columns[column]];
 }
 
 void
 hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 						  AttrNumber numbers[HG_MAX_COLUMNS])
 {
-	const HgSentColumns *sent = &reduction->sides[side];
+	const HgLent *lent = reduction->sides[side].input->lent;
 
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
 		numbers[column] =
-			sent->input->lent->columns[sent->input->from[sent->columns[column]]].column.number;
+			lent->columns[hg_join_reduction_place(reduction, side, column)].column.number;
 }
 
 HgJoinCodes *
@@ -168,16 +182,15 @@ hg_join_decode_key(const HgGraphCodes *codes, const HgUnitsFormat *format, uint6
 
 /* Have records have values in place of codes, which the matcher has looked at, and of units. */
 static void
-hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
+hg_join_decode(const HgReduceSpec *spec, const HgJoinCodes *all, const HgGroupSet *groups)
 {
-	const HgReduceSpec *spec = &reduction->wanted.spec;
 	const uint32 words = hg_reduce_words(spec);
 
 	/* no pair makes no group, and nothing is allocated for these */
 	for (uint32 k = 0; k < spec->nkeys && groups->count > 0; k++)
 	{
 		const HgReduceColumn *key = &spec->keys[k];
-		const HgGraphCodes *codes = reduction->codes.of[key->side][key->column];
+		const HgGraphCodes *codes = all->of[key->side][key->column];
 		HgUnitsFormat format = {0};
 		char *numerics = NULL;
 
@@ -202,34 +215,40 @@ hg_join_decode(const HgJoinReduction *reduction, const HgGroupSet *groups)
 
 /* The display scales of items. */
 static void
-hg_join_scales(const HgJoinReduction *reduction, int scales[HG_MAX_REDUCE_ITEMS])
+hg_join_scales(const HgReduceSpec *spec, const HgJoinCodes *all, int scales[HG_MAX_REDUCE_ITEMS])
 {
-	const HgReduceSpec *spec = &reduction->wanted.spec;
-
 	for (uint32 i = 0; i < spec->nitems; i++)
 	{
 		const HgReduceColumn *argument = &spec->items[i].argument;
-		const HgGraphCodes *codes = reduction->codes.of[argument->side][argument->column];
+		const HgGraphCodes *codes = all->of[argument->side][argument->column];
 
 		scales[i] = codes != NULL ? codes->scale : -1;
 	}
+}
+
+void
+hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec, const HgJoinCodes *codes,
+				const HgGroupSet *groups)
+{
+	int scales[HG_MAX_REDUCE_ITEMS] = {0};
+
+	if (reduction->kept_only)
+	{
+		hg_join_decode(spec, codes, groups);
+		hg_join_scales(spec, codes, scales);
+	}
+	reduction->untold_rows += groups->pairs;
+	reduction->reducer->take(reduction->reducer->arg, groups->words, groups->count, scales);
 }
 
 bool
 hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 {
 	HgGroupSet groups;
-	int scales[HG_MAX_REDUCE_ITEMS] = {0};
 
 	if (reduction == NULL || !hg_matcher_reduce(matcher, &groups))
 		return false;
-	if (reduction->kept_only)
-	{
-		hg_join_decode(reduction, &groups);
-		hg_join_scales(reduction, scales);
-	}
-	reduction->untold_rows += groups.pairs;
-	reduction->reducer->take(reduction->reducer->arg, groups.words, groups.count, scales);
+	hg_join_hand_up(reduction, &reduction->wanted.spec, &reduction->codes, &groups);
 	return !groups.partial;
 }
 

@@ -65,12 +65,28 @@ extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
 
+/*
+ * What it wants of all rows, whatever they come from, as many groups as may come now; NULL: none
+ * may.
+ */
+extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
+
+/* A column of that, by its place in the side's batches. */
+extern int hg_join_reduction_place(const HgJoinReduction *reduction, HgSide side, uint32 column);
+
 /* Where it is to be told what a device keeps. */
 extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
 
 /* Is a column of a side such as has no values there? */
 extern bool hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side,
 									   uint32 column);
+
+/*
+ * Hand groups up that were made elsewhere, of columns that have other places there than in what is
+ * wanted: they are those of spec, and codes tells what they have in place of values.
+ */
+extern void hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec,
+							const HgJoinCodes *codes, const HgGroupSet *groups);
 
 /* Hand the matches up in groups; false where some can't be, and are to be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);

@@ -98,6 +98,18 @@ hg_join_source_next(HgBatchSource *source, HgBatch *batch)
 	return batch->nrows > 0;
 }
 
+HgJoinState *
+hg_join_source_join(const HgBatchSource *source)
+{
+	return source->next == hg_join_source_next ? ((const HgJoinSource *) source)->join : NULL;
+}
+
+int
+hg_join_source_place(const HgBatchSource *source, int column)
+{
+	return ((const HgJoinSource *) source)->places[column];
+}
+
 bool
 hg_join_source_count(HgBatchSource *source, uint64 *rows)
 {

@@ -36,6 +36,12 @@ typedef struct HgJoinMethods
  */
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
+/* The join of our own behind a source, or NULL. */
+extern HgJoinState *hg_join_source_join(const HgBatchSource *source);
+
+/* Of such a source, the place of a column in the join's scan slot. */
+extern int hg_join_source_place(const HgBatchSource *source, int column);
+
 /*
  * The number of rows of a source of no columns, all at once.  False, and nothing is done, where
  * the source is not a join of our own: then batches must be counted.

@@ -32,6 +32,7 @@
 #include "executor/join/hg_join_shared.h"
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_spill.h"
+#include "executor/join/hg_join_star.h"
 #include "executor/join/hg_join_stream.h"
 
 struct HgJoinState
@@ -66,6 +67,7 @@ struct HgJoinState
 	HgSender *sender;			/* of the keys that are being read: hg_join_send.h */
 	HgJoinGather *gather;		/* columns that may come with the matches */
 	HgJoinReduction *reduction; /* groups, where the node above takes them */
+	HgJoinStar *star;			/* a tree that this is the topmost join of */
 
 	/* below a Gather */
 	HgJoinTeam team;

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_match_star.h
+ *	  Rows of several tables that a device joins at once, as it keeps graphs of all of them.
+ *
+ * Two tables are the sides of a job, and what else is joined is looked up by rows of these on the
+ * way (engine/hg_kept.h).  Nobody but a device does that: where it has no answer the caller joins
+ * the tables two by two.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_MATCH_STAR_H
+#define HG_MATCH_STAR_H
+
+#include "backend/hg_report.h"
+#include "backend/matcher/hg_matcher_spec.h"
+
+typedef struct HgStarAnswer
+{
+	bool given;				/* what was asked for is here, else the report tells why not: */
+	bool missed;			/* the device had not all of it any more; */
+	bool ambiguous;			/* a row would have found more than one */
+	uint64 pairs;			/* the number of joined rows */
+	HgGroupSet groups;		/* and where they were to be reduced, what to */
+	HgMatcherReport report; /* backend "cuda" where it is given */
+} HgStarAnswer;
+
+/*
+ * Ask for the number of joined rows, or for groups of them where spec has a reduction.  Of spec
+ * lent, kept, reduction and pairs matter, and the progress that is to be told; kept is that of both
+ * sides.  The answer lies in CurrentMemoryContext.  It may ereport, and nothing is left open then.
+ */
+extern void hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer);
+
+#endif /* HG_MATCH_STAR_H */

@@ -1,0 +1,516 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_star.c
+ *	  A tree of joins whose lent rows a device joins at once.
+ *
+ * Tables that are joined by integers, and asked for the number of joined rows or for groups of
+ * them, are often one large table, the FACTS, and small ones whose rows these look up.  Where a
+ * device keeps graphs of all of them it need not return the rows of one join for the next one
+ * (engine/hg_kept.h): facts are one side of a job, a table that is joined with them the other one,
+ * and all others are looked up on the way, from the facts on.  So a snowflake is such a tree too.
+ *
+ * The tables but for the facts have to be lent as a whole.  Rows of the facts that are not lent,
+ * because somebody has changed them, go through the joins of the tree as if there were no others.
+ * A table that is looked up must have a row for each value at most.  Nobody here knows that for
+ * certain: the device says if it has not, and what it said is remembered with the facts' graph.
+ *
+ * All rows that a table lends have the same numbers in all of its graphs, if these are of the same
+ * segment versions: hg_lent_graph_by() sees to that.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "common/hashfn.h"
+#include "utils/memutils.h"
+
+#include "backend/matcher/hg_match_star.h"
+#include "batch/hg_input_select.h"
+#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_star.h"
+#include "executor/join/hg_join_state.h"
+#include "executor/join/hg_join_tree.h"
+#include "hg_guc.h"
+
+/* A table of the tree, as the job has it. */
+typedef struct HgStarTable
+{
+	HgSide side;		  /* of the job, whose rows it is of or looked up by */
+	uint32 lookup;		  /* 0: it is that side; else the number of the lookup, and 1 */
+	int from;			  /* the table whose rows look it up */
+	HgPinnedGraph *graph; /* by which it is joined or looked up */
+	HgKeptUse use;		  /* ... as the device has it */
+	uint32 stride;		  /* of its rows' places */
+} HgStarTable;
+
+struct HgJoinStar
+{
+	HgJoinTree tree;
+	bool possible; /* the tree is one */
+	int answered;  /* tables whose rows the device has joined, in this execution; or 0 */
+	int joined;	   /* ... the last time that it did */
+
+	/* while it is asked */
+	int facts;
+	HgStarTable tables[HG_TREE_TABLES];
+	HgKeptLent kept[2];
+	HgFlatSide lent[2];
+	HgReduction reduction;
+	HgJoinCodes codes;
+	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
+};
+
+/* ---------------------------------------------------------------------
+ * Is it worth it?
+ * ---------------------------------------------------------------------
+ */
+
+/* Is nothing asked for but the number of rows, or groups? */
+static bool
+hg_star_is_answer(const HgJoinState *state)
+{
+	return (!state->rules.rows_wanted || state->reduction != NULL) && hg_join_lend_enabled() &&
+		   hg_backend == HG_BACKEND_AUTO && state->sender == NULL &&
+		   state->css.ss.ps.state->es_epq_active == NULL;
+}
+
+/* Find the tree, when there is one. */
+static HgJoinStar *
+hg_star_create(HgJoinState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+	HgJoinStar *star = palloc0(sizeof(HgJoinStar));
+
+	MemoryContextSwitchTo(old);
+	/* one join is asked for its lent rows as it is */
+	star->possible = hg_join_tree_init(&star->tree, state) && star->tree.njoins > 1;
+	return star;
+}
+
+/* Would a device be asked, with what is known of the tables?  The largest one are the facts. */
+static bool
+hg_star_is_worth(HgJoinStar *star)
+{
+	double edges = 0;
+	double most = -1;
+
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		const HgTreeTable *table = &star->tree.tables[t];
+		HgGraphExtent extent;
+
+		/* a join below has begun already, if it was declined before */
+		if (table->join->lending.decided[table->side])
+			return false;
+		extent = hg_input_may_lend(table->input);
+		if (extent.share <= 0 || !extent.kept)
+			return false;
+		edges += extent.rows;
+		if (extent.rows > most)
+			star->facts = t;
+		most = Max(most, extent.rows);
+	}
+	return hg_lend_asks_star(star->tree.njoins, most, edges);
+}
+
+/* ---------------------------------------------------------------------
+ * Rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Nothing is lent any more: the joins decide for themselves. */
+static void
+hg_star_return_lent(HgJoinStar *star)
+{
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		const HgTreeTable *table = &star->tree.tables[t];
+
+		if (table->input->lent == NULL)
+			continue;
+		hg_input_return_lent(table->input);
+		hg_input_restart(table->input);
+		ExecReScan(table->input->plan);
+	}
+}
+
+/* Have all tables lend their rows; false where one does not lend enough. */
+static bool
+hg_star_lend(HgJoinState *state, HgJoinStar *star)
+{
+	bool lent = true;
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	for (int t = 0; t <= star->tree.njoins && lent; t++)
+	{
+		HgInput *input = star->tree.tables[t].input;
+
+		lent = hg_input_lend(input, NULL, NULL) && (t == star->facts || input->lent->whole);
+	}
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	return lent;
+}
+
+/* The facts' lent rows have been joined. */
+static void
+hg_star_end_lent(HgJoinStar *star)
+{
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		const HgTreeTable *table = &star->tree.tables[t];
+
+		table->join->lending.decided[table->side] = true;
+		if (t == star->facts)
+			hg_input_end_lent(table->input);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Graphs
+ * ---------------------------------------------------------------------
+ */
+
+/* The graph by an end of an edge, and as a device has it; false where it has none. */
+static bool
+hg_star_find_graph(const HgJoinStar *star, const HgTreeEdge *edge, int end, HgPinnedGraph **graph,
+				   HgKeptUse *use)
+{
+	const HgTreeColumn *column = &edge->ends[end];
+
+	*graph = hg_lent_graph_by(star->tree.tables[column->table].input->lent, column->column,
+							  &edge->parts[end]);
+	return *graph != NULL && hg_resident_graph_is_kept(*graph, use);
+}
+
+/* Have a table's rows be looked up by those of another one, with an edge's columns. */
+static bool
+hg_star_add_lookup(HgJoinStar *star, const HgTreeEdge *edge, int end)
+{
+	const int from = edge->ends[1 - end].table;
+	HgStarTable *table = &star->tables[edge->ends[end].table];
+	HgKeptLent *kept = &star->kept[star->tables[from].side];
+	HgPinnedGraph *own;
+	HgKeptFound *found;
+
+	if (kept->nlookups == HG_MAX_LOOKUPS)
+		return false;
+	found = &kept->lookups[kept->nlookups++];
+	table->side = star->tables[from].side;
+	table->lookup = kept->nlookups;
+	table->from = from;
+	found->lookup.from = star->tables[from].lookup;
+	return hg_star_find_graph(star, edge, 1 - end, &own, &found->lookup.own) &&
+		   hg_star_find_graph(star, edge, end, &table->graph, &table->use);
+}
+
+/* Begin with the edge by which the facts are lent: what it joins is a side each. */
+static bool
+hg_star_add_sides(HgJoinStar *star, const HgTreeEdge *edge)
+{
+	const int facts_end = edge->ends[0].table == star->facts ? 0 : 1;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const int end = side == HG_OUTER ? facts_end : 1 - facts_end;
+		HgStarTable *table = &star->tables[edge->ends[end].table];
+
+		*table = (HgStarTable){.side = (HgSide) side, .from = -1};
+		star->kept[side].nlookups = 0;
+		if (!hg_star_find_graph(star, edge, end, &table->graph, &table->use))
+			return false;
+	}
+	return true;
+}
+
+/* The join of the facts themselves; its edge is of the same number. */
+static int
+hg_star_first_edge(const HgJoinStar *star)
+{
+	int j = 0;
+
+	while (star->tree.joins[j] != star->tree.tables[star->facts].join)
+		j++;
+	return j;
+}
+
+/* Find out which table is what in the job, and all graphs of it; false where one is not there. */
+static bool
+hg_star_find_graphs(HgJoinStar *star)
+{
+	const int first = hg_star_first_edge(star);
+	bool reached[HG_TREE_TABLES] = {0};
+	int njoined = 1;
+
+	if (!hg_star_add_sides(star, &star->tree.edges[first]))
+		return false;
+	for (int end = 0; end < 2; end++)
+		reached[star->tree.edges[first].ends[end].table] = true;
+	while (njoined < star->tree.njoins)
+		for (int j = 0; j < star->tree.njoins; j++)
+		{
+			const HgTreeEdge *edge = &star->tree.edges[j];
+
+			for (int end = 0; end < 2; end++)
+			{
+				if (!reached[edge->ends[1 - end].table] || reached[edge->ends[end].table])
+					continue;
+				if (!hg_star_add_lookup(star, edge, end))
+					return false;
+				reached[edge->ends[end].table] = true;
+				njoined++;
+			}
+		}
+	return true;
+}
+
+/* A number that the graphs which rows are looked up in come to; not 0. */
+static uint64
+hg_star_found(const HgJoinStar *star)
+{
+	uint64 found = 1;
+
+	for (int t = 0; t <= star->tree.njoins; t++)
+		if (star->tables[t].lookup > 0)
+			found = hash_bytes_extended((const unsigned char *) &star->tables[t].use.name.serial,
+										sizeof(uint64), found);
+	return Max(found, 1);
+}
+
+/* ---------------------------------------------------------------------
+ * Columns
+ * ---------------------------------------------------------------------
+ */
+
+/* The place of a table's column among those of its side, where it is put; -1: there is no room. */
+static int
+hg_star_place(HgJoinStar *star, const HgTreeColumn *column, HgSide side)
+{
+	HgColumnSet *set = &star->reduction.columns[side];
+
+	for (uint32 i = 0; i < set->ncolumns; i++)
+		if (star->columns[side][i].table == column->table &&
+			star->columns[side][i].column == column->column)
+			return (int) i;
+	if (set->ncolumns == HG_MAX_COLUMNS)
+		return -1;
+	star->columns[side][set->ncolumns] = *column;
+	return (int) set->ncolumns++;
+}
+
+/*
+ * A column that is wanted of the topmost join as one of the job's; false where the device does not
+ * keep it.
+ */
+static bool
+hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
+{
+	HgJoinStar *star = state->star;
+	const HgSide from = (HgSide) column->side;
+	const HgTreeColumn origin =
+		hg_join_tree_trace(&star->tree, state, from,
+						   hg_join_reduction_place(state->reduction, from, column->column));
+	const HgLent *lent = star->tree.tables[origin.table].input->lent;
+	HgStarTable *table = &star->tables[origin.table];
+	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
+	const uint8 width = wanted->columns[from].widths[column->column];
+	HgKeptLent *kept = &star->kept[table->side];
+	const HgGraphCodes *codes;
+	HgKeptColumnUse *use;
+	int place;
+
+	place = hg_star_place(star, &origin, table->side);
+	if (place < 0)
+		return false;
+	column->side = (uint32) table->side;
+	column->column = (uint32) place;
+	star->reduction.columns[table->side].widths[place] = width;
+	use = &kept->columns[place];
+	if (!hg_resident_graph_keeps_column(table->graph, lent->columns[origin.column].column.number,
+										use, &codes) ||
+		use->shape.width != width || (codes != NULL) != coded)
+		return false;
+	use->lookup = table->lookup;
+	table->stride = use->shape.stride;
+	star->codes.of[table->side][place] = codes;
+	kept->coded[place] = codes != NULL && codes->scale < 0;
+	kept->ncodes[place] = codes != NULL ? codes->ncodes : 0;
+	return true;
+}
+
+/* Find all columns that are wanted; all of them are asked for at once. */
+static bool
+hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
+{
+	HgReduction *reduction = &state->star->reduction;
+	bool all = true;
+
+	memset(reduction->columns, 0, sizeof(reduction->columns));
+	reduction->spec = wanted->spec;
+	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
+		all &= hg_star_find_column(state, wanted, &reduction->spec.keys[i]);
+	for (uint32 i = 0; i < wanted->spec.nitems; i++)
+		all &= hg_star_find_column(state, wanted, &reduction->spec.items[i].argument);
+	return all;
+}
+
+/* ---------------------------------------------------------------------
+ * Asking
+ * ---------------------------------------------------------------------
+ */
+
+/* Tell of the tables, once the strides of those that have columns are known. */
+static void
+hg_star_tell_tables(HgJoinStar *star)
+{
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		HgStarTable *table = &star->tables[t];
+		const HgLent *lent = star->tree.tables[t].input->lent;
+		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
+		HgKeptLent *kept = &star->kept[table->side];
+		HgKeptFound *found;
+
+		if (table->lookup == 0)
+		{
+			kept->use = table->use;
+			kept->places = lent->places;
+			star->lent[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
+			continue;
+		}
+		found = &kept->lookups[table->lookup - 1];
+		found->lookup.stride = star->tables[table->from].stride;
+		found->lookup.found_stride = table->stride;
+		found->lookup.found = table->use;
+		found->mask = mask;
+		found->places = lent->places;
+	}
+}
+
+/* What there is to be told of the tables; false where the device has not all that it needs. */
+static bool
+hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
+{
+	HgJoinStar *star = state->star;
+
+	if (!hg_star_find_graphs(star) ||
+		hg_resident_graph_is_ambiguous(star->tables[star->facts].graph, hg_star_found(star)))
+		return false;
+	for (int t = 0; t <= star->tree.njoins; t++)
+		star->tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
+	if (wanted != NULL && !hg_star_find_columns(state, wanted))
+		return false;
+	hg_star_tell_tables(star);
+	return true;
+}
+
+/* What is not there any more, or can't be had, is not to be asked for again. */
+static void
+hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
+{
+	if (answer->ambiguous)
+		hg_resident_graph_note_ambiguous(star->tables[star->facts].graph, hg_star_found(star));
+	for (int t = 0; t <= star->tree.njoins && answer->missed; t++)
+		hg_resident_graph_missed(star->tables[t].graph);
+}
+
+/* Ask for what is wanted; NULL: for the number of rows. */
+static bool
+hg_star_answers(HgJoinState *state, const HgReduction *wanted)
+{
+	HgJoinStar *star = state->star;
+	HgMatcherSpec spec = {0};
+	HgStarAnswer answer;
+
+	if (!hg_star_lend(state, star) || !hg_star_prepare(state, wanted))
+		return false;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		spec.lent[side] = &star->lent[side];
+		spec.kept[side] = &star->kept[side];
+	}
+	spec.reduction = wanted != NULL ? &star->reduction : NULL;
+	spec.pairs = state->css.ss.ps.plan->plan_rows;
+	spec.progress = &state->progress.shown;
+	hg_match_star_ask(&spec, &answer);
+	hg_star_note(star, &answer);
+	if (!answer.given)
+		strlcpy(state->progress.record.report.fallback, answer.report.fallback,
+				sizeof(answer.report.fallback));
+	if (!answer.given)
+		return false;
+	hg_stats_add_report(&state->progress.record, &answer.report);
+	if (wanted != NULL)
+		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
+	else
+		state->output.empty_left = answer.pairs;
+	return true;
+}
+
+bool
+hg_join_ask_star(HgJoinState *state)
+{
+	const HgReduction *wanted = NULL;
+	HgJoinStar *star;
+	MemoryContext context;
+	MemoryContext old;
+
+	if (!hg_star_is_answer(state))
+		return false;
+	if (state->star == NULL)
+		state->star = hg_star_create(state);
+	star = state->star;
+	if (!star->possible || !hg_star_is_worth(star))
+		return false;
+	if (state->rules.rows_wanted && (wanted = hg_join_wanted_reduction(state->reduction)) == NULL)
+		return false;
+	context = AllocSetContextCreate(state->memory.context, "HashGraph star", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	if (hg_star_answers(state, wanted))
+		star->answered = star->joined = star->tree.njoins + 1;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	if (star->answered == 0)
+		hg_star_return_lent(star);
+	else
+		hg_star_end_lent(star);
+	return star->answered > 0;
+}
+
+void
+hg_join_forget_star(HgJoinState *state)
+{
+	HgJoinStar *star = state->star;
+
+	if (star == NULL || star->answered == 0)
+		return;
+	for (int j = 0; j < star->tree.njoins; j++)
+	{
+		HgJoinState *join = star->tree.joins[j];
+
+		hg_join_end_stream(join);
+		hg_join_retire_matcher(join);
+		hg_join_drop_spilled(join);
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_input_unselect(join->inputs[side]);
+	}
+	for (int t = 0; t <= star->tree.njoins; t++)
+	{
+		const HgTreeTable *table = &star->tree.tables[t];
+
+		hg_input_return_lent(table->input);
+		table->join->lending.decided[table->side] = false;
+	}
+	for (int j = 0; j < star->tree.njoins; j++)
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_input_restart(star->tree.joins[j]->inputs[side]);
+	star->answered = 0;
+}
+
+int
+hg_join_star_tables(const HgJoinState *state)
+{
+	return state->star != NULL ? state->star->joined : 0;
+}

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_star.h
+ *	  A tree of joins whose lent rows a device joins at once.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_STAR_H
+#define HG_JOIN_STAR_H
+
+#include "postgres.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/* What a join at the top of such a tree knows of it; opaque. */
+typedef struct HgJoinStar HgJoinStar;
+
+/*
+ * An execution begins, and nothing was read: ask a device about the rows that all tables below the
+ * join lend.  True: those of one of the tables, the facts, are joined; they have gone up in groups,
+ * or are so many empty rows of the output, and the joins are for its other rows alone.  False: the
+ * joins are for all rows.
+ */
+extern bool hg_join_ask_star(HgJoinState *state);
+
+/* Before a rescan: where a device has answered, no join of the tree keeps anything. */
+extern void hg_join_forget_star(HgJoinState *state);
+
+/* How many tables a device has joined at once, the last time that it was asked; 0: none. */
+extern int hg_join_star_tables(const HgJoinState *state);
+
+#endif /* HG_JOIN_STAR_H */

@@ -1,0 +1,248 @@
+# A device joins the rows of a tree of joins at once, where it keeps HashGraphs of all of their tables: stars, snowflakes and chains, with filters, NULL keys, rows that find nothing, rows that have changed
+# since, and tables whose rows come more than once. What it says is what PostgreSQL's own joins find, in each execution.
+#
+# Runs over the stand-in, and what needs no misbehaviour over the real one too, where it finds a device.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+use HashGraphTest;
+use PostgreSQL::Test::Utils;
+use RawSession;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my ($standin, $device) = device_programs();
+
+# Seconds of the random part.
+my $SECONDS = $ENV{HG_QUICK} ? 5 : 20;
+
+my $node = new_server('stars', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<"CONF");
+hashgraph.backend = auto
+hashgraph.resident_memory = '64MB'
+hashgraph.resident_auto = off
+hashgraph.force = on
+hashgraph.gpu_wait_limit = '5min'
+hashgraph.device_program = '${\($standin // $device)}'
+max_parallel_workers_per_gather = 0
+CONF
+
+# facts are in several segments, as their rows are wide; customers are of nations, which are of regions
+$node->safe_psql('postgres', <<'SQL');
+create table sales (id int, customer int4, item int8, day int4, shop int2, amount int, total numeric(12, 2), note text, wide text) with (fillfactor = 90);
+create table customers (id int4, nation int4, age int2, name text, wide text);
+create table items (id int4, price numeric(8, 2), kind text, weight int8);
+create table days (id int8, month int, holiday bool);
+create table shops (id int4, region int8, size int);
+create table nations (id int4, region int4, name text);
+create table regions (id int2, name text);
+create table twice (id int4, worth int);
+alter table sales alter wide set storage plain;
+alter table customers alter wide set storage plain;
+insert into sales select i, case when i % 17 > 0 then (i * 7919::int8) % 2200 end, (i * 31::int8) % 320, i % 400, (i * 13) % 50, i % 100, i % 1000 * 0.25, 'note ' || i % 7, repeat('x', 900) from generate_series(1, 20000) i;
+insert into customers select i, case when i % 11 > 0 then i % 30 end, i % 90, 'customer ' || i % 40, repeat('y', 2000) from generate_series(1, 2000) i;
+insert into items select i, i * 1.25, 'kind ' || i % 9, i * 10000000000 from generate_series(1, 300) i;
+insert into days select i, i / 30, i % 7 = 0 from generate_series(0, 365) i;
+insert into shops select i, i % 6, i * 3 from generate_series(0, 45) i;
+insert into nations select i, i % 5, 'nation ' || i from generate_series(0, 24) i;
+insert into regions select i, 'region ' || i from generate_series(0, 4) i;
+insert into twice select i / 2, i from generate_series(0, 4000) i;
+analyze;
+SQL
+
+my %residents = (
+	sales => [ 'id,customer,item,day,shop,amount,total,note', [qw(customer item day shop id)] ],
+	customers => [ 'id,nation,age,name', [qw(id nation)] ],
+	items => [ 'id,price,kind,weight', ['id'] ],
+	days => [ 'id,month,holiday', ['id'] ],
+	shops => [ 'id,region,size', [ 'id', 'region' ] ],
+	nations => [ 'id,region,name', [ 'id', 'region' ] ],
+	regions => [ 'id,name', ['id'] ],
+	twice => [ 'id,worth', ['id'] ]);
+my $graphs = 0;
+
+$graphs += @{ $_->[1] } foreach values %residents;
+
+my $main = RawSession->new($node);
+sub sql { return $main->run_each(shift); }
+sub rows { return join "\n", sort split /\n/, sql(shift); }
+
+foreach my $table (sort keys %residents)
+{
+	my ($columns, $keys) = @{ $residents{$table} };
+
+	sql("select hashgraph_resident_add('$table', '{$columns}', keys => '{" . join(',', @$keys) . '}\')');
+}
+
+# Trees that a device can join at once: how many tables there are.
+my @stars = (
+	[ 3, 'a count', 'select count(*) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ],
+	[ 3, 'a count with filters', 'select count(*) from sales s join customers c on s.customer = c.id join items i on s.item = i.id where s.amount < 40 and c.age between 20 and 60 and i.weight > 500000000000' ],
+	[ 3, 'a filter that leaves nothing', 'select count(*) from sales s join customers c on s.customer = c.id join items i on s.item = i.id where c.age < 0' ],
+	[ 5, 'sums over a star', 'select sum(s.amount), sum(c.age), sum(i.price), sum(d.month), sum(h.size), count(*) from sales s join customers c on s.customer = c.id join items i on s.item = i.id join days d on s.day = d.id join shops h on s.shop = h.id' ],
+	[ 5, 'groups of a star', 'select i.kind, d.month, sum(s.amount), avg(h.size), min(c.age), max(i.weight), count(c.nation) from sales s join customers c on s.customer = c.id join items i on s.item = i.id join days d on s.day = d.id join shops h on s.shop = h.id where not d.holiday group by i.kind, d.month' ],
+	[ 3, 'a chain', 'select n.name, count(*), sum(s.total) from sales s join customers c on s.customer = c.id join nations n on c.nation = n.id group by n.name' ],
+	[ 4, 'a longer chain', 'select r.name, count(*), sum(c.age), avg(s.total) from sales s join customers c on s.customer = c.id join nations n on c.nation = n.id join regions r on n.region = r.id group by r.name' ],
+	[ 6, 'a snowflake', 'select r.name, i.kind, sum(s.amount), sum(i.price), count(d.holiday) from sales s join customers c on s.customer = c.id join nations n on c.nation = n.id join regions r on n.region = r.id join items i on s.item = i.id join days d on s.day = d.id where s.amount > 10 and n.region <> 2 group by r.name, i.kind' ],
+	[ 3, 'groups by text of the facts', 'select s.note, c.name, count(*) from sales s join customers c on s.customer = c.id join shops h on s.shop = h.id group by s.note, c.name' ],
+	[ 4, 'a table twice', 'select count(*), sum(a.age), sum(b.age) from sales s join customers a on s.customer = a.id join customers b on s.day = b.id join items i on s.item = i.id' ],
+	[ 3, 'facts that meet other facts', 'select count(*), sum(t.amount) from sales s join sales t on s.id = t.id join items i on s.item = i.id' ],
+	[ 3, 'groups of no rows', 'select i.kind, sum(s.total) from sales s join customers c on s.customer = c.id join items i on s.item = i.id where s.amount > 1000 group by i.kind' ]);
+
+# ... and such as it can't: none of these has less right rows.
+my @others = (
+	[ 'a table whose rows come twice', 'select count(*), sum(t.worth) from sales s join twice t on s.customer = t.id join twice u on s.item = u.id' ],
+	[ 'a left join among them', 'select count(*), sum(n.region) from sales s join customers c on s.customer = c.id left join nations n on c.nation = n.id' ],
+	[ 'a semi join among them', 'select count(*) from sales s join items i on s.item = i.id where exists (select from customers c where s.customer = c.id and c.age > 30)' ],
+	[ 'another clause', 'select count(*) from sales s join customers c on s.customer = c.id and s.amount < c.age join items i on s.item = i.id' ],
+	[ 'columns beside groups', 'select s.id, i.kind, c.name from sales s join customers c on s.customer = c.id join items i on s.item = i.id where s.id % 1000 = 7' ],
+	[ 'an expression', 'select sum(s.amount * c.age) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ]);
+
+# Has a device joined all of a star's tables at once?
+sub is_star
+{
+	my ($star) = @_;
+	my ($tables, undef, $select) = @$star;
+
+	return sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $select") =~ /Tables Joined at Once: $tables\b/;
+}
+
+# A test: all of the tables is resident and served, and a device has all of their graphs.
+sub kept
+{
+	my ($name) = @_;
+	my $refresh = join '; ', map { "vacuum $_; select hashgraph_resident_refresh('$_')" } sort keys %residents;
+
+	return ok(wait_for(sub {
+		sql("select count(*) = $graphs from hashgraph_resident where kind = 'graph' and location = 'both'") eq 't' and !grep { !is_star($_) } @stars
+		  or not sql($refresh) and not usleep(200_000) }, 60), $name)
+	  || diag(sql('select json_agg(r) from hashgraph_resident r'));
+}
+
+# Tests: rows are right, and a device had all of a star's tables at once, or none of the others'. Where is a pattern of what the device can be asked about, or undefined: it may.
+sub stars_are_right
+{
+	my ($when, $where) = @_;
+
+	foreach my $query (@stars, map { [ 0, @$_ ] } @others)
+	{
+		my ($tables, $what, $select) = @$query;
+		my $core = rows("set hashgraph.enabled = off; $select");
+		my $ours = rows("set hashgraph.enabled = on; $select");
+
+		is($ours, $core, "$when: $what");
+		next unless defined $where;
+		is(is_star($query) ? 'at once' : 'two by two', $tables && $what =~ $where ? 'at once' : 'two by two', "$when: $what: where it ran");
+	}
+	return;
+}
+
+foreach my $program (grep { defined } $standin, $device)
+{
+	my $label = $program eq ($standin // '') ? 'stand-in' : 'device';
+
+	use_program($node, $program);
+	kept("$label: all graphs are kept");
+	stars_are_right($label, qr/./);
+
+	# joins of facts that have changed are done here, beside those of all others
+	sql('update sales set amount = amount + 1000, customer = customer + 1 where id % 900 = 5; delete from sales where id % 1100 = 9; insert into sales select 30000 + i, i, i, i, i % 40, i, i, \'new\', repeat(\'x\', 900) from generate_series(1, 50) i');
+	stars_are_right("$label: facts have changed", qr/^(?!.*other facts)/);
+
+	# what is looked up has to be there as a whole
+	sql('update items set price = price + 1 where id = 7; insert into days values (366, 12, true)');
+	stars_are_right("$label: what they look up has changed");
+	kept("$label: graphs are kept in step");
+	stars_are_right("$label: in step", qr/./);
+
+	# in this transaction's own sight
+	sql('begin; delete from sales where id % 77 = 3; update customers set age = age + 1 where id < 20');
+	stars_are_right("$label: of this transaction");
+	sql('rollback');
+
+	# executions one after the other, each of which asks again
+	kept("$label: after a rollback");
+	my $each = 'select sum(n) from generate_series(1, 3) x, lateral (select count(*) + x - x n from sales s join customers c on s.customer = c.id join items i on s.item = i.id offset 0) q';
+	my $often = 'select array_agg((select count(*) from sales s join customers c on s.customer = c.id join items i on s.item = i.id where x > 0)) from generate_series(-2, 3) x';
+	foreach my $select ($each, $often)
+	{
+		my $core = sql("set hashgraph.enabled = off; $select");
+
+		is(sql("set hashgraph.enabled = on; $select"), $core, "$label: $select");
+	}
+
+	# a cursor sees what its snapshot does, and may be left in the middle
+	sql('begin; declare c cursor for ' . $stars[4]->[2]);
+	my $before = rows("set hashgraph.enabled = off; $stars[4]->[2]");
+	sql('set hashgraph.enabled = on');
+	$node->safe_psql('postgres', 'delete from sales where id % 50 = 1');
+	is(join("\n", sort split /\n/, sql('fetch all from c')), $before, "$label: a cursor has what its snapshot sees");
+	sql('commit; begin; declare c cursor for ' . $stars[0]->[2] . '; fetch c; close c; commit');
+	kept("$label: rows were deleted");
+	stars_are_right("$label: rows were deleted", qr/./);
+
+	# the process dies
+	my $pid = device_process($node);
+
+	kill 'KILL', $pid if defined $pid;
+	stars_are_right("$label: after the process was killed");
+	kept("$label: the next process is given all graphs");
+	stars_are_right("$label: of the next process", qr/./);
+}
+
+if (defined $standin)
+{
+	# rows that come more than once are told of by the device, and it is not asked again
+	my $asked = 'explain (analyze, costs off, timing off) ' . $others[0]->[1];
+	sql('insert into twice values (1, 1)');
+	ok(wait_for(sub { sql($asked) =~ /Fallback: .*more than one/ or not sql('vacuum twice; select hashgraph_resident_refresh(\'twice\')') and not usleep(200_000) }, 40), 'a device is asked about rows that come twice');
+	unlike(sql($asked), qr/Fallback/, '... and not again');
+
+	# it forgets what it was given
+	use_program($node, $standin, HG_STANDIN_FORGETS => 1);
+	my $missed = sql('select graphs_missed from hashgraph_stat_resident');
+	ok(wait_for(sub { sql($stars[3]->[2]); sql('select graphs_missed from hashgraph_stat_resident') > $missed or not usleep(200_000) }, 60), 'a star misses what was forgotten');
+	stars_are_right('what was given is forgotten');
+
+	# groups by codes that there are not
+	use_program($node, $standin, HG_STANDIN_GROUP_KEY => 65535);
+	ok(wait_for(sub { sql('explain (analyze, costs off, timing off) ' . $stars[8]->[2]) =~ /Fallback: .*a code that there is not/ or not usleep(200_000) }, 60), 'a code that there is not is seen');
+	stars_are_right('groups that there are not');
+	use_program($node, $standin);
+	kept('a process that tells the truth is given all graphs');
+
+	# writers, vacuums and dying processes beside stars that have to be right, each in one snapshot with PostgreSQL's own
+	my $end = time + $SECONDS;
+	my $checked = 0;
+	my $wrong = 0;
+	my $writer = RawSession->new($node);
+
+	while (time < $end)
+	{
+		my $query = $stars[ rand @stars ]->[2];
+
+		$writer->run_each((
+			'update sales set amount = amount + 1, item = item + 1 where id % 997 = ' . int(rand 997),
+			'update customers set age = age + 1, nation = nation + 1 where id = ' . int(rand 2000),
+			'delete from sales where id = ' . int(rand 20000),
+			'vacuum sales', 'vacuum customers', 'analyze items',
+			'insert into sales select 40000, i, i, i, i, i, i, \'n\', repeat(\'x\', 900) from generate_series(1, 5) i')[ rand 7 ]);
+		if (rand() < 0.01)
+		{
+			my $pid = device_process($node);
+
+			kill 'KILL', $pid if defined $pid;
+		}
+		my ($ours, $core) = split /\|/, sql("begin isolation level repeatable read; set local hashgraph.enabled = on; create temp table ours on commit drop as select md5(coalesce(string_agg(q::text, ' ' order by q::text), '')) from ($query) q; set local hashgraph.enabled = off; create temp table core on commit drop as select md5(coalesce(string_agg(q::text, ' ' order by q::text), '')) from ($query) q; select (select md5 from ours), (select md5 from core)");
+
+		sql('commit');
+		$wrong++ if $ours ne $core;
+		$checked++;
+	}
+	is($wrong, 0, "no star of $checked was wrong beside writers");
+	cmp_ok($checked, '>', 10, 'and there were some');
+}
+
+done_testing();
