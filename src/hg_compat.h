@@ -388,6 +388,29 @@ hg_hashjoin_path_enabled(const JoinPathExtraData *extra, const Path *outer)
 	return hg_hashjoin_enabled(extra);
 }
 
+/* And what is said of a joined relation's. */
+static inline void
+hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)
+{
+#if PG_VERSION_NUM >= 190000
+	extra->pgs_mask = joinrel->pgs_mask;
+#else
+	(void) extra;
+	(void) joinrel;
+#endif
+}
+
+/* The clauses that equivalence classes give for a join of two relations. */
+static inline List *
+hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *inner)
+{
+#if PG_VERSION_NUM >= 160000
+	return generate_join_implied_equalities(root, both, outer, inner, NULL);
+#else
+	return generate_join_implied_equalities(root, both, outer, inner);
+#endif
+}
+
 /* Have what a hash join of core's was made with say of hash joins what was said then. */
 static inline void
 hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)

@@ -42,6 +42,7 @@
 #include "planner/hg_aggregate_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "resident/hg_resident_array.h"
 
 /* Costs for each row, in units of cpu_operator_cost. */
 #define HG_KEY_COST 0.5
@@ -89,16 +90,34 @@ static bool
 hg_aggref_may_be_asked(const Aggref *aggref)
 {
 	const HgAggregateKind kind = hg_aggregate_kind(aggref->aggfnoid);
+	const Node *argument;
 
-	return (kind == HG_AGGREGATE_COUNT || hg_aggregate_is_of_integers(kind)) &&
-		   aggref->aggfilter == NULL &&
-		   (aggref->args == NIL ||
-			hg_is_plain_column((const Node *) linitial_node(TargetEntry, aggref->args)->expr));
+	if (aggref->aggfilter != NULL)
+		return false;
+	if (aggref->args == NIL)
+		return kind == HG_AGGREGATE_COUNT;
+	argument = (const Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	switch (kind)
+	{
+		case HG_AGGREGATE_COUNT:
+		case HG_AGGREGATE_SUM_NUMERIC:
+		case HG_AGGREGATE_AVG_NUMERIC:
+			return IsA(argument, Var);
+		default:
+			return hg_aggregate_is_of_integers(kind) && hg_is_plain_column(argument);
+	}
+}
+
+/* Can it make groups by an expression?  Of what is not by value, by codes (hg_join_reduce.c). */
+static bool
+hg_may_be_grouped_by(const Node *node, double groups)
+{
+	return hg_is_plain_column(node) || (IsA(node, Var) && groups <= HG_MOST_CODES);
 }
 
 /* Is a device asked for all that a path wants of a join, as far as its columns go? */
 static bool
-hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join)
+hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join, double groups)
 {
 	ListCell *lc;
 
@@ -115,7 +134,7 @@ hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join)
 
 		for (int i = 0; i < list_length(target->exprs) && !plain; i++)
 			plain = get_pathtarget_sortgroupref(target, i) == clause->tleSortGroupRef &&
-					hg_is_plain_column(list_nth(target->exprs, i));
+					hg_may_be_grouped_by(list_nth(target->exprs, i), groups);
 		if (!plain)
 			return false;
 	}
@@ -131,7 +150,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	int naggs = list_length(path->aggrefs);
 	bool served = hg_path_is_served(input);
 	bool counted = served && path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
-	bool asks = hg_aggregate_asks_device(path, hg_path_join(input));
+	bool asks = hg_aggregate_asks_device(path, hg_path_join(input), groups);
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;

@@ -43,6 +43,7 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_scan_share.h"
+#include "planner/hg_star_path.h"
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 
@@ -208,10 +209,14 @@ static void
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
 				   double groups)
 {
+	List *inputs =
+		hg_find_inputs(root, input_rel, input_rel->pathlist, input_rel->cheapest_total_path);
+	Path *star = hg_star_path(root, input_rel);
 	ListCell *lc;
 
-	foreach (lc,
-			 hg_find_inputs(root, input_rel, input_rel->pathlist, input_rel->cheapest_total_path))
+	if (star != NULL)
+		inputs = lappend(inputs, star);
+	foreach (lc, inputs)
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
 

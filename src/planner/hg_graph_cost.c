@@ -15,6 +15,7 @@
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 
 #include "batch/hg_bound_params.h"
 #include "batch/hg_graph_key.h"
@@ -32,8 +33,7 @@
 /* A row is looked at by a filter over columns. */
 #define HG_FILTER_NS 1.5
 
-/* Are all clauses of a relation decided over columns, whatever plans compute? */
-static bool
+bool
 hg_graph_takes_quals(const RelOptInfo *rel)
 {
 	ListCell *lc;
@@ -120,6 +120,37 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 	}
 	if (encoder != NULL)
 		pfree(encoder);
+}
+
+HgGraphExtent
+hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side, RelOptInfo **rel)
+{
+	const RestrictInfo *rinfo = linitial_node(RestrictInfo, hash_clauses);
+	const Relids relids =
+		rinfo->outer_is_left == (side == HG_OUTER) ? rinfo->left_relids : rinfo->right_relids;
+	const HgGraphExtent none = {0};
+	HgGraphExtent extent = none;
+	HgGraphKey key = {0};
+	HgKeyClause clause;
+	HgKeyEncoder *encoder;
+
+	if (bms_membership(relids) != BMS_SINGLETON)
+		return none;
+	*rel = find_base_rel(root, bms_singleton_member(relids));
+	if (!hg_graph_columns(*rel, hash_clauses, &key))
+		return none;
+	hg_hash_clause_operators(hash_clauses, &clause);
+	encoder = hg_key_encoder_create(1, &clause);
+	if (hg_key_is_integer(encoder, side) && hg_graph_parts(encoder, side, key.parts))
+		extent = hg_scan_graph_extent(root, *rel, &key);
+	pfree(encoder);
+	return extent;
+}
+
+Cost
+hg_graph_star_cost(int njoins, double edges, double filtered)
+{
+	return (hg_lend_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost / HG_SCAN_NS;
 }
 
 /* What it costs with rows of these sides lent, of so many processes that share it. */

@@ -11,6 +11,7 @@
 #define HG_GRAPH_COST_H
 
 #include "planner/hg_join_plan.h"
+#include "resident/hg_resident_graph_key.h"
 
 typedef struct HgGraphCost
 {
@@ -28,5 +29,21 @@ typedef struct HgGraphCost
  */
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 						  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost);
+
+/* Are all clauses of a relation decided over columns, whatever plans compute? */
+extern bool hg_graph_takes_quals(const RelOptInfo *rel);
+
+/*
+ * What there is of the table on a side of a hash clause, which is a join's only one, in a graph by
+ * what the clause compares; *rel becomes it.  Its share is 0 where no graph may be lent.
+ */
+extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
+											RelOptInfo **rel);
+
+/*
+ * What it costs to have a device join the tables of so many joins at once, of so many edges, with
+ * clauses of tables of so many rows of them.
+ */
+extern Cost hg_graph_star_cost(int njoins, double edges, double filtered);
 
 #endif /* HG_GRAPH_COST_H */

@@ -494,6 +494,24 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	return ours;
 }
 
+Path *
+hg_join_path_of(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
+				List *restrictlist, bool inner_unique)
+{
+	JoinPathExtraData extra = {.restrictlist = restrictlist, .inner_unique = inner_unique};
+	HgConsidered join = {.root = root,
+						 .joinrel = joinrel,
+						 .outerrel = outer->parent,
+						 .innerrel = inner->parent,
+						 .join_type = JOIN_INNER,
+						 .extra = &extra};
+
+	hg_join_extra_of(&extra, joinrel);
+	return hg_consider_clauses(&join)
+			   ? hg_join_path_create(&join, outer, inner, NULL, false, false)
+			   : NULL;
+}
+
 static void
 hg_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
 				 JoinType join_type, JoinPathExtraData *extra)

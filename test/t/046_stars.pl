@@ -192,6 +192,32 @@ foreach my $program (grep { defined } $standin, $device)
 	stars_are_right("$label: of the next process", qr/./);
 }
 
+# With settings as they are, and values that are known to be unique, the planner chooses such a plan, without workers; and none where values may come twice or the device can't make what is wanted.
+if (defined $standin)
+{
+	use_program($node, $standin);
+	sql("set hashgraph.force = off; set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; alter table customers add primary key (id); create unique index on items (id); alter table nations add unique (id)");
+	# without it processes would share the joins
+	foreach my $star (grep { $_->[2] !~ /days|shops|regions|sales t|age < 0/ } @stars)
+	{
+		my ($tables, $what, $select) = @$star;
+		my $core = rows("set hashgraph.enabled = off; $select");
+
+		ok(wait_for(sub { is_star($star) or not sql('vacuum customers; vacuum items; vacuum nations') and not usleep(200_000) }, 40), "planned: $what: all at once");
+		is(rows($select), $core, "planned: $what");
+		unlike(sql("explain $select"), qr/Gather/, "planned: $what: in one process");
+	}
+	foreach my $query ([ 'values that may come twice', $stars[3]->[2] ], $others[5], [ 'a sum of a text\'s length', 'select sum(length(i.kind)) from sales s join customers c on s.customer = c.id join items i on s.item = i.id' ])
+	{
+		my ($what, $select) = @$query;
+		my $core = rows("set hashgraph.enabled = off; $select");
+
+		is(rows("set hashgraph.enabled = on; $select"), $core, "planned: $what");
+		like(sql("explain $select"), qr/Gather/, "planned: $what: in several");
+	}
+	sql('set hashgraph.force = on; set max_parallel_workers_per_gather = 0; alter table customers drop constraint customers_pkey');
+}
+
 if (defined $standin)
 {
 	# rows that come more than once are told of by the device, and it is not asked again

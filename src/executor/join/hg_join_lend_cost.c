@@ -83,11 +83,16 @@ hg_lend_asks_device(const HgLendShape *shape, const bool lend[2])
 						   hg_lend_meet_ns(shape->edges[HG_OUTER], shape->edges[HG_INNER]);
 }
 
+double
+hg_lend_star_ns(int njoins, double edges)
+{
+	return HG_LEND_ASK_NS + edges * HG_LEND_ASKED_NS * njoins;
+}
+
 bool
 hg_lend_asks_star(int njoins, double facts, double edges)
 {
-	return hg_force ||
-		   HG_LEND_ASK_NS + edges * HG_LEND_ASKED_NS * njoins < facts * HG_LEND_STREAM_NS * njoins;
+	return hg_force || hg_lend_star_ns(njoins, edges) < facts * HG_LEND_STREAM_NS * njoins;
 }
 
 double

@@ -34,7 +34,11 @@ extern double hg_join_processes(int workers);
 /* Is a device asked about the pairs of both sides' lent rows?  It is where that is faster. */
 extern bool hg_lend_asks_device(const HgLendShape *shape, const bool lend[2]);
 
-/* And about the rows of a tree of so many joins, of so many facts and edges of all its tables? */
+/*
+ * What it takes a device to join the tables of so many joins at once, which have so many edges all
+ * together, in nanoseconds; and is it asked, where the largest of the tables has so many rows?
+ */
+extern double hg_lend_star_ns(int njoins, double edges);
 extern bool hg_lend_asks_star(int njoins, double facts, double edges);
 
 /* Nanoseconds, with the rows of these sides lent, as far as they may be. */

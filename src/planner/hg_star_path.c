@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_star_path.c
+ *	  Offer joins of several tables that a device joins at once.
+ *
+ * The executor asks a device about any tree of joins that is such a star.  The planner's own
+ * trees may be of other shapes, or of parts that processes join: so what is offered here is the
+ * tree that is asked about, the largest table first, and then one of those that are joined with
+ * what there is, each by one integer that is unique in it.  It is for an aggregate that asks for no
+ * more than a device can tell, and its price is a device's.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "optimizer/cost.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+
+#include "executor/join/hg_join_lend.h"
+#include "executor/join/hg_join_lend_cost.h"
+#include "executor/join/hg_join_tree.h"
+#include "hg_guc.h"
+#include "planner/hg_graph_cost.h"
+#include "planner/hg_join_clauses.h"
+#include "planner/hg_join_path.h"
+#include "planner/hg_join_plan.h"
+#include "planner/hg_scan_share.h"
+#include "planner/hg_star_path.h"
+
+/* The tree, as far as it is made. */
+typedef struct HgStarTree
+{
+	PlannerInfo *root;
+	RelOptInfo *facts;
+	Path *path;		 /* of what is joined */
+	int njoins;		 /* so far */
+	double edges;	 /* of all tables' graphs ... */
+	double filtered; /* ... of those that have clauses */
+	double share;	 /* of the facts that a device knows */
+} HgStarTree;
+
+/* Can a device know the rows of a table by themselves? */
+static bool
+hg_star_takes_table(const RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
+		   rel->joininfo == NIL && rel->lateral_relids == NULL && hg_scan_has_graph(rel) &&
+		   hg_graph_takes_quals(rel);
+}
+
+/* Can it know the rows of the query's tables?  The largest one are the facts. */
+static bool
+hg_star_find_facts(HgStarTree *tree, const RelOptInfo *joined)
+{
+	int relid = -1;
+
+	while ((relid = bms_next_member(joined->relids, relid)) >= 0)
+	{
+		RelOptInfo *rel = tree->root->simple_rel_array[relid];
+
+		if (rel == NULL || !hg_star_takes_table(rel))
+			return false;
+		if (tree->facts == NULL || rel->tuples > tree->facts->tuples)
+			tree->facts = rel;
+	}
+	return tree->facts != NULL;
+}
+
+/* Add what there is of a table; false where a device can't know its rows, or not as a whole. */
+static bool
+hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
+{
+	if (extent->share <= 0 || !extent->kept || (rel != tree->facts && extent->share < 1))
+		return false;
+	if (rel == tree->facts)
+		tree->share = extent->share;
+	tree->edges += extent->rows;
+	if (rel->baserestrictinfo != NIL)
+		tree->filtered += extent->rows;
+	return true;
+}
+
+/*
+ * The clause by which a table is joined with what there is, if it is the only one; NIL: there is
+ * none yet.  *several: there are others, and it is no tree.
+ */
+static List *
+hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, bool *several)
+{
+	const Relids joined = tree->path->parent->relids;
+	List *clauses = hg_implied_equalities(tree->root, both, joined, rel);
+
+	*several |= list_length(clauses) > 1;
+	return clauses;
+}
+
+/*
+ * Join a table with what there is.  False: it can't be, or not yet.  One that facts alone are
+ * joined with need not have unique values.
+ */
+static bool
+hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
+{
+	PlannerInfo *root = tree->root;
+	RelOptInfo *joined = tree->path->parent;
+	Relids both = bms_union(joined->relids, rel->relids);
+	List *clauses = hg_star_clause(tree, rel, both, several);
+	RelOptInfo *joinrel = clauses != NIL ? find_join_rel(root, both) : NULL;
+	const HgJoinPath *join;
+	HgGraphExtent extents[2];
+	RelOptInfo *from = NULL;
+	bool is_unique;
+	Path *path;
+
+	if (joinrel == NULL)
+		return false;
+	is_unique =
+		innerrel_is_unique(root, both, joined->relids, rel, JOIN_INNER, clauses, false);
+	if (is_unique != unique)
+		return false;
+	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),
+						   clauses, is_unique);
+	if (path == NULL)
+		return false;
+	join = (const HgJoinPath *) path;
+	extents[HG_OUTER] = hg_graph_clause_extent(root, join->hash_clauses, HG_OUTER, &from);
+	extents[HG_INNER] = hg_graph_clause_extent(root, join->hash_clauses, HG_INNER, &rel);
+	if (extents[HG_OUTER].share <= 0 || !extents[HG_OUTER].kept ||
+		!hg_star_add_table(tree, rel, &extents[HG_INNER]) ||
+		(tree->njoins == 0 && !hg_star_add_table(tree, from, &extents[HG_OUTER])))
+		return false;
+	tree->path = path;
+	tree->njoins++;
+	return true;
+}
+
+/* Join one more of the tables; false: there is none that can be. */
+static bool
+hg_star_extend(HgStarTree *tree, Relids all)
+{
+	bool several = false;
+
+	for (int unique = tree->njoins == 0 ? 0 : 1; unique <= 1; unique++)
+		for (int relid = -1; (relid = bms_next_member(all, relid)) >= 0 && !several;)
+			if (!bms_is_member(relid, tree->path->parent->relids) &&
+				hg_star_join(tree, tree->root->simple_rel_array[relid], unique != 0, &several))
+				return true;
+	return false;
+}
+
+Path *
+hg_star_path(PlannerInfo *root, RelOptInfo *rel)
+{
+	HgStarTree tree = {.root = root};
+	const int ntables = bms_num_members(rel->relids);
+	HgJoinPath *path;
+
+	if (rel->reloptkind != RELOPT_JOINREL || ntables < 3 || ntables > HG_TREE_TABLES || hg_force ||
+		hg_backend != HG_BACKEND_AUTO || !hg_join_lend_enabled() || root->join_info_list != NIL ||
+		root->placeholder_list != NIL || root->parse->rowMarks != NIL ||
+		!hg_star_find_facts(&tree, rel))
+		return NULL;
+	tree.path = create_seqscan_path(root, tree.facts, NULL, 0);
+	while (tree.njoins < ntables - 1)
+		if (!hg_star_extend(&tree, rel->relids))
+			return NULL;
+	if (!hg_lend_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
+		return NULL;
+	/* facts that have changed are joined as ever */
+	path = (HgJoinPath *) tree.path;
+	path->asked = hg_graph_star_cost(tree.njoins, tree.edges, tree.filtered) +
+				  path->custom.path.total_cost * (1 - tree.share);
+	return &path->custom.path;
+}
