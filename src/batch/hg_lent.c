@@ -193,8 +193,8 @@ static bool
 hg_lent_is_in(const HgLent *lent, const HgPinnedGraph *graph)
 {
 	for (uint32 part = 0; part < lent->nparts; part++)
-		if (lent->counts[part] > 0 && (part >= graph->nsegments ||
-									   graph->serials[part] != lent->graph->serials[part]))
+		if (lent->counts[part] > 0 &&
+			(part >= graph->nsegments || graph->serials[part] != lent->graph->serials[part]))
 			return false;
 	return true;
 }

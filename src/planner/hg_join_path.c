@@ -507,9 +507,8 @@ hg_join_path_of(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner
 						 .extra = &extra};
 
 	hg_join_extra_of(&extra, joinrel);
-	return hg_consider_clauses(&join)
-			   ? hg_join_path_create(&join, outer, inner, NULL, false, false)
-			   : NULL;
+	return hg_consider_clauses(&join) ? hg_join_path_create(&join, outer, inner, NULL, false, false)
+									  : NULL;
 }
 
 static void

@@ -118,8 +118,7 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 
 	if (joinrel == NULL)
 		return false;
-	is_unique =
-		innerrel_is_unique(root, both, joined->relids, rel, JOIN_INNER, clauses, false);
+	is_unique = innerrel_is_unique(root, both, joined->relids, rel, JOIN_INNER, clauses, false);
 	if (is_unique != unique)
 		return false;
 	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),

@@ -61,8 +61,9 @@ hg_kept_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgF
 		if (state == HG_FLAT_NONE)
 			status = engine->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
 		else if (state == HG_FLAT_SOME)
-			status = engine->mask(job, side, lookup, first, (places[part + 1] - places[part] + 63) / 64,
-								  mask->bits[part], error);
+			status =
+				engine->mask(job, side, lookup, first, (places[part + 1] - places[part] + 63) / 64,
+							 mask->bits[part], error);
 	}
 	return status;
 }

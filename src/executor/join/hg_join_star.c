@@ -309,9 +309,8 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 {
 	HgJoinStar *star = state->star;
 	const HgSide from = (HgSide) column->side;
-	const HgTreeColumn origin =
-		hg_join_tree_trace(&star->tree, state, from,
-						   hg_join_reduction_place(state->reduction, from, column->column));
+	const HgTreeColumn origin = hg_join_tree_trace(
+		&star->tree, state, from, hg_join_reduction_place(state->reduction, from, column->column));
 	const HgLent *lent = star->tree.tables[origin.table].input->lent;
 	HgStarTable *table = &star->tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
