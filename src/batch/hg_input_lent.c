@@ -58,9 +58,21 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 }
 
 void
-hg_input_end_lent(HgInput *input)
+hg_input_end_lent(HgInput *input, const HgNumbers *left)
 {
 	Assert(hg_input_rows(input) == 0);
+	if (left->count > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(input->lent_context);
+		pg_atomic_uint32 *next_part = palloc(sizeof(pg_atomic_uint32));
+
+		pg_atomic_init_u32(next_part, 0);
+		hg_lent_keep_rows(input->lent, left);
+		hg_lent_back_begin(&input->back, input->lent, next_part);
+		/* they are counted when they are read */
+		input->rows_read -= input->lent->rows;
+		MemoryContextSwitchTo(old);
+	}
 	input->lent = NULL;
 }
 

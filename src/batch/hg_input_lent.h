@@ -11,6 +11,7 @@
 #define HG_INPUT_LENT_H
 
 #include "batch/hg_input.h"
+#include "batch/hg_lent_rows.h"
 #include "batch/hg_shared_lent.h"
 
 /*
@@ -26,10 +27,10 @@ extern HgGraphExtent hg_input_may_lend(const HgInput *input);
 extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
 
 /*
- * The lent rows have been joined: there are the others alone from now on, until
- * hg_input_return_lent().
+ * The lent rows have been joined, but for some, which are read behind those that are not lent in
+ * this scan of the child: there are no others from now on, until hg_input_return_lent().
  */
-extern void hg_input_end_lent(HgInput *input);
+extern void hg_input_end_lent(HgInput *input, const HgNumbers *left);
 
 /* Have all rows be read, after hg_input_restart() and a rescan of the child. */
 extern void hg_input_return_lent(HgInput *input);

@@ -31,6 +31,9 @@
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
 
+/* The share of the blocks of a table that is looked up which may not have changed, at least. */
+#define HG_STAR_SHARE 0.9
+
 /* The tree, as far as it is made. */
 typedef struct HgStarTree
 {
@@ -40,7 +43,7 @@ typedef struct HgStarTree
 	int njoins;		 /* so far */
 	double edges;	 /* of all tables' graphs ... */
 	double filtered; /* ... of those that have clauses */
-	double share;	 /* of the facts that a device knows */
+	double share;	 /* of the rows that it joins as it knows them */
 } HgStarTree;
 
 /* Can a device know the rows of a table by themselves? */
@@ -70,14 +73,13 @@ hg_star_find_facts(HgStarTree *tree, const RelOptInfo *joined)
 	return tree->facts != NULL;
 }
 
-/* Add what there is of a table; false where a device can't know its rows, or not as a whole. */
+/* Add what there is of a table; false where a device can't know its rows, or too few of them. */
 static bool
 hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
 {
-	if (extent->share <= 0 || !extent->kept || (rel != tree->facts && extent->share < 1))
+	if (!extent->kept || extent->share < (rel == tree->facts ? 0 : HG_STAR_SHARE))
 		return false;
-	if (rel == tree->facts)
-		tree->share = extent->share;
+	tree->share *= extent->share;
 	tree->edges += extent->rows;
 	if (rel->baserestrictinfo != NIL)
 		tree->filtered += extent->rows;
@@ -154,7 +156,7 @@ hg_star_extend(HgStarTree *tree, Relids all)
 Path *
 hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 {
-	HgStarTree tree = {.root = root};
+	HgStarTree tree = {.root = root, .share = 1};
 	const int ntables = bms_num_members(rel->relids);
 	HgJoinPath *path;
 
@@ -169,7 +171,7 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 			return NULL;
 	if (!hg_lend_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
 		return NULL;
-	/* facts that have changed are joined as ever */
+	/* facts that have changed, or find what has, are joined as ever */
 	path = (HgJoinPath *) tree.path;
 	path->asked = hg_graph_star_cost(tree.njoins, tree.edges, tree.filtered) +
 				  path->custom.path.total_cost * (1 - tree.share);

@@ -9,8 +9,9 @@
  * (engine/hg_kept.h): facts are one side of a job, a table that is joined with them the other one,
  * and all others are looked up on the way, from the facts on.  So a snowflake is such a tree too.
  *
- * The tables but for the facts have to be lent as a whole.  Rows of the facts that are not lent,
- * because somebody has changed them, go through the joins of the tree as if there were no others.
+ * Rows of the facts that are not lent, because somebody has changed them, go through the joins of
+ * the tree as if there were no others, and so do facts that find changed rows of other tables
+ * (hg_join_star_touched.c).
  * A table that is looked up must have a row for each value at most.  Nobody here knows that for
  * certain: the device says if it has not, and what it said is remembered with the facts' graph.
  *
@@ -23,27 +24,16 @@
  */
 #include "hg_compat.h"
 
-#include "common/hashfn.h"
 #include "utils/memutils.h"
 
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_lend_cost.h"
 #include "executor/join/hg_join_star.h"
+#include "executor/join/hg_join_star_graphs.h"
+#include "executor/join/hg_join_star_touched.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_tree.h"
 #include "hg_guc.h"
-
-/* A table of the tree, as the job has it. */
-typedef struct HgStarTable
-{
-	HgSide side;		  /* of the job, whose rows it is of or looked up by */
-	uint32 lookup;		  /* 0: it is that side; else the number of the lookup, and 1 */
-	int from;			  /* the table whose rows look it up */
-	HgPinnedGraph *graph; /* by which it is joined or looked up */
-	HgKeptUse use;		  /* ... as the device has it */
-	uint32 stride;		  /* of its rows' places */
-} HgStarTable;
 
 struct HgJoinStar
 {
@@ -53,10 +43,9 @@ struct HgJoinStar
 	int joined;	   /* ... the last time that it did */
 
 	/* while it is asked */
-	int facts;
-	HgStarTable tables[HG_TREE_TABLES];
-	HgKeptLent kept[2];
+	HgStarGraphs graphs;
 	HgFlatSide lent[2];
+	HgNumbers touched; /* facts that it is not asked about, though they are lent */
 	HgReduction reduction;
 	HgJoinCodes codes;
 	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
@@ -109,7 +98,7 @@ hg_star_is_worth(HgJoinStar *star)
 			return false;
 		edges += extent.rows;
 		if (extent.rows > most)
-			star->facts = t;
+			star->graphs.facts = t;
 		most = Max(most, extent.rows);
 	}
 	return hg_lend_asks_star(star->tree.njoins, most, edges);
@@ -136,7 +125,7 @@ hg_star_return_lent(HgJoinStar *star)
 	}
 }
 
-/* Have all tables lend their rows; false where one does not lend enough. */
+/* Have all tables lend their rows; false where one does not. */
 static bool
 hg_star_lend(HgJoinState *state, HgJoinStar *star)
 {
@@ -145,16 +134,12 @@ hg_star_lend(HgJoinState *state, HgJoinStar *star)
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (int t = 0; t <= star->tree.njoins && lent; t++)
-	{
-		HgInput *input = star->tree.tables[t].input;
-
-		lent = hg_input_lend(input, NULL, NULL) && (t == star->facts || input->lent->whole);
-	}
+		lent = hg_input_lend(star->tree.tables[t].input, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return lent;
 }
 
-/* The facts' lent rows have been joined. */
+/* The facts' lent rows have been joined, but for those that are touched. */
 static void
 hg_star_end_lent(HgJoinStar *star)
 {
@@ -163,120 +148,9 @@ hg_star_end_lent(HgJoinStar *star)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		table->join->lending.decided[table->side] = true;
-		if (t == star->facts)
-			hg_input_end_lent(table->input);
+		if (t == star->graphs.facts)
+			hg_input_end_lent(table->input, &star->touched);
 	}
-}
-
-/* ---------------------------------------------------------------------
- * Graphs
- * ---------------------------------------------------------------------
- */
-
-/* The graph by an end of an edge, and as a device has it; false where it has none. */
-static bool
-hg_star_find_graph(const HgJoinStar *star, const HgTreeEdge *edge, int end, HgPinnedGraph **graph,
-				   HgKeptUse *use)
-{
-	const HgTreeColumn *column = &edge->ends[end];
-
-	*graph = hg_lent_graph_by(star->tree.tables[column->table].input->lent, column->column,
-							  &edge->parts[end]);
-	return *graph != NULL && hg_resident_graph_is_kept(*graph, use);
-}
-
-/* Have a table's rows be looked up by those of another one, with an edge's columns. */
-static bool
-hg_star_add_lookup(HgJoinStar *star, const HgTreeEdge *edge, int end)
-{
-	const int from = edge->ends[1 - end].table;
-	HgStarTable *table = &star->tables[edge->ends[end].table];
-	HgKeptLent *kept = &star->kept[star->tables[from].side];
-	HgPinnedGraph *own;
-	HgKeptFound *found;
-
-	if (kept->nlookups == HG_MAX_LOOKUPS)
-		return false;
-	found = &kept->lookups[kept->nlookups++];
-	table->side = star->tables[from].side;
-	table->lookup = kept->nlookups;
-	table->from = from;
-	found->lookup.from = star->tables[from].lookup;
-	return hg_star_find_graph(star, edge, 1 - end, &own, &found->lookup.own) &&
-		   hg_star_find_graph(star, edge, end, &table->graph, &table->use);
-}
-
-/* Begin with the edge by which the facts are lent: what it joins is a side each. */
-static bool
-hg_star_add_sides(HgJoinStar *star, const HgTreeEdge *edge)
-{
-	const int facts_end = edge->ends[0].table == star->facts ? 0 : 1;
-
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		const int end = side == HG_OUTER ? facts_end : 1 - facts_end;
-		HgStarTable *table = &star->tables[edge->ends[end].table];
-
-		*table = (HgStarTable){.side = (HgSide) side, .from = -1};
-		star->kept[side].nlookups = 0;
-		if (!hg_star_find_graph(star, edge, end, &table->graph, &table->use))
-			return false;
-	}
-	return true;
-}
-
-/* The join of the facts themselves; its edge is of the same number. */
-static int
-hg_star_first_edge(const HgJoinStar *star)
-{
-	int j = 0;
-
-	while (star->tree.joins[j] != star->tree.tables[star->facts].join)
-		j++;
-	return j;
-}
-
-/* Find out which table is what in the job, and all graphs of it; false where one is not there. */
-static bool
-hg_star_find_graphs(HgJoinStar *star)
-{
-	const int first = hg_star_first_edge(star);
-	bool reached[HG_TREE_TABLES] = {0};
-	int njoined = 1;
-
-	if (!hg_star_add_sides(star, &star->tree.edges[first]))
-		return false;
-	for (int end = 0; end < 2; end++)
-		reached[star->tree.edges[first].ends[end].table] = true;
-	while (njoined < star->tree.njoins)
-		for (int j = 0; j < star->tree.njoins; j++)
-		{
-			const HgTreeEdge *edge = &star->tree.edges[j];
-
-			for (int end = 0; end < 2; end++)
-			{
-				if (!reached[edge->ends[1 - end].table] || reached[edge->ends[end].table])
-					continue;
-				if (!hg_star_add_lookup(star, edge, end))
-					return false;
-				reached[edge->ends[end].table] = true;
-				njoined++;
-			}
-		}
-	return true;
-}
-
-/* A number that the graphs which rows are looked up in come to; not 0. */
-static uint64
-hg_star_found(const HgJoinStar *star)
-{
-	uint64 found = 1;
-
-	for (int t = 0; t <= star->tree.njoins; t++)
-		if (star->tables[t].lookup > 0)
-			found = hash_bytes_extended((const unsigned char *) &star->tables[t].use.name.serial,
-										sizeof(uint64), found);
-	return Max(found, 1);
 }
 
 /* ---------------------------------------------------------------------
@@ -312,10 +186,10 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, HgReduceColum
 	const HgTreeColumn origin = hg_join_tree_trace(
 		&star->tree, state, from, hg_join_reduction_place(state->reduction, from, column->column));
 	const HgLent *lent = star->tree.tables[origin.table].input->lent;
-	HgStarTable *table = &star->tables[origin.table];
+	HgStarTable *table = &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
 	const uint8 width = wanted->columns[from].widths[column->column];
-	HgKeptLent *kept = &star->kept[table->side];
+	HgKeptLent *kept = &star->graphs.kept[table->side];
 	const HgGraphCodes *codes;
 	HgKeptColumnUse *use;
 	int place;
@@ -366,12 +240,14 @@ hg_star_tell_tables(HgJoinStar *star)
 {
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		HgStarTable *table = &star->tables[t];
+		HgStarTable *table = &star->graphs.tables[t];
 		const HgLent *lent = star->tree.tables[t].input->lent;
 		const HgFlatMask *mask = hg_lent_has_all(lent, table->graph) ? NULL : &lent->mask;
-		HgKeptLent *kept = &star->kept[table->side];
+		HgKeptLent *kept = &star->graphs.kept[table->side];
 		HgKeptFound *found;
 
+		if (t == star->graphs.facts && star->touched.count > 0)
+			mask = hg_lent_mask_without(lent, &star->touched);
 		if (table->lookup == 0)
 		{
 			kept->use = table->use;
@@ -380,7 +256,7 @@ hg_star_tell_tables(HgJoinStar *star)
 			continue;
 		}
 		found = &kept->lookups[table->lookup - 1];
-		found->lookup.stride = star->tables[table->from].stride;
+		found->lookup.stride = star->graphs.tables[table->from].stride;
 		found->lookup.found_stride = table->stride;
 		found->lookup.found = table->use;
 		found->mask = mask;
@@ -394,12 +270,16 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 {
 	HgJoinStar *star = state->star;
 
-	if (!hg_star_find_graphs(star) ||
-		hg_resident_graph_is_ambiguous(star->tables[star->facts].graph, hg_star_found(star)))
+	if (!hg_star_find_graphs(&star->tree, &star->graphs) ||
+		hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+									   hg_star_found(&star->tree, &star->graphs)))
 		return false;
 	for (int t = 0; t <= star->tree.njoins; t++)
-		star->tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
+		star->graphs.tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
+		return false;
+	hg_numbers_init(&star->touched);
+	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
 		return false;
 	hg_star_tell_tables(star);
 	return true;
@@ -410,9 +290,10 @@ static void
 hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 {
 	if (answer->ambiguous)
-		hg_resident_graph_note_ambiguous(star->tables[star->facts].graph, hg_star_found(star));
+		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+										 hg_star_found(&star->tree, &star->graphs));
 	for (int t = 0; t <= star->tree.njoins && answer->missed; t++)
-		hg_resident_graph_missed(star->tables[t].graph);
+		hg_resident_graph_missed(star->graphs.tables[t].graph);
 }
 
 /* Ask for what is wanted; NULL: for the number of rows. */
@@ -428,7 +309,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec.lent[side] = &star->lent[side];
-		spec.kept[side] = &star->kept[side];
+		spec.kept[side] = &star->graphs.kept[side];
 	}
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
@@ -470,11 +351,11 @@ hg_join_ask_star(HgJoinState *state)
 	if (hg_star_answers(state, wanted))
 		star->answered = star->joined = star->tree.njoins + 1;
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
 	if (star->answered == 0)
 		hg_star_return_lent(star);
 	else
 		hg_star_end_lent(star);
+	MemoryContextDelete(context);
 	return star->answered > 0;
 }
 

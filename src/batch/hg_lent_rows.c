@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_lent_rows.c
+ *	  Some of the rows that are lent: found by a key, left out, or kept alone.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "backend/hg_host.h"
+#include "batch/hg_lent_rows.h"
+
+/* Rows that are found at a time. */
+#define HG_FOUND_ROWS 1024
+
+void
+hg_numbers_init(HgNumbers *numbers)
+{
+	*numbers = (HgNumbers){.context = CurrentMemoryContext};
+}
+
+void
+hg_numbers_add(HgNumbers *numbers, int64 number)
+{
+	if (numbers->count == numbers->room)
+	{
+		Size bytes;
+
+		numbers->room = Max(2 * numbers->room, 64);
+		bytes = numbers->room * sizeof(int64);
+		numbers->numbers = numbers->numbers == NULL
+							   ? MemoryContextAllocHuge(numbers->context, bytes)
+							   : repalloc_huge(numbers->numbers, bytes);
+	}
+	numbers->numbers[numbers->count++] = number;
+}
+
+/* Take the rows of an open join of keys with a graph; *all becomes false where they are too many.
+ */
+static HgStatus
+hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgNumbers *rows, bool *all, HgError *error)
+{
+	uint32 outer[HG_FOUND_ROWS];
+	uint32 inner[HG_FOUND_ROWS];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = HG_FOUND_ROWS};
+	HgStatus status;
+
+	while ((status = hg_flat_next(join, HG_MATCH_ALL, &matches, error)) == HG_OK &&
+		   matches.count > 0)
+	{
+		*all = rows->count + matches.count <= most;
+		for (size_t i = 0; i < matches.count && *all; i++)
+			hg_numbers_add(rows, inner[i]);
+		if (!*all)
+			break;
+	}
+	return status;
+}
+
+bool
+hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgNumbers *keys,
+				  uint64 most, HgNumbers *rows)
+{
+	const HgFlatSide side = {.graph = &graph->flat, .mask = &lent->mask};
+	const HgFlatRows wanted = {.keys = keys->numbers, .count = keys->count};
+	HgFlatJoin *join = NULL;
+	bool all = true;
+	HgPgHost host;
+	HgStatus status;
+	HgError error;
+
+	if (keys->count == 0)
+		return true;
+	/* what it allocates goes with this, also where it is cancelled */
+	hg_host_init(&host, CurrentMemoryContext);
+	status =
+		hg_flat_lookup_open(&host.host, &wanted, sizeof(int64), HG_OUTER, &side, &join, &error);
+	if (status == HG_OK)
+		status = hg_lent_take_rows(join, most, rows, &all, &error);
+	if (status != HG_OK)
+		hg_host_throw(&host, status, &error);
+	hg_flat_close(join);
+	return all;
+}
+
+void
+hg_lent_add_values(const HgLent *lent, const HgNumbers *rows, int column, HgNumbers *values)
+{
+	const HgLentColumn *from = &lent->columns[column];
+
+	for (uint64 i = 0; i < rows->count; i++)
+	{
+		const uint32 row = (uint32) rows->numbers[i];
+		const HgSegmentArray *array = from->arrays[HG_FLAT_PART(row)];
+
+		if (!hg_segment_is_null(array, HG_FLAT_NUMBER(row)))
+			hg_numbers_add(values,
+						   hg_segment_unit(array->width, array->values, HG_FLAT_NUMBER(row)));
+	}
+}
+
+HgFlatMask *
+hg_lent_mask_without(const HgLent *lent, const HgNumbers *rows)
+{
+	HgFlatMask *mask = palloc(sizeof(HgFlatMask));
+	uint8 *states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
+	uint64 **bits = palloc0(Max(lent->nparts, 1) * sizeof(uint64 *));
+
+	memcpy(states, lent->states, lent->nparts * sizeof(uint8));
+	for (uint32 part = 0; part < lent->nparts; part++)
+		bits[part] = lent->bits[part];
+	for (uint64 i = 0; i < rows->count; i++)
+	{
+		const uint32 part = HG_FLAT_PART((uint32) rows->numbers[i]);
+		const uint32 number = HG_FLAT_NUMBER((uint32) rows->numbers[i]);
+
+		if (bits[part] == lent->bits[part])
+		{
+			const uint32 nrows = (uint32) (lent->places[part + 1] - lent->places[part]);
+			const Size bytes = hg_segment_bits_bytes(nrows);
+
+			bits[part] = palloc0(bytes);
+			if (lent->bits[part] != NULL)
+				memcpy(bits[part], lent->bits[part], bytes);
+			else
+				hg_segment_set_bits(bits[part], 0, nrows);
+			states[part] = HG_FLAT_SOME;
+		}
+		bits[part][number / 64] &= ~(UINT64CONST(1) << number % 64);
+	}
+	*mask = (HgFlatMask){
+		.nparts = lent->nparts, .states = states, .bits = (const uint64_t *const *) bits};
+	return mask;
+}
+
+void
+hg_lent_keep_rows(HgLent *lent, const HgNumbers *rows)
+{
+	memset(lent->states, HG_FLAT_NONE, lent->nparts * sizeof(uint8));
+	memset(lent->counts, 0, lent->nparts * sizeof(uint32));
+	memset(lent->bits, 0, lent->nparts * sizeof(uint64 *));
+	lent->rows = 0;
+	for (uint64 i = 0; i < rows->count; i++)
+	{
+		const uint32 part = HG_FLAT_PART((uint32) rows->numbers[i]);
+		const uint32 number = HG_FLAT_NUMBER((uint32) rows->numbers[i]);
+		const uint64 bit = UINT64CONST(1) << number % 64;
+
+		if (lent->bits[part] == NULL)
+			lent->bits[part] = MemoryContextAllocZero(
+				GetMemoryChunkContext(lent),
+				hg_segment_bits_bytes((uint32) (lent->places[part + 1] - lent->places[part])));
+		if ((lent->bits[part][number / 64] & bit) != 0)
+			continue;
+		lent->bits[part][number / 64] |= bit;
+		lent->states[part] = HG_FLAT_SOME;
+		lent->counts[part]++;
+		lent->rows++;
+	}
+	lent->side = (HgFlatSide){.graph = &lent->graph->flat, .mask = &lent->mask};
+}

@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_star_graphs.h
+ *	  What each table of a tree of joins is in a device's job, and by which of its graphs.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_STAR_GRAPHS_H
+#define HG_JOIN_STAR_GRAPHS_H
+
+#include "backend/matcher/hg_matcher_spec.h"
+#include "batch/hg_lent.h"
+#include "executor/join/hg_join_tree.h"
+
+typedef struct HgStarTable
+{
+	HgSide side;		  /* of the job, whose rows it is of or looked up by */
+	uint32 lookup;		  /* 0: it is that side; else the number of the lookup, and 1 */
+	int from;			  /* the table whose rows find its; -1: they are the facts */
+	int column;			  /* ... by this column ... */
+	HgPinnedGraph *own;	  /* ... and by this graph of that table's */
+	HgPinnedGraph *graph; /* the graph of its own by which they are found */
+	HgKeptUse use;		  /* ... as the device has it */
+	uint32 stride;		  /* of its rows' places */
+} HgStarTable;
+
+typedef struct HgStarGraphs
+{
+	int facts;
+	HgStarTable tables[HG_TREE_TABLES]; /* as the tree has them */
+	int order[HG_TREE_TABLES];			/* all of them, each behind the one that finds it */
+	HgKeptLent kept[2];					/* of the job: what it looks up */
+} HgStarGraphs;
+
+/*
+ * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, in
+ * CurrentMemoryContext.  False: a device does not keep all that it takes.
+ */
+extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
+
+/* A number that the graphs which rows are looked up in come to; not 0. */
+extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
+
+#endif /* HG_JOIN_STAR_GRAPHS_H */

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_star_touched.c
+ *	  Facts of a star that may find rows which a device does not know.
+ *
+ * A table that is looked up may have rows that it does not lend, because their blocks have changed.
+ * A device that is asked about the others would have facts find nothing where they would find one
+ * of these.  So the table is read first, which is little, and the values by which its rows are
+ *found are TOUCHED, and with them those of lent rows of a table that find such rows in turn.  Facts
+ * that have a touched value are left to the joins of the tree, as if they were not lent: a device
+ * is asked about all others, which find no row that it does not know.
+ *
+ * A row that has changed, or is gone, needs no more than that: what it was is not lent any more.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+
+#include "executor/join/hg_join_star_touched.h"
+#include "executor/join/hg_join_state.h"
+
+/* So many rows may be touched, and one in so many of a table's. */
+#define HG_TOUCHED_ROWS 1024
+#define HG_TOUCHED_PART 64
+
+/* How many rows of a table may be touched. */
+static uint64
+hg_touched_most(const HgInput *input)
+{
+	return Max(input->lent->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
+}
+
+/* Add the values of a column of rows that were read. */
+static void
+hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgNumbers *values)
+{
+	const int16 length =
+		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
+
+	for (int i = 0; i < rows->nkeys; i++)
+	{
+		const int row = rows->which != NULL ? rows->which[i] : i;
+		const Datum value = rows->batch->values[column][row];
+
+		if (hg_batch_is_null(rows->batch, column, row))
+			continue;
+		hg_numbers_add(values, length == sizeof(int16)	 ? DatumGetInt16(value)
+							   : length == sizeof(int32) ? DatumGetInt32(value)
+														 : DatumGetInt64(value));
+	}
+}
+
+/*
+ * Add the values by which rows of a table are found that it does not lend.  It is read from its
+ * start afterwards, and these rows have not been.
+ */
+static bool
+hg_touched_read(HgInput *input, int column, HgNumbers *values)
+{
+	const HgInput before = *input;
+	const uint64 most = hg_touched_most(input);
+	HgInputRows rows;
+	HgSpillKeys keys;
+
+	while (values->count <= most && hg_input_read(input, &rows, &keys))
+		hg_touched_add_rows(input, &rows, column, values);
+	hg_input_restart(input);
+	ExecReScan(input->plan);
+	input->rows_read = before.rows_read;
+	input->null_keys = before.null_keys;
+	input->refused = before.refused;
+	return values->count <= most;
+}
+
+/* Add the lent rows of a table that find touched values of others. */
+static bool
+hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
+				const HgNumbers touched[HG_TREE_TABLES], HgNumbers *rows)
+{
+	const HgInput *input = tree->tables[t].input;
+
+	for (int other = 0; other <= tree->njoins; other++)
+		if (graphs->tables[other].from == t &&
+			!hg_lent_find_rows(input->lent, graphs->tables[other].own, &touched[other],
+							   hg_touched_most(input), rows))
+			return false;
+	return true;
+}
+
+bool
+hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgNumbers *rows)
+{
+	HgNumbers touched[HG_TREE_TABLES];
+
+	/* from those that find nothing on to the facts, which are the first one */
+	for (int n = tree->njoins; n > 0; n--)
+	{
+		const int t = graphs->order[n];
+		const int column = graphs->tables[t].column;
+		HgInput *input = tree->tables[t].input;
+		HgNumbers found;
+
+		hg_numbers_init(&touched[t]);
+		hg_numbers_init(&found);
+		if ((!input->lent->whole && !hg_touched_read(input, column, &touched[t])) ||
+			!hg_touched_find(tree, graphs, t, touched, &found))
+			return false;
+		hg_lent_add_values(input->lent, &found, column, &touched[t]);
+	}
+	return hg_touched_find(tree, graphs, graphs->facts, touched, rows);
+}

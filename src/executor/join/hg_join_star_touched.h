@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_star_touched.h
+ *	  Facts of a star that may find rows which a device does not know.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_JOIN_STAR_TOUCHED_H
+#define HG_JOIN_STAR_TOUCHED_H
+
+#include "batch/hg_lent_rows.h"
+#include "executor/join/hg_join_star_graphs.h"
+
+/*
+ * Add the lent facts that may find rows which their tables do not lend, or are found by such, to
+ * rows, in CurrentMemoryContext; a row may come more than once.  Those tables are read, and begin
+ * again from their start.  False: there are too many.
+ */
+extern bool hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs,
+								 HgNumbers *rows);
+
+#endif /* HG_JOIN_STAR_TOUCHED_H */
