@@ -6,9 +6,9 @@
  * A table that is looked up may have rows that it does not lend, because their blocks have changed.
  * A device that is asked about the others would have facts find nothing where they would find one
  * of these.  So the table is read first, which is little, and the values by which its rows are
- *found are TOUCHED, and with them those of lent rows of a table that find such rows in turn.  Facts
- * that have a touched value are left to the joins of the tree, as if they were not lent: a device
- * is asked about all others, which find no row that it does not know.
+ * found are TOUCHED, and with them those of lent rows of a table that find such rows in turn.
+ * Facts that have a touched value are left to the joins of the tree, as if they were not lent: a
+ * device is asked about all others, which find no row that it does not know.
  *
  * A row that has changed, or is gone, needs no more than that: what it was is not lent any more.
  *
