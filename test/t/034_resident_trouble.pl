@@ -170,6 +170,8 @@ if (defined(my $standin = standin_program()))
 {
 	my %asked = (
 		'a count of kept pairs' => 'select count(*) from a x join a y using (k)',
+		'a count of a star' => 'select count(*) from a x join a y using (k) join a z using (k)',
+		'groups of a star' => 'select count(*), sum(s) from (select x.v, sum(z.w) s from a x join a y using (k) join a z using (k) group by x.v) g',
 		'groups of kept pairs' => 'select count(*), sum(s) from (select x.v, sum(y.w) s from a x join a y using (k) group by x.v) g');
 
 	sql("alter system set hashgraph.device_program = '$standin'; alter system set hashgraph.backend = auto; select pg_reload_conf()");
