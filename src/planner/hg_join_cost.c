@@ -379,6 +379,26 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 				   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * HG_SPILLED_COST * cpu_operator_cost;
 }
 
+/*
+ * What it costs to ask a device for all that is wanted of a join of this type, where one question
+ * costs so much; negative: it can't be asked.
+ */
+static Cost
+hg_join_asked_cost(JoinType join_type, Cost question)
+{
+	switch (join_type)
+	{
+		case JOIN_LEFT:
+		case JOIN_RIGHT:
+			/* pairs, and rows of a side that have one */
+			return 2 * question;
+		case JOIN_FULL:
+			return 3 * question;
+		default:
+			return question;
+	}
+}
+
 void
 hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
 			 const JoinPathExtraData *extra, bool exact, uint32 key_width)
@@ -475,9 +495,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 			/* they are in that price */
 			columns[HG_OUTER] = columns[HG_INNER] = 0;
 		}
-		if (exact && list_length(path->restrictlist) == nclauses &&
-			(path->join_type == JOIN_INNER || path->join_type == JOIN_SEMI))
-			path->asked = graph.asked;
+		if (exact && list_length(path->restrictlist) == nclauses)
+			path->asked = hg_join_asked_cost(path->join_type, graph.asked);
 	}
 	matches = hg_join_matches(root, path, extra, rows[HG_OUTER], &walked);
 	run += walked * cpu_operator_cost;

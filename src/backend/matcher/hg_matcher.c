@@ -227,16 +227,37 @@ hg_matcher_count(HgMatcher *matcher)
 	}
 }
 
+/* Have the sides of lent rows trade places. */
+static void
+hg_matcher_swap_lent(HgMatcherSpec *spec)
+{
+	const HgMatcherSpec before = *spec;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgSide other = hg_other_side((HgSide) side);
+
+		spec->lent[side] = before.lent[other];
+		spec->kept[side] = before.kept[other];
+		spec->first_row[side] = before.first_row[other];
+	}
+}
+
 uint64
-hg_matcher_count_matched(HgMatcher *matcher)
+hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told)
 {
 	HgMatchTask *task = &matcher->task;
 	const HgMatchMode mode = task->spec.mode;
 	uint64 matched;
 
-	task->aside = mode != HG_MATCH_FIRST;
+	Assert(task->sides[HG_OUTER].rows == 0 && task->sides[HG_INNER].rows == 0);
+	task->aside = !told;
 	task->spec.mode = HG_MATCH_FIRST;
+	if (side == HG_INNER)
+		hg_matcher_swap_lent(&task->spec);
 	matched = hg_matcher_count(matcher);
+	if (side == HG_INNER)
+		hg_matcher_swap_lent(&task->spec);
 	task->spec.mode = mode;
 	task->aside = false;
 	return matched;

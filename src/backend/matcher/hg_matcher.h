@@ -67,10 +67,10 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
 /*
- * How many outer rows have one, of lent rows alone.  Where the mode counts something else this is
- * counted aside: nobody is told of these matches.
+ * How many rows of a side have one, of lent rows alone, where no other rows are there.  It is told
+ * of them as of matches, or they are counted aside: nobody is.
  */
-extern uint64 hg_matcher_count_matched(HgMatcher *matcher);
+extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told);
 
 /*
  * Reduce all matches, as spec.reduction says.  False: they are not reduced, for want of a device,

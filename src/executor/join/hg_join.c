@@ -286,7 +286,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->matched[side].bits = hg_row_bits_create(&state->memory.files);
-	/* those of the outer side are begun with each reading of it */
+	/* they are begun with each reading; what is expected is asked before */
 	hg_join_matched_begin(&state->matched[HG_INNER], rules->keep[HG_INNER], rules->single_inner);
 
 	record->user = GetUserId();

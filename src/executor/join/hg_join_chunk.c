@@ -168,6 +168,9 @@ hg_join_start_pass(HgJoinState *state)
 
 	state->reading.inner_chunks++;
 	state->reading.outer_chunks = 0;
+	state->reading.inner_counted = false;
+	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.keep[HG_INNER],
+						  state->rules.single_inner);
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_input_places(inner));
 	/* no row of the outer side would be returned: it need not be read */
 	if (hg_input_keys(inner) == 0 && (inner->lent == NULL || inner->lent->rows == 0) &&
@@ -428,7 +431,11 @@ hg_join_read_outer(HgJoinState *state)
 		return hg_join_end_chunk(state);
 	reading->counts_unmatched = hg_join_counts_unmatched(state);
 	if (reading->counts_unmatched)
-		hg_join_matched_begin(matched, false, false);
+	{
+		reading->inner_counted = state->matched[HG_INNER].tracked;
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			hg_join_matched_begin(&state->matched[side], false, false);
+	}
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
 	return hg_join_start_output(state);
@@ -458,5 +465,6 @@ HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
 	hg_join_emission_begin_rest(&state->emission);
-	return state->rules.keep[HG_INNER] ? HG_JOIN_INNER_UNMATCHED : HG_JOIN_NEXT_INNER;
+	return state->rules.keep[HG_INNER] && !state->reading.inner_counted ? HG_JOIN_INNER_UNMATCHED
+																		: HG_JOIN_NEXT_INNER;
 }

@@ -23,6 +23,7 @@ typedef struct HgJoinReading
 	bool outer_ready;	   /* the outer input was kept by a rescan and is to be joined again */
 	bool spilled;		   /* rows have gone to disk since the last rescan */
 	bool counts_unmatched; /* those without a match of the outer chunk are in its number of rows */
+	bool inner_counted;	   /* ... and so are those of the inner one, which is there as a whole */
 } HgJoinReading;
 
 /* The work of the phases that they are named for; they return the phase that follows. */

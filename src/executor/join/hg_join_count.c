@@ -3,11 +3,11 @@
  * hg_join_count.c
  *	  The join node's rows where nothing but their number is asked for, those of outer joins too.
  *
- * A join that returns outer rows without a match has a bit for each that finds one, and so has to
- * be told each match.  Where nobody asks which rows those are, how many they are follows from how
- * many have a match, which is a count like that of all matches, and so is asked of whoever counts
- * these: graphs as they are, or a device that keeps them.  That takes all rows of both sides to be
- * lent, and none held: matches of an outer row would be counted apart else (hg_match_resident.c).
+ * A join that returns rows without a match has a bit for each row of that side that finds one, and
+ *so has to be told each match.  Where nobody asks which rows those are, how many they are follows
+ *from how many have a match, which is a count like that of all matches, and so is asked of whoever
+ *counts these: graphs as they are, or a device that keeps them.  That takes all rows of both sides
+ *to be lent, and none held: matches of a row would be counted apart else (hg_match_resident.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,8 +23,8 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
 
-	return rules->keep[HG_OUTER] && !rules->rows_wanted && !state->matched[HG_INNER].tracked &&
-		   state->team.shared == NULL;
+	return (rules->keep[HG_OUTER] || rules->keep[HG_INNER] || rules->single_inner) &&
+		   !rules->rows_wanted && state->team.shared == NULL;
 }
 
 bool
@@ -42,19 +42,40 @@ hg_join_counts_unmatched(const HgJoinState *state)
 	return true;
 }
 
+/* How many rows of a side have a match.  They are told of where nothing else is that is counted. */
+static uint64
+hg_join_count_matched(const HgJoinState *state, HgSide side)
+{
+	const HgJoinRules *rules = &state->rules;
+	const bool counted =
+		side == HG_INNER ? rules->single_inner : rules->single_match && !rules->single_inner;
+
+	return hg_matcher_count_matched(state->matching.matcher, side,
+									counted || !rules->return_matched);
+}
+
 uint64
 hg_join_count(HgJoinState *state)
 {
 	const HgJoinRules *rules = &state->rules;
 	HgMatcher *matcher = state->matching.matcher;
-	uint64 matched;
-	uint64 rows;
+	const bool wanted[2] = {rules->return_matched && rules->single_match && !rules->single_inner,
+							rules->return_matched && rules->single_inner};
+	uint64 matched[2] = {0, 0};
+	uint64 rows = 0;
 
 	if (!state->reading.counts_unmatched)
 		return hg_matcher_count(matcher);
-	matched = hg_matcher_count_matched(matcher);
-	rows = state->inputs[HG_OUTER]->lent->rows - matched;
-	if (rules->return_matched)
-		rows += rules->single_match ? matched : hg_matcher_count(matcher);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (rules->keep[side] || wanted[side])
+			matched[side] = hg_join_count_matched(state, (HgSide) side);
+		if (rules->keep[side])
+			rows += state->inputs[side]->lent->rows - matched[side];
+		if (wanted[side])
+			rows += matched[side];
+	}
+	if (rules->return_matched && !wanted[HG_OUTER] && !wanted[HG_INNER])
+		rows += hg_matcher_count(matcher);
 	return rows;
 }

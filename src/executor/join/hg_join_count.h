@@ -15,7 +15,7 @@
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
 /*
- * May outer rows without a match be counted, and not found?  As far as is known before rows are
+ * May rows without a match be counted, and not found?  As far as is known before rows are
  * read; and of those in memory.
  */
 extern bool hg_join_may_count_unmatched(const HgJoinState *state);
