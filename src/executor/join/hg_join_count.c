@@ -4,10 +4,10 @@
  *	  The join node's rows where nothing but their number is asked for, those of outer joins too.
  *
  * A join that returns rows without a match has a bit for each row of that side that finds one, and
- *so has to be told each match.  Where nobody asks which rows those are, how many they are follows
- *from how many have a match, which is a count like that of all matches, and so is asked of whoever
- *counts these: graphs as they are, or a device that keeps them.  That takes all rows of both sides
- *to be lent, and none held: matches of a row would be counted apart else (hg_match_resident.c).
+ * so has to be told each match.  Where nobody asks which rows those are, how many they are follows
+ * from how many have a match, which is a count like that of all matches, and so is asked of whoever
+ * counts these: graphs as they are, or a device that keeps them.  That takes all rows of both sides
+ * to be lent, and none held: matches of a row would be counted apart else (hg_match_resident.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
