@@ -191,7 +191,17 @@ hg_parallelscan_begin(Relation rel, ParallelBlockTableScanWorker worker,
 #endif
 }
 
-/* Begin a scan of a range of a table; since 19 it is told more, as above. */
+/* Begin scans of rows, and of a range of a table; since 19 they are told more, as above. */
+static inline TableScanDesc
+hg_beginscan_tid(Relation rel, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_tid(rel, snapshot, SO_NONE);
+#else
+	return table_beginscan_tid(rel, snapshot);
+#endif
+}
+
 static inline TableScanDesc
 hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPointer last)
 {

@@ -20,15 +20,15 @@
  * And a row is not changed in its place, but for its header and what the catalogs have.  The raw
  * xmin stays as it is when a row is frozen; versions of PostgreSQL before 9.4 put an id there that
  * precedes all others.  Of rows whose ids are half of all ids older than the horizon it may not
- * tell their age, which has them be read from the heap.  A horizon is believed as long as no id that
- * was given out since can be taken for an older one.
+ * tell their age, which has them be read from the heap.  A horizon is believed as long as no id
+ * that was given out since can be taken for an older one.
  *
  * WHICH of these rows a snapshot sees is decided as by any scan of the heap: under the page's lock,
  * by its line pointers and headers (hg_heap_page.c).  Where somebody has looked before, and found
  * what must be the same now, that is taken instead (hg_resident_looks.h).  As long as the snapshot
  * is registered the answer stays the same, and so does that for the block's other rows: these may
- * be read at any later time, and each row is found once.  Where they lie does not stay the same: whoever comes to
- * read them has the page's lock once more, behind the pin.
+ * be read at any later time, and each row is found once.  Where they lie does not stay the same:
+ * whoever comes to read them has the page's lock once more, behind the pin.
  *
  * test/t/036_resident_graph_joins.pl has blocks of every kind changed, in each way.
  *
@@ -185,40 +185,33 @@ hg_changed_look(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	return HG_CHANGED_LOOKED_AT;
 }
 
-void
+HgChangedBlocks *
 hg_changed_add(HgChangedBlocks *blocks, int block, const HgHeapLines *lines)
 {
-	uint32 end = blocks->nlines + lines->nothers;
+	uint32 nlines = blocks != NULL ? blocks->nlines : 0;
+	uint32 end = nlines + lines->nothers;
 
-	if (end > blocks->room)
+	if (blocks == NULL || end > blocks->room)
 	{
-		blocks->room = Max(end, blocks->room * 2);
-		blocks->lines = blocks->lines == NULL
-							? palloc(blocks->room * sizeof(OffsetNumber))
-							: repalloc(blocks->lines, blocks->room * sizeof(OffsetNumber));
+		uint32 room = Max(end, 2 * nlines);
+		Size bytes = offsetof(HgChangedBlocks, lines) + room * sizeof(OffsetNumber);
+
+		blocks = blocks == NULL ? palloc0(bytes) : repalloc(blocks, bytes);
+		blocks->room = room;
 	}
 	hg_block_bits_set(&blocks->blocks, block);
-	blocks->starts[block] = blocks->nlines;
+	blocks->starts[block] = nlines;
 	blocks->counts[block] = (uint16) lines->nothers;
 	blocks->buffers[block] = lines->buffer;
 	if (lines->nothers > 0)
-		memcpy(blocks->lines + blocks->nlines, lines->others,
-			   lines->nothers * sizeof(OffsetNumber));
+		memcpy(blocks->lines + nlines, lines->others, lines->nothers * sizeof(OffsetNumber));
 	blocks->nlines = end;
+	return blocks;
 }
 
 Size
 hg_changed_bytes(const HgChangedBlocks *blocks)
 {
-	return blocks != NULL ? sizeof(HgChangedBlocks) + blocks->room * sizeof(OffsetNumber) : 0;
-}
-
-void
-hg_changed_free(HgChangedBlocks *blocks)
-{
-	if (blocks == NULL)
-		return;
-	if (blocks->lines != NULL)
-		pfree(blocks->lines);
-	pfree(blocks);
+	return blocks != NULL ? offsetof(HgChangedBlocks, lines) + blocks->room * sizeof(OffsetNumber)
+						  : 0;
 }

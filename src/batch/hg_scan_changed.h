@@ -40,23 +40,29 @@ extern HgChangedLook hg_changed_look(TableScanDesc scan, HgSegmentVersion *versi
 									 TransactionId horizon, uint64 *bits, uint32 *count,
 									 HgHeapLines *lines);
 
-/* Blocks of a segment whose older rows are had from elsewhere. */
+/*
+ * Blocks of a segment whose older rows are had from elsewhere: without pointers, as processes that
+ * scan a table together share them.
+ */
 typedef struct HgChangedBlocks
 {
 	HgBlockBits blocks;
-	uint32 starts[HG_SEGMENT_BLOCKS]; /* where the lines of a block's other rows begin ... */
-	uint16 counts[HG_SEGMENT_BLOCKS]; /* ... and how many they are */
+	uint32 starts[HG_SEGMENT_BLOCKS];  /* where the lines of a block's other rows begin ... */
+	uint16 counts[HG_SEGMENT_BLOCKS];  /* ... and how many they are */
 	Buffer buffers[HG_SEGMENT_BLOCKS]; /* that had the page of such a block */
 	uint32 nlines;
 	uint32 room;
-	OffsetNumber *lines; /* [nlines] line pointers of all of them */
+	OffsetNumber lines[FLEXIBLE_ARRAY_MEMBER]; /* [nlines] line pointers of all of them */
 } HgChangedBlocks;
 
-/* Add a block with its other rows to blocks, which are zeroes at first, in CurrentMemoryContext. */
-extern void hg_changed_add(HgChangedBlocks *blocks, int block, const HgHeapLines *lines);
+/*
+ * Add a block with its other rows to blocks, or to NULL, which are none, in CurrentMemoryContext.
+ * Returns where they are now.
+ */
+extern HgChangedBlocks *hg_changed_add(HgChangedBlocks *blocks, int block,
+									   const HgHeapLines *lines);
 
-/* What they take, and the end of them; of NULL nothing. */
+/* What they take; of NULL nothing. */
 extern Size hg_changed_bytes(const HgChangedBlocks *blocks);
-extern void hg_changed_free(HgChangedBlocks *blocks);
 
 #endif /* HG_SCAN_CHANGED_H */

@@ -167,8 +167,7 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 			if (hg_block_bits_test(segment->blocks, block))
 				left += hg_scan_mark_lent(table, share, rows.first_rows[block],
 										  rows.first_rows[block + 1], bits);
-		if (scan != NULL)
-			left += hg_scan_lend_changed(table, scan, segment, share, bits, blocks);
+		left += hg_scan_lend_changed(table, scan, segment, share, bits, blocks);
 	}
 	hg_lent_add(lent, segment, bits, left);
 }
@@ -185,10 +184,7 @@ hg_scan_lent_columns(const HgScanTable *table)
 	return columns;
 }
 
-/*
- * What a graph of the key has of what is served; of the begun scan, or NULL: of one that is begun
- * later.
- */
+/* What a graph of the key has of what is served, and of changed blocks as a scan sees them. */
 static HgLent *
 hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 				  const HgGraphKey *key)
@@ -210,7 +206,7 @@ hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	}
 	hg_lent_end(lent);
 	lent->bytes += hg_resident_scan_lent_bytes(table->resident);
-	lent->whole = scan != NULL && blocks == hg_heap_blocks_count(scan);
+	lent->whole = blocks == hg_heap_blocks_count(scan);
 	return lent;
 }
 
@@ -230,17 +226,14 @@ hg_scan_lend_too(HgScanTable *table, const HgSharedLent *shared, dsa_area *area)
 	hg_scan_table_graph_key(table, &key);
 	columns = hg_scan_lent_columns(table);
 	lent = hg_shared_lent_attach(shared, area, table->node->ss.ss_currentRelation, &key, served,
-								 table->nattnos, columns);
+								 table->nattnos, columns, table->resident);
 	pfree(columns);
-	for (int i = 0; i < served->nsegments; i++)
-		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_resident_scan_pass(table->resident, &served->segments[i]);
 	return lent;
 }
 
 /*
  * Have it decided what is served of a scan, none of whose rows was read, and which is begun unless
- * it is a parallel one; false where some were.
+ * it is a parallel one; false where some were.  Returns a scan to look at blocks with.
  */
 static bool
 hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
@@ -248,14 +241,15 @@ hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
 	SeqScanState *node = table->node;
 	MemoryContext old;
 
-	*scan = NULL;
-
-	/* a parallel scan is begun later, when there may be more blocks */
+	/* a parallel scan is begun later, when there may be more blocks; this one is not counted */
 	if (parallel)
 	{
+		if (!node->ss.ps.plan->parallel_aware || node->ss.ss_currentScanDesc != NULL)
+			return false;
+		*scan = hg_beginscan_tid(node->ss.ss_currentRelation, node->ss.ps.state->es_snapshot);
 		if (!table->decided)
-			hg_scan_table_decide(table, RelationGetNumberOfBlocks(node->ss.ss_currentRelation));
-		return node->ss.ps.plan->parallel_aware && node->ss.ss_currentScanDesc == NULL;
+			hg_scan_table_decide(table, hg_heap_blocks_count(*scan));
+		return true;
 	}
 	/* what the plan begins lasts */
 	old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
@@ -264,20 +258,17 @@ hg_scan_begin_lending(HgScanTable *table, bool parallel, TableScanDesc *scan)
 	return hg_heap_blocks_unread(*scan) && (*scan)->rs_parallel == NULL;
 }
 
-HgLent *
-hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
+/* Lend what may be, as a scan sees it that has begun; or NULL. */
+static HgLent *
+hg_scan_lend_graph(HgScanTable *table, TableScanDesc scan)
 {
 	PlanState *plan = &table->node->ss.ps;
 	HgGraphKey key;
 	HgPinnedGraph *graph;
 	HgLent *lent;
-	TableScanDesc scan;
 	uint32 nsegments;
 
-	if (shared != NULL && shared->lent)
-		return hg_scan_lend_too(table, shared, area);
-	if (!hg_scan_begin_lending(table, shared != NULL, &scan) || table->resident == NULL ||
-		!hg_scan_select_is_columns(table->select))
+	if (table->resident == NULL || !hg_scan_select_is_columns(table->select))
 		return NULL;
 	hg_scan_table_graph_key(table, &key);
 	(void) hg_resident_scan_served(table->resident, &nsegments);
@@ -291,8 +282,25 @@ hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
 	lent = hg_scan_lend_rows(table, scan, graph, &key);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) lent->rows);
-	if (shared != NULL)
-		hg_shared_lent_publish(shared, area, lent);
+	return lent;
+}
+
+HgLent *
+hg_scan_table_lend(HgScanTable *table, HgSharedLent *shared, dsa_area *area)
+{
+	HgLent *lent;
+	TableScanDesc scan;
+
+	if (shared != NULL && shared->lent)
+		return hg_scan_lend_too(table, shared, area);
+	if (!hg_scan_begin_lending(table, shared != NULL, &scan))
+		return NULL;
+	lent = hg_scan_lend_graph(table, scan);
+	if (shared == NULL)
+		return lent;
+	table_endscan(scan);
+	if (lent != NULL)
+		hg_shared_lent_publish(shared, area, lent, table->resident);
 	return lent;
 }
 

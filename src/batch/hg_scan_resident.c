@@ -49,7 +49,8 @@ struct HgResidentScan
 	uint32 nsegments;
 	const HgServedSegment **segments; /* [nsegments] by number; NULL: none of it is served */
 	bool *lent;						  /* [nsegments] that are passed over; NULL: none is */
-	HgChangedBlocks **older;		  /* [nsegments] of these; NULL: of none, or not of that one */
+	HgChangedBlocks **older; /* [nsegments] of these; NULL: of none, or not of that one ... */
+	bool older_shared;		 /* ... and they lie in memory of several processes */
 	HgHeapBlocks blocks;
 	BlockNumber pending; /* what comes next, where that is known; else invalid */
 
@@ -362,21 +363,42 @@ hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegment *segment, 
 	return nrows;
 }
 
+/* Where the changed blocks of a segment are told of. */
+static HgChangedBlocks **
+hg_resident_scan_older_place(HgResidentScan *resident, const HgServedSegment *segment)
+{
+	if (resident->older == NULL)
+		resident->older = MemoryContextAllocZero(GetMemoryChunkContext(resident),
+												 resident->nsegments * sizeof(HgChangedBlocks *));
+	return &resident->older[segment->version->first / HG_SEGMENT_BLOCKS];
+}
+
 void
 hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment, int block,
 							const HgHeapLines *lines)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
-	HgChangedBlocks **place;
+	HgChangedBlocks **place = hg_resident_scan_older_place(resident, segment);
 
-	if (resident->older == NULL)
-		resident->older = palloc0(resident->nsegments * sizeof(HgChangedBlocks *));
-	place = &resident->older[segment->version->first / HG_SEGMENT_BLOCKS];
-	if (*place == NULL)
-		*place = palloc0(sizeof(HgChangedBlocks));
-	hg_changed_add(*place, block, lines);
+	*place = hg_changed_add(*place, block, lines);
 	resident->blocks_from_heap += lines->nothers == 0;
 	MemoryContextSwitchTo(old);
+}
+
+const HgChangedBlocks *
+hg_resident_scan_lent_older(const HgResidentScan *resident, const HgServedSegment *segment)
+{
+	if (resident->older == NULL)
+		return NULL;
+	return resident->older[segment->version->first / HG_SEGMENT_BLOCKS];
+}
+
+void
+hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *segment,
+							HgChangedBlocks *older)
+{
+	*hg_resident_scan_older_place(resident, segment) = older;
+	resident->older_shared = true;
 }
 
 Size
@@ -395,11 +417,14 @@ hg_resident_scan_return_lent(HgResidentScan *resident)
 	if (resident->lent != NULL)
 		pfree(resident->lent);
 	resident->lent = NULL;
-	for (uint32 i = 0; resident->older != NULL && i < resident->nsegments; i++)
-		hg_changed_free(resident->older[i]);
+	for (uint32 i = 0;
+		 resident->older != NULL && !resident->older_shared && i < resident->nsegments; i++)
+		if (resident->older[i] != NULL)
+			pfree(resident->older[i]);
 	if (resident->older != NULL)
 		pfree(resident->older);
 	resident->older = NULL;
+	resident->older_shared = false;
 }
 
 void

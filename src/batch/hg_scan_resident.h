@@ -24,6 +24,7 @@
 #include "batch/hg_batch.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_predicate_judge.h"
+#include "batch/hg_scan_changed.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_validity.h"
 
@@ -93,7 +94,16 @@ extern uint32 hg_resident_scan_lend(HgResidentScan *resident, const HgServedSegm
 extern void hg_resident_scan_lend_older(HgResidentScan *resident, const HgServedSegment *segment,
 										int block, const HgHeapLines *lines);
 
-/* What the scan keeps of such lines. */
+/*
+ * What the scan keeps of such blocks of a segment; NULL: there are none.  And another process's,
+ * which stay where they are: this one passes over their rows too.
+ */
+extern const HgChangedBlocks *hg_resident_scan_lent_older(const HgResidentScan *resident,
+														  const HgServedSegment *segment);
+extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgServedSegment *segment,
+										HgChangedBlocks *older);
+
+/* What all that takes. */
 extern Size hg_resident_scan_lent_bytes(const HgResidentScan *resident);
 
 /* From the next rescan on no segment is passed over. */

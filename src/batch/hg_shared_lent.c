@@ -14,7 +14,8 @@
 /* What is lent of a segment that is served, if the graph has it. */
 typedef struct HgSharedLentSegment
 {
-	dsa_pointer bits; /* of its rows; invalid: all or none of them */
+	dsa_pointer bits;  /* of its rows; invalid: all or none of them */
+	dsa_pointer older; /* HgChangedBlocks; invalid: none */
 	uint32 count;
 } HgSharedLentSegment;
 
@@ -35,7 +36,8 @@ hg_shared_lent_allocate(HgSharedLent *shared, dsa_area *area, Size bytes, dsa_po
 }
 
 void
-hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent)
+hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent,
+					   const HgResidentScan *scan)
 {
 	const HgServed *served = lent->served;
 	HgServedCopy *copies;
@@ -51,10 +53,12 @@ hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent)
 	for (int i = 0; i < served->nsegments; i++)
 	{
 		const HgServedSegment *segment = &served->segments[i];
+		const HgChangedBlocks *older = hg_resident_scan_lent_older(scan, segment);
 		uint32 part = segment->version->first / HG_SEGMENT_BLOCKS;
 
 		copies[i] = (HgServedCopy){.version = segment->pointer, .blocks = *segment->blocks};
-		segments[i] = (HgSharedLentSegment){.bits = InvalidDsaPointer, .count = lent->counts[part]};
+		segments[i] = (HgSharedLentSegment){
+			.bits = InvalidDsaPointer, .older = InvalidDsaPointer, .count = lent->counts[part]};
 		if (lent->bits[part] != NULL)
 		{
 			Size bytes = hg_segment_bits_bytes(segment->version->nrows);
@@ -62,6 +66,10 @@ hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent)
 			memcpy(hg_shared_lent_allocate(shared, area, bytes, &segments[i].bits),
 				   lent->bits[part], bytes);
 		}
+		if (older != NULL)
+			memcpy(
+				hg_shared_lent_allocate(shared, area, hg_changed_bytes(older), &segments[i].older),
+				older, hg_changed_bytes(older));
 	}
 	shared->lent = true;
 }
@@ -75,19 +83,26 @@ hg_shared_lent_served(const HgSharedLent *shared, dsa_area *area)
 HgLent *
 hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
 					  const HgGraphKey *key, const HgServed *served, int ncolumns,
-					  const HgResidentColumn *columns)
+					  const HgResidentColumn *columns, HgResidentScan *scan)
 {
 	const HgSharedLentSegment *segments = dsa_get_address(area, shared->segments);
 	HgPinnedGraph *graph = hg_resident_graph_pin_too(shared->graph);
 	HgLent *lent = hg_lent_create(rel, graph, key, served, shared->nparts, ncolumns, columns);
 
 	for (int i = 0; i < served->nsegments; i++)
-		if (hg_lent_has_version(lent, served->segments[i].version))
-			hg_lent_add(lent, &served->segments[i],
-						DsaPointerIsValid(segments[i].bits)
-							? dsa_get_address(area, segments[i].bits)
-							: NULL,
-						segments[i].count);
+	{
+		const HgServedSegment *segment = &served->segments[i];
+
+		if (!hg_lent_has_version(lent, segment->version))
+			continue;
+		hg_lent_add(lent, segment,
+					DsaPointerIsValid(segments[i].bits) ? dsa_get_address(area, segments[i].bits)
+														: NULL,
+					segments[i].count);
+		hg_resident_scan_pass(scan, segment);
+		if (DsaPointerIsValid(segments[i].older))
+			hg_resident_scan_pass_older(scan, segment, dsa_get_address(area, segments[i].older));
+	}
 	hg_lent_end(lent);
 	return lent;
 }

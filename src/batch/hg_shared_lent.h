@@ -5,8 +5,9 @@
  *
  * Which rows are lent (hg_lent.h) is decided once, by the leader before there are workers, and told
  * to them: the graph version and the versions of segments, which lie in the memory of all, and the
- * bits of the rows that a qual leaves, in the query's DSA.  Each process pins these versions for
- * itself.  So all of them have the same lent rows under the same numbers, and pass over the same
+ * bits of the rows that a qual leaves, in the query's DSA, beside line pointers of what is to be
+ * read of blocks of which some rows are lent (hg_scan_changed.h).  Each process pins these versions
+ * for itself.  So all of them have the same lent rows under the same numbers, and pass over the same
  * blocks of the table; whoever is to join what is whose is the join's to say.
  *
  * A process that begins late must not find versions that have been freed.  The leader HOLDS what it
@@ -25,6 +26,7 @@
 #include "utils/dsa.h"
 
 #include "batch/hg_lent.h"
+#include "batch/hg_scan_resident.h"
 
 /* In the query's DSM: no pointers. */
 typedef struct HgSharedLent
@@ -44,18 +46,19 @@ typedef struct HgSharedLent
 /* Nothing is lent. */
 extern void hg_shared_lent_init(HgSharedLent *shared);
 
-/* Tell others of lent rows. */
-extern void hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent);
+/* Tell others of lent rows of a scan. */
+extern void hg_shared_lent_publish(HgSharedLent *shared, dsa_area *area, const HgLent *lent,
+								   const HgResidentScan *scan);
 
 /* What the scan is served of which rows are lent, pinned, in CurrentMemoryContext. */
 extern HgServed *hg_shared_lent_served(const HgSharedLent *shared, dsa_area *area);
 
 /*
- * The same rows in another process, in CurrentMemoryContext, of what is served here: see
- * hg_lent_create().
+ * The same rows in another process, in CurrentMemoryContext, of what is served here, and its scan
+ * passes over them: see hg_lent_create().
  */
 extern HgLent *hg_shared_lent_attach(const HgSharedLent *shared, dsa_area *area, Relation rel,
 									 const HgGraphKey *key, const HgServed *served, int ncolumns,
-									 const HgResidentColumn *columns);
+									 const HgResidentColumn *columns, HgResidentScan *scan);
 
 #endif /* HG_SHARED_LENT_H */

@@ -32,6 +32,14 @@ joins('p(oi|io)', 'p?[oi]?', 'all in step');
 sql('update b set w = w + 1 where id % 70 = 3; delete from b where id between 2000 and 2100; insert into b select id + 10000, k2, k4, k8, w, m, u, wide from b where id < 60');
 joins('p(oi|io)', 'p?[oi]?', 'inner rows have changed');
 sql("update a set v = v + 1, k4 = k4 + 1 where id % 90 = 3; delete from a where id between 5000 and 5200; insert into a select id + 20000, k2, k4, k8, v, n, t, wide from a where id < 80");
+{
+	# The leader finds out which rows of changed blocks are the graphs' still, and all processes read the others alone.
+	my $looks = 'select blocks_looked_at + looks_recalled from hashgraph_stat_resident';
+	my $before = sql($looks);
+
+	same_is('select count(*), sum(a.v), sum(b.w) from a join b on a.k8 = b.k8', 'p(oi|io)', 'changed blocks of both sides');
+	cmp_ok(sql($looks), '>=', $before + 20, '... are looked at');
+}
 joins('p(oi|io)', 'p?[oi]?', 'rows of both sides have changed');
 sql("begin; update a set k8 = k8 + 3 where id % 100 = 0; delete from b where id % 100 = 0");
 same_is("select a.id, a.v, b.id as i from a $_ b on a.k8 = b.k8", 'p(oi|io)', "own changes: $_") foreach @types;
