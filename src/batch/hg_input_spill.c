@@ -99,3 +99,11 @@ hg_input_set_source(HgInput *input, HgSpill *source, int partition)
 	input->partition = partition;
 	input->at_end = false;
 }
+
+void
+hg_input_end_source(HgInput *input)
+{
+	hg_input_clear(input);
+	input->source = NULL;
+	input->at_end = true;
+}

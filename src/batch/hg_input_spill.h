@@ -21,4 +21,7 @@ extern void hg_input_spill(HgInput *input, HgSpill *spill);
 /* Read from a partition from now on; what is held is forgotten. */
 extern void hg_input_set_source(HgInput *input, HgSpill *source, int partition);
 
+/* All partitions have been read: what is held is forgotten, and there is no more. */
+extern void hg_input_end_source(HgInput *input);
+
 #endif /* HG_INPUT_SPILL_H */

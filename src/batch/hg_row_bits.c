@@ -3,7 +3,8 @@
  * hg_row_bits.c
  *	  A bit for each row of a chunk: has it found a match yet?
  *
- * A chunk in a file: its HgRowCounts, then rows / 8 + 1 bytes of bits.
+ * A chunk in a file: its HgRowCounts, then the bytes that have its bits, of which the first one may
+ * have others' too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,7 +48,7 @@ hg_row_bits_charge(HgRowBits *set)
 	hg_charge_set(&set->charge, set->allocated + files * HG_SPILL_FILE_BYTES);
 }
 
-/* Room for the bits of a chunk, contents undefined. */
+/* Room for so many bits: those that were not there are zero. */
 static void
 hg_row_bits_reserve(HgRowBits *set, uint64 rows)
 {
@@ -55,26 +56,39 @@ hg_row_bits_reserve(HgRowBits *set, uint64 rows)
 
 	if (bytes <= set->allocated)
 		return;
-	if (set->bits != NULL)
-		pfree(set->bits);
-	set->bits = NULL;
-	set->allocated = 0;
-	set->bits = MemoryContextAllocHuge(set->context, bytes);
+	set->bits = set->bits == NULL ? MemoryContextAllocHuge(set->context, bytes)
+								  : repalloc_huge(set->bits, bytes);
+	hg_block_clear(set->bits + set->allocated, bytes - set->allocated);
 	set->allocated = bytes;
 	hg_row_bits_charge(set);
 }
 
 void
-hg_row_bits_reset(HgRowBits *set, uint64 rows)
+hg_row_bits_clear(HgRowBits *set)
 {
-	hg_row_bits_reserve(set, rows);
-	hg_block_clear(set->bits, hg_row_bits_bytes(rows));
+	if (set->bits != NULL)
+		hg_block_clear(set->bits, set->allocated);
+}
+
+/* The bits of a byte that stand ahead of those from a row on. */
+static inline uint8
+hg_row_bits_ahead(uint64 first)
+{
+	return (uint8) ((1 << first % 8) - 1);
 }
 
 void
-hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
+hg_row_bits_reset(HgRowBits *set, uint64 first, uint64 rows)
 {
-	Size bytes = hg_row_bits_bytes(counts.rows);
+	hg_row_bits_reserve(set, first + rows);
+	set->bits[first / 8] &= hg_row_bits_ahead(first);
+	hg_block_clear(set->bits + first / 8 + 1, hg_row_bits_bytes(first + rows) - first / 8 - 1);
+}
+
+void
+hg_row_bits_save(HgRowBits *set, uint64 first, HgRowCounts counts)
+{
+	Size end = hg_row_bits_bytes(first + counts.rows);
 
 	if (set->current == NULL)
 	{
@@ -86,28 +100,31 @@ hg_row_bits_save(HgRowBits *set, HgRowCounts counts)
 		hg_row_bits_charge(set);
 	}
 	BufFileWrite(set->current, &counts, sizeof(counts));
-	for (Size at = 0; at < bytes; at += HG_BITS_AT_ONCE)
+	for (Size at = first / 8; at < end; at += HG_BITS_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(set->current, set->bits + at, Min(bytes - at, HG_BITS_AT_ONCE));
+		BufFileWrite(set->current, set->bits + at, Min(end - at, HG_BITS_AT_ONCE));
 	}
 }
 
 bool
-hg_row_bits_restore(HgRowBits *set, HgRowCounts *counts)
+hg_row_bits_restore(HgRowBits *set, uint64 first, HgRowCounts *counts)
 {
-	Size bytes;
+	Size end;
+	uint8 ahead;
 
 	if (set->previous == NULL ||
 		BufFileReadMaybeEOF(set->previous, counts, sizeof(*counts), true) == 0)
 		return false;
-	hg_row_bits_reserve(set, counts->rows);
-	bytes = hg_row_bits_bytes(counts->rows);
-	for (Size at = 0; at < bytes; at += HG_BITS_AT_ONCE)
+	hg_row_bits_reserve(set, first + counts->rows);
+	end = hg_row_bits_bytes(first + counts->rows);
+	ahead = set->bits[first / 8] & hg_row_bits_ahead(first);
+	for (Size at = first / 8; at < end; at += HG_BITS_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		BufFileReadExact(set->previous, set->bits + at, Min(bytes - at, HG_BITS_AT_ONCE));
+		BufFileReadExact(set->previous, set->bits + at, Min(end - at, HG_BITS_AT_ONCE));
 	}
+	set->bits[first / 8] = (set->bits[first / 8] & ~hg_row_bits_ahead(first)) | ahead;
 	return true;
 }
 

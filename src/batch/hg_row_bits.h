@@ -11,6 +11,8 @@
  *	reading 2	restore, set ..., save, restore, ..., next_reading
  *	last one	restore, set ..., restore, ..., forget
  *
+ * Bits ahead of a chunk's, of rows that are there for all chunks, stay in memory meanwhile.
+ *
  * Where the processes of a parallel query join together, they set the bits of all rows in
  * shared memory.
  *
@@ -57,17 +59,23 @@ typedef struct HgRowBits
 /* No bits, in CurrentMemoryContext.  Bits and the files' buffers are charged to a budget. */
 extern HgRowBits *hg_row_bits_create(HgBudget *budget);
 
-/* Make all bits of a chunk of rows zero. */
-extern void hg_row_bits_reset(HgRowBits *set, uint64 rows);
-
-/* Write the bits of a chunk behind those of the chunks before. */
-extern void hg_row_bits_save(HgRowBits *set, HgRowCounts counts);
+/* Make all bits that there are zero. */
+extern void hg_row_bits_clear(HgRowBits *set);
 
 /*
- * Take up the bits of the next chunk of the reading before; its rows in *counts.  False
- * after the last one.
+ * Make the bits of a chunk of rows zero, from first on.  Those ahead of it stay as they are, and
+ * are zero if they were not there.
  */
-extern bool hg_row_bits_restore(HgRowBits *set, HgRowCounts *counts);
+extern void hg_row_bits_reset(HgRowBits *set, uint64 first, uint64 rows);
+
+/* Write the bits of a chunk, from first on, behind those of the chunks before. */
+extern void hg_row_bits_save(HgRowBits *set, uint64 first, HgRowCounts counts);
+
+/*
+ * Take up the bits of the next chunk of the reading before, from first on; its rows in *counts.
+ * False after the last one.
+ */
+extern bool hg_row_bits_restore(HgRowBits *set, uint64 first, HgRowCounts *counts);
 
 /* What was saved is what will be restored from now on. */
 extern void hg_row_bits_next_reading(HgRowBits *set);

@@ -177,9 +177,9 @@ hg_graph_price(const HgJoinPath *path, const HgLendShape *shape, const bool lend
 /* What a join costs whose sides may have graphs. */
 static bool
 hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
-					   const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
+					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
-	HgLendShape shape = {.inner_spills = inner_spills,
+	HgLendShape shape = {.spills_apart = hg_join_spills_apart(path->join_type, path->together),
 						 .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool lend[2] = {false, false};
@@ -188,6 +188,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 	hg_graph_shares(root, path, &shape);
 	if (shape.lent[HG_OUTER] == 0 && shape.lent[HG_INNER] == 0)
 		return false;
+	shape.inner_room = inner_room * processes;
 	shape.pairs = path->custom.path.rows * processes;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -214,10 +215,10 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 
 bool
 hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
-			  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost)
+			  const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
 	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
 		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_lend_enabled())
 		return false;
-	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_spills, cost);
+	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_room, cost);
 }

@@ -17,18 +17,18 @@ typedef struct HgGraphCost
 {
 	Cost startup; /* to read what is not lent */
 	Cost run;	  /* and to join */
-	Cost asked;	  /* all of it where a device is asked for no more than the number of pairs, or groups
-				   * of them; negative: there is none that could be */
+	Cost asked; /* all of it where a device is asked for no more than the number of pairs, or groups
+				 * of them; negative: there is none that could be */
 } HgGraphCost;
 
 /*
  * What it costs to join the inputs of a path, whose rows are filled in, where some of their rows
  * are lent (executor/join/hg_join_lend.h), with columns[] of each side returned; input_costs[] is
- * what reading each of them costs.  inner_spills: inner rows would go to disk otherwise.  False
- * where none would be lent.
+ * what reading each of them costs.  A process may hold so many inner rows in memory.  False where
+ * none would be lent.
  */
 extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
-						  const Cost input_costs[2], bool inner_spills, HgGraphCost *cost);
+						  const Cost input_costs[2], double inner_room, HgGraphCost *cost);
 
 /* Are all clauses of a relation decided over columns, whatever plans compute? */
 extern bool hg_graph_takes_quals(const RelOptInfo *rel);

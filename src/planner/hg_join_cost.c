@@ -486,7 +486,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	hg_share_read_once(reading, path->read_once, workers);
 	if ((inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) &&
 		hg_graph_cost(root, path, exact ? columns : rechecked, reading,
-					  memory > get_hash_memory_limit() / 2, &graph))
+					  (double) (get_hash_memory_limit() / 2) / row_bytes, &graph))
 	{
 		if (graph.startup + graph.run < startup + run)
 		{

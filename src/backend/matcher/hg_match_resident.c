@@ -22,6 +22,9 @@
  * and an outer row's matches with lent inner rows follow each other, and those with held ones do:
  * where one match of a row counts, and there are both, the caller looks to that.
  *
+ * Held rows that do not fit into memory may come in several matchers, and pairs of lent rows be
+ * another one's.
+ *
  * Where the caller looks at one side's rows alone, and not at their order, those of lent x lent are
  * tallied (engine/hg_flat.h), if there are enough of them: what he fetches for them then lies in
  * order, too.
@@ -45,8 +48,14 @@
 #include "backend/matcher/hg_match_team.h"
 #include "hg_guc.h"
 
-/* Held outer keys are looked up where there are so many times as many lent rows. */
+/*
+ * Held outer keys are looked up, in the order that they come in, where there are so many times as
+ * many lent rows; as long as there are fewer than the latter a graph of them finds them in the
+ * order of vertices, which is faster, but takes memory: one part in so many of what there is.
+ */
 #define HG_LOOKUP_ROWS 8
+#define HG_LOOKUP_FEW_ROWS 512
+#define HG_LOOKUP_SHARE 4
 
 /*
  * Rows are tallied where values of them would not be in a near cache, and matches are expected of
@@ -140,6 +149,23 @@ hg_match_resident_holds(const HgMatchTask *task)
 	return task->sides[HG_OUTER].rows > 0 && task->sides[HG_INNER].rows > 0;
 }
 
+/* Is a graph to be made of the held keys of a side, to meet lent rows of the other one? */
+static bool
+hg_match_resident_makes(const HgMatchTask *task, HgSide side)
+{
+	const HgFlatSide *lent = task->spec.lent[hg_other_side(side)];
+	const uint64 rows = task->sides[side].rows;
+	HgFlatShape shape;
+
+	if (lent == NULL || rows == 0)
+		return false;
+	if (side == HG_INNER || rows > lent->graph->rows / HG_LOOKUP_ROWS)
+		return true;
+	shape = hg_flat_shape(task->spec.key_width, rows);
+	return rows > lent->graph->rows / HG_LOOKUP_FEW_ROWS &&
+		   hg_flat_make_bytes(&shape, rows) <= task->spec.direct_limit / HG_LOOKUP_SHARE;
+}
+
 static HgStatus
 hg_match_resident_build(HgMatchSource *source, HgError *error)
 {
@@ -150,13 +176,8 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-	{
-		const HgFlatSide *lent = task->spec.lent[hg_other_side((HgSide) side)];
-
-		if (lent != NULL && task->sides[side].rows > 0 &&
-			(side == HG_INNER || task->sides[side].rows > lent->graph->rows / HG_LOOKUP_ROWS))
+		if (hg_match_resident_makes(task, (HgSide) side))
 			status = hg_match_resident_make(resident, (HgSide) side, error);
-	}
 	resident->build_ms += hg_elapsed_ms(start);
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
@@ -206,7 +227,7 @@ hg_match_resident_has_lent(HgMatchResident *resident)
 {
 	const HgMatcherSpec *spec = &resident->source.task->spec;
 
-	if (spec->lent[HG_OUTER] == NULL || spec->lent[HG_INNER] == NULL)
+	if (spec->lent[HG_OUTER] == NULL || spec->lent[HG_INNER] == NULL || spec->lent_apart)
 		return false;
 	if (spec->team == NULL || !spec->team->at_once)
 		return true;
@@ -228,6 +249,8 @@ hg_match_resident_open_lent(HgMatchResident *resident, HgError *error)
 
 	if (task->spec.team != NULL && !task->spec.team->at_once)
 		work = (HgFlatWork){hg_match_resident_take, task->spec.team->next_part};
+	else if (task->spec.lent_part != NULL)
+		work = (HgFlatWork){hg_match_resident_take, task->spec.lent_part};
 	status = hg_flat_join_open(host, task->spec.lent[HG_OUTER], task->spec.lent[HG_INNER], &work,
 							   &resident->join, error);
 	if (status != HG_OK || !hg_match_resident_tallies(task, &side))

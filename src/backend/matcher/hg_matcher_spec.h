@@ -127,6 +127,14 @@ typedef struct HgMatcherSpec
 	uint32 first_row[2];
 
 	/*
+	 * Pairs of lent rows of both sides are another matcher's.  Else, without a team: NULL, or a
+	 * counter of processes that have a matcher each of the same lent rows, and take these pairs in
+	 * parts.
+	 */
+	bool lent_apart;
+	pg_atomic_uint32 *lent_part;
+
+	/*
 	 * By HgSide: NULL, or what a device keeps of lent rows, as far as is known here.  Both: it is
 	 * to be asked about their pairs, which takes less time.
 	 */

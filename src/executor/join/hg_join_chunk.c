@@ -116,15 +116,15 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected = level == 0 ? hg_join_expected_bytes(inner) : 2.0 * inner->budget.charged;
+	double lent = inner->lent != NULL ? (double) inner->lent->rows : 0;
+	double expected =
+		level == 0 ? hg_join_expected_bytes(inner, lent) : 2.0 * inner->budget.charged;
 	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	HgSpill *sides[2];
 	instr_time start;
 	MemoryContext old;
 
-	/* what is lent is in neither of the files */
-	hg_join_return_lent(state, HG_OUTER);
 	old = MemoryContextSwitchTo(state->memory.context);
 	hg_join_end_sending(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -153,12 +153,32 @@ hg_join_drop_spilled(HgJoinState *state)
 {
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
 	hg_join_spill_drop(&state->spill);
+	state->reading.inner_chunks = state->reading.outer_chunks = 0;
+	hg_join_lend_to_all(state);
 }
 
 /* ---------------------------------------------------------------------
  * The inner side
  * ---------------------------------------------------------------------
  */
+
+/*
+ * Go to disk, with all rows of both sides, or where inner ones are lent still with those that are
+ * not.
+ */
+static void
+hg_join_go_to_disk(HgJoinState *state)
+{
+	if (state->inputs[HG_INNER]->lent == NULL)
+		hg_join_return_lent(state, HG_OUTER);
+	else
+	{
+		if (!state->inputs[HG_OUTER]->at_end)
+			hg_join_lend(state, HG_OUTER);
+		hg_join_lend_to_partitions(state);
+	}
+	hg_join_partition(state, 0);
+}
 
 /* A chunk of the inner side is in memory: where does that lead? */
 static HgJoinPhase
@@ -171,7 +191,8 @@ hg_join_start_pass(HgJoinState *state)
 	state->reading.inner_counted = false;
 	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.keep[HG_INNER],
 						  state->rules.single_inner);
-	hg_join_matched_reset(&state->matched[HG_INNER], hg_input_places(inner));
+	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_places(state, HG_INNER),
+						  hg_input_places(inner));
 	/* no row of the outer side would be returned: it need not be read */
 	if (hg_input_keys(inner) == 0 && (inner->lent == NULL || inner->lent->rows == 0) &&
 		!state->rules.keep[HG_OUTER])
@@ -205,8 +226,8 @@ hg_join_read_inner(HgJoinState *state)
 			!hg_join_expects_lent(state) && hg_join_may_send(state, 1, &columns))
 			hg_join_begin_sending(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
-		/* what is held beside lent rows must be there as a whole */
-		if (!inner->at_end && inner->lent != NULL)
+		/* what is held beside lent rows must be there as a whole, or go to disk */
+		if (!inner->at_end && inner->lent != NULL && !hg_join_stays_lent(state))
 		{
 			hg_join_return_lent(state, HG_INNER);
 			hg_join_fill_inner(state);
@@ -216,7 +237,7 @@ hg_join_read_inner(HgJoinState *state)
 	}
 	if (!inner->at_end)
 	{
-		hg_join_partition(state, 0);
+		hg_join_go_to_disk(state);
 		return HG_JOIN_NEXT_PARTITION;
 	}
 	state->reading.inner_chunks = 0;
@@ -227,16 +248,30 @@ hg_join_read_inner(HgJoinState *state)
 	return hg_join_start_pass(state);
 }
 
+/* All partitions are joined: have lent rows of both sides meet, if there are any. */
+static HgJoinPhase
+hg_join_end_partitions(HgJoinState *state)
+{
+	if (!hg_join_lend_to_lent(state))
+		return HG_JOIN_DONE;
+	hg_join_retire_matcher(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_end_source(state->inputs[side]);
+	state->reading.inner_chunks = 0;
+	return hg_join_start_pass(state);
+}
+
 /* Take the next partition's inner rows; returns the next phase. */
 HgJoinPhase
 hg_join_next_partition(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
+	const bool lent[2] = {outer->lent != NULL, inner->lent != NULL};
 	HgPartitions *partitions;
 
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
-	while ((partitions = hg_join_spill_next(&state->spill, &state->rules)) != NULL)
+	while ((partitions = hg_join_spill_next(&state->spill, &state->rules, lent)) != NULL)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
 		hg_join_retire_matcher(state);
@@ -252,7 +287,7 @@ hg_join_next_partition(HgJoinState *state)
 		hg_join_partition(state, partitions->sides[HG_INNER]->level + 1);
 		hg_join_spill_drop_current(partitions);
 	}
-	return HG_JOIN_DONE;
+	return hg_join_end_partitions(state);
 }
 
 /* The inner rows in memory are joined: take the next ones; returns the next phase. */
@@ -355,6 +390,7 @@ hg_join_next_chunk(HgJoinState *state)
 	HgJoinMatched *matched = &state->matched[HG_OUTER];
 	uint64 limit = hg_join_limit(&state->memory);
 	uint64 used = state->inputs[HG_INNER]->budget.charged;
+	uint64 lasting = hg_join_lasting_places(state, HG_OUTER);
 
 	state->reading.outer_held = false;
 	hg_input_clear(outer);
@@ -362,7 +398,7 @@ hg_join_next_chunk(HgJoinState *state)
 	{
 		HgRowCounts counts;
 
-		if (!hg_row_bits_restore(matched->bits, &counts))
+		if (!hg_row_bits_restore(matched->bits, lasting, &counts))
 			return false;
 		hg_join_fill(state, HG_OUTER, PG_UINT64_MAX, counts.rows + counts.null_rows);
 		if (outer->words->rows != counts.rows || outer->null_rows->rows != counts.null_rows)
@@ -379,7 +415,7 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
 		if (hg_input_rows(outer) == 0 && (outer->lent == NULL || state->reading.outer_chunks > 0))
 			return false;
-		hg_join_matched_reset(matched, hg_input_places(outer));
+		hg_join_matched_reset(matched, lasting, hg_input_places(outer));
 	}
 	state->reading.outer_chunks++;
 	state->reading.outer_held =
@@ -417,7 +453,7 @@ hg_join_read_outer(HgJoinState *state)
 	{
 		reading->outer_ready = false;
 		reading->outer_chunks = 1;
-		hg_join_matched_reset(matched, hg_input_places(outer));
+		hg_join_matched_reset(matched, 0, hg_input_places(outer));
 	}
 	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
 		return hg_join_streams(&state->rules, matched) ? HG_JOIN_STREAM
@@ -455,7 +491,7 @@ hg_join_end_chunk(HgJoinState *state)
 		return state->rules.keep[HG_OUTER] && !state->reading.counts_unmatched ? HG_JOIN_UNMATCHED
 																			   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
-		hg_row_bits_save(state->matched[HG_OUTER].bits,
+		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_places(state, HG_OUTER),
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
 	return HG_JOIN_READ_OUTER;
 }

@@ -30,7 +30,9 @@ hg_join_may_count_unmatched(const HgJoinState *state)
 bool
 hg_join_counts_unmatched(const HgJoinState *state)
 {
-	if (!hg_join_may_count_unmatched(state) || state->reading.outer_chunks != 1)
+	/* lent rows that have no match among each other may have had one in a partition */
+	if (!hg_join_may_count_unmatched(state) || state->reading.outer_chunks != 1 ||
+		state->lending.with != HG_LENT_WITH_ALL)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

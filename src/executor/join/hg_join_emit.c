@@ -335,7 +335,7 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 	/* they are known when all processes are done */
 	if (state->team.joined && !state->team.ends_join)
 		return false;
-	if (hg_join_joins_lent(state, side) &&
+	if (hg_join_ends_lent(state, side) &&
 		hg_join_fill_lent(&state->emission, input, state->inputs[hg_other_side(side)],
 						  state->matched[side].bits, state->output.batch))
 		return true;

@@ -5,8 +5,21 @@
  *
  * A side's table may lend the rows that a resident HashGraph has (batch/hg_lent.h).  They take no
  * memory, and are joined as they are (backend/matcher/hg_match_resident.c); the side's other rows
- * are read and held as ever.  Held inner rows must be there as a whole, or all rows are read, and
- * go to disk; held outer ones may come in chunks, of which the first is joined with the lent ones.
+ * are read and held as ever.  Held inner rows must be there as a whole, held outer ones may come in
+ * chunks, of which the first is joined with the lent ones.
+ *
+ * PARTITIONS.  Where held inner rows don't fit into memory, those of both sides go to disk, cut
+ * into partitions, and lent rows stay what they are.  With L lent and P[i] the rows of a partition,
+ *
+ *		join = sum over i of (Pa[i] x Lb + La x Pb[i] + Pa[i] x Pb[i]) + La x Lb
+ *
+ * because rows of different partitions have different keys.  So each partition meets the other
+ * side's lent rows, whole, and when the last one is joined lent rows meet each other, once.  A row
+ * of a partition has found all of its matches when that is joined; a lent row has when all is done,
+ * and its bit stays until then.  Of a partition that comes in several chunks, as all have one key,
+ * each of a side's rows meets the other's lent ones once: those of inner chunks with the first outer
+ * chunk, those of outer chunks with the first inner one.  Where so many rows are held that it is
+ * cheaper, all are read instead, and go to disk.
  *
  * What is lent once is lent to all executions of the node: the snapshot is the same, and a qual
  * with parameters does not let a table lend.
@@ -14,8 +27,10 @@
  * BELOW A GATHER the leader decides about both sides when it sets up the shared memory, as workers
  * can't tell what the transaction has made, and all must have the same rows lent
  * (batch/hg_shared_lent.h).  What is not lent is read by all together, as ever; where that does not
- * fit into memory the lent rows are read too, by segments, and go to disk with the others.  A side
- * that one of them reads for all is read as a whole.
+ * fit into memory it goes to disk alone, if no bits are wanted, which processes would have to
+ * share: a partition is one process's, and lent rows meet each other in parts that each takes in
+ * turn.  Else the lent rows are read too, by segments, and go to disk with the others.  A side that
+ * one of them reads for all is read as a whole.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -106,6 +121,10 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 			shape->edges[side] = (double) input->lent->graph->flat.rows;
 			shape->kept[side] = hg_resident_graph_is_kept(input->lent->graph, &use);
 			shape->rows[side] = (double) (input->words->rows + input->lent->rows);
+			/* there may be as many as the plan says, and are more than there were so far */
+			if (!input->at_end)
+				shape->rows[side] = Max(shape->rows[side] + (double) input->words->rows,
+										hg_join_planned_rows(state, (HgSide) side) * processes);
 			shape->lent[side] = (double) input->lent->rows / Max(shape->rows[side], 1);
 		}
 		else if (input->at_end)
@@ -119,10 +138,8 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 			shape->kept[side] = extent.kept;
 		}
 	}
-	/* of each process, as the plan estimates it */
-	shape->inner_spills =
-		hg_join_expected_bytes(state->inputs[HG_INNER]) >
-		(double) hg_join_limit(&state->memory) / 2 * (state->read_once == HG_INNER ? processes : 1);
+	shape->inner_room = hg_join_inner_room(state) * processes;
+	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
 }
 
 /* Is a device to be asked about the pairs of both sides' lent rows? */
@@ -176,9 +193,83 @@ hg_join_lend(HgJoinState *state, HgSide side)
 }
 
 /* ---------------------------------------------------------------------
+ * Partitions
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Where held rows don't fit into memory: is it faster to have them alone go to disk, than all rows?
+ */
+static bool
+hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool lend[2])
+{
+	const bool none[2] = {false, false};
+	HgLendShape shape;
+
+	if (hg_force)
+		return true;
+	hg_join_lend_shape(state, &shape);
+	shape.inner_room = 0;
+	hg_join_lend_choose(&shape, fixed, lend);
+	return hg_join_lend_ns(&shape, lend) < hg_join_lend_ns(&shape, none);
+}
+
+bool
+hg_join_stays_lent(const HgJoinState *state)
+{
+	const bool fixed[2] = {state->lending.decided[HG_OUTER], true};
+	bool lend[2] = {state->inputs[HG_OUTER]->lent != NULL, state->inputs[HG_INNER]->lent != NULL};
+
+	return lend[HG_INNER] && hg_join_partitions_pay(state, fixed, lend);
+}
+
+void
+hg_join_lend_to_partitions(HgJoinState *state)
+{
+	state->lending.with = HG_LENT_WITH_PARTITIONS;
+	/* no lent row has found a match: see hg_join_lasting_places() */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_row_bits_clear(state->matched[side].bits);
+}
+
+bool
+hg_join_lend_to_lent(HgJoinState *state)
+{
+	if (state->lending.with != HG_LENT_WITH_PARTITIONS)
+		return false;
+	state->lending.with = HG_LENT_WITH_LENT;
+	return true;
+}
+
+void
+hg_join_lend_to_all(HgJoinState *state)
+{
+	state->lending.with = HG_LENT_WITH_ALL;
+}
+
+uint64
+hg_join_lasting_places(const HgJoinState *state, HgSide side)
+{
+	const HgLent *lent = state->inputs[side]->lent;
+
+	return state->lending.with != HG_LENT_WITH_ALL && lent != NULL ? hg_lent_places(lent, 0) : 0;
+}
+
+/* ---------------------------------------------------------------------
  * Below a Gather
  * ---------------------------------------------------------------------
  */
+
+/* Are held rows of all processes to go to disk alone, where they don't fit? */
+static bool
+hg_join_stays_lent_together(const HgJoinState *state)
+{
+	const bool fixed[2] = {true, true};
+	bool lend[2] = {state->inputs[HG_OUTER]->lent != NULL, state->inputs[HG_INNER]->lent != NULL};
+
+	return lend[HG_INNER] && hg_join_spills_apart(state->rules.join_type, true) &&
+		   hg_join_partitions_pay(state, fixed, lend);
+}
 
 void
 hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
@@ -205,6 +296,7 @@ hg_join_lend_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	shared->lends = hg_join_has_lent(state);
 	shared->at_once = hg_join_asks_device(state);
+	shared->stays_lent = hg_join_stays_lent_together(state);
 	/* what it guards lies in the memory of residents */
 	if (shared->lends)
 		LWLockInitialize(&shared->lending, hg_resident_tranche());
@@ -220,7 +312,7 @@ hg_join_lend_again(HgJoinState *state)
 		HgSharedLent *lent = &shared->lent[side];
 
 		/* the last execution has read all rows, and so does the next one */
-		if (lent->lent && pg_atomic_read_u32(&shared->spill_bits) != 0)
+		if (lent->lent && !shared->stays_lent && pg_atomic_read_u32(&shared->spill_bits) != 0)
 		{
 			hg_input_return_lent(state->inputs[side]);
 			lent->lent = false;
@@ -296,8 +388,16 @@ hg_join_return_lent(HgJoinState *state, HgSide side)
 bool
 hg_join_joins_lent(const HgJoinState *state, HgSide side)
 {
-	return state->inputs[side]->lent != NULL &&
-		   (side == HG_INNER || state->reading.outer_chunks <= 1);
+	const uint64 chunks =
+		side == HG_OUTER ? state->reading.outer_chunks : state->reading.inner_chunks;
+
+	return state->inputs[side]->lent != NULL && chunks <= 1;
+}
+
+bool
+hg_join_ends_lent(const HgJoinState *state, HgSide side)
+{
+	return state->lending.with != HG_LENT_WITH_PARTITIONS && hg_join_joins_lent(state, side);
 }
 
 bool
@@ -307,9 +407,9 @@ hg_join_lent_repeats(const HgJoinState *state, uint64 inner_held)
 	bool apart = state->inputs[HG_INNER]->lent != NULL ||
 				 (state->team.shared != NULL && state->inputs[HG_OUTER]->lent != NULL);
 
-	/* an inner side that is unique has no other match */
+	/* an inner side that is unique has no other match; partitions have rows, as a whole */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
-		   inner_held > 0;
+		   (inner_held > 0 || state->lending.with != HG_LENT_WITH_ALL);
 }
 
 /* Find the columns of a side that a reduction needs on a device; false where one is not there. */
@@ -371,8 +471,16 @@ hg_join_note_missed(const HgJoinState *state)
 void
 hg_join_lend_to_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
-	const bool on_device =
-		state->team.shared != NULL ? state->team.shared->at_once : hg_join_asks_device(state);
+	HgJoinShared *shared = state->team.shared;
+	bool on_device = shared != NULL ? shared->at_once : hg_join_asks_device(state);
+
+	if (state->lending.with != HG_LENT_WITH_ALL)
+	{
+		spec->lent_apart = state->lending.with == HG_LENT_WITH_PARTITIONS;
+		spec->lent_part = shared != NULL ? &shared->next_part : NULL;
+		/* who asks a device is agreed on by those that build together */
+		on_device &= !spec->lent_apart && shared == NULL;
+	}
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -16,8 +16,17 @@
 typedef struct HgJoinState HgJoinState;	  /* hg_join_state.h */
 typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
 
+/* What lent rows of a side are joined with. */
+typedef enum HgLentWith
+{
+	HG_LENT_WITH_ALL = 0,	 /* lent rows of the other side, and those that are held ... */
+	HG_LENT_WITH_PARTITIONS, /* ... which are too many, and come in partitions from disk ... */
+	HG_LENT_WITH_LENT		 /* ... until, in the end, lent rows meet each other */
+} HgLentWith;
+
 typedef struct HgJoinLending
 {
+	HgLentWith with;
 	bool decided[2];	/* by HgSide: rows of it are lent to all executions, or none are */
 	bool too_late;		/* in a worker: the leader has ended, and let go of what it has lent */
 	HgKeptLent kept[2]; /* by HgSide: what a device was last known to keep */
@@ -53,6 +62,25 @@ extern void hg_join_end_lending(HgJoinShared *shared);
 /* The join goes to disk: have lent rows be read behind the others. */
 extern void hg_join_read_lent_back(HgJoinState *state);
 
+/*
+ * Rows that are read beside lent inner ones don't fit into memory: do they alone go to disk?  Else
+ * all rows are read, and go there.
+ */
+extern bool hg_join_stays_lent(const HgJoinState *state);
+
+/*
+ * They go there: lent rows of either side meet those of the other side's partitions.  When all
+ * partitions are joined, lent rows meet each other: false where none are lent, or they have.
+ */
+extern void hg_join_lend_to_partitions(HgJoinState *state);
+extern bool hg_join_lend_to_lent(HgJoinState *state);
+
+/* Nothing is on disk any more. */
+extern void hg_join_lend_to_all(HgJoinState *state);
+
+/* Places of a side's rows that stay in memory from one partition to the next: the first ones. */
+extern uint64 hg_join_lasting_places(const HgJoinState *state, HgSide side);
+
 /* Whose rows are lent, or would be as things stand. */
 extern void hg_join_expect_lent(const HgJoinState *state, bool lent[2]);
 
@@ -65,8 +93,11 @@ extern bool hg_join_expects_lent(const HgJoinState *state);
 /* Have all rows of a side be read, from its start, if some are lent. */
 extern void hg_join_return_lent(HgJoinState *state, HgSide side);
 
-/* Are lent rows of a side joined with what is in memory?  Those of the outer one are once. */
+/* Are lent rows of a side joined with what is in memory?  They are with each of its rows once. */
 extern bool hg_join_joins_lent(const HgJoinState *state, HgSide side);
+
+/* ... and then, or did they find no more matches before: is it known which have found none? */
+extern bool hg_join_ends_lent(const HgJoinState *state, HgSide side);
 
 /*
  * Where one match of an outer row counts, and so many inner rows are held, by all processes: may

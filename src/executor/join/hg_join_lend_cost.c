@@ -58,6 +58,23 @@ hg_lend_meet_ns(double outer, double inner)
 	return Min((outer + inner) * HG_LEND_EDGE_NS, few * HG_LEND_LOOKUP_NS);
 }
 
+/* Held outer rows meet a graph: a few of them at a time, where they come in partitions. */
+static double
+hg_lend_look_up_ns(double held, double lent, bool spills)
+{
+	double looked_up = held * HG_LEND_LOOKUP_NS;
+
+	return spills ? looked_up
+				  : Min(looked_up, held * HG_LEND_MAKE_NS + hg_lend_meet_ns(held, lent));
+}
+
+bool
+hg_join_spills_apart(JoinType join_type, bool together)
+{
+	/* which lent rows have found a match would be known to all processes together, and to none */
+	return !together || join_type == JOIN_INNER;
+}
+
 double
 hg_join_processes(int workers)
 {
@@ -100,6 +117,7 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 {
 	double held[2]; /* rows that are read ... */
 	double lent[2]; /* ... and edges of the graph */
+	bool spills;	/* the former go to disk */
 	const bool asked = hg_lend_asks_device(shape, lend);
 	bool streams;
 	double ns = 0;
@@ -112,6 +130,14 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 		lent[side] = shape->edges[side] * share;
 		ns += lend[side] ? shape->edges[side] * HG_LEND_FIXED_NS : 0;
 	}
+	spills = held[HG_INNER] > shape->inner_room;
+	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)
+		/* outer rows are lent beside inner ones, or those fit */
+		if (!shape->spills_apart || lent[HG_INNER] == 0)
+		{
+			held[side] = shape->rows[side];
+			lent[side] = 0;
+		}
 	streams = lent[HG_OUTER] == 0 && lent[HG_INNER] == 0 && held[HG_INNER] <= HG_LEND_STREAM_ROWS;
 	ns += held[HG_INNER] * HG_LEND_HOLD_NS;
 	ns += held[HG_OUTER] * (streams ? HG_LEND_STREAM_NS : HG_LEND_HOLD_NS);
@@ -122,18 +148,18 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 	/* the four parts of hg_match_resident.c */
 	if (held[HG_OUTER] > 0 && held[HG_INNER] > 0 && !streams)
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_JOIN_NS;
-	if (shape->inner_spills && lent[HG_INNER] == 0)
+	if (spills)
 		ns += (held[HG_OUTER] + held[HG_INNER]) * HG_LEND_SPILL_NS;
 	if (asked)
 		ns += HG_LEND_ASK_NS + (lent[HG_OUTER] + lent[HG_INNER]) * HG_LEND_ASKED_NS;
 	else if (lent[HG_OUTER] > 0 && lent[HG_INNER] > 0)
 		ns += hg_lend_meet_ns(lent[HG_OUTER], lent[HG_INNER]);
 	if (lent[HG_OUTER] > 0)
-		ns += held[HG_INNER] * HG_LEND_MAKE_NS + hg_lend_meet_ns(lent[HG_OUTER], held[HG_INNER]);
+		ns += held[HG_INNER] * HG_LEND_MAKE_NS +
+			  (spills ? held[HG_INNER] * HG_LEND_LOOKUP_NS
+					  : hg_lend_meet_ns(lent[HG_OUTER], held[HG_INNER]));
 	if (lent[HG_INNER] > 0)
-		ns +=
-			Min(held[HG_OUTER] * HG_LEND_LOOKUP_NS,
-				held[HG_OUTER] * HG_LEND_MAKE_NS + hg_lend_meet_ns(held[HG_OUTER], lent[HG_INNER]));
+		ns += hg_lend_look_up_ns(held[HG_OUTER], lent[HG_INNER], spills);
 	return ns;
 }
 

@@ -12,21 +12,27 @@
 
 #include "postgres.h"
 
+#include "nodes/nodes.h"
+
 #include "engine/hg_engine.h"
 
 /* What is expected of a join. */
 typedef struct HgLendShape
 {
-	double rows[2];	   /* by HgSide: that the side has, behind its quals */
-	double lent[2];	   /* ... the share of the side's table that may be lent; 0: none */
-	double edges[2];   /* ... and the rows of that table */
-	bool kept[2];	   /* ... and a device keeps its graph */
-	bool answered;	   /* nothing is asked for but the number of joined rows, or groups that a device
-						* can make of them */
-	int columns[2];	   /* ... and the columns that are needed of a joined row */
-	double pairs;	   /* joined rows */
-	bool inner_spills; /* inner rows that are held would not fit into work memory */
+	double rows[2];	 /* by HgSide: that the side has, behind its quals */
+	double lent[2];	 /* ... the share of the side's table that may be lent; 0: none */
+	double edges[2]; /* ... and the rows of that table */
+	bool kept[2];	 /* ... and a device keeps its graph */
+	bool answered;	 /* nothing is asked for but the number of joined rows, or groups that a device
+					  * can make of them */
+	int columns[2];	 /* ... and the columns that are needed of a joined row */
+	double pairs;	 /* joined rows */
+	double inner_room; /* inner rows that may be held in work memory; where more are ... */
+	bool spills_apart; /* ... held rows go to disk alone, and lent ones don't */
 } HgLendShape;
+
+/* May held rows of a join go to disk alone, beside lent ones? */
+extern bool hg_join_spills_apart(JoinType join_type, bool together);
 
 /* Of how many processes' work one does a part that has so many workers planned, or none (0). */
 extern double hg_join_processes(int workers);

@@ -44,12 +44,13 @@ hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
 	matched->once = once;
 }
 
-/* Rows of a side are in memory, so many: none has found a match. */
+/* Rows of a side are in memory, in so many places from first on: none of these has found a match.
+ */
 static inline void
-hg_join_matched_reset(HgJoinMatched *matched, uint64 rows)
+hg_join_matched_reset(HgJoinMatched *matched, uint64 first, uint64 places)
 {
 	if (matched->tracked)
-		hg_row_bits_reset(matched->bits, rows);
+		hg_row_bits_reset(matched->bits, first, places - first);
 }
 
 /*

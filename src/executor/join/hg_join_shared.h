@@ -50,6 +50,7 @@ typedef struct HgJoinShared
 	bool lends;					/* ... the leader, which alone sets this, holding that */
 	pg_atomic_uint32 next_part; /* of lent rows of both sides, not yet taken ... */
 	bool at_once;				/* ... or a device is to count the pairs; set by the leader */
+	bool stays_lent; /* ... and if the others don't fit they alone go to disk; likewise */
 	SharedFileSet files;
 	HgJoinRecord
 		records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 where it did nothing */

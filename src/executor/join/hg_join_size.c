@@ -74,13 +74,30 @@ hg_join_planned_bytes(const HgJoinState *state)
 	return bytes * hg_join_processes(state->together);
 }
 
-double
-hg_join_expected_bytes(const HgInput *inner)
+/* What a row of an input takes, as the plan has it. */
+static double
+hg_join_row_bytes(const HgInput *input)
 {
-	const Plan *plan = inner->plan->plan;
+	return (double) hg_input_row_bytes(input->keys.encoder->width, input->plan->plan->plan_width);
+}
 
-	return Max(2.0 * inner->budget.charged,
-			   plan->plan_rows * hg_input_row_bytes(inner->keys.encoder->width, plan->plan_width));
+double
+hg_join_expected_bytes(const HgInput *inner, double lent)
+{
+	double rows = inner->plan->plan->plan_rows - lent;
+
+	return Max(2.0 * inner->budget.charged, rows * hg_join_row_bytes(inner));
+}
+
+double
+hg_join_inner_room(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	/* they are there */
+	if (inner->at_end && inner->source == NULL)
+		return PG_UINT64_MAX;
+	return (double) (hg_join_limit(&state->memory) / 2) / hg_join_row_bytes(inner);
 }
 
 bool

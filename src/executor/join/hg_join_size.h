@@ -41,8 +41,14 @@ extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 /* What the rows of both sides take that the plan expects in all processes. */
 extern double hg_join_planned_bytes(const HgJoinState *state);
 
-/* What the inner side is expected to take, from what is held and the plan's estimate. */
-extern double hg_join_expected_bytes(const HgInput *inner);
+/*
+ * What the inner side is expected to take, from what is held and the plan's estimate, less so many
+ * rows that are lent.
+ */
+extern double hg_join_expected_bytes(const HgInput *inner, double lent);
+
+/* How many inner rows may be held by a process; those that are there may. */
+extern double hg_join_inner_room(const HgJoinState *state);
 
 /* A filter may take one part in so many of the memory of both inputs. */
 #define HG_FILTER_SHARE 8

@@ -93,7 +93,7 @@ hg_join_spill_drop_current(HgPartitions *partitions)
 }
 
 HgPartitions *
-hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules)
+hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool lent[2])
 {
 	while (spill->sets != NIL)
 	{
@@ -113,8 +113,9 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules)
 			hg_join_spill_pop(spill);
 			continue;
 		}
-		if ((outer->rows[partition] > 0 || rules->keep[HG_INNER]) &&
-			(inner->rows[partition] > 0 || rules->keep[HG_OUTER]))
+		if ((outer->rows[partition] > 0 || lent[HG_OUTER] || rules->keep[HG_INNER]) &&
+			(inner->rows[partition] > 0 || lent[HG_INNER] || rules->keep[HG_OUTER]) &&
+			(outer->rows[partition] > 0 || inner->rows[partition] > 0))
 			return partitions;
 	}
 	return NULL;

@@ -57,11 +57,12 @@ extern uint64 hg_join_spill_unfinished_bytes(const HgJoinSpill *spill);
 extern uint64 hg_join_spill_joined(const HgJoinSpill *spill);
 
 /*
- * Take the next partition that a row may be returned of: it is the current one of the sets that
- * are returned.  The one before is deleted, and so are sets without another one.  NULL where none
- * is left.
+ * Take the next partition that a row may be returned of, whose rows of a side may find matches
+ * among lent rows of the other one: it is the current one of the sets that are returned.  The one
+ * before is deleted, and so are sets without another one.  NULL where none is left.
  */
-extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules);
+extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules,
+										const bool lent[2]);
 
 /*
  * Does cutting the current partition again help?  Not where its rows are most of what its set was

@@ -118,8 +118,10 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 			/* a partition is joined by one process, with its own work memory */
 			uint32 none = 0;
 			/* ... and the plan estimates one process's rows, unless one reads all */
-			double expected = hg_join_expected_bytes(state->inputs[HG_INNER]) *
-							  (state->read_once == HG_INNER ? 1 : shared->nprocesses);
+			int processes = state->read_once == HG_INNER ? 1 : shared->nprocesses;
+			double lent = shared->stays_lent ? (double) state->inputs[HG_INNER]->lent->rows : 0;
+			double expected =
+				hg_join_expected_bytes(state->inputs[HG_INNER], lent / processes) * processes;
 			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
 
 			pg_atomic_compare_exchange_u32(&shared->spill_bits, &none, bits);
@@ -219,7 +221,10 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	hg_join_end_sending(state);
-	hg_join_read_lent_back(state);
+	if (!shared->stays_lent)
+		hg_join_read_lent_back(state);
+	else
+		hg_join_lend_to_partitions(state);
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
