@@ -54,6 +54,8 @@ struct HgLent
 	HgFlatMask mask;		/* the same, of all lent rows, those with a NULL key included */
 	uint64 rows;			/* that are lent ... */
 	bool whole;				/* ... which are all that the scan has */
+	double lost;			/* blocks' worth of the graph's rows that have changed since ... */
+	bool passed;			/* ... but for segments of which no row was asked for */
 	uint32 nparts;			/* segments */
 	uint32 first_other;		/* the first number that no lent row has */
 	uint64 *places;			/* [nparts + 1] of the rows of each segment */

@@ -83,11 +83,12 @@ hg_scan_next_changed(const HgServedSegment *segment, int block, int nblocks)
 /*
  * Lend the rows of a segment's blocks that are not served and have changed since: those which have
  * not, as far as the qual leaves them.  Sets their bits, and returns how many they are; *blocks
- * grows by those of the blocks that have no others.
+ * grows by those of the blocks that have no others, and lent->lost by what has changed.
  */
 static uint32
-hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegment *segment,
-					 HgPredicateShare share, uint64 *bits, BlockNumber *blocks)
+hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, HgLent *lent,
+					 const HgServedSegment *segment, HgPredicateShare share, uint64 *bits,
+					 BlockNumber *blocks)
 {
 	HgSegmentVersion *version = hg_segment_version(segment->pointer);
 	HgSegmentRows rows = hg_segment_rows(version);
@@ -100,7 +101,10 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 	int following;
 
 	if (!TransactionIdIsValid(horizon))
+	{
+		lent->lost += hg_block_bits_count(&version->taken, segment->blocks);
 		nblocks = 0;
+	}
 	for (int block = hg_scan_next_changed(segment, 0, nblocks); block >= 0;
 		 block = hg_scan_next_changed(segment, block + 1, nblocks))
 		hg_looks_prefetch(&version->looks, block);
@@ -109,6 +113,7 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 		HgChangedLook look;
 		HgHeapLines lines;
 		uint32 count;
+		uint32 nrows;
 
 		CHECK_FOR_INTERRUPTS();
 		following = hg_scan_next_changed(segment, block + 1, nblocks);
@@ -116,7 +121,12 @@ hg_scan_lend_changed(HgScanTable *table, TableScanDesc scan, const HgServedSegme
 			hg_changed_look(scan, version, &rows, block, following, horizon, seen, &count, &lines);
 		looks[look]++;
 		if (look == HG_CHANGED_UNTOLD)
+		{
+			lent->lost++;
 			continue;
+		}
+		nrows = rows.first_rows[block + 1] - rows.first_rows[block];
+		lent->lost += (double) (nrows - count) / Max(nrows, 1);
 		hg_resident_scan_lend_older(table->resident, segment, block, &lines);
 		/* a block with others is counted when the scan comes to these */
 		table->source->blocks.heap += lines.nothers == 0;
@@ -159,7 +169,10 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 		return;
 	}
 	if (share == HG_SHARE_NONE)
+	{
+		lent->passed = true;
 		hg_scan_select_count(table->select, (int) served, 0);
+	}
 	else
 	{
 		bits = palloc0(hg_segment_bits_bytes(version->nrows));
@@ -167,7 +180,7 @@ hg_scan_lend_segment(HgScanTable *table, TableScanDesc scan, HgLent *lent,
 			if (hg_block_bits_test(segment->blocks, block))
 				left += hg_scan_mark_lent(table, share, rows.first_rows[block],
 										  rows.first_rows[block + 1], bits);
-		left += hg_scan_lend_changed(table, scan, segment, share, bits, blocks);
+		left += hg_scan_lend_changed(table, scan, lent, segment, share, bits, blocks);
 	}
 	hg_lent_add(lent, segment, bits, left);
 }
@@ -206,6 +219,8 @@ hg_scan_lend_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	}
 	hg_lent_end(lent);
 	lent->bytes += hg_resident_scan_lent_bytes(table->resident);
+	if (!lent->passed)
+		hg_resident_graph_note_lost(graph, lent->lost);
 	lent->whole = blocks == hg_heap_blocks_count(scan);
 	return lent;
 }

@@ -113,7 +113,8 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgLendShape *shape)
 		{
 			const HgGraphExtent extent = hg_scan_graph_extent(root, input->parent, &key);
 
-			shape->lent[side] = extent.share;
+			shape->lent[side] = extent.share + extent.older;
+			shape->looks[side] = extent.changed;
 			shape->edges[side] = extent.rows;
 			shape->kept[side] = extent.kept;
 		}
@@ -195,6 +196,8 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		shape.rows[side] = ((const Path *) list_nth(path->custom.custom_paths, side))->rows *
 						   (path->read_once == side ? 1 : processes);
 		shape.columns[side] = columns[side];
+		/* the leader looks for all processes */
+		shape.looks[side] *= processes;
 	}
 	cost->asked = -1;
 	hg_join_lend_choose(&shape, fixed, lend);

@@ -9,6 +9,8 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
 #include "utils/timestamp.h"
 
 #include "resident/hg_resident_chain.h"
@@ -235,6 +237,12 @@ hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found)
 	return pg_atomic_read_u64(&hg_graph_version(graph->pointer)->ambiguous) == found;
 }
 
+void
+hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
+{
+	pg_atomic_write_u32(&hg_graph_version(graph->pointer)->lost, (uint32) ceil(blocks));
+}
+
 HgGraphExtent
 hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 {
@@ -249,10 +257,14 @@ hg_resident_graph_extent(Relation rel, const HgGraphKey *key)
 	if (hg_graph_is_of(asked, key))
 	{
 		HgResidentGraph *graph = hg_graph_version(asked->version);
+		HgGraphBlocks blocks = hg_graph_blocks(entry, graph, generation);
+		double all = Max(entry->nblocks, 1);
+		double lost = pg_atomic_read_u32(&graph->lost);
 
 		extent.rows = (double) graph->rows;
-		extent.share = Min(1, (double) hg_graph_blocks(entry, graph, generation).resident /
-								  Max(entry->nblocks, 1));
+		extent.share = Min(1, blocks.resident / all);
+		extent.changed = blocks.changed;
+		extent.older = Min(1 - extent.share, Max(blocks.changed - lost, 0) / all);
 		extent.kept = hg_device_copy_is_kept(&graph->copy, hg_graph_keeper());
 	}
 	hg_directory_unlock(entry);

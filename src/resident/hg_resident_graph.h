@@ -81,6 +81,13 @@ extern void hg_resident_graph_missed(const HgPinnedGraph *graph);
 extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found);
 extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);
 
+/*
+ * Who has looked at all changed blocks found that so many blocks' worth of the graph's rows have
+ * gone.  That is remembered: how many rows of changed blocks there still are is known by it, where
+ * no more has changed.  Those that change later are taken to have lost none, until somebody looks.
+ */
+extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks);
+
 /* What there is of a table in a graph of a key. */
 extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);
 

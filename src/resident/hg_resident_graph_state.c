@@ -35,6 +35,7 @@ hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph, uin
 	{
 		const HgSegmentVersion *version;
 		BlockNumber resident = 0;
+		BlockNumber stale;
 
 		hg_directory_prefetch(slots, entry->nslots, i);
 		if (!DsaPointerIsValid(slots[i].version))
@@ -43,8 +44,10 @@ hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph, uin
 		if (i < graph->nsegments && serials[i] == version->serial && generation != 0 &&
 			slots[i].record.position.generation == generation)
 			resident = hg_block_bits_count(&slots[i].record.blocks, NULL);
+		stale = hg_block_bits_count(&version->taken, NULL) - resident;
 		blocks.resident += resident;
-		blocks.stale += hg_block_bits_count(&version->taken, NULL) - resident;
+		blocks.stale += stale;
+		blocks.changed += resident > 0 ? stale : 0;
 	}
 	return blocks;
 }

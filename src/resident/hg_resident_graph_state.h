@@ -43,7 +43,8 @@
 typedef struct HgGraphBlocks
 {
 	BlockNumber resident; /* that may be served, and whose rows the graph has */
-	BlockNumber stale;	  /* of which there are rows in memory, and not so */
+	BlockNumber stale;	  /* of which there are rows in memory, and not so ... */
+	BlockNumber changed;  /* ... among others that may be, of which the graph has rows */
 } HgGraphBlocks;
 
 /* Count them in a locked entry, by the generation of the database's chain. */

@@ -67,6 +67,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	}
 	pg_atomic_init_u64(&graph->codes, InvalidDsaPointer);
 	pg_atomic_init_u64(&graph->ambiguous, 0);
+	pg_atomic_init_u32(&graph->lost, 0);
 	graph->nsegments = nsegments;
 	graph->serials = serials;
 	graph->bins = bins;

@@ -93,8 +93,9 @@ typedef struct HgResidentGraph
 	pg_atomic_uint32 offered; /* 1 where a device was to have any of it, else 0 */
 	HgDeviceCopy copy;
 	HgGraphColumn columns[HG_GRAPH_DEVICE_COLUMNS]; /* that were asked for */
-	pg_atomic_uint64 codes; /* dsa_pointer to those of the first column that has some */
+	pg_atomic_uint64 codes;		/* dsa_pointer to those of the first column that has some */
 	pg_atomic_uint64 ambiguous; /* see hg_resident_graph_note_ambiguous(); 0: nothing is */
+	pg_atomic_uint32 lost;		/* see hg_resident_graph_note_lost() */
 	uint32 nsegments;
 	dsa_pointer serials; /* uint64[nsegments] of the versions whose rows it has; 0: of none; with
 						  * HG_GRAPH_PASSED: of one that it has none of */

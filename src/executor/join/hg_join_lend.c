@@ -17,9 +17,9 @@
  * side's lent rows, whole, and when the last one is joined lent rows meet each other, once.  A row
  * of a partition has found all of its matches when that is joined; a lent row has when all is done,
  * and its bit stays until then.  Of a partition that comes in several chunks, as all have one key,
- * each of a side's rows meets the other's lent ones once: those of inner chunks with the first outer
- * chunk, those of outer chunks with the first inner one.  Where so many rows are held that it is
- * cheaper, all are read instead, and go to disk.
+ * each of a side's rows meets the other's lent ones once: those of inner chunks with the first
+ * outer chunk, those of outer chunks with the first inner one.  Where so many rows are held that it
+ * is cheaper, all are read instead, and go to disk.
  *
  * What is lent once is lent to all executions of the node: the snapshot is the same, and a qual
  * with parameters does not let a table lend.
@@ -133,7 +133,9 @@ hg_join_lend_shape(const HgJoinState *state, HgLendShape *shape)
 		{
 			const HgGraphExtent extent = hg_input_may_lend(input);
 
-			shape->lent[side] = extent.share;
+			shape->lent[side] = extent.share + extent.older;
+			/* the leader looks for all processes */
+			shape->looks[side] = extent.changed * processes;
 			shape->edges[side] = extent.rows;
 			shape->kept[side] = extent.kept;
 		}

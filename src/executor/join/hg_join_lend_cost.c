@@ -26,6 +26,8 @@
 /* Lending looks at each block of the table, and joining at each bin: for an edge that is this. */
 #define HG_LEND_FIXED_NS 0.08
 
+/* A changed block is looked at for rows of it that are lent; it has been before, as a rule. */
+#define HG_LEND_LOOK_NS 800.0
 /* A row is read, and held; of a stream it is looked up as it comes. */
 #define HG_LEND_HOLD_NS 6.0
 #define HG_LEND_STREAM_NS 4.0
@@ -128,7 +130,8 @@ hg_join_lend_ns(const HgLendShape *shape, const bool lend[2])
 
 		held[side] = shape->rows[side] * (1 - share);
 		lent[side] = shape->edges[side] * share;
-		ns += lend[side] ? shape->edges[side] * HG_LEND_FIXED_NS : 0;
+		if (lend[side])
+			ns += shape->edges[side] * HG_LEND_FIXED_NS + shape->looks[side] * HG_LEND_LOOK_NS;
 	}
 	spills = held[HG_INNER] > shape->inner_room;
 	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)

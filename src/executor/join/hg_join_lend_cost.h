@@ -21,6 +21,7 @@ typedef struct HgLendShape
 {
 	double rows[2];	 /* by HgSide: that the side has, behind its quals */
 	double lent[2];	 /* ... the share of the side's table that may be lent; 0: none */
+	double looks[2]; /* ... and blocks that have to be looked at for it */
 	double edges[2]; /* ... and the rows of that table */
 	bool kept[2];	 /* ... and a device keeps its graph */
 	bool answered;	 /* nothing is asked for but the number of joined rows, or groups that a device
