@@ -39,6 +39,7 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 	{
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(input->lent_context);
+		input->lent_context = NULL;
 		return false;
 	}
 	input->lent_to = palloc(Max(input->batch->ncolumns, 1) * sizeof(int));
@@ -79,12 +80,15 @@ hg_input_end_lent(HgInput *input, const HgNumbers *left)
 void
 hg_input_return_lent(HgInput *input)
 {
+	if (input->lent_context == NULL)
+		return;
 	input->child->return_lent(input->child);
 	hg_charge_set(&input->lent_charge, 0);
 	if (input->lent != NULL)
 		input->rows_read -= input->lent_read;
 	input->lent = input->back.lent = NULL;
 	MemoryContextDelete(input->lent_context);
+	input->lent_context = NULL;
 }
 
 void

@@ -32,7 +32,10 @@ extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
  */
 extern void hg_input_end_lent(HgInput *input, const HgNumbers *left);
 
-/* Have all rows be read, after hg_input_restart() and a rescan of the child. */
+/*
+ * Have all rows be read, after hg_input_restart() and a rescan of the child; none may be lent any
+ * more.
+ */
 extern void hg_input_return_lent(HgInput *input);
 
 /*

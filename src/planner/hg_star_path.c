@@ -19,6 +19,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
+#include "parser/parsetree.h"
 
 #include "executor/join/hg_join_lend.h"
 #include "executor/join/hg_join_lend_cost.h"
@@ -46,13 +47,15 @@ typedef struct HgStarTree
 	double share;	 /* of the rows that it joins as it knows them */
 } HgStarTree;
 
-/* Can a device know the rows of a table by themselves? */
+/* Can a device know the rows of a table by themselves?  All of them, and no other table's. */
 static bool
-hg_star_takes_table(const RelOptInfo *rel)
+hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	return rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
-		   rel->joininfo == NIL && rel->lateral_relids == NULL && hg_scan_has_graph(rel) &&
-		   hg_graph_takes_quals(rel);
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	return !rte->inh && rte->tablesample == NULL && rel->reloptkind == RELOPT_BASEREL &&
+		   rel->rtekind == RTE_RELATION && rel->joininfo == NIL && rel->lateral_relids == NULL &&
+		   hg_scan_has_graph(rel) && hg_graph_takes_quals(rel);
 }
 
 /* Can it know the rows of the query's tables?  The largest one are the facts. */
@@ -65,7 +68,7 @@ hg_star_find_facts(HgStarTree *tree, const RelOptInfo *joined)
 	{
 		RelOptInfo *rel = tree->root->simple_rel_array[relid];
 
-		if (rel == NULL || !hg_star_takes_table(rel))
+		if (rel == NULL || !hg_star_takes_table(tree->root, rel))
 			return false;
 		if (tree->facts == NULL || rel->tuples > tree->facts->tuples)
 			tree->facts = rel;

@@ -176,6 +176,20 @@ foreach my $program (grep { defined } $standin, $device)
 		is(sql("set hashgraph.enabled = on; $select"), $core, "$label: $select");
 	}
 
+	# ... and of facts that have changed more do not fit into memory
+	kept("$label: before facts that don't fit");
+	{
+		my $select = 'select count(*) from generate_series(1, 3) x, (select from sales s join customers c on s.customer = c.id join items i on s.item = i.id offset 0) q';
+
+		# few of them are expected, so that they are held
+		sql("begin; update pg_class set reltuples = 20 where relname = 'sales'; set local enable_material = off; set local work_mem = '64kB'; set local hash_mem_multiplier = 1; insert into sales select i, i % 2200, i % 320, i % 400, i % 50, i, i, 'new', repeat('x', 900) from generate_series(1, 15000) i");
+		my $core = sql("set local hashgraph.enabled = off; $select");
+
+		is(sql("set local hashgraph.enabled = on; $select"), $core, "$label: facts that don't fit, several times");
+		like(sql("explain (analyze, costs off, timing off) $select"), qr/Tables Joined at Once: 3\b.*Disk Usage/s, '... of which a device joined those that have not changed');
+		sql('rollback');
+	}
+
 	# a cursor sees what its snapshot does, and may be left in the middle
 	sql('begin; declare c cursor for ' . $stars[4]->[2]);
 	my $before = rows("set hashgraph.enabled = off; $stars[4]->[2]");
@@ -218,6 +232,17 @@ if (defined $standin)
 		is(rows("set hashgraph.enabled = on; $select"), $core, "planned: $what");
 		like(sql("explain $select"), qr/Gather/, "planned: $what: in several");
 	}
+	# rows that are not those of the tables themselves
+	sql('create table more_items () inherits (items); insert into more_items select * from items where id % 3 = 0; create table more_sales () inherits (sales)');
+	foreach my $tables ([ 'sales', 'items' ], [ 'only sales', 'items' ], [ 'sales', 'only items' ], [ 'only sales', 'only items', 'tablesample bernoulli (10) repeatable (1)' ])
+	{
+		my ($facts, $found, $sample) = (@$tables, '');
+		my $select = "select count(*) from $facts s join customers c $sample on s.customer = c.id join $found i on s.item = i.id";
+		my $core = sql("set hashgraph.enabled = off; $select");
+
+		is(sql("set hashgraph.enabled = on; $select"), $core, "planned: $select");
+	}
+	sql('drop table more_items, more_sales');
 	sql('set hashgraph.force = on; set max_parallel_workers_per_gather = 0; alter table customers drop constraint customers_pkey');
 }
 
