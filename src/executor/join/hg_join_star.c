@@ -125,7 +125,10 @@ hg_star_return_lent(HgJoinStar *star)
 	}
 }
 
-/* Have all tables lend their rows; false where one does not. */
+/*
+ * Have all tables lend their rows; false where one does not.  The facts, which are many, do last:
+ * where another table lends none they are read by the join below alone.
+ */
 static bool
 hg_star_lend(HgJoinState *state, HgJoinStar *star)
 {
@@ -134,7 +137,9 @@ hg_star_lend(HgJoinState *state, HgJoinStar *star)
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (int t = 0; t <= star->tree.njoins && lent; t++)
-		lent = hg_input_lend(star->tree.tables[t].input, NULL, NULL);
+		if (t != star->graphs.facts)
+			lent = hg_input_lend(star->tree.tables[t].input, NULL, NULL);
+	lent = lent && hg_input_lend(star->tree.tables[star->graphs.facts].input, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return lent;
 }
