@@ -234,7 +234,7 @@ if (defined $standin)
 		like(sql("explain $select"), qr/Gather/, "planned: $what: in several");
 	}
 	# rows that are not those of the tables themselves
-	sql('create table more_items () inherits (items); insert into more_items select * from items where id % 3 = 0; create table more_sales () inherits (sales)');
+	sql('set max_parallel_workers_per_gather = 0; create table more_items () inherits (items); insert into more_items select * from items where id % 3 = 0; create table more_sales () inherits (sales)');
 	foreach my $tables ([ 'sales', 'items' ], [ 'only sales', 'items' ], [ 'sales', 'only items' ], [ 'only sales', 'only items', 'tablesample bernoulli (10) repeatable (1)' ])
 	{
 		my ($facts, $found, $sample) = (@$tables, '');
