@@ -116,8 +116,14 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	uint64 found = 1;
 
 	for (int t = 0; t <= tree->njoins; t++)
-		if (graphs->tables[t].lookup > 0)
-			found = hash_bytes_extended((const unsigned char *) &graphs->tables[t].use.name.serial,
-										sizeof(uint64), found);
+	{
+		const HgStarTable *table = &graphs->tables[t];
+		/* of some of its rows values may be unique that are not of all */
+		const bool all = hg_lent_has_all(tree->tables[t].input->lent, table->graph);
+		const uint64 words[] = {table->use.name.serial, all};
+
+		if (table->lookup > 0)
+			found = hash_bytes_extended((const unsigned char *) words, sizeof(words), found);
+	}
 	return Max(found, 1);
 }
