@@ -150,6 +150,7 @@ foreach my $program (grep { defined } $standin, $device)
 	# joins of facts that have changed are done here, beside those of all others
 	sql('update sales set amount = amount + 1000, customer = customer + 1 where id % 900 = 5; delete from sales where id % 1100 = 9; insert into sales select 30000 + i, i, i, i, i % 40, i, i, \'new\', repeat(\'x\', 900) from generate_series(1, 50) i');
 	stars_are_right("$label: facts have changed", qr/./);
+	like(sql("set hashgraph.enabled = on; explain (analyze, costs off, timing off) $stars[3]->[2]"), qr/Backend: cuda\n.*Device: /, "$label: where it ran, whatever was joined beside");
 
 	# and those of facts that find what has changed, themselves or by what they find
 	sql('update items set price = price + 1 where id = 7; insert into days values (366, 12, true); delete from customers where id = 77; update customers set nation = nation + 1 where id = 33; update customers set id = -id where id = 55');

@@ -140,6 +140,7 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 		hg_matcher_report(state->matching.matcher, &report);
 		hg_stats_add_report(record, &report);
 	}
+	hg_join_tell_star(state, record);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];

@@ -40,7 +40,8 @@ struct HgJoinStar
 	HgJoinTree tree;
 	bool possible; /* the tree is one */
 	int answered;  /* tables whose rows the device has joined, in this execution; or 0 */
-	int joined;	   /* ... the last time that it did */
+	int joined;	   /* ... the last time that it did ... */
+	char device[sizeof(((HgMatcherReport *) NULL)->device)]; /* ... and its name */
 
 	/* while it is asked */
 	HgStarGraphs graphs;
@@ -298,7 +299,13 @@ hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
 										 hg_star_found(&star->tree, &star->graphs));
 	for (int t = 0; t <= star->tree.njoins && answer->missed; t++)
-		hg_resident_graph_missed(star->graphs.tables[t].graph);
+	{
+		const HgStarTable *table = &star->graphs.tables[t];
+
+		hg_resident_graph_missed(table->graph);
+		if (table->own != NULL)
+			hg_resident_graph_missed(table->own);
+	}
 }
 
 /* Ask for what is wanted; NULL: for the number of rows. */
@@ -322,11 +329,13 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted)
 	hg_match_star_ask(&spec, &answer);
 	hg_star_note(star, &answer);
 	if (!answer.given)
+	{
 		strlcpy(state->progress.record.report.fallback, answer.report.fallback,
 				sizeof(answer.report.fallback));
-	if (!answer.given)
 		return false;
+	}
 	hg_stats_add_report(&state->progress.record, &answer.report);
+	strlcpy(star->device, answer.report.device, sizeof(star->device));
 	if (wanted != NULL)
 		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
 	else
@@ -392,6 +401,15 @@ hg_join_forget_star(HgJoinState *state)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_input_restart(star->tree.joins[j]->inputs[side]);
 	star->answered = 0;
+}
+
+void
+hg_join_tell_star(const HgJoinState *state, HgJoinRecord *record)
+{
+	if (hg_join_star_tables(state) == 0)
+		return;
+	strlcpy(record->report.backend, "cuda", sizeof(record->report.backend));
+	strlcpy(record->report.device, state->star->device, sizeof(record->report.device));
 }
 
 int

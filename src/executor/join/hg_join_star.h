@@ -10,7 +10,9 @@
 #ifndef HG_JOIN_STAR_H
 #define HG_JOIN_STAR_H
 
-#include "postgres.h"
+#include "hg_compat.h"
+
+#include "backend/hg_stats.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -27,6 +29,9 @@ extern bool hg_join_ask_star(HgJoinState *state);
 
 /* Before a rescan: where a device has answered, no join of the tree keeps anything. */
 extern void hg_join_forget_star(HgJoinState *state);
+
+/* A record tells where that was, whatever was joined beside. */
+extern void hg_join_tell_star(const HgJoinState *state, HgJoinRecord *record);
 
 /* How many tables a device has joined at once, the last time that it was asked; 0: none. */
 extern int hg_join_star_tables(const HgJoinState *state);
