@@ -59,7 +59,7 @@ hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area)
 }
 
 void
-hg_input_end_lent(HgInput *input, const HgNumbers *left)
+hg_input_end_lent(HgInput *input, const HgIntegers *left)
 {
 	Assert(hg_input_rows(input) == 0);
 	if (left->count > 0)

@@ -30,7 +30,7 @@ extern bool hg_input_lend(HgInput *input, HgSharedLent *shared, dsa_area *area);
  * The lent rows have been joined, but for some, which are read behind those that are not lent in
  * this scan of the child: there are no others from now on, until hg_input_return_lent().
  */
-extern void hg_input_end_lent(HgInput *input, const HgNumbers *left);
+extern void hg_input_end_lent(HgInput *input, const HgIntegers *left);
 
 /*
  * Have all rows be read, after hg_input_restart() and a rescan of the child; none may be lent any

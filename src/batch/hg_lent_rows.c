@@ -19,31 +19,30 @@
 #define HG_FOUND_ROWS 1024
 
 void
-hg_numbers_init(HgNumbers *numbers)
+hg_integers_init(HgIntegers *integers)
 {
-	*numbers = (HgNumbers){.context = CurrentMemoryContext};
+	*integers = (HgIntegers){.context = CurrentMemoryContext};
 }
 
 void
-hg_numbers_add(HgNumbers *numbers, int64 number)
+hg_integers_add(HgIntegers *integers, int64 integer)
 {
-	if (numbers->count == numbers->room)
+	if (integers->count == integers->room)
 	{
 		Size bytes;
 
-		numbers->room = Max(2 * numbers->room, 64);
-		bytes = numbers->room * sizeof(int64);
-		numbers->numbers = numbers->numbers == NULL
-							   ? MemoryContextAllocHuge(numbers->context, bytes)
-							   : repalloc_huge(numbers->numbers, bytes);
+		integers->room = Max(2 * integers->room, 64);
+		bytes = integers->room * sizeof(int64);
+		integers->values = integers->values == NULL
+							   ? MemoryContextAllocHuge(integers->context, bytes)
+							   : repalloc_huge(integers->values, bytes);
 	}
-	numbers->numbers[numbers->count++] = number;
+	integers->values[integers->count++] = integer;
 }
 
-/* Take the rows of an open join of keys with a graph; *all becomes false where they are too many.
- */
+/* Take the rows of an open join of keys with a graph; *all: they are not too many. */
 static HgStatus
-hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgNumbers *rows, bool *all, HgError *error)
+hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgIntegers *rows, bool *all, HgError *error)
 {
 	uint32 outer[HG_FOUND_ROWS];
 	uint32 inner[HG_FOUND_ROWS];
@@ -55,7 +54,7 @@ hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgNumbers *rows, bool *all, HgE
 	{
 		*all = rows->count + matches.count <= most;
 		for (size_t i = 0; i < matches.count && *all; i++)
-			hg_numbers_add(rows, inner[i]);
+			hg_integers_add(rows, inner[i]);
 		if (!*all)
 			break;
 	}
@@ -63,11 +62,11 @@ hg_lent_take_rows(HgFlatJoin *join, uint64 most, HgNumbers *rows, bool *all, HgE
 }
 
 bool
-hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgNumbers *keys,
-				  uint64 most, HgNumbers *rows)
+hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgIntegers *keys,
+				  uint64 most, HgIntegers *rows)
 {
 	const HgFlatSide side = {.graph = &graph->flat, .mask = &lent->mask};
-	const HgFlatRows wanted = {.keys = keys->numbers, .count = keys->count};
+	const HgFlatRows wanted = {.keys = keys->values, .count = keys->count};
 	HgFlatJoin *join = NULL;
 	bool all = true;
 	HgPgHost host;
@@ -89,23 +88,23 @@ hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgNumber
 }
 
 void
-hg_lent_add_values(const HgLent *lent, const HgNumbers *rows, int column, HgNumbers *values)
+hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column, HgIntegers *values)
 {
 	const HgLentColumn *from = &lent->columns[column];
 
 	for (uint64 i = 0; i < rows->count; i++)
 	{
-		const uint32 row = (uint32) rows->numbers[i];
+		const uint32 row = (uint32) rows->values[i];
 		const HgSegmentArray *array = from->arrays[HG_FLAT_PART(row)];
 
 		if (!hg_segment_is_null(array, HG_FLAT_NUMBER(row)))
-			hg_numbers_add(values,
-						   hg_segment_unit(array->width, array->values, HG_FLAT_NUMBER(row)));
+			hg_integers_add(values,
+							hg_segment_unit(array->width, array->values, HG_FLAT_NUMBER(row)));
 	}
 }
 
 HgFlatMask *
-hg_lent_mask_without(const HgLent *lent, const HgNumbers *rows)
+hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows)
 {
 	HgFlatMask *mask = palloc(sizeof(HgFlatMask));
 	uint8 *states = palloc(Max(lent->nparts, 1) * sizeof(uint8));
@@ -116,8 +115,8 @@ hg_lent_mask_without(const HgLent *lent, const HgNumbers *rows)
 		bits[part] = lent->bits[part];
 	for (uint64 i = 0; i < rows->count; i++)
 	{
-		const uint32 part = HG_FLAT_PART((uint32) rows->numbers[i]);
-		const uint32 number = HG_FLAT_NUMBER((uint32) rows->numbers[i]);
+		const uint32 part = HG_FLAT_PART((uint32) rows->values[i]);
+		const uint32 number = HG_FLAT_NUMBER((uint32) rows->values[i]);
 
 		if (bits[part] == lent->bits[part])
 		{
@@ -139,7 +138,7 @@ hg_lent_mask_without(const HgLent *lent, const HgNumbers *rows)
 }
 
 void
-hg_lent_keep_rows(HgLent *lent, const HgNumbers *rows)
+hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows)
 {
 	memset(lent->states, HG_FLAT_NONE, lent->nparts * sizeof(uint8));
 	memset(lent->counts, 0, lent->nparts * sizeof(uint32));
@@ -147,8 +146,8 @@ hg_lent_keep_rows(HgLent *lent, const HgNumbers *rows)
 	lent->rows = 0;
 	for (uint64 i = 0; i < rows->count; i++)
 	{
-		const uint32 part = HG_FLAT_PART((uint32) rows->numbers[i]);
-		const uint32 number = HG_FLAT_NUMBER((uint32) rows->numbers[i]);
+		const uint32 part = HG_FLAT_PART((uint32) rows->values[i]);
+		const uint32 number = HG_FLAT_NUMBER((uint32) rows->values[i]);
 		const uint64 bit = UINT64CONST(1) << number % 64;
 
 		if (lent->bits[part] == NULL)

@@ -14,33 +14,33 @@
 
 #include "batch/hg_lent.h"
 
-/* Numbers, as many as there are, in the memory context that was current when there were none. */
-typedef struct HgNumbers
+/* Integers, as many as there are, in the memory context that was current when there were none. */
+typedef struct HgIntegers
 {
 	MemoryContext context;
 	uint64 count;
 	uint64 room;
-	int64 *numbers; /* [count] */
-} HgNumbers;
+	int64 *values; /* [count] */
+} HgIntegers;
 
-extern void hg_numbers_init(HgNumbers *numbers);
-extern void hg_numbers_add(HgNumbers *numbers, int64 number);
+extern void hg_integers_init(HgIntegers *integers);
+extern void hg_integers_add(HgIntegers *integers, int64 integer);
 
 /*
  * Add the lent rows that a graph of theirs (hg_lent_graph_by) has by one of the keys, which are
  * integers, each row as often as its key is there; false where there would be more than most.
  */
-extern bool hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph, const HgNumbers *keys,
-							  uint64 most, HgNumbers *rows);
+extern bool hg_lent_find_rows(const HgLent *lent, const HgPinnedGraph *graph,
+							  const HgIntegers *keys, uint64 most, HgIntegers *rows);
 
 /* Add the values that rows have in a column of integers; none where it is NULL. */
-extern void hg_lent_add_values(const HgLent *lent, const HgNumbers *rows, int column,
-							   HgNumbers *values);
+extern void hg_lent_add_values(const HgLent *lent, const HgIntegers *rows, int column,
+							   HgIntegers *values);
 
 /* The rows that are lent without these, in CurrentMemoryContext. */
-extern HgFlatMask *hg_lent_mask_without(const HgLent *lent, const HgNumbers *rows);
+extern HgFlatMask *hg_lent_mask_without(const HgLent *lent, const HgIntegers *rows);
 
 /* Have these rows be all that are lent. */
-extern void hg_lent_keep_rows(HgLent *lent, const HgNumbers *rows);
+extern void hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows);
 
 #endif /* HG_LENT_ROWS_H */

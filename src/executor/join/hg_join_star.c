@@ -46,7 +46,7 @@ struct HgJoinStar
 	/* while it is asked */
 	HgStarGraphs graphs;
 	HgFlatSide lent[2];
-	HgNumbers touched; /* facts that it is not asked about, though they are lent */
+	HgIntegers touched; /* facts that it is not asked about, though they are lent */
 	HgReduction reduction;
 	HgJoinCodes codes;
 	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* those of the reduction */
@@ -284,7 +284,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		star->graphs.tables[t].stride = hg_lent_stride(star->tree.tables[t].input->lent);
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
 		return false;
-	hg_numbers_init(&star->touched);
+	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
 		return false;
 	hg_star_tell_tables(star);

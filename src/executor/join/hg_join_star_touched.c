@@ -36,7 +36,7 @@ hg_touched_most(const HgInput *input)
 
 /* Add the values of a column of rows that were read. */
 static void
-hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgNumbers *values)
+hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
 	const int16 length =
 		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
@@ -48,9 +48,9 @@ hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, H
 
 		if (hg_batch_is_null(rows->batch, column, row))
 			continue;
-		hg_numbers_add(values, length == sizeof(int16)	 ? DatumGetInt16(value)
-							   : length == sizeof(int32) ? DatumGetInt32(value)
-														 : DatumGetInt64(value));
+		hg_integers_add(values, length == sizeof(int16)	  ? DatumGetInt16(value)
+								: length == sizeof(int32) ? DatumGetInt32(value)
+														  : DatumGetInt64(value));
 	}
 }
 
@@ -59,7 +59,7 @@ hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, H
  * start afterwards, and these rows have not been.
  */
 static bool
-hg_touched_read(HgInput *input, int column, HgNumbers *values)
+hg_touched_read(HgInput *input, int column, HgIntegers *values)
 {
 	const HgInput before = *input;
 	const uint64 most = hg_touched_most(input);
@@ -79,7 +79,7 @@ hg_touched_read(HgInput *input, int column, HgNumbers *values)
 /* Add the lent rows of a table that find touched values of others. */
 static bool
 hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
-				const HgNumbers touched[HG_TREE_TABLES], HgNumbers *rows)
+				const HgIntegers touched[HG_TREE_TABLES], HgIntegers *rows)
 {
 	const HgInput *input = tree->tables[t].input;
 
@@ -92,9 +92,9 @@ hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 }
 
 bool
-hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgNumbers *rows)
+hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgIntegers *rows)
 {
-	HgNumbers touched[HG_TREE_TABLES];
+	HgIntegers touched[HG_TREE_TABLES];
 
 	/* from those that find nothing on to the facts, which are the first one */
 	for (int n = tree->njoins; n > 0; n--)
@@ -102,10 +102,10 @@ hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgNumbe
 		const int t = graphs->order[n];
 		const int column = graphs->tables[t].column;
 		HgInput *input = tree->tables[t].input;
-		HgNumbers found;
+		HgIntegers found;
 
-		hg_numbers_init(&touched[t]);
-		hg_numbers_init(&found);
+		hg_integers_init(&touched[t]);
+		hg_integers_init(&found);
 		if ((!input->lent->whole && !hg_touched_read(input, column, &touched[t])) ||
 			!hg_touched_find(tree, graphs, t, touched, &found))
 			return false;

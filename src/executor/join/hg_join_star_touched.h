@@ -19,6 +19,6 @@
  * again from their start.  False: there are too many.
  */
 extern bool hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs,
-								 HgNumbers *rows);
+								 HgIntegers *rows);
 
 #endif /* HG_JOIN_STAR_TOUCHED_H */
