@@ -134,8 +134,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
-	if (hg_join_star_tables(state) > 0)
-		ExplainPropertyInteger("Tables Joined at Once", NULL, hg_join_star_tables(state), es);
+	if (state->at_once.tables > 0)
+		ExplainPropertyInteger("Tables Joined at Once", NULL, state->at_once.tables, es);
 	if (record->report.gathered > 0)
 		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
 	if (record->processes > 1)

@@ -57,7 +57,4 @@ extern void hg_join_retire_matcher(HgJoinState *state);
 /* Free what the matcher holds, as if there had been none: it turned out to be of no use. */
 extern void hg_join_discard_matcher(HgJoinMatching *matching);
 
-/* What this process and the workers that it knows of have done, the live matcher included. */
-extern void hg_join_current_record(const HgJoinState *state, HgJoinRecord *record);
-
 #endif /* HG_JOIN_MATCHER_H */

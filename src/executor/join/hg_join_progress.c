@@ -215,3 +215,37 @@ hg_join_show(HgJoinState *state)
 	}
 	hg_progress_begin(&progress->shown, &join, &hg_join_teller, state, state->memory.context);
 }
+
+void
+hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
+{
+	*record = state->progress.record;
+	record->memory_bytes = state->memory.budget.peak;
+	if (state->matching.matcher != NULL)
+	{
+		HgMatcherReport report;
+
+		hg_matcher_report(state->matching.matcher, &report);
+		hg_stats_add_report(record, &report);
+	}
+	/* where a tree was joined, whatever was joined beside */
+	if (state->at_once.tables > 0)
+	{
+		strlcpy(record->report.backend, "cuda", sizeof(record->report.backend));
+		strlcpy(record->report.device, state->at_once.device, sizeof(record->report.device));
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		record->report.job.rows[side] = input->rows_read - input->null_keys;
+		record->null_keys[side] = input->null_keys;
+		record->resident_blocks[side] = input->child->blocks.resident;
+		record->heap_blocks[side] = input->child->blocks.heap;
+	}
+	record->filtered_rows = state->inputs[HG_OUTER]->refused;
+	record->partitions = Max(record->partitions, 1);
+	record->total_ms += hg_join_running_ms(&state->progress);
+	if (state->team.others.processes > 0)
+		hg_stats_merge(record, &state->team.others);
+}

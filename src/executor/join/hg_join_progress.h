@@ -109,4 +109,7 @@ hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
 /* An execution begins: have others see it, from now on to the end of the node. */
 extern void hg_join_show(HgJoinState *state);
 
+/* What this process and the workers that it knows of have done, the live matcher included. */
+extern void hg_join_current_record(const HgJoinState *state, HgJoinRecord *record);
+
 #endif /* HG_JOIN_PROGRESS_H */

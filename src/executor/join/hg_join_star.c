@@ -39,9 +39,7 @@ struct HgJoinStar
 {
 	HgJoinTree tree;
 	bool possible; /* the tree is one */
-	int answered;  /* tables whose rows the device has joined, in this execution; or 0 */
-	int joined;	   /* ... the last time that it did ... */
-	char device[sizeof(((HgMatcherReport *) NULL)->device)]; /* ... and its name */
+	bool answered; /* by the device, in this execution */
 
 	/* while it is asked */
 	HgStarGraphs graphs;
@@ -335,7 +333,8 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted)
 		return false;
 	}
 	hg_stats_add_report(&state->progress.record, &answer.report);
-	strlcpy(star->device, answer.report.device, sizeof(star->device));
+	state->at_once.tables = star->tree.njoins + 1;
+	strlcpy(state->at_once.device, answer.report.device, sizeof(state->at_once.device));
 	if (wanted != NULL)
 		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
 	else
@@ -363,14 +362,14 @@ hg_join_ask_star(HgJoinState *state)
 	context = AllocSetContextCreate(state->memory.context, "HashGraph star", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	if (hg_star_answers(state, wanted))
-		star->answered = star->joined = star->tree.njoins + 1;
+		star->answered = true;
 	MemoryContextSwitchTo(old);
-	if (star->answered == 0)
-		hg_star_return_lent(star);
-	else
+	if (star->answered)
 		hg_star_end_lent(star);
+	else
+		hg_star_return_lent(star);
 	MemoryContextDelete(context);
-	return star->answered > 0;
+	return star->answered;
 }
 
 void
@@ -378,7 +377,7 @@ hg_join_forget_star(HgJoinState *state)
 {
 	HgJoinStar *star = state->star;
 
-	if (star == NULL || star->answered == 0)
+	if (star == NULL || !star->answered)
 		return;
 	for (int j = 0; j < star->tree.njoins; j++)
 	{
@@ -400,20 +399,5 @@ hg_join_forget_star(HgJoinState *state)
 	for (int j = 0; j < star->tree.njoins; j++)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_input_restart(star->tree.joins[j]->inputs[side]);
-	star->answered = 0;
-}
-
-void
-hg_join_tell_star(const HgJoinState *state, HgJoinRecord *record)
-{
-	if (hg_join_star_tables(state) == 0)
-		return;
-	strlcpy(record->report.backend, "cuda", sizeof(record->report.backend));
-	strlcpy(record->report.device, state->star->device, sizeof(record->report.device));
-}
-
-int
-hg_join_star_tables(const HgJoinState *state)
-{
-	return state->star != NULL ? state->star->joined : 0;
+	star->answered = false;
 }

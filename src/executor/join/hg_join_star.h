@@ -12,9 +12,16 @@
 
 #include "hg_compat.h"
 
-#include "backend/hg_stats.h"
+#include "backend/hg_report.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/* What a device has joined at once, the last time that it did: so many tables; 0: it never has. */
+typedef struct HgJoinAtOnce
+{
+	int tables;
+	char device[sizeof(((HgMatcherReport *) NULL)->device)];
+} HgJoinAtOnce;
 
 /* What a join at the top of such a tree knows of it; opaque. */
 typedef struct HgJoinStar HgJoinStar;
@@ -29,11 +36,5 @@ extern bool hg_join_ask_star(HgJoinState *state);
 
 /* Before a rescan: where a device has answered, no join of the tree keeps anything. */
 extern void hg_join_forget_star(HgJoinState *state);
-
-/* A record tells where that was, whatever was joined beside. */
-extern void hg_join_tell_star(const HgJoinState *state, HgJoinRecord *record);
-
-/* How many tables a device has joined at once, the last time that it was asked; 0: none. */
-extern int hg_join_star_tables(const HgJoinState *state);
 
 #endif /* HG_JOIN_STAR_H */

@@ -68,6 +68,7 @@ struct HgJoinState
 	HgJoinGather *gather;		/* columns that may come with the matches */
 	HgJoinReduction *reduction; /* groups, where the node above takes them */
 	HgJoinStar *star;			/* a tree that this is the topmost join of */
+	HgJoinAtOnce at_once;		/* what came of it */
 
 	/* below a Gather */
 	HgJoinTeam team;
