@@ -268,6 +268,16 @@ my $without = $node->background_psql('postgres');
 my $with = do { local $ENV{PGOPTIONS} = $preloading; $node->background_psql('postgres') };
 $_->query('set join_collapse_limit = 12') foreach $without, $with;
 
+# Both on one processor, the first that there is: they plan in turn, and of two processors one may have to do with
+# others' work all the time.
+my ($processor) = qx(taskset -cp $$ 2>&1) =~ /list: (\d+)/;
+foreach my $session (grep { defined $processor } $without, $with)
+{
+	my $pid = $session->query('select pg_backend_pid()');
+
+	diag("a session is where it was: $pid") unless qx(taskset -cp $processor $pid 2>&1) =~ /new affinity list: $processor$/m;
+}
+
 # How much longer planning takes with hashgraph.  The least of some runs is what it takes when
 # nothing else comes between; the median of pairs of that, in turns, so that whatever slows the machine
 # down meets both.
