@@ -70,6 +70,7 @@ hg_input_end_lent(HgInput *input, const HgIntegers *left)
 		pg_atomic_init_u32(next_part, 0);
 		hg_lent_keep_rows(input->lent, left);
 		hg_lent_back_begin(&input->back, input->lent, next_part);
+		hg_charge_set(&input->lent_charge, input->lent->bytes);
 		/* they are counted when they are read */
 		input->rows_read -= input->lent->rows;
 		MemoryContextSwitchTo(old);

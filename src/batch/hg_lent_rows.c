@@ -151,9 +151,13 @@ hg_lent_keep_rows(HgLent *lent, const HgIntegers *rows)
 		const uint64 bit = UINT64CONST(1) << number % 64;
 
 		if (lent->bits[part] == NULL)
-			lent->bits[part] = MemoryContextAllocZero(
-				GetMemoryChunkContext(lent),
-				hg_segment_bits_bytes((uint32) (lent->places[part + 1] - lent->places[part])));
+		{
+			const Size bytes =
+				hg_segment_bits_bytes((uint32) (lent->places[part + 1] - lent->places[part]));
+
+			lent->bits[part] = MemoryContextAllocZero(GetMemoryChunkContext(lent), bytes);
+			lent->bytes += bytes;
+		}
 		if ((lent->bits[part][number / 64] & bit) != 0)
 			continue;
 		lent->bits[part][number / 64] |= bit;

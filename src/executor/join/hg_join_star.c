@@ -306,9 +306,12 @@ hg_star_note(const HgJoinStar *star, const HgStarAnswer *answer)
 	}
 }
 
-/* Ask for what is wanted; NULL: for the number of rows. */
+/*
+ * Ask for what is wanted; NULL: for the number of rows.  What that takes here is charged, but for
+ * groups, which whoever takes them charges.
+ */
 static bool
-hg_star_answers(HgJoinState *state, const HgReduction *wanted)
+hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 {
 	HgJoinStar *star = state->star;
 	HgMatcherSpec spec = {0};
@@ -324,6 +327,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted)
 	spec.reduction = wanted != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
 	spec.progress = &state->progress.shown;
+	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);
 	hg_star_note(star, &answer);
 	if (!answer.given)
@@ -345,6 +349,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted)
 bool
 hg_join_ask_star(HgJoinState *state)
 {
+	HgCharge charge = {.budget = &state->memory.budget};
 	const HgReduction *wanted = NULL;
 	HgJoinStar *star;
 	MemoryContext context;
@@ -361,7 +366,7 @@ hg_join_ask_star(HgJoinState *state)
 		return false;
 	context = AllocSetContextCreate(state->memory.context, "HashGraph star", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	if (hg_star_answers(state, wanted))
+	if (hg_star_answers(state, wanted, &charge))
 		star->answered = true;
 	MemoryContextSwitchTo(old);
 	if (star->answered)
@@ -369,6 +374,7 @@ hg_join_ask_star(HgJoinState *state)
 	else
 		hg_star_return_lent(star);
 	MemoryContextDelete(context);
+	hg_charge_set(&charge, 0);
 	return star->answered;
 }
 
