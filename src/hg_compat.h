@@ -421,6 +421,32 @@ hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *
 #endif
 }
 
+/* The relid of an outer join among those of what it has made; 0: it has none. */
+static inline Index
+hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
+{
+#if PG_VERSION_NUM >= 160000
+	return sjinfo->ojrelid;
+#else
+	(void) sjinfo;
+	return 0;
+#endif
+}
+
+/*
+ * Is a clause one for a join whose inputs are of these relations?  Of several that say the same of
+ * rows before and after another outer join, it is that which knows what they were in.
+ */
+static inline bool
+hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)
+{
+#if PG_VERSION_NUM >= 160000
+	if (bms_overlap(rinfo->incompatible_relids, inputs))
+		return false;
+#endif
+	return bms_is_subset(rinfo->required_relids, inputs);
+}
+
 /* Have what a hash join of core's was made with say of hash joins what was said then. */
 static inline void
 hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)

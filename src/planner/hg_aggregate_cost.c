@@ -124,7 +124,7 @@ hg_aggregate_asks_device(const HgAggregatePath *path, const HgJoinPath *join, do
 	if (join == NULL || join->asked < 0)
 		return false;
 	/* of rows without a match there is no more than their number (hg_join_count.c) */
-	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI)
+	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once)
 		return path->group_clause == NIL && hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
 		if (!hg_aggref_may_be_asked(lfirst_node(Aggref, lc)))

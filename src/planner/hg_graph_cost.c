@@ -74,7 +74,7 @@ hg_graph_columns(const RelOptInfo *rel, List *hash_clauses, HgGraphKey *key)
 	{
 		const RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		const OpExpr *clause = (const OpExpr *) rinfo->clause;
-		bool is_left = bms_is_subset(rinfo->left_relids, rel->relids);
+		bool is_left = bms_is_member((int) rel->relid, rinfo->left_relids);
 		const Expr *arg = list_nth(clause->args, is_left ? 0 : 1);
 		const Var *var;
 
@@ -127,8 +127,10 @@ HgGraphExtent
 hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side, RelOptInfo **rel)
 {
 	const RestrictInfo *rinfo = linitial_node(RestrictInfo, hash_clauses);
+	const bool left = rinfo->outer_is_left == (side == HG_OUTER);
+	/* tables, and not the outer joins that they have been in */
 	const Relids relids =
-		rinfo->outer_is_left == (side == HG_OUTER) ? rinfo->left_relids : rinfo->right_relids;
+		bms_intersect(left ? rinfo->left_relids : rinfo->right_relids, root->all_baserels);
 	const HgGraphExtent none = {0};
 	HgGraphExtent extent = none;
 	HgGraphKey key = {0};

@@ -496,14 +496,14 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 
 Path *
 hg_join_path_of(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
-				List *restrictlist, bool inner_unique)
+				JoinType join_type, List *restrictlist, bool inner_unique)
 {
 	JoinPathExtraData extra = {.restrictlist = restrictlist, .inner_unique = inner_unique};
 	HgConsidered join = {.root = root,
 						 .joinrel = joinrel,
 						 .outerrel = outer->parent,
 						 .innerrel = inner->parent,
-						 .join_type = JOIN_INNER,
+						 .join_type = join_type,
 						 .extra = &extra};
 
 	hg_join_extra_of(&extra, joinrel);

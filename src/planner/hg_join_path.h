@@ -27,10 +27,10 @@ extern void hg_join_path_acquire(void);
 extern void hg_join_path_release(void);
 
 /*
- * The path that is an inner join of two paths which take no parameters, of a joined relation that
- * the planner has; NULL where the node can't take it.
+ * The path that is an inner or left join of two paths which take no parameters, of a joined
+ * relation that the planner has; NULL where the node can't take it.
  */
 extern Path *hg_join_path_of(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
-							 List *restrictlist, bool inner_unique);
+							 JoinType join_type, List *restrictlist, bool inner_unique);
 
 #endif /* HG_JOIN_PATH_H */

@@ -6,8 +6,8 @@
  * The executor asks a device about any tree of joins that is such a star.  The planner's own
  * trees may be of other shapes, or of parts that processes join: so what is offered here is the
  * tree that is asked about, the largest table first, and then one of those that are joined with
- * what there is, each by one integer that is unique in it.  It is for an aggregate that asks for no
- * more than a device can tell, and its price is a device's.
+ * what there is, each by one integer that is unique in it, or left joined so.  It is for an
+ * aggregate that asks for no more than a device can tell, and its price is a device's.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,6 +39,7 @@
 typedef struct HgStarTree
 {
 	PlannerInfo *root;
+	Relids tables; /* that are joined */
 	RelOptInfo *facts;
 	Path *path;		 /* of what is joined */
 	int njoins;		 /* so far */
@@ -47,6 +48,50 @@ typedef struct HgStarTree
 	double share;	 /* of the rows that it joins as it knows them */
 } HgStarTree;
 
+/* Are all outer joins of the query left joins with a table alone? */
+static bool
+hg_star_takes_outer_joins(const PlannerInfo *root)
+{
+	ListCell *lc;
+
+	foreach (lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (sjinfo->jointype != JOIN_LEFT || bms_membership(sjinfo->syn_righthand) != BMS_SINGLETON)
+			return false;
+	}
+	return true;
+}
+
+/* The left join with a table; NULL: its joins are inner ones. */
+static const SpecialJoinInfo *
+hg_star_left_join(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+
+		if (bms_equal(sjinfo->syn_righthand, rel->relids))
+			return sjinfo;
+	}
+	return NULL;
+}
+
+/* Is each clause of a table and others, but those that are implied, what a left join is by? */
+static bool
+hg_star_takes_clauses(const RelOptInfo *rel)
+{
+	ListCell *lc;
+
+	foreach (lc, rel->joininfo)
+		if (lfirst_node(RestrictInfo, lc)->is_pushed_down)
+			return false;
+	return true;
+}
+
 /* Can a device know the rows of a table by themselves?  All of them, and no other table's. */
 static bool
 hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
@@ -54,17 +99,17 @@ hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
 	return !rte->inh && rte->tablesample == NULL && rel->reloptkind == RELOPT_BASEREL &&
-		   rel->rtekind == RTE_RELATION && rel->joininfo == NIL && rel->lateral_relids == NULL &&
-		   hg_scan_has_graph(rel) && hg_graph_takes_quals(rel);
+		   rel->rtekind == RTE_RELATION && rel->lateral_relids == NULL &&
+		   hg_star_takes_clauses(rel) && hg_scan_has_graph(rel) && hg_graph_takes_quals(rel);
 }
 
-/* Can it know the rows of the query's tables?  The largest one are the facts. */
+/* Can it know the rows of all tables?  The largest one are the facts, which are not left joined. */
 static bool
-hg_star_find_facts(HgStarTree *tree, const RelOptInfo *joined)
+hg_star_find_facts(HgStarTree *tree)
 {
 	int relid = -1;
 
-	while ((relid = bms_next_member(joined->relids, relid)) >= 0)
+	while ((relid = bms_next_member(tree->tables, relid)) >= 0)
 	{
 		RelOptInfo *rel = tree->root->simple_rel_array[relid];
 
@@ -73,7 +118,7 @@ hg_star_find_facts(HgStarTree *tree, const RelOptInfo *joined)
 		if (tree->facts == NULL || rel->tuples > tree->facts->tuples)
 			tree->facts = rel;
 	}
-	return tree->facts != NULL;
+	return tree->facts != NULL && hg_star_left_join(tree->root, tree->facts) == NULL;
 }
 
 /* Add what there is of a table; false where a device can't know its rows, or too few of them. */
@@ -97,22 +142,39 @@ static List *
 hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, bool *several)
 {
 	const Relids joined = tree->path->parent->relids;
+	const Relids inputs = bms_union(joined, rel->relids);
 	List *clauses = hg_implied_equalities(tree->root, both, joined, rel);
+	ListCell *lc;
 
+	foreach (lc, rel->joininfo)
+		if (hg_clause_is_for(lfirst_node(RestrictInfo, lc), inputs))
+			clauses = lappend(clauses, lfirst(lc));
 	*several |= list_length(clauses) > 1;
 	return clauses;
 }
 
+/* What a join of what there is with a table is of. */
+static Relids
+hg_star_both(const RelOptInfo *joined, const RelOptInfo *rel, const SpecialJoinInfo *left_join)
+{
+	Relids both = bms_union(joined->relids, rel->relids);
+	const int relid = left_join != NULL ? (int) hg_outer_join_relid(left_join) : 0;
+
+	return relid != 0 ? bms_add_member(both, relid) : both;
+}
+
 /*
- * Join a table with what there is.  False: it can't be, or not yet.  One that facts alone are
- * joined with need not have unique values.
+ * Join a table with what there is.  False: it can't be, or not yet.  The first one, which facts
+ * alone are joined with, need not have unique values, and is not left joined.
  */
 static bool
 hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 {
 	PlannerInfo *root = tree->root;
 	RelOptInfo *joined = tree->path->parent;
-	Relids both = bms_union(joined->relids, rel->relids);
+	const SpecialJoinInfo *left_join = hg_star_left_join(root, rel);
+	const JoinType join_type = left_join != NULL ? JOIN_LEFT : JOIN_INNER;
+	Relids both = hg_star_both(joined, rel, left_join);
 	List *clauses = hg_star_clause(tree, rel, both, several);
 	RelOptInfo *joinrel = clauses != NIL ? find_join_rel(root, both) : NULL;
 	const HgJoinPath *join;
@@ -121,13 +183,13 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 	bool is_unique;
 	Path *path;
 
-	if (joinrel == NULL)
+	if (joinrel == NULL || (left_join != NULL && tree->njoins == 0))
 		return false;
-	is_unique = innerrel_is_unique(root, both, joined->relids, rel, JOIN_INNER, clauses, false);
+	is_unique = innerrel_is_unique(root, both, joined->relids, rel, join_type, clauses, false);
 	if (is_unique != unique)
 		return false;
 	path = hg_join_path_of(root, joinrel, tree->path, create_seqscan_path(root, rel, NULL, 0),
-						   clauses, is_unique);
+						   join_type, clauses, is_unique);
 	if (path == NULL)
 		return false;
 	join = (const HgJoinPath *) path;
@@ -144,12 +206,12 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 
 /* Join one more of the tables; false: there is none that can be. */
 static bool
-hg_star_extend(HgStarTree *tree, Relids all)
+hg_star_extend(HgStarTree *tree)
 {
 	bool several = false;
 
 	for (int unique = tree->njoins == 0 ? 0 : 1; unique <= 1; unique++)
-		for (int relid = -1; (relid = bms_next_member(all, relid)) >= 0 && !several;)
+		for (int relid = -1; (relid = bms_next_member(tree->tables, relid)) >= 0 && !several;)
 			if (!bms_is_member(relid, tree->path->parent->relids) &&
 				hg_star_join(tree, tree->root->simple_rel_array[relid], unique != 0, &several))
 				return true;
@@ -160,22 +222,26 @@ Path *
 hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 {
 	HgStarTree tree = {.root = root, .share = 1};
-	const int ntables = bms_num_members(rel->relids);
 	HgJoinPath *path;
+	int ntables;
 
-	if (rel->reloptkind != RELOPT_JOINREL || ntables < 3 || ntables > HG_TREE_TABLES || hg_force ||
-		hg_backend != HG_BACKEND_AUTO || !hg_join_lend_enabled() || root->join_info_list != NIL ||
-		root->placeholder_list != NIL || root->parse->rowMarks != NIL ||
-		!hg_star_find_facts(&tree, rel))
+	if (rel->reloptkind != RELOPT_JOINREL || hg_force || hg_backend != HG_BACKEND_AUTO ||
+		!hg_join_lend_enabled() || root->placeholder_list != NIL || root->parse->rowMarks != NIL)
+		return NULL;
+	tree.tables = bms_intersect(rel->relids, root->all_baserels);
+	ntables = bms_num_members(tree.tables);
+	if (ntables < 3 || ntables > HG_TREE_TABLES || !hg_star_takes_outer_joins(root) ||
+		!hg_star_find_facts(&tree))
 		return NULL;
 	tree.path = create_seqscan_path(root, tree.facts, NULL, 0);
 	while (tree.njoins < ntables - 1)
-		if (!hg_star_extend(&tree, rel->relids))
+		if (!hg_star_extend(&tree))
 			return NULL;
 	if (!hg_lend_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
 		return NULL;
 	/* facts that have changed, or find what has, are joined as ever */
 	path = (HgJoinPath *) tree.path;
+	path->at_once = true;
 	path->asked = hg_graph_star_cost(tree.njoins, tree.edges, tree.filtered) +
 				  path->custom.path.total_cost * (1 - tree.share);
 	return &path->custom.path;

@@ -116,7 +116,7 @@ hg_join_start_output(HgJoinState *state)
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;
 	}
-	return state->reduction != NULL ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
+	return hg_join_reduces_matches(state->reduction) ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
 }
 
 HgJoinPhase

@@ -9,6 +9,9 @@
  * That is decided for each chunk of the outer side, before its keys are handed over; a chunk whose
  * matches are not reduced, for whatever reason, streams them, and both add up.
  *
+ * Of an outer join matches are not all rows, so that it makes no groups of its own.  It hands up
+ * those that a device makes of a tree of joins at the top of which it is (hg_join_star.c).
+ *
  * Columns of other types can be grouped by, and counted, where a device keeps codes of them beside
  * the graphs of both sides (resident/hg_resident_graph_codes.h): what goes up are the values, which
  * lie beside the graph version, and are there as long as the join has that.  Of numerics it keeps
@@ -29,6 +32,7 @@ struct HgJoinReduction
 	const HgReducer *reducer;
 	HgReduction wanted; /* the same, of the columns of the two sides */
 	HgSentColumns sides[2];
+	bool of_tree;		/* groups of the join's own matches are not all that there is */
 	bool kept_only;		/* some can't be sent, but kept ... */
 	HgJoinCodes codes;	/* ... as this */
 	uint64 untold_rows; /* that have gone up, and were not told to anybody yet */
@@ -94,8 +98,10 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 {
 	HgJoinReduction *reduction;
 
+	const bool of_tree = rules->join_type == JOIN_LEFT || rules->join_type == JOIN_RIGHT;
+
 	/* what becomes of an inner row, and of an outer one without a match, only pairs can tell */
-	if ((rules->join_type != JOIN_INNER && rules->join_type != JOIN_SEMI) ||
+	if ((rules->join_type != JOIN_INNER && rules->join_type != JOIN_SEMI && !of_tree) ||
 		rules->join_qual != NULL)
 		return NULL;
 	/* without any column there are only matches to be counted, which takes no groups */
@@ -103,6 +109,7 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 		return NULL;
 	reduction = palloc0(sizeof(HgJoinReduction));
 	reduction->reducer = reducer;
+	reduction->of_tree = of_tree;
 	reduction->wanted.spec = reducer->spec;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
@@ -112,10 +119,16 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	return NULL;
 }
 
+bool
+hg_join_reduces_matches(const HgJoinReduction *reduction)
+{
+	return reduction != NULL && !reduction->of_tree;
+}
+
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return reduction != NULL && !reduction->kept_only ? &reduction->wanted : NULL;
+	return hg_join_reduces_matches(reduction) && !reduction->kept_only ? &reduction->wanted : NULL;
 }
 
 const HgReduction *
@@ -128,7 +141,8 @@ hg_join_wanted_reduction(HgJoinReduction *reduction)
 const HgReduction *
 hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matched[2])
 {
-	if (reduction == NULL || matched[HG_OUTER].tracked || matched[HG_INNER].tracked)
+	if (!hg_join_reduces_matches(reduction) || matched[HG_OUTER].tracked ||
+		matched[HG_INNER].tracked)
 		return NULL;
 	/* what is kept alone is of rows that are lent, which meet each other alone on a device */
 	if (reduction->kept_only && (reduction->sides[HG_OUTER].input->lent == NULL ||

@@ -54,6 +54,9 @@ typedef struct HgJoinReduction HgJoinReduction;
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 												 const HgReducer *reducer, const int *places);
 
+/* May groups of the join's own matches go up? */
+extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);
+
 /* What the matches may be reduced to by the plan alone, of rows that are sent; or NULL. */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
 

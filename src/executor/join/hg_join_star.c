@@ -100,7 +100,8 @@ hg_star_is_worth(HgJoinStar *star)
 			star->graphs.facts = t;
 		most = Max(most, extent.rows);
 	}
-	return hg_lend_asks_star(star->tree.njoins, most, edges);
+	return hg_star_has_sides(&star->tree, star->graphs.facts) &&
+		   hg_lend_asks_star(star->tree.njoins, most, edges);
 }
 
 /* ---------------------------------------------------------------------

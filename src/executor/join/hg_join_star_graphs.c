@@ -5,7 +5,8 @@
  *
  * The facts and a table that they are joined with are the sides of the job.  From these on each
  * table is looked up by one that is there already: by which column of it the edge between the two
- * tells, and by which graph of the other's rows.
+ * tells, and by which graph of the other's rows.  What an outer join may find nothing in is looked
+ * up, and neither facts nor a side.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,16 +31,21 @@ hg_star_find_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end, HgPi
 	return *graph != NULL && hg_resident_graph_is_kept(*graph, use);
 }
 
-/* Have a table's rows be looked up by those of another one, with an edge's columns. */
+/*
+ * Have a table's rows be looked up by those of another one, with the columns of a join's edge.
+ * False as well where those that look up are the ones which need not be there.
+ */
 static bool
-hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge, int end)
+hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end)
 {
+	const HgTreeEdge *edge = &tree->edges[j];
+	const bool *keep = tree->joins[j]->rules.keep;
 	const int from = edge->ends[1 - end].table;
 	HgStarTable *table = &graphs->tables[edge->ends[end].table];
 	HgKeptLent *kept = &graphs->kept[graphs->tables[from].side];
 	HgKeptFound *found;
 
-	if (kept->nlookups == HG_MAX_LOOKUPS)
+	if (kept->nlookups == HG_MAX_LOOKUPS || keep[end])
 		return false;
 	found = &kept->lookups[kept->nlookups++];
 	*table = (HgStarTable){.side = graphs->tables[from].side,
@@ -47,6 +53,7 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdg
 						   .from = from,
 						   .column = edge->ends[end].column};
 	found->lookup.from = graphs->tables[from].lookup;
+	found->lookup.unmatched = keep[1 - end];
 	return hg_star_find_graph(tree, edge, 1 - end, &table->own, &found->lookup.own) &&
 		   hg_star_find_graph(tree, edge, end, &table->graph, &table->use);
 }
@@ -70,16 +77,37 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	return true;
 }
 
-/* The join of the facts themselves, by the graph of which they are lent; its edge has its number.
+/* Is an inner join's edge one of the facts? */
+static bool
+hg_star_is_first_edge(const HgJoinTree *tree, int j, int facts)
+{
+	const HgTreeEdge *edge = &tree->edges[j];
+
+	return tree->joins[j]->rules.join_type == JOIN_INNER &&
+		   (edge->ends[HG_OUTER].table == facts || edge->ends[HG_INNER].table == facts);
+}
+
+/*
+ * The inner join that facts and another table are the sides of: their own, by the graph of which
+ * they are lent, or else another one by a column of theirs.  Its edge has its number; -1: there is
+ * none.
  */
 static int
 hg_star_first_edge(const HgJoinTree *tree, int facts)
 {
-	int j = 0;
+	int first = -1;
 
-	while (tree->joins[j] != tree->tables[facts].join)
-		j++;
-	return j;
+	for (int j = 0; j < tree->njoins; j++)
+		if (hg_star_is_first_edge(tree, j, facts) &&
+			(first < 0 || tree->joins[j] == tree->tables[facts].join))
+			first = j;
+	return first;
+}
+
+bool
+hg_star_has_sides(const HgJoinTree *tree, int facts)
+{
+	return !tree->tables[facts].optional && hg_star_first_edge(tree, facts) >= 0;
 }
 
 bool
@@ -102,7 +130,7 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 
 				if (!reached[edge->ends[1 - end].table] || reached[edge->ends[end].table])
 					continue;
-				if (!hg_star_add_lookup(tree, graphs, edge, end))
+				if (!hg_star_add_lookup(tree, graphs, j, end))
 					return false;
 				graphs->order[n++] = edge->ends[end].table;
 				reached[edge->ends[end].table] = true;

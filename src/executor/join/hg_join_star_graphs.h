@@ -34,6 +34,9 @@ typedef struct HgStarGraphs
 	HgKeptLent kept[2];					/* of the job: what it looks up */
 } HgStarGraphs;
 
+/* Can these be the facts: is there a table that an inner join joins them with, as a job does? */
+extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
+
 /*
  * Find the graphs of a tree all of whose tables lend rows, the facts of which are told, in
  * CurrentMemoryContext.  False: a device does not keep all that it takes.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_tree.c
- *	  A tree of inner joins as the tables below it, and which column is joined with which.
+ *	  A tree of joins as the tables below it, and which column is joined with which.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,9 +21,11 @@ hg_tree_takes(const HgJoinState *join)
 {
 	const HgKeyEncoder *encoder = join->inputs[HG_OUTER]->keys.encoder;
 
-	if (join->rules.join_type != JOIN_INNER || join->rules.join_qual != NULL ||
-		join->css.ss.ps.plan->qual != NIL || join->css.ss.ps.plan->parallel_aware ||
-		join->team.shared != NULL || IsParallelWorker() || encoder->nparts != 1)
+	if ((join->rules.join_type != JOIN_INNER && join->rules.join_type != JOIN_LEFT &&
+		 join->rules.join_type != JOIN_RIGHT) ||
+		join->rules.join_qual != NULL || join->css.ss.ps.plan->qual != NIL ||
+		join->css.ss.ps.plan->parallel_aware || join->team.shared != NULL || IsParallelWorker() ||
+		encoder->nparts != 1)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_key_is_integer(encoder, (HgSide) side) || join->inputs[side]->keys.exprs != NULL)
@@ -42,11 +44,12 @@ hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 	{
 		HgInput *input = join->inputs[side];
 		HgJoinState *below = hg_join_source_join(input->child);
+		const bool optional = join->rules.keep[1 - side];
 
 		if (below != NULL)
-			ntables = hg_tree_add(tree, below, ntables);
+			ntables = optional ? -1 : hg_tree_add(tree, below, ntables);
 		else if (ntables < HG_TREE_TABLES)
-			tree->tables[ntables++] = (HgTreeTable){join, (HgSide) side, input};
+			tree->tables[ntables++] = (HgTreeTable){join, (HgSide) side, input, optional};
 		else
 			ntables = -1;
 	}

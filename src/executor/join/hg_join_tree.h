@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_tree.h
- *	  A tree of inner joins as the tables below it, and which column is joined with which.
+ *	  A tree of joins as the tables below it, and which column is joined with which.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,6 +25,7 @@ typedef struct HgTreeTable
 	HgJoinState *join;
 	HgSide side;
 	HgInput *input;
+	bool optional; /* rows of the others that it has no match for are returned all the same */
 } HgTreeTable;
 
 /* A column of it, by its place in the input's batches. */
@@ -51,8 +52,9 @@ typedef struct HgJoinTree
 } HgJoinTree;
 
 /*
- * Find the tables below a join.  False: it is no such tree, all of whose joins are inner ones of
- * integers, which return their matches as they are and are of this process alone.
+ * Find the tables below a join.  False: it is no such tree, all of whose joins are of integers,
+ * return their matches as they are, are of this process alone, and inner ones or, where all that
+ * may have no match is looked for in one table, outer ones.
  */
 extern bool hg_join_tree_init(HgJoinTree *tree, HgJoinState *top);
 
