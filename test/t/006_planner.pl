@@ -292,6 +292,8 @@ sub be_on_processor
 	return;
 }
 
+my $ROUNDS = $ENV{HG_QUICK} ? 13 : 25;
+
 # How much longer planning takes with hashgraph.  The least of some runs is what it takes when
 # nothing else comes between; the median of pairs of that, in turns, so that whatever slows the machine
 # down meets both.
@@ -300,7 +302,7 @@ sub planning_ratio
 	my ($what, $call) = @_;
 	my (@ratios, %ms);
 
-	for my $round (1 .. 25)
+	for my $round (1 .. $ROUNDS)
 	{
 		foreach my $session ($round % 2 ? ($without, $with) : ($with, $without))
 		{
