@@ -410,13 +410,18 @@ hg_join_extra_of(JoinPathExtraData *extra, const RelOptInfo *joinrel)
 #endif
 }
 
-/* The clauses that equivalence classes give for a join of two relations. */
+/*
+ * The clauses that equivalence classes give for a join of two relations, which is this outer join
+ * where it is one: what is above that may say of the rows is among them.
+ */
 static inline List *
-hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *inner)
+hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *inner,
+					  SpecialJoinInfo *sjinfo)
 {
 #if PG_VERSION_NUM >= 160000
-	return generate_join_implied_equalities(root, both, outer, inner, NULL);
+	return generate_join_implied_equalities(root, both, outer, inner, sjinfo);
 #else
+	(void) sjinfo;
 	return generate_join_implied_equalities(root, both, outer, inner);
 #endif
 }

@@ -432,3 +432,17 @@ hg_input_restart(HgInput *input)
 	input->source = NULL;
 	input->at_end = false;
 }
+
+void
+hg_input_rescan(HgInput *input)
+{
+	MemoryContext old;
+
+	hg_input_restart(input);
+	if (input->plan->chgParam != NULL)
+		return;
+	/* what a plan begins lasts, whatever the caller's memory is for */
+	old = MemoryContextSwitchTo(input->plan->state->es_query_cxt);
+	ExecReScan(input->plan);
+	MemoryContextSwitchTo(old);
+}

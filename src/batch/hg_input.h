@@ -203,4 +203,7 @@ extern void hg_input_release(HgInput *input);
  */
 extern void hg_input_restart(HgInput *input);
 
+/* The same, and rescan the child, unless it does that itself as its parameters have changed. */
+extern void hg_input_rescan(HgInput *input);
+
 #endif /* HG_INPUT_H */

@@ -65,14 +65,14 @@ hg_star_takes_outer_joins(const PlannerInfo *root)
 }
 
 /* The left join with a table; NULL: its joins are inner ones. */
-static const SpecialJoinInfo *
+static SpecialJoinInfo *
 hg_star_left_join(const PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell *lc;
 
 	foreach (lc, root->join_info_list)
 	{
-		const SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
+		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
 
 		if (bms_equal(sjinfo->syn_righthand, rel->relids))
 			return sjinfo;
@@ -139,11 +139,12 @@ hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *
  * none yet.  *several: there are others, and it is no tree.
  */
 static List *
-hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, bool *several)
+hg_star_clause(const HgStarTree *tree, RelOptInfo *rel, Relids both, SpecialJoinInfo *left_join,
+			   bool *several)
 {
 	const Relids joined = tree->path->parent->relids;
 	const Relids inputs = bms_union(joined, rel->relids);
-	List *clauses = hg_implied_equalities(tree->root, both, joined, rel);
+	List *clauses = hg_implied_equalities(tree->root, both, joined, rel, left_join);
 	ListCell *lc;
 
 	foreach (lc, rel->joininfo)
@@ -172,10 +173,10 @@ hg_star_join(HgStarTree *tree, RelOptInfo *rel, bool unique, bool *several)
 {
 	PlannerInfo *root = tree->root;
 	RelOptInfo *joined = tree->path->parent;
-	const SpecialJoinInfo *left_join = hg_star_left_join(root, rel);
+	SpecialJoinInfo *left_join = hg_star_left_join(root, rel);
 	const JoinType join_type = left_join != NULL ? JOIN_LEFT : JOIN_INNER;
 	Relids both = hg_star_both(joined, rel, left_join);
-	List *clauses = hg_star_clause(tree, rel, both, several);
+	List *clauses = hg_star_clause(tree, rel, both, left_join, several);
 	RelOptInfo *joinrel = clauses != NIL ? find_join_rel(root, both) : NULL;
 	const HgJoinPath *join;
 	HgGraphExtent extents[2];

@@ -487,12 +487,7 @@ hg_join_rescan(CustomScanState *node)
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!kept[side])
-		{
-			hg_input_restart(state->inputs[side]);
-			/* a child with changed parameters rescans itself */
-			if (state->inputs[side]->plan->chgParam == NULL)
-				ExecReScan(state->inputs[side]->plan);
-		}
+			hg_input_rescan(state->inputs[side]);
 	state->reading.outer_held = state->reading.outer_ready = kept[HG_OUTER];
 	state->reading.spilled = false;
 	state->kept.inner = kept[HG_INNER];

@@ -39,7 +39,6 @@
 #include "hg_compat.h"
 
 #include "access/parallel.h"
-#include "executor/executor.h"
 
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
@@ -381,10 +380,7 @@ hg_join_return_lent(HgJoinState *state, HgSide side)
 		return;
 	hg_input_release(input);
 	hg_input_return_lent(input);
-	hg_input_restart(input);
-	/* a child with changed parameters rescans itself */
-	if (input->plan->chgParam == NULL)
-		ExecReScan(input->plan);
+	hg_input_rescan(input);
 }
 
 bool

@@ -120,8 +120,7 @@ hg_star_return_lent(HgJoinStar *star)
 		if (table->input->lent == NULL)
 			continue;
 		hg_input_return_lent(table->input);
-		hg_input_restart(table->input);
-		ExecReScan(table->input->plan);
+		hg_input_rescan(table->input);
 	}
 }
 

@@ -11,6 +11,7 @@
  * device is asked about all others, which find no row that it does not know.
  *
  * A row that has changed, or is gone, needs no more than that: what it was is not lent any more.
+ * One that an outer join returns though it has no key to find others by is found by others itself.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,16 +35,18 @@ hg_touched_most(const HgInput *input)
 	return Max(input->lent->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
 }
 
-/* Add the values of a column of rows that were read. */
+/* Add the values of a column of rows that were read, those without a key of their join included. */
 static void
 hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
 	const int16 length =
 		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
 
-	for (int i = 0; i < rows->nkeys; i++)
+	for (int i = 0; i < rows->nkeys + rows->nnull; i++)
 	{
-		const int row = rows->which != NULL ? rows->which[i] : i;
+		const int row = i >= rows->nkeys	  ? rows->null_rows[i - rows->nkeys]
+						: rows->which != NULL ? rows->which[i]
+											  : i;
 		const Datum value = rows->batch->values[column][row];
 
 		if (hg_batch_is_null(rows->batch, column, row))
@@ -68,8 +71,7 @@ hg_touched_read(HgInput *input, int column, HgIntegers *values)
 
 	while (values->count <= most && hg_input_read(input, &rows, &keys))
 		hg_touched_add_rows(input, &rows, column, values);
-	hg_input_restart(input);
-	ExecReScan(input->plan);
+	hg_input_rescan(input);
 	input->rows_read = before.rows_read;
 	input->null_keys = before.null_keys;
 	input->refused = before.refused;
