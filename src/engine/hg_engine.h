@@ -65,6 +65,10 @@
  * A side can be a graph that an engine has kept since a job before, and its rows can look up others
  * on the way (hg_kept.h).
  *
+ * PAGES
+ *
+ * A side can come as pages of a table, out of which the engine takes keys and columns (hg_pages.h).
+ *
  * NOTHING UNWINDS through these calls: no longjmp, no C++ exception.  Each
  * returns a status and, when that is not HG_OK, fills *error (which may be
  * NULL).  Memory comes from the caller's no-throw callbacks, and the caller's
@@ -100,6 +104,9 @@ extern "C"
 	struct HgKeptColumnUse;
 	struct HgKeptLookup;
 	typedef struct HgKept HgKept; /* an engine's own; never looked into */
+
+	/* hg_pages.h */
+	struct HgPageSpec;
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
@@ -252,6 +259,12 @@ extern "C"
 		 */
 		uint32_t nlookups[2];
 		const struct HgKeptLookup *lookups[2];
+
+		/*
+		 * By HgSide: NULL, or how the side comes as pages; in place until open has returned.  Such
+		 * a side is no kept graph, and nothing is made to be kept, or measured, of it.
+		 */
+		const struct HgPageSpec *pages[2];
 	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k of all is set where least + k, modulo the keys' range, is one.
@@ -591,6 +604,15 @@ extern "C"
 		 */
 		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 						 uint64_t count, const uint64_t *words, HgError *error);
+
+		/*
+		 * Of a side with spec.pages, before build: count whole pages, whose ordinals begin with
+		 * first_page.  The array is the caller's again when the call returns.  HG_TOO_MANY_ROWS
+		 * where numbers of their rows would reach HG_MAX_ROWS.  NULL in an engine without, whose
+		 * open refuses such a spec: HG_INVALID.
+		 */
+		HgStatus (*append_pages)(HgJob *job, HgSide side, const void *pages, uint64_t count,
+								 uint64_t first_page, HgError *error);
 	};
 
 	/* Milliseconds of a clock that only goes forward. */

@@ -57,6 +57,7 @@
 #include "hg_ranges_cut.h"
 #include "hg_host_memory.h"
 #include "hg_kept.h"
+#include "hg_pages.h"
 
 #include <string.h>
 
@@ -166,6 +167,8 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
 	if (hg_kept_is_named(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
+	if (hg_pages_are_there(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
 	status = job_create(engine, host, spec, &job, error);
 	if (status != HG_OK)
 		return status;

@@ -44,6 +44,7 @@
 #include "hg_shape.h"
 
 #include "hg_kept.h"
+#include "hg_pages.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>
@@ -275,6 +276,14 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 	if (hg_kept_is_named(spec))
 	{
 		HgStatus status = check_kept(spec, error);
+
+		if (status != HG_OK)
+			return status;
+	}
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgStatus status =
+			spec->pages[side] != NULL ? hg_pages_side_check(spec, (HgSide) side, error) : HG_OK;
 
 		if (status != HG_OK)
 			return status;

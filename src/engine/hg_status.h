@@ -32,6 +32,8 @@ extern "C"
 								  * do */
 		HG_NOT_UNIQUE,			 /* a row would find more than one where it may find one: what
 								  * looks for no more than one is not the way to join them */
+		HG_BAD_PAGE,			 /* a page of a table makes no sense: rows that its reader takes out
+								  * of it himself may do */
 		HG_DEVICE_FAILED,		 /* a call to the device's driver failed */
 		HG_CONNECTION_LOST		 /* the device process is gone */
 	} HgStatus;

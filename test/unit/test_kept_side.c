@@ -204,6 +204,7 @@ test_kept_side_destroy(TestKeptSide *side)
 	free(side->keys);
 	free(side->rows);
 	free(side->words);
+	free(side->pages.bytes);
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
 		free(side->columns[column].values);
@@ -370,6 +371,8 @@ test_kept_open(HgEngine *engine, const HgHost *host, const TestKeptSide *outer,
 			spec.kept[which] = &uses[which];
 			continue;
 		}
+		if (side->spread.way == TEST_KEPT_PAGES)
+			spec.pages[which] = &side->pages.spec;
 		spec.key_width = side->spread.width;
 		spec.expected_rows[which] = side->spread.count;
 	}
@@ -419,6 +422,24 @@ append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *s
 	return status;
 }
 
+/* Give pages, from their end on, as many at a time as have ordinals that follow one another. */
+static HgStatus
+append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *side, HgError *error)
+{
+	const TestKeptPages *pages = &side->pages;
+	HgStatus status = HG_OK;
+
+	for (uint64_t end = pages->count; end > 0 && status == HG_OK;)
+	{
+		const uint64_t first = (end - 1) / TEST_PAGES_RUN * TEST_PAGES_RUN;
+
+		status = engine->append_pages(job, which, pages->bytes + first * pages->spec.page_size,
+									  end - first, test_pages_ordinal(first), error);
+		end = first;
+	}
+	return status;
+}
+
 /* Give a mask, from its end on; a piece may be given as what it is not before. */
 static HgStatus
 give_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const TestKeptSide *side,
@@ -457,6 +478,8 @@ test_kept_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
 
 	if (side->spread.way == TEST_KEPT_GRAPH)
 		return give_mask(engine, job, which, lookup, side, error);
+	if (side->spread.way == TEST_KEPT_PAGES)
+		return append_pages(engine, job, which, side, error);
 	status = append_rows(engine, job, which, side, error);
 	return status == HG_OK ? append_columns(engine, job, which, side, error) : status;
 }

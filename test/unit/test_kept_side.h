@@ -16,6 +16,7 @@
 #include "test_engine_suite.h"
 
 #include "../../src/engine/hg_kept.h"
+#include "../../src/engine/hg_pages.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -28,7 +29,8 @@ extern "C"
 		TEST_KEPT_GRAPH = 0,
 		TEST_KEPT_APPENDED,
 		TEST_KEPT_NUMBERED, /* by append_rows */
-		TEST_KEPT_WAYS
+		TEST_KEPT_WAYS,		/* number of the ways above */
+		TEST_KEPT_PAGES		/* by append_pages, of engines that take them apart (test_pages.h) */
 	} TestKeptWay;
 
 	/* Which rows of a kept graph count. */
@@ -75,6 +77,24 @@ extern "C"
 		uint64_t bytes;
 	} TestKeptColumn;
 
+	/* The pages of a side that comes so. */
+	typedef struct TestKeptPages
+	{
+		HgPageSpec spec;
+		unsigned char *bytes; /* [count] of the spec's size */
+		uint64_t count;
+	} TestKeptPages;
+
+/* Pages follow one another by so many; then ordinals are left out. */
+#define TEST_PAGES_RUN 4
+
+	/* The ordinal of a page, from 0. */
+	static inline uint32_t
+	test_pages_ordinal(uint64_t page)
+	{
+		return (uint32_t) (page / TEST_PAGES_RUN * 9 + page % TEST_PAGES_RUN + 1);
+	}
+
 	extern const uint8_t test_kept_widths[HG_MAX_COLUMNS];
 
 	typedef struct TestKeptSide
@@ -86,6 +106,7 @@ extern "C"
 		HgKept *graph;	 /* once it is made */
 		uint64_t bytes;
 		TestKeptColumn columns[HG_MAX_COLUMNS]; /* [spread.ncolumns] */
+		TestKeptPages pages;					/* of TEST_KEPT_PAGES */
 	} TestKeptSide;
 
 	/* Pairs, as outer << 32 | inner. */
