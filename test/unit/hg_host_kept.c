@@ -5,7 +5,7 @@
  *
  * A job is of one of four kinds, and says which by what is not zero in it: it has a job of the CPU
  * engine inside, which all calls go to; or the shape of a graph that it makes, or of a column; or
- * sides, of which one at least is a kept graph.
+ * sides, of which one at least is a kept graph or comes as pages.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,12 +17,11 @@
 #include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_lookup.h"
+#include "hg_host_pages.h"
+#include "hg_host_pieces.h"
 #include "hg_host_reduce.h"
 
 #include <string.h>
-
-/* Pieces of appended keys that the first one makes room for. */
-#define FIRST_PIECES 16
 
 /* A graph, or a column: the other one's shape is all zero. */
 struct HgKept
@@ -62,10 +61,8 @@ typedef struct KeptSide
 	const HgHostColumn *columns[HG_MAX_COLUMNS]; /* that it has ... */
 	uint32_t found_by[HG_MAX_COLUMNS];			 /* ... as of HgKeptColumnUse.lookup */
 
-	/* appended rows until build, each piece with a copy of its keys; then their graph */
-	HgFlatRows *pieces; /* [capacity] */
-	uint32_t piece_count;
-	uint32_t piece_capacity;
+	HgHostPages pages;
+	HgHostPieces pieces; /* rows that it is given, until build; then their graph */
 	HgFlatGraph *graph;
 } KeptSide;
 
@@ -193,6 +190,13 @@ invalid(HgError *error, const char *message)
 	return hg_error_set(error, HG_INVALID, NULL, "%s", message);
 }
 
+/* Does a side come as pages? */
+static bool
+is_paged(const KeptSide *side)
+{
+	return side->pages.spec.page_size > 0;
+}
+
 static bool
 is_making(const KeptJob *job)
 {
@@ -297,6 +301,7 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 	KeptSide *side = &job->sides[which];
 	HgStatus status;
 
+	hg_host_pages_init(&side->pages, &job->spec, which);
 	if (use == NULL)
 		return HG_OK;
 	status = find_kept(use, error);
@@ -313,22 +318,10 @@ open_side(KeptJob *job, HgSide which, HgError *error)
 	return status;
 }
 
-/* Free the pieces of a side, with their keys. */
-static void
-free_pieces(KeptJob *job, KeptSide *side)
-{
-	for (uint32_t i = 0; i < side->piece_count; i++)
-		hg_host_memory_free(&job->counting, (void *) side->pieces[i].keys,
-							side->pieces[i].count * job->spec.key_width);
-	hg_host_memory_free(&job->counting, side->pieces, side->piece_capacity * sizeof(*side->pieces));
-	side->pieces = NULL;
-	side->piece_count = side->piece_capacity = 0;
-}
-
 static void
 close_side(KeptJob *job, KeptSide *side)
 {
-	free_pieces(job, side);
+	hg_host_pieces_free(&side->pieces, &job->counting, job->spec.key_width);
 	hg_flat_destroy(&job->counting, side->graph);
 	hg_host_lookups_free(&side->lookups, &job->counting);
 	hg_host_mask_free(&side->mask, &job->counting);
@@ -395,7 +388,7 @@ kept_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **o
 	job->keeping = (HgHost){
 		.alloc = keeping_alloc, .free = keeping_free, .cancelled = is_cancelled, .arg = job};
 
-	if (!hg_kept_is_named(spec))
+	if (!hg_kept_is_named(spec) && !hg_pages_are_there(spec))
 		status = hg_cpu_engine()->open(hg_cpu_engine(), host, spec, &job->inside, error);
 	else if (spec->keep != NULL)
 		status = open_making(job, &spec->keep->shape, error);
@@ -428,61 +421,33 @@ check_filling(const KeptJob *job, HgError *error)
 	return HG_OK;
 }
 
-/* Have room for one more piece. */
-static HgStatus
-reserve_piece(KeptJob *job, KeptSide *side, HgError *error)
+/* Have keys, or columns, been appended to a side? */
+static bool
+is_filled(const KeptSide *side)
 {
-	const uint32_t capacity = side->piece_capacity == 0 ? FIRST_PIECES : 2 * side->piece_capacity;
-	HgStatus status = HG_OK;
-	HgFlatRows *pieces;
-
-	if (side->piece_count < side->piece_capacity)
-		return HG_OK;
-	pieces = alloc_zeroed(job, capacity * sizeof(*pieces), &status, error);
-	if (status != HG_OK)
-		return status;
-	if (side->piece_count > 0)
-		memcpy(pieces, side->pieces, side->piece_count * sizeof(*pieces));
-	hg_host_memory_free(&job->counting, side->pieces, side->piece_capacity * sizeof(*pieces));
-	side->pieces = pieces;
-	side->piece_capacity = capacity;
-	return HG_OK;
+	return !is_paged(side) && side->pieces.count > 0;
 }
 
-/* Keep a copy of keys whose rows are numbered from first_row on. */
+/* Can keys, or columns, be appended to a side? */
 static HgStatus
-add_piece(KeptJob *job, HgSide which, const void *keys, uint64_t count, uint64_t first_row,
-		  HgError *error)
+check_appended(const KeptJob *job, HgSide side, HgError *error)
 {
-	KeptSide *side = &job->sides[which];
-	void *copy = NULL;
-	HgStatus status = hg_host_check_cancel(job->host, error);
-
-	if (status == HG_OK)
-		status = reserve_piece(job, side, error);
-	if (status == HG_OK)
-		status = hg_host_memory_alloc(&job->counting, count * job->spec.key_width, &copy, error);
-	if (status != HG_OK)
-		return status;
-	memcpy(copy, keys, (size_t) (count * job->spec.key_width));
-	side->pieces[side->piece_count++] =
-		(HgFlatRows){.keys = copy, .count = count, .first_row = (uint32_t) first_row};
-	job->stats.rows[which] += count;
-	return HG_OK;
+	if (is_making(job) || job->sides[side].kept != NULL)
+		return invalid(error, "keys and columns can not be appended to a kept graph");
+	if (is_paged(&job->sides[side]))
+		return invalid(error, "this side of the join comes as pages");
+	return check_filling(job, error);
 }
 
 static HgStatus
 append(KeptJob *job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 	   bool numbered, HgError *error)
 {
-	const bool filled =
-		job->sides[HG_OUTER].piece_count > 0 || job->sides[HG_INNER].piece_count > 0;
-	HgStatus status = check_filling(job, error);
+	const bool filled = is_filled(&job->sides[HG_OUTER]) || is_filled(&job->sides[HG_INNER]);
+	HgStatus status = check_appended(job, side, error);
 
 	if (status != HG_OK)
 		return status;
-	if (is_making(job) || job->sides[side].kept != NULL)
-		return invalid(error, "keys can not be appended to a kept graph");
 	if (filled && job->numbered != numbered)
 		return invalid(error, "rows are numbered in two ways");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
@@ -491,7 +456,12 @@ append(KeptJob *job, HgSide side, const void *keys, uint64_t count, uint64_t fir
 	if (count == 0)
 		return HG_OK;
 	job->numbered = numbered;
-	status = add_piece(job, side, keys, count, first_row, error);
+	status = hg_host_check_cancel(job->host, error);
+	if (status == HG_OK)
+		status = hg_host_pieces_add(&job->sides[side].pieces, &job->counting, job->spec.key_width,
+									keys, count, first_row, error);
+	if (status == HG_OK)
+		job->stats.rows[side] += count;
 	if (status == HG_OK)
 		status = hg_host_reduce_add_rows(&job->reduce, side, count, first_row, error);
 	return finish(job, status);
@@ -525,15 +495,40 @@ kept_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 	KeptJob *job = job_of(handle);
 	HgStatus status;
 
-	if (job->inside != NULL || is_making(job) || job->sides[side].kept != NULL)
-		return invalid(error, "columns can not be appended to a kept graph");
-	status = check_filling(job, error);
+	if (job->inside != NULL)
+		return invalid(error, "the job has no columns");
+	status = check_appended(job, side, error);
 	if (status == HG_OK)
 		status = hg_host_check_cancel(job->host, error);
 	if (status == HG_OK)
 		status = hg_host_reduce_append(&job->reduce, side, column, values, nulls, count, first_row,
 									   error);
 	return finish(job, status);
+}
+
+static HgStatus
+kept_append_pages(HgJob *handle, HgSide which, const void *pages, uint64_t count,
+				  uint64_t first_page, HgError *error)
+{
+	KeptJob *job = job_of(handle);
+	KeptSide *side = &job->sides[which];
+	HgHostPageRows taken = {0};
+	HgStatus status = check_filling(job, error);
+
+	if (status == HG_OK)
+		status = hg_pages_append_check(is_paged(side) ? &side->pages.spec : NULL, count, first_page,
+									   error);
+	if (status == HG_OK)
+		status = hg_host_pieces_reserve(&side->pieces, &job->counting, error);
+	if (status == HG_OK)
+		status = hg_host_pages_take(&side->pages, &job->spec, which, &job->counting, &job->reduce,
+									pages, count, first_page, &taken, error);
+	if (status != HG_OK || taken.count == 0)
+		return finish(job, status);
+	side->pieces.pieces[side->pieces.count++] =
+		(HgFlatRows){.keys = taken.keys, .rows = taken.rows, .count = taken.count};
+	job->stats.rows[which] += taken.count;
+	return HG_OK;
 }
 
 static HgStatus
@@ -655,11 +650,11 @@ build_side(KeptJob *job, HgSide which, HgError *error)
 {
 	KeptSide *side = &job->sides[which];
 	const HgFlatShape shape = hg_flat_shape(job->spec.key_width, job->stats.rows[which]);
-	HgStatus status =
-		hg_flat_make(&job->counting, &shape, side->pieces, side->piece_count, &side->graph, error);
+	HgStatus status = hg_flat_make(&job->counting, &shape, side->pieces.pieces, side->pieces.count,
+								   &side->graph, error);
 
 	if (status == HG_OK)
-		free_pieces(job, side);
+		hg_host_pieces_free(&side->pieces, &job->counting, job->spec.key_width);
 	return status;
 }
 
@@ -683,7 +678,9 @@ static HgStatus
 build_join(KeptJob *job, HgError *error)
 {
 	HgFlatSide flat[2] = {0};
-	HgStatus status = hg_host_reduce_check(&job->reduce, error);
+	HgStatus status = job->sides[HG_OUTER].pages.bad || job->sides[HG_INNER].pages.bad
+						  ? hg_pages_bad(error)
+						  : hg_host_reduce_check(&job->reduce, error);
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
 	{
@@ -728,7 +725,9 @@ kept_build(HgJob *handle, HgError *error)
 		job->making.made->bytes = job->kept;
 	job->state = KEPT_BUILT;
 	job->stats.bins = job->stats.ranges = 1;
-	job->stats.build = is_making(job) ? HG_BUILD_V2 : HG_BUILD_RESIDENT;
+	job->stats.build = job->sides[HG_OUTER].kept != NULL || job->sides[HG_INNER].kept != NULL
+						   ? HG_BUILD_RESIDENT
+						   : HG_BUILD_V2;
 	job->stats.probe = HG_PROBE_INTERSECT;
 	return HG_OK;
 }
@@ -934,6 +933,7 @@ hg_host_kept_init(HgHostKept *kept, const HgHost *keeper)
 		.keep = kept_keep,
 		.release = kept_release,
 		.mask = kept_mask,
+		.append_pages = kept_append_pages,
 	};
 
 	kept->engine = calls;
@@ -960,6 +960,9 @@ hg_host_kept_bytes(const HgJobSpec *spec)
 		const uint64_t rows = spec->expected_rows[side];
 		const HgFlatShape flat = hg_flat_shape(spec->key_width, rows);
 
+		/* the numbers of their rows are not those of positions */
+		if (spec->pages[side] != NULL)
+			bytes += rows * sizeof(uint32_t);
 		if (spec->kept[side] == NULL)
 			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
 		else if (spec->kept[side]->masked != 0 || hg_kept_lookups_drop(spec, (HgSide) side))

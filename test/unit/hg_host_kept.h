@@ -4,8 +4,8 @@
  *	  Kept graphs in host memory: an engine on the CPU that has them, for tests.
  *
  * The stand-in for the device process answers with it, and it is what a device's kept graphs must
- * do as well.  Graphs are flat ones (hg_flat.h), also those of rows that are appended.  Jobs that
- * are not about kept graphs are the CPU engine's.
+ * do as well.  Graphs are flat ones (hg_flat.h), also those of rows that are appended.  So
+ * are those of sides that come as pages.  Jobs that have neither are the CPU engine's.
  *
  * It copies keys before a call returns, as an engine of a device does, to memory of the job's host,
  * under the job's limit.  A kept graph, or column, is in memory of the keeper, also while it is
@@ -38,8 +38,8 @@ extern "C"
 	extern void hg_host_kept_init(HgHostKept *kept, const HgHost *keeper);
 
 	/*
-	 * What a job of kept graphs takes at most, of its host and of the keeper together, for the rows
-	 * that it expects.
+	 * What a job of kept graphs, or of pages, takes at most, of its host and of the keeper
+	 * together, for the rows that it expects: beside the pages of one call.
 	 */
 	extern uint64_t hg_host_kept_bytes(const HgJobSpec *spec);
 

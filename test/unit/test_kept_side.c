@@ -431,10 +431,10 @@ append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestKeptSide *sid
 
 	for (uint64_t end = pages->count; end > 0 && status == HG_OK;)
 	{
-		const uint64_t first = (end - 1) / TEST_PAGES_RUN * TEST_PAGES_RUN;
+		const uint64_t first = (end - 1) / pages->run * pages->run;
 
 		status = engine->append_pages(job, which, pages->bytes + first * pages->spec.page_size,
-									  end - first, test_pages_ordinal(first), error);
+									  end - first, test_pages_ordinal(pages, first), error);
 		end = first;
 	}
 	return status;

@@ -83,16 +83,14 @@ extern "C"
 		HgPageSpec spec;
 		unsigned char *bytes; /* [count] of the spec's size */
 		uint64_t count;
+		uint64_t run; /* so many follow one another; then ordinals are left out */
 	} TestKeptPages;
 
-/* Pages follow one another by so many; then ordinals are left out. */
-#define TEST_PAGES_RUN 4
-
 	/* The ordinal of a page, from 0. */
-	static inline uint32_t
-	test_pages_ordinal(uint64_t page)
+	static inline uint64_t
+	test_pages_ordinal(const TestKeptPages *pages, uint64_t page)
 	{
-		return (uint32_t) (page / TEST_PAGES_RUN * 9 + page % TEST_PAGES_RUN + 1);
+		return page + page / pages->run * 5 + 1;
 	}
 
 	extern const uint8_t test_kept_widths[HG_MAX_COLUMNS];

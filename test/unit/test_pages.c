@@ -425,7 +425,8 @@ store_row(Writer *writer, const TestPageValue *values)
 			line = -1;
 		}
 	}
-	return test_pages_ordinal(writer->side->pages.count - 1) * spec->rows_per_page +
+	return (uint32_t) test_pages_ordinal(&writer->side->pages, writer->side->pages.count - 1) *
+			   spec->rows_per_page +
 		   (uint32_t) line;
 }
 
@@ -462,6 +463,7 @@ lay_out(Writer *writer)
 	spec->page_size = form->page_size > 0 ? form->page_size : 8192;
 	spec->rows_per_page = form->stride > 0 ? form->stride : (spec->page_size - 24) / 28;
 	spec->nquals = (uint16_t) form->nquals;
+	writer->side->pages.run = form->run > 0 ? form->run : 4;
 	add_attribute(writer, ROLE_KEY, (int) key_bytes, key_bytes);
 	for (uint32_t column = 0; column < spread->ncolumns; column++)
 		/* that of the last but one is less aligned than wide */

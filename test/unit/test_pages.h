@@ -67,6 +67,7 @@ extern "C"
 		uint32_t stride;	/* rows_per_page; 0: what a page can have */
 		uint32_t key_bytes; /* 0: the key attribute is as wide as the keys */
 		uint32_t nquals;
+		uint32_t run; /* pages that one call brings; 0: a few */
 		uint32_t
 			noise;	/* of a hundred line pointers so many are of rows that do not count, or none */
 		bool plain; /* nothing but key and columns, none of which is missing */

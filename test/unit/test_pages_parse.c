@@ -85,7 +85,7 @@ static bool
 page_right(const TestKeptSide *side, uint64_t page, Guarded *guarded, uint32_t *next)
 {
 	const HgPageSpec *spec = &side->pages.spec;
-	const uint32_t first = test_pages_ordinal(page) * spec->rows_per_page;
+	const uint32_t first = (uint32_t) test_pages_ordinal(&side->pages, page) * spec->rows_per_page;
 	uint32_t lines;
 
 	memcpy(guarded->page, side->pages.bytes + page * spec->page_size, spec->page_size);
