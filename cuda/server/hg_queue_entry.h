@@ -61,7 +61,8 @@ typedef struct HgQueueEntry
 	int wake; /* of its waiter */
 
 	HgQueuePart part; /* once granted: the lease, or the room for results */
-	uint64_t wanted;  /* bytes of staging; may get less */
+	uint64_t wanted;  /* bytes of staging; may get less ... */
+	uint64_t least;	  /* ... but for these, if there are as many */
 
 	/* of a job */
 	const void *connection;

@@ -10,6 +10,7 @@
 #include "hg_queue_staging.h"
 
 #include "hg_queue_kept.h"
+#include "../../src/engine/hg_pages.h"
 #include "../../src/engine/wire/hg_wire.h"
 
 /*
@@ -107,6 +108,8 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 	const HgKeptUse *use = spec->kept[side];
 	const uint64_t rows = spec->expected_rows[side];
 
+	if (spec->pages[side] != NULL)
+		return UINT64_MAX;
 	if (use != NULL)
 		return use->masked != 0 ? hg_kept_mask_words(&use->shape) * sizeof(uint64_t) : 0;
 	return rows == 0 || rows > HG_MAX_ROWS ? UINT64_MAX : rows * spec->key_width;
@@ -129,6 +132,18 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 	return more(whole_pages(less(bytes, most) + HG_WIRE_PAGE - 1), HG_WIRE_PAGE);
 }
 
+/* Two slots, each of which has room for a page of any side, or all that there ever is. */
+uint64_t
+hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec)
+{
+	uint64_t bytes = HG_WIRE_PAGE;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->pages[side] != NULL)
+			bytes = more(bytes, 2 * (uint64_t) spec->pages[side]->page_size);
+	return less(bytes, staging->leases.bytes);
+}
+
 uint64_t
 hg_queue_staging_room_bytes(uint64_t wanted)
 {
@@ -139,7 +154,7 @@ bool
 hg_queue_staging_take_lease(HgQueueStaging *staging, HgQueueEntry *job)
 {
 	HgQueueArea *area = &staging->leases;
-	uint64_t least = more(less(LEASE_MIN, whole_pages(area->bytes / LEASES)), HG_WIRE_PAGE);
+	uint64_t least = more(less(LEASE_MIN, whole_pages(area->bytes / LEASES)), job->least);
 	uint64_t most = less(LEASE_MAX, whole_pages((area->bytes - area->taken) / 4));
 
 	return area_take(area, &job->part, least, more(less(job->wanted, most), least));

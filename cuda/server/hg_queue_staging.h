@@ -43,6 +43,10 @@ extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
  */
 extern uint64_t hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec);
 
+/* ... and those that it can't do without. */
+extern uint64_t hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging,
+												   const HgJobSpec *spec);
+
 /* The bytes of room that results of so many bytes have a use for. */
 extern uint64_t hg_queue_staging_room_bytes(uint64_t wanted);
 

@@ -28,10 +28,13 @@ typedef struct HgServerJob
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
+	HgPageSpec pages[2];
 	HgEngine *engine;	   /* of the process, or of teams */
 	HgJob *job;			   /* the engine's; NULL once it has been evicted */
 	HgHost host;		   /* what the engine gets; its arg is this struct */
 	HgQueueEntry entry;	   /* its reservation, and its lease until all keys are there */
+	uint64_t reserved[2];  /* by HgSide: rows that there was memory reserved for, beyond those
+							* expected; of a team it has them itself */
 	HgError failure;	   /* status HG_OK while all is well */
 	HgJobStats last_stats; /* of a job that has been evicted */
 
@@ -109,7 +112,10 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 /* Does what a request to append names exist in the job, and lie within its lease? */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same of edges of a graph that is to be kept, of values of a column that is to be ... */
+/* The same of pages ... */
+extern bool hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request);
+
+/* ... of edges of a graph that is to be kept, of values of a column that is to be ... */
 extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
 extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 

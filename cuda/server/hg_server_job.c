@@ -215,6 +215,8 @@ take_spec(HgServerJob *job, const HgWireOpening *opening)
 		for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
 			job->kept_columns[side][column].column = NULL;
 		take_lookups(job, opening, (HgSide) side);
+		job->pages[side] = opening->pages[side];
+		job->spec.pages[side] = opening->pages[side].page_size > 0 ? &job->pages[side] : NULL;
 	}
 }
 

@@ -184,6 +184,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->in_team = spec->team != 0;
 	job->ahead = spec->ahead != 0;
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
+	job->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);
 	job->memory = queue->config->job_bytes(queue->config->arg, spec);
 	queue->config->measure(queue->config->arg);
 
@@ -219,6 +220,7 @@ hg_server_queue_join(HgServerQueue *queue, HgQueueEntry *member, const HgJobSpec
 	member->group = spec->group;
 	member->in_team = true;
 	member->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
+	member->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);
 
 	pthread_mutex_lock(&queue->lock);
 	member->state = HG_QUEUE_GRANTED;

@@ -37,7 +37,7 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 	uint64_t width = job->spec.key_width;
 
 	if (!side_exists(request) || hg_kept_is_made(&job->spec) ||
-		job->spec.kept[request->side] != NULL)
+		job->spec.kept[request->side] != NULL || job->spec.pages[request->side] != NULL)
 		return false;
 	if (request->header.type == HG_WIRE_APPEND_COLUMN)
 	{
@@ -46,6 +46,13 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 		width = job->spec.column_width[request->side][request->column] + request->nulls;
 	}
 	return lie_in_lease(job, request, request->count, width);
+}
+
+bool
+hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request)
+{
+	return side_exists(request) && job->spec.pages[request->side] != NULL &&
+		   lie_in_lease(job, request, request->count, job->pages[request->side].page_size);
 }
 
 bool
@@ -133,21 +140,25 @@ bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 	return config->job_bytes(config->arg, &spec);
 }
 
-/* Reserve what count rows more of a side need, where the job has not been admitted with them. */
+/*
+ * Reserve what count rows more of a side need, where the job has not been admitted with them, nor
+ * were they reserved for pages that had fewer than they had room for.
+ */
 static HgStatus
 reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 {
 	const HgServerConfig *config = job->session->config;
 	HgJobSpec spec = job->spec;
 	uint64_t rows[2];
+	uint64_t wanted;
 	uint64_t before;
 	uint64_t after;
+	HgStatus status;
 
 	if (spec.team != 0)
 	{
 		/* each member begins where the one before him ends, so that all of it is reserved once */
-		HgStatus status = hg_server_team_announce(job->job, side, count, &spec, rows, error);
-
+		status = hg_server_team_announce(job->job, side, count, &spec, rows, &wanted, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -156,13 +167,17 @@ reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 		HgJobStats stats;
 
 		job->engine->stats(job->job, &stats);
-		memcpy(rows, stats.rows, sizeof(rows));
+		wanted = stats.rows[side] + count;
+		for (int which = HG_OUTER; which <= HG_INNER; which++)
+			rows[which] =
+				stats.rows[which] > job->reserved[which] ? stats.rows[which] : job->reserved[which];
 	}
-	if (rows[side] + count <= spec.expected_rows[side])
+	if (wanted <= spec.expected_rows[side] || wanted <= rows[side])
 		return HG_OK;
 	before = bytes_with(config, spec, rows);
-	rows[side] += count;
+	rows[side] = wanted;
 	after = bytes_with(config, spec, rows);
+	job->reserved[side] = wanted;
 	if (after <= before)
 		return HG_OK;
 	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
@@ -208,6 +223,24 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
 									  request->nulls ? values + bytes : NULL, request->count,
 									  request->first, error);
+}
+
+/* How many rows pages have is known when they are taken apart; until then they may be full. */
+static HgStatus
+serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const HgPageSpec *spec = &job->pages[request->side];
+	const void *pages = job->session->config->staging + request->offset;
+	HgStatus status = hg_pages_append_check(spec, request->count, request->first, error);
+
+	if (status == HG_OK)
+		status = reserve_rows(job, (HgSide) request->side,
+							  request->count * hg_pages_most_rows(spec), error);
+	if (status != HG_OK)
+		return status;
+	/* an engine without has refused to open the job */
+	return job->engine->append_pages(job->job, (HgSide) request->side, pages, request->count,
+									 request->first, error);
 }
 
 /*
@@ -455,6 +488,8 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return serve_append(job, request, error);
 		case HG_WIRE_APPEND_COLUMN:
 			return serve_append_column(job, request, error);
+		case HG_WIRE_APPEND_PAGES:
+			return serve_append_pages(job, request, error);
 		case HG_WIRE_END_APPEND:
 			return serve_end_append(job);
 		case HG_WIRE_BUILD:

@@ -147,6 +147,8 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 		case HG_WIRE_APPEND_ROWS:
 		case HG_WIRE_APPEND_COLUMN:
 			return job != NULL && hg_server_job_can_append(job, request);
+		case HG_WIRE_APPEND_PAGES:
+			return job != NULL && hg_server_job_can_append_pages(job, request);
 		case HG_WIRE_PUT_EDGES:
 			return job != NULL && hg_server_job_can_put_edges(job, request);
 		case HG_WIRE_PUT_VALUES:

@@ -20,6 +20,8 @@
 
 #include "hg_server_team.h"
 
+#include "../../src/engine/hg_pages.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +45,11 @@ typedef struct Team
 	Member *worker;	 /* for whom the engine works */
 	HgHost host;	 /* the job's; its arg is this struct */
 	HgError failure; /* status HG_OK while all is well */
-	HgJobSpec spec;	 /* the first member's, once it is open */
+	HgJobSpec spec;	 /* the first member's, once it is open, with pages of its own */
+	HgPageSpec pages[2];
 	bool opened;
-	uint64_t announced[2]; /* rows by HgSide, appended or about to be */
+	uint64_t announced[2]; /* rows by HgSide, appended or about to be ... */
+	uint64_t reached[2];   /* ... and the most that there were of them */
 	bool built;
 	bool counted[2]; /* by HgMatchMode */
 	uint64_t counts[2];
@@ -272,7 +276,8 @@ check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 	bool same = a->key_width == b->key_width;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		same = same && a->ncolumns[side] == b->ncolumns[side] &&
+		same = same && hg_pages_equal(a->pages[side], b->pages[side]) &&
+			   a->ncolumns[side] == b->ncolumns[side] &&
 			   memcmp(a->column_width[side], b->column_width[side], a->ncolumns[side]) == 0;
 	return same ? HG_OK
 				: hg_error_set(error, HG_INVALID, NULL, "the rows of a team have other widths");
@@ -341,6 +346,19 @@ hg_server_team_join(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 	return HG_OK;
 }
 
+/* Have the spec, which others read when the first member is gone. */
+static void
+note_spec(Team *team, const HgJobSpec *spec)
+{
+	team->spec = *spec;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->pages[side] != NULL)
+		{
+			team->pages[side] = *spec->pages[side];
+			team->spec.pages[side] = &team->pages[side];
+		}
+}
+
 HgStatus
 hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 {
@@ -354,7 +372,7 @@ hg_server_team_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
 	else
 		status = team->engine->open(team->engine, &team->host, spec, &team->job, error);
-	team->spec = *spec;
+	note_spec(team, spec);
 	team->opened = status == HG_OK;
 	pthread_cond_broadcast(&team->answered);
 	pthread_mutex_unlock(&team->lock);
@@ -373,7 +391,7 @@ hg_server_team_give_up(HgJob *job, HgStatus status, const HgError *why)
 
 HgStatus
 hg_server_team_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec, uint64_t rows[2],
-						HgError *error)
+						uint64_t *wanted, HgError *error)
 {
 	Member *member = member_of(job);
 	Team *team = member->team;
@@ -382,8 +400,11 @@ hg_server_team_announce(HgJob *job, HgSide side, uint64_t count, HgJobSpec *spec
 	if (status != HG_OK)
 		return status;
 	*spec = team->spec;
-	memcpy(rows, team->announced, sizeof(team->announced));
+	memcpy(rows, team->reached, sizeof(team->reached));
 	team->announced[side] += count;
+	if (team->reached[side] < team->announced[side])
+		team->reached[side] = team->announced[side];
+	*wanted = team->announced[side];
 	pthread_mutex_unlock(&team->lock);
 	return HG_OK;
 }
@@ -427,6 +448,27 @@ team_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
 		return status;
 	status = member->team->engine->append_column(member->team->job, side, column, values, nulls,
 												 count, first_row, error);
+	return end_turn(member, status, error);
+}
+
+/* What was announced of pages is what they have room for. */
+static HgStatus
+team_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count, uint64_t first_page,
+				  HgError *error)
+{
+	Member *member = member_of(job);
+	Team *team = member->team;
+	HgStatus status = begin_turn(member, error);
+	HgJobStats before;
+	HgJobStats after;
+
+	if (status != HG_OK)
+		return status;
+	team->engine->stats(team->job, &before);
+	status = team->engine->append_pages(team->job, side, pages, count, first_page, error);
+	team->engine->stats(team->job, &after);
+	team->announced[side] -=
+		count * hg_pages_most_rows(&team->pages[side]) - (after.rows[side] - before.rows[side]);
 	return end_turn(member, status, error);
 }
 
@@ -581,6 +623,7 @@ hg_server_team_engine(void)
 		.append = team_append,
 		.append_rows = team_append_rows,
 		.append_column = team_append_column,
+		.append_pages = team_append_pages,
 		.build = team_build,
 		.match = team_match,
 		.next = team_next,

@@ -6,8 +6,8 @@
  * The members of a team have one job of the engine.  Each of them is a job of another engine, the
  * team engine, which passes on what must be done once (build, count, match, reduce) for the first
  * who asks, and to the others the answer that he got, but for groups, which he has alone; and what
- * each does for himself (append_rows, append_column, next) for one after the other.  hg_wire.h has
- * the rules.
+ * each does for himself (append_rows, append_column, append_pages, next) for one after the other.
+ * hg_wire.h has the rules.
  *
  * Any thread may call any function, each member one at a time.
  *
@@ -36,11 +36,13 @@ extern HgStatus hg_server_team_join(HgEngine *engine, const HgHost *host, const 
 extern HgStatus hg_server_team_open(HgJob *member, const HgJobSpec *spec, HgError *error);
 
 /*
- * A member is about to append count rows to a side: before, which the first member asked to have
- * admitted with spec, all members had announced rows[2] of both sides.
+ * A member is about to append count rows to a side, or pages that have room for so many: then all
+ * members have announced *wanted of that side, and before they had never announced more than
+ * rows[2] of both.  spec is what the first member asked to have admitted, and stays in place as
+ * long as the member does.
  */
 extern HgStatus hg_server_team_announce(HgJob *member, HgSide side, uint64_t count, HgJobSpec *spec,
-										uint64_t rows[2], HgError *error);
+										uint64_t rows[2], uint64_t *wanted, HgError *error);
 
 /* There will be no job, or no more of it: why is what all who ask for something get. */
 extern void hg_server_team_give_up(HgJob *member, HgStatus status, const HgError *why);

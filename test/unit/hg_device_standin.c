@@ -34,7 +34,7 @@
  * Its device memory is what its jobs allocate, and the graphs that it keeps (hg_host_kept.h), all
  * together as much as the memory budget allows, of 1 GB where there is none.  A job needs 32 bytes
  * for each row that it expects, and what its columns take; one that has a table measured, its keys
- * and what that table takes; and one that is about kept graphs what these say.
+ * and what that table takes; and one that is about kept graphs, or pages, what these say.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -47,6 +47,7 @@
 #include "../../cuda/server/hg_device_process.h"
 #include "../../cuda/server/hg_process_memory.h"
 #include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_pages.h"
 #include "../../src/engine/hg_shape.h"
 #include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_kept.h"
@@ -65,7 +66,7 @@
 #define STANDIN_ROW_BYTES 32
 
 static HgEngine engine;
-static HgHostKept keeping; /* the engine of jobs that are about kept graphs */
+static HgHostKept keeping; /* the engine of jobs that are about kept graphs, or pages */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what jobs share */
 static HgMemoryUse memory;
@@ -186,6 +187,13 @@ device_cancelled(void *arg)
 	return lender->cancelled(lender->arg);
 }
 
+/* Is a job the business of the engine that has its columns, too? */
+static bool
+is_kept(const HgJobSpec *spec)
+{
+	return hg_kept_is_named(spec) || hg_pages_are_there(spec);
+}
+
 /* Take the time that a switch says, unless the job is cancelled. */
 static HgStatus
 dawdle(HgJob *handle, const char *name, HgError *error)
@@ -252,13 +260,13 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->lender = host;
 	hg_host_reduce_init(&job->reduce, spec);
 	/* an engine that keeps graphs has columns too */
-	if (!hg_kept_is_named(spec))
+	if (!is_kept(spec))
 		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
 	keys_alone.trial = NULL;
 	job->has_table = spec->trial != NULL;
 	if (job->has_table)
 		job->trial = *spec->trial;
-	job->engine = hg_kept_is_named(spec) ? &keeping.engine : hg_cpu_engine();
+	job->engine = is_kept(spec) ? &keeping.engine : hg_cpu_engine();
 	status = job->engine->open(job->engine, &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
 	{
@@ -507,6 +515,16 @@ standin_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 }
 
 static HgStatus
+standin_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count,
+					 uint64_t first_page, HgError *error)
+{
+	if (engine_of(job)->append_pages == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no pages");
+	return answer(engine_of(job)->append_pages(inside(job), side, pages, count, first_page, error),
+				  error);
+}
+
+static HgStatus
 standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
 				  HgError *error)
 {
@@ -582,6 +600,7 @@ static HgEngine engine = {
 	.append = standin_append,
 	.append_rows = standin_append_rows,
 	.append_column = standin_append_column,
+	.append_pages = standin_append_pages,
 	.build = standin_build,
 	.match = standin_match,
 	.next = standin_next,
@@ -651,7 +670,7 @@ standin_job_bytes(const HgJobSpec *spec)
 		return spec->expected_rows[HG_INNER] * spec->key_width +
 			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
 									spec->expected_rows[HG_INNER]);
-	if (hg_kept_is_named(spec))
+	if (is_kept(spec))
 		return hg_host_kept_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		bytes += spec->expected_rows[side] *

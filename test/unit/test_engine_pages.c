@@ -455,8 +455,6 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 									.shape = {.key_width = 8, .parts = 1, .rows = 1}};
 	static const HgKeptColumnSpec keep_column = {.name = {1, 1, 1, 0},
 												 .shape = {.width = 4, .parts = 1, .stride = 1}};
-	static const HgKeptUse use = {.name = {1, 1, 0, 0},
-								  .shape = {.key_width = 8, .parts = 1, .rows = 1}};
 	HgPageSpec pages = good_spec;
 	const HgJobSpec spec = {
 		.key_width = 8, .device = -1, .ncolumns = {1}, .column_width = {{8}}, .pages = {&pages}};
@@ -482,11 +480,32 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 	bad.keep_column = &keep_column;
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages where a column is made",
 			  engine->name);
-	bad = spec;
-	bad.ncolumns[HG_OUTER] = 0;
-	bad.kept[HG_OUTER] = &use;
-	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages of a side that is kept",
-			  engine->name);
+}
+
+/* A side is a kept graph, or it comes as pages. */
+static void
+test_both_ways(HgEngine *engine, const HgHost *host)
+{
+	const TestKeptSpread spread = {.width = 8, .parts = 1, .count = 10, .keys = 9};
+	HgPageSpec pages = good_spec;
+	HgJobSpec spec = {.key_width = 8, .device = -1, .pages = {&pages}};
+	HgKeptUse use = {0};
+	TestKeptSide side;
+	HgError error = {0};
+	uint64_t state = 16;
+	bool good;
+
+	if (engine->put_edges == NULL)
+		return;
+	test_kept_side_create(&side, &spread, &state);
+	good = test_kept_make(engine, host, &side, &error) == HG_OK;
+	use.shape = test_kept_shape(&side);
+	use.graph = side.graph;
+	spec.kept[HG_OUTER] = &use;
+	hg_tap_ok(good && is_refused(engine, host, &spec, HG_INVALID),
+			  "%s: pages of a side that is kept", engine->name);
+	test_kept_release(engine, &side);
+	test_kept_side_destroy(&side);
 }
 
 /* What can not be asked of a job with pages. */
@@ -695,6 +714,7 @@ hg_engine_pages_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		return;
 	test_bad_pages(engine, host);
 	test_bad_specs(engine, host);
+	test_both_ways(engine, host);
 	test_bad_calls(engine, host);
 	test_last_page(engine, host);
 	test_failures(engine, host);

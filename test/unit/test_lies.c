@@ -22,6 +22,7 @@
 #include "test_columns.h"
 #include "test_measure.h"
 #include "test_named.h"
+#include "test_pages.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -331,6 +332,52 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 	engine->close(job);
 }
 
+/* Join a side that comes as pages with itself. */
+static void
+play_pages(HgWireClient *client, const HgHost *host, bool *right)
+{
+	const TestKeptSpread spread = {.way = TEST_KEPT_PAGES,
+								   .width = 8,
+								   .count = 1 + (uint32_t) (hg_lies_random() % 1000),
+								   .keys = UINT64_C(1) << 60,
+								   .ncolumns = (uint32_t) (hg_lies_random() % 3)};
+	const TestPagesForm form = {.nquals = 1, .noise = 10, .run = 10};
+	HgEngine *engine = hg_wire_client_engine(client);
+	uint64_t state = hg_lies_random();
+	uint32_t outer[500];
+	uint32_t inner[500];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 500};
+	TestKeptPairs wanted;
+	TestKeptSide side;
+	uint64_t end;
+	uint64_t pairs = 0;
+	HgStatus status;
+	HgJob *job = NULL;
+
+	test_kept_side_create(&side, &spread, &state);
+	test_pages_make(&side, &form, &state);
+	test_kept_naive(&side, &side, &wanted);
+	end = (test_pages_ordinal(&side.pages, side.pages.count) + 1) * side.pages.spec.rows_per_page;
+	status = test_kept_build(engine, host, &side, &side, &job, NULL);
+	if (status == HG_OK)
+		status = engine->match(job, HG_MATCH_ALL, NULL);
+	while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
+		   matches.count > 0 && pairs <= 4 * wanted.count)
+	{
+		/* what is no row must not come this far, whatever is believed */
+		for (size_t i = 0; i < matches.count; i++)
+			if (outer[i] >= end || inner[i] >= end)
+				abort();
+		pairs += matches.count;
+	}
+	if (status == HG_OK)
+		*right = *right && pairs == wanted.count;
+	if (job != NULL)
+		engine->close(job);
+	free(wanted.pairs);
+	test_kept_side_destroy(&side);
+}
+
 /* One session with some jobs, until the connection is lost; false where it was deceived. */
 static bool
 play_session(HgWireClient *client)
@@ -364,6 +411,8 @@ play_session(HgWireClient *client)
 			play_kept(client, &impatient.host, &right);
 		if (hg_lies_random() % 3 == 0)
 			play_columns(client, &impatient.host, &right);
+		if (hg_lies_random() % 3 == 0)
+			play_pages(client, &impatient.host, &right);
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)
 			play_job(engine, job, &c, whole, &right);
 		if (job != NULL)

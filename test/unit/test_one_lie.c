@@ -113,6 +113,12 @@ typedef enum Lie
 	LIE_NOT_UNIQUE,
 	LIE_NOT_UNIQUE_EARLY,
 	LIE_LOOKUP_COUNT,
+	LIE_BAD_PAGE,
+	LIE_BAD_PAGE_EARLY,
+	LIE_PAGE_ROWS,
+	LIE_PAGE_MORE_ROWS,
+	LIE_PAGE_COUNT,
+	LIE_PAGE_ROW,
 	LIE_COUNT
 } Lie;
 
@@ -192,6 +198,12 @@ static const char *const lie_names[LIE_COUNT] = {
 	"a row that finds two where none looks up any",
 	"the same when its job was opened",
 	"more matches of what rows have found than there are pairs of rows",
+	"a page that makes no sense where there is none",
+	"the same before they are all there",
+	"more rows of pages than they have room for",
+	"more of them once they are counted",
+	"more matches of pages than there are pairs of rows",
+	"the row behind the last one of a page",
 };
 
 /* A device process played by the host's own waiting. */
@@ -205,6 +217,7 @@ typedef struct Liar
 	uint64_t made;	  /* bytes that what it makes holds */
 	bool has_kept;	  /* ... of which one side is a kept graph */
 	bool has_lookups; /* ... whose rows look up others */
+	bool has_pages;	  /* ... or comes as pages */
 } Liar;
 
 /* The matches, or one of them that is none. */
@@ -226,6 +239,8 @@ tell_matches(const Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		outer[1] = UINT32_C(0xFFFFFFF0);
 	if (liar->lie == LIE_KEPT_LAST_ROW && liar->has_kept)
 		outer[ROWS - 1] = 1 << HG_FLAT_ROW_BITS;
+	if (liar->lie == LIE_PAGE_ROW && liar->has_pages)
+		outer[ROWS - 1] = ROWS;
 	reply->count = liar->lie == LIE_TOO_MANY_PAIRS ? request->count + 1 : ROWS;
 	reply->lease_offset = RESULTS;
 	reply->lease_bytes = liar->lie == LIE_SMALL_RESULTS ? 0 : HG_WIRE_PAGE;
@@ -293,8 +308,9 @@ tell_table(const Liar *liar, HgTableMeasure *measure)
 
 /* A job is opened: what has it from the start? */
 static void
-tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
+tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 {
+	const HgWireRequest *request = &opening->request;
 	const bool makes = request->keep.shape.key_width > 0;
 	const bool makes_column = request->keep_column.shape.width > 0;
 
@@ -307,6 +323,7 @@ tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		liar->made--;
 	liar->has_kept = request->kept[HG_OUTER].shape.key_width > 0;
 	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
+	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
 	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
 		reply->error.status = HG_NOT_UNIQUE;
 	if (liar->has_kept)
@@ -319,12 +336,14 @@ tell_open(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 
 /* What the process says to a request of the job. */
 static void
-tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
+tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 {
+	const HgWireRequest *request = &message->request;
+
 	switch (request->header.type)
 	{
 		case HG_WIRE_OPEN:
-			tell_open(liar, request, reply);
+			tell_open(liar, &message->opening, reply);
 			reply->lease_bytes = liar->lie == LIE_NO_LEASE ? 0 : 65536;
 			if (liar->lie == LIE_LEASE_BEYOND)
 				reply->lease_offset = STAGING_BYTES - HG_WIRE_PAGE;
@@ -334,7 +353,14 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_APPEND:
 			liar->stats.rows[request->side] += request->count + (liar->lie == LIE_MORE_ROWS);
 			break;
+		case HG_WIRE_APPEND_PAGES:
+			liar->stats.rows[request->side] = ROWS + (liar->lie == LIE_PAGE_ROWS);
+			if (liar->lie == LIE_BAD_PAGE_EARLY)
+				reply->error.status = HG_BAD_PAGE;
+			break;
 		case HG_WIRE_BUILD:
+			if (liar->lie == LIE_BAD_PAGE && !liar->has_pages)
+				reply->error.status = HG_BAD_PAGE;
 			liar->stats.rows[HG_INNER] -= liar->lie == LIE_FEWER_ROWS;
 			liar->stats.vertices = 4;
 			reply->count = liar->made;
@@ -353,8 +379,11 @@ tell(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 			reply->count = ROWS;
 			if (liar->lie == LIE_IMPOSSIBLE_COUNT ||
 				(liar->lie == LIE_KEPT_COUNT && liar->has_kept) ||
-				(liar->lie == LIE_LOOKUP_COUNT && liar->has_lookups))
+				(liar->lie == LIE_LOOKUP_COUNT && liar->has_lookups) ||
+				(liar->lie == LIE_PAGE_COUNT && liar->has_pages))
 				reply->count = IMPOSSIBLE;
+			/* more than there were when it was built */
+			liar->stats.rows[HG_OUTER] += liar->lie == LIE_PAGE_MORE_ROWS && liar->has_pages;
 			if (liar->lie == LIE_IMPOSSIBLE_FIRST && request->mode == HG_MATCH_FIRST)
 				reply->count = ROWS + 1;
 			liar->stats.matches += liar->lie == LIE_COUNT_OF_NONE ? 0 : reply->count;
@@ -419,7 +448,7 @@ liar_wait(void *arg, int fd)
 	answer.header.sequence += liar->lie == LIE_SEQUENCE;
 	answer.header.job += liar->lie == LIE_JOB;
 	if (liar->lie != LIE_KIND_OF_ANSWER)
-		tell(liar, &request.request, &answer.reply);
+		tell(liar, &request, &answer.reply);
 	if (liar->lie == LIE_STATUS)
 		answer.reply.error.status = (HgStatus) 77;
 	if (liar->lie == LIE_CANCELLED)
@@ -529,6 +558,39 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 		engine->count(job, HG_MATCH_ALL, &count, NULL);
 	engine->close(job);
 	return count == ROWS;
+}
+
+/* Join rows of pages; false where something was answered that is not so. */
+static bool
+ask_pages(HgEngine *engine, const HgHost *host)
+{
+	static const unsigned char page[1024];
+	const HgPageSpec spec = {.page_size = sizeof(page),
+							 .rows_per_page = ROWS,
+							 .natts = 1,
+							 .attributes = {{.length = 4, .align = 4}}};
+	const HgJobSpec joining = {.key_width = 4, .device = -1, .pages = {&spec, NULL}};
+	uint32_t outer[2 * ROWS];
+	uint32_t inner[2 * ROWS];
+	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * ROWS};
+	uint64_t count = 0;
+	bool right = true;
+	HgJob *job;
+
+	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
+		return true;
+	if (engine->append(job, HG_INNER, liar_keys, ROWS, NULL) == HG_OK &&
+		engine->append_pages(job, HG_OUTER, page, 1, 0, NULL) == HG_OK &&
+		engine->build(job, NULL) == HG_OK)
+	{
+		if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+			right = count == ROWS;
+		if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
+			engine->next(job, &matches, NULL) == HG_OK)
+			right = right && are_matches(&matches);
+	}
+	engine->close(job);
+	return right;
 }
 
 /* Make a column, and reduce a join by it; false where something was answered that is not so. */
@@ -662,6 +724,7 @@ state_after_lie(Lie lie, bool *right)
 		*right = ask_kept(engine, &liar.host) && *right;
 		*right = ask_column(engine, &liar.host) && *right;
 		*right = ask_lookups(engine, &liar.host) && *right;
+		*right = ask_pages(engine, &liar.host) && *right;
 	}
 	state = hg_wire_client_state(client, &error);
 	hg_wire_client_destroy(client);

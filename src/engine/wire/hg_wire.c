@@ -39,6 +39,7 @@ size_of_type(uint16_t type)
 		case HG_WIRE_APPEND:
 		case HG_WIRE_APPEND_ROWS:
 		case HG_WIRE_APPEND_COLUMN:
+		case HG_WIRE_APPEND_PAGES:
 		case HG_WIRE_PUT_VALUES:
 		case HG_WIRE_END_APPEND:
 		case HG_WIRE_BUILD:

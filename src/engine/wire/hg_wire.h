@@ -58,8 +58,9 @@
  * The connections of several processes can have one job together: they open it with the same number
  * in HgJobSpec.team, which nobody else uses.  The first of them is admitted, in its turn, with the
  * expected rows of all; the others wait for that, and share its fate.  Each has a lease of its own,
- * appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, and closes the job for itself:
- * it ends with the last.  Keys and columns are of the same widths in all of them.  That all rows
+ * appends the rows that it has with APPEND_ROWS and APPEND_COLUMN, or APPEND_PAGES, and closes the
+ * job for itself: it ends with the last.  Keys and columns are of the same widths in all of them,
+ * and pages have the same in the same places.  That all rows
  * are appended before the first BUILD is the clients' business, and that they were appended to this
  * process: one that took the place of another has none that the other was given.  The rows in the
  * answer to BUILD are those of all members.  What is asked for by several is done once: BUILD,
@@ -103,6 +104,14 @@
  * without one, or columns or lookups of a side that is no kept graph; to append keys or columns to
  * one that is; to put values beyond the places of a column; or to ask more of a job that makes
  * something to be kept than PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
+ *
+ * PAGES
+ *
+ * A side whose OPEN says how it comes as pages (engine/hg_pages.h) gets them by APPEND_PAGES, and
+ * neither keys nor columns otherwise.  BUILD is answered with HG_BAD_PAGE where one of them makes
+ * no sense; in a team whatever is asked for afterwards is, too.  In answers such a side has the
+ * rows that have been found in its pages, which may be as many as pages have room for until it is
+ * built; then they are as many as BUILD says.
  *
  * THE QUEUE
  *
@@ -150,6 +159,8 @@
  *	APPEND_COLUMN
  *				values[count] of the column's width, then, where nulls says so, a byte for each
  *				of them, not 0 where it is NULL
+ *	APPEND_PAGES
+ *				pages[count], each of the side's page_size
  *	NEXT		outer[n], inner[n], 32 bits each, and for each column that is wanted, those of the
  *				outer side first, values[n] of its width and then nulls[n], a byte each: n is
  *				the greatest multiple of 8 that there is room for, and count, the answer's,
@@ -181,11 +192,12 @@
 #define HG_WIRE_H
 
 #include "../hg_kept.h"
+#include "../hg_pages.h"
 #include "../hg_table_measure.h"
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 8
+#define HG_WIRE_VERSION 9
 
 /* Devices that one message has room for. */
 #define HG_WIRE_MAX_DEVICES 16
@@ -217,6 +229,7 @@ typedef enum HgWireType
 	HG_WIRE_APPEND,
 	HG_WIRE_APPEND_ROWS,
 	HG_WIRE_APPEND_COLUMN,
+	HG_WIRE_APPEND_PAGES,
 	HG_WIRE_END_APPEND,
 	HG_WIRE_BUILD,
 	HG_WIRE_MATCH,
@@ -261,7 +274,7 @@ typedef struct HgWireRequest
 {
 	HgWireHeader header;
 	HgJobSpec spec;		 /* OPEN: but for the pointers in it, which are NULL */
-	uint32_t side;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, DESCRIBE, EXPORT, MASK: HgSide */
+	uint32_t side;		 /* APPEND and its like, DESCRIBE, EXPORT, MASK: HgSide */
 	uint32_t mode;		 /* MATCH, COUNT, REDUCE: HgMatchMode */
 	uint32_t part;		 /* EXPORT: HgWirePart */
 	uint32_t column;	 /* APPEND_COLUMN */
@@ -271,14 +284,14 @@ typedef struct HgWireRequest
 	uint32_t lookup;	 /* MASK: 0 for the side's own, else the number of the lookup, from 1, of
 						  * whose rows that are looked up it is */
 	uint32_t columns;	 /* NEXT: HG_WIRE_COLUMN of those whose values are wanted */
-	uint64_t offset;	 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, PUT_VALUES, MASK: in
-						  * staging, a multiple of 8 */
-	uint64_t count;		 /* APPEND, APPEND_ROWS, APPEND_COLUMN, PUT_EDGES, PUT_VALUES, MASK: keys,
-						  * values, edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records,
-						  * elements wanted at most */
+	uint64_t offset;	 /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK: in staging, a multiple
+						  * of 8 */
+	uint64_t count;		 /* APPEND and its like, PUT_EDGES, PUT_VALUES, MASK: keys, values, pages,
+						  * edges, words; NEXT, NEXT_GROUPS, EXPORT: pairs, records, elements wanted
+						  * at most */
 	uint64_t first;		 /* APPEND_ROWS, APPEND_COLUMN: the row number of the first key, value;
-						  * PUT_VALUES: the place of the first value; EXPORT: the first element
-						  * wanted; MASK: the first word */
+						  * APPEND_PAGES: the ordinal of the first page; PUT_VALUES: the place of the
+						  * first value; EXPORT: the first element	  wanted; MASK: the first word */
 	HgReduceSpec reduce; /* REDUCE */
 	HgTableTrial trial;	 /* OPEN: the table to be measured; spec.key_width in it is 0 for none */
 	HgKeptSpec keep;	 /* OPEN: the graph to be kept; shape.key_width in it is 0 for none;
@@ -295,6 +308,7 @@ typedef struct HgWireOpening
 {
 	HgWireRequest request;
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS]; /* of kept sides, as many as the spec says */
+	HgPageSpec pages[2];					 /* by HgSide; page_size is 0 of one that has none */
 } HgWireOpening;
 
 typedef struct HgWireReply

@@ -111,6 +111,7 @@ status_exists(HgStatus status)
 		case HG_EVICTED:
 		case HG_NOT_KEPT:
 		case HG_NOT_UNIQUE:
+		case HG_BAD_PAGE:
 		case HG_DEVICE_FAILED:
 			return true;
 		case HG_CONNECTION_LOST: /* who says so has one */
@@ -133,6 +134,13 @@ has_lookups(const HgRemoteJob *job)
 	return job->spec.nlookups[HG_OUTER] + job->spec.nlookups[HG_INNER] > 0;
 }
 
+/* Is it no job of a team? */
+static bool
+is_alone(const HgRemoteJob *job)
+{
+	return job->spec.team == 0;
+}
+
 /* Can a request of the job be answered with this, whatever else the answer says? */
 static bool
 status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status)
@@ -141,14 +149,10 @@ status_is_sane(const HgRemoteJob *job, const HgWireAsked *asked, HgStatus status
 		return asked->type == HG_WIRE_OPEN && has_kept(job);
 	if (status == HG_NOT_UNIQUE)
 		return asked->type == HG_WIRE_BUILD && has_lookups(job);
+	/* another member may have been the one that had it built */
+	if (status == HG_BAD_PAGE)
+		return hg_pages_are_there(&job->spec) && (asked->type == HG_WIRE_BUILD || !is_alone(job));
 	return status_exists(status);
-}
-
-/* Is it no job of a team? */
-static bool
-is_alone(const HgRemoteJob *job)
-{
-	return job->spec.team == 0;
 }
 
 /* Can a job have been built in this way?  What makes a graph to be kept builds it as others do. */
@@ -190,12 +194,26 @@ kept_bytes_are_sane(const HgRemoteJob *job, uint64_t bytes)
 	return bytes >= least && bytes / KEPT_BYTES_RATIO <= least + KEPT_BYTES_SPARE;
 }
 
-/* Are all rows there?  Those of a team are counted by its processes together. */
+/*
+ * Are all rows there?  Those of a team are counted by its processes together, and those of pages by
+ * whoever has them taken apart.
+ */
 static bool
 has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
 {
-	return !is_alone(job) || (stats->rows[HG_OUTER] == job->rows[HG_OUTER] &&
-							  stats->rows[HG_INNER] == job->rows[HG_INNER]);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (is_alone(job) && job->spec.pages[side] == NULL && stats->rows[side] != job->rows[side])
+			return false;
+	return true;
+}
+
+/* A job is built: from now on its pages have given so many rows, of which there were no more. */
+static void
+take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (is_alone(job) && job->spec.pages[side] != NULL)
+			job->rows[side] = stats->rows[side];
 }
 
 /*
@@ -284,6 +302,7 @@ result_is_sane(HgRemoteJob *job, const HgWireAsked *asked, const HgWireReply *re
 			return part_is_sane(reply, staging_bytes) && reply->lease_bytes > 0;
 		case HG_WIRE_BUILD:
 			job->kept_bytes = reply->count;
+			take_page_rows(job, &reply->stats);
 			return has_all_rows(job, &reply->stats) && kept_bytes_are_sane(job, reply->count);
 		case HG_WIRE_COUNT:
 			job->count = reply->count;
@@ -381,6 +400,8 @@ are_rows(const HgRemoteJob *job, HgSide side, const uint32_t *rows, size_t count
 		return are_numbers(rows, count, job->numbers[side]);
 	if (job->spec.kept[side] != NULL)
 		return are_below(rows, count, hg_kept_rows_end(&job->kept[side].shape));
+	if (job->spec.pages[side] != NULL && is_alone(job))
+		return are_below(rows, count, job->page_rows[side]);
 	return are_below(rows, count, job->numbered || !is_alone(job) ? HG_MAX_ROWS : job->rows[side]);
 }
 

@@ -83,12 +83,15 @@ struct HgRemoteJob
 	HgKeptColumnSpec keep_column;
 	HgKeptColumnUse kept_columns[2][HG_MAX_COLUMNS];
 	HgKeptLookup lookups[2][HG_MAX_LOOKUPS];
-	uint64_t kept_bytes; /* that what it has made to be kept holds */
-	uint64_t rows[2];	 /* by HgSide: of its kept graph, or sent so far */
-	bool appended;		 /* some were sent */
-	bool numbered;		 /* ... with their numbers */
-	uint64_t edges;		 /* put so far */
-	bool built;			 /* or appending has ended: no more keys come */
+	HgPageSpec pages[2];
+	uint64_t page_rows[2]; /* by HgSide: what numbers of rows of the pages sent are below */
+	uint64_t kept_bytes;   /* that what it has made to be kept holds */
+	uint64_t rows[2]; /* by HgSide: of its kept graph, or sent so far; of pages at most, until it
+					   * is built */
+	bool appended;	  /* some were sent */
+	bool numbered;	  /* ... with their numbers */
+	uint64_t edges;	  /* put so far */
+	bool built;		  /* or appending has ended: no more keys come */
 	HgRemoteGroups groups;
 
 	const HgRowNumbers *numbers[2]; /* by HgSide: that rows may have, of a team; or NULL */
@@ -220,6 +223,8 @@ extern HgStatus hg_wire_remote_append_rows(HgJob *handle, HgSide side, const voi
 extern HgStatus hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column,
 											 const void *values, const uint8_t *nulls,
 											 uint64_t count, uint64_t first_row, HgError *error);
+extern HgStatus hg_wire_remote_append_pages(HgJob *handle, HgSide side, const void *pages,
+											uint64_t count, uint64_t first_page, HgError *error);
 extern HgStatus hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows,
 										 uint64_t count, HgError *error);
 extern HgStatus hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *nulls,

@@ -376,6 +376,7 @@ init_engine(HgEngine *engine)
 	engine->append = hg_wire_remote_append;
 	engine->append_rows = hg_wire_remote_append_rows;
 	engine->append_column = hg_wire_remote_append_column;
+	engine->append_pages = hg_wire_remote_append_pages;
 	engine->reduce = remote_reduce;
 	engine->next_groups = remote_next_groups;
 	engine->build = remote_build;

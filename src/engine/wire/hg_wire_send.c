@@ -2,7 +2,7 @@
  *
  * hg_wire_send.c
  *	  A job of the remote engine until it is built: it is opened, and gets its keys and columns, or
- *	  what is to be kept, or masks of graphs that are.
+ *	  pages, or what is to be kept, or masks of graphs that are.
  *
  * hg_wire.h describes the messages, the sequence numbers and the leases of staging, and
  * hg_wire_internal.h what always holds.
@@ -92,6 +92,11 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	{
 		job->spec.kept_columns[side] = NULL;
 		job->spec.lookups[side] = NULL;
+		if (spec->pages[side] != NULL)
+		{
+			job->pages[side] = *spec->pages[side];
+			job->spec.pages[side] = &job->pages[side];
+		}
 		if (spec->kept[side] == NULL)
 			continue;
 		job->kept[side] = *spec->kept[side];
@@ -108,11 +113,15 @@ copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 	}
 }
 
-/* Can a job be asked for?  Names that are none would end the connection. */
+/*
+ * Can a job be asked for?  Names that are none would end the connection, and what is sent as pages
+ * is reckoned with here.
+ */
 static HgStatus
-check_names(const HgJobSpec *spec, HgError *error)
+check_spec(const HgJobSpec *spec, HgError *error)
 {
-	HgStatus status = hg_kept_is_named(spec) ? hg_spec_check(spec, error) : HG_OK;
+	HgStatus status =
+		hg_kept_is_named(spec) || hg_pages_are_there(spec) ? hg_spec_check(spec, error) : HG_OK;
 	bool named = true;
 
 	if (status != HG_OK)
@@ -149,7 +158,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 		return status;
 	if (client->staging == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
-	status = check_names(spec, error);
+	status = check_spec(spec, error);
 	if (status != HG_OK)
 		return status;
 
@@ -173,11 +182,13 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	message.request.keep_column = job->keep_column;
 	memcpy(message.request.kept_columns, job->kept_columns, sizeof(job->kept_columns));
 	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
+	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		message.request.spec.kept[side] = NULL;
 		message.request.spec.kept_columns[side] = NULL;
 		message.request.spec.lookups[side] = NULL;
+		message.request.spec.pages[side] = NULL;
 		message.request.kept[side] = job->kept[side];
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
@@ -233,11 +244,11 @@ hg_wire_client_lend(HgJob *handle, const HgHost *host)
 }
 
 /*
- * Can rows, or their columns, be appended to a side?  What the engine would refuse must be told
- * now: its answer comes too late for us.
+ * Can anything be appended to a side?  What the engine would refuse must be told now: its answer
+ * comes too late for us.
  */
 static HgStatus
-check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
+check_side(HgRemoteJob *job, HgSide side, HgError *error)
 {
 	HgStatus status = hg_wire_job_usable(job, error);
 
@@ -246,7 +257,20 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 	if (side != HG_OUTER && side != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
-		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended after build");
+		return hg_error_set(error, HG_INVALID, NULL, "nothing can be appended after build");
+	return HG_OK;
+}
+
+/* The same of rows, or their columns. */
+static HgStatus
+check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
+{
+	HgStatus status = check_side(job, side, error);
+
+	if (status != HG_OK)
+		return status;
+	if (job->spec.pages[side] != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this side of the join comes as pages");
 	if (hg_kept_is_made(&job->spec) || job->spec.kept[side] != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a kept graph");
 	if (first_row > HG_MAX_ROWS || count > HG_MAX_ROWS - first_row)
@@ -404,6 +428,58 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 	return send_values(job, HG_WIRE_APPEND_COLUMN, side, column,
 					   job->spec.column_width[side][column], values, nulls, count, first_row,
 					   error);
+}
+
+/* Pages have been sent: there may be as many rows more as they have room for. */
+static void
+note_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page)
+{
+	const HgPageSpec *pages = &job->pages[side];
+	const uint64_t end = (first_page + count) * pages->rows_per_page;
+
+	job->rows[side] += count * hg_pages_most_rows(pages);
+	if (job->rows[side] > HG_MAX_ROWS)
+		job->rows[side] = HG_MAX_ROWS;
+	if (job->page_rows[side] < end)
+		job->page_rows[side] = end;
+}
+
+HgStatus
+hg_wire_remote_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
+							uint64_t first_page, HgError *error)
+{
+	HgRemoteJob *job = (HgRemoteJob *) handle;
+	const unsigned char *from = pages;
+	HgStatus status = check_side(job, side, error);
+
+	if (status == HG_OK)
+		status = hg_pages_append_check(job->spec.pages[side], count, first_page, error);
+	/* its answer names the lease */
+	if (status == HG_OK)
+		status = wait_open(job, error);
+	while (status == HG_OK && count > 0)
+	{
+		const uint64_t size = job->pages[side].page_size;
+		HgWireMessage message;
+		unsigned char *to;
+		uint64_t piece;
+
+		if (job->slot_bytes < size)
+			return hg_error_set(error, HG_INVALID, NULL, "the staging area has no room for a page");
+		status = begin_piece(job, job->slot_bytes / size, count, &message, &to, error);
+		if (status != HG_OK)
+			break;
+		piece = message.request.count;
+		message.request.side = (uint32_t) side;
+		message.request.first = first_page;
+		memcpy(to, from, (size_t) (piece * size));
+		status = hg_wire_job_send(job, HG_WIRE_APPEND_PAGES, &message, error);
+		note_pages(job, side, piece, first_page);
+		from += piece * size;
+		first_page += piece;
+		count -= piece;
+	}
+	return status;
 }
 
 HgStatus
